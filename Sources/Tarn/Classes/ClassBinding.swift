@@ -1,21 +1,21 @@
 import TarnStore
 
-/// A model class as one file stores it: which property is in which column. Made for each Realm
+/// The binding of a model class to one file: the column of each property. Made for each Realm
 /// instance when the schema of its file is known.
 @usableFromInline final class ClassBinding {
   let reflection: ClassReflection
   let schema: ClassSchema
-  /// Where column numbers go in a new accessor, and which.
+  /// The places in a new accessor for column numbers, with these numbers.
   private let columnSlots: [(offset: Int, column: UInt16)]
   /// The column of each property; a computed one has its number instead.
   private let columnOfProperty: [UInt16]
   /// The wrappers; links after scalars, collections last.
   private let moves: [Move]
-  /// How many of them lead to no other objects.
+  /// The number of moves without links to other objects.
   private let scalarMoves: Int
 
-  /// How a wrapper's value moves into its column. Not a tuple: an array of tuples would keep each
-  /// function behind another one, which is counted at every call.
+  /// The move of a wrapper's value into its column. Not a tuple: an array of tuples would wrap each
+  /// function in another one, which would be reference counted at every call.
   @safe private struct Move {
     let mover: _Mover
     let offset: Int
@@ -24,12 +24,12 @@ import TarnStore
 
   /// For each column of the file the number of its property.
   private let propertyOfColumn: [Int?]
-  /// Where the wrapper of the primary key is, if that is an Int and the object key.
+  /// The offset of the primary key's wrapper, if the key is an Int and the object key.
   private let intKeyOffset: Int?
-  /// For each column whether an assignment must keep an index, links or the key right.
+  /// For each column whether an assignment must update an index, links or the key.
   private let upkeep: [Bool]
 
-  /// Binds a class to what the file says about it.
+  /// Binds a class to its description in the file.
   /// - Precondition: the schema has a column for each stored property.
   init(_ reflection: ClassReflection, _ schema: ClassSchema) {
     self.reflection = reflection
@@ -125,7 +125,7 @@ import TarnStore
       """)
   }
 
-  /// Makes a fresh object an accessor: its properties learn their columns. The caller sets the
+  /// Makes a fresh object an accessor: its properties get their columns. The caller sets the
   /// object's core, context, key and state.
   func bind(_ object: ObjectBase) {
     object._binding = self
@@ -135,19 +135,19 @@ import TarnStore
     }
   }
 
-  /// Lets go of the values that an object had when it was unmanaged.
+  /// Releases the values that an object had when it was unmanaged.
   func forgetValues(of object: ObjectBase) {
     for property in reflection.properties where !property.isComputed && !property.isDynamic {
       unsafe property.wrapper.forget(at: property.field(of: object))
     }
   }
 
-  /// True if there is more than `moveScalars` moves.
+  /// True if there are more moves than `moveScalars` makes.
   var hasLinks: Bool { scalarMoves < moves.count }
 
-  /// Moves the values of an unmanaged object that was just given a new row into that, but for what
-  /// may lead to other objects. The caller has set the object's core, context, slot and key;
-  /// indexes are its own work. The primary key is written like the rest.
+  /// Moves the values of an unmanaged object into its new row, except those that may link to other
+  /// objects. The caller has set the object's core, context, slot and key, and updates the indexes.
+  /// The primary key is written like the rest.
   func moveScalars(_ object: ObjectBase) {
     object._binding = self
     let base = unsafe Unmanaged.passUnretained(object).toOpaque()

@@ -1,21 +1,21 @@
 import TarnStore
 
-/// How classes of the program meet classes of the file, at the schema that was bound last.
+/// The bindings of the program's classes to the file's, at the schema that was bound last.
 final class ClassBindings {
   /// The program's classes.
   private(set) var model: ModelSchema
   private var typed: [ObjectIdentifier: ClassBinding] = [:]
-  /// For classes as dynamic objects show them, by their names.
+  /// For classes of dynamic objects, by their names.
   private var dynamic: [String: ClassBinding] = [:]
   private(set) var epoch: UInt64 = .max
   /// The newest schema that is known to fit the program's classes.
   private var fitting: SchemaView?
-  /// The one asked for last.
+  /// The binding that was used last.
   private var recent: ClassBinding?
 
   init(_ model: ModelSchema) { self.model = model }
 
-  /// Takes what others know of the schema, which a frozen instance keeps.
+  /// Takes over what others know of the schema, for a frozen instance.
   func begin(at schema: SchemaView, knowing others: ClassBindings) {
     epoch = schema.epoch
     if others.epoch == epoch { typed = others.typed }
@@ -35,7 +35,7 @@ final class ClassBindings {
     epoch = schema.epoch
   }
 
-  /// The binding of a class, which is the one that will be found fastest from now on.
+  /// The binding of a class, which will be found fastest from now on.
   func recall(_ type: ObjectBase.Type) -> ClassBinding? {
     if let recent, recent.reflection.type == type { return recent }
     guard let found = typed[ObjectIdentifier(type)] else { return nil }
@@ -43,7 +43,7 @@ final class ClassBindings {
     return found
   }
 
-  /// The same, changing nothing.
+  /// The same, without any change.
   func known(_ type: ObjectBase.Type) -> ClassBinding? { typed[ObjectIdentifier(type)] }
   func known(_ name: String) -> ClassBinding? { dynamic[name] }
 
@@ -55,8 +55,8 @@ final class ClassBindings {
 
   // MARK: - Fitting
 
-  /// What keeps the program's classes from being used at a schema; nothing if every property has
-  /// the column that it had. Then all that was found before stays right.
+  /// The reasons why the program's classes cannot be used at a schema; none if every property still
+  /// has its column. Then everything found before stays valid.
   func problems(at schema: SchemaView) -> [String] {
     if let fitting, fitting.epoch == schema.epoch { return [] }
     let plan = SchemaPlan(stored: schema.schema, wanted: model.definitions)

@@ -1,19 +1,19 @@
 @_spi(Reflection) import Swift
 import TarnStore
 
-/// A stored or computed property of a model class, as its declaration says.
+/// A stored or computed property of a model class, from its declaration.
 struct PropertyReflection: Sendable {
-  /// As in the program.
+  /// The program's name.
   let name: String
-  /// As in files.
+  /// The name in files.
   let columnName: String
-  /// Where the wrapper lies in an object.
+  /// The offset of the wrapper in an object.
   let offset: Int
   @safe nonisolated(unsafe) let wrapper: any AnyPersisted.Type  // because: metatypes never change
   nonisolated(unsafe) let description: _ColumnDescription  // because: nor does what they say
   let isIndexed: Bool
   let isPrimaryKey: Bool
-  /// What becomes of the objects that it links to.
+  /// The treatment of linked objects when the object is deleted.
   var deleteRule = DeleteRule.nullify
   /// LinkingObjects: the property on the other side.
   let originProperty: String?
@@ -31,17 +31,17 @@ struct PropertyReflection: Sendable {
   var target: ObjectBase.Type? { unsafe description.target }
   var initial: Value? { unsafe description.initial }
 
-  /// Where the wrapper of this property is in an object. Good while the object lives.
+  /// The address of the property's wrapper in an object. Valid while the object lives.
   func field(of object: ObjectBase) -> UnsafeMutableRawPointer {
     unsafe Unmanaged.passUnretained(object).toOpaque() + offset
   }
 
-  /// The property's value, of a managed or unmanaged object of the class.
+  /// The property's value, in a managed or unmanaged object of the class.
   func read(_ object: ObjectBase) -> Any {
     if isDynamic { return (object as any DynamicReading).dynamicValue(of: self) as Any }
     return withExtendedLifetime(object) { unsafe wrapper.read(object, at: field(of: object)) }
   }
-  /// The same without the optional around it; nil for a collection.
+  /// The same without its optional; nil for a collection.
   func readFlat(_ object: ObjectBase) -> Any? {
     if collection != .none { return nil }
     return isOptional || isDynamic ? flattened(read(object)) : read(object)
@@ -62,7 +62,7 @@ struct PropertyReflection: Sendable {
 }
 
 extension PropertyReflection {
-  /// What stands for the property in paths: its column, or what links to the object.
+  /// The property's name in paths: its column, or the name of its backlinks.
   var pathName: String {
     guard isComputed, let target else { return columnName }
     let origin = ClassReflection.of(target)
@@ -71,16 +71,16 @@ extension PropertyReflection {
   }
 }
 
-/// Reads properties as the file describes them. Every object can.
+/// Reading properties by the file's description. Every object can.
 protocol DynamicReading {
   /// The value of a property of a managed object, nil for null. Traps for an invalidated object.
   func dynamicValue(of property: PropertyReflection) -> Any?
 }
 
-/// What a model class declares, found once in a process and kept.
+/// The declaration of a model class, read once in a process and cached.
 final class ClassReflection: Sendable {
   let type: ObjectBase.Type
-  /// As in files.
+  /// The name in files.
   let name: String
   /// In the order of declaration, those of superclasses first; without ignored ones.
   let properties: [PropertyReflection]
@@ -179,7 +179,7 @@ final class ClassReflection: Sendable {
   /// The property's index in `properties`, or nil.
   func number(_ name: String) -> Int? { numbers[name] }
 
-  /// The name of the property marked as primary key. Does not ask the class's `primaryKey()`.
+  /// The name of the property marked as primary key. Does not call the class's `primaryKey()`.
   static func declaredPrimaryKey(of type: ObjectBase.Type) -> String? {
     declaredProperties(of: type).first(where: \.isPrimaryKey)?.name
   }
@@ -293,8 +293,8 @@ extension ClassReflection {
     type.className()
   }
 
-  /// Without module and enclosing types. Those of private and local types hold an address, so
-  /// nothing but the last component is the same in the next run.
+  /// Without module and enclosing types. Those of private and local types contain an address, so
+  /// only the last component is the same in the next run.
   static func unqualifiedName(of type: ObjectBase.Type) -> String { "\(type)" }
 
   /// All properties with a `Persisted` wrapper, ignored ones included, as declared.

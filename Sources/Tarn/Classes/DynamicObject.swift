@@ -1,7 +1,7 @@
 import TarnStore
 
-/// An object of any class in a file, even of one that the program does not have. Its properties are
-/// accessed by name, as strings or as members; values are `Any?`.
+/// An object of any class in a file, even of one that the program does not declare. Its properties
+/// are accessed by name, as strings or as members; values are `Any?`.
 ///
 ///     for dog in realm.dynamicObjects("Dog") {
 ///       print(dog.name as? String ?? "", dog["age"] as? Int ?? 0)
@@ -15,16 +15,16 @@ import TarnStore
 /// object.
 @dynamicMemberLookup
 public final class DynamicObject: Object {
-  /// Creates an object of no class, which has no properties. Get dynamic objects from a Realm.
+  /// Creates an object without a class and without properties. Get dynamic objects from a Realm.
   public required init() { super.init() }
 
-  /// Dynamic objects are of the classes in files; this class is in none.
+  /// Dynamic objects belong to the classes in files; this class is in none.
   public override class func shouldIncludeInDefaultSchema() -> Bool { false }
 }
 
 extension PropertyReflection {
-  /// A column of the file as a property of dynamic objects. The index that every link has is for
-  /// backlinks, and no class declares it.
+  /// A column of the file as a property of dynamic objects. The index of a link serves backlinks,
+  /// and is never declared.
   init(_ schema: StoreSchema, _ column: ColumnSchema, isPrimaryKey: Bool) {
     let target = column.target.flatMap { schema[$0]?.name }
     var description = _ColumnDescription(
@@ -40,7 +40,8 @@ extension PropertyReflection {
 }
 
 extension ClassReflection {
-  /// The reflection of a class as a file describes it; its properties are called as their columns.
+  /// The reflection of a class from a file's description; its properties have the names of their
+  /// columns.
   convenience init(_ schema: StoreSchema, _ described: ClassSchema) {
     let properties = described.columns.filter { !$0.isRemoved }.map {
       PropertyReflection(schema, $0, isPrimaryKey: $0.id == described.primaryKey)
@@ -53,8 +54,8 @@ extension ClassReflection {
   }
 }
 
-/// Stands where a property of a class of the program has its wrapper. Dynamic properties have no
-/// storage in the object, so that only values are converted here.
+/// Replaces the wrapper of a property in a class of the program. Dynamic properties have no storage
+/// in the object, so that only values are converted here.
 enum DynamicValue: AnyPersisted {
   static func unboxed(_ boxed: _BoxedValue) -> Any? { boxed.value.plain }
 

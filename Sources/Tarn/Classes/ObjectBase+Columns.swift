@@ -1,7 +1,7 @@
 public import CTarn
 import TarnStore
 
-/// Loads that the image could not answer: the row is under edit, or the cluster is older than the
+/// Loads that need more than the image: the row is under edit, or the cluster is older than the
 /// column (then every row has null, or the type's zero). They run no user code, which is what
 /// "releasenone" promises to the getters.
 extension ObjectBase {
@@ -15,15 +15,15 @@ extension ObjectBase {
     return unsafe working.takeUnretainedValue()
   }
 
-  /// The cluster under edit and the slot in it; nil if the answer is null.
+  /// The cluster under edit and the slot in it; nil if the value is null.
   @inline(__always)
   private final func slow(_ column: UInt16) -> (WorkingCluster, Int)? {
     guard let working = workingCluster else { return nil }
     return working.isNull(ColumnID(column), Int(_slot)) ? nil : (working, Int(_slot))
   }
 
-  /// Notes that the column is read, where reads are noted, and loads it unless it is under edit.
-  /// Nil where that is off, and for a cluster that does not have the column.
+  /// Notes that the column is read, if reads are tracked, and loads it unless it is under edit. Nil
+  /// if tracking is off, and for a cluster that does not have the column.
   @inline(__always)
   private final func tracked<Raw: _LoadedValue>(
     _ column: UInt16, _ load: (UnsafeRawPointer) -> Raw
@@ -115,7 +115,7 @@ extension ObjectBase {
     return tarn_bytes16(high: bytes.high, low: bytes.low, state: TARN_STATE_VALUE)
   }
 
-  /// Gives the bytes of a string or data column that is under edit or kept in pieces; nil for
+  /// Passes the bytes of a string or data column that is under edit or stored in pieces; nil for
   /// null.
   final func withSlowBytes<R>(
     _ column: UInt16, _ state: tarn_state, _ body: (UnsafeRawBufferPointer) -> R
@@ -138,7 +138,7 @@ extension ObjectBase {
     }
   }
 
-  /// Where a value is put that needs nothing else done: the row is under edit.
+  /// The place of a value that needs no other update: the row is under edit.
   @inline(__always)
   final func row(_ column: UInt16) -> (rows: WorkingCluster, column: ColumnID, slot: Int) {
     (workingCluster!, ColumnID(column), Int(_slot))

@@ -1,9 +1,9 @@
-// What `dump`, `Mirror` and debuggers show: the properties of objects, instead of what the library
-// keeps in them. What is deleted or invalidated has none.
+// The content for `dump`, `Mirror` and debuggers: the properties of objects, instead of the
+// library's fields in them. Deleted and invalidated objects have none.
 
 extension ObjectBase {
-  /// The stored properties by name. What leads to other objects is a text, for objects can lead to
-  /// each other in circles.
+  /// The stored properties by name. Links to other objects are shown as text, because objects can
+  /// link to each other in cycles.
   final var mirrorOfProperties: Mirror {
     let properties = isGone ? [] : _reflection.properties.filter { !$0.isComputed }
     return Mirror(self, ofProperties: properties.map { ($0.name, $0.readForText(self)) })
@@ -11,7 +11,7 @@ extension ObjectBase {
 }
 
 extension Mirror {
-  /// What has those properties.
+  /// A mirror with those properties.
   init<Subject>(_ subject: Subject, ofProperties properties: [(name: String, value: Any)]) {
     let children = properties.map { name, value -> Mirror.Child in
       (name, MirroredText(ifNotPlain: value) ?? value)
@@ -21,12 +21,12 @@ extension Mirror {
   }
 }
 
-/// A value that is shown as its text, without anything inside.
+/// A value shown as its text, without contents.
 private struct MirroredText: CustomStringConvertible, CustomReflectable {
   let description: String
   var customMirror: Mirror { Mirror(self, children: []) }
 
-  /// Nil for what can lead to no object.
+  /// Nil for a value that cannot link to an object.
   init?(ifNotPlain value: Any) {
     switch flattened(value) {
     case let value as any VariantValue: if !value.leadsToObjects { return nil }
@@ -37,7 +37,7 @@ private struct MirroredText: CustomStringConvertible, CustomReflectable {
   }
 }
 
-/// A value of one of several kinds, some of which can lead to objects.
+/// A value of one of several kinds, some of which can link to objects.
 protocol VariantValue {
   var leadsToObjects: Bool { get }
 }

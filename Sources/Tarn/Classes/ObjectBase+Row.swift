@@ -1,7 +1,7 @@
 import CTarn
 import TarnStore
 
-/// The row of a managed object in the version that its instance shows.
+/// The row of a managed object at its instance's version.
 extension ObjectBase {
   /// The object's instance. Traps for an unmanaged object.
   @inline(__always)
@@ -10,7 +10,7 @@ extension ObjectBase {
     return _instance
   }
 
-  /// The slow path of every read: checks the thread, finds the row in the version shown.
+  /// The slow path of every read: checks the thread, finds the row at the instance's version.
   ///
   /// Traps if the row is gone, the Realm was invalidated, or this is the wrong thread. Runs no user
   /// code: the getters promise that, and so, with "releasenone", the caller need not retain the
@@ -38,7 +38,7 @@ extension ObjectBase {
         + "that. Check isInvalidated first.")
   }
 
-  /// Why the row is not there although what is shown says that it is; nil for one that is gone.
+  /// The reason why an existing row cannot be found; nil for a deleted one.
   private final var damage: String? {
     guard let instance = _instance, _life == instance.state.life,
       _createdInWrite?.wasCancelled != true, instance.frozen?.isInvalidated != true,
@@ -49,7 +49,7 @@ extension ObjectBase {
     return reader.damage(behindMissing: ObjectKey(_key), in: id)
   }
 
-  /// Brings the accessor's row up to date. False if its row is not there.
+  /// Updates the accessor's row. False if the row does not exist.
   private final func find(in instance: Instance) -> Bool {
     if _state.contains(.invalidated) { return false }
     guard _life == instance.state.life, _createdInWrite?.wasCancelled != true else {
@@ -67,7 +67,7 @@ extension ObjectBase {
     return found
   }
 
-  /// Makes the accessor one of the row with that key. False if it is not there.
+  /// Makes the accessor one of the row with that key. False if the row does not exist.
   final func _findRow(
     _ key: ObjectKey, in id: ClassID, of instance: Instance
   ) throws(StorageError) -> Bool {
@@ -91,7 +91,7 @@ extension ObjectBase {
   }
 
   private final func show(_ image: ClusterImage, _ slot: Int, _ instance: Instance) {
-    // Where reads are noted, all of them take the slow path.
+    // If reads are tracked, all of them take the slow path.
     unsafe _image =
       instance.tracking == nil ? unsafe image.address : unsafe tarn_cluster_empty()
     unsafe _working = nil
@@ -99,7 +99,7 @@ extension ObjectBase {
   }
 
   /// True if the open write has the row in the cluster at that address, where the object looks for
-  /// it. Reads nothing there.
+  /// it. Does not read from there.
   final func _isWritten(in cluster: UnsafeMutableRawPointer) -> Bool {
     guard let session = _instance?.session, let id = _binding?.classID,
       case .working(let found, let slot)? = try? session.location(of: ObjectKey(_key), in: id)
@@ -107,7 +107,7 @@ extension ObjectBase {
     return unsafe Unmanaged.passUnretained(found).toOpaque() == cluster && slot == _slot
   }
 
-  /// True if the row of a managed object is gone at the version shown. Traps on the wrong thread.
+  /// True if the row of a managed object is gone at its version. Traps on the wrong thread.
   final var _isInvalidated: Bool { _instance.map { _isInvalidated(in: $0) } ?? false }
 
   final func _isInvalidated(in instance: Instance) -> Bool {
@@ -118,14 +118,14 @@ extension ObjectBase {
     return !find(in: instance)
   }
 
-  /// Where a managed object is; nil for an unmanaged one.
+  /// The row of a managed object; nil for an unmanaged one.
   final var _row: LinkTarget? {
     _binding.map { LinkTarget(classID: $0.classID, key: ObjectKey(_key)) }
   }
 
   // MARK: - Setting properties
 
-  // Told the instance, so that it need not be retained for each step of an assignment.
+  // These take the instance, so that it need not be retained for each step of an assignment.
 
   /// The open write, to set a property. Traps outside of one.
   @discardableResult
@@ -134,7 +134,7 @@ extension ObjectBase {
     return instance.writing("modify managed objects")
   }
 
-  /// Where to write a property that has neither index nor link; notes it as touched.
+  /// The place to write a property that has neither index nor link; notes it as touched.
   final func _edit(
     _ column: ColumnID, in instance: Instance
   ) -> (cluster: WorkingCluster, slot: Int) {
@@ -151,7 +151,7 @@ extension ObjectBase {
     return row
   }
 
-  /// Sets a property whose column has an index. Its observers are the caller's business.
+  /// Sets a property whose column has an index. The caller notifies its observers.
   final func _setIndexed(_ column: ColumnID, _ value: Value, in instance: Instance) {
     let session = _writing(column, in: instance)
     if _isInvalidated(in: instance) { _trapInvalid() }
@@ -161,9 +161,9 @@ extension ObjectBase {
     if !done { _trapInvalid() }
   }
 
-  /// Makes an assignment to a property that leads to no embedded object.
+  /// Makes an assignment to a property that is not a link to an embedded object.
   ///
-  /// - Parameter store: makes it. Told whether nobody observes the object.
+  /// - Parameter store: makes it. Its argument is whether the object has no observers.
   final func _assigning(
     _ column: ColumnID, in instance: Instance, _ table: PropertyTable, _ store: (Bool) -> Void
   ) {
@@ -173,7 +173,7 @@ extension ObjectBase {
     instance.telling([PropertyEffect(row, column)], table) { store(false) }
   }
 
-  /// Makes an assignment of a value as it is stored; null for one that is not stored yet.
+  /// Assigns a value in stored form; null for one that is not stored yet.
   final func _assigning(
     _ column: ColumnID, _ value: Value, in instance: Instance, _ table: PropertyTable,
     _ store: () -> Void
@@ -216,7 +216,7 @@ extension ObjectBase {
       of: column, of: LinkTarget(classID: _binding!.classID, key: ObjectKey(_key)))
   }
 
-  /// The bytes of a value that is kept in pieces.
+  /// The bytes of a value that is stored in pieces.
   final func _longBytes(_ column: ColumnID) -> [UInt8] {
     let (instance, id, key) = (managing, _binding!.classID, ObjectKey(_key))
     return trapping { () throws(StorageError) in
@@ -229,7 +229,7 @@ extension ObjectBase {
 
   // MARK: - Becoming managed
 
-  /// Makes the object an accessor of a row, which is looked for at its next use.
+  /// Makes the object an accessor of a row, which is looked up at its next use.
   final func _attach(to instance: Instance, _ key: ObjectKey, _ binding: ClassBinding) {
     _key = key.rawValue
     _binding = binding
@@ -240,7 +240,7 @@ extension ObjectBase {
     if instance.isFrozen { _state = .frozen }
   }
 
-  /// Finds the row of an accessor of a frozen instance. It is not looked for again, so that any
+  /// Finds the row of an accessor of a frozen instance. It is never looked up again, so that any
   /// number of threads can read through the accessor.
   final func _locateForGood(in instance: Instance) {
     let isThere = trapping { () throws(StorageError) in

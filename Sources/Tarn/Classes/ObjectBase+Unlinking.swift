@@ -1,11 +1,11 @@
 import TarnStore
 
-// Swift lets go of a chain of objects by recursion: the first goes, and with it the last reference
-// to the second, and so on, until the stack ends. That is the program's affair where the program
-// has made the chain. Copies that this library has made of one let go of each other by a list.
+// Swift releases a chain of objects recursively: releasing the first releases the last reference to
+// the second, and so on, until the stack ends. If the program has made the chain, it is responsible
+// for that. Copies made by this library are released with a list instead.
 
 extension ObjectBase {
-  /// Lets go of what the object links to, as it goes itself.
+  /// Releases the object's links when it is deallocated itself.
   final func unlink() {
     var pending: [ObjectBase] = []
     giveUpLinks(to: &pending)
@@ -23,7 +23,7 @@ extension ObjectBase {
 }
 
 extension PropertyReflection {
-  /// True if the property may lead to other objects.
+  /// True if the property may link to other objects.
   var leadsOn: Bool { !isComputed && !isDynamic && (target != nil || type == .any) }
 }
 
@@ -33,13 +33,14 @@ extension Persisted where Value: _Persistable {
   ) {
     let wrapper = unsafe field.assumingMemoryBound(to: Self.self)
     guard Value._isCollection else {
-      // What is in a list or map within a value is as deep as those may be, and goes with it.
+      // The contents of a list or map within a value have a limited depth, and are released with
+      // it.
       if let object = unsafe wrapper.pointee._value?._box().object { pending.append(object) }
       unsafe wrapper.pointee._value = nil
       return
     }
     var collection: AnyObject? = unsafe takeCollection(wrapper)
-    // The program may have it, too.
+    // The program may hold it, too.
     guard isKnownUniquelyReferenced(&collection),
       let elements = (collection as? any UnmanagedCollection)?.unmanagedElements
     else { return }

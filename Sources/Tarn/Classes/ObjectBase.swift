@@ -1,52 +1,53 @@
 public import CTarn
 import TarnStore
 
-/// What all persistent objects share: whether an object belongs to a Realm, and where its row is.
+/// The common base of all persistent objects: whether an object belongs to a Realm, and its row.
 ///
 /// An object is **unmanaged** from its creation until it is added to a Realm: an ordinary Swift
 /// object that holds its own properties. A **managed** object is a live view of a row: each read
-/// shows what its Realm shows, and it must only be used where its Realm may be used. Both kinds are
+/// is at its Realm's version, and it must only be used where its Realm may be used. Both kinds are
 /// the same class, and adding turns one into the other.
 ///
 /// Derive models from `Object` or `EmbeddedObject`, not from this class.
 @safe open class ObjectBase: CustomStringConvertible, CustomReflectable {
-  // The way of a read. `_validate` compares `_generation` and the running thread with the
-  // Realm's context; if both agree, `_image` and `_slot` say where the row is and a property is
-  // one load from there. Otherwise `_locate` brings these fields up to date or traps.
+  // The path of a read: `_validate` compares `_generation` and the running thread with the
+  // Realm's context; if both agree, `_image` and `_slot` locate the row and a property is one load
+  // from there. Otherwise `_locate` updates these fields or traps.
   // While a transaction edits the row, `_image` is an image without columns: every load from it
   // reports "slow", and the slow path reads from `_working`.
   //
-  // All of them are final and unchecked, and touched only by inlinable code of this module:
-  // that is what keeps a read at a few nanoseconds in the client. Those that are no pointers are
+  // All of them are final and unchecked, and used only by inlinable code of this module:
+  // that is what keeps a read at a few nanoseconds in the client. Those that are not pointers are
   // marked as safe: exclusivity cannot be violated, because no access to them runs other code.
 
   /// The Realm instance's generation and thread; nil while unmanaged. Lives as long as `_instance`.
   @exclusivity(unchecked) @usableFromInline
   final var _context: UnsafeMutablePointer<tarn_context>?
-  /// The generation for which `_image`, `_slot` and `_working` are right.
+  /// The generation for which `_image`, `_slot` and `_working` are valid.
   @safe @exclusivity(unchecked) @usableFromInline final var _generation: UInt64 = 0
   @exclusivity(unchecked) @usableFromInline final var _image: UnsafeRawPointer?
-  /// The object key, from when the object became managed on.
+  /// The object key, since the object became managed.
   @safe @exclusivity(unchecked) @usableFromInline final var _key: Int64 = 0
   /// The row's slot, in `_image` or in `_working`.
   @safe @exclusivity(unchecked) @usableFromInline final var _slot: UInt32 = 0
   @safe @exclusivity(unchecked) @usableFromInline final var _state = _ObjectState()
   /// Columns (the first 64) that may be set directly, for `_generation`: the instance has noted
-  /// them as touched and they need no upkeep of indexes or links.
+  /// them as touched and they need no update of indexes or links.
   @safe @exclusivity(unchecked) @usableFromInline final var _warmColumns: UInt64 = 0
   @safe @exclusivity(unchecked) @usableFromInline final var _instance: Instance?
-  /// The cluster under edit that holds the row, for `_generation`. The open write keeps it alive.
+  /// The cluster under edit that holds the row, for `_generation`. The open write retains it.
   ///
-  /// It does not dangle: it is used behind `_validate` alone, and what lets go of such a cluster
-  /// calls `rowsMoved`, which ends that generation, before any code can use an accessor again. That
-  /// is `ClassEdit.seal` for one cluster; `WriteSession.clear` for those of a class; and for all of
-  /// them what ends a write, `RealmCore.endSession` and `Migration.end`. A write that outlives its
-  /// instance has no accessors, because they keep the instance. Debug builds check it at each use.
+  /// It does not dangle: it is used only after `_validate`, and every release of such a cluster
+  /// calls `rowsMoved`, which ends that generation, before any code can use an accessor again.
+  /// These releases are `ClassEdit.seal` for one cluster; `WriteSession.clear` for those of a
+  /// class; and for all of them the ends of a write, `RealmCore.endSession` and `Migration.end`. A
+  /// write that outlives its instance has no accessors, because they retain the instance. Debug
+  /// builds check it at each use.
   @exclusivity(unchecked) final var _working: Unmanaged<WorkingCluster>?
   @safe @exclusivity(unchecked) final var _binding: ClassBinding?
-  /// How often the Realm had been invalidated when the object became managed.
+  /// The number of invalidations of the Realm when the object became managed.
   @safe @exclusivity(unchecked) final var _life: UInt32 = 0
-  /// The write that made the row, while it was open: if it is cancelled, the object dies.
+  /// The write that made the row, while it was open: cancelling it invalidates the object.
   @safe @exclusivity(unchecked) final var _createdInWrite: WriteMark?
 
   /// Creates an unmanaged object; properties have their defaults.
@@ -64,12 +65,12 @@ import TarnStore
   /// The name of the class in files: without module and enclosing types, unless overridden.
   open class func className() -> String { ClassReflection.unqualifiedName(of: self) }
 
-  /// The primary key that the class names by itself.
+  /// The primary key that the class itself names.
   class var _primaryKeyName: String? { nil }
   /// True for classes whose objects belong to one other object.
   class var _isOfEmbedded: Bool { false }
 
-  /// Names of `@Persisted` properties that are nevertheless not stored.
+  /// Names of `@Persisted` properties that are not stored.
   open class func ignoredProperties() -> [String] { [] }
 
   /// Names of properties to index besides those marked `@Persisted(indexed: true)`.
@@ -81,7 +82,7 @@ import TarnStore
   /// The file enforces the rule for every process and program: a commit after which two objects had
   /// the same combination throws ``Realm/Error/Code/notUnique``, and the write is rolled back. The
   /// rule is not checked within a write, so objects may swap their values. Objects with nil in one
-  /// of the properties are exempt, as in SQL. Any property can take part except collections and
+  /// of the properties are exempt, as in SQL. Any property can be used except collections and
   /// `AnyRealmValue`; strings are compared bytewise.
   ///
   /// A rule that a program adds to a file stays there until a migration removes it. It is added
@@ -99,8 +100,8 @@ import TarnStore
   /// object has no values and says so.
   open var description: String { TextDump.text { $0.append(self) } }
 
-  /// What `dump` and debuggers show: the values of the stored properties, or nothing for a deleted
-  /// or invalidated object.
+  /// The content for `dump` and debuggers: the values of the stored properties, or nothing for a
+  /// deleted or invalidated object.
   open var customMirror: Mirror { mirrorOfProperties }
 }
 
@@ -111,15 +112,15 @@ import TarnStore
   /// A set of those bits.
   @inlinable public init(rawValue: UInt32) { self.rawValue = rawValue }
 
-  /// The row is gone or the Realm was invalidated; for good.
+  /// The row is permanently gone or the Realm was invalidated.
   static let invalidated = _ObjectState(rawValue: 1)
-  /// Belongs to a frozen Realm: nothing of the object changes any more, for any thread may read it.
+  /// Belongs to a frozen Realm: the object never changes, because any thread may read it.
   static let frozen = _ObjectState(rawValue: 2)
-  /// An unmanaged object that notes which of its properties are read.
+  /// An unmanaged object that reports which of its properties are read.
   @inlinable static var tracing: _ObjectState { _ObjectState(rawValue: 4) }
   /// An unmanaged object with observed properties.
   @inlinable static var observed: _ObjectState { _ObjectState(rawValue: 8) }
-  /// A copy that leads to further ones, which may be a long chain.
+  /// A copy that links to further ones, possibly a long chain.
   static let unlinksWhenItGoes = _ObjectState(rawValue: 32)
 }
 
@@ -138,7 +139,7 @@ extension ObjectBase {
     column < 64 && _warmColumns & (1 &<< UInt64(truncatingIfNeeded: column)) != 0
   }
 
-  /// The slow way of an assignment to a managed object: asks the instance, then writes.
+  /// The slow path of an assignment to a managed object: calls the instance, then writes.
   @inline(never) @usableFromInline
   final func _set(_ column: UInt16, _ boxed: _BoxedValue) {
     let instance = _instance!
@@ -151,7 +152,7 @@ extension ObjectBase {
     }
   }
 
-  /// - Parameter warms: whether later assignments need not ask the instance.
+  /// - Parameter warms: whether later assignments need not call the instance.
   @inline(__always)
   private final func set(
     _ column: UInt16, _ boxed: _BoxedValue, in instance: Instance, warms: Bool
@@ -168,7 +169,7 @@ extension ObjectBase {
     if column < 64, warms, unsafe _working != nil { _warmColumns |= 1 << UInt64(column) }
   }
 
-  /// The name of the object's class, as it stands in files.
+  /// The name of the object's class in files.
   final var _className: String {
     if let binding = _binding { return binding.reflection.name }
     return ClassReflection.name(of: type(of: self))
@@ -180,7 +181,7 @@ extension ObjectBase {
     return "\(_className).\(property)"
   }
 
-  /// What is known of the object's class: of the file's, if the program does not have it.
+  /// The description of the object's class: the file's, if the program does not declare it.
   final var _reflection: ClassReflection {
     if let binding = _binding, binding.reflection.isDynamic {
       return binding.reflection
@@ -200,12 +201,12 @@ extension ObjectBase {
 }
 
 @available(*, unavailable, message: "it belongs to one thread or actor: pass a ThreadSafeReference")
-// because: it is not there, and says why where somebody needs it to be.
+// because: it is unavailable, and the message explains why.
 extension ObjectBase: @unchecked Sendable {}
 
 extension ObjectBase: Hashable {
-  /// True for the same Swift object, and for two objects of one Realm instance that show the same
-  /// row, if their class has a primary key or the Realm is frozen. Invalidated objects equal only
+  /// True for the same Swift object, and for two objects of one Realm instance with the same row,
+  /// if their class has a primary key or the Realm is frozen. Invalidated objects equal only
   /// themselves.
   public static func == (a: ObjectBase, b: ObjectBase) -> Bool {
     if a === b { return true }
@@ -236,7 +237,7 @@ extension ObjectBase: Hashable {
 }
 
 extension ObjectBase {
-  /// True if both show the same row of the same Realm instance, even if one of them is a
+  /// True if both have the same row of the same Realm instance, even if one of them is a
   /// ``DynamicObject``, or are the same unmanaged object.
   public func isSameObject(as other: ObjectBase?) -> Bool {
     guard let other else { return false }

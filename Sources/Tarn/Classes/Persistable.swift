@@ -8,29 +8,30 @@ import TarnStore
 /// been validated.
 public protocol _Projectable {
   static func _load(_ object: ObjectBase, _ column: UInt16) -> Self
-  /// Assigns in the open write transaction, through the core where it must know.
+  /// Assigns in the open write transaction, through the core if that must be informed.
   static func _store(_ object: ObjectBase, _ column: UInt16, _ value: Self)
 }
 
-/// A type that a `@Persisted` property can have. The library provides the conformances; your own
+/// A type that a `@Persisted` property can have. The library provides the conformances; custom
 /// enums conform to `PersistableEnum`.
 public protocol _Persistable: _Projectable {
-  /// How values of this type are stored.
+  /// The storage of values of this type.
   static var _description: _ColumnDescription { get }
-  /// The value of a property that was given none.
+  /// The value of a property without a default of its own.
   static func _default() -> Self
   /// Writes into the row under edit, without any checks.
   static func _put(_ value: Self, _ object: ObjectBase, _ column: UInt16)
   static var _mover: _Mover { get }
   /// True for collections, whose elements are replaced when one is assigned.
   static var _isCollection: Bool { get }
-  /// Gives `current`, the value of an unmanaged object's property, the elements of `value`.
+  /// Replaces the elements of `current`, the value of an unmanaged object's property, by those of
+  /// `value`.
   static func _replaceElements(of current: Self, with value: Self)
   func _box() -> _BoxedValue
   /// Nil if the value is not of this type.
   static func _unbox(_ boxed: _BoxedValue) -> Self?
   /// True if a column of this type can hold the value (for a collection, the element), even one
-  /// that the type refuses, such as an enum without such a case.
+  /// that the type refuses, such as an unknown raw value of an enum.
   static func _canHold(_ boxed: _BoxedValue) -> Bool
   /// True if the value is of this type (for a collection, the element).
   static func _fits(_ boxed: _BoxedValue) -> Bool
@@ -49,7 +50,7 @@ extension _Persistable {
 /// A type that is persistable if optional: the scalar types and objects.
 public protocol _OptionalPersistable {
   static var _optionalDescription: _ColumnDescription { get }
-  /// How a value is stored that is always present; for an object still an optional link.
+  /// The storage of a value that is always present; for an object still an optional link.
   static var _insideDescription: _ColumnDescription { get }
   /// The zero of the type; for a class a new unmanaged object.
   static func _insideDefault() -> Self
@@ -87,9 +88,9 @@ extension _OptionalPersistable where Self: _Persistable {
   }
 }
 
-/// Moves an unmanaged value out of its wrapper into the row under edit that its object was just
-/// given. It is a function that knows the type, fetched once for each property: if it were called
-/// through a protocol, the generic wrapper's metadata would be looked up for every value.
+/// Moves an unmanaged value out of its wrapper into its object's new row under edit. It is a
+/// function for one type, fetched once for each property: a call through a protocol would look up
+/// the generic wrapper's metadata for every value.
 public typealias _Mover = (
   _ wrapper: UnsafeMutableRawPointer, _ object: ObjectBase, _ column: UInt16
 ) -> Void
@@ -102,12 +103,12 @@ public protocol _PrimaryKey {}
 extension Optional: _Indexable where Wrapped: _Indexable {}
 extension Optional: _PrimaryKey where Wrapped: _PrimaryKey {}
 
-/// A value on its way between typed properties and the store.
+/// A value in transit between typed properties and the store.
 public struct _BoxedValue {
   var value: Value
   /// The object of a link; `value` then is its key, or null while it is unmanaged.
   var object: ObjectBase?
-  /// The list or map that an `AnyRealmValue` is.
+  /// The list or map in an `AnyRealmValue`.
   var nested: (any SequenceBacking)?
 
   init(_ value: Value, object: ObjectBase? = nil, nested: (any SequenceBacking)? = nil) {
@@ -117,9 +118,9 @@ public struct _BoxedValue {
   }
 }
 
-/// How a property is stored.
+/// The storage of a property.
 public struct _ColumnDescription {
-  /// Of a collection this and the rest describe the elements.
+  /// For a collection, this and the rest describe the elements.
   var type: ColumnType
   var collection = CollectionKind.none
   var isOptional = false
@@ -127,7 +128,7 @@ public struct _ColumnDescription {
   var target: ObjectBase.Type?
   /// LinkingObjects: nothing is stored.
   var isComputed = false
-  /// What objects get that are older than the property, where the zero of the type means nothing.
+  /// The value in objects that are older than the property, if the type's zero is not valid.
   var initial: Value?
 
   init(
@@ -156,7 +157,7 @@ public struct _ColumnDescription {
   }
 }
 
-/// What the loads from a cluster answer: a value and whether it counts.
+/// The result of loads from a cluster: a value and whether it counts.
 public protocol _LoadedValue {
   var state: tarn_state { get }
 }
@@ -169,10 +170,10 @@ extension tarn_bytes: _LoadedValue {}
 extension tarn_bytes12: _LoadedValue {}
 extension tarn_bytes16: _LoadedValue {}
 
-/// A type with one value in a column: everything but links follows from how it is read and written.
+/// A type with one value in a column: everything but links follows from its reads and writes.
 public protocol _PersistableScalar: _Persistable, _OptionalPersistable {
   associatedtype _Loaded: _LoadedValue
-  /// The value as it is stored; null comes with the type's zero.
+  /// The stored value; null comes with the type's zero.
   static func _raw(_ object: ObjectBase, _ column: UInt16) -> _Loaded
   static func _make(_ raw: _Loaded, _ object: ObjectBase, _ column: UInt16) -> Self
 }

@@ -7,13 +7,13 @@ internal import TarnStore
 ///     @Persisted(indexed: true) var name = ""
 ///     @Persisted var born: Date?
 ///
-/// On an unmanaged object the value is kept in the object. On a managed one each read comes from
-/// the row that its Realm shows, and each assignment goes to the open write transaction. Reading
+/// On an unmanaged object the value is stored in the object. On a managed one each read comes from
+/// the row at its Realm's version, and each assignment goes to the open write transaction. Reading
 /// traps if the object is invalidated or on the wrong thread; assigning also traps outside of a
 /// write.
 @frozen @propertyWrapper
 public struct Persisted<Value> {
-  // The order packs: the two numbers lie in the padding behind most values.
+  // The order saves space: the two numbers lie in the padding after most values.
 
   /// The unmanaged value; nil until it is first read or set, and once the object is managed. It is
   /// created lazily, so creating an object that only serves as a view costs nothing.
@@ -25,7 +25,7 @@ public struct Persisted<Value> {
   /// A property whose value is its type's default: zero, empty, nil, the first case of an enum; for
   /// an `ObjectId` or `UUID`, a new one for each object.
   @inlinable public init() where Value: _Persistable { self.init(nil, flags: 0) }
-  /// A property with a default of its own.
+  /// A property with its own default.
   @inlinable public init(wrappedValue: Value) where Value: _Persistable {
     self.init(wrappedValue, flags: 0)
   }
@@ -59,7 +59,7 @@ public struct Persisted<Value> {
       }
       if let value = object[keyPath: storage]._value { return value }
       if object._state.contains(.tracing) {
-        // In a closure, because the key path is made right before the test otherwise: see above.
+        // In a closure, because otherwise the key path is created before the test: see above.
         return object._trace(object[keyPath: storage]._column) { wrapped }
       }
       let value = Value._default()
@@ -85,8 +85,8 @@ public struct Persisted<Value> {
   }
 }
 
-// What the compiler says about a property of another type. The struct itself asks nothing of its
-// value, so that it comes to these.
+// The compiler's messages for a property of an unsupported type. The struct itself has no
+// constraint on its value, so that these are chosen.
 extension Persisted {
   @available(
     *, unavailable,
@@ -113,7 +113,7 @@ extension Persisted {
 
 extension Persisted where Value: _Persistable & _Indexable {
   /// A property with an index, which makes queries for equality, prefixes and ranges fast and each
-  /// write slightly slower. Of an `AnyRealmValue` what is within a list or map is not indexed.
+  /// write slightly slower. Lists and maps within an `AnyRealmValue` are not indexed.
   @inlinable public init(indexed: Bool) {
     self.init(nil, flags: indexed ? _PropertyFlags.indexed : 0)
   }
@@ -136,18 +136,18 @@ extension Persisted where Value: _Persistable & _PrimaryKey {
 }
 
 extension Persisted where Value: _Persistable & _Linking {
-  /// A property that links to objects, with a rule for what happens to them when the object is
+  /// A property that links to objects, with a rule for the linked objects when the object is
   /// deleted.
   @inlinable public init(onDelete rule: LinkDeleteRule) {
     self.init(nil, flags: rule == .cascade ? _PropertyFlags.cascade : 0)
   }
 }
 
-/// What happens to the objects that a property links to when its own object is deleted.
+/// The treatment of the linked objects when the object with the property is deleted.
 @frozen public enum LinkDeleteRule: Sendable {
   /// They stay.
   case nullify
-  /// They are deleted too, whatever else links to them. This happens only with the object: removing
+  /// They are deleted too, even if others link to them. This happens only with the object: removing
   /// one from the property leaves it in the Realm.
   case cascade
 }
@@ -165,14 +165,15 @@ public enum _PropertyFlags {
   @inlinable public static var cascade: UInt8 { 4 }
 }
 
-/// What can be done with a wrapper in the storage of an object without knowing its value's type.
+/// The interface of a wrapper in the storage of an object, for code that does not know its value's
+/// type.
 protocol AnyPersisted {
   static var description: _ColumnDescription { get }
-  /// Where the column number lies in the wrapper.
+  /// The place of the column number in the wrapper.
   static var columnOffset: Int { get }
   /// The type of the property.
   static var valueType: Any.Type { get }
-  /// A value of that type on its way to the store, nil for one of another type.
+  /// A value of that type in transit to the store, nil for one of another type.
   static func boxed(_ value: Any) -> _BoxedValue?
   /// Leaves an unmanaged object's property without a value.
   static func forget(at field: UnsafeMutableRawPointer)
@@ -190,16 +191,16 @@ protocol AnyPersisted {
   /// Gives a collection those elements.
   static func write(
     elements: any SequenceBacking, _ object: ObjectBase, at field: UnsafeMutableRawPointer)
-  /// True if the column can hold the value, of a collection the element, even if the property's
+  /// True if the column can hold the value (for a collection, the element), even if the property's
   /// type refuses it.
   static func canHold(_ boxed: _BoxedValue) -> Bool
-  /// True if the property, of a collection the element, is of a type that has the value.
+  /// True if the value is valid in the property's type (for a collection, the element's type).
   static func fits(_ boxed: _BoxedValue) -> Bool
-  /// True if a new object has a value there that its class gives it.
+  /// True if the class gives a new object a value there.
   static func hasOwnDefault(at field: UnsafeRawPointer) -> Bool
-  /// The value in the property's own type, nil for null or for what is not of that type.
+  /// The value in the property's own type, nil for null and for a value of another type.
   static func unboxed(_ boxed: _BoxedValue) -> Any?
-  /// Lets go of an unmanaged value that leads to objects, and hands those over.
+  /// Releases an unmanaged value that links to objects, and hands those over.
   static func giveUpLinks(at field: UnsafeMutableRawPointer, to pending: inout [ObjectBase])
   /// Moves the unmanaged value into the row under edit.
   static var mover: _Mover { get }
@@ -207,7 +208,7 @@ protocol AnyPersisted {
 
 /// LinkingObjects of any element.
 protocol AnyLinkingObjects {
-  /// Those that show a traced object at every position.
+  /// A collection with a traced object at every position.
   static func traced(_ element: ObjectBase) -> Self
   var originProperty: String { get }
 }
@@ -285,7 +286,7 @@ extension Persisted: AnyPersisted where Value: _Persistable {
     } else if value.value == .null, value.object == nil, !Value._isCollection,
       Value._description.type == .link
     {
-      // A type of the program's that is stored as an embedded object, which may be missing.
+      // A custom type that is stored as an embedded object, which may be missing.
       unsafe assign(Value._default(), object, at: field)
     } else {
       return false

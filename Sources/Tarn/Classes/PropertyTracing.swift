@@ -1,17 +1,17 @@
-/// Receives the reads of an object that a key path is traced with. Such an object holds it where
-/// others hold their image.
+/// Receives the reads of an object while a key path is traced. Such an object holds it in the place
+/// of its image.
 class PropertyTracing {
-  /// The value that a property of the object is read as.
+  /// The value that a property of the object returns.
   func value<V: _Persistable>(
     of object: ObjectBase, _ number: UInt16, _ keyPath: AnyKeyPath, default make: () -> V
   ) -> V { make() }
 
-  /// The object is about to be read through that property of something else.
+  /// The object is about to be read through that property of its projection.
   func noteFront(_ keyPath: () -> AnyKeyPath) {}
 }
 
 extension ObjectBase {
-  /// The value of a property of an object that a key path is traced with.
+  /// The value of a property of an object while a key path is traced.
   @inline(never) @usableFromInline
   final func _trace<V: _Persistable>(_ number: UInt16, _ keyPath: () -> AnyKeyPath) -> V {
     guard let image = unsafe _image else { return V._default() }
@@ -19,8 +19,8 @@ extension ObjectBase {
     return tracer.value(of: self, number, keyPath(), default: V._default)
   }
 
-  /// Notes through which property of something else this object, which a key path is traced with,
-  /// is about to be read.
+  /// Notes the property of a projection through which this object is about to be read, while a key
+  /// path is traced.
   @inline(never) @usableFromInline
   final func _noteFront(_ keyPath: () -> AnyKeyPath) {
     guard let image = unsafe _image else { return }

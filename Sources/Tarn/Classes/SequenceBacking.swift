@@ -1,11 +1,11 @@
 import TarnStore
 
-/// Where the elements of a list, a set or a map are: in the program's memory while it is
-/// unmanaged, in the rows that a Realm shows once it is managed.
+/// The storage of a list's, a set's or a map's elements: the program's memory while it is
+/// unmanaged, the rows of a Realm once it is managed.
 ///
-/// All three are one thing, a sequence: of a list in the program's order, of a set in the order of
-/// the values, of a map in the order of the keys' UTF-8. Positions given are in bounds: the
-/// collections check them, to name themselves in the trap.
+/// All three are one thing, a sequence: a list in the program's order, a set in the order of the
+/// values, a map in the order of the keys' UTF-8. Positions are in bounds: the collections check
+/// them, to name themselves in the trap.
 protocol SequenceBacking: AnyObject {
   /// The instance that the sequence belongs to, nil while it is unmanaged.
   var ownInstance: Instance? { get }
@@ -14,21 +14,21 @@ protocol SequenceBacking: AnyObject {
   /// True if both are the same collection of one instance, or unmanaged and equal.
   func isEqual(to other: any SequenceBacking) -> Bool
 
-  /// What messages call it.
+  /// Its name in messages.
   var title: String { get }
-  /// Of list, set and map the one that it is.
+  /// Whether it is a list, a set or a map.
   var kind: CollectionKind { get }
   var count: Int { get }
   func element(at index: Int) -> _BoxedValue
-  /// All elements as they are now, whatever happens to the sequence afterwards.
+  /// All current elements, whatever happens to the sequence afterwards.
   var snapshot: SequenceSnapshot { get }
-  /// The same for a large sequence of numbers as it is stored, page by page; nil for all others.
+  /// The same for a large sequence of numbers in stored form, page by page; nil for all others.
   var numberPages: NumberPages? { get }
   /// Maps: the key at a position.
   func key(at index: Int) -> String
   /// The first position of a value.
   func index(of value: _BoxedValue) -> Int?
-  /// Maps: where a key is, or would be.
+  /// Maps: the position of a key, or where it would be.
   func find(_ key: String) -> (index: Int, isFound: Bool)
 
   // Lists.
@@ -45,11 +45,11 @@ protocol SequenceBacking: AnyObject {
   func removeValue(for key: String)
   // All.
   func removeAll()
-  /// Gives the sequence these elements and no others; of a map the values, with their keys.
+  /// Replaces all elements; for a map the values, with their keys.
   func put(_ values: [_BoxedValue], keys: [String])
 }
 
-/// A backing on its way through public code.
+/// A backing in transit through public code.
 public struct _SequenceHandle {
   var backing: any SequenceBacking
 
@@ -57,7 +57,7 @@ public struct _SequenceHandle {
 }
 
 extension SequenceBacking {
-  /// All elements as they are now.
+  /// All current elements.
   var all: [_BoxedValue] {
     let snapshot = snapshot
     return (0..<snapshot.count).map { snapshot[$0] }
@@ -70,7 +70,7 @@ extension SequenceBacking {
     guard kind == other.kind, !isInvalidated, !other.isInvalidated, count == other.count else {
       return false
     }
-    // The order of an unmanaged set of objects is its own.
+    // An unmanaged set of objects has its own order.
     if kind == .set, ownInstance == nil { return other.equals(self) }
     if kind == .set { return other.all.allSatisfy { index(of: $0) != nil } }
     if kind == .map, !allKeys.haveSameBytes(as: other.allKeys) { return false }
@@ -84,7 +84,7 @@ extension SequenceBacking {
   }
 }
 
-/// The elements that a sequence had at a moment. Objects are made when they are asked for.
+/// The elements of a sequence at a moment. Objects are made when they are read.
 enum SequenceSnapshot {
   case boxed([_BoxedValue])
   case stored([Value], of: any StoredElements)
@@ -96,7 +96,7 @@ enum SequenceSnapshot {
     }
   }
 
-  /// What messages call the sequence.
+  /// The name of the sequence in messages.
   var title: String {
     switch self {
     case .boxed: "a collection"
@@ -112,7 +112,7 @@ enum SequenceSnapshot {
   }
 }
 
-/// Shows stored elements of a sequence as the program sees them.
+/// Converts stored elements of a sequence to the program's types.
 protocol StoredElements: AnyObject {
   var title: String { get }
   func boxed(_ value: Value) -> _BoxedValue

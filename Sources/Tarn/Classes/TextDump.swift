@@ -1,8 +1,8 @@
 /// The text of an object or a collection over several lines, for logs and debuggers.
 ///
-/// Objects can lead to each other in circles, and each can lead to many: left out is an object
-/// within itself, what lies deeper than five levels, of a collection all but a hundred elements,
-/// and after 64 KiB the rest.
+/// Objects can link to each other in cycles, and each can link to many. Left out are an object
+/// within itself, everything deeper than five levels, all but a hundred elements of a collection,
+/// and everything after 64 KiB.
 struct TextDump {
   private static let depthMax = 5
   private static let elementsMax = 100
@@ -46,7 +46,7 @@ struct TextDump {
     }
   }
 
-  /// An object under a name, with what is said of it.
+  /// An object under a name, with its properties.
   mutating func append<Properties: Sequence>(
     _ name: String, _ object: ObjectBase, _ properties: () -> Properties
   ) where Properties.Element == (name: String, value: Any) {
@@ -108,12 +108,12 @@ struct TextDump {
   private mutating func indent() { text += String(repeating: "\t", count: depth) }
 }
 
-/// A value that may have several lines in the description of what it belongs to.
+/// A value that may take several lines in the description of its owner.
 protocol Dumped {
   func append(to dump: inout TextDump)
 }
 
-/// The same of a collection, whose own description that is.
+/// The same for a collection, whose own description it is.
 protocol DumpedCollection: Dumped {}
 
 extension DumpedCollection {
@@ -127,8 +127,8 @@ extension ObjectBase {
 }
 
 extension PropertyReflection {
-  /// The value to be shown in a text: what is stored where the property's type refuses it, as an
-  /// enum without such a case does, and reading it would trap.
+  /// The value to show in a text: the stored value if the property's type refuses it, as an enum
+  /// does with an unknown raw value, so that reading it would trap.
   func readForText(_ object: ObjectBase) -> Any {
     guard collection == .none, !isOptional, !isComputed, !isDynamic, type != .link, type != .any,
       let column = object._binding?.column(name),

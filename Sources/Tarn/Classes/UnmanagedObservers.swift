@@ -1,10 +1,10 @@
 import TarnStore
 
-/// Who observes properties of one unmanaged object. The object has it where a managed one has its
+/// The observers of one unmanaged object's properties. The object holds it in the place of its
 /// image; its properties have their numbers instead of columns.
 final class UnmanagedObservers: PropertyHooks {
   private var hooks: [PropertyHook] = []
-  /// The properties whose lists and maps know these observers.
+  /// The properties whose lists and maps notify these observers.
   private var reaching: Set<ColumnID> = []
 
   func add(_ hook: PropertyHook) {
@@ -16,7 +16,7 @@ final class UnmanagedObservers: PropertyHooks {
     hooks.removeAll { $0.observation === observation }
   }
 
-  /// Observations that ended elsewhere are forgotten here.
+  /// Removes observations that ended elsewhere.
   private func removeEnded() { hooks.removeAll { !$0.observation.state.isActive } }
 
   var isEmpty: Bool {
@@ -24,14 +24,14 @@ final class UnmanagedObservers: PropertyHooks {
     return hooks.isEmpty
   }
 
-  /// Tells those who observe that property.
+  /// Notifies the observers of that property.
   func begin(_ column: ColumnID, _ kind: PropertyEffect.Kind) -> PropertyTelling {
     PropertyTelling(hooks.filter { $0.concerns(column, kind) }.map { ($0, kind) })
   }
 }
 
 extension UnmanagedObservers {
-  /// Makes the list, set or map that a property holds know these observers.
+  /// Makes the list, set or map of a property notify these observers.
   fileprivate func reach(_ property: PropertyReflection, _ number: ColumnID, _ object: ObjectBase) {
     guard property.collection != .none || property.type == .any,
       reaching.insert(number).inserted
@@ -39,7 +39,7 @@ extension UnmanagedObservers {
     collection(property, object)?.noteObservers(UnmanagedProperty(observers: self, number: number))
   }
 
-  /// The value goes: its list or map must not tell these observers any more.
+  /// The value is replaced: its list or map must not notify these observers any more.
   fileprivate func letGo(
     _ property: PropertyReflection, _ number: ColumnID, _ object: ObjectBase
   ) -> Bool {
@@ -58,8 +58,8 @@ extension UnmanagedObservers {
   }
 }
 
-/// A property of an unmanaged object that is observed, as the list, set or map knows it that the
-/// property holds, and those within.
+/// An observed property of an unmanaged object, for the list, set or map in it, and for those
+/// within.
 struct UnmanagedProperty: Hashable {
   let observers: UnmanagedObservers
   let number: ColumnID
@@ -75,10 +75,11 @@ struct UnmanagedProperty: Hashable {
   func begin(_ kind: PropertyEffect.Kind) -> PropertyTelling { observers.begin(number, kind) }
 }
 
-/// Observers that have been told that a property of an unmanaged object is about to be assigned.
+/// Observers that have been notified that a property of an unmanaged object is about to be
+/// assigned.
 public struct _UnmanagedTelling {
   private let telling: PropertyTelling
-  /// Makes the observers known to the list or map that was assigned.
+  /// Makes the assigned list or map notify the observers.
   private let reach: (() -> Void)?
 
   init(_ telling: PropertyTelling, _ reach: (() -> Void)?) {
@@ -86,7 +87,7 @@ public struct _UnmanagedTelling {
     self.reach = reach
   }
 
-  /// Tells them that it has been.
+  /// Notifies them of the assignment.
   public func finish() {
     reach?()
     telling.finish()
@@ -110,7 +111,7 @@ extension ObjectBase {
     return unsafe Unmanaged<UnmanagedObservers>.fromOpaque(image).takeUnretainedValue()
   }
 
-  /// Hooks an observation to a property of this unmanaged object.
+  /// Attaches an observation to a property of this unmanaged object.
   final func hook(
     _ observation: PropertyObservation, to property: PropertyReflection, isRoot: Bool, isLast: Bool
   ) {
@@ -130,7 +131,7 @@ extension ObjectBase {
     return observers
   }
 
-  /// Lets go of the observers of an unmanaged object.
+  /// Removes the observers of an unmanaged object.
   final func _endObservers() {
     guard _state.contains(.observed), let image = unsafe _image else { return }
     unsafe Unmanaged<UnmanagedObservers>.fromOpaque(image).release()
@@ -140,7 +141,7 @@ extension ObjectBase {
 }
 
 extension ObjectBase {
-  /// Traps for an object that has observers and is to be added.
+  /// Traps for an object with observers that is about to be added.
   final func _refuseObserved() {
     require(
       unmanagedObservers?.isEmpty != false,
@@ -151,11 +152,12 @@ extension ObjectBase {
   }
 }
 
-/// A collection as the object knows it that has it.
+/// A collection as the object that owns it sees it.
 protocol UnmanagedCollection: AnyObject {
   /// The elements; nil if the collection is managed by now.
   var unmanagedElements: [_BoxedValue]? { get }
-  /// Makes the collection, and those within it, tell the observers of a property that holds it.
+  /// Makes the collection, and those within it, notify the observers of a property that contains
+  /// it.
   func noteObservers(_ property: UnmanagedProperty)
   /// Undoes that.
   func forgetObservers(_ property: UnmanagedProperty)

@@ -1,7 +1,7 @@
 public import Foundation
 import TarnStore
 
-/// A value of any type that a property can have. Its kind can differ from object to object, and
+/// A value of any type that a property can have. Its type can differ from object to object, and
 /// change.
 ///
 ///     class Setting: Object {
@@ -25,7 +25,7 @@ public enum AnyRealmValue {
   case float(Float)
   /// A double-precision number.
   case double(Double)
-  /// A text.
+  /// A string.
   case string(String)
   /// Bytes.
   case data(Data)
@@ -54,7 +54,7 @@ extension AnyRealmValue {
   public var floatValue: Float? { if case .float(let value) = self { value } else { nil } }
   /// The number, if the value is a `Double`.
   public var doubleValue: Double? { if case .double(let value) = self { value } else { nil } }
-  /// The text, if the value is one.
+  /// The string, if the value is one.
   public var stringValue: String? { if case .string(let value) = self { value } else { nil } }
   /// The bytes, if the value is data.
   public var dataValue: Data? { if case .data(let value) = self { value } else { nil } }
@@ -80,8 +80,8 @@ extension AnyRealmValue {
   public func object<T: Object>(_ type: T.Type) -> T? {
     if case .object(let value) = self { value as? T } else { nil }
   }
-  /// The object with its properties by name, whatever its class; nil if the value is not an object,
-  /// or an unmanaged one.
+  /// The object with its properties by name, of any class; nil if the value is not an object, or is
+  /// an unmanaged one.
   public var dynamicObject: DynamicObject? {
     guard case .object(let object) = self else { return nil }
     return object as? DynamicObject ?? object._core?.dynamicObject(for: object)
@@ -104,7 +104,7 @@ extension AnyRealmValue {
 
 extension AnyRealmValue: Hashable {
   /// True for equal values of the same kind: an integer never equals a `Double`. Objects compare by
-  /// `==`, lists and maps as they do elsewhere.
+  /// `==`, lists and maps like other lists and maps.
   public static func == (a: AnyRealmValue, b: AnyRealmValue) -> Bool {
     switch (a, b) {
     case (.none, .none): true
@@ -156,7 +156,7 @@ extension AnyRealmValue: ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral,
   public init(floatLiteral value: Double) { self = .double(value) }
   /// A Boolean.
   public init(booleanLiteral value: Bool) { self = .bool(value) }
-  /// A text.
+  /// A string.
   public init(stringLiteral value: String) { self = .string(value) }
   /// Nothing.
   public init(nilLiteral: ()) { self = .none }

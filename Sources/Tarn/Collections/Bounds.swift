@@ -1,17 +1,17 @@
 import TarnStore
 
-/// Checks of the positions that a program asks for. Those of the standard library, on which slices
-/// and ranges rely otherwise, say nothing in optimized builds.
+/// Checks of positions passed by the program. Those of the standard library, on which slices and
+/// ranges otherwise rely, print no message in optimized builds.
 enum Bounds {
-  /// Traps for a position at which there is no element.
+  /// Traps for a position without an element.
   ///
-  /// - Parameter collection: the one that is asked, for its name.
+  /// - Parameter collection: the collection, for its name.
   @inline(__always)
   static func check(_ position: Int, _ count: Int, of collection: @autoclosure () -> Any) {
     if position < 0 || position >= count { trapOutside(position, 0..<count, collection()) }
   }
 
-  /// Traps for a position before which nothing can be put.
+  /// Traps for a position at which nothing can be inserted.
   static func check(insertionAt position: Int, _ count: Int, of collection: Any) {
     require(
       position >= 0 && position <= count,
@@ -19,7 +19,7 @@ enum Bounds {
         + "Insert at an existing position, or at count.")
   }
 
-  /// Traps for more elements than there are, or fewer than none.
+  /// Traps for a number of elements that is negative or larger than the count.
   static func check(number: Int, _ count: Int, of collection: Any) {
     require(
       number >= 0 && number <= count,
@@ -27,7 +27,7 @@ enum Bounds {
     )
   }
 
-  /// Traps for positions of which some are not among others.
+  /// Traps for positions that are not all within others.
   static func check(_ lower: Int, _ upper: Int, within bounds: Range<Int>, of collection: Any) {
     require(
       lower >= bounds.lowerBound && upper <= bounds.upperBound && lower <= upper,
@@ -76,7 +76,7 @@ enum Bounds {
   }
 }
 
-/// What slices ask before they read.
+/// The checks of slices before they read.
 extension RandomAccessCollection where Self: ThreadConfined, Index == Int {
   /// Traps for a position without an element.
   public func _failEarlyRangeCheck(_ index: Int, bounds: Range<Int>) {

@@ -3,12 +3,12 @@ import TarnStore
 /// A collection type that a property can have: `List`, `MutableSet` and `Map`. The library provides
 /// the conformances.
 ///
-/// An unmanaged object keeps its collections; the collection of a managed one is a view, made at
+/// An unmanaged object retains its collections; the collection of a managed one is a view, made at
 /// each read.
 public protocol _CollectionProperty: AnyObject, _Persistable {
-  /// Where the elements are.
+  /// The storage of the elements.
   var _handle: _SequenceHandle { get set }
-  /// A collection whose elements are there.
+  /// A collection with existing elements.
   init(_handle: _SequenceHandle)
 }
 
@@ -39,7 +39,7 @@ extension _CollectionProperty {
     current.backing.assign(value.backing)
   }
 
-  /// The collection instance that the program holds becomes a view of what is stored.
+  /// The collection instance that the program holds becomes a view of the stored elements.
   public static var _mover: _Mover {
     { wrapper, object, column in
       let wrapper = unsafe wrapper.assumingMemoryBound(to: Persisted<Self>.self)
@@ -83,7 +83,7 @@ extension UnmanagedSequence: UnmanagedCollection {
 }
 
 extension PropertyReflection {
-  /// As what a collection that is in no object takes its elements.
+  /// The element type of a collection that belongs to no object.
   init<C: _CollectionProperty>(of type: C.Type) {
     self.init(
       name: "", columnName: "", offset: 0, wrapper: Persisted<C>.self,

@@ -1,7 +1,7 @@
 import TarnStore
 
-// Collections as they are written in source code: unmanaged ones, whose elements an assignment to a
-// property of a managed object copies.
+// Collection literals in source code: unmanaged collections, whose elements are copied when they
+// are assigned to a property of a managed object.
 
 extension List: ExpressibleByArrayLiteral {
   /// An unmanaged list of the elements.
@@ -28,7 +28,7 @@ extension Map: ExpressibleByDictionaryLiteral {
 }
 
 extension Map {
-  /// Sets values under keys that are not there. Traps for one that is.
+  /// Sets values under new keys. Traps for an existing key.
   func insert(unique entries: [(Key, Value)]) {
     for (key, value) in entries {
       require(

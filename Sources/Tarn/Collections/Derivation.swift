@@ -1,11 +1,11 @@
 import TarnStore
 
-/// What a collection says of itself, so that results can be made of it.
+/// Describes a collection, so that `Results` can be derived from it.
 public struct _Derivation {
   let core: RealmCore
-  /// The elements that it has, in its order.
+  /// Its elements, in its order.
   let spec: QuerySpec
-  /// The write that made what it belongs to.
+  /// The write that created its owner.
   let createdInWrite: WriteMark?
 
   init(_ core: RealmCore, _ spec: QuerySpec, createdInWrite: WriteMark?) {

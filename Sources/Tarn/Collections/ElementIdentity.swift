@@ -1,11 +1,10 @@
 import TarnStore
 
-/// What an element of a collection is, whatever becomes of it: which object, or which value.
+/// Identifies an element of a collection permanently: an object or a value.
 ///
 /// An object's identity stays the same when its properties change, and is equal in all Realms of
-/// one file. A value's identity is the value to the bit: 0 and -0, decimals as 1.0 and 1.00 and two
-/// spellings of the same letters are different, and a number that is none (NaN) equals itself.
-/// Threading: any.
+/// one file. A value's identity is the value to the bit: 0 and -0, decimals such as 1.0 and 1.00,
+/// and two spellings of the same letters are different, and NaN equals itself. Threading: any.
 public struct ElementIdentity: Hashable, Sendable {
   private let value: Value
 
@@ -24,11 +23,11 @@ public struct ElementIdentity: Hashable, Sendable {
 }
 
 extension CollectionDelta where Element: RealmCollectionValue {
-  /// The same change as the difference of identities: an element that changed is removed and
-  /// inserted, one that moved as well, and the two are associated with each other.
+  /// The same change as the difference of identities: an element that changed or moved is removed
+  /// and inserted, and the two are associated with each other.
   ///
-  /// Traps for an array of another length than the old collection had. Threading: as the
-  /// collection; the difference itself may go anywhere.
+  /// Traps for an array of another length than the old collection had. Threading: like the
+  /// collection; the difference itself may be passed anywhere.
   ///
   /// - Parameter old: the identities of the old collection's elements; applying the difference to
   ///   them gives those of the new one's.
@@ -60,7 +59,7 @@ where
   Delta == CollectionDelta<Collection.Element>, Collection: Sequence,
   Collection.Element: RealmCollectionValue
 {
-  /// Brings an array of identities up to this change, as `apply(to:)` does elements.
+  /// Applies this change to an array of identities, like `apply(to:)` to elements.
   public func apply(toIdentities identities: inout [ElementIdentity]) {
     switch self {
     case .initial(let collection): identities = collection.map { ElementIdentity(of: $0) }

@@ -4,8 +4,8 @@ extension _CollectionProperty {
   /// The Realm that the collection belongs to, nil while it is unmanaged.
   public var realm: Realm? { backing.core.map { Realm($0) } }
 
-  /// True if the object that the collection belongs to was deleted or the Realm invalidated. Any
-  /// other use of it then traps. Traps on a thread other than the Realm's.
+  /// True if the collection's object was deleted or the Realm invalidated. Any other use of the
+  /// collection then traps. Traps on a thread other than the Realm's.
   public var isInvalidated: Bool { backing.isInvalidated }
 
   /// True if both are the same collection of one Realm instance, or have equal elements and at
@@ -13,10 +13,10 @@ extension _CollectionProperty {
   public static func == (a: Self, b: Self) -> Bool { a === b || a.backing.equals(b.backing) }
 }
 
-/// Goes over the elements that a collection had when the iterator was created. For a large
-/// collection of numbers, the iterator pins the version that was shown then, as long as it lives.
+/// Iterates the elements that a collection had when the iterator was created. For a large
+/// collection of numbers, the iterator pins that version as long as it lives.
 public struct ElementIterator<Element: RealmCollectionValue>: IteratorProtocol {
-  /// Numbers that lie ready, of which the first `position` have been given out.
+  /// Numbers that are read already, of which the first `position` have been returned.
   @usableFromInline var numbers: ContiguousArray<Int64> = []
   @usableFromInline var position = 0
   private var pages: NumberPages?
@@ -36,7 +36,7 @@ public struct ElementIterator<Element: RealmCollectionValue>: IteratorProtocol {
     return nextOther()
   }
 
-  /// The next element where it does not lie ready or is none of the types that are numbers.
+  /// The next element if it is not read already or is not a number.
   @usableFromInline @inline(never)
   mutating func nextOther() -> Element? {
     guard pages != nil else {

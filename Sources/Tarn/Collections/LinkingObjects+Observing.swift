@@ -1,10 +1,10 @@
 import TarnStore
 
 extension LinkingObjects: RealmCollection, DumpedCollection {
-  /// The Realm of the object that is linked to, nil while it is unmanaged.
+  /// The Realm of the link target, nil while it is unmanaged.
   public var realm: Realm? { target?.realm }
 
-  /// True if the object that is linked to was deleted or its Realm invalidated.
+  /// True if the link target was deleted or its Realm invalidated.
   public var isInvalidated: Bool { target?.isInvalidated ?? false }
 
   /// The first position of an object of this Realm, or nil. Traps for a deleted object.
@@ -23,15 +23,15 @@ extension LinkingObjects: RealmCollection, DumpedCollection {
 
   func append(to dump: inout TextDump) { append("LinkingObjects<\(Element.self)>", to: &dump) }
 
-  /// Calls `block` first with `.initial` and then with the exact difference whenever objects began
-  /// or ceased to link here, or one that does has changed, itself or up to three links away. An
-  /// object that links here twice is there twice. If the object that is linked to is deleted, all
-  /// are reported as deleted, and nothing follows.
+  /// Calls `block` first with `.initial` and then with the exact changes whenever objects began or
+  /// ceased to link here, or a linking object has changed, itself or up to three links away. An
+  /// object that links here twice is in the collection twice. If the link target is deleted, all
+  /// objects are reported as deleted, and nothing follows.
   ///
   /// Traps on an unmanaged or invalidated object, on a thread that has no later turns, and in a
   /// write that has changed something.
   ///
-  /// - Returns: a token; keep it for as long as you want to observe.
+  /// - Returns: a token; retain it for as long as you want to observe.
   public func observe(
     _ block: @escaping (RealmCollectionChange<LinkingObjects<Element>>) -> Void
   ) -> NotificationToken {
@@ -76,7 +76,7 @@ extension LinkingObjects: RealmCollection, DumpedCollection {
     return (core, core.liveBacklinks(target, from: Element.self, property: originProperty))
   }
 
-  /// The same in the instance's present life.
+  /// The same collection in the instance's present life.
   private func revived(_ core: RealmCore) -> Self {
     guard let target, target._life != core.state.life else { return self }
     return Self(

@@ -4,11 +4,11 @@ import TarnStore
 ///
 ///     @Persisted(originProperty: "dogs") var owners: LinkingObjects<Person>
 ///
-/// Computed at each use from the index that every link has, never stored. Live: it shows what the
-/// object's Realm shows. Empty for an unmanaged object. In the order of object keys.
+/// Computed at each use from the index that every link has, never stored. Live: it is at the
+/// version of the object's Realm. Empty for an unmanaged object. In the order of object keys.
 public struct LinkingObjects<Element: ObjectBase> {
   let originProperty: String
-  /// The object that is linked to; nil until it is read from a managed one.
+  /// The link target; nil until it is read from a managed one.
   let target: ObjectBase?
 
   init(originProperty: String, target: ObjectBase?) {
@@ -48,7 +48,7 @@ extension LinkingObjects: RandomAccessCollection {
     return object(keys[position])
   }
 
-  /// What stands at every position while a key path is traced.
+  /// Stands for every position while a key path is traced.
   private var tracedElement: Element? {
     target?._state.contains(.tracing) == true ? target as? Element : nil
   }
@@ -66,7 +66,7 @@ extension LinkingObjects: RandomAccessCollection {
         + "first, last or indices.")
   }
 
-  /// Goes over the objects that link here now: changes made meanwhile do not shift it.
+  /// Iterates the objects that link here now: changes made meanwhile do not affect it.
   public func makeIterator() -> AnyIterator<Element> {
     var keys = keys.makeIterator()
     return AnyIterator { keys.next().map(object) }
@@ -98,7 +98,7 @@ extension LinkingObjects: _Persistable {
         + "'\(Element.className()).\(property.originProperty ?? "")' of those that shall link here."
     )
   }
-  /// The value stays in the object: it says what to look up when the object is unmanaged again.
+  /// The value stays in the object, which needs it when it is unmanaged again.
   public static var _mover: _Mover {
     { wrapper, _, column in
       unsafe wrapper.assumingMemoryBound(to: Persisted<Self>.self).pointee._column = column

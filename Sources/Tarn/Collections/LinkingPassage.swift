@@ -1,7 +1,6 @@
 import TarnStore
 
-/// What backlinks are to every Realm of their file: the object that is linked to, and through which
-/// property.
+/// Identifies backlinks in every Realm of their file: the link target and the linking property.
 private struct LinkingPassage<Element: ObjectBase>: Passage {
   let target: ObjectPassage
   let originProperty: String

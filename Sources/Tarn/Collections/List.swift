@@ -9,7 +9,7 @@ import TarnStore
 ///     }
 ///
 /// A list is a reference. The list of an unmanaged object lives in memory; when the object is added
-/// to a Realm, the same list becomes a live view of what is stored. Assigning to the property
+/// to a Realm, the same list becomes a live view of the stored elements. Assigning to the property
 /// copies the elements of the assigned list.
 ///
 /// A managed list belongs to its Realm's thread, queue or actor and is changed only in writes.
@@ -17,7 +17,7 @@ import TarnStore
 public final class List<Element: RealmCollectionValue>: _CollectionProperty {
   public var _handle: _SequenceHandle
 
-  /// A list whose elements are there.
+  /// A list with existing elements.
   public init(_handle: _SequenceHandle) { self._handle = _handle }
 
   /// An empty, unmanaged list.
@@ -59,15 +59,15 @@ extension List: RealmCollection, MutableCollection {
     set {
       let bounds = Bounds.range(bounds, count, of: self)
       let isItself = newValue.base === self && newValue.indices == bounds
-      // What the view changed is in the list already.
+      // The changes of the view are in the list already.
       if isItself { return backing.replace(bounds.lowerBound..<bounds.lowerBound, with: []) }
       backing.replace(bounds, with: newValue.map { $0._boxElement() })
     }
   }
 
   /// Lends the elements of a list of embedded objects to code that reorders them, such as sorting.
-  /// All come back at once, because assigning one to the position of another would remove it from
-  /// its own. Nil for other lists.
+  /// All are stored again together, because assigning one to the position of another would remove
+  /// it from its own. Nil for other lists.
   public func withContiguousMutableStorageIfAvailable<R>(
     _ body: (inout UnsafeMutableBufferPointer<Element>) throws -> R
   ) rethrows -> R? {
@@ -101,13 +101,13 @@ extension List: RealmCollection, MutableCollection {
   /// The last element, or nil.
   public var last: Element? { count == 0 ? nil : self[count - 1] }
 
-  /// Goes over the elements that are there now, whatever happens to the list meanwhile.
+  /// Iterates the current elements, whatever happens to the list meanwhile.
   public func makeIterator() -> ElementIterator<Element> { ElementIterator(backing) }
 
-  /// The first position of an element, or nil. Objects are the same if they show the same row.
+  /// The first position of an element, or nil. Objects are the same if they have the same row.
   /// Traps for a deleted object.
   public func index(of element: Element) -> Int? {
-    // A value of a custom type is equal to others, but the object that it makes is a new one.
+    // A value of a custom type equals others, but the object that it makes is a new one.
     if !Element._isObject, Element._elementDescription.target != nil {
       return firstIndex(of: element)
     }
@@ -210,7 +210,7 @@ extension List {
     let end = count
     Bounds.check(insertionAt: destination, end, of: self)
     if let last = positions.last { Bounds.check(last, end, of: self) }
-    // Those before the destination go to it backwards, each past those that went already.
+    // Those before the destination move in reverse order, each past those moved already.
     var target = destination - 1
     for position in positions.reversed() where position < destination {
       if position != target { backing.move(from: position, to: target) }

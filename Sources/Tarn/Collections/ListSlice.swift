@@ -2,8 +2,8 @@ import TarnStore
 
 /// Adjacent elements of a list, at the positions that they have in the list.
 ///
-/// Changes of the slice change the list at once. It is not a `Slice` of the standard library: that
-/// one swaps two elements with two assignments, and an embedded object can be in only one position.
+/// Changes of the slice change the list at once. It is not a `Slice` of the standard library, which
+/// swaps two elements by two assignments, while an embedded object can be in only one position.
 public struct ListSlice<Element: RealmCollectionValue>: MutableCollection, RandomAccessCollection {
   /// The list.
   public let base: List<Element>
@@ -56,7 +56,7 @@ public struct ListSlice<Element: RealmCollectionValue>: MutableCollection, Rando
     base.swapAt(first, second)
   }
 
-  /// Like that of the list.
+  /// See ``List/withContiguousMutableStorageIfAvailable(_:)``.
   public mutating func withContiguousMutableStorageIfAvailable<R>(
     _ body: (inout UnsafeMutableBufferPointer<Element>) throws -> R
   ) rethrows -> R? {

@@ -1,13 +1,13 @@
 extension Map {
-  /// Calls `block` as without key paths, but a key whose value is an object counts as modified only
-  /// if another value was set for it or something on one of the key paths was set in the object, or
-  /// behind its links. See <doc:Observing>.
+  /// Like `observe(_:)`, but a key whose value is an object counts as modified only if its value
+  /// was replaced or a property on one of the key paths was set, in the object or through its
+  /// links. See <doc:Observing>.
   ///
-  /// Nil and no key paths at all filter nothing. Each token has a filter of its own. Traps for a
-  /// property that a class does not have, for values that are no objects, and where the call
-  /// without key paths does.
+  /// Nil and an empty array filter nothing. Each token has its own filter. Traps for a property
+  /// that a class does not have, for values that are not objects, and in the same cases as
+  /// `observe(_:)`.
   ///
-  /// - Returns: a token; keep it for as long as you want to observe.
+  /// - Returns: a token; retain it for as long as you want to observe.
   public func observe(
     keyPaths: [String]?, _ block: @escaping (RealmMapChange<Map<Key, Value>>) -> Void
   ) -> NotificationToken {
@@ -22,21 +22,21 @@ extension Map {
     _observe(_Look(keyPaths), block)
   }
 
-  /// Calls `block` as without a depth, which is three: a key counts as modified if a property was
-  /// set in its object, or in one that is at most so many links away. Traps for a negative depth,
-  /// and where the call without a depth does.
+  /// Like `observe(_:)`, with changes counted up to `depth` links away (3 by default): a key counts
+  /// as modified if a property was set in its object, or in one within that depth. Traps for a
+  /// negative depth, and in the same cases as `observe(_:)`.
   ///
-  /// - Returns: a token; keep it for as long as you want to observe.
+  /// - Returns: a token; retain it for as long as you want to observe.
   public func observe(
     depth: Int, _ block: @escaping (RealmMapChange<Map<Key, Value>>) -> Void
   ) -> NotificationToken {
     _observe(_Look(depth: depth), block)
   }
 
-  /// Calls `block` as `observeChanges` without key paths does, for what `observe(keyPaths:)` tells.
-  /// Traps where that does.
+  /// Like `observeChanges`, limited to the changes that `observe(keyPaths:)` reports. Same
+  /// preconditions.
   ///
-  /// - Returns: a token; keep it for as long as you want to observe.
+  /// - Returns: a token; retain it for as long as you want to observe.
   public func observeChanges(
     keyPaths: [String]?, _ block: @escaping (ObservedChange<Map, MapDelta<Key, Value>>) -> Void
   ) -> NotificationToken {
@@ -52,17 +52,17 @@ extension Map {
     _changeOrigin.looking(_Look(keyPaths)).observe(block)
   }
 
-  /// Calls `block` as `observeChanges` without a depth does, for what `observe(depth:)` tells.
+  /// Like `observeChanges`, limited to the changes that `observe(depth:)` reports.
   ///
-  /// - Returns: a token; keep it for as long as you want to observe.
+  /// - Returns: a token; retain it for as long as you want to observe.
   public func observeChanges(
     depth: Int, _ block: @escaping (ObservedChange<Map, MapDelta<Key, Value>>) -> Void
   ) -> NotificationToken {
     _changeOrigin.looking(_Look(depth: depth)).observe(block)
   }
 
-  /// What `observeChanges(keyPaths:)` would tell, for `for await`. Traps at once where that does;
-  /// see ``ChangeSequence`` for who may go over it.
+  /// The changes that `observeChanges(keyPaths:)` delivers, as an asynchronous sequence. Traps at
+  /// once in the same cases; see ``ChangeSequence`` for where the loop may run.
   public func changes(
     keyPaths: [String]?
   ) -> ChangeSequence<ObservedChange<Map, MapDelta<Key, Value>>> {
@@ -77,8 +77,8 @@ extension Map {
     _changeOrigin.looking(_Look(keyPaths)).changes
   }
 
-  /// What `observeChanges(depth:)` would tell, for `for await`. Traps at once where that does; see
-  /// ``ChangeSequence`` for who may go over it.
+  /// The changes that `observeChanges(depth:)` delivers, as an asynchronous sequence. Traps at once
+  /// in the same cases; see ``ChangeSequence`` for where the loop may run.
   public func changes(depth: Int) -> ChangeSequence<ObservedChange<Map, MapDelta<Key, Value>>> {
     _changeOrigin.looking(_Look(depth: depth)).changes
   }

@@ -2,13 +2,13 @@ import TarnStore
 
 /// A type that a map's keys can have: `String`.
 public protocol _MapKey: Hashable, SendableMetatype {
-  /// The key that is stored as this text.
+  /// The key stored as this string.
   init(_mapKey: String)
   var _mapKey: String { get }
 }
 
 extension String: _MapKey {
-  /// The text itself.
+  /// The string itself.
   public init(_mapKey: String) { self = _mapKey }
   public var _mapKey: String { self }
 }
@@ -16,7 +16,7 @@ extension String: _MapKey {
 /// A key of a map with its value: the element of a loop over a map.
 public typealias SingleMapEntry<Key, Value> = (key: Key, value: Value)
 
-/// What maps have in common: values under keys, live if they are managed.
+/// The common interface of maps: values under keys, live if they are managed.
 public protocol RealmKeyedCollection: Sequence, Equatable, ThreadConfined,
   CustomStringConvertible
 {
@@ -48,13 +48,13 @@ public protocol RealmKeyedCollection: Sequence, Equatable, ThreadConfined,
 ///     }
 ///
 /// Objects as values are optional, because any object can be deleted; its key then stays, with nil.
-/// Any text is a key. Keys are in the order of their UTF-8; two that differ only in Unicode
+/// Any string can be a key. Keys are in the order of their UTF-8; two that differ only in Unicode
 /// composition are different. Otherwise like `List`: the map of an unmanaged object becomes a live
 /// view when the object is added, and assigning copies.
 public final class Map<Key: _MapKey, Value: RealmCollectionValue>: _CollectionProperty {
   public var _handle: _SequenceHandle
 
-  /// A map whose elements are there.
+  /// A map with existing elements.
   public init(_handle: _SequenceHandle) { self._handle = _handle }
 
   /// An empty, unmanaged map.
@@ -62,7 +62,7 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: _CollectionPr
 
   public static var _description: _ColumnDescription {
     var description = Value._elementDescription.collected(.map)
-    // Whoever deletes the object that stands for a value leaves its key.
+    // Deleting the object behind a value leaves its key.
     if Value.self is any FailableCustomPersistable.Type, description.type == .link {
       description.isOptional = true
     }
@@ -122,7 +122,7 @@ extension Map: RealmKeyedCollection {
   /// Sets values under keys.
   ///
   /// - Parameters:
-  ///   - entries: what to set.
+  ///   - entries: the new entries.
   ///   - combine: chooses between the existing value and the new one.
   public func merge<S: Sequence>(
     _ entries: S, uniquingKeysWith combine: (Value, Value) throws -> Value
@@ -139,7 +139,7 @@ extension Map: RealmKeyedCollection {
   /// Sets the values of another map.
   ///
   /// - Parameters:
-  ///   - other: what to set.
+  ///   - other: the new entries.
   ///   - combine: chooses between the existing value and the new one.
   public func merge(
     _ other: Map<Key, Value>, uniquingKeysWith combine: (Value, Value) throws -> Value
@@ -150,7 +150,7 @@ extension Map: RealmKeyedCollection {
   /// Sets the values of a dictionary.
   ///
   /// - Parameters:
-  ///   - other: what to set.
+  ///   - other: the new entries.
   ///   - combine: chooses between the existing value and the new one.
   public func merge(
     _ other: [Key: Value], uniquingKeysWith combine: (Value, Value) throws -> Value
@@ -161,11 +161,11 @@ extension Map: RealmKeyedCollection {
   /// The entries as key-value pairs: the map itself.
   public func asKeyValueSequence() -> some Sequence<(key: Key, value: Value)> { self }
 
-  /// Goes over the entries that are there now, whatever happens to the map meanwhile.
+  /// Iterates the current entries, whatever happens to the map meanwhile.
   public func makeIterator() -> MapIterator<Key, Value> { MapIterator(backing) }
 }
 
-/// Goes over the entries that a map had when the iterator was created.
+/// Iterates the entries that a map had when the iterator was created.
 public struct MapIterator<Key: _MapKey, Value: RealmCollectionValue>: IteratorProtocol {
   private let keys: [String]
   private var values: ElementIterator<Value>

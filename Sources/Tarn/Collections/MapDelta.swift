@@ -1,19 +1,18 @@
 import TarnStore
 
-/// What became of a map since the observer was told last. Each array of keys is in bytewise order,
+/// The changes of a map since the observer's last call. Each array of keys is in bytewise order,
 /// and no key is in two of them.
 ///
-/// The values are those that the observer is told of, even if a callback has written since; objects
-/// are live all the same.
+/// The values are those after the change, even if a callback has written since; objects are live.
 ///
-/// Threading: as the map. For as long as it is referenced it keeps two versions in the file, the
-/// one that it leads to and the one before.
+/// Threading: like the map. As long as it is referenced it keeps two versions in the file, the one
+/// after the change and the one before.
 public struct MapDelta<Key: _MapKey, Value: RealmCollectionValue> {
   /// Keys that were removed.
   public let deletions: [Key]
-  /// Keys that came.
+  /// Keys that were inserted.
   public let insertions: [Key]
-  /// Keys whose value was set, or is an object that changed; and those that went and came.
+  /// Keys whose value was set or whose object changed, and keys removed and added again.
   public let modifications: [Key]
 
   private let elements: PastElements
@@ -21,7 +20,7 @@ public struct MapDelta<Key: _MapKey, Value: RealmCollectionValue> {
   private let isDynamic: Bool
   private let make: (TarnStore.Value) -> Value
 
-  /// - Parameter make: a value as the program sees it, from what is stored.
+  /// - Parameter make: converts a stored value to the program's type.
   init(
     _ changes: KeyChanges, _ elements: PastElements, on host: any DeliveryHost, isDynamic: Bool,
     _ make: @escaping (TarnStore.Value) -> Value
@@ -39,8 +38,9 @@ public struct MapDelta<Key: _MapKey, Value: RealmCollectionValue> {
   /// The value under a key after the change, nil if there is none.
   public func value(for key: Key) -> Value? { elements.value(for: key._mapKey).map(make) }
 
-  /// Why the value under a key is told to be modified, as ``CollectionDelta/nested(at:)`` does for
-  /// positions; empty for a key that is not there. Threading: as the map.
+  /// The reasons why the value under a key is reported as modified, like
+  /// ``CollectionDelta/nested(at:)`` for positions; empty for a missing key. Threading: like the
+  /// map.
   public func nested(for key: Key) -> [NestedChange] {
     guard let value = elements.value(for: key._mapKey) else { return [] }
     return nestedChanges(
@@ -49,10 +49,10 @@ public struct MapDelta<Key: _MapKey, Value: RealmCollectionValue> {
     ) { walk throws(StorageError) in try walk.wasSet(key._mapKey) }
   }
 
-  /// Makes the new entries of the old ones. Threading: as the map.
+  /// Applies the change to the old entries. Threading: like the map.
   ///
-  /// A dictionary of Swift has one entry for keys that are two spellings of the same letters, which
-  /// a map keeps apart: it is that of the key which comes last in the map.
+  /// A Swift dictionary has one entry for keys that are two spellings of the same letters, which a
+  /// map distinguishes: the entry of the key that comes last in the map.
   public func apply(to entries: inout [Key: Value]) {
     for key in deletions { entries.removeValue(forKey: key) }
     for key in insertions + modifications {
@@ -61,7 +61,7 @@ public struct MapDelta<Key: _MapKey, Value: RealmCollectionValue> {
     if entries.count != elements.count { applySpellings(to: &entries) }
   }
 
-  /// Puts the last of all spellings in where one of them came, went or was set.
+  /// Sets the last of all spellings if one of them was removed, inserted or set.
   private func applySpellings(to entries: inout [Key: Value]) {
     let changed = Set(deletions + insertions + modifications)
     for position in 0..<elements.count {
@@ -72,7 +72,7 @@ public struct MapDelta<Key: _MapKey, Value: RealmCollectionValue> {
 }
 
 extension Dictionary {
-  /// Sets a value under this very key: of an equal one that is there nothing stays.
+  /// Sets a value under exactly this key, replacing an equal key.
   fileprivate mutating func put(_ value: Value, forKey key: Key) {
     removeValue(forKey: key)
     updateValue(value, forKey: key)
@@ -80,10 +80,10 @@ extension Dictionary {
 }
 
 extension ObservedChange {
-  /// Brings a dictionary up to this change: `.initial` fills it, an update changes it, an error
-  /// leaves it as it is. It then holds what the map held, if `.initial` is applied before anything
-  /// else is written; of keys that are two spellings of the same letters the last one, as in
-  /// ``MapDelta/apply(to:)``. Threading: as the map.
+  /// Applies the change to a dictionary: `.initial` fills it, an update changes it, an error leaves
+  /// it as it is. It then equals the map, if `.initial` is applied before any further write; of
+  /// keys that are two spellings of the same letters it has the last one, as in
+  /// ``MapDelta/apply(to:)``. Threading: like the map.
   public func apply<Key, Value>(to entries: inout [Key: Value])
   where Collection == Map<Key, Value>, Delta == MapDelta<Key, Value> {
     switch self {

@@ -6,14 +6,14 @@ import TarnStore
 ///       @Persisted var tags: MutableSet<String>
 ///     }
 ///
-/// The elements are in the order of their values (nil first, text bytewise), objects in the order
-/// in which their class got them. An unmanaged set distinguishes objects by identity and keeps them
-/// in insertion order. Otherwise like `List`: the set of an unmanaged object becomes a live view
-/// when the object is added, and assigning copies.
+/// The elements are in the order of their values (nil first, strings bytewise), objects in the
+/// order in which they were added to their class. An unmanaged set distinguishes objects by
+/// identity and keeps them in insertion order. Otherwise like `List`: the set of an unmanaged
+/// object becomes a live view when the object is added, and assigning copies.
 public final class MutableSet<Element: RealmCollectionValue>: _CollectionProperty {
   public var _handle: _SequenceHandle
 
-  /// A set whose elements are there.
+  /// A set with existing elements.
   public init(_handle: _SequenceHandle) { self._handle = _handle }
 
   /// An empty, unmanaged set.
@@ -45,7 +45,7 @@ extension MutableSet: RealmCollection {
   /// The last element, or nil.
   public var last: Element? { count == 0 ? nil : self[count - 1] }
 
-  /// Goes over the elements that are there now, whatever happens to the set meanwhile.
+  /// Iterates the current elements, whatever happens to the set meanwhile.
   public func makeIterator() -> ElementIterator<Element> { ElementIterator(backing) }
 
   /// The position of an element, or nil. Traps for a deleted object.

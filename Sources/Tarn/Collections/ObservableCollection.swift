@@ -1,25 +1,24 @@
-/// A change that can say that nothing comes any more.
+/// A change that can report that no further changes come.
 public protocol _FailingChange: SendableMetatype {
-  /// The change that says so.
+  /// The change that reports an error.
   static func error(_ error: any Error) -> Self
 }
 
-/// What all kinds of collections have in common for those who observe them. The library provides
-/// the conformances.
+/// The common interface of collections for their observers. The library provides the conformances.
 public protocol _ObservableCollection: ThreadConfined {
-  /// What observers are called with.
+  /// The argument of observers.
   associatedtype _Change: _FailingChange
-  /// Where key paths begin.
+  /// The type at which key paths begin.
   associatedtype _Looked: RealmCollectionValue
-  /// Calls `block` as `observe` does, for one who looks that far.
+  /// Calls `block` like `observe`, with the given scope.
   func _observe(_ look: _Look, _ block: @escaping (_Change) -> Void) -> NotificationToken
 }
 
-/// Those whose changes are also told with all that is known of them.
+/// Collections whose changes are also reported with a delta.
 public protocol _DeltaCollection: _ObservableCollection {
-  /// What a change says beside the collection.
+  /// The part of a change besides the collection.
   associatedtype _Delta
-  /// Where its changes come from. Traps for an unmanaged or invalidated collection.
+  /// The source of its changes. Traps for an unmanaged or invalidated collection.
   var _changeOrigin: _ChangeOrigin<ObservedChange<Self, _Delta>> { get }
 }
 

@@ -1,21 +1,21 @@
 import TarnStore
 
 extension RealmCollection {
-  /// Calls `block` as `observe` does, with all that is known of each change: new positions of what
-  /// was modified, moves as pairs, and the elements that there are then, so that a copy of the
-  /// collection can follow by `apply(to:)`.
+  /// Makes the same calls as `observe`, with the full details of each change: new positions of
+  /// modified elements, moves as pairs, and the elements after the change, so that `apply(to:)` can
+  /// update a copy of the collection.
   ///
-  /// Traps where `observe` does.
+  /// Traps in the same cases as `observe`.
   ///
-  /// - Returns: a token; keep it for as long as you want to observe.
+  /// - Returns: a token; retain it for as long as you want to observe.
   public func observeChanges(
     _ block: @escaping (ObservedChange<Self, CollectionDelta<Element>>) -> Void
   ) -> NotificationToken {
     _changeOrigin.observe(block)
   }
 
-  /// What `observeChanges` would tell, for `for await`. Traps for an unmanaged or invalidated
-  /// collection; see ``ChangeSequence`` for who may go over it.
+  /// The changes that `observeChanges` delivers, as an asynchronous sequence. Traps for an
+  /// unmanaged or invalidated collection; see ``ChangeSequence`` for where the loop may run.
   public var changes: ChangeSequence<ObservedChange<Self, CollectionDelta<Element>>> {
     _changeOrigin.changes
   }
@@ -73,7 +73,7 @@ extension _CollectionProperty {
 
 extension ManagedSequence {
   fileprivate var source: LiveSource<SequenceModel> { instance.liveSequence(at: place, kind) }
-  /// The same in the instance's present life.
+  /// The same collection in the instance's present life.
   fileprivate var present: ManagedSequence { revived ?? self }
 }
 
@@ -94,18 +94,18 @@ extension Map {
     mapChangeOrigin()
   }
 
-  /// Calls `block` as `observe` does, with the values that there are under the keys then, so that a
-  /// dictionary can follow by ``MapDelta/apply(to:)``. Traps where `observe` does.
+  /// Makes the same calls as `observe`, with the values under the keys after the change, so that
+  /// ``MapDelta/apply(to:)`` can update a dictionary. Traps in the same cases as `observe`.
   ///
-  /// - Returns: a token; keep it for as long as you want to observe.
+  /// - Returns: a token; retain it for as long as you want to observe.
   public func observeChanges(
     _ block: @escaping (ObservedChange<Map, MapDelta<Key, Value>>) -> Void
   ) -> NotificationToken {
     _changeOrigin.observe(block)
   }
 
-  /// What `observeChanges` would tell, for `for await`. Traps for an unmanaged or invalidated map;
-  /// see ``ChangeSequence`` for who may go over it.
+  /// The changes that `observeChanges` delivers, as an asynchronous sequence. Traps for an
+  /// unmanaged or invalidated map; see ``ChangeSequence`` for where the loop may run.
   public var changes: ChangeSequence<ObservedChange<Map, MapDelta<Key, Value>>> {
     _changeOrigin.changes
   }

@@ -1,23 +1,23 @@
 extension RealmCollection {
-  /// Calls `block` as without key paths, but an object counts as modified only if something on one
-  /// of the key paths was set: in the object, as in `"name"`, or behind links, collections and
-  /// backlinks, as in `"owner.city.name"`. What comes, goes or moves is always told. See
+  /// Like `observe(_:)`, but an object counts as modified only if a property on one of the key
+  /// paths was set: in the object, as in `"name"`, or through links, collections and backlinks, as
+  /// in `"owner.city.name"`. Insertions, deletions and moves are always reported. See
   /// <doc:Observing>.
   ///
-  /// Nil and no key paths at all filter nothing. Each token has a filter of its own. Traps for a
-  /// property that a class does not have, for values that are no objects, and where the call
-  /// without key paths does.
+  /// Nil and an empty array filter nothing. Each token has its own filter. Traps for a property
+  /// that a class does not have, for values that are not objects, and in the same cases as
+  /// `observe(_:)`.
   ///
-  /// - Returns: a token; keep it for as long as you want to observe.
+  /// - Returns: a token; retain it for as long as you want to observe.
   public func observe(
     keyPaths: [String]?, _ block: @escaping (RealmCollectionChange<Self>) -> Void
   ) -> NotificationToken {
     _observe(_Look(keyPaths: keyPaths, of: Element.self), block)
   }
 
-  /// The same for key paths of the elements' class, such as `\Dog.owner?.name`. One through a
-  /// collection goes on from an element at any index: `\Dog.siblings[0].name` stands for the names
-  /// of all.
+  /// The same for key paths of the elements' class, such as `\Dog.owner?.name`. A key path through
+  /// a collection continues from an element at any index: `\Dog.siblings[0].name` means the names
+  /// of all elements.
   @_disfavoredOverload
   public func observe(
     keyPaths: [PartialKeyPath<Element>],
@@ -26,23 +26,23 @@ extension RealmCollection {
     _observe(_Look(keyPaths), block)
   }
 
-  /// Calls `block` as without a depth, which is three: an object counts as modified if a property
-  /// was set in it, or in an object that is at most so many links away from it. With a depth of 0
-  /// only its own properties count, with `Int.max` everything that links lead to. It costs what is
-  /// there, not what the number allows. Traps for a negative depth, and where the call without a
-  /// depth does.
+  /// Like `observe(_:)`, with changes counted up to `depth` links away (3 by default): an object
+  /// counts as modified if a property was set in it, or in an object within that depth. With a
+  /// depth of 0 only its own properties count, with `Int.max` every object that links reach. The
+  /// cost depends on the objects, not on the number. Traps for a negative depth, and in the same
+  /// cases as `observe(_:)`.
   ///
-  /// - Returns: a token; keep it for as long as you want to observe.
+  /// - Returns: a token; retain it for as long as you want to observe.
   public func observe(
     depth: Int, _ block: @escaping (RealmCollectionChange<Self>) -> Void
   ) -> NotificationToken {
     _observe(_Look(depth: depth), block)
   }
 
-  /// Calls `block` as `observeChanges` without key paths does, for what `observe(keyPaths:)` tells.
-  /// Traps where that does.
+  /// Like `observeChanges(_:)`, limited to the changes that `observe(keyPaths:)` reports. Same
+  /// preconditions.
   ///
-  /// - Returns: a token; keep it for as long as you want to observe.
+  /// - Returns: a token; retain it for as long as you want to observe.
   public func observeChanges(
     keyPaths: [String]?,
     _ block: @escaping (ObservedChange<Self, CollectionDelta<Element>>) -> Void
@@ -59,17 +59,17 @@ extension RealmCollection {
     _changeOrigin.looking(_Look(keyPaths)).observe(block)
   }
 
-  /// Calls `block` as `observeChanges` without a depth does, for what `observe(depth:)` tells.
+  /// Like `observeChanges(_:)`, limited to the changes that `observe(depth:)` reports.
   ///
-  /// - Returns: a token; keep it for as long as you want to observe.
+  /// - Returns: a token; retain it for as long as you want to observe.
   public func observeChanges(
     depth: Int, _ block: @escaping (ObservedChange<Self, CollectionDelta<Element>>) -> Void
   ) -> NotificationToken {
     _changeOrigin.looking(_Look(depth: depth)).observe(block)
   }
 
-  /// What `observeChanges(keyPaths:)` would tell, for `for await`. Traps at once where that does;
-  /// see ``ChangeSequence`` for who may go over it.
+  /// The changes that `observeChanges(keyPaths:)` delivers, as an asynchronous sequence. Traps at
+  /// once in the same cases; see ``ChangeSequence`` for where the loop may run.
   public func changes(
     keyPaths: [String]?
   ) -> ChangeSequence<ObservedChange<Self, CollectionDelta<Element>>> {
@@ -85,8 +85,8 @@ extension RealmCollection {
     _changeOrigin.looking(_Look(keyPaths)).changes
   }
 
-  /// What `observeChanges(depth:)` would tell, for `for await`. Traps at once where that does; see
-  /// ``ChangeSequence`` for who may go over it.
+  /// The changes that `observeChanges(depth:)` delivers, as an asynchronous sequence. Traps at once
+  /// in the same cases; see ``ChangeSequence`` for where the loop may run.
   public func changes(
     depth: Int
   ) -> ChangeSequence<ObservedChange<Self, CollectionDelta<Element>>> {
@@ -103,7 +103,7 @@ extension _Look {
     self.init(keyPaths: keyPaths?.map { type._underlyingPath($0) })
   }
 
-  /// Traps for key paths that are no chains of stored properties.
+  /// Traps for key paths that are not chains of stored properties.
   init<Root: KeypathSortable>(_ keyPaths: [PartialKeyPath<Root>]) {
     self.init(keyPaths: _names(of: keyPaths))
   }

@@ -1,14 +1,14 @@
 import TarnStore
 
-// The standard library asks these first in `contains(_:)`, `firstIndex(of:)` and `lastIndex(of:)`,
-// also where it knows no more of a collection than that it is one. Values are then the same where
-// they are the same element of a set. By `==`, two spellings of the same letters would be one value
-// and NaN none.
+// The standard library calls these first in `contains(_:)`, `firstIndex(of:)` and `lastIndex(of:)`,
+// also in code that is generic over collections. Values are then the same if they are the same
+// element of a set. By `==`, two spellings of the same letters would be one value, and NaN would
+// never be found.
 
-/// Looking for values in collections.
+/// Searching values in collections.
 enum StoredSearch {
-  /// An element as it is stored; nil where Swift's `==` is asked: for objects, for types of the
-  /// program's, and for values of which it says the same.
+  /// An element in stored form; nil if Swift's `==` decides: for objects, for custom types, and for
+  /// values where it gives the same result.
   static func boxed<Element: RealmCollectionValue>(_ element: Element) -> _BoxedValue? {
     if Element._isObject || KeyPathProbe.isCustom(Element.self) { return nil }
     switch Element._elementDescription.type {

@@ -1,8 +1,9 @@
 public import Foundation
 import TarnStore
 
-/// What `Results`, `List`, `MutableSet`, `LinkingObjects` and `AnyRealmCollection` have in common:
-/// elements at positions from 0 on, live if they are managed, in the order that the Realm shows.
+/// The common interface of `Results`, `List`, `MutableSet`, `LinkingObjects` and
+/// `AnyRealmCollection`: elements at positions from 0 on, live if they are managed, in the Realm's
+/// order.
 ///
 /// Lazy: `map`, `filter` and `compactMap` with a closure make no array, but a view that calls the
 /// closure whenever an element is read. Where an array is expected they make one.
@@ -22,7 +23,7 @@ where
   func index(of element: Element) -> Int?
   /// The elements at those positions. Traps if one of them is out of bounds.
   func objects(at positions: IndexSet) -> [Element]
-  /// What results are derived from; traps where none can be.
+  /// The description from which results are derived; traps where that is impossible.
   var _derivation: _Derivation { get }
   /// True for a set, of which `value(forKey:)` has no repeats.
   var _isSet: Bool { get }
@@ -36,7 +37,7 @@ where
   /// The average of the elements' property with that name, nil if there are no values.
   func average<T: AddableType>(ofProperty name: String) -> T?
 
-  /// Calls `block` with the collection and then with each difference. Traps for an unmanaged
+  /// Calls `block` with the collection and then with each change. Traps for an unmanaged
   /// collection.
   func observe(_ block: @escaping (RealmCollectionChange<Self>) -> Void) -> NotificationToken
 }

@@ -1,7 +1,7 @@
 import TarnStore
 
 extension _CollectionProperty {
-  /// Observes the collection; `block` is given it in the instance's present life.
+  /// Observes the collection; `block` receives it in the instance's present life.
   func observeNews(
     _ look: _Look, _ block: @escaping (Self, CollectionObservation.News) -> Void
   ) -> NotificationToken {
@@ -15,7 +15,7 @@ extension _CollectionProperty {
     }
   }
 
-  /// The same for what has positions.
+  /// The same for a collection with positions.
   func observeIndices(
     _ look: _Look, _ block: @escaping (RealmCollectionChange<Self>) -> Void
   ) -> NotificationToken {
@@ -35,17 +35,17 @@ extension _CollectionProperty {
 }
 
 extension List {
-  /// Calls `block` first with `.initial` and then with the exact difference whenever elements came,
-  /// went, moved or were set, or an object among them has changed, itself or up to three links
-  /// away.
-  /// Commits in quick succession are reported in one call. An element that moved is deleted and
-  /// inserted. If the object that has the list is deleted, all elements are reported as deleted,
-  /// and nothing follows; the list passed to that call is invalidated.
+  /// Calls `block` first with `.initial` and then with the exact changes whenever elements were
+  /// inserted, deleted, moved or replaced, or an object among them has changed, itself or up to
+  /// three links away. Commits in quick succession are reported in one call. A moved element is
+  /// reported as a deletion and an insertion. If the object that has the list is deleted, all
+  /// elements are reported as deleted, and nothing follows; the list passed to that call is
+  /// invalidated.
   ///
   /// Traps for an unmanaged or invalidated list, on a thread that has no later turns, and in a
   /// write that has changed something.
   ///
-  /// - Returns: a token; keep it for as long as you want to observe.
+  /// - Returns: a token; retain it for as long as you want to observe.
   public func observe(
     _ block: @escaping (RealmCollectionChange<List<Element>>) -> Void
   ) -> NotificationToken {
@@ -60,13 +60,13 @@ extension List {
 }
 
 extension MutableSet {
-  /// Calls `block` first with `.initial` and then with the exact difference, as `List` does.
-  /// Removing a value and inserting it again is no change.
+  /// Calls `block` first with `.initial` and then with the exact changes, like `List`. Removing a
+  /// value and inserting it again is not reported.
   ///
   /// Traps for an unmanaged or invalidated set, on a thread that has no later turns, and in a write
   /// that has changed something.
   ///
-  /// - Returns: a token; keep it for as long as you want to observe.
+  /// - Returns: a token; retain it for as long as you want to observe.
   public func observe(
     _ block: @escaping (RealmCollectionChange<MutableSet<Element>>) -> Void
   ) -> NotificationToken {
@@ -80,30 +80,29 @@ extension MutableSet {
   }
 }
 
-/// What a map's observer is called with.
+/// The argument of a map's observer.
 public enum RealmMapChange<Collection: RealmKeyedCollection> {
   /// The first call: the map is ready to be read.
   case initial(Collection)
-  /// The map changed since the last call: keys that were deleted, keys that were inserted, and keys
-  /// whose value was set, or is an object that changed. Each array is in bytewise order, and no key
-  /// is in two of them.
+  /// The map changed since the last call: deleted keys, inserted keys, and keys whose value was set
+  /// or whose object changed. Each array is in bytewise order, and no key is in two of them.
   case update(
     Collection, deletions: [Collection.Key], insertions: [Collection.Key],
     modifications: [Collection.Key])
-  /// The file can no longer be followed; nothing comes after this.
+  /// The file can no longer be followed; this is the last call.
   case error(any Error)
 }
 
 extension Map: _DeltaCollection {
   public typealias _Looked = Value
 
-  /// Calls `block` first with `.initial` and then with the keys that changed, as `List` does with
+  /// Calls `block` first with `.initial` and then with the changed keys, like `List` with
   /// positions. A key that was removed and inserted again is modified.
   ///
   /// Traps for an unmanaged or invalidated map, on a thread that has no later turns, and in a write
   /// that has changed something.
   ///
-  /// - Returns: a token; keep it for as long as you want to observe.
+  /// - Returns: a token; retain it for as long as you want to observe.
   public func observe(
     _ block: @escaping (RealmMapChange<Map<Key, Value>>) -> Void
   ) -> NotificationToken {

@@ -1,6 +1,6 @@
 import TarnStore
 
-/// What a list, set or map is to every Realm of its file: where it is.
+/// Identifies a list, set or map in every Realm of its file, by its place.
 private struct SequencePassage<Collection: _CollectionProperty & ThreadConfined>: Passage {
   let place: SequencePlace
   let property: PropertyReflection

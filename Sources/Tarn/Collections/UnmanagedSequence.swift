@@ -1,20 +1,21 @@
 import Foundation
 import TarnStore
 
-/// The elements of a collection that is in no Realm.
+/// The elements of an unmanaged collection.
 final class UnmanagedSequence: SequenceBacking {
   let kind: CollectionKind
   private var values: [_BoxedValue] = []
   /// Maps: ascending, as many as values.
   private var keys: [String] = []
-  /// Sets of objects: which ones are in. They are in the order in which they came. Of lists and
-  /// maps the embedded objects that were ever in, so that a new one is not looked for.
+  /// Sets of objects: the members; the values have them in insertion order. Lists and maps: all
+  /// embedded objects that were ever members, so that a new one is not searched for.
   private var objects: Set<ObjectIdentifier> = []
 
-  /// The observed properties that hold the sequence or something around it, each with the number of
+  /// The observed properties that contain the sequence, directly or not, each with the number of
   /// places where it is.
   private var observed: [UnmanagedProperty: Int] = [:]
-  /// True for the collection that a property itself is, whose observers are told of positions.
+  /// True for the collection that is the property's value itself, whose observers receive
+  /// positions.
   private var isProperty = false
 
   init(_ kind: CollectionKind) { self.kind = kind }
@@ -65,7 +66,7 @@ final class UnmanagedSequence: SequenceBacking {
   func insert(_ value: _BoxedValue, at index: Int) { replace(index..<index, with: [value]) }
   func set(_ value: _BoxedValue, at index: Int) { replace(index..<index + 1, with: [value]) }
 
-  /// Makes a change and tells the observers of the property.
+  /// Makes a change and notifies the observers of the property.
   private func changing(_ kind: @autoclosure () -> PropertyEffect.Kind, _ change: () -> Void) {
     if observed.isEmpty { return change() }
     let kind = self.kind == .list && isProperty ? kind() : .setting
@@ -89,8 +90,8 @@ final class UnmanagedSequence: SequenceBacking {
     if count == 1 { exchange(values, [], in: [property]) }
   }
 
-  /// Lists and maps among the elements that go are in the observed properties no more, and those
-  /// among the elements that come are.
+  /// Lists and maps among the removed elements no longer belong to the observed properties, and
+  /// those among the inserted elements do.
   private func exchange(
     _ leaving: some Sequence<_BoxedValue>, _ coming: some Sequence<_BoxedValue>,
     in properties: [UnmanagedProperty]
@@ -111,7 +112,7 @@ final class UnmanagedSequence: SequenceBacking {
     if !observed.isEmpty { exchange(leaving, coming, in: Array(observed.keys)) }
   }
 
-  /// Embedded objects leave the positions where they are, as in a managed list.
+  /// Embedded objects are removed from their former positions, as in a managed list.
   func replace(_ range: Range<Int>, with new: [_BoxedValue]) {
     let leaving = positions(of: new).filter { !range.contains($0) }
     changing(leaving.isEmpty ? .replacing(range, new.count) : .setting) {
@@ -127,8 +128,8 @@ final class UnmanagedSequence: SequenceBacking {
     }
   }
 
-  /// The ascending positions of the embedded objects among elements that are about to come. Traps
-  /// for one that comes twice.
+  /// The ascending positions of the embedded objects among elements to be inserted. Traps for one
+  /// that is inserted twice.
   private func positions(of new: [_BoxedValue]) -> [Int] {
     var mayBeHere: [ObjectBase] = []
     var coming: Set<ObjectIdentifier> = []
@@ -139,7 +140,7 @@ final class UnmanagedSequence: SequenceBacking {
         "An object of the embedded class '\(object._className)' is to be in two positions of a "
           + "\(kind) at once. An embedded object has one position: make another object for the "
           + "second one.")
-      // Only of managed objects two can be one.
+      // Only managed objects can be one row.
       let isKnown = !objects.insert(ObjectIdentifier(object)).inserted
       if unsafe isKnown || object._context != nil { mayBeHere.append(object) }
     }
@@ -171,7 +172,7 @@ final class UnmanagedSequence: SequenceBacking {
       value.nested == nil,
       "Lists and maps cannot be in a set: they have no value that could be compared. Use a list.")
     if let object = value.object {
-      // Only of managed objects two can be one.
+      // Only managed objects can be one row.
       let isKnown = unsafe object._context != nil && index(of: value) != nil
       guard !isKnown, objects.insert(ObjectIdentifier(object)).inserted else { return }
       return values.append(value)
@@ -229,14 +230,14 @@ final class UnmanagedSequence: SequenceBacking {
   private func replaceAll(_ values: [_BoxedValue], _ keys: [String]) {
     switch kind {
     case .list, .none:
-      // Those that come are known from now on.
+      // Inserted objects are known from now on.
       _ = positions(of: values)
       replace(0..<count, with: values, [])
     case .set:
       clear()
       for value in values { add(value) }
     case .map:
-      // Before an element goes to its second key.
+      // Before an element moves to its second key.
       _ = positions(of: values)
       clear()
       for (key, value) in zip(keys, values) { put(value, key) }

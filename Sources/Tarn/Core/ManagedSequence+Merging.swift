@@ -2,10 +2,11 @@ import TarnStore
 
 /// Collections of objects that are added over others.
 extension ManagedSequence {
-  /// Takes over elements, and leaves what is the same to the bit already: nobody is told of it.
+  /// Takes over elements, and leaves those alone that are already the same to the bit: they are not
+  /// reported.
   ///
-  /// Embedded objects have no keys of their own. An unmanaged one is the same as the one that is at
-  /// its position of the list, or under its key of the map: that one takes over what differs.
+  /// Embedded objects have no keys of their own. An unmanaged one is the same as the one at its
+  /// position of the list, or under its key of the map: that one is updated.
   func merge(_ other: any SequenceBacking) {
     let (boxes, keys) = (other.all, kind == .map ? other.allKeys : [])
     takingIn { session throws(StorageError) in
@@ -28,7 +29,7 @@ extension ManagedSequence {
     _ boxes: [_BoxedValue], _ keys: [String], _ old: [Value], _ oldKeys: [String]
   ) throws(StorageError) -> [Value] {
     let oldIndices = Dictionary(zip(oldKeys.map(StoredText.init), old.indices)) { $1 }
-    // Those that come themselves are nobody else.
+    // New elements that are managed themselves do not match an existing one.
     let coming = Set(boxes.compactMap { $0.object?._core == nil ? nil : $0.object!._key })
     var new: [Value] = []
     for (index, boxed) in boxes.enumerated() {

@@ -2,12 +2,14 @@ import Foundation
 import TarnStore
 
 extension ManagedSequence {
-  /// Makes a change, and tells the observers of the property and those of what it does elsewhere.
+  /// Makes a change, and reports it to the observers of the property and of other properties that
+  /// it changes.
   ///
   /// - Parameters:
-  ///   - kind: what the change is, if the list holds no embedded object that comes to it.
-  ///   - leaving: the positions of elements that go, if they do not come again.
-  ///   - coming: elements that come.
+  ///   - kind: the kind of change, unless the list takes over embedded objects that it holds
+  ///     already.
+  ///   - leaving: the positions of removed elements, unless they are inserted again.
+  ///   - coming: inserted elements.
   func changing<E: Error>(
     _ kind: @autoclosure () -> PropertyEffect.Kind, leaving: @autoclosure () -> Range<Int> = 0..<0,
     with coming: @autoclosure () -> [_BoxedValue] = [], _ change: () throws(E) -> Void
@@ -22,8 +24,8 @@ extension ManagedSequence {
     try instance.telling(effects(here, leaving(), coming(), properties), properties, change)
   }
 
-  /// Elements that leave a collection of embedded objects are deleted, and those that come are
-  /// taken from where they were.
+  /// Embedded objects that are removed from a collection are deleted, and inserted ones are removed
+  /// from their former owners.
   private func effects(
     _ here: PropertyEffect, _ leaving: Range<Int>, _ coming: [_BoxedValue], _ table: PropertyTable
   ) -> [PropertyEffect] {
@@ -46,14 +48,14 @@ extension ManagedSequence {
     return [isMove ? PropertyEffect(here.row, place.column) : here] + others
   }
 
-  /// True if the elements are embedded objects, be they shown as dynamic ones.
+  /// True if the elements are embedded objects, even if dynamic ones.
   var holdsEmbedded: Bool {
     let schema = instance.schemaToBind()
     let column = schema[place.classID][place.column]
     return place.nested == nil && column.target.map(schema.isEmbedded) == true
   }
 
-  /// Where a key of a map is, if it is there.
+  /// The position of a key of a map, if it exists.
   func positions(of key: String) -> Range<Int> {
     let (index, isFound) = find(key)
     return isFound ? index..<index + 1 : 0..<0
@@ -61,7 +63,7 @@ extension ManagedSequence {
 }
 
 extension PropertyEffect.Kind {
-  /// That elements of a list are replaced by so many others.
+  /// The change in which elements of a list are replaced by so many others.
   static func replacing(_ range: Range<Int>, _ count: Int) -> PropertyEffect.Kind {
     if range.isEmpty {
       return .insertion(IndexSet(range.lowerBound..<range.lowerBound + count))

@@ -1,11 +1,11 @@
 import Foundation
 import TarnStore
 
-/// The elements of a collection of a managed object: a view of what the object's Realm shows.
+/// The elements of a collection of a managed object: a view at the version of the object's Realm.
 ///
 /// It names the row and the column and does not hold the object, so that objects and their
-/// collections do not keep each other alive. What it reads through is found anew whenever the
-/// instance has moved, and kept there until it does.
+/// collections do not retain each other. The view is looked up again whenever the instance has
+/// advanced, and cached until then.
 final class ManagedSequence: SequenceBacking, StoredElements {
   let place: SequencePlace
   let instance: RealmCore
@@ -13,15 +13,15 @@ final class ManagedSequence: SequenceBacking, StoredElements {
   let kind: CollectionKind
   /// The instance's life that the object belongs to; `invalidate()` ends it.
   private let life: UInt32
-  /// The write that made the object, while it was open: if it is cancelled, the collection dies.
+  /// The write that made the object, while it was open: cancelling it invalidates the collection.
   let createdInWrite: WriteMark?
-  /// What was read through last. The instance empties it when rows move: what the program holds
+  /// The view that was used last. The instance clears it when rows move: objects of the program
   /// must not keep a version in the file.
   private var known: SequenceView?
-  /// What becomes of unmanaged objects with a primary key that exists.
+  /// The treatment of unmanaged objects whose primary key exists.
   var update = Realm.UpdatePolicy.error
 
-  /// - Precondition: the object is managed, and the column is a collection or of any type.
+  /// - Precondition: the object is managed, and the column is a collection or mixed.
   /// - Parameter dynamicProperty: the property as dynamic objects have it, for dynamic elements.
   init(
     _ owner: ObjectBase, _ column: ColumnID, as dynamicProperty: PropertyReflection? = nil
@@ -40,7 +40,7 @@ final class ManagedSequence: SequenceBacking, StoredElements {
     createdInWrite = owner._createdInWrite
   }
 
-  /// The collection at a place, for elements that are no objects of one class.
+  /// The collection at a place, for elements that are not objects of one class.
   init(
     _ core: RealmCore, _ property: PropertyReflection, _ kind: CollectionKind,
     at place: SequencePlace, createdInWrite: WriteMark?
@@ -56,11 +56,11 @@ final class ManagedSequence: SequenceBacking, StoredElements {
   var ownInstance: Instance? { instance }
 
   private var name: String {
-    // What is let go of can say no more.
+    // A released view has no more information.
     if instance.hasEnded(life) { return "'\(property.name)'" }
     return "'\(instance.schemaToBind()[place.classID].name).\(property.name)'"
   }
-  /// What it is called in messages, such as "the list 'Person.dogs'".
+  /// Its name in messages, such as "the list 'Person.dogs'".
   var title: String { place.nested == nil ? "the \(kind) \(name)" : "a \(kind) within \(name)" }
 
   var isInvalidated: Bool {
@@ -73,13 +73,13 @@ final class ManagedSequence: SequenceBacking, StoredElements {
     return instance === other.instance && place == other.place && life == other.life
   }
 
-  /// What the present state says of the sequence, nil if its object is not there.
+  /// The sequence at the instance's version, nil if its object does not exist.
   private func found() -> (any SequenceReading)? {
     guard !instance.hasEnded(life), createdInWrite?.wasCancelled != true else {
       return nil
     }
     let found = instance.sequence(at: place)
-    // What a frozen collection reads through is the thread's, not the collection's.
+    // The view of a frozen collection belongs to the thread, not to the collection.
     if !instance.isFrozen {
       known = place.nested == nil && instance.tracking == nil ? found : nil
     }
@@ -107,7 +107,7 @@ final class ManagedSequence: SequenceBacking, StoredElements {
     return found
   }
 
-  /// The same collection as another instance of the file shows it; nil if it is not there.
+  /// The counterpart in another instance of the file; nil if it does not exist there.
   init?(_ other: ManagedSequence, in core: RealmCore) {
     instance = core
     property = other.property
@@ -138,7 +138,7 @@ final class ManagedSequence: SequenceBacking, StoredElements {
     createdInWrite = other.createdInWrite
   }
 
-  /// The same collection in the instance's present life; nil if that is what this one is in.
+  /// The same collection in the instance's present life; nil if this one belongs to it already.
   var revived: ManagedSequence? {
     life == instance.state.life ? nil : ManagedSequence(reviving: self)
   }
@@ -152,7 +152,7 @@ final class ManagedSequence: SequenceBacking, StoredElements {
       instance.liveSequence(at: place, kind), look, isDynamic: property.isDynamic, block)
   }
 
-  /// A value to look for; nil if it cannot be in.
+  /// A value to look for; nil if the collection cannot contain it.
   func sought(_ boxed: _BoxedValue) -> Value? {
     guard let object = boxed.object else { return boxed.nested == nil ? boxed.value : nil }
     guard let core = object._core, core === instance || core === instance.oldSide else {
@@ -221,8 +221,8 @@ final class ManagedSequence: SequenceBacking, StoredElements {
     return values
   }
 
-  /// Elements on their way into the collection: unmanaged objects get their rows, lists and maps
-  /// are read before anything is written.
+  /// Elements to be added to the collection: unmanaged objects get their rows, lists and maps are
+  /// read before anything is written.
   func copies(_ boxes: [_BoxedValue]) throws(StorageError) -> [CopiedValue] {
     var copies: [CopiedValue] = []
     copies.reserveCapacity(boxes.count)
@@ -254,7 +254,7 @@ final class ManagedSequence: SequenceBacking, StoredElements {
   var numberPages: NumberPages? {
     let view = view()
     guard instance.isFrozen else { return view.numberPages }
-    // Whoever goes over the pages of a frozen collection may go on on another thread.
+    // A loop over the pages of a frozen collection may continue on another thread.
     return instance.unsharedSequence(at: place)?.numberPages
   }
 
@@ -279,7 +279,7 @@ final class ManagedSequence: SequenceBacking, StoredElements {
 
   func index(of value: _BoxedValue) -> Int? {
     let view = view()
-    // Lists and maps within values are found by what is in them.
+    // Lists and maps within values are found by their elements.
     if value.nested != nil { return all.firstIndex { $0.isSameElement(as: value) } }
     guard let sought = sought(value) else { return nil }
     return trapping { () throws(StorageError) in
@@ -312,7 +312,7 @@ final class ManagedSequence: SequenceBacking, StoredElements {
     return session
   }
 
-  /// Makes a change that may bring unmanaged objects.
+  /// Makes a change that may add unmanaged objects.
   func takingIn(_ change: (WriteSession) throws(StorageError) -> Void) {
     _ = writing()
     instance.takingIn(change)
@@ -408,7 +408,7 @@ final class ManagedSequence: SequenceBacking, StoredElements {
 }
 
 extension ObjectBase {
-  /// Traps for an object that is in no collection any more.
+  /// Traps for an object that is no longer in any collection.
   final func requirePosition() {
     require(
       !isInvalidated,

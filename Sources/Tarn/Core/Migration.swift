@@ -1,7 +1,7 @@
 import TarnStore
 
 /// Converts the data of an older model to the current one. It receives the migration and the
-/// version of the file. An error that it throws goes to whoever opens the file, and the file stays
+/// version of the file. If it throws, opening the file throws the error, and the file stays
 /// unchanged.
 public typealias MigrationBlock =
   @Sendable (_ migration: Migration, _ oldSchemaVersion: UInt64) throws -> Void
@@ -45,7 +45,7 @@ public final class Migration {
     newCore.oldSide = oldCore
   }
 
-  /// Objects of the migration die with it.
+  /// Invalidates the objects of the migration.
   func end() {
     newCore.write.end()
     for core in [oldCore, newCore] {
@@ -58,7 +58,7 @@ public final class Migration {
 @available(*, unavailable, message: "a migration belongs to its block")
 extension Migration: Sendable {}
 
-/// How far a migration has come with the objects of a class.
+/// The progress of a migration in a class.
 public struct MigrationProgress: Sendable, Equatable {
   /// The class being enumerated.
   public let className: String

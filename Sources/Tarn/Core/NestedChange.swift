@@ -1,71 +1,71 @@
 import TarnStore
 
-/// What has changed behind an element of a collection, and over which way: a reason why the element
-/// is told to be modified. ``CollectionDelta/nested(at:)`` and ``MapDelta/nested(for:)`` give them.
+/// A change in or behind an element of a collection, with its path: a reason why the element is
+/// reported as modified. ``CollectionDelta/nested(at:)`` and ``MapDelta/nested(for:)`` return them.
 ///
 /// For a person whose list of dogs has one whose second toy was renamed, `keyPath` is
 /// `"dogs.toys.name"`, `path` is `[dogs, at index 0], [toys, at index 1]`, `object` is the toy,
 /// `property` is `"name"` and `change` is `.value`.
 ///
 /// It keeps no version in the file. Threading: `object` belongs to where the collection does; its
-/// parts are sendable.
+/// other parts are sendable.
 public struct NestedChange {
-  /// Where something is in a list, set, map or `LinkingObjects`.
+  /// A place in a list, set, map or `LinkingObjects`.
   public enum Position: Hashable, Sendable {
-    /// A position before the change, nil if what is there now was not in the collection then, and
-    /// the position after it.
+    /// The position before the change, nil if the element was not in the collection then, and the
+    /// position after it.
     case index(old: Int?, new: Int)
     /// A key of a map.
     case key(String)
   }
 
-  /// From one object on the way to the next.
+  /// One link on the path, from an object to the next.
   public struct Step: Hashable, Sendable {
-    /// The name of the property that leads on.
+    /// The name of the linking property.
     public let property: String
-    /// Where in the property: empty for a link to one object, one position for a collection, more
-    /// for collections within an `AnyRealmValue`.
+    /// Positions within the property: none for a link to one object, one for a collection, more for
+    /// collections within an `AnyRealmValue`.
     public let positions: [Position]
   }
 
-  /// What became of the property. Positions are as those of a ``CollectionDelta``.
+  /// The change of the property. Positions are like those of a ``CollectionDelta``.
   public enum Change: Hashable, Sendable {
     /// It was assigned.
     case value
-    /// Elements of a list went, came, moved or were set.
+    /// Elements of a list were deleted, inserted, moved or set.
     case list(
       deletions: [Int], insertions: [Int], modifications: [Int], modificationsNew: [Int])
-    /// Elements of a set went or came.
+    /// Elements of a set were deleted or inserted.
     case set(deletions: [Int], insertions: [Int])
-    /// Keys of a map went, came, or have a value that was set, each array in bytewise order.
+    /// Keys of a map were deleted, inserted, or had their value set, each array in bytewise order.
     case map(deletions: [String], insertions: [String], modifications: [String])
     /// Objects began or ceased to link here.
     case linkingObjects(deletions: [Int], insertions: [Int])
   }
 
-  /// From the element down to the object that has changed; empty for the element itself.
+  /// The links from the element to the changed object; empty for the element itself.
   public let path: [Step]
-  /// The property of that object which has changed. Nil for the element as a whole: it was set in
-  /// its list or map, is a value, or nothing more is known of it.
+  /// The property of that object which has changed. Nil for the element as a whole: it was replaced
+  /// in its list or map, it is a value, or nothing more is known.
   public let property: String?
-  /// Where in the property's value the list or map is that has changed, if it lies within a value
-  /// of any type; else empty.
+  /// The place of the changed list or map in the property's value, if it lies within an
+  /// `AnyRealmValue`; else empty.
   public let positions: [Position]
-  /// What became of it.
+  /// The change of the property or element.
   public let change: Change
 
   private let target: LinkTarget?
   private let core: RealmCore
   private let isDynamic: Bool
 
-  /// The object at the end of the path, which has the property; of an element as a whole, the
+  /// The object at the end of the path, which has the property; for an element as a whole, the
   /// element. Nil for a value. It is live: invalidated if it was deleted since.
   public var object: ObjectBase? {
     target.map { core.object($0.key, core.binding(of: $0.classID, isDynamic: isDynamic)) }
   }
 
-  /// The names on the way and that of the property, with dots in between, and those that have dots
-  /// in back quotes; `"self"` for an element as a whole.
+  /// The names on the path and the property's name, separated by dots, names with dots in back
+  /// quotes; `"self"` for an element as a whole.
   public var keyPath: String {
     property.map { PathText.text(of: path.map(\.property) + [$0]) } ?? "self"
   }
@@ -128,25 +128,25 @@ extension NestedChange.Change {
 }
 
 extension CollectionDelta {
-  /// Why the element at a new position is told to be modified: each property that was set, and each
-  /// list, set, map or link that changed, in the element or behind it, as far as the observer
-  /// looks. With key paths these are the properties on them; else those of the element and of what
-  /// it links to, to the depth of the observation.
+  /// The reasons why the element at a new position is reported as modified: each property that was
+  /// set, and each list, set, map or link that changed, in the element or in an object that it
+  /// links to, within the observer's scope. With key paths these are the properties on them; else
+  /// those of the element and of objects that it links to, to the depth of the observation.
   ///
-  /// There is one for every way there, the shorter ones first: an object that is reached over two
-  /// ways, or is in a list twice, has its changes told for both. Without key paths no way passes an
-  /// object twice. The ways are those after the change, and each has its positions before and
-  /// after. Of more than 1,000 ways of one element longer ones are left out.
+  /// There is one for every path, shorter paths first: an object reachable by two paths, or twice
+  /// in a list, is listed for each. Without key paths, no path visits an object twice. Paths are
+  /// those after the change, and each has its positions before and after. An element lists at most
+  /// 1,000 paths; longer ones are left out.
   ///
   /// Never empty for a modified element: if nothing more is known, it has changed as a whole. That
-  /// is so of values, after a migration, and for a loop that took so long that the version before
-  /// was given up; see ``ChangeSequence``. An element that moved may have changed as well; others
-  /// that came are told with what changed in them meanwhile.
+  /// is the case for values, after a migration, and for a loop so slow that the version before was
+  /// released; see ``ChangeSequence``. An element that moved may have changed as well; inserted
+  /// elements list their changes meanwhile.
   ///
-  /// It is worked out here and now, from the versions that the delta keeps. That takes time for
-  /// the objects behind the element, as far as something has changed in their classes.
+  /// Computed by this call, from the versions that the delta keeps. That takes time for the objects
+  /// reachable from the element, if their classes have changes.
   ///
-  /// Traps if the position is out of bounds. Threading: as the collection.
+  /// Traps if the position is out of bounds. Threading: like the collection.
   public func nested(at position: Int) -> [NestedChange] {
     let index = modificationsNew.partitioningIndex { $0 >= position }
     let isModified = index < modificationsNew.count && modificationsNew[index] == position
@@ -157,10 +157,10 @@ extension CollectionDelta {
   }
 }
 
-/// What has changed behind an element.
+/// The changes in and behind an element.
 ///
 /// - Parameters:
-///   - isModified: it is told to be modified.
+///   - isModified: it is reported as modified.
 ///   - wasSet: it was set in its collection.
 func nestedChanges(
   of value: Value, in elements: PastElements, isModified: Bool, on host: any DeliveryHost,
@@ -188,7 +188,7 @@ func nestedChanges(
 }
 
 extension RealmCore {
-  /// A class as the program has it, or else as the file does.
+  /// A class as the program declares it, or else as the file describes it.
   fileprivate func binding(of id: ClassID, isDynamic: Bool) -> ClassBinding {
     let name = schemaToBind()[id].name
     guard !isDynamic, let type = classes.model[name]?.type else {
@@ -199,7 +199,7 @@ extension RealmCore {
 
   /// The name of a property.
   ///
-  /// - Parameter origin: for what links to the object the class of the origins, which then has the
+  /// - Parameter origin: for backlinks, the class of the linking objects, which then has the
   ///   column.
   fileprivate func name(
     of column: ColumnID, from origin: ClassID?, in id: ClassID, isDynamic: Bool

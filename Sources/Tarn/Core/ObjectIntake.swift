@@ -1,35 +1,35 @@
 import TarnStore
 
-/// An object that has just become managed: it has its row, but not what may lead to other objects,
-/// or it has that of the object that it is merged into, and its values are all still its own.
+/// An object that has just become managed: it has its row, but its links are not stored yet; or it
+/// is merged into another object's row, and all its values are still its own.
 struct ArrivingObject {
   let object: ObjectBase
   let binding: ClassBinding
-  /// What becomes of those that it links to and that exist.
+  /// The treatment of linked objects that exist already.
   let policy: Realm.UpdatePolicy
   /// True if its values are written over those of a row.
   let isMerged: Bool
 }
 
-/// The names of the properties that objects were given, of those that values were made into.
+/// The names of the properties that were given, for objects made from values.
 typealias GivenProperties = [ObjectIdentifier: Set<String>]
 
 /// Unmanaged objects on their way into a Realm.
 ///
 /// An object gets its row where the first link to it is found, so that there is something to link
-/// to, and its own links move there later, in the order of a list. So circles end, a chain of links
-/// may be as long as it likes, and nothing is set in the middle of another change.
+/// to. Its own links are stored later, in the order of a list. So cycles end, a chain of links may
+/// have any length, and nothing is set in the middle of another change.
 final class ObjectIntake {
-  /// Those that have their rows and whose values are still to come there, the next one last.
+  /// Objects with rows whose values are not stored yet, the next one last.
   private var arriving: [ArrivingObject] = []
-  /// The embedded ones among those that came with the change that is being made.
+  /// The embedded ones among the objects added by the change that is being made.
   private var embedded: Set<LinkTarget> = []
-  /// What becomes of objects that are linked to and that exist.
+  /// The treatment of linked objects that exist already.
   private(set) var policy = Realm.UpdatePolicy.error
-  /// Of objects that are made of values: which properties those name.
+  /// For objects made from values: the properties that the values name.
   private var given: GivenProperties = [:]
 
-  /// The change that brought objects has been made.
+  /// The change that added objects has been made.
   func close() { embedded.removeAll(keepingCapacity: true) }
 
   // MARK: - The order of arriving
@@ -40,15 +40,15 @@ final class ObjectIntake {
 
   func holds(embedded row: LinkTarget) -> Bool { !embedded.isEmpty && embedded.contains(row) }
 
-  /// Those that came first are first in line.
+  /// Puts those that were added first at the front.
   func lineUp() { arriving.reverse() }
 
-  /// The next one, with how many are behind it.
+  /// The next one, with the number of those after it.
   func next() -> (object: ArrivingObject, behind: Int)? {
     arriving.popLast().map { ($0, arriving.count) }
   }
 
-  /// Those that an object brought come next, in their order.
+  /// Objects that this one added come next, in their order.
   func lineUp(broughtBefore count: Int) {
     if arriving.count > count + 1 { arriving[count...].reverse() }
   }
@@ -61,9 +61,9 @@ final class ObjectIntake {
     return self.policy
   }
 
-  /// Notes the properties that values name, beside those of objects around.
+  /// Notes the properties that values name, in addition to those of enclosing objects.
   ///
-  /// - Returns: what was noted before.
+  /// - Returns: the properties noted before.
   func use(_ properties: GivenProperties) -> GivenProperties {
     defer { given.merge(properties) { $1 } }
     return given

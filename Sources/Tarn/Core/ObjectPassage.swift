@@ -1,6 +1,6 @@
 import TarnStore
 
-/// What an object is to every Realm of its file: the class and the key of its row.
+/// Identifies an object in every Realm of its file: the class and the key of its row.
 struct ObjectPassage: Passage {
   let row: LinkTarget
   private let type: ObjectBase.Type

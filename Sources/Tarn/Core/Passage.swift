@@ -1,17 +1,18 @@
 import TarnStore
 
-/// What something managed is to every Realm of its file: names and keys. It holds neither a Realm
-/// nor a version of the file, so it can be kept, copied and sent for as long as one likes.
+/// Identifies a managed object or collection in every Realm of its file, by names and keys. It
+/// holds neither a Realm nor a version of the file, so it can be kept, copied and sent without
+/// limit.
 protocol Passage: Sendable {
-  /// What it stands and falls with.
+  /// The object or collection on which its existence depends.
   var anchor: PassageAnchor { get }
-  /// What it is about, as that instance shows it; nil if it is not there.
+  /// Its counterpart in that instance; nil if it does not exist there.
   func arrival(in core: RealmCore) -> (any ThreadConfined)?
 }
 
-/// Where it can be looked up whether something is still there.
+/// The place to check whether an object or collection still exists.
 enum PassageAnchor: Sendable {
-  /// All objects of a class: nothing that could be deleted.
+  /// All objects of a class, which cannot be deleted.
   case nothing
   case row(LinkTarget)
   case sequence(SequencePlace)
@@ -20,7 +21,7 @@ enum PassageAnchor: Sendable {
 /// A passage on its way through public code.
 public struct _Passage {
   let content: any Passage
-  /// The write that made what it is about; nil if that was there before anybody looked.
+  /// The write that made the object; nil if it existed before.
   let createdInWrite: WriteMark?
 
   init(_ content: any Passage, createdInWrite: WriteMark?) {
@@ -28,7 +29,7 @@ public struct _Passage {
     self.createdInWrite = createdInWrite
   }
 
-  /// The same for something that is made of it.
+  /// The same for an object derived from it.
   func map(_ transform: (any Passage) -> any Passage) -> _Passage {
     _Passage(transform(content), createdInWrite: createdInWrite)
   }
@@ -36,6 +37,6 @@ public struct _Passage {
 
 /// A key path to a property, to be passed on.
 struct PassedKeyPath<Root, Value>: @unchecked Sendable {
-  // because: a key path never changes, and one to a property holds nothing but that.
+  // because: a key path never changes, and one to a property holds no values.
   let keyPath: KeyPath<Root, Value>
 }

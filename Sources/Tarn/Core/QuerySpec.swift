@@ -1,20 +1,20 @@
 import TarnStore
 
-/// What a collection asks for, in the program's words. Two collections that ask for the same share
-/// their rows.
+/// The query of a collection, in the program's words. Collections with equal queries share their
+/// rows.
 struct QuerySpec: Hashable {
   let type: ObjectBase.Type
   /// The class's name in the file, for dynamic objects.
   var dynamicClass: String?
   var predicate: Predicate = .constant(true)
   var order: [SortDescriptor] = []
-  /// What is done to the rows in that order.
+  /// The operations on the rows in that order.
   var stages: [Stage] = []
-  /// The collection of an object that it is about; nil for all objects of the class.
+  /// The collection of an object that is queried; nil for all objects of the class.
   var origin: ElementsOrigin?
-  /// What is asked of a collection of values; nil for objects.
+  /// The query of a collection of values; nil for objects.
   var values: ValueQuery?
-  /// Which of the elements that all the rest leads to are shown; nil for all.
+  /// The positions of the result that are shown; nil for all.
   var window: Range<Int>?
 
   /// Only the first object of each group of equal ones stays; those may be put into another order.
@@ -25,7 +25,7 @@ struct QuerySpec: Hashable {
 
   init(_ type: ObjectBase.Type) { self.type = type }
 
-  /// The elements of a collection that are no objects.
+  /// The elements of a collection of values.
   init(_ values: ValueQuery, at place: SequencePlace) {
     type = ObjectBase.self
     self.values = values
@@ -59,7 +59,7 @@ struct QuerySpec: Hashable {
     return spec
   }
 
-  /// - Parameter range: positions among what this shows.
+  /// - Parameter range: positions within this query's result.
   func windowed(_ range: Range<Int>) -> QuerySpec {
     var spec = self
     let shown = window ?? 0..<Int.max
@@ -69,8 +69,8 @@ struct QuerySpec: Hashable {
     return spec
   }
 
-  /// The order that the rows are shown in, in the file's words; none if what was sorted last was
-  /// asked to be distinct since.
+  /// The order of the result, in the file's words; none if `distinct` was applied after the last
+  /// sort.
   var orderTerms: [OrderTerm] { terms(stages.last?.order ?? order) }
 
   /// The order before anything else is done to the rows.
@@ -124,7 +124,7 @@ struct QuerySpec: Hashable {
   }
 }
 
-/// What sections by a property are made of; equal ones are shared.
+/// Identifies sections by a property by their parts; equal ones are shared.
 struct SectionsName: Hashable {
   let spec: QuerySpec
   let keyPath: AnyKeyPath
@@ -136,7 +136,7 @@ public struct SortDescriptor: Hashable, Sendable, ExpressibleByStringLiteral {
   public let keyPath: String
   /// Smallest first.
   public let ascending: Bool
-  /// How text is put in order. For a property that is no text, results trap for any but `bytes`.
+  /// The order of strings. For a property that is not a string, results trap for any but `bytes`.
   public let collation: Collation
 
   /// Sorts by the property at a path of names, such as `mother.age`.

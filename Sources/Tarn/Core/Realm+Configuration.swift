@@ -8,9 +8,9 @@ extension Realm {
     public enum Durability: Sendable {
       /// The commit has been synced to the disk: it survives a power failure.
       case full
-      /// The commit is in the operating system's hands: it survives the death of the process, but
+      /// The commit is in the operating system's buffers: it survives the death of the process, but
       /// not of the machine. The setting is stored in the file when it is created and is the same
-      /// for everyone who opens it. Meant for data that can be recreated, and for benchmarks.
+      /// for every process that opens it. For data that can be recreated, and for benchmarks.
       case relaxed
     }
 
@@ -28,15 +28,15 @@ extension Realm {
       didSet { if fileURL != nil { inMemoryIdentifier = nil } }
     }
 
-    /// The name of an in-memory Realm of this process. It goes away with its last instance, or with
-    /// the process. The process's threads share it by this name; the same name in another process
-    /// is another Realm. Setting it clears `fileURL`.
+    /// The name of an in-memory Realm of this process. It ends with its last instance, or with the
+    /// process. The process's threads share it by this name; the same name in another process is
+    /// another Realm. Setting it clears `fileURL`.
     public var inMemoryIdentifier: String? {
       didSet { if inMemoryIdentifier != nil { fileURL = nil } }
     }
 
     /// True to refuse every write, and to refuse to create the file. Other processes' commits are
-    /// followed and observed as usual, unless this user may not write the lock file or the signal
+    /// followed and observed as usual, unless this user cannot write the lock file or the signal
     /// file, the disk has no room for them, or no read transaction is left. Then the Realm has a
     /// private copy of the newest commit, which never changes, and its observers are called once
     /// with an error that names the cause.
@@ -69,19 +69,19 @@ extension Realm {
 
     /// True to delete the file and start with an empty one where a migration would be needed: for
     /// development, and for data that can be recreated. Opening throws `Realm.Error.alreadyOpen`
-    /// while anybody has the file open. A file with a higher `schemaVersion` is never deleted:
-    /// opening it throws `Realm.Error.schemaMismatch`, as it does without this.
+    /// while any process has the file open. A file with a higher `schemaVersion` is never deleted:
+    /// opening it throws `Realm.Error.schemaMismatch`, with or without this setting.
     public var deleteRealmIfMigrationNeeded = false
 
-    /// True to get back the objects that a cancelled write had added: the same Swift objects become
-    /// unmanaged again, with the values that they had in the write, and can be added once more.
+    /// True to keep the objects that a cancelled write had added: the same Swift objects become
+    /// unmanaged again, with the values that they had in the write, and can be added again.
     /// Otherwise they are invalidated. Costs a reference to each added object until the write ends.
     public var returnsObjectsOfCancelledWrites = false
 
-    /// True to let Swift's Observation follow what is read: `withObservationTracking { dog.age }`
-    /// is told when a local assignment, a move of the Realm, a cancelled write or a deletion
-    /// changes it, and so with collections; see <doc:Properties>. Every read then takes many times
-    /// as long. Off, it costs nothing.
+    /// True to let Swift's Observation track reads: `withObservationTracking { dog.age }` is
+    /// notified when a local assignment, an advance of the Realm, a cancelled write or a deletion
+    /// changes the property, or a collection; see <doc:Properties>. Every read then takes many
+    /// times as long. Off, it costs nothing.
     public var tracksObservation = false
 
     private var objectTypeList: ObjectTypeList?
@@ -113,14 +113,14 @@ extension Realm {
   }
 }
 
-/// Blocks do not compare; this compares by where the block was set.
+/// Blocks cannot be compared; this compares the places where they were set.
 private final class MigrationHolder: Equatable, Sendable {
   let block: MigrationBlock
   init(_ block: @escaping MigrationBlock) { self.block = block }
   static func == (a: MigrationHolder, b: MigrationHolder) -> Bool { a === b }
 }
 
-/// Metatypes do not compare; this compares them by identity.
+/// Metatypes cannot be compared; this compares them by identity.
 private struct ObjectTypeList: Equatable, Sendable {
   let types: [ObjectBase.Type]
   static func == (a: Self, b: Self) -> Bool {
@@ -129,7 +129,7 @@ private struct ObjectTypeList: Equatable, Sendable {
 }
 
 extension Realm.Configuration {
-  /// Where the store lies.
+  /// The location of the store.
   var location: StoreLocation {
     if let inMemoryIdentifier { return .memory(inMemoryIdentifier) }
     guard let fileURL else {

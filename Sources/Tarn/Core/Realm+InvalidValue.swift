@@ -2,14 +2,14 @@ public import Foundation
 import TarnStore
 
 extension Realm {
-  /// Why an object cannot be made from external values, thrown by
+  /// The reason why an object cannot be made from external values, thrown by
   /// ``Realm/create(_:checking:update:unknownKeys:)``: which property of which class cannot have
-  /// which value, and where that value is in the input. Where nothing throws, its description is
-  /// the message of the trap.
+  /// which value, and the place of that value in the input. In calls that do not throw, its
+  /// description is the message of the trap.
   public struct InvalidValue: Swift.Error, Equatable, Sendable, CustomStringConvertible,
     LocalizedError
   {
-    /// What is wrong with the value.
+    /// The problem with the value.
     public enum Reason: Sendable, CaseIterable {
       /// The property has a different type.
       case wrongType
@@ -25,7 +25,7 @@ extension Realm {
       /// An array has more values than the class has properties.
       case tooManyValues
       /// Lists and maps, or collections of Foundation's, are nested more than a hundred levels
-      /// deep, or one of them or an embedded object contains itself. Or all that is given is nested
+      /// deep, or one of them or an embedded object contains itself. Or the whole input is nested
       /// more than 500 levels deep, objects in dictionaries included.
       case tooDeep
       /// An object with that primary key exists already, and the update policy is `.error`.
@@ -33,19 +33,19 @@ extension Realm {
       /// An object or a collection has been deleted or invalidated, or belongs to a Realm of
       /// another thread, queue or actor.
       case unreadable
-      /// A collection has more elements than can be made into one.
+      /// A collection has more elements than the limit.
       case tooManyElements
     }
 
     /// The most elements that a collection is made from: some of Swift's, such as a range, have
-    /// more than there is memory for.
+    /// more than fit in memory.
     static let elementsMax = 100_000_000
 
-    /// What is wrong with the value.
+    /// The problem with the value.
     public let reason: Reason
     /// The class of the object that the value was for.
     public let className: String
-    /// The name of the property, or the unknown key; nil if the value stands for a whole object.
+    /// The name of the property, or the unknown key; nil if the value is a whole object.
     public let propertyName: String?
     /// The path of the value within the input, such as `dogs[2].owner.name`; empty for the whole
     /// input.

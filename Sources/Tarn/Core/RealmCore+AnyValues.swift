@@ -1,6 +1,6 @@
 import TarnStore
 
-/// `AnyRealmValue` values on their way into rows.
+/// Stores `AnyRealmValue` values in rows.
 extension RealmCore {
   func setAny(
     _ object: ObjectBase, _ column: ColumnID, _ boxed: _BoxedValue,
@@ -21,10 +21,10 @@ extension RealmCore {
     }
   }
 
-  /// The list or map that a property holds becomes another of its kind. Elements that both have
-  /// stay as they are; with `.modified` they are not noted as assigned.
+  /// Changes the list or map of a property into another of its kind. Elements that both have stay
+  /// as they are; with `.modified` they are not noted as assigned.
   ///
-  /// - Returns: false if the property holds something else, or is to.
+  /// - Returns: false if the old or the new value is something else.
   func assign(
     _ copy: CopiedValue, overValueAt place: SequencePlace, _ update: Realm.UpdatePolicy
   ) throws(StorageError) -> Bool {
@@ -36,14 +36,15 @@ extension RealmCore {
     return true
   }
 
-  /// An `AnyRealmValue` as it is stored at a place: an unmanaged object is added first, a list or
+  /// An `AnyRealmValue` in stored form, for a place: an unmanaged object is added first, a list or
   /// map copied into a new one, which the caller then puts there.
   func stored(
     _ boxed: _BoxedValue, in place: SequencePlace, _ update: Realm.UpdatePolicy
   ) -> Value {
     if let object = boxed.object { return storedLink(object, update) }
     if boxed.nested == nil { return boxed.value }
-    // Read before anything is written: what is copied may be what is about to be replaced.
+    // Read before anything is written: the copied value may be the one that is about to be
+    // replaced.
     let copy = copy(boxed, in: place, update)
     let session = writing("modify managed objects")
     return trapping { () throws(StorageError) in try session.make(copy, in: place) }
@@ -51,7 +52,7 @@ extension RealmCore {
 
   /// An `AnyRealmValue` with everything in it. Unmanaged objects are added.
   ///
-  /// - Parameter place: what it comes into.
+  /// - Parameter place: the place where it will be stored.
   func copy(
     _ boxed: _BoxedValue, in place: SequencePlace, _ update: Realm.UpdatePolicy
   ) -> CopiedValue {

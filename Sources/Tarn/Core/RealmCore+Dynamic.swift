@@ -3,7 +3,7 @@ import TarnStore
 
 /// Objects of classes as the file describes them.
 extension RealmCore {
-  /// How dynamic objects of the class meet the file. Traps if the file has no such class.
+  /// The binding of a class for dynamic objects. Traps if the file has no such class.
   func dynamicBinding(_ name: String) -> ClassBinding {
     let schema = schemaToBind()
     if let known = classes.known(name) ?? classesOfThread?.known(name) { return known }
@@ -31,7 +31,7 @@ extension RealmCore {
     spec.dynamicClass.map { dynamicBinding($0) } ?? binding(of: spec.type)
   }
 
-  /// The binding of a managed object's class at the schema that is shown.
+  /// The binding of a managed object's class in the current schema.
   func binding(for object: ObjectBase) -> ClassBinding {
     object is DynamicObject
       ? dynamicBinding(object._binding!.reflection.name) : binding(of: type(of: object))

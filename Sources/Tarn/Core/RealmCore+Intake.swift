@@ -1,11 +1,10 @@
 import CTarn
 import TarnStore
 
-/// How unmanaged objects become managed, with all that they link to. Where objects come into a
+/// Adding unmanaged objects, with all objects that they link to. When objects are inserted into a
 /// list, embedded objects that they have taken from that list leave it afterwards.
 extension RealmCore {
-  /// Makes a change that may bring unmanaged objects, and then moves what all that came with it
-  /// have to where it belongs.
+  /// Makes a change that may add unmanaged objects, and then stores the values of all of them.
   @discardableResult
   func takingIn<R>(
     _ change: (WriteSession) throws(StorageError) -> R
@@ -30,8 +29,8 @@ extension RealmCore {
     }
   }
 
-  /// Makes an object managed because something links to it. Traps for one that nothing in this
-  /// Realm can link to.
+  /// Adds an object because another one links to it. Traps for an object that nothing in this Realm
+  /// can link to.
   func takeIn(_ object: ObjectBase, _ update: Realm.UpdatePolicy) throws(StorageError) {
     if object._core != nil {
       checkLinkable(object)
@@ -40,7 +39,7 @@ extension RealmCore {
     try giveRow(object, update == .error ? intake.policy : update)
   }
 
-  /// What becomes of an object that something links to: one without primary key is always new.
+  /// The policy for a linked object: one without a primary key is always new.
   func policy(
     for object: ObjectBase, _ update: Realm.UpdatePolicy
   ) -> Realm.UpdatePolicy {
@@ -48,8 +47,8 @@ extension RealmCore {
     return binding(of: type(of: object)).schema.primaryKey == nil ? .error : wanted
   }
 
-  /// Traps for an embedded object that came with this change and is in it once more: of its two
-  /// positions neither is the one that is meant.
+  /// Traps for an embedded object that this change adds twice: neither of its two positions is
+  /// clearly the intended one.
   private func refuseSecondOwner(of object: ObjectBase) {
     let row = LinkTarget(classID: object._binding!.classID, key: ObjectKey(object._key))
     require(
@@ -58,7 +57,7 @@ extension RealmCore {
         + "added. An embedded object has one position: make another object for the second one.")
   }
 
-  /// Gives an unmanaged object its row, by its primary key one that exists.
+  /// Gives an unmanaged object its row: an existing one with its primary key, or a new one.
   func giveRow(_ object: ObjectBase, _ update: Realm.UpdatePolicy) throws(StorageError) {
     require(
       !(object is DynamicObject),
@@ -119,15 +118,15 @@ extension RealmCore {
     if next.isMerged { try writeOver(next) } else { next.binding.moveLinks(next.object) }
   }
 
-  /// Writes an object's values over those of a row: all of them, or those that differ.
+  /// Writes an object's values over those of a row: all of them, or the differences.
   private func writeOver(_ next: ArrivingObject) throws(StorageError) {
     let (object, binding, update) = (next.object, next.binding, next.policy)
     let (id, key) = (binding.classID, ObjectKey(object._key))
-    // Of an object that was made of values the properties that they name.
+    // For an object made from values, the properties that the values name.
     let given = intake.given(object)
     var singles: [(property: PropertyReflection, column: ColumnID, boxed: _BoxedValue)] = []
     var collections: [(column: ColumnID, collection: any ArrivingCollection)] = []
-    // Its values are read as what they are still, those of an unmanaged object.
+    // Its values are still read as those of an unmanaged object.
     unsafe object._context = nil
     for (property, column) in binding.columns
     where column != binding.schema.primaryKey && given?.contains(property.name) ?? true {

@@ -1,8 +1,8 @@
 import TarnStore
 
-/// What accessors ask of their instance, and accessors for rows.
+/// Calls of accessors to their instance, and accessors for rows.
 extension RealmCore {
-  /// Sets a property to a value as it is stored.
+  /// Sets a property to a value in stored form.
   func set(_ object: ObjectBase, _ column: ColumnID, _ value: Value) {
     guard let properties else { return object._setIndexed(column, value, in: self) }
     object._assigning(column, value, in: self, properties) {
@@ -10,7 +10,7 @@ extension RealmCore {
     }
   }
 
-  /// Points a link elsewhere; an unmanaged target is added first.
+  /// Sets a link; an unmanaged target is added first.
   func setLink(_ object: ObjectBase, _ column: ColumnID, to target: ObjectBase?) {
     guard let properties else { return pointLink(object, column, to: target) }
     let isHere = target.map { $0._core === self && !$0._isInvalidated(in: self) } ?? false
@@ -27,8 +27,8 @@ extension RealmCore {
     }
   }
 
-  /// Traps for a managed object that nothing in this Realm can link to: one that is frozen, that
-  /// belongs to another Realm, or that is gone.
+  /// Traps for a managed object that nothing in this Realm can link to: a frozen one, one of
+  /// another Realm, or a deleted one.
   func checkLinkable(_ object: ObjectBase) {
     object._refuseFrozen()
     if isOfOldSide(object) { return }
@@ -39,8 +39,8 @@ extension RealmCore {
     if object._isInvalidated(in: self) { object._trapInvalid() }
   }
 
-  /// True for an object of the old side of this migration: it stands for the new one with its key.
-  /// Traps if that was deleted.
+  /// True for an object of the old side of this migration: it means the new one with its key. Traps
+  /// if that was deleted.
   func isOfOldSide(_ object: ObjectBase) -> Bool {
     guard let oldSide, object._core === oldSide else { return false }
     let (id, key) = (object._binding!.classID, ObjectKey(object._key))
@@ -54,7 +54,7 @@ extension RealmCore {
     return true
   }
 
-  /// True if the object's row belongs to another one in the schema that is shown.
+  /// True if the object's row belongs to another one in the current schema.
   func ownsRow(of object: ObjectBase) -> Bool {
     schemaToBind().isEmbedded(object._binding!.classID)
   }
@@ -83,7 +83,7 @@ extension RealmCore {
     object(key, binding(of: type))
   }
 
-  /// The object that a link points to. Runs no user code but the class's `init()`.
+  /// The target of a link. Runs no user code but the class's `init()`.
   func linkedObject(
     _ object: ObjectBase, _ column: ColumnID, _ key: ObjectKey, as type: ObjectBase.Type
   ) -> ObjectBase {
@@ -91,7 +91,7 @@ extension RealmCore {
   }
 
   /// The keys of the objects of `origin` whose property `property` links to the object, in order,
-  /// each as often as it does.
+  /// each as often as it links.
   func backlinks(
     _ object: ObjectBase, from origin: ObjectBase.Type, property: String
   ) -> [ObjectKey] {
@@ -109,7 +109,7 @@ extension RealmCore {
 
   // MARK: - Values
 
-  /// A stored value as its property shows it; nil for null, and for a list or map within it.
+  /// A stored value in the form of its property; nil for null, and for a list or map within it.
   func swiftValue(_ value: Value, of property: PropertyReflection) -> Any? {
     switch value {
     case .null, .list, .map: return nil
@@ -123,8 +123,8 @@ extension RealmCore {
     }
   }
 
-  /// The object with that key, or nil. What is found is kept, so that the object's first read need
-  /// not look again.
+  /// The object with that key, or nil. The row is cached, so that the object's first read need not
+  /// look it up again.
   func object(_ key: ObjectKey, existingIn binding: ClassBinding) -> ObjectBase? {
     let object = binding.reflection.type.init()
     object._attach(to: self, key, binding)

@@ -1,7 +1,7 @@
 import TarnStore
 
-/// One Realm instance, with the classes of the program and the objects that come into it. `Realm`
-/// is a handle on this.
+/// One Realm instance, with the classes of the program and the objects that are added to it.
+/// `Realm` is a handle on this.
 @usableFromInline
 @safe final class RealmCore: Instance {
   let configuration: Realm.Configuration
@@ -12,13 +12,13 @@ import TarnStore
   let intake = ObjectIntake()
   /// Sources that equal collections share.
   let shared: SharedSources
-  /// The frozen instance of what was shown when it was asked for last.
+  /// The frozen instance of the version at the last `freeze()`.
   weak var lastFrozen: RealmCore?
-  /// On the new side of a migration the instance that shows the old one.
+  /// On the new side of a migration, the instance of the old side.
   weak var oldSide: RealmCore?
   /// Writes that wait for their turn or for the disk; nil until there is one.
   @safe @exclusivity(unchecked) final var pendingWrites: (any PendingWrites)?
-  /// Called at the instance's end by who handed it out: with an open write that it may have.
+  /// Called at the instance's end, with its open write if it has one, by the code that created it.
   var takeBack: ((RealmCore) -> Void)?
 
   init(
@@ -47,31 +47,31 @@ import TarnStore
 
   override func finishWriting() { pendingWrites?.finishSync() }
 
-  // MARK: - The end of where it lives
+  // MARK: - The end of its scheduler
 
-  /// The instance's thread ends, and this is called there. Nobody can be called any more; what
-  /// waits to be called, and tokens that others have, would keep the instance.
+  /// The instance's thread ends, and this is called there. No observer can be called any more;
+  /// queued calls, and tokens held elsewhere, would retain the instance.
   func threadEnded() {
     pendingWrites?.abandon()
     dropObservations()
     confined?.letGo()
   }
 
-  /// The actor has gone with a write open, and others hold the instance still.
+  /// The actor was deallocated with a write open, and other code still holds the instance.
   func actorLeftWrite() {
     let takeBack = takeBack.take()
     takeBack?(self)
-    // No turn comes any more, and a turn that does not come lets go of what is queued.
+    // No turn runs any more, and a turn that is dropped releases the queued blocks.
     pendingWrites?.askForTurn()
   }
 
   // MARK: - Classes
 
-  /// How a class of the program meets the file. Traps if it is not in the Realm's schema.
+  /// The binding of a class of the program. Traps if it is not in the Realm's schema.
   func binding(of type: ObjectBase.Type) -> ClassBinding {
     let schema = schemaToBind()
     if isFrozen {
-      // Other threads may ask at once.
+      // Other threads may ask at the same time.
       if let known = classes.known(type) ?? classesOfThread?.known(type) { return known }
     } else if let known = classes.recall(type) {
       return known
@@ -94,7 +94,7 @@ import TarnStore
   /// The bindings that the calling thread has added; nil unless the instance is frozen.
   var classesOfThread: ClassBindings? { classesOfThreads?.here { ClassBindings(.empty) } }
 
-  /// The schema of what is shown, the open write's if there is one. Bindings of another schema are
+  /// The schema of the instance's version, or of its open write. Bindings of another schema are
   /// forgotten.
   func schemaToBind() -> SchemaView {
     let schema = session?.schema ?? shown().schema
@@ -105,13 +105,13 @@ import TarnStore
 
 /// Writes that wait for their turn or for the disk, as far as the instance knows them.
 protocol PendingWrites: AnyObject {
-  /// Waits for the disk, if something is on its way there, and moves the instance.
+  /// Waits for a commit on its way to the disk, if there is one, and advances the instance.
   func finishSync()
-  /// Drops what waits: no completion can be called any more.
+  /// Drops the queue: no completion can be called any more.
   func abandon()
   /// Asks for a turn, from any thread.
   func askForTurn()
-  /// The instance goes.
+  /// The instance is released.
   func end()
 }
 

@@ -1,6 +1,6 @@
 import TarnStore
 
-/// The sources that equal collections of one instance share, as long as one of them keeps them.
+/// The sources that equal collections of one instance share, while one of them retains them.
 struct SharedSources {
   let results: SharedTable<QuerySpec>
   let sections: SharedTable<SectionsName>
@@ -15,11 +15,11 @@ struct SharedSources {
   }
 }
 
-/// Sources by the query that they show. Any thread may use the table of a frozen instance.
+/// Sources by their query. Any thread may use the table of a frozen instance.
 final class SharedTable<Key: Hashable> {
   /// The table of a frozen instance.
   private struct OfAll: @unchecked Sendable {
-    // because: it is used under the lock, and what it refers to is made for any thread.
+    // because: it is used under the lock, and its contents are made for any thread.
     var table = WeakTable<Key>()
   }
 
@@ -32,7 +32,7 @@ final class SharedTable<Key: Hashable> {
   /// True if a live instance has none.
   var isEmpty: Bool { table.isEmpty }
 
-  /// The source that is shared under a name; nil if no collection keeps one.
+  /// The source that is shared under a name; nil if no collection retains one.
   func known(_ name: WeakTable<Key>.Name) -> AnyObject? {
     guard isFrozen else { return table[name] }
     nonisolated(unsafe) var found: AnyObject?  // because: it is made for any thread

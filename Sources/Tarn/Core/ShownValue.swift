@@ -7,7 +7,7 @@ struct ShownValue {
   let text: String?
   let type: String?
 
-  /// A value as it is stored, which leads to nothing.
+  /// A value in stored form, without a link.
   init(stored value: Value) {
     let content = value.plain
     text = content.map { Self.shortened("\($0)") }
@@ -26,7 +26,7 @@ struct ShownValue {
     return "\(String(scalars.prefix(lengthMax)))…\(String(scalars.suffix(lengthMax)))"
   }
 
-  /// In scalars, since a single character may have any number of them.
+  /// In scalars, because a single character may have any number of them.
   static func shortened(_ text: String) -> String {
     let scalars = text.unicodeScalars
     guard

@@ -1,16 +1,15 @@
 import TarnStore
 
-/// What results of values ask of a list, set or map: an order, and whether each value is there
-/// once.
+/// The query of results of a list, set or map of values: an order, and whether repeats are removed.
 struct ValueQuery: Hashable {
   let kind: CollectionKind
-  /// The property whose elements they are.
+  /// The property that holds the elements.
   let property: PropertyReflection
-  /// Whether the least value comes first; nil for the order of the collection.
+  /// Whether the smallest value comes first; nil for the order of the collection.
   var ascending: Bool?
   var isDistinct = false
 
-  // Of one place there is one property.
+  // A place has exactly one property.
   static func == (a: ValueQuery, b: ValueQuery) -> Bool {
     a.kind == b.kind && a.ascending == b.ascending && a.isDistinct == b.isDistinct
   }

@@ -1,7 +1,7 @@
 import TarnStore
 
-/// The frozen instances of this process. Instances that were opened alike and show one version of
-/// one file share theirs.
+/// The frozen instances of this process. Instances with the same settings at one version of one
+/// file share theirs.
 enum FrozenRealms {
   private struct Key: Hashable {
     var store: ObjectIdentifier
@@ -16,10 +16,10 @@ enum FrozenRealms {
   private struct Table: @unchecked Sendable {
     // because: any thread may use a frozen instance; the references are followed under the lock.
     var instances: [Key: [WeakCore]] = [:]
-    /// At how many entries it is looked for those whose instances are gone.
+    /// The number of entries at which ended instances are removed.
     var limit = 16
 
-    /// - Returns: those that are not gone.
+    /// - Returns: the living instances.
     mutating func forgetTheGone() -> [RealmCore] {
       var alive: [RealmCore] = []
       instances = instances.filter { _, cores in
@@ -34,13 +34,13 @@ enum FrozenRealms {
 
   private static let table = Lock(Table())
 
-  /// The frozen instance of what a live one shows.
+  /// The frozen instance at a live one's version.
   static func instance(of snapshot: Snapshot, _ live: RealmCore) -> RealmCore {
     let key = Key(
       store: ObjectIdentifier(live.store), version: snapshot.version,
       schemaEpoch: snapshot.schema.epoch)
     nonisolated(unsafe) var found: RealmCore?  // because: any thread may use frozen instances
-    // Let go of after the lock: they may be the last references.
+    // Released after the lock: they may be the last references.
     nonisolated(unsafe) var seen: [RealmCore] = []  // because: the same
     nonisolated(unsafe) let live = live  // because: it stays on this thread
     table.withLock { table in
@@ -58,7 +58,7 @@ enum FrozenRealms {
 }
 
 extension RealmCore {
-  /// True if what is read through both is of the same types.
+  /// True if reads through both give the same types.
   fileprivate func isOpened(as other: RealmCore) -> Bool {
     configuration == other.configuration
       && classes.model.classes.elementsEqual(other.classes.model.classes) {

@@ -2,7 +2,7 @@ import TarnStore
 
 /// Frozen instances of live ones, and the way back.
 extension RealmCore {
-  /// The instance that shows for good what this one shows, without the open write's changes.
+  /// The instance that stays at this one's version, without the open write's changes.
   func freeze() -> RealmCore {
     if isFrozen { return self }
     checkThread()
@@ -14,14 +14,14 @@ extension RealmCore {
     return frozen
   }
 
-  /// A frozen instance of what this one shows.
+  /// Creates a frozen instance at this one's version.
   func makeFrozen(_ snapshot: Snapshot) -> RealmCore {
     let state = FrozenState(snapshot, home: scheduler.key)
     let made = RealmCore(
       store: store, configuration: configuration, scheduler: .anywhere, model: classes.model,
       frozen: state)
     made.autorefresh = false
-    // What classes of the program are in this schema is known already.
+    // The bindings of the program's classes in this schema are already known.
     made.classes.begin(at: snapshot.schema, knowing: classes)
     return made
   }

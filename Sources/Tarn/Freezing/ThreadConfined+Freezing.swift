@@ -4,8 +4,7 @@ extension ThreadConfined {
   /// True if this belongs to a frozen Realm: it never changes, and any thread may read it.
   public var isFrozen: Bool { realm?.isFrozen ?? false }
 
-  /// This as it is now, for any thread; see ``Realm/freeze()``. Something frozen is returned as it
-  /// is.
+  /// A frozen copy for any thread; see ``Realm/freeze()``. A frozen object is returned as it is.
   ///
   /// Traps if it is unmanaged or invalidated.
   public func freeze() -> Self {
@@ -13,8 +12,8 @@ extension ThreadConfined {
     return realm.isFrozen ? self : frozen(in: realm.freeze())
   }
 
-  /// The live counterpart in the Realm that belongs to the calling code, or nil if the object does
-  /// not exist there; see ``Realm/thaw()``. Something live is returned as it is.
+  /// The live counterpart in the calling code's Realm, or nil if the object does not exist there;
+  /// see ``Realm/thaw()``. A live object is returned as it is.
   ///
   /// Traps if it is unmanaged or invalidated.
   public func thaw() -> Self? {
@@ -22,7 +21,7 @@ extension ThreadConfined {
     return realm.isFrozen ? _counterpart(in: realm.thaw()) : self
   }
 
-  /// The Realm that it is in. Traps for what is in none, or invalidated.
+  /// Its Realm. Traps for an unmanaged or invalidated object.
   func realmToLeave(_ done: String) -> Realm {
     guard let realm else {
       trap(
@@ -49,20 +48,19 @@ extension Realm {
   /// True if the Realm never changes and any thread may read it; see ``freeze()``. Threading: any.
   public var isFrozen: Bool { core.isFrozen }
 
-  /// The Realm, frozen at the version that it shows.
+  /// The Realm, frozen at its version.
   ///
   /// A frozen Realm, and every object and collection that is read through it, may be read on any
   /// thread, on several at the same time. It does not change, cannot be written to and cannot be
-  /// observed. It keeps its version in the file for as long as anything of it is referenced,
-  /// whatever becomes of the Realm that it came from. The pages of that version cannot be reused,
-  /// so do not keep one for long while much is written.
+  /// observed. It keeps its version in the file for as long as anything of it is referenced, even
+  /// after its Realm has ended. The pages of that version cannot be reused, so do not keep one for
+  /// long while much is written.
   ///
-  /// In a write it shows the state before the write. Freezing a frozen Realm returns it. Two Realms
-  /// of one file that were opened with the same settings and show the same version have the same
-  /// frozen Realm.
+  /// In a write it has the state before the write. Freezing a frozen Realm returns it. Two Realms
+  /// of one file with the same settings and the same version have the same frozen Realm.
   ///
-  /// - Returns: the frozen Realm. Its type does not say that it is frozen, so neither it nor what
-  ///   is read through it is `Sendable`; pass it on as `nonisolated(unsafe)`.
+  /// - Returns: the frozen Realm. Its type does not express that it is frozen, so neither it nor
+  ///   anything read through it is `Sendable`; pass it on as `nonisolated(unsafe)`.
   public func freeze() -> Realm { Realm(core.freeze()) }
 
   /// The live Realm of the same file that belongs to the calling code: to the running queue, actor,
@@ -74,7 +72,7 @@ extension Realm {
 
   /// An object or collection of this Realm, frozen; see ``ThreadConfined/freeze()``.
   ///
-  /// Traps where that does, and for anything that is neither frozen nor of this Realm.
+  /// Traps in the same cases, and for anything that is neither frozen nor of this Realm.
   public func freeze<Confined: ThreadConfined>(_ confined: Confined) -> Confined {
     let realm = confined.realmToLeave("frozen")
     if realm.isFrozen { return confined }
@@ -82,11 +80,11 @@ extension Realm {
     return confined.frozen(in: freeze())
   }
 
-  /// The counterpart of something frozen in this live Realm, as it shows it now; nil if the object
-  /// does not exist here. Use it if you know which Realm you want; ``ThreadConfined/thaw()`` finds
-  /// the one that belongs to the calling code. Something live is returned as it is.
+  /// The counterpart of a frozen object in this live Realm, at its version; nil if the object does
+  /// not exist here. Use it if you know which Realm you want; ``ThreadConfined/thaw()`` finds the
+  /// calling code's Realm. A live object is returned as it is.
   ///
-  /// Traps if this Realm is frozen, of another file, or belongs elsewhere than where this runs.
+  /// Traps if this Realm is frozen, of another file, or belongs to another thread, queue or actor.
   public func thaw<Confined: ThreadConfined>(_ confined: Confined) -> Confined? {
     let realm = confined.realmToLeave("thawed")
     if isFrozen { core.trapFrozen("Nothing can be thawed into") }

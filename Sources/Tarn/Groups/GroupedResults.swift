@@ -1,28 +1,28 @@
 import TarnStore
 
-/// The objects of results in groups, one for each value of a property, with what is worked out of
-/// each: lazy, and live as `Results` are.
+/// The objects of results in groups, one for each value of a property, with aggregates of each
+/// group: lazy and live, like `Results`.
 ///
 /// ```swift
 /// let breeds = realm.objects(Dog.self).grouped(by: \.breed, .max(of: \.age))
 /// for breed in breeds { print(breed.key, breed.count, breed.values ?? 0) }
 /// ```
 ///
-/// The groups are in the order of their keys: nil, NaN, then by value, text byte by byte. A group
-/// comes with its first object and goes with its last one. While somebody observes, a commit takes
-/// time for the objects that it touches, and not for all.
+/// The groups are in the order of their keys: nil, NaN, then by value, strings byte by byte. A
+/// group is inserted with its first object and deleted with its last one. While groups are
+/// observed, a commit takes time for the objects that it changes, not for all.
 ///
-/// Belongs to its Realm's thread, queue or actor; a ``Group`` is a value of its own.
+/// Belongs to its Realm's thread, queue or actor; a ``Group`` is an independent value.
 public struct GroupedResults<Key: _Persistable & Hashable, Values> {
   /// One group as it was when it was read.
   public struct Group: Identifiable {
-    /// What its objects have in common.
+    /// The common key of its objects.
     public let key: Key
     /// The key.
     public var id: Key { key }
     /// The number of its objects.
     public let count: Int
-    /// What was asked for, as a tuple in that order; of one aggregate its value itself.
+    /// The aggregates in the order requested, as a tuple; a single aggregate is not wrapped.
     public let values: Values
   }
 
@@ -84,7 +84,7 @@ extension GroupedResults: RandomAccessCollection, _DeltaCollection, Equatable, D
     return group(at: position, of: table)
   }
 
-  /// Goes over the groups that there are now, whatever happens to them meanwhile.
+  /// Iterates the current groups, whatever happens to them meanwhile.
   public struct Iterator: IteratorProtocol {
     private let parent: GroupedResults
     private let table: GroupTable
@@ -104,7 +104,7 @@ extension GroupedResults: RandomAccessCollection, _DeltaCollection, Equatable, D
 
   public func makeIterator() -> Iterator { Iterator(self) }
 
-  /// True if both are groups of the same results by the same, of which the same is asked.
+  /// True if both group equal results by the same key and compute the same aggregates.
   public static func == (a: Self, b: Self) -> Bool { a.groups.isSame(as: b.groups) }
 
   func append(to dump: inout TextDump) {
@@ -120,7 +120,7 @@ extension GroupedResults: RandomAccessCollection, _DeltaCollection, Equatable, D
       })
   }
 
-  /// A key as it is, be it optional or not.
+  /// A key without its optional.
   private static func text(of key: Key) -> String {
     guard let optional = key as? any OptionalValue else { return "\(key)" }
     return optional.content.map { "\($0)" } ?? "nil"
@@ -129,13 +129,12 @@ extension GroupedResults: RandomAccessCollection, _DeltaCollection, Equatable, D
   // MARK: - Observing
 
   /// Calls `block` first with `.initial`, once the groups can be read, and then with the exact
-  /// difference whenever they have changed. A group is modified if it has another count, or if
-  /// anything else that is shown of it is another. Commits in quick succession are reported in one
-  /// call.
+  /// changes whenever they have changed. A group is modified if its count or one of its values
+  /// differs from before. Commits in quick succession are reported in one call.
   ///
   /// Traps on a thread that has no later turns and in a write that has changed something.
   ///
-  /// - Returns: a token; keep it for as long as you want to observe.
+  /// - Returns: a token; retain it for as long as you want to observe.
   public func observe(
     _ block: @escaping (RealmCollectionChange<GroupedResults>) -> Void
   ) -> NotificationToken {
@@ -157,18 +156,18 @@ extension GroupedResults: RandomAccessCollection, _DeltaCollection, Equatable, D
     }.looking(look).observe(block)
   }
 
-  /// Calls `block` as `observe` does, with the groups that there are then, so that an array can
-  /// follow by `apply(to:)`. Traps where `observe` does.
+  /// Makes the same calls as `observe`, with the groups after the change, so that `apply(to:)` can
+  /// update an array. Traps in the same cases as `observe`.
   ///
-  /// - Returns: a token; keep it for as long as you want to observe.
+  /// - Returns: a token; retain it for as long as you want to observe.
   public func observeChanges(
     _ block: @escaping (ObservedChange<GroupedResults, CollectionDelta<Group>>) -> Void
   ) -> NotificationToken {
     _changeOrigin.observe(block)
   }
 
-  /// What `observeChanges` would tell, for `for await`. Traps for groups of an invalidated Realm;
-  /// see ``ChangeSequence`` for who may go over it.
+  /// The changes that `observeChanges` delivers, as an asynchronous sequence. Traps for groups of
+  /// an invalidated Realm; see ``ChangeSequence`` for where the loop may run.
   public var changes: ChangeSequence<ObservedChange<GroupedResults, CollectionDelta<Group>>> {
     _changeOrigin.changes
   }
@@ -183,9 +182,9 @@ extension GroupedResults: RandomAccessCollection, _DeltaCollection, Equatable, D
     }
   }
 
-  /// The groups are told by their positions in the new ones.
+  /// The changes by positions among the new groups.
   private func delta(_ changes: IndexChanges, _ table: GroupTable) -> CollectionDelta<Group> {
-    // Groups are no objects, whose state would be asked for.
+    // Groups are not objects, whose state would be read.
     let positions = PastElements(of: [], in: FormerState(nil)) {
       .positions(table.count)
     } walk: {

@@ -1,6 +1,6 @@
 import TarnStore
 
-// Groups, to every Realm of their file: the results that they are made of, and what is asked.
+// Identifies groups in every Realm of their file: by their results, key and aggregates.
 
 /// Groups by a property.
 private struct GroupsPassage<Key: _Persistable & Hashable, Values>: Passage {

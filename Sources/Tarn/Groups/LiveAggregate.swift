@@ -1,16 +1,16 @@
 import TarnStore
 
-/// What an observer of aggregates is told.
+/// The argument of an observer of aggregates.
 public enum AggregateChange<Values> {
-  /// The first call: what there is.
+  /// The first call, with the current values.
   case initial(Values)
   /// They changed since the last call.
   case update(old: Values, new: Values)
-  /// The file can no longer be followed; nothing comes after this.
+  /// The file can no longer be followed; this is the last call.
   case error(any Error)
 }
 
-/// What is worked out of all objects of results: lazy, and live as `Results` are.
+/// Aggregates over all objects of a query. Lazy and live, like `Results`.
 ///
 /// ```swift
 /// let total = realm.objects(Order.self).where { $0.isOpen }.aggregate(.sum(of: \.amount))
@@ -19,7 +19,7 @@ public enum AggregateChange<Values> {
 /// }
 /// ```
 ///
-/// While somebody observes, a commit takes time for the objects that it touches, and not for all.
+/// While this is observed, a commit takes time for the objects that it changes, not for all.
 ///
 /// Belongs to its Realm's thread, queue or actor.
 public struct LiveAggregate<Values>: _ObservableCollection, Equatable, CustomStringConvertible {
@@ -39,8 +39,8 @@ public struct LiveAggregate<Values>: _ObservableCollection, Equatable, CustomStr
     groups.counterpart(in: realm).map { LiveAggregate($0) }
   }
 
-  /// What the aggregates are now, an open write's changes included: a tuple in the order in which
-  /// they were asked for; of one aggregate its value itself.
+  /// The current aggregates, including changes of an open write: a tuple in the order requested; a
+  /// single aggregate is not wrapped.
   public var value: Values { groups.values(groups.table(), 0) }
 
   /// The value, for logs and debuggers.
@@ -52,12 +52,12 @@ public struct LiveAggregate<Values>: _ObservableCollection, Equatable, CustomStr
   public static func == (a: Self, b: Self) -> Bool { a.groups.isSame(as: b.groups) }
 
   /// Calls `block` first with `.initial`, once the value is known, and then with the old and the
-  /// new one whenever it has changed. Commits in quick succession are reported in one call; nothing
-  /// is told of changes that leave it as it was.
+  /// new one whenever it has changed. Commits in quick succession are reported in one call; a
+  /// change that leaves the value as it was is not reported.
   ///
   /// Traps on a thread that has no later turns and in a write that has changed something.
   ///
-  /// - Returns: a token; keep it for as long as you want to observe.
+  /// - Returns: a token; retain it for as long as you want to observe.
   public func observe(
     _ block: @escaping (AggregateChange<Values>) -> Void
   ) -> NotificationToken {
@@ -70,8 +70,8 @@ public struct LiveAggregate<Values>: _ObservableCollection, Equatable, CustomStr
     origin.looking(look).observe(block)
   }
 
-  /// What `observe` would tell, for `for await`. Traps for aggregates of an invalidated Realm; see
-  /// ``ChangeSequence`` for who may go over it.
+  /// The changes that `observe` delivers, as an asynchronous sequence. Traps for aggregates of an
+  /// invalidated Realm; see ``ChangeSequence`` for where the loop may run.
   public var changes: ChangeSequence<AggregateChange<Values>> { origin.changes }
 
   private var origin: _ChangeOrigin<AggregateChange<Values>> {

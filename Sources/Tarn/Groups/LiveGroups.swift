@@ -1,6 +1,6 @@
 import TarnStore
 
-/// Results that are grouped, whatever their elements are.
+/// Results that are grouped, with elements of any type.
 protocol GroupedBase: ThreadConfined {
   var core: RealmCore { get }
   var spec: QuerySpec { get }
@@ -14,16 +14,16 @@ protocol GroupedBase: ThreadConfined {
 
 extension Results: GroupedBase {}
 
-/// By what results are grouped, and what is asked of each group.
+/// The key by which results are grouped, and the aggregates of each group.
 struct GroupShape<Values>: @unchecked Sendable {
-  // because: its code reads values and knows nothing else.
+  // because: its code reads only its arguments.
 
-  /// Names of properties, as the program has them; nil for one group of all.
+  /// Names of properties, in the program's words; nil for one group of all.
   let key: [String]?
   let terms: [AggregateTerm]
-  /// What was asked for, from how it is stored.
+  /// Converts the stored aggregates into the requested ones.
   let read: ([Value]) -> Values
-  /// The same in words; as numbers where there are some that cannot be read.
+  /// The same as text; as plain numbers if some cannot be read in their type.
   let text: ([Value]) -> String
 
   init<Root, each Result>(
@@ -59,7 +59,7 @@ struct GroupShape<Values>: @unchecked Sendable {
   }
 }
 
-/// Groups of results on their instance. All that ask for the same share a source.
+/// Groups of results on their instance. Equal ones share a source.
 struct LiveGroups<Values> {
   let results: any GroupedBase
   let shape: GroupShape<Values>
@@ -106,20 +106,20 @@ struct LiveGroups<Values> {
     return counterpart(results).map { LiveGroups($0, shape) }
   }
 
-  /// What was asked for of one group.
+  /// The aggregates of one group.
   func values(_ table: GroupTable, _ position: Int) -> Values {
     shape.read(table.values(at: position))
   }
 
-  /// The same for logs and debuggers, of numbers that do not fit their type too.
+  /// The same for logs and debuggers, also for numbers that do not fit their type.
   func text(_ table: GroupTable, _ position: Int) -> String {
     shape.text(table.values(at: position))
   }
 
-  /// True if both are groups of the same results by the same, of which the same is asked.
+  /// True if both group equal results by the same key and compute the same aggregates.
   func isSame(as other: LiveGroups) -> Bool { source === other.source }
 
-  /// Where the changes come from, in the words of who is told. Traps for invalidated results.
+  /// The source of the changes, in the observer's terms. Traps for invalidated results.
   func changeOrigin<Change>(
     _ translate: @escaping (GroupsNews) -> Change?
   ) -> _ChangeOrigin<Change> {
@@ -130,13 +130,13 @@ struct LiveGroups<Values> {
   }
 }
 
-/// What an observer of groups is called with.
+/// The content of a notification for an observer of groups.
 enum GroupsNews {
   case initial
   case update(IndexChanges, from: GroupTable, to: GroupTable)
   case error(StorageError)
 
-  /// Nil for what is not of groups.
+  /// Nil for other notifications.
   init?(_ news: CollectionObservation.News) {
     switch news {
     case .initial: self = .initial
@@ -152,7 +152,7 @@ enum GroupsNews {
 }
 
 extension RealmCore {
-  /// The shared groups of results. Traps for properties that cannot be used so.
+  /// The shared groups of results. Traps for properties that cannot be grouped or aggregated.
   fileprivate func groups(_ name: GroupsName) -> LiveSource<GroupsModel> {
     let key = WeakTable.Name(name)
     if let known = shared.groups.known(key) as? LiveSource<GroupsModel>, !known.isOwnerGone {

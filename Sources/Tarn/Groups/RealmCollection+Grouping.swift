@@ -8,14 +8,13 @@ extension RealmCollection where Element: KeypathSortable {
   /// for city in cities { print(city.key, city.values.0, city.values.1 ?? 0) }
   /// ```
   ///
-  /// The property may be reached through to-one links; objects for which one of them leads nowhere
-  /// are in the group with the key nil. All NaN are one key, and so are 0 and -0. See
-  /// ``GroupedResults``.
+  /// The property may be reached through to-one links; an object is in the group with the key nil
+  /// if one of them is nil. All NaN are one key, and so are 0 and -0. See ``GroupedResults``.
   ///
-  /// Traps for an unmanaged or invalidated collection, for key paths that are no chain of stored
-  /// properties, for one to an object, a collection or values of any type, for one that forces a
-  /// link (`\.link!.id` and not `\.link?.id`), and for aggregates of what is neither a number nor a
-  /// date.
+  /// Traps for an unmanaged or invalidated collection, for a key path that is not made of stored
+  /// properties, that ends in an object, a collection or an `AnyRealmValue`, or that force-unwraps
+  /// a link (`\.link!.id` instead of `\.link?.id`), and for aggregates of a property that is
+  /// neither a number nor a date.
   public func grouped<Key: _Persistable & Hashable, each Result>(
     by keyPath: KeyPath<Element, Key>, _ aggregates: repeat Aggregate<Element, each Result>
   ) -> GroupedResults<Key, (repeat each Result)> {
@@ -28,14 +27,14 @@ extension RealmCollection where Element: KeypathSortable {
     return GroupedResults(liveGroups(GroupShape(by: name, repeat each aggregates)))
   }
 
-  /// The objects in groups by the property at a path of names, whose values are of that type. For
+  /// The objects in groups by the property at a path of names, whose values have that type. For
   /// dynamic objects, and for names that are only known at run time.
   ///
   /// ```swift
   /// realm.dynamicObjects("Person").grouped(by: "city", as: String?.self, .max(ofProperty: "age"))
   /// ```
   ///
-  /// Traps as by a key path. Reading a key of another type traps.
+  /// Same preconditions as the key-path form. Reading a key of another type traps.
   public func grouped<Key: _Persistable & Hashable, each Result>(
     by keyPath: String, as type: Key.Type, _ aggregates: repeat Aggregate<Element, each Result>
   ) -> GroupedResults<Key, (repeat each Result)> {
@@ -43,15 +42,16 @@ extension RealmCollection where Element: KeypathSortable {
     return GroupedResults(liveGroups(GroupShape(by: name, repeat each aggregates)))
   }
 
-  /// These aggregates of all objects, kept up to date.
+  /// These aggregates over all objects, updated by every commit.
   ///
   /// ```swift
   /// let ages = realm.objects(Person.self).aggregate(.min(of: \.age), .max(of: \.age))
   /// let (youngest, oldest) = ages.value
   /// ```
   ///
-  /// Traps for an unmanaged or invalidated collection, for a key path that is no stored property of
-  /// the objects themselves, and for aggregates of what is neither a number nor a date.
+  /// Traps for an unmanaged or invalidated collection, for a key path that is not a stored property
+  /// of the objects themselves, and for aggregates of a property that is neither a number nor a
+  /// date.
   public func aggregate<each Result>(
     _ aggregates: repeat Aggregate<Element, each Result>
   ) -> LiveAggregate<(repeat each Result)> {
@@ -61,7 +61,7 @@ extension RealmCollection where Element: KeypathSortable {
   private func liveGroups<Values>(_ shape: GroupShape<Values>) -> LiveGroups<Values> {
     let base = _derivation
     var spec = base.spec
-    // An order alone does not matter to groups: those in any order share.
+    // The order does not matter to groups: results in any order share them.
     if spec.origin == nil, spec.stages.isEmpty, spec.window == nil { spec.order = [] }
     let results = Results<Element>(base.core, spec, createdInWrite: base.createdInWrite)
     results.check()

@@ -1,14 +1,14 @@
 import Synchronization
 import TarnStore
 
-/// What makes an instance a frozen one: the state that it shows for good, and what is there once
-/// for each thread that reads it.
+/// The state of a frozen instance: its fixed snapshot, and one set of readers for each thread that
+/// reads it.
 ///
-/// A frozen instance belongs to no thread, so nothing may change in it that two threads could see.
-/// Reading does change things, cursors and what was found last; each thread has those of its own.
+/// A frozen instance belongs to no thread, so nothing in it may change that two threads could see.
+/// Reading does change things, such as cursors and cached lookups; each thread has its own.
 final class FrozenState {
   let snapshot: Snapshot
-  /// Where the instance that was frozen lives: `thaw()` goes back there, if it can.
+  /// The scheduler of the instance that was frozen: `thaw()` returns there, if possible.
   let home: Scheduler.Key
   private let isOver = Atomic<Bool>(false)
   private let readings = ThreadList<FrozenReading>()
@@ -20,15 +20,15 @@ final class FrozenState {
 
   // MARK: - Life
 
-  /// The program has let go of what is shown: reading traps from now on. The state itself stays
-  /// as long as anybody refers to it, because other threads may be about to read.
+  /// The program has released the snapshot: reading traps from now on. The snapshot itself stays as
+  /// long as anything refers to it, because other threads may be about to read.
   var isInvalidated: Bool { isOver.load(ordering: .relaxed) }
 
   func invalidate() { isOver.store(true, ordering: .relaxed) }
 
   // MARK: - Reading
 
-  /// The reading of the calling thread.
+  /// The reader of the calling thread.
   func here() -> FrozenReading {
     readings.here {
       trapping { () throws(StorageError) in FrozenReading(try SnapshotReader(snapshot)) }
@@ -43,7 +43,7 @@ final class FrozenReading {
 
   init(_ reader: SnapshotReader) { self.reader = reader }
 
-  /// A collection, nil if its object is not there.
+  /// A collection, nil if its object does not exist.
   func sequence(at place: SequencePlace) -> SequenceView? {
     if let known = sequences[place] { return known }
     let found = trapping { () throws(StorageError) in try reader.sequence(at: place) }
@@ -55,13 +55,13 @@ final class FrozenReading {
 extension Instance {
   var isFrozen: Bool { frozen != nil }
 
-  /// True if things that came from the instance in that life of it are invalidated.
+  /// True if objects from the instance in that life of it are invalidated.
   func hasEnded(_ life: UInt32) -> Bool {
     if let frozen { return frozen.isInvalidated }
     return life != state.life
   }
 
-  /// The state of a frozen instance, to be read. Traps if the program has released it.
+  /// The state of a frozen instance, for reading. Traps if the program has released it.
   func readable(_ frozen: FrozenState) -> FrozenState {
     require(
       !frozen.isInvalidated,
@@ -69,7 +69,7 @@ extension Instance {
     return frozen
   }
 
-  /// The calling thread's reader over the state of a frozen instance.
+  /// The calling thread's reader for the state of a frozen instance.
   func shown(_ frozen: FrozenState) -> SnapshotReader { readable(frozen).here().reader }
 
   /// True for a frozen instance of that state that can still be read.
@@ -78,7 +78,7 @@ extension Instance {
     return frozen.snapshot.head == snapshot.head
   }
 
-  /// A collection at the version shown, not shared with other callers.
+  /// A collection at the instance's version, not shared with other callers.
   func unsharedSequence(at place: SequencePlace) -> StoredSequence? {
     trapping { () throws(StorageError) in try shown().sequence(at: place) }
   }

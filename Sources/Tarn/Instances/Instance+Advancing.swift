@@ -1,9 +1,9 @@
 import TarnStore
 
-/// Where the shown version can move to.
+/// The version that the instance can advance to.
 extension Instance {
-  /// The newest snapshot, if the program's classes fit its schema: every property has the column
-  /// that it had. Then all that was found before stays right.
+  /// The newest snapshot, if the program's classes fit its schema: every property still has its
+  /// column. Then everything found before stays valid.
   ///
   /// - Throws: `.schemaMismatch` naming every difference.
   func newestFittingSnapshot() throws(StorageError) -> Snapshot {

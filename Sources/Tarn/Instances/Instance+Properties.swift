@@ -1,11 +1,11 @@
 import TarnStore
 
-/// Tells observers of properties what local changes do.
+/// Notifies observers of properties of local changes.
 ///
-/// They are called before and after each change, in the middle of the write. Those that are called
-/// before it, and those of changes that are parts of a larger one, may not end the write.
+/// They are called before and after each change, in the middle of the write. Calls before a change,
+/// and calls for parts of a larger change, must not end the write.
 extension Instance {
-  /// Makes a change that has these effects.
+  /// Makes a change with these effects.
   ///
   /// - Parameter ids: classes with other changes than those.
   func telling<R, E: Error>(
@@ -18,7 +18,7 @@ extension Instance {
     return result
   }
 
-  /// Makes an assignment of a value as it is stored; null for one that is not stored yet.
+  /// Assigns a value in stored form; null for one that is not stored yet.
   func assigning<E: Error>(
     _ row: LinkTarget, _ column: ColumnID, _ value: Value, _ store: () throws(E) -> Void
   ) throws(E) {
@@ -57,9 +57,10 @@ extension Instance {
     return try telling([], in: [id], properties, insert)
   }
 
-  // MARK: - Coming and going
+  // MARK: - Adding and removing
 
-  /// Takes an observation in. Assignments that did not have to ask so far do so from now on.
+  /// Adds an observation. Assignments that skipped the check for observers so far make it from now
+  /// on.
   func add(_ observation: PropertyObservation) {
     let table = properties ?? PropertyTable()
     properties = table
@@ -67,7 +68,7 @@ extension Instance {
     if session != nil, tracking == nil { rowsMoved() }
   }
 
-  /// Forgets observations whose objects are gone for good. To be called where no write is open.
+  /// Removes observations whose objects are permanently gone. Call it when no write is open.
   func endProperties() {
     properties?.endGone()
     if properties?.isEmpty == true { properties = nil }

@@ -1,6 +1,6 @@
 import TarnStore
 
-/// What cannot be done with an instance as it is.
+/// Operations that an instance refuses in its present state.
 extension Instance {
   /// Traps outside of a write.
   func writing(_ operation: String) -> WriteSession {
@@ -14,7 +14,7 @@ extension Instance {
     return session
   }
 
-  /// Traps for what cannot be done with a frozen instance.
+  /// Traps for an operation that a frozen instance does not support.
   func trapFrozen(_ operation: String) -> Never {
     let version = shownVersion.map { " at version \($0.rawValue)" } ?? ""
     trap(
@@ -22,7 +22,7 @@ extension Instance {
         + "Call thaw() on the object, the collection or the Realm, and use what that gives.")
   }
 
-  /// Traps in an observer of a property that is called in the middle of what it is told of.
+  /// Traps in a property observer that is called in the middle of a change.
   func refuseWhileTelling(_ operation: String) {
     require(
       !delivery.isTellingOfProperties,
@@ -31,7 +31,7 @@ extension Instance {
         + "observe the object: object.observe { change in … }.")
   }
 
-  /// Traps in a block that says the key of a section.
+  /// Traps in a block that computes the key of a section.
   func refuseInSectionKey(_ operation: String) {
     require(
       sectionKeyDepth == 0,

@@ -1,8 +1,9 @@
 import TarnStore
 
-/// Rows as they are now, and which of them the open write made.
+/// Rows as they are now, and which of them the open write created.
 extension Instance {
-  /// True if the open write made that row, so that its accessors die if it is cancelled.
+  /// True if the open write created that row, so that cancelling it invalidates the row's
+  /// accessors.
   func isNew(_ key: ObjectKey, _ id: ClassID) -> Bool {
     guard let session, session.hasInserted(into: id) else { return false }
     return trapping { () throws(StorageError) in
@@ -13,20 +14,20 @@ extension Instance {
     }
   }
 
-  /// The open write, if it made that row.
+  /// The open write, if it created that row.
   func writeThatMade(_ row: LinkTarget) -> WriteMark? {
     isNew(row.key, row.classID) ? write.mark : nil
   }
 
-  /// The open write, if it made that collection: the object, or the list or map within a value,
-  /// whose number the next write may use again.
+  /// The open write, if it created that collection: the object, or the list or map within a value,
+  /// whose number the next write may reuse.
   func writeThatMade(_ place: SequencePlace) -> WriteMark? {
     guard let session else { return nil }
     let committed = trapping { () throws(StorageError) in try session.reader.sequence(at: place) }
     return committed == nil ? write.mark : nil
   }
 
-  /// True if there is that object, an open write's changes included.
+  /// True if that object exists, including changes of an open write.
   func has(_ object: LinkTarget) -> Bool {
     trapping { () throws(StorageError) in try rows().contains(object) }
   }

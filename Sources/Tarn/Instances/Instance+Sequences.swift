@@ -1,9 +1,9 @@
 import TarnStore
 
 extension Instance {
-  /// The collection as it is read now, an open write's changes included; nil if its object is not
-  /// there. What is found is kept until rows move; collections within values of an open write are
-  /// not, because they go without that.
+  /// The current collection, including changes of an open write; nil if its object does not exist.
+  /// The result is cached until rows move; collections within values of an open write are not,
+  /// because they can end without that.
   func sequence(at place: SequencePlace) -> SequenceView? {
     if let session, place.nested != nil {
       return trapping { () throws(StorageError) in

@@ -1,55 +1,55 @@
 import CTarn
 import TarnStore
 
-/// A Realm instance, as far as reading, editing, moving and observing need it: a file as one
-/// scheduler sees it. This class knows neither the program's classes nor objects; `RealmCore`, its
-/// only subclass, does.
+/// A Realm instance, as far as reading, editing, advancing and observing need it: a file on one
+/// scheduler. This class knows neither the program's classes nor objects; `RealmCore`, its only
+/// subclass, does.
 ///
-/// It shows one snapshot. What moves it, and only this: a turn of its scheduler, `refresh()`, the
-/// begin of a write, its own commit. A move is one step for everything that is read through the
-/// instance: the generation in `context` changes, and every accessor finds its row anew at its next
-/// use.
+/// It is at the version of one snapshot. Only these advance it: a turn of its scheduler,
+/// `refresh()`, the start of a write, its own commit. An advance is one step for everything that is
+/// read through the instance: the generation in `context` changes, and every accessor looks its row
+/// up again at its next use.
 ///
 /// Reads and assignments use stored, final properties of this class, so that each use is one load.
 ///
-/// Threading: confined to its scheduler, apart from what its doc comment says otherwise.
+/// Threading: confined to its scheduler, except where a doc comment says otherwise.
 @usableFromInline
 @safe class Instance: DeliveryHost {
-  /// What accessors check before each read; see `tarn_context`.
+  /// Checked by accessors before each read; see `tarn_context`.
   final let context: UnsafeMutablePointer<tarn_context>
   final let store: Store
   final let scheduler: Scheduler
   private final let sharesThreads: Bool
-  /// What the thread is called on which it was opened, where it belongs to that.
+  /// The name of the thread on which it was opened, if it belongs to that.
   private final let threadName: String?
 
-  /// The state that a frozen instance shows; nil for every other one.
+  /// The state of a frozen instance; nil for every other one.
   final let frozen: FrozenState?
 
-  // The parts, each of which knows nothing of the others.
+  // The parts, which are independent of each other.
 
-  /// What is shown. A frozen instance has it for each thread.
+  /// The current snapshot. A frozen instance has one reader for each thread.
   final let state = ShownState()
   final let write = WriteState()
   /// More than 0 while sections' keys are computed.
   final var sectionKeyDepth = 0
-  /// Collections as they are read at the version shown.
+  /// The collections read so far at the current version.
   final var sequences = SequenceViews()
 
-  /// Tells Swift's Observation what is read and what changes; nil where that is off.
+  /// Reports reads and changes to Swift's Observation; nil while that is off.
   private(set) final var tracking: Tracking?
-  /// Who observes properties of its rows; nil if nobody does, which every assignment asks that
-  /// goes through the instance.
+  /// The observers of its rows' properties; nil if there are none, which every assignment through
+  /// the instance checks.
   @safe @exclusivity(unchecked) final var properties: PropertyTable?
   /// Holds the observers, and decides when they are called.
   private(set) final var delivery: Delivery!
   final var autorefresh = true
-  /// Brings commits to the instance.
+  /// Notifies the instance of commits.
   final var wakeUp: WakeRegistration?
-  /// How tokens reach the instance; all of them share it.
+  /// The connection of tokens to the instance; all of them share it.
   final weak var confined: ConfinedHost?
 
-  /// - Parameter tracks: whether Swift's Observation learns of reads and changes.
+  /// - Parameter tracks: whether Swift's Observation tracks reads and changes.
   init(store: Store, scheduler: Scheduler, frozen: FrozenState?, tracks: Bool) {
     self.store = store
     self.scheduler = scheduler
@@ -57,7 +57,7 @@ import TarnStore
     threadName = scheduler.isThread ? Scheduler.threadName : nil
     self.frozen = frozen
     unsafe context = .allocate(capacity: 1)
-    // Accessors of a frozen instance ask it before each read, on whatever thread.
+    // Accessors of a frozen instance check it before each read, on any thread.
     let thread = frozen == nil ? tarn_thread_id() : 0
     unsafe context.initialize(to: tarn_context(generation: Generation.next(), thread: thread))
     delivery = Delivery(self)
@@ -68,16 +68,17 @@ import TarnStore
 
   // MARK: - For the subclass
 
-  /// What keeps the program's classes from being used at a schema; nothing if they fit.
+  /// The reasons why the program's classes cannot be used at a schema; none if they fit.
   func problems(at schema: SchemaView) -> [String] { [] }
 
-  /// Waits for the disk, if a commit is on its way there, and moves the instance.
+  /// Waits for a commit on its way to the disk, if there is one, and advances the instance.
   func finishWriting() {}
 
   // MARK: - Confinement
 
-  /// Traps unless this code runs where the instance lives. Re-stamps the thread where a scheduler
-  /// has moved to another one. Where an actor or a queue ran last other code may run by now.
+  /// Traps unless this code runs where the instance lives. Updates the thread if the scheduler has
+  /// moved to another one. Other code may run by now on the thread where an actor or a queue ran
+  /// last.
   final func checkThread() {
     let thread = tarn_thread_id()
     if unsafe context.pointee.thread == thread, !sharesThreads { return }
@@ -89,7 +90,7 @@ import TarnStore
   /// True if code that runs here may read through the instance.
   final var isReadableHere: Bool { frozen != nil || scheduler.isCurrent }
 
-  /// Where it may be used, as messages say it.
+  /// The place where it may be used, for messages.
   final var ownSide: String { scheduler.ownSide(threadName) }
 
   private final func trapElsewhere() -> Never {
@@ -100,9 +101,9 @@ import TarnStore
         + "\(Scheduler.thisSide).\(scheduler.adviceForTasks)")
   }
 
-  // MARK: - What is shown
+  // MARK: - The current version
 
-  /// The reader over the shown snapshot; starts at the newest one if there is none.
+  /// The reader of the current snapshot; starts at the newest one if there is none.
   final func shown() -> SnapshotReader {
     if state.needsReset, session == nil {
       if trapping({ () throws(StorageError) in try delivery.advance() }) {
@@ -120,7 +121,7 @@ import TarnStore
     return started
   }
 
-  /// Makes every accessor find its row again at its next use.
+  /// Makes every accessor look its row up again at its next use.
   final func rowsMoved() {
     if !sequences.isEmpty { sequences.forget() }
     unsafe context.pointee.generation = Generation.next()
@@ -135,7 +136,7 @@ import TarnStore
   final var session: WriteSession? { write.session }
   final var activeWrite: ActiveWrite? { write.active }
 
-  /// The rows as they are read now, an open write's in front.
+  /// The rows as they are now, those of an open write in front.
   final func rows() -> StoreRows { StoreRows(shown(), session) }
 
   /// True if no object of any class exists.

@@ -2,11 +2,11 @@ import CTarn
 import Dispatch
 import Synchronization
 
-/// Notices an actor that has gone while its instance has a write open: all other writers wait for
-/// that, and a token or a queued block may hold the instance for long.
+/// Notices the end of an actor whose instance has a write open: all other writers wait for that
+/// write, and a token or a queued block may hold the instance for long.
 ///
-/// Nobody is told of the end of an actor, so it is looked for while a write is open. A write that
-/// is over in less time costs two flags, and at most one look for all that begin within that time.
+/// The end of an actor is not reported, so it is checked while a write is open. A write that ends
+/// earlier costs two flags, and at most one check for all that begin within that time.
 final class OpenWriteWatch: @unchecked Sendable {
   // because: `end` is set before this is shared, and called when nothing runs on the actor.
   private static let interval = DispatchTimeInterval.milliseconds(50)
@@ -37,15 +37,15 @@ final class OpenWriteWatch: @unchecked Sendable {
   }
 
   private func look() {
-    // Cleared before the other is read, so that a write which begins now is looked for again.
+    // Cleared before the other is read, so that a write which begins now is checked again.
     isLooking.store(false, ordering: .sequentiallyConsistent)
     guard isOpen.load(ordering: .sequentiallyConsistent) else { return }
     if scheduler.isGone { endWrite() } else { lookLater() }
   }
 
   private func endWrite() {
-    // What ran on the actor let go of it after its last use of the instance; `isGone` read that
-    // count, and what is read from here on comes after it.
+    // Code on the actor released it after its last use of the instance; `isGone` read that count,
+    // and reads from here on come after it.
     atomicMemoryFence(ordering: .acquiring)
     #if THREAD_SANITIZER
       tarn_unchecked_begin()

@@ -2,20 +2,20 @@ public import Foundation
 import TarnStore
 
 extension Realm {
-  /// Why a call on a Realm failed. Match a kind with `catch Realm.Error.fileNotFound`.
+  /// The reason why a call on a Realm failed. Match a kind with `catch Realm.Error.fileNotFound`.
   ///
-  /// Storage failures leave the last committed state intact; the article on recovery describes what
-  /// each of them leaves behind.
+  /// Storage failures leave the last committed version intact; the article on recovery describes
+  /// the effects of each failure.
   public struct Error: Swift.Error, Equatable, Sendable, CustomNSError, LocalizedError,
     CustomStringConvertible
   {
     /// The kinds of failure; the raw values are those of the Realm SDKs.
     public enum Code: Int, Sendable, CaseIterable {
-      /// Something else; the message says what.
+      /// Any other failure; the message describes it.
       case fail = 1
       /// Not used by Tarn.
       case fileAccess = 2
-      /// The process may not read or write the file, its companions or its folder.
+      /// The process cannot read or write the file, its companions or its folder.
       case filePermissionDenied = 3
       /// Not used by Tarn.
       case fileExists = 4
@@ -26,7 +26,7 @@ extension Realm {
       case fileFormatUpgradeRequired = 6
       /// The data, lock and signal files at the path do not belong together.
       case incompatibleLockFile = 8
-      /// The process may not have the address space that the file needs.
+      /// The process cannot get the address space that the file needs.
       case addressSpaceExhausted = 9
       /// The classes do not match those in the file; the message names every difference.
       case schemaMismatch = 10
@@ -55,14 +55,14 @@ extension Realm {
       /// Two objects have the same combination of values in properties that `uniqueProperties()`
       /// makes unique; the message names them. Nothing was written.
       case notUnique = 1000
-      /// Another thread or process did not stop writing in time; the message names the process, and
-      /// says since when it writes and whether it is stopped. Nothing was written.
+      /// Another thread or process did not stop writing in time; the message names the process,
+      /// since when it writes, and whether it is stopped. Nothing was written.
       case busy = 1001
     }
 
     /// The kind of failure.
     public let code: Code
-    /// A sentence for people: what is wrong and, where possible, what to do.
+    /// A sentence for people: the problem and, where possible, its remedy.
     public let message: String
     /// The file that it concerns, if any.
     public let fileURL: URL?
@@ -128,7 +128,7 @@ extension Realm {
       (error as? Error)?.code == pattern.code
     }
 
-    /// The domain under which Foundation knows these errors.
+    /// The domain of these errors in Foundation.
     public static var errorDomain: String { "io.realm" }
     /// The kind as a number.
     public var errorCode: Int { code.rawValue }
@@ -144,7 +144,7 @@ extension Realm {
 }
 
 extension Realm.Error {
-  /// The only code where the engine's errors become the public ones.
+  /// The only code that converts the engine's errors into public ones.
   init(_ error: StorageError) {
     let code: Code =
       switch error.code {
@@ -173,7 +173,7 @@ extension Store {
   var fileURL: URL? { StoreLocation.file(ofErrorAt: path).map { URL(fileURLWithPath: $0) } }
 }
 
-/// Runs engine work and gives its errors the public form.
+/// Runs engine work and converts its errors into public ones.
 @inline(__always)
 func publicly<R>(_ body: () throws(StorageError) -> R) throws(Realm.Error) -> R {
   do {

@@ -1,5 +1,5 @@
 extension Realm {
-  /// What adding does if the primary key already exists.
+  /// The treatment of an object whose primary key already exists.
   public enum UpdatePolicy: Int, Sendable {
     /// Traps.
     case error = 1

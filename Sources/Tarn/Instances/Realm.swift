@@ -1,12 +1,12 @@
-/// A file of live objects, as one thread, queue, actor or scheduler sees it.
+/// A file of live objects, for one thread, queue, actor or scheduler.
 ///
 /// Any number of processes may have the same file open. One writes at a time. Every other process
-/// learns of the commit within tens of microseconds, moves to the new version in one step in its
-/// next turn, and its observers get the exact difference.
+/// is woken within tens of microseconds after a commit, advances to the new version in one step in
+/// its next turn, and its observers receive the exact changes.
 ///
 /// A Realm is a handle on an instance that belongs to where it was opened. Opening the same file
-/// there again returns the same instance. Everything that comes from an instance must be used where
-/// the instance belongs; using it elsewhere traps.
+/// there again returns the same instance. Everything that is read through an instance must be used
+/// where the instance belongs; using it elsewhere traps.
 public struct Realm: Equatable {
   let instance: Instance
 

@@ -1,6 +1,6 @@
 import TarnStore
 
-/// What the collections of one place read through, until rows move; one of a frozen instance
+/// The shared view of the collections at one place, until rows move; in a frozen instance it
 /// belongs to a thread.
 final class SequenceView {
   fileprivate(set) var reading: (any SequenceReading)?
@@ -25,7 +25,7 @@ struct SequenceViews {
     return view
   }
 
-  /// Makes every collection find anew what it reads through, and lets go of what that was.
+  /// Makes every collection look its view up again, and releases the old views.
   mutating func forget() {
     for view in views.values { view.reading = nil }
     views.removeAll(keepingCapacity: true)

@@ -1,14 +1,14 @@
 import CTarn
 import Synchronization
 
-/// One element for each thread that asks. Finding it takes no lock.
+/// One element for each thread that uses it. Finding it takes no lock.
 ///
 /// Elements stay as long as the list. When a thread has ended, the next one with the same number
 /// gets its element.
 ///
 /// Threading: any; each element belongs to its thread.
 @safe final class ThreadList<Element: AnyObject> {
-  /// The newest entry, which leads to the others.
+  /// The newest entry, which links to the others.
   private let newest = unsafe Atomic<Unmanaged<Entry>?>(nil)
 
   @safe private final class Entry {

@@ -1,21 +1,20 @@
 import Observation
 import TarnStore
 
-/// Tells Swift's Observation what is read of one instance, and what changes.
+/// Reports the reads and changes of one instance to Swift's Observation.
 ///
-/// There is one registrar for the instance. What is read has a key path with a token in it, so that
-/// the token lives for as long as somebody waits for a change of that: meanwhile it observes the
-/// property as other observers of properties do. No token is made for what is read outside of
-/// `withObservationTracking`.
+/// There is one registrar for the instance. A read has a key path with a token in it, so that the
+/// token lives as long as a tracked block waits for a change: meanwhile it observes the property
+/// like other property observers. No token is made for reads outside of `withObservationTracking`.
 ///
-/// Confined to the instance's scheduler, but for the end of a token.
+/// Confined to the instance's scheduler, except for the end of a token.
 final class Tracking: Observable {
-  /// What can be read.
+  /// A subject of reads.
   enum Subject: Hashable {
     case property(LinkTarget, ColumnID)
-    /// Whether an object is there.
+    /// The existence of an object.
     case object(LinkTarget)
-    /// What depends on all objects of these classes.
+    /// Anything that depends on all objects of these classes.
     case classes(Set<ClassID>)
   }
 
@@ -23,7 +22,7 @@ final class Tracking: Observable {
   private let registrar = ObservationRegistrar()
   private var tokens: [Subject: WeakToken] = [:]
   private var cleanUpAt = 64
-  /// What is noted to find out whether anybody tracks: then it is kept by who does.
+  /// Noted to find out whether a block tracks reads: then that block retains it.
   private var probe = Tracking.makeProbe()
 
   private struct WeakToken {
@@ -32,7 +31,7 @@ final class Tracking: Observable {
 
   init(_ instance: Instance) { self.instance = instance }
 
-  /// Of what the key paths are; nobody reads it.
+  /// The root of the key paths; never read.
   subscript(token: TrackingToken) -> Int { 0 }
 
   private static func makeProbe() -> KeyPath<Tracking, Int> { \Tracking.[TrackingToken(nil)] }
@@ -41,12 +40,12 @@ final class Tracking: Observable {
 
   /// Notes a read. Runs no user code.
   func note(_ subject: Subject) {
-    // What somebody waits for already is noted without a question.
+    // A read that a block already waits for is noted without the check.
     guard let token = known(subject) ?? (isTracked ? makeToken(for: subject) : nil) else { return }
     registrar.access(self, keyPath: token.keyPath)
   }
 
-  /// The same of a collection's content.
+  /// The same for a collection's content.
   func note(_ source: any ObservedSource) {
     if tokens.isEmpty, !isTracked { return }
     var classes = source.concerningClasses
@@ -54,11 +53,11 @@ final class Tracking: Observable {
     note(.classes(classes))
   }
 
-  /// True inside of `withObservationTracking`. That does not say so, but keeps what is noted in it.
+  /// True inside of `withObservationTracking`. It has no flag, but retains everything noted in it.
   private var isTracked: Bool {
     registrar.access(self, keyPath: probe)
     if isKnownUniquelyReferenced(&probe) { return false }
-    // It may be an earlier block that has it.
+    // An earlier block may retain it.
     probe = Self.makeProbe()
     registrar.access(self, keyPath: probe)
     return !isKnownUniquelyReferenced(&probe)
@@ -71,7 +70,7 @@ final class Tracking: Observable {
 
   private func makeToken(for subject: Subject) -> TrackingToken {
     if tokens.count >= cleanUpAt {
-      // A copy: a token that goes right now takes itself out of the table.
+      // A copy: a token that is released now removes itself from the table.
       let all = tokens
       tokens = all.filter { $0.value.token != nil }
       cleanUpAt = max(64, 2 * tokens.count)
@@ -84,7 +83,7 @@ final class Tracking: Observable {
     return token
   }
 
-  /// A token has ended; another one may have come instead.
+  /// A token has ended; another one may have replaced it.
   fileprivate func forget(_ subject: Subject) {
     if tokens[subject]?.token == nil { tokens[subject] = nil }
   }
@@ -100,7 +99,7 @@ final class Tracking: Observable {
   }
 }
 
-/// Lives as long as somebody waits for a change of what it stands for.
+/// Lives as long as a block waits for a change of its subject.
 final class TrackingToken: Hashable {
   private let host: TrackingHost?
   private weak var known: KeyPath<Tracking, Int>?
@@ -109,7 +108,7 @@ final class TrackingToken: Hashable {
 
   deinit { host?.end() }
 
-  /// Its object may have gone for good.
+  /// Its object may be permanently gone.
   fileprivate var isActive: Bool { host?.state.isActive ?? false }
 
   fileprivate var keyPath: KeyPath<Tracking, Int> {
@@ -123,7 +122,7 @@ final class TrackingToken: Hashable {
   func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }
 
-/// Ends the observation of a token wherever that goes. It keeps nothing.
+/// Ends the observation of a token on any thread. It retains nothing.
 private final class TrackingHost: @unchecked Sendable {
   // because: the instance is used on its scheduler alone.
   private weak var instance: Instance?
@@ -149,10 +148,10 @@ private final class TrackingHost: @unchecked Sendable {
   }
 }
 
-/// What is told of changes of something that is tracked.
+/// Receives changes of a tracked subject.
 private final class TrackingObservation: PropertyObservation {
   weak var token: TrackingToken?
-  // The instance has both.
+  // The instance owns both.
   private unowned let tracking: Tracking
   private unowned let instance: Instance
   private let subject: Tracking.Subject

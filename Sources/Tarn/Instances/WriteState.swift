@@ -1,9 +1,9 @@
 import Synchronization
 import TarnStore
 
-/// One write, as accessors of the rows that it made know it while it is open, and afterwards: they
-/// are dead if it is cancelled, and so is what was passed to other threads. It goes with the last
-/// of them.
+/// One write, for accessors of the rows that it created, while it is open and afterwards: if it is
+/// cancelled they are invalidated, and so are references to them on other threads. It lives as long
+/// as the last of them.
 final class WriteMark: Sendable {
   private enum State: UInt8, AtomicRepresentable { case open, committed, cancelled }
 
@@ -14,34 +14,34 @@ final class WriteMark: Sendable {
 
   func commit() { state.store(.committed, ordering: .releasing) }
 
-  /// To be called before anybody else can write: the next write may give out the same keys.
+  /// Call it before any other writer can write: the next write may reuse the keys.
   func cancel() { state.store(.cancelled, ordering: .releasing) }
 }
 
 /// The write that an instance has open, if it has one.
 final class WriteState {
-  /// What the instance reads through: the open write, or one that is on its way to the disk.
+  /// The write that the instance reads through: the open one, or one on its way to the disk.
   private(set) var session: WriteSession?
-  /// Committed, but not on the disk yet: nothing can be changed in it any more, and the instance
-  /// does not move before it is there.
+  /// Committed, but not on the disk yet: it cannot be changed any more, and the instance does not
+  /// advance before it is on the disk.
   private(set) var isSettling = false
-  /// What the write was before the block that has it now, where that shares it with blocks before.
+  /// The state before the current block, if the write is shared with earlier blocks.
   private(set) var savepoint: WriteSession?
   private var gateToken: GateToken?
-  /// Where the gate may have to be given up for an actor that has gone.
+  /// The watch that releases the write lock if the actor ends.
   var watch: OpenWriteWatch?
-  /// A change is being made that consists of several, as one that brings objects.
+  /// A change with several parts is being made, such as one that adds objects.
   var isInLargerChange = false
-  /// Names the instance's last write.
+  /// The number of the instance's last write.
   private(set) var serial: UInt64 = 0
-  /// The same for what is born in it.
+  /// The same for the objects created in it.
   private(set) var mark: WriteMark?
-  /// What it has made managed, where that is wanted back if it is cancelled.
+  /// The objects that it added, if they must be returned when it is cancelled.
   private var addedObjects: [AnyObject] = []
-  /// So many of these before the savepoint.
+  /// The number of those before the savepoint.
   private var addedBefore = 0
 
-  /// Something can be changed.
+  /// True if the write can be changed.
   var isOpen: Bool { session != nil && !isSettling }
 
   /// The write, if it has changed something.
@@ -62,7 +62,7 @@ final class WriteState {
     mark = WriteMark()
   }
 
-  /// Goes on with a write that another instance has left.
+  /// Continues a write that another instance has left.
   func resume(
     _ session: WriteSession, _ token: consuming GateToken?, serial: UInt64, _ mark: WriteMark?
   ) {
@@ -79,7 +79,7 @@ final class WriteState {
     addedBefore = 0
   }
 
-  /// Shows how a write was that is settled now, for as long as `body` runs.
+  /// Gives a settled write an earlier state while `body` runs.
   func showing(_ earlier: WriteSession, _ body: () -> Void) {
     let whole = session
     (session, serial) = (earlier, Generation.next())
@@ -87,7 +87,7 @@ final class WriteState {
     (session, serial) = (whole, Generation.next())
   }
 
-  /// Goes on with a write that was settled, and may be taken back as far as `savepoint`.
+  /// Continues a settled write, which can be undone to `savepoint`.
   func reopen(_ savepoint: WriteSession) {
     self.savepoint = savepoint
     addedBefore = addedObjects.count
@@ -95,7 +95,7 @@ final class WriteState {
     mark = WriteMark()
   }
 
-  /// Takes back what came after the savepoint; the write is only read then.
+  /// Undoes everything after the savepoint; the write can only be read then.
   func returnToSavepoint() {
     session = savepoint
     serial = Generation.next()
@@ -111,7 +111,7 @@ final class WriteState {
     return Array(addedObjects[addedBefore...])
   }
 
-  /// The write is over, be it that it was committed.
+  /// The write has ended, also if it was committed.
   func end() {
     session = nil
     isSettling = false
@@ -121,7 +121,7 @@ final class WriteState {
     addedBefore = 0
   }
 
-  /// What keeps other processes from writing. Who takes it gives it up.
+  /// The token that keeps other processes from writing. The caller must release it.
   func takeGateToken() -> GateToken? {
     watch?.writeEnded()
     return gateToken.take()

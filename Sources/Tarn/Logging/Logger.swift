@@ -1,15 +1,15 @@
 import TarnStore
 
-/// How much is logged, and how severe a message is.
+/// The amount of logging, and the severity of a message.
 public enum LogLevel: Int, Comparable, CaseIterable, Sendable {
   case off, fatal, error, warn, info, detail, debug, trace, all
 
   public static func < (a: LogLevel, b: LogLevel) -> Bool { a.rawValue < b.rawValue }
 }
 
-/// Receives the library's messages: at `.warn` what it had to work around; at `.info` also which
-/// files were opened, extended with classes, migrated, deleted and refused; at `.detail` what a
-/// file contained when it was opened, and that it was closed.
+/// Receives the library's messages: at `.warn` the problems that it worked around; at `.info` also
+/// the files that were opened, extended with classes, migrated, deleted and refused; at `.detail`
+/// the content of a file when it was opened, and its closing.
 ///
 /// ```swift
 /// Logger.shared = Logger(level: .info) { level, message in print(level, message) }

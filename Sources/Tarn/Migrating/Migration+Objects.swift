@@ -1,6 +1,6 @@
 import TarnStore
 
-// What the block of a migration does with both sides.
+// What the block of a migration can do with both sides.
 
 extension Migration {
   // MARK: - Schemas
@@ -32,7 +32,7 @@ extension Migration {
     }
   }
 
-  /// The same with a block that may throw. An error ends the enumeration and goes to the caller.
+  /// Like above, with a block that may throw. An error ends the enumeration and is rethrown.
   public func enumerateObjects(
     ofType typeName: String,
     _ block: (_ oldObject: MigrationObject?, _ newObject: MigrationObject?) throws -> Void
@@ -75,9 +75,9 @@ extension Migration {
     core.dynamicObject(key, core.dynamicBinding(typeName))
   }
 
-  /// Creates an object on the new side from values, as `Realm.dynamicCreate` does. Objects of the
-  /// old side among the values, also in its collections, stand for the new objects of their rows.
-  /// Embedded ones are copied. Traps for an object that this migration has deleted.
+  /// Creates an object on the new side from values, like `Realm.dynamicCreate`. Objects of the old
+  /// side among the values, also in its collections, mean the new objects of their rows. Embedded
+  /// ones are copied. Traps for an object that this migration has deleted.
   @discardableResult
   public func create(_ typeName: String, value: Any = [String: Any]()) -> MigrationObject {
     newCore.dynamicCreate(typeName, value: value, update: .error)

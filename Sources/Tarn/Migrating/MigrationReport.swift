@@ -2,7 +2,7 @@ import TarnStore
 
 /// What a migration did, or what a dry run would have done.
 public struct MigrationReport: Sendable, Equatable, CustomStringConvertible {
-  /// What happened to the objects of one class.
+  /// Counts for the objects of one class.
   public struct ClassCounts: Sendable, Equatable {
     /// The number of objects that `enumerateObjects` passed to the block.
     public var enumerated = 0

@@ -1,7 +1,7 @@
 import Foundation
 import TarnStore
 
-/// Opening a file for one configuration: what has to come before the first instance is there.
+/// Opens a file for one configuration: the work before the first instance exists.
 struct StoreOpening {
   /// How long a process waits for another one's migration of the same file.
   static let patience = Duration.seconds(300)
@@ -56,8 +56,8 @@ struct StoreOpening {
     return store
   }
 
-  /// Migrates the file if its schema version is less than the configuration's. Who comes second
-  /// waits until the first has done it.
+  /// Migrates the file if its schema version is less than the configuration's. A second caller
+  /// waits until the first has finished.
   func migrateIfNeeded(
     _ store: Store, progress: ((MigrationProgress) -> Void)? = nil
   ) throws(Realm.Error) {
@@ -80,7 +80,7 @@ struct StoreOpening {
     }
     guard let snapshot else {
       token.take()?.release()
-      // Somebody else did it. Classes that only this program has are added.
+      // Another process did it. Classes that only this program has are added.
       if !isDryRun { _ = try open() }
       return MigrationReport(unneededAt: configuration.schemaVersion)
     }

@@ -1,26 +1,26 @@
 import TarnStore
 
-/// What of an object is observed, and how it is told.
+/// The observed part of an object, and the form of its changes.
 struct ObjectLook {
   /// Nil for all of the object's own properties.
   var paths: [ObservedPath]?
-  /// What is told of key paths, by their numbers; of the others the first property is told.
+  /// The reported ends of key paths, by their numbers; the others report their first property.
   var ends: [Int: ObservedPath] = [:]
-  /// What to make of what was at those ends.
+  /// Converts the old values at those ends into changes.
   var wording: ((_ object: ObjectBase, _ ends: [Int: Value]) -> [PropertyChange])?
 }
 
 /// An observation of an object. It is bound to the row, not to the accessor: a stale accessor is
-/// brought up to date before each call.
+/// updated before each call.
 class AccessorObservation: ObjectObservation {
-  // The instance has its observations.
+  // The instance owns its observations.
   private unowned let core: RealmCore
   /// Replaced by a new accessor if the program has invalidated the instance meanwhile.
   private var object: ObjectBase
   private let look: ObjectLook
   private let block: (ObjectChange<ObjectBase>) -> Void
 
-  /// - Parameter state: of one that can be observed.
+  /// - Parameter state: the state of an observable object.
   init(
     _ core: RealmCore, _ object: ObjectBase, _ look: ObjectLook, state: ObservationState,
     block: @escaping (ObjectChange<ObjectBase>) -> Void
@@ -76,7 +76,7 @@ class AccessorObservation: ObjectObservation {
   }
 }
 
-/// An observation of an object that is asked for its news.
+/// An observation of an object whose changes are pulled.
 final class PulledAccessorObservation: AccessorObservation, PulledObservation {
   private let signal: ChangeSignal
 
@@ -120,8 +120,8 @@ final class PulledAccessorObservation: AccessorObservation, PulledObservation {
 }
 
 extension RealmCore {
-  /// The key paths of an object as the file has them; nil without any. Traps for those of which
-  /// its class knows nothing.
+  /// The key paths of an object in the file's names; nil without any. Traps for those that its
+  /// class does not have.
   func observedPaths(from object: ObjectBase, _ keyPaths: [String]?) -> [ObservedPath]? {
     checkThread()
     let reach = KeyPathReader.reach(keyPaths, from: [binding(for: object)], self)
@@ -135,7 +135,7 @@ extension RealmCore {
     return add(AccessorObservation(self, object, look, state: state, block: block))
   }
 
-  /// The changes of an object, for who asks.
+  /// The changes of an object, for a loop.
   func changes(
     of object: ObjectBase, _ look: ObjectLook
   ) -> ChangeFeed<ObjectChange<ObjectBase>> {
@@ -148,7 +148,7 @@ extension RealmCore {
     }
   }
 
-  /// Traps for what cannot be observed.
+  /// Traps for an object that cannot be observed.
   private func observedState(_ object: ObjectBase) -> ObservationState {
     checkCanObserve()
     require(!object._isInvalidated, "Cannot observe a deleted or invalidated object.")

@@ -1,7 +1,7 @@
 import TarnStore
 
 /// The lists and maps within one property's value that were copied. Each is held once: in a
-/// damaged file that has one twice on each level, the copies would never end.
+/// damaged file that has one twice on each level, copying would never end.
 private struct MetCollections {
   private var ids: Set<CollectionID> = []
 
@@ -14,7 +14,7 @@ private struct MetCollections {
 }
 
 extension _BoxedValue {
-  /// The value with unmanaged copies of what it refers to.
+  /// The value with unmanaged copies of the objects and collections in it.
   func detached(_ copy: (ObjectBase) -> ObjectBase) -> _BoxedValue {
     var met = MetCollections()
     return detached(copy, &met)

@@ -1,8 +1,8 @@
 import Foundation
 
-/// Values that would end the program if they were read.
+/// Values that would stop the program if they were read.
 enum CheckedValue {
-  /// Why the value cannot be read by the code that runs here; nil if it can.
+  /// The reason why the code that runs here cannot read the value; nil if it can.
   static func fault(in value: Any) -> Realm.InvalidValue.Reason? {
     switch value {
     case let object as ObjectBase:
@@ -18,20 +18,20 @@ enum CheckedValue {
     guard FoundationNesting.isConvertible(value) else { return .tooDeep }
     guard let sequence = value as? any Sequence else { return nil }
     if Swift.type(of: value) is AnyObject.Type {
-      // The others cannot be looked into before they are converted.
+      // The others cannot be examined before they are converted.
       return value is NSDictionary || value is NSArray || value is NSSet || value is NSData
         ? nil : .wrongType
     }
-    // One without a count may have no end.
+    // A sequence without a count may be infinite.
     guard let collection = sequence as? any Collection else { return .wrongType }
     return collection.count <= Realm.InvalidValue.elementsMax ? nil : .tooManyElements
   }
 
-  /// How many levels of Swift's collections may lie within each other. A cast of one to a class
-  /// makes a Foundation collection of it and of all that it contains, by recursion.
+  /// The most levels of nested Swift collections. Casting one to a class makes a Foundation
+  /// collection of it and of everything in it, recursively.
   private static let depthMax = 500
 
-  /// True if the collections in the value are not nested too deeply to be looked at.
+  /// True if the collections in the value are not nested too deeply to be examined.
   static func isShallow(_ value: Any) -> Bool {
     var pending: [(value: Any, depth: Int)] = [(value, 1)]
     while let (value, depth) = pending.popLast() {
@@ -47,7 +47,7 @@ enum CheckedValue {
     return true
   }
 
-  /// Of Swift's collections that can contain others; nil for other values.
+  /// The elements of a Swift collection that can contain others; nil for other values.
   private static func elements(of value: Any) -> [Any]? {
     if Swift.type(of: value) is AnyObject.Type { return nil }
     if let list = value as? [Any] { return list }

@@ -1,5 +1,5 @@
-// JSON and the like, in and out of collections. Objects that belong to a Realm are encoded as their
-// unmanaged copies.
+// Encoding and decoding collections, as JSON and similar formats. Objects that belong to a Realm
+// are encoded as their unmanaged copies.
 
 import Foundation
 import TarnStore
@@ -57,7 +57,7 @@ extension Map: Encodable where Value: Encodable {
   /// Encodes the values under their keys.
   ///
   /// - Throws: `EncodingError.invalidValue` for a map with two keys that are two spellings of the
-  ///   same letters, because coders take them for one.
+  ///   same letters, because coders treat them as one.
   public func encode(to encoder: any Encoder) throws {
     var values: [String: Value] = [:]
     for entry in self {
@@ -78,7 +78,7 @@ extension Map: Encodable where Value: Encodable {
 
 extension AnyRealmValue: Codable {
   /// Decodes JSON values: null, Booleans, integers, other numbers as `Double`, strings, arrays and
-  /// objects. A whole number that neither `Int` nor `Double` has exactly is a `Decimal128`.
+  /// objects. A whole number that neither `Int` nor `Double` holds exactly is a `Decimal128`.
   ///
   /// - Throws: `DecodingError.dataCorrupted` for arrays and objects that are nested more than a
   ///   hundred levels deep.
@@ -94,8 +94,8 @@ extension AnyRealmValue: Codable {
     self = decoded.value
   }
 
-  /// Encodes the value as its type does. The type itself is not encoded: a `Date` comes back as
-  /// whatever dates are in that format, a decimal as a string.
+  /// Encodes the value as its type does. The type itself is not encoded: a `Date` is decoded as the
+  /// format's type for dates, a decimal as a string.
   ///
   /// - Throws: `EncodingError.invalidValue` for an object.
   public func encode(to encoder: any Encoder) throws {
@@ -151,7 +151,7 @@ private struct DecodedValue: Decodable {
     return (try? container.decode(String.self)).map { .string($0) }
   }
 
-  /// A number as it is, or with the digits that a `Double` loses of a whole one.
+  /// A number as it is, or with the digits of a whole one that a `Double` loses.
   private static func exact(
     _ value: Double, _ container: any SingleValueDecodingContainer
   ) -> AnyRealmValue {
@@ -164,7 +164,8 @@ private struct DecodedValue: Decodable {
 }
 
 extension Decoder {
-  /// The value that was decoded. Throws for a date that no Realm can store, and for an array with
+  /// Returns the decoded value. Throws for a date that no Realm can store, and for an array with
+  /// one.
   /// one.
   func storable<Value>(_ value: Value) throws -> Value {
     let dates: [Date?]

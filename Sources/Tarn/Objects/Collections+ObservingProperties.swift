@@ -1,9 +1,8 @@
 import TarnStore
 
 extension List {
-  /// Calls `block` when the object that has the list goes, or its deletion is taken back: see
-  /// <doc:Properties>. The elements are observed as the object's property:
-  /// `person.observe(\.dogs)`.
+  /// Calls `block` when the object that has the list is deleted, or its deletion is undone: see
+  /// <doc:Properties>. Observe the elements as the object's property: `person.observe(\.dogs)`.
   ///
   /// Traps for another key path than `\.isInvalidated`, and for a list that is frozen, invalidated,
   /// or within a value.
@@ -16,8 +15,8 @@ extension List {
 }
 
 extension MutableSet {
-  /// Calls `block` when the object that has the set goes, or its deletion is taken back: see
-  /// <doc:Properties>. The elements are observed as the object's property.
+  /// Calls `block` when the object that has the set is deleted, or its deletion is undone: see
+  /// <doc:Properties>. Observe the elements as the object's property.
   ///
   /// Traps for another key path than `\.isInvalidated`, and for a set that is frozen or
   /// invalidated.
@@ -30,8 +29,8 @@ extension MutableSet {
 }
 
 extension Map {
-  /// Calls `block` when the object that has the map goes, or its deletion is taken back: see
-  /// <doc:Properties>. The elements are observed as the object's property.
+  /// Calls `block` when the object that has the map is deleted, or its deletion is undone: see
+  /// <doc:Properties>. Observe the elements as the object's property.
   ///
   /// Traps for another key path than `\.isInvalidated`, and for a map that is frozen, invalidated,
   /// or within a value.
@@ -71,11 +70,11 @@ extension _CollectionProperty {
   }
 }
 
-/// An observation of whether a collection's object is there.
+/// An observation of the existence of a collection's object.
 private final class SequenceEndObservation<C: _CollectionProperty>: PropertyObservation {
-  /// The token keeps it.
+  /// The token retains it.
   private weak var collection: C?
-  /// Where its object is; nil for a collection that is in no Realm, which does not end.
+  /// The row of its object; nil for an unmanaged collection, which is never deleted.
   private let row: Row?
   private let options: PropertyObservingOptions
   private let block: (C, PropertyObservedChange<Bool>) -> Void

@@ -1,21 +1,22 @@
 public import Foundation
 
-// Where the compiler sees that an object is encoded, a managed one is encoded as its detached copy.
+// Where the compiler knows that an object is encoded, a managed one is encoded as its detached
+// copy.
 //
-// A wrapper is encoded without the object that it is in, so a managed object cannot be encoded
-// property by property, and `Encodable` is asked for nothing before that. These overloads are
-// chosen for values whose type is known to be a class of objects. In code that is generic over
-// `Encodable` they are not, and encoding throws an error that says what to do. Nor can there be any
-// for containers without keys: those are protocols, whose own requirements are always preferred.
+// A wrapper is encoded without its object, so a managed object cannot be encoded property by
+// property, and nothing in `Encodable` is called before that. These overloads are chosen for values
+// whose type is known to be a class of objects. In code that is generic over `Encodable` they are
+// not, and encoding throws an error with advice. Containers without keys cannot have such
+// overloads: those are protocols, whose own requirements are always preferred.
 
-/// Objects as they are encoded: managed ones as their copies.
+/// Objects in encoded form: managed ones as their copies.
 struct DetachedEncoding<Value: Encodable>: Encodable {
   let value: Value
 
   func encode(to encoder: any Encoder) throws { try encodable(value).encode(to: encoder) }
 }
 
-/// A value as it is encoded: of a managed object its unmanaged copy.
+/// The value to encode: for a managed object its unmanaged copy.
 func encodable<Value>(_ value: Value) -> Value {
   guard let object = value as? ObjectBase, unsafe object._context != nil else { return value }
   return object.detached() as! Value
@@ -47,7 +48,7 @@ extension PropertyListEncoder {
   }
 }
 
-// The compiler's own `encode(to:)` of a type that has objects calls these.
+// The compiler's own `encode(to:)` of a type with objects calls these.
 extension KeyedEncodingContainer {
   /// Encodes an object, a managed one as its `detached()` copy. Traps for an invalidated object,
   /// and for a managed one on another thread than its Realm's.

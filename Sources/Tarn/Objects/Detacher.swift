@@ -2,8 +2,8 @@ import TarnStore
 
 extension ObjectBase {
   /// An unmanaged copy of the object, and of everything that it links to: objects, collections,
-  /// values at any depth. An object that is reached along two paths is copied once: cycles stay
-  /// cycles. Use it for data that outlives the Realm, goes to another thread or is encoded.
+  /// values at any depth. An object reachable by two paths is copied once: cycles stay cycles. Use
+  /// it for data that outlives the Realm, is passed to another thread or is encoded.
   ///
   /// Traps on a thread other than the Realm's and for an invalidated object.
   public func detached() -> Self {
@@ -11,12 +11,12 @@ extension ObjectBase {
   }
 }
 
-/// Makes unmanaged copies of objects and of what they lead to: by a list, so that chains of links
-/// may be as long as they like.
+/// Makes unmanaged copies of objects and of the objects that they link to: with a list, so that
+/// chains of links may have any length.
 private final class Detacher {
-  /// What has been copied, by its row.
+  /// Finished copies, by their rows.
   private var copies: [LinkTarget: ObjectBase] = [:]
-  /// Copies that have no values yet, with what they are copies of.
+  /// Copies without values yet, with their originals.
   private var pending: [(object: ObjectBase, copy: ObjectBase)] = []
 
   func detach(_ object: ObjectBase) -> ObjectBase {
@@ -25,7 +25,7 @@ private final class Detacher {
     return result
   }
 
-  /// The object's copy, itself if it is unmanaged.
+  /// The object's copy, or the object itself if it is unmanaged.
   private func copy(_ object: ObjectBase) -> ObjectBase {
     guard object._core != nil else { return object }
     if object._isInvalidated { object._trapInvalid() }

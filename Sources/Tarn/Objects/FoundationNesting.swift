@@ -1,16 +1,16 @@
 import Foundation
 
-/// How deep Foundation's collections lie within each other.
+/// The nesting of Foundation's collections.
 ///
-/// A cast of one to a Swift collection converts all that it contains, by recursion: one that
-/// contains itself, or is nested very deeply, ends the program within the cast. Their mirrors show
-/// the contents as they are.
+/// Casting one to a Swift collection converts everything in it recursively: one that contains
+/// itself, or is nested very deeply, crashes within the cast. Their mirrors give the contents
+/// without converting them.
 struct FoundationNesting {
   private static let depthMax = 100
 
-  /// The collections that are left, each with whether those within it have been looked at.
+  /// The remaining collections, each with whether those within it have been examined.
   private var pending: [(collection: AnyObject, isDone: Bool)] = []
-  /// How many levels there are in a collection; 0 while they are being looked at.
+  /// The number of levels in a collection; 0 while they are being examined.
   private var heights: [ObjectIdentifier: Int] = [:]
 
   /// True unless the value is a collection of Foundation's that contains itself or is too deep.

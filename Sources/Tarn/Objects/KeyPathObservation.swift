@@ -1,7 +1,7 @@
 import TarnStore
 
-/// An observation of a property of an object, or of a property behind its links, or of whether the
-/// object is there.
+/// An observation of a property of an object, of a property reached through its links, or of the
+/// object's existence.
 final class KeyPathObservation<Root: ObjectBase, Value>: PropertyObservation {
   typealias Change = PropertyObservedChange<Value>
 
@@ -9,11 +9,11 @@ final class KeyPathObservation<Root: ObjectBase, Value>: PropertyObservation {
   private let path: PropertyChain
   private let options: PropertyObservingOptions
   private let block: (Root, Change) -> Void
-  /// The token keeps it. An object that keeps its observers must not be kept by these.
+  /// The token retains it. An object that retains its observers must not be retained by them.
   private weak var object: Root?
   private let row: Row?
 
-  /// Where a managed object is.
+  /// The row of a managed object.
   private struct Row {
     unowned let core: RealmCore
     let target: LinkTarget
@@ -40,7 +40,7 @@ final class KeyPathObservation<Root: ObjectBase, Value>: PropertyObservation {
     super.init()
   }
 
-  // MARK: - Telling
+  // MARK: - Reporting
 
   func tellInitially(_ object: Root) {
     let new = options.contains(.new) ? value(of: object) : nil
@@ -67,8 +67,8 @@ final class KeyPathObservation<Root: ObjectBase, Value>: PropertyObservation {
     }
   }
 
-  /// The object is about to go, or to come back. What is told is not asked of it: another one may
-  /// come under its key.
+  /// The object is about to be deleted, or to be restored. Its values are not read from it: another
+  /// one may get its key.
   private func beginEnd(_ object: Root, isBack: Bool) -> (() -> Void)? {
     let old = options.contains(.old) ? isBack as? Value : nil
     let new = options.contains(.new) ? !isBack as? Value : nil
@@ -79,17 +79,17 @@ final class KeyPathObservation<Root: ObjectBase, Value>: PropertyObservation {
     }
     if options.contains(.prior) { block(object, change(isPrior: true)) }
     return { [self] in
-      // A cancelled write may have given it back as an unmanaged one.
+      // A cancelled write may have returned it as an unmanaged object.
       guard let object = isBack ? current() : object, object._core != nil else { return }
       block(object, change(isPrior: false))
     }
   }
 
-  /// The object as the program has it; a new accessor if that one is dead and the row is not.
+  /// The program's object; a new accessor if that one is invalid and the row is not.
   private func current() -> Root? {
     guard let object else { return nil }
     guard let row else { return object }
-    // A cancelled write may have given it back as an unmanaged one.
+    // A cancelled write may have returned it as an unmanaged object.
     guard object._core != nil else { return nil }
     guard object.isInvalidated else { return object }
     guard row.core.has(row.target) else { return object }
@@ -136,7 +136,7 @@ final class KeyPathObservation<Root: ObjectBase, Value>: PropertyObservation {
       let isLast = step == path.steps.count - 1
       object.hook(self, to: property, isRoot: step == 0, isLast: isLast)
       guard !isLast, let next = property.readFlat(object) as? ObjectBase else { return }
-      // Whether that changes in its Realm is none of an unmanaged object's business.
+      // An unmanaged object does not observe changes of a managed one.
       guard next._core == nil else { return }
       object = next
     }
@@ -144,7 +144,7 @@ final class KeyPathObservation<Root: ObjectBase, Value>: PropertyObservation {
 }
 
 extension RealmCore {
-  /// The columns of properties behind each other.
+  /// The columns of properties along a path.
   fileprivate func columns(of steps: [PropertyReflection], from object: ObjectBase) -> [ColumnID] {
     var binding = binding(for: object)
     return steps.map { step in
@@ -154,7 +154,7 @@ extension RealmCore {
     }
   }
 
-  /// What a link leads to, as it is read now.
+  /// The current target of a link.
   fileprivate func linkTarget(of column: ColumnID, of row: LinkTarget) -> LinkTarget? {
     value(of: column, of: row).flatMap(schemaToBind()[row.classID][column].linkTarget)
   }

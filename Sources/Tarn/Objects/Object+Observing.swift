@@ -8,7 +8,7 @@ extension Object: ObjectObservable {}
 extension EmbeddedObject: ObjectObservable {}
 
 extension ObjectObservable {
-  /// Calls `block` whenever a property of this object has been assigned, to whatever value, or the
+  /// Calls `block` whenever a property of this object has been assigned, to any value, or the
   /// object was deleted. Commits in quick succession are reported in one call, with the values of
   /// the last call as the old ones. There is no initial call, and changes of linked objects are not
   /// reported.
@@ -16,28 +16,29 @@ extension ObjectObservable {
   /// Traps on an unmanaged or invalidated object, on a thread that has no later turns, and in a
   /// write that has changed something.
   ///
-  /// - Returns: a token; keep it for as long as you want to observe.
+  /// - Returns: a token; retain it for as long as you want to observe.
   public func observe(_ block: @escaping (ObjectChange<Self>) -> Void) -> NotificationToken {
     observeAs(Self.self, nil, block)
   }
 
-  /// Calls `block` as without key paths, but only for changes on one of them, in this object or
-  /// behind its links: `"dog.name"` tells of another dog and of the dog's new name, `"dogs"` of
-  /// dogs that came, went or moved, `"dogs.name"` of their names too. What is told is the first
-  /// property of the key path. The object's deletion is told in any case. See <doc:Observing>.
+  /// Like `observe(_:)`, but only for changes on one of the key paths, in this object or through
+  /// its links: `"dog.name"` reports another dog and the dog's new name, `"dogs"` dogs that were
+  /// added, removed or moved, `"dogs.name"` their names too. A change has the first property of the
+  /// key path. The object's deletion is always reported. See <doc:Observing>.
   ///
-  /// Nil and no key paths at all filter nothing. Traps for a property that a class does not have,
-  /// and where the call without key paths does.
+  /// Nil and an empty array filter nothing. Traps for a property that a class does not have, and in
+  /// the same cases as `observe(_:)`.
   ///
-  /// - Returns: a token; keep it for as long as you want to observe.
+  /// - Returns: a token; retain it for as long as you want to observe.
   public func observe(
     keyPaths: [String]?, _ block: @escaping (ObjectChange<Self>) -> Void
   ) -> NotificationToken {
     observeAs(Self.self, keyPaths, block)
   }
 
-  /// The same for key paths of the class, such as `\Person.dog?.name`. One through a collection
-  /// goes on from an element at any index: `\Person.dogs[0].name` stands for the names of all.
+  /// The same for key paths of the class, such as `\Person.dog?.name`. A key path through a
+  /// collection continues from an element at any index: `\Person.dogs[0].name` means the names of
+  /// all elements.
   @_disfavoredOverload
   public func observe(
     keyPaths: [PartialKeyPath<Self>], _ block: @escaping (ObjectChange<Self>) -> Void
@@ -45,14 +46,14 @@ extension ObjectObservable {
     observeAs(Self.self, _names(of: keyPaths), block)
   }
 
-  /// What `observe` would tell, for `for await`: several commits that the loop has not asked for
-  /// yet are one change, and `.deleted` is the last. Traps for an unmanaged object; see
-  /// ``ChangeSequence`` for who may go over it.
+  /// The changes that `observe` delivers, as an asynchronous sequence: commits since the loop last
+  /// asked are one change, and `.deleted` is the last. Traps for an unmanaged object; see
+  /// ``ChangeSequence`` for where the loop may run.
   public var changes: ChangeSequence<ObjectChange<Self>> {
     changes(along: nil)
   }
 
-  /// The same along key paths: what `observe(keyPaths:)` would tell. Traps at once where that does.
+  /// The same for the changes that `observe(keyPaths:)` delivers. Traps at once in the same cases.
   public func changes(keyPaths: [String]?) -> ChangeSequence<ObjectChange<Self>> {
     changes(along: keyPaths)
   }
@@ -94,7 +95,7 @@ extension ObjectChange where T == ObjectBase {
 
 extension ObjectBase {
   /// The same for code that knows the object by a base class and names the type in its closure.
-  /// Traps if the object is of another type.
+  /// Traps if the object has another type.
   @_disfavoredOverload
   public func observe<T: ObjectBase>(
     _ block: @escaping (ObjectChange<T>) -> Void

@@ -3,9 +3,9 @@ import TarnStore
 /// Unmanaged objects made of values.
 extension Object {
   /// Creates an unmanaged object from values: a dictionary keyed by property names, an array in the
-  /// order of declaration, or another object, of which the properties that both have are used.
+  /// order of declaration, or another object, whose properties are used if both classes have them.
   /// Missing values take their defaults; names that the class does not have are ignored. For links
-  /// and collections of objects, dictionaries and arrays stand for objects, at any depth. Embedded
+  /// and collections of objects, dictionaries and arrays become objects, at any depth. Embedded
   /// objects of another object are copied; other objects are shared.
   ///
   /// Values may come from `JSONSerialization`: see the article on models for conversions. Traps for
@@ -37,8 +37,8 @@ extension ObjectBase {
   /// True for objects that are embedded in another one.
   final var _isEmbedded: Bool { self is EmbeddedObject || _binding?.schema.isEmbedded == true }
 
-  /// What another object takes over from this one, by the names of the properties or of their
-  /// columns. Of a managed object as it is stored, be it a value that the property's type refuses.
+  /// The values that another object takes over, by the names of the properties or of their columns.
+  /// For a managed object as they are stored, including values that the property's type refuses.
   final func _givenValues(byColumn: Bool) -> [(name: String, value: Any)] {
     let core = _core
     if core != nil, _isInvalidated { _trapInvalid() }
@@ -57,8 +57,8 @@ extension ObjectBase {
 }
 
 extension RealmCore {
-  /// What a property of a managed object gives another object; nil if it has nothing yet, because
-  /// the column is younger than the row.
+  /// The value that a property of a managed object gives another object; nil if it has none yet,
+  /// because the column is newer than the row.
   fileprivate func givenValue(_ object: ObjectBase, _ property: PropertyReflection) -> Any? {
     let column = column(of: property, in: binding(for: object))
     let sequence = ManagedSequence(object, column)

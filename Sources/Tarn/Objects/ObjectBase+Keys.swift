@@ -16,8 +16,8 @@ extension ObjectBase {
     flattened(property(key).read(self))
   }
 
-  /// Sets the property of that name. Accepts what `init(value:)` accepts for a property, so nil
-  /// empties a collection and a dictionary makes an object; objects are stored as they are.
+  /// Sets the property of that name. Accepts the same values as `init(value:)`, so nil empties a
+  /// collection and a dictionary makes an object; objects are stored as they are.
   ///
   /// Traps if the class has no such property, if it cannot be set, or if the value does not fit.
   public func setValue(_ value: Any?, forKey key: String) {
@@ -44,9 +44,9 @@ extension ObjectBase {
   }
 
   /// The value at the end of a path of names separated by dots, such as `mother.age`; nil if a link
-  /// on the way is nil. A name that has dots itself stands in back quotes: \`a.b\`.age. A path
-  /// behind a collection applies to its elements, such as `dogs.@max.age`. Traps if a class on the
-  /// way has no such property, or if something follows a name that is neither a link nor a
+  /// on the path is nil. A name that has dots itself is written in back quotes: \`a.b\`.age. A path
+  /// through a collection applies to its elements, such as `dogs.@max.age`. Traps if a class on the
+  /// path has no such property, or if a name is followed by another but is neither a link nor a
   /// collection.
   public func value(forKeyPath path: String) -> Any? {
     let (owner, name, rest, step) = follow(path)
@@ -54,20 +54,20 @@ extension ObjectBase {
     return step.value(behind: rest, owner.noLink(name, in: path))
   }
 
-  /// Sets the property at the end of a path as `value(forKeyPath:)` takes it, such as `mother.age`;
-  /// behind a collection, the property of each element. Does nothing if a link on the way is nil,
-  /// like `?.`. Traps where `setValue(_:forKey:)` and `value(forKeyPath:)` do.
+  /// Sets the property at the end of a path like `mother.age`; see `value(forKeyPath:)`. Through a
+  /// collection, it sets the property of each element. Does nothing if a link on the path is nil,
+  /// like `?.`. Traps in the same cases as `setValue(_:forKey:)` and `value(forKeyPath:)`.
   public func setValue(_ value: Any?, forKeyPath path: String) {
     let (owner, name, rest, step) = follow(path)
     guard let rest else { return owner.setValue(value, forKey: name) }
     step.set(value, behind: rest, owner.noLink(name, in: path))
   }
 
-  /// Goes along the path as far as names lead to objects, by a loop and without copies of what is
-  /// left: a path may have thousands of names.
+  /// Follows the path as far as names are links to objects, with a loop and without copying the
+  /// rest: a path may have thousands of names.
   ///
-  /// - Returns: the last object, and the name there; of a name that is not the last one what it
-  ///   leads to, and the rest of the path.
+  /// - Returns: the last object, and the name there; for a name that is not the last one its value,
+  ///   and the rest of the path.
   private final func follow(
     _ path: String
   ) -> (owner: ObjectBase, name: String, rest: String?, step: PathStep) {
@@ -87,7 +87,7 @@ extension ObjectBase {
     "'\(_className).\(name)' in the path '\(path)' is not a link."
   }
 
-  /// - Parameter rest: what stands behind the name in a path.
+  /// - Parameter rest: the path after the name.
   private final func property(
     _ name: String, before rest: Substring? = nil
   ) -> PropertyReflection {

@@ -7,20 +7,20 @@ extension ObjectObservable {
   ///       print(change.oldValue!, "→", change.newValue!)
   ///     }
   ///
-  /// A local assignment is told at the assignment, be it to the same value; what others have
-  /// committed when the Realm moves there; a cancelled write when it goes back. The key path may
-  /// lead over links (`\.mother?.age`), to a collection, or be `\.isInvalidated`. On an unmanaged
-  /// object assignments are told in the same way; it cannot be added to a Realm meanwhile.
+  /// A local assignment is reported when it is made, even if the value stays the same; commits of
+  /// others when the Realm advances; a cancelled write when the value is restored. The key path may
+  /// follow links (`\.mother?.age`), end in a collection, or be `\.isInvalidated`. Assignments to
+  /// an unmanaged object are reported in the same way; it cannot be added to a Realm meanwhile.
   ///
   /// Do not change managed objects in the block: it may be called outside of a write. Threading: on
   /// the Realm's thread, queue or actor, needs no later turns. Traps for a frozen or invalidated
-  /// object, and for a key path that is no chain of stored properties.
+  /// object, and for a key path that is not a chain of stored properties.
   ///
   /// - Parameters:
-  ///   - keyPath: the property, or one of an object that a chain of links leads to.
-  ///   - options: what the block wants to be told.
-  ///   - block: is called with the object and what happened to the property.
-  /// - Returns: a token; keep it for as long as you want to observe. It keeps the object.
+  ///   - keyPath: the property, or one reached through a chain of links.
+  ///   - options: the values and calls that the block needs.
+  ///   - block: called with the object and the change of the property.
+  /// - Returns: a token; retain it for as long as you want to observe. It retains the object.
   public func observe<Value>(
     _ keyPath: KeyPath<Self, Value>, options: PropertyObservingOptions = [],
     _ block: @escaping (Self, PropertyObservedChange<Value>) -> Void
@@ -28,7 +28,8 @@ extension ObjectObservable {
     observeProperty(keyPath, options, block)
   }
 
-  // Unavailable it would never be chosen, because the one above takes such a key path, too.
+  // If this were unavailable it would never be chosen, because the one above takes such a key path,
+  // too.
   @available(
     *, deprecated,
     message: """
@@ -36,7 +37,7 @@ extension ObjectObservable {
       collection itself: object.property.observe { change in … }
       """
   )
-  /// Traps: what links to an object is not assigned to it.
+  /// Traps: backlinks are never assigned.
   public func observe<Origin>(
     _ keyPath: KeyPath<Self, LinkingObjects<Origin>>, options: PropertyObservingOptions = [],
     _ block: @escaping (Self, PropertyObservedChange<LinkingObjects<Origin>>) -> Void
@@ -62,9 +63,9 @@ extension ObjectObservable {
   }
 }
 
-/// Keeps an object or collection that is observed, and its instance if it has one.
+/// Retains an observed object or collection, and its instance if it has one.
 final class ObservedThing: TokenHost, @unchecked Sendable {
-  // because: what it keeps is only let go of.
+  // because: the object is only released.
   private let object: AnyObject
   private let host: ConfinedHost?
 
@@ -75,6 +76,7 @@ final class ObservedThing: TokenHost, @unchecked Sendable {
 
   var isCurrent: Bool { host?.isCurrent ?? true }
 
-  /// Observers of an unmanaged object, which may be in use elsewhere now, go when it is asked next.
+  /// Observers of an unmanaged object, which may be in use elsewhere now, are removed at its next
+  /// change.
   func unlink(_ state: ObservationState) { host?.unlink(state) }
 }

@@ -3,34 +3,34 @@ import TarnStore
 
 extension RealmCollection {
   /// A property of each element, in the order of the collection; nil where it is null. The key
-  /// "self" returns the elements themselves. For a set the values are a set, too: each is there
-  /// once, where it comes first.
+  /// "self" returns the elements themselves. For a set, repeated values are left out: each is
+  /// listed once, at its first place.
   ///
   /// Traps if the elements are not objects or have no such property.
   public func value(forKey key: String) -> [Any?] {
     ElementKeys.distinctValues(of: self, key)
   }
 
-  /// A property of each element behind links, such as `mother.age`, like `value(forKey:)`; or an
+  /// A property of each element through links, such as `mother.age`, like `value(forKey:)`; or an
   /// aggregate: `@count`, or `@min`, `@max`, `@sum` or `@avg` followed by a path, such as
-  /// `@max.age`. Aggregates ignore nil and NaN; without any values, the sum is 0 and the others are
+  /// `@max.age`. Aggregates ignore nil and NaN; over no values, the sum is 0 and the others are
   /// nil. `@sum.self` is the sum of the elements themselves.
   ///
-  /// Traps where `value(forKey:)` does, for other operators, and for values that are neither
-  /// numbers nor dates.
+  /// Traps in the same cases as `value(forKey:)`, for other operators, and for values that are
+  /// neither numbers nor dates.
   public func value(forKeyPath path: String) -> Any? {
     path.hasPrefix("@")
       ? ElementKeys.aggregate(of: self, path) : ElementKeys.distinctValues(of: self, path)
   }
 
-  /// Sets a property of each element, like `setValue(_:forKey:)` of an object, and traps where that
-  /// does; a managed collection traps even if it is empty.
+  /// Sets a property of each element, like `setValue(_:forKey:)` of an object, and traps in the
+  /// same cases; a managed collection traps even if it is empty.
   public func setValue(_ value: Any?, forKey key: String) {
     ElementKeys.set(value, of: self, key, realm)
   }
 
-  /// Sets a property behind links of each element, such as `mother.age`, as
-  /// ``ObjectBase/setValue(_:forKeyPath:)`` does.
+  /// Sets a property of each element through links, such as `mother.age`, like
+  /// ``ObjectBase/setValue(_:forKeyPath:)``.
   public func setValue(_ value: Any?, forKeyPath path: String) {
     ElementKeys.set(value, of: self, path, realm)
   }
@@ -45,10 +45,10 @@ extension Map {
   /// The value under a key, nil if there is none; the same as the subscript.
   public func object(forKey key: Key) -> Value? { self[key] }
 
-  /// The value at a path that begins with a key, such as `rex.mother.age`; nil if something on the
-  /// way is. A key with dots stands in back quotes. Or an aggregate: `@count`, or `@min`, `@max`,
-  /// `@sum` or `@avg` followed by a path that begins at the values, such as `@max.age`, like
-  /// `List`.
+  /// The value at a path that begins with a key, such as `rex.mother.age`; nil if a value on the
+  /// path is. A key with dots is written in back quotes. Or an aggregate: `@count`, or `@min`,
+  /// `@max`, `@sum` or `@avg` followed by a path that begins at the values, such as `@max.age`,
+  /// like `List`.
   public func value(forKeyPath path: String) -> Any? {
     if path.hasPrefix("@") { return ElementKeys.aggregate(of: values, path) }
     let (key, rest) = PathStep.split(path)
@@ -60,8 +60,8 @@ extension Map {
 
   /// Sets the value under a key; nil removes the key.
   ///
-  /// Accepts what `create(value:)` accepts for a value of the map; objects are stored as they are.
-  /// Traps for a value that does not fit, and outside of a write.
+  /// Accepts the same values as `create(value:)` for a value of the map; objects are stored as they
+  /// are. Traps for a value that does not fit, and outside of a write.
   public func setValue(_ value: Any?, forKey key: String) {
     let key = Key(_mapKey: key)
     guard let content = value.flatMap({ flattened($0) }), !(content is NSNull) else {
@@ -102,7 +102,7 @@ protocol AnyMap {
 
 extension Map: AnyMap {}
 
-/// What a name in a path leads to, from which the rest of the path goes on.
+/// The value of a name in a path, from which the rest of the path continues.
 enum PathStep {
   case nothing
   case object(ObjectBase)
@@ -110,7 +110,7 @@ enum PathStep {
   case map(any AnyMap)
   case value
 
-  /// The first name of a path, and what is behind its dot.
+  /// The first name of a path, and the rest after its dot.
   static func split(_ path: String) -> (name: String, rest: String?) {
     let (name, rest) = PathText.first(of: path[...])
     return (name, rest.map(String.init))
@@ -136,7 +136,7 @@ enum PathStep {
     }
   }
 
-  /// What the rest of the path leads to. Traps for a value that nothing can be behind.
+  /// The value at the rest of the path. Traps if the path continues from a value without members.
   func value(behind path: String, _ mistake: @autoclosure () -> String) -> Any? {
     switch self {
     case .nothing: return nil
@@ -147,7 +147,7 @@ enum PathStep {
     }
   }
 
-  /// Sets what the rest of the path leads to; nothing if this is nil.
+  /// Sets the value at the rest of the path; does nothing through nil.
   func set(_ value: Any?, behind path: String, _ mistake: @autoclosure () -> String) {
     switch self {
     case .nothing: break
@@ -161,7 +161,7 @@ enum PathStep {
 
 /// Properties of the elements of a collection by name.
 private enum ElementKeys {
-  /// What `value(forKey:)` returns: of a set without repeats.
+  /// The result of `value(forKey:)`: for a set without repeats.
   static func distinctValues<C: RealmCollection>(of elements: C, _ path: String) -> [Any?] {
     let values = values(of: elements, path)
     guard elements._isSet else { return values }

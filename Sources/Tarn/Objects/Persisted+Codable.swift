@@ -1,10 +1,10 @@
-// Models that are `Codable` the way the compiler makes it: each property is encoded under its name.
-// Values go through containers, for coders have ways of their own for dates and data.
+// Models with the compiler's `Codable` conformance: each property is encoded under its name. Values
+// go through containers, because coders have their own forms of dates and data.
 
 extension Persisted: Decodable where Value: _Persistable & Decodable {
   /// Decodes the value of an unmanaged object's property.
   ///
-  /// - Throws: what the value's type does, and `DecodingError.dataCorrupted` for a date that no
+  /// - Throws: the errors of the value's type, and `DecodingError.dataCorrupted` for a date that no
   ///   Realm can store.
   public init(from decoder: any Decoder) throws {
     let value = try decoder.singleValueContainer().decode(Value.self)
@@ -19,7 +19,7 @@ extension Persisted: Encodable where Value: _Persistable & Encodable {
   ///   here. Encode `object.detached()`, or a collection of objects, which detaches them itself.
   public func encode(to encoder: any Encoder) throws {
     guard let value = _value else {
-      // An unmanaged object has no value either until somebody asks.
+      // A value of an unmanaged object is created when it is first read.
       guard _column == .max else {
         throw EncodingError.invalidValue(
           self,

@@ -1,20 +1,20 @@
 import TarnStore
 
-/// What a key path leads through that is observed.
+/// The observed properties of a key path.
 struct PropertyChain {
   /// The properties, the links first; empty for `\.isInvalidated`, also of one of its collections.
   let steps: [PropertyReflection]
-  /// It goes on after a link without asking whether that is nil.
+  /// It continues after a link with `!`.
   private let insists: Bool
 
   var isOfObject: Bool { steps.isEmpty }
-  /// It leads to a list, set or map.
+  /// It ends in a list, set or map.
   var isCollection: Bool { steps.last.map { $0.collection != .none } ?? false }
 
-  /// Its elements have positions of the program's.
+  /// Its elements have positions.
   var isList: Bool { steps.last?.collection == .list }
 
-  /// Traps for a key path that nobody can tell the changes of.
+  /// Traps for a key path whose changes cannot be observed.
   init<Root: ObjectBase, Value>(_ keyPath: KeyPath<Root, Value>) {
     if keyPath == \Root.isInvalidated || Self.isOfOwnCollection(keyPath) {
       steps = []
@@ -31,7 +31,7 @@ struct PropertyChain {
     }
   }
 
-  /// Whether it is `\.toys.isInvalidated`: a collection goes with the object that has it.
+  /// Whether it is `\.toys.isInvalidated`: a collection ends with its object.
   private static func isOfOwnCollection(_ keyPath: AnyKeyPath) -> Bool {
     guard let parts = KeyPathShape(keyPath)?.parts, parts.count == 2,
       case .property(let property) = parts[0], case .property(let last) = parts[1],
@@ -40,7 +40,7 @@ struct PropertyChain {
     return collection.end?.getter == last.getter
   }
 
-  /// True if the path leads to a property, and not to nothing where it insists on a link.
+  /// True if the path reaches a property: no link that it follows with `!` is nil.
   func leadsOn(from object: ObjectBase) -> Bool {
     guard insists else { return true }
     var object = object
@@ -53,7 +53,7 @@ struct PropertyChain {
 }
 
 extension _CollectionProperty {
-  /// How key paths to whether a collection is invalidated read that.
+  /// The read of `isInvalidated` in key paths to a collection's.
   fileprivate static var end: KeyPathShape.Property? {
     KeyPathShape(\Self.isInvalidated)?.onlyProperty
   }

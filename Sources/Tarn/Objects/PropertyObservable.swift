@@ -1,7 +1,7 @@
-/// What objects and projections have in common for those who observe their properties. The library
+/// The common interface of objects and projections for observers of their properties. The library
 /// provides the conformances.
 public protocol _PropertyObservable: AnyObject, ThreadConfined, KeypathSortable {
-  /// Calls `block` as `observe(keyPaths:)` does, for code that does not know the type.
+  /// Calls `block` like `observe(keyPaths:)`, for code that does not know the type.
   func _observe(
     keyPaths: [String]?, _ block: @escaping (ObjectChange<any _PropertyObservable>) -> Void
   ) -> NotificationToken
@@ -10,7 +10,7 @@ public protocol _PropertyObservable: AnyObject, ThreadConfined, KeypathSortable 
 extension ObjectChange: _FailingChange {}
 
 extension ObjectChange {
-  /// The same of what stands for the object.
+  /// The same change for a type that represents the object.
   func map<Other>(_ transform: (T) -> Other) -> ObjectChange<Other> {
     switch self {
     case .error(let error): .error(error)

@@ -1,6 +1,6 @@
 import TarnStore
 
-/// How objects come into the Realm and leave it.
+/// Adding and deleting objects.
 extension RealmCore {
   /// Makes an unmanaged object, and those that it links to, managed.
   func add(_ object: ObjectBase, update: Realm.UpdatePolicy) {
@@ -48,7 +48,7 @@ extension RealmCore {
     }
   }
 
-  /// Removes several objects, each once, and goes through what links to them once.
+  /// Deletes several objects, each once, and updates the links to them in one pass.
   func delete(_ objects: [ObjectBase]) {
     let session = writing("delete objects")
     var keys: [ClassID: [ObjectKey]] = [:]

@@ -1,9 +1,9 @@
 import Foundation
 import TarnStore
 
-/// Dynamic objects that a `ValueReader` made get their rows.
+/// Gives rows to dynamic objects that a `ValueReader` made.
 extension RealmCore {
-  /// Makes an object of a class of the file from values by name, in order, or of another object.
+  /// Makes an object of a class of the file from values by name, in order, or from another object.
   func dynamicCreate(
     _ name: String, value: Any, update: Realm.UpdatePolicy
   ) -> DynamicObject {
@@ -25,8 +25,8 @@ extension RealmCore {
     return object
   }
 
-  /// Gives objects their rows: first each its values, then what leads from one to another. An
-  /// embedded object is so taken from the one that has it.
+  /// Gives objects their rows: first each object's values, then the links between them. An embedded
+  /// object is thereby taken from its former owner.
   func makeRows(for reader: ValueReader, _ update: Realm.UpdatePolicy) {
     let dynamic = reader.made.filter { $0.reflection.type == DynamicObject.self }
     let policies = dynamic.map { made in
@@ -80,7 +80,7 @@ extension RealmCore {
     adopt(made.object, key, binding)
   }
 
-  /// Sets a property of a dynamic object. What it leads to is managed, or is added.
+  /// Sets a property of a dynamic object. The targets of its links are managed, or are added.
   func set(
     _ column: ColumnID, of object: ObjectBase, _ property: PropertyReflection,
     _ given: GivenValue, _ update: Realm.UpdatePolicy
@@ -103,7 +103,7 @@ extension RealmCore {
 }
 
 extension GivenValue {
-  /// True for what is in the row itself and leads nowhere.
+  /// True for values without links, stored in the row itself.
   fileprivate var isPlain: Bool {
     guard case .single(let boxed) = self else { return false }
     return boxed.object == nil && boxed.nested == nil
@@ -111,7 +111,7 @@ extension GivenValue {
 }
 
 extension ColumnSchema {
-  /// What a column has that was given nothing, as a primary key: a new one if it is an id.
+  /// The value of a column that was not given, as a primary key: a new one if it is an id.
   fileprivate var zero: Value {
     if isOptional { return .null }
     switch type {

@@ -26,7 +26,7 @@ extension RealmCore {
     return found.map { object($0, binding) }
   }
 
-  /// A primary key from outside as its column has it; nil for a number that no object can have.
+  /// A primary key from outside in its column's form; nil for a number that no object can have.
   private func primaryKey(_ key: Any, _ binding: ClassBinding, _ column: ColumnSchema) -> Value? {
     var natural = Value.null
     if let content = flattened(key), !(content is NSNull) {

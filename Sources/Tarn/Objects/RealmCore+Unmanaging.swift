@@ -1,10 +1,10 @@
 import CTarn
 import TarnStore
 
-/// What becomes of the objects that a cancelled write had added, where the configuration asks for
-/// them back: the same Swift objects are unmanaged again, with the values that they had at last.
+/// Returning the objects of a cancelled write, if the configuration requests it: the same Swift
+/// objects are unmanaged again, with their last values.
 extension RealmCore {
-  /// To be called while the write is still open. What is to be done once it is not.
+  /// Called while the write is still open. Returns the work for the time after it.
   func prepareUnmanage() -> () -> Void {
     let objects = write.takeAddedObjects().compactMap { $0 as? ObjectBase }.filter {
       $0._core === self && !$0._isInvalidated
@@ -12,7 +12,7 @@ extension RealmCore {
     guard !objects.isEmpty else { return {} }
     var byRow: [LinkTarget: ObjectBase] = [:]
     for object in objects { if let row = object._row { byRow[row] = object } }
-    // A link to an object that is in the Realm for good stays one.
+    // A link to an object that stays in the Realm stays a link.
     let values = objects.map { object in
       unmanagedValues(of: object) { linked in
         linked._core === self ? linked._row.flatMap { byRow[$0] } ?? linked : linked

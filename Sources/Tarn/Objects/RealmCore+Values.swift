@@ -1,6 +1,6 @@
 import TarnStore
 
-/// What a `ValueReader` made comes into the Realm.
+/// Stores the values that a `ValueReader` made.
 extension RealmCore {
   // MARK: - Properties
 
@@ -22,7 +22,7 @@ extension RealmCore {
     keepRefused(reader, .error)
   }
 
-  /// Stores what the types of properties refuse, once their objects are managed.
+  /// Stores values that the types of their properties refuse, once their objects are managed.
   func keepRefused(_ reader: ValueReader, _ update: Realm.UpdatePolicy) {
     for refused in reader.refused {
       let object = refused.object
@@ -46,7 +46,7 @@ extension RealmCore {
 
   // MARK: - Creating
 
-  /// Makes a managed object from values by name, in order, or of another object.
+  /// Makes a managed object from values by name, in order, or from another object.
   func create<T: ObjectBase>(
     _ type: T.Type, value: Any, update: Realm.UpdatePolicy
   ) -> T {
@@ -60,7 +60,7 @@ extension RealmCore {
     return object
   }
 
-  /// The same, of values that must be checked first: throws before anything is written.
+  /// The same from values that must be checked first: throws before anything is written.
   func create<T: ObjectBase>(
     _ type: T.Type, checking value: Any, update: Realm.UpdatePolicy, allowsUnknownKeys: Bool
   ) throws(Realm.InvalidValue) -> T {
@@ -83,7 +83,7 @@ extension RealmCore {
 
   // MARK: - Checking
 
-  /// Looks for what adding would trap for, and for values that are not there.
+  /// Looks for reasons why adding would trap, and for missing values.
   private func check(_ reader: ValueReader, _ update: Realm.UpdatePolicy) throws(Realm.InvalidValue)
   {
     var keys: [ClassID: Set<Value>] = [:]
@@ -98,7 +98,7 @@ extension RealmCore {
           throw duplicate(key, binding, path: reader.path(to: name, number))
         }
       }
-      // An embedded object may be what is there already.
+      // An embedded object may replace the existing one.
       if isThere || update != .error && made.object is EmbeddedObject { continue }
       try checkComplete(made, number, reader)
     }
@@ -126,7 +126,7 @@ extension RealmCore {
 }
 
 extension PropertyReflection {
-  /// True if nothing stands in for a value that is not given. Ids without one are new ones.
+  /// True if a missing value has no default. Missing ids are generated.
   fileprivate var mustBeGiven: Bool {
     !isComputed && !isOptional && !hasOwnDefault && collection == .none
       && ![.any, .objectID, .uuid].contains(type)
@@ -134,7 +134,7 @@ extension PropertyReflection {
 }
 
 extension ValueReader {
-  /// Assigns what was read to a property of the program's class.
+  /// Assigns a read value to a property of the program's class.
   mutating func set(
     _ property: PropertyReflection, of object: ObjectBase, _ given: GivenValue
   ) throws(Realm.InvalidValue) {

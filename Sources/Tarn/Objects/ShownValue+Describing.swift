@@ -1,7 +1,7 @@
 import Foundation
 import TarnStore
 
-/// Any value may be shown: nothing is read that cannot be read here, the depth and the length are
+/// Any value can be shown: values that cannot be read here are not read, depth and length are
 /// bounded, and only types of this library, Swift and Foundation describe themselves.
 extension ShownValue {
   private static let elementsMax = 20
@@ -14,7 +14,7 @@ extension ShownValue {
       type: content.map { Self.shortened(Self.typeName($0)) })
   }
 
-  /// For a value that cannot be looked into.
+  /// For a value that cannot be examined.
   init(typeOf value: Any) {
     self.init(text: "…", type: Self.shortened("\(Swift.type(of: value))"))
   }
@@ -70,7 +70,7 @@ extension ShownValue {
     return "[\(shown.map(text).joined(separator: ", "))\(count > shown.count ? ", …" : "")]"
   }
 
-  /// Foundation has no words for dates that are too far away.
+  /// Foundation cannot format dates that are too far away.
   private static func text(of date: Date) -> String {
     let seconds = date.timeIntervalSinceReferenceDate
     return abs(seconds) < 1e11 ? "\(date)" : "\(seconds) seconds after 2001-01-01 00:00:00 +0000"

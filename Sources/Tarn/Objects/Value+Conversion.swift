@@ -1,8 +1,8 @@
 import Foundation
 import TarnStore
 
-// What a value from outside is: one of JSON, of another class's object, of the program by name.
-// Properties, elements, primary keys, dynamic objects and migrations all take it through here.
+// Conversion of values from outside: from JSON, from another class's object, or by name.
+// Properties, elements, primary keys, dynamic objects and migrations all use it.
 
 extension Value {
   /// The common types, found without a search for conformances; nil for all others.
@@ -22,7 +22,7 @@ extension Value {
     }
   }
 
-  /// What the value is by its own nature; nil if it is not a single value that can be stored.
+  /// The value in its own type; nil if it is not a single value that can be stored.
   init?(single value: Any) {
     switch value {
     case let date as Date where !date.isStorable: return nil
@@ -32,7 +32,7 @@ extension Value {
       return
     default: break
     }
-    // Asked first: a cast to a class would turn Swift's own numbers into a class's objects.
+    // Tested first: a cast to a class would turn Swift's own numbers into a class's objects.
     if type(of: value) is AnyObject.Type {
       self.init(foundation: value)
     } else {
@@ -64,7 +64,7 @@ extension Value {
 
   private init?(boxing value: any _Persistable) {
     guard !(value is any _CollectionProperty), !(value is any AnyLinkingObjects) else { return nil }
-    // Of a date that cannot be stored nothing can be made.
+    // Nothing can be made from a date that cannot be stored.
     if Swift.type(of: value)._description.type == .date,
       let custom = value as? any FailableCustomPersistable
     {
@@ -86,7 +86,7 @@ extension Value {
     }
   }
 
-  /// JSON's true and false stay what they are.
+  /// JSON's true and false stay Booleans.
   private init?(_ number: NSNumber) {
     if number === NSNumber(value: true) || number === NSNumber(value: false) {
       self = .bool(number.boolValue)
@@ -106,9 +106,9 @@ extension Value {
 }
 
 extension Value {
-  /// The value as a column of that type holds it; nil if it cannot. Any number goes into a column
-  /// of numbers: whole ones take it if it is exact and fits, the others the nearest number, if it
-  /// is not beyond all of them. Booleans are 1 and 0 there, and only these two are Booleans.
+  /// The value in the form of a column of that type; nil if it does not fit. A column of numbers
+  /// takes any number: whole ones take it if it is exact and fits, the others the nearest number,
+  /// if it is in range. Booleans become 1 and 0 there, and only these two numbers become Booleans.
   func converted(to type: ColumnType) -> Value? {
     switch (self, type) {
     case (.int, .int), (.bool, .bool), (.float, .float), (.double, .double), (.string, .string),
@@ -155,7 +155,7 @@ extension Value {
     }
   }
 
-  /// True for what a column of numbers may hold: numbers, be they whole or not, and Booleans.
+  /// True for values that a column of numbers may hold: numbers, whole or not, and Booleans.
   var isNumber: Bool {
     switch self {
     case .int, .float, .double, .decimal, .bool: true
@@ -174,7 +174,7 @@ extension DecimalNumber {
 }
 
 extension Date {
-  /// True if there are 64-bit seconds for it.
+  /// True if its seconds fit 64 bits.
   var isStorable: Bool {
     Int64(exactly: timeIntervalSinceReferenceDate.rounded(.down)).map {
       $0 < Int64.max - Date._epochSeconds

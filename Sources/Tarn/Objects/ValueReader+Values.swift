@@ -1,9 +1,9 @@
 import Foundation
 import TarnStore
 
-/// What one property becomes.
+/// Reads the value of one property.
 extension ValueReader {
-  /// As deep as lists and maps may lie within values.
+  /// The maximum depth of lists and maps within values.
   static var depthMax: Int { 100 }
 
   mutating func read(
@@ -27,7 +27,7 @@ extension ValueReader {
     switch property.type {
     case .any: return try any(content, property, number, step, depth: 1)
     case .link:
-      // A value of the program's own type, which is stored as an embedded object.
+      // A value of a custom type, which is stored as an embedded object.
       let custom = (content as? any _Persistable)?.objectToStore
       if isChecked, let custom, let reason = CheckedValue.fault(in: custom) { throw Unfit(reason) }
       return try object(for: custom ?? content, property, number, step)._boxElement()
@@ -50,7 +50,7 @@ extension ValueReader {
     }
     if let single = Value(single: content) { return _BoxedValue(single) }
     guard depth <= Self.depthMax else { throw Unfit(.tooDeep) }
-    // One that the program holds stays the same one in an unmanaged object.
+    // An unmanaged object keeps the very object that the program holds.
     if treatment != .copied {
       if let list = content as? List<AnyRealmValue> { return list.boxedAsValue }
       if let map = content as? Map<String, AnyRealmValue> { return map.boxedAsValue }
@@ -86,7 +86,7 @@ extension ValueReader {
     return boxed
   }
 
-  /// One element of a collection; nil if the value is none.
+  /// One element of a collection; nil if the value is not one.
   mutating func readElement(
     _ value: Any, for property: PropertyReflection
   ) throws(Realm.InvalidValue) -> _BoxedValue? {
@@ -125,7 +125,7 @@ extension ValueReader {
     return result
   }
 
-  /// A collection of the property's own type, if its elements need not be looked at one by one.
+  /// A collection of the property's own type, if its elements need not be examined one by one.
   private func taken(_ content: Any, _ property: PropertyReflection) -> (any SequenceBacking)? {
     guard let collection = content as? any _CollectionProperty,
       property.wrapper.valueType == type(of: collection)
@@ -142,7 +142,7 @@ extension ValueReader {
 
   // MARK: - Forms of values
 
-  /// What is within optionals, and `AnyRealmValue` values; nil for nil, and for JSON's null.
+  /// The value without optionals and `AnyRealmValue`; nil for nil, and for JSON's null.
   private func present(_ value: Any) -> Any? {
     guard let content = flattened(value) else { return nil }
     switch content {
@@ -163,7 +163,7 @@ extension ValueReader {
     }
   }
 
-  /// The same, checked where values come from outside: others trap when they are read.
+  /// The same, checked if values come from outside: others trap when they are read.
   private func readable(_ value: Any) throws(Unfit) -> Any? {
     guard let content = present(value) else { return nil }
     if isChecked, let reason = CheckedValue.fault(in: content) { throw Unfit(reason) }
@@ -182,7 +182,7 @@ extension ValueReader {
     return zip(map.allKeys, map.all).map { ($0, $1) }
   }
 
-  /// The elements of a list, a set or any other sequence but texts, data and maps.
+  /// The elements of a list, a set or any other sequence, except strings, data and maps.
   private func elements(of content: Any) -> [Any]? {
     if let backing = backing(of: content) { return backing.kind == .map ? nil : backing.all }
     switch content {
@@ -203,14 +203,14 @@ extension _CollectionProperty {
 }
 
 extension _Persistable {
-  /// The object that stands for the value in the file, if one does.
+  /// The object that represents the value in the file, if there is one.
   fileprivate var objectToStore: ObjectBase? {
     Self._description.type == .link ? _box().object : nil
   }
 }
 
 extension ColumnType {
-  /// True for what takes numbers.
+  /// True for types that accept numbers.
   var isNumeric: Bool {
     switch self {
     case .int, .bool, .float, .double, .decimal: true

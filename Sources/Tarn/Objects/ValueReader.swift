@@ -1,39 +1,38 @@
 import Foundation
 import TarnStore
 
-/// Takes values from outside of the typed properties: those of `create(value:)`, `init(value:)`,
-/// `setValue(_:forKey:)`, dynamic objects and migrations. What stands for an object becomes one
-/// here, unmanaged; nothing in a Realm is changed.
+/// Reads values from outside of the typed properties: those of `create(value:)`, `init(value:)`,
+/// `setValue(_:forKey:)`, dynamic objects and migrations. Values for objects become unmanaged
+/// objects here; nothing in a Realm is changed.
 ///
-/// Objects wait in `made` for their values, so that neither long chains nor circles of them are
-/// followed by recursion. One that is to be copied is copied once, on however many ways it is
-/// reached.
+/// Objects wait in `made` for their values, so that neither long chains nor cycles of them need
+/// recursion. An object to be copied is copied once, even if it is reachable by several paths.
 struct ValueReader {
-  /// What becomes of objects among the values.
+  /// The treatment of objects among the values.
   enum Treatment {
-    /// They are taken as they are, as in an assignment.
+    /// They are used as they are, as in an assignment.
     case taken
-    /// So, but embedded ones that belong to another object are copied.
+    /// The same, but embedded ones that belong to another object are copied.
     case shared
-    /// All that are not in the Realm are copied, and embedded ones anyway. In a migration an object
-    /// of the old side stands for its counterpart, which is in the Realm.
+    /// All that are not in the Realm are copied, and embedded ones always. In a migration an object
+    /// of the old side means its counterpart, which is in the Realm.
     case copied
   }
 
-  /// An object that values are for, in the order in which they were come upon.
+  /// An object whose values are read, in the order of their discovery.
   struct Made {
     let object: ObjectBase
     let reflection: ClassReflection
-    /// What its values come from.
+    /// The source of its values.
     let source: Any
     let location: Location
     /// The properties that were given a value.
     var names: Set<String> = []
-    /// Of a dynamic object, which has nowhere to keep them.
+    /// The values of a dynamic object, which cannot hold them itself.
     var values: [(property: PropertyReflection, value: GivenValue)] = []
   }
 
-  /// Where in the input the values of an object are.
+  /// The place of an object's values in the input.
   struct Location {
     /// The number of the object that has it as a value.
     var outer: Int?
@@ -41,7 +40,7 @@ struct ValueReader {
     var step = Step.none
   }
 
-  /// Where in a collection.
+  /// A place in a collection.
   enum Step {
     case none
     case position(Int)
@@ -69,21 +68,21 @@ struct ValueReader {
   /// True if values that a property's type refuses can be stored as they are.
   let keepsRefused: Bool
   let allowsUnknownKeys: Bool
-  /// True if no value at all may end the program.
+  /// True if no value at all may trap.
   private(set) var isChecked = false
   private(set) var made: [Made] = []
   private(set) var refused: [Refused] = []
   private var copies: [Original: Int] = [:]
   private var converted: [Converted] = []
 
-  /// A property of a type of the program's, which is stored as an embedded object.
+  /// A property of a custom type, which is stored as an embedded object.
   private struct Converted {
     let value: GivenValue
     let property: PropertyReflection
     let number: Int
   }
 
-  /// An object that is copied: its row, or the Swift object while it is unmanaged.
+  /// The original of a copy: its row, or the Swift object while it is unmanaged.
   private enum Original: Hashable {
     case row(ObjectIdentifier, LinkTarget)
     case object(ObjectIdentifier)
@@ -107,7 +106,7 @@ struct ValueReader {
     self.allowsUnknownKeys = allowsUnknownKeys
   }
 
-  /// Reads values that come from outside: whatever they are, an error says what does not fit.
+  /// Reads values that come from outside: an error names the value that does not fit.
   init(checking core: RealmCore, allowsUnknownKeys: Bool) {
     self.init(.copied, core, keepsRefused: false, allowsUnknownKeys: allowsUnknownKeys)
     isChecked = true
@@ -115,7 +114,7 @@ struct ValueReader {
 
   // MARK: - Objects
 
-  /// Gives an object its values, and all that are made for it.
+  /// Gives an object its values, and also the objects made for it.
   mutating func fill(
     _ object: ObjectBase, _ reflection: ClassReflection, from value: Any
   ) throws(Realm.InvalidValue) {
@@ -133,7 +132,7 @@ struct ValueReader {
     try fillWaiting()
   }
 
-  /// What a property of an object becomes; the caller assigns it.
+  /// Reads the value of an object's property; the caller assigns it.
   mutating func read(
     _ value: Any, for property: PropertyReflection, of object: ObjectBase
   ) throws(Realm.InvalidValue) -> GivenValue {
@@ -164,7 +163,7 @@ struct ValueReader {
         try put(value, property, number)
       }
     } else if let entries = entries(of: source) {
-      // In an order of their own where an error is to be the same each time.
+      // Sorted if the error must be the same each time.
       for (name, value) in allowsUnknownKeys ? entries : entries.sorted(by: { $0.0 < $1.0 }) {
         guard let property = reflection.property(name), !property.isComputed else {
           if allowsUnknownKeys { continue }
@@ -196,7 +195,7 @@ struct ValueReader {
       if property.isDynamic {
         made[number].values.append((property, given))
       } else if given.isObject, !(property.wrapper.valueType is any _Linking.Type) {
-        // Made of an object, which must have its values first.
+        // Made from an object, which must have its values first.
         converted.append(Converted(value: given, property: property, number: number))
         return
       } else if try !assign(given, property, made[number].object) {
@@ -261,8 +260,8 @@ struct ValueReader {
 
   // MARK: - Making and copying
 
-  /// The object that stands for another one, or for a dictionary or an array; nil if
-  /// that stands for no object of the class.
+  /// The object for another object, a dictionary or an array; nil if that cannot be an object of
+  /// the class.
   mutating func object(
     for content: Any, _ property: PropertyReflection, _ number: Int?, _ step: Step
   ) throws(Unfit) -> ObjectBase {
@@ -288,7 +287,7 @@ struct ValueReader {
     return object._className == target(of: property).name
   }
 
-  /// The object, in the type that its property asks for; nil if it is to be copied.
+  /// The object itself, in the type of its property; nil if it must be copied.
   private func asIs(
     _ object: ObjectBase, _ property: PropertyReflection, _ number: Int?
   ) throws(Unfit) -> ObjectBase? {
@@ -335,7 +334,7 @@ struct ValueReader {
     return wait(reflection, object, location)
   }
 
-  /// An embedded object is copied for each time it occurs, which would not end within itself.
+  /// An embedded object is copied each time it occurs, which would never end within itself.
   private func checkIsOutside(of object: ObjectBase, _ location: Location) throws(Unfit) {
     guard object._isEmbedded else { return }
     var outer = location.outer
@@ -354,16 +353,16 @@ struct ValueReader {
     return object
   }
 
-  /// A long chain of objects must not be released by recursion if a value in it is refused.
+  /// A long chain of objects must not be released recursively if a value in it is refused.
   private func letGoByList(_ object: ObjectBase) {
     if isChecked { object._state.insert(.unlinksWhenItGoes) }
   }
 }
 
-/// What a property is to have.
+/// The new value of a property.
 enum GivenValue {
   case single(_BoxedValue)
-  /// Of a collection its elements.
+  /// The elements of a collection.
   case elements(any SequenceBacking)
 
   fileprivate var isObject: Bool {
@@ -371,10 +370,10 @@ enum GivenValue {
   }
 }
 
-/// Why a value does not fit, on the way to where its location is known.
+/// The reason why a value does not fit, before its location is known.
 struct Unfit: Error {
   let reason: Realm.InvalidValue.Reason
-  /// The element of a collection that does not fit, and where it is in it.
+  /// The element of a collection that does not fit, with its place there.
   private var element: ShownValue?
   private var path = ""
 

@@ -1,16 +1,17 @@
 public import Dispatch
 import TarnStore
 
-/// An opening that `Realm.asyncOpen` has begun. Threading: any. It goes on if nobody keeps this.
+/// An opening that `Realm.asyncOpen` has begun. Threading: any. It continues even if this is
+/// released.
 public final class AsyncOpenTask: Sendable {
-  /// How far an opening has come.
+  /// The progress of an opening.
   public struct Progress: Sendable, Equatable {
-    /// What the migration is at, if there is one.
+    /// The progress of the migration, if there is one.
     public let migration: MigrationProgress?
     /// True when the file is open.
     public let isTransferComplete: Bool
 
-    /// From 0 to 1: of the objects of the class that the migration goes through; 1 when the file is
+    /// The share of the current class that is already migrated, from 0 to 1; 1 once the file is
     /// open.
     public var fractionTransferred: Double {
       guard !isTransferComplete else { return 1 }
@@ -27,22 +28,21 @@ public final class AsyncOpenTask: Sendable {
   }
   private let state = Lock(State())
 
-  /// From when this returns on no callback begins, nor one of progress. The file may be opened
-  /// nevertheless.
+  /// After this returns, no callback begins, nor a progress block. The file may still be opened.
   public func cancel() {
     state.withLock { $0.isCancelled = true }
   }
 
-  /// Calls `block` with how far the opening has come.
+  /// Calls `block` with the progress of the opening.
   ///
-  /// Nothing is downloaded. What may take long is a migration: `block` is called about once per
-  /// thousand objects that it enumerates, and once when the file is open, before the callback of
-  /// `asyncOpen` is queued. One that is added later is told the last of that. It is not called when
-  /// the file cannot be opened, which the callback tells.
+  /// Nothing is downloaded. A migration may take long: `block` is called about once per thousand
+  /// objects that it enumerates, and once when the file is open, before the callback of `asyncOpen`
+  /// is queued. A block added later first receives the latest progress. If opening fails, it is not
+  /// called; the callback receives the error.
   ///
   /// - Parameters:
   ///   - queue: where `block` is called.
-  ///   - block: gets the progress; is kept up to the end of the opening.
+  ///   - block: receives the progress; is retained until the end of the opening.
   public func addProgressNotification(
     queue: DispatchQueue = .main, block: @escaping @Sendable (Progress) -> Void
   ) {
@@ -57,7 +57,7 @@ public final class AsyncOpenTask: Sendable {
 
   fileprivate var goesOn: Bool { state.withLock { !$0.isCancelled } }
 
-  /// In the order in which it is called.
+  /// In the order of the calls.
   fileprivate func tell(_ progress: Progress) {
     state.withLock { state in
       state.latest = progress
@@ -65,7 +65,7 @@ public final class AsyncOpenTask: Sendable {
     }
   }
 
-  /// Nothing will be told any more; what was to be told holds the task.
+  /// No more progress will be reported; pending reports retain the task.
   fileprivate func end() {
     state.withLock { state in
       state.isOver = true
@@ -75,16 +75,15 @@ public final class AsyncOpenTask: Sendable {
 }
 
 extension Realm {
-  /// Opens a configuration, and migrates the file if need be, on another thread; then calls
+  /// Opens a configuration, and migrates the file if needed, on another thread; then calls
   /// `callback` with a Realm that belongs to `callbackQueue`.
   ///
   /// - Parameters:
   ///   - configuration: which file, and how.
   ///   - callbackQueue: a serial queue or the main queue. Any other traps.
-  ///   - callback: gets the Realm, or a `Realm.Error` if the file cannot be opened or does not
+  ///   - callback: receives the Realm, or a `Realm.Error` if the file cannot be opened or does not
   ///     match the classes.
-  /// - Returns: a task that tells how far it has come, and can be cancelled: then `callback` is not
-  ///   called.
+  /// - Returns: a task that reports progress and can be cancelled: then `callback` is not called.
   @discardableResult
   public static func asyncOpen(
     configuration: Configuration = .defaultConfiguration, callbackQueue: DispatchQueue = .main,

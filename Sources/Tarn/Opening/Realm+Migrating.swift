@@ -5,15 +5,15 @@ extension Realm {
   /// Migrates a file without opening a Realm on it, for real or as a dry run.
   ///
   /// A dry run does everything in memory, with the program's block, and commits nothing: the file
-  /// keeps every byte. It does not take the write gate, so others may write meanwhile.
+  /// keeps every byte. It does not take the write lock, so others may write meanwhile.
   ///
   /// - Parameters:
   ///   - configuration: which file, with the version, classes and block to migrate to.
   ///   - dryRun: true to commit nothing.
   ///   - progress: called on this thread while the block enumerates objects, about once per
   ///     thousand.
-  /// - Returns: what was done, or would have been done.
-  /// - Throws: `Realm.Error`, as opening does; `.fileNotFound` in a dry run without a file.
+  /// - Returns: a report of what was done, or would have been done.
+  /// - Throws: `Realm.Error`, like opening; `.fileNotFound` in a dry run without a file.
   @discardableResult
   public static func performMigration(
     for configuration: Configuration = .defaultConfiguration, dryRun: Bool = false,

@@ -2,10 +2,10 @@ import Dispatch
 import TarnStore
 
 extension Realm {
-  /// Whether an opening waits for a server. A file has none, so all of them mean the same; they are
-  /// here for code that was written for synchronized Realms.
+  /// Whether an opening waits for a server. A file has none, so all cases mean the same; they exist
+  /// for code that was written for synchronized Realms.
   public enum OpenBehavior: Sendable {
-    /// Opens what is there.
+    /// Opens the file as it is.
     case never
     /// The same as `never`.
     case once
@@ -15,8 +15,8 @@ extension Realm {
 
   /// Opens a configuration for the main actor; the same instance as on the main thread and queue.
   ///
-  /// The file is opened, and migrated if need be, on another thread. An instance that is open there
-  /// already is moved to the newest version, unless it is in a write.
+  /// The file is opened, and migrated if needed, on another thread. An instance that is already
+  /// open there advances to the newest version, unless it is in a write.
   ///
   /// - Parameters:
   ///   - configuration: which file, and how.
@@ -34,8 +34,8 @@ extension Realm {
   ///
   /// The Realm and everything that is read through it belong to the actor: code that is isolated to
   /// it uses them without `await`, before and after any suspension, whatever thread it runs on.
-  /// Observers are called there. Any other code traps; see the article Concurrency for what of this
-  /// is checked when.
+  /// Observers are called there. Any other code traps; the article Concurrency lists the checks and
+  /// their times.
   ///
   /// ```swift
   /// actor Kennel {
@@ -45,9 +45,9 @@ extension Realm {
   /// }
   /// ```
   ///
-  /// The file is opened, and migrated if need be, on another thread. Opening it for the same actor
-  /// again gives the same instance, moved to the newest version unless it is in a write. The Realm
-  /// does not keep the actor.
+  /// The file is opened, and migrated if needed, on another thread. Opening it for the same actor
+  /// again gives the same instance, advanced to the newest version unless it is in a write. The
+  /// Realm does not retain the actor.
   ///
   /// - Parameters:
   ///   - configuration: which file, and how.
@@ -67,7 +67,7 @@ extension Realm {
   ///
   /// - Parameters:
   ///   - configuration: which file, and how.
-  ///   - _isolation: the calling code's actor; not to be given.
+  ///   - _isolation: the calling code's actor; do not pass it.
   ///   - downloadBeforeOpen: has no effect; see ``OpenBehavior``.
   /// - Throws: `Realm.Error` if the file cannot be opened or does not match the classes;
   ///   `CancellationError` if the task is cancelled before it is open.
@@ -79,9 +79,9 @@ extension Realm {
   }
 }
 
-/// A Realm on its way from its actor to who asked for it, which is that actor's code.
+/// A Realm that is passed from its actor to the caller, which is that actor's code.
 private struct Opened: @unchecked Sendable {
-  // because: what lies between only passes it on.
+  // because: the code in between only passes it on.
   let realm: Realm
 
   private init(_ core: RealmCore) { realm = Realm(core) }
@@ -105,7 +105,7 @@ private struct Opened: @unchecked Sendable {
   }
 }
 
-/// Work that waits for the disk or for others, away from the threads that tasks share.
+/// Work that waits for the disk or for other writers, away from the threads that tasks share.
 enum Blocking {
   static func run<R: Sendable>(
     _ work: @escaping @Sendable () throws(Realm.Error) -> R

@@ -5,8 +5,8 @@ import TarnStore
 enum RealmCache {
   private typealias Key = LeftWrites.Key
 
-  /// Instances are confined to their schedulers; this table is not, so it only ever hands one to
-  /// code that runs on the scheduler which the key names.
+  /// Instances are confined to their schedulers; this table is not, so it only returns an instance
+  /// to code that runs on the scheduler in the key.
   private struct Table: @unchecked Sendable {
     // because: the weak references are followed under the lock and on the instance's scheduler.
     var instances: [Key: WeakCore] = [:]
@@ -66,8 +66,7 @@ enum RealmCache {
     return core
   }
 
-  /// The same if the scheduler has an instance: without work on files that may take its time. Nil
-  /// if it has none.
+  /// Like above, if the scheduler has an instance: without slow file access. Nil if it has none.
   static func opened(
     _ configuration: Realm.Configuration, _ scheduler: Scheduler
   ) throws(Realm.Error) -> RealmCore? {
@@ -80,14 +79,14 @@ enum RealmCache {
     return isThere ? try open(configuration, scheduler) : nil
   }
 
-  /// The instance ends. Another one may go on with the write that it has open.
+  /// The instance ends. Another one may continue its open write.
   private static func takeBack(_ core: RealmCore) {
     let key = Key(store: ObjectIdentifier(core.store), scheduler: core.scheduler.key)
     if core.write.isOpen, let session = core.session {
       let left = LeftWrite(core, session)
-      // Nobody is told of the end of an actor, so the write cannot wait for somebody to go on.
+      // The end of an actor is not reported, so the write cannot wait for code to continue it.
       if core.scheduler.isActor { left.cancel() } else { LeftWrites.keep(left, key) }
-      // The end of its manual scheduler was told before.
+      // The end of its manual scheduler was reported before.
       if core.scheduler.isGone { LeftWrites.end(key.scheduler) }
     }
     forget(ObjectIdentifier(core), key)
@@ -95,15 +94,15 @@ enum RealmCache {
 
   /// An entry that stays would keep its queue alive.
   private static func forget(_ id: ObjectIdentifier, _ key: LeftWrites.Key) {
-    nonisolated(unsafe) var ended: WeakCore?  // because: it is let go of outside of the lock
+    nonisolated(unsafe) var ended: WeakCore?  // because: it is released outside of the lock
     table.withLock { table in
       if table.instances[key]?.id == id { unsafe ended = table.instances.removeValue(forKey: key) }
     }
     unsafe withExtendedLifetime(ended) {}
   }
 
-  /// The scheduler is no more: writes that are open there are cancelled. Called on a thread that
-  /// ends, and where the last reference to another scheduler goes.
+  /// The scheduler has ended: its open writes are cancelled. Called on a thread that ends, and
+  /// where the last reference to another scheduler is released.
   @Sendable static func end(_ scheduler: Scheduler.Key) {
     switch scheduler {
     case .thread:
@@ -116,9 +115,10 @@ enum RealmCache {
         core.cancelWrite()
       }
     case .manual:
-      // What is queued would keep the instance. Who has it otherwise may go on with the write.
+      // Queued blocks would retain the instance. Code that holds it otherwise may continue the
+      // write.
       for core in living(on: scheduler) { core.asyncWrites?.abandon() }
-    // The instances that live there keep a queue, and nobody is told of the end of an actor.
+    // Instances on a queue retain it, and the end of an actor is not reported.
     case .main, .queue, .actor, .anywhere: break
     }
     LeftWrites.end(scheduler)
@@ -145,8 +145,8 @@ enum RealmCache {
   /// Traps if it cannot be opened.
   ///
   /// - Parameters:
-  ///   - home: where what is looked for came from.
-  ///   - purpose: what it is opened for, in the message.
+  ///   - home: the scheduler of the object that is looked for.
+  ///   - purpose: the reason for opening it, for the message.
   static func here(
     _ store: Store, _ configuration: Realm.Configuration, home: Scheduler.Key, for purpose: String
   ) -> RealmCore {

@@ -1,11 +1,11 @@
 import TarnStore
 
-/// What another process does to the schema while this instance has the file open.
+/// Changes of the schema by others while this instance has the file open.
 extension RealmCore {
   /// The program has loaded more classes since the instance was opened, and the file has them now.
-  /// They can be used at once if nothing else was committed since, else when the instance moves.
+  /// They can be used at once if nothing else was committed since, else after the next advance.
   func learn(_ newer: ModelSchema, _ wanted: Realm.Configuration) throws(StorageError) {
-    // Who lists classes gets what the list of the one before says.
+    // An instance with a list of classes keeps its list.
     guard configuration.objectTypes == nil, wanted.objectTypes == nil else { return }
     classes.learn(newer)
     guard session == nil, let shown = reader?.snapshot else { return }

@@ -1,18 +1,18 @@
 import Dispatch
 import TarnStore
 
-/// Something observed, on its way to another actor or queue: it is passed on frozen, and observed
-/// as its counterpart in the instance that lives there.
+/// An observed object or collection, passed to another actor or queue: it is passed frozen, and
+/// observed as its counterpart in the instance that lives there.
 ///
-/// An instance that begins with this starts at the version from which the observed thing came, so
-/// that it tells of everything that was committed since. One that is open there and shows more
-/// already tells an object's observer what lies between.
+/// If an instance begins with this, it starts at the version of the observed object, so that it
+/// reports every later commit. If one is already open there at a newer version, it first reports to
+/// an object's observer the changes in between.
 struct Elsewhere<Confined: ThreadConfined>: @unchecked Sendable {
   // because: it is frozen, so any thread may read it.
   private let frozen: Confined
   private let core: RealmCore
 
-  /// Traps for what cannot be observed.
+  /// Traps for anything that cannot be observed.
   init(_ confined: Confined) {
     guard let realm = confined.realm else {
       trap("Only what is managed by a Realm can be observed; add the object first.")
@@ -26,8 +26,8 @@ struct Elsewhere<Confined: ThreadConfined>: @unchecked Sendable {
   /// Registers an observer where this code runs.
   ///
   /// - Parameter register: observes the counterpart.
-  /// - Returns: a token, and the instance that tells; a token of no observation and nil if the
-  ///   object is gone by now.
+  /// - Returns: a token, and the observing instance; an inactive token and nil if the object no
+  ///   longer exists.
   /// - Throws: if the file cannot be opened here.
   private func observe(
     _ scheduler: Scheduler, _ register: (Confined) -> NotificationToken
@@ -46,10 +46,10 @@ struct Elsewhere<Confined: ThreadConfined>: @unchecked Sendable {
 // MARK: - On actors
 
 extension Elsewhere {
-  /// Observes on an actor; when this returns, the observation is in force.
+  /// Observes on an actor; when this returns, the observation is active.
   ///
   /// - Parameters:
-  ///   - block: called on the actor, which the observation does not keep.
+  ///   - block: called on the actor, which the observation does not retain.
   ///   - register: observes the counterpart.
   func observe<A: Actor, Change: _FailingChange>(
     on actor: A, _ block: @escaping @Sendable (isolated A, Change) -> Void,
@@ -62,7 +62,8 @@ extension Elsewhere {
     return NotificationToken()
   }
 
-  /// Returns after the first call. If that takes much, a worker prepares it, and the actor is free.
+  /// Returns after the first call. If that is expensive, a worker prepares it while the actor is
+  /// free.
   private func begin<A: Actor, Change: _FailingChange>(
     isolatedTo actor: isolated A, _ block: @escaping @Sendable (isolated A, Change) -> Void,
     _ register: (Confined, @escaping (Change) -> Void) -> NotificationToken
@@ -92,7 +93,7 @@ extension Elsewhere {
 // MARK: - On queues
 
 extension Elsewhere {
-  /// Observes on a queue, from some time later on.
+  /// Observes on a queue, beginning later.
   func observe<Change: _FailingChange>(
     on queue: DispatchQueue, _ block: @escaping @Sendable (Change) -> Void,
     _ register: @escaping @Sendable (Confined, @escaping (Change) -> Void) -> NotificationToken
@@ -107,7 +108,7 @@ extension Elsewhere {
             if state.isActive { block(change) }
           }
         }
-        // The first call shows the version from which the observation tells of every commit.
+        // The first call has the version after which the observation reports every commit.
         if let here, here.session == nil { here.delivery.deliverRound() }
         host.take(token, state)
       } catch {
@@ -118,7 +119,7 @@ extension Elsewhere {
   }
 }
 
-/// What the token of an observation on a queue ends, once that is there.
+/// Ends an observation on a queue for its token, once that exists.
 private final class ElsewhereHost: TokenHost {
   private let token = Lock<NotificationToken?>(nil)
 
@@ -140,7 +141,7 @@ private final class ElsewhereHost: TokenHost {
 // MARK: - The instance there
 
 extension RealmCore {
-  /// Shows that state or a newer one.
+  /// Advances to that state or a newer one.
   fileprivate func catchUp(with snapshot: Snapshot) throws(Realm.Error) {
     try publicly { () throws(StorageError) in
       guard let shownVersion else {
@@ -158,7 +159,7 @@ extension RealmCore {
     return delivery.observers.observations([identity]).contains(where: \.waitsForWorker)
   }
 
-  /// Tells an object's observer what has happened to it since another instance's version.
+  /// Reports to an object's observer its changes since another instance's version.
   fileprivate func makeUp(for token: NotificationToken, since past: RealmCore) {
     guard let identity = token.identity, let reader, let from = past.shownVersion,
       reader.snapshot.version > from

@@ -1,32 +1,32 @@
 public import Dispatch
 
-// Observing where another actor or queue is the observer. The rules are told at the first of each
-// kind.
+// Observing on another actor or queue. The first function of each kind documents the rules.
 
 extension _ObservableCollection {
-  /// Calls `block` on an actor, as `observe(keyPaths:)` would there: first with `.initial` and then
-  /// with each difference. What it is given belongs to the actor. Needed only where that is another
-  /// one than the collection's own.
+  /// Calls `block` on an actor, like `observe(keyPaths:)` there: first with `.initial` and then
+  /// with each change. Its arguments belong to the actor. Needed only if that is not the
+  /// collection's own.
   ///
   /// When this returns, the first call has been made, unless the actor has a write open, and the
-  /// observation is in force: every commit from then on is told, those of the collection's own
-  /// Realm too, for which the observing one is another instance. If that is opened by this call, it
-  /// begins at the version that the collection shows. A first call that takes much is prepared by a
-  /// worker, while other code of the actor can run, and shows what has been committed meanwhile.
+  /// observation is active: every later commit is reported, also those of the collection's own
+  /// Realm, to which the observing one is another instance. If this call opens that instance, it
+  /// begins at the version of the collection. An expensive first call is prepared by a worker while
+  /// other code of the actor can run, and includes commits made meanwhile.
   ///
-  /// The observation keeps neither the actor nor the collection. If the collection's owner is gone,
-  /// or the task is cancelled, the token is one of no observation, and `block` is never called.
+  /// The observation retains neither the actor nor the collection. If the collection's owner is
+  /// gone, or the task is cancelled, the token is inactive, and `block` is never called.
   ///
-  /// Traps for what cannot be observed where it is: an unmanaged, frozen or invalidated collection,
-  /// and in a write that has changed something. Traps on the actor for key paths of properties that
-  /// a class does not have.
+  /// Traps for a collection that cannot be observed where it is: an unmanaged, frozen or
+  /// invalidated one, and in a write that has changed something. Traps on the actor for key paths
+  /// of properties that a class does not have.
   ///
   /// - Parameters:
-  ///   - keyPaths: what of the elements counts; see `observe(keyPaths:)`.
+  ///   - keyPaths: the properties that count; see `observe(keyPaths:)`.
   ///   - actor: where to observe.
-  ///   - _isolation: the calling code's actor; not to be given.
-  ///   - block: gets the actor, isolated to it, and the change.
-  /// - Returns: a token; keep it for as long as you want to observe. Any thread may invalidate it.
+  ///   - _isolation: the calling code's actor; do not pass it.
+  ///   - block: receives the actor, isolated to it, and the change.
+  /// - Returns: a token; retain it for as long as you want to observe. Any thread may invalidate
+  ///   it.
   public func observe<A: Actor>(
     keyPaths: [String]? = nil, on actor: A, _isolation: isolated (any Actor)? = #isolation,
     _ block: @escaping @Sendable (isolated A, _Change) -> Void
@@ -46,23 +46,24 @@ extension _ObservableCollection {
     return await Elsewhere(self).observe(on: actor, block) { $0._observe(look, $1) }
   }
 
-  /// Calls `block` on a queue, as `observe(keyPaths:)` would there: first with `.initial` and then
-  /// with each difference. What it is given belongs to the queue.
+  /// Calls `block` on a queue, like `observe(keyPaths:)` there: first with `.initial` and then with
+  /// each change. Its arguments belong to the queue.
   ///
   /// It returns at once, and the observation begins in a later block of the queue. If the queue has
-  /// no Realm of the file yet, the one that is opened for it begins at the version that the
-  /// collection shows, so that `.initial` shows that and every later change is told. If it has one
-  /// that shows a newer version, `.initial` shows that one. Either is worked out in that block.
+  /// no Realm of the file yet, one is opened at the version of the collection, so that `.initial`
+  /// has that version and no later change is missed. If it has one at a newer version, `.initial`
+  /// has that version. Either is computed in that block.
   ///
   /// If the collection's owner is gone by then, or the token was invalidated, `block` is never
-  /// called. Traps as the other form does, on the queue for the key paths, and for a queue that is
-  /// not serial.
+  /// called. Traps in the same cases as the other form, on the queue for the key paths, and for a
+  /// queue that is not serial.
   ///
   /// - Parameters:
-  ///   - keyPaths: what of the elements counts; see `observe(keyPaths:)`.
+  ///   - keyPaths: the properties that count; see `observe(keyPaths:)`.
   ///   - queue: a serial queue or the main queue; nil to observe here.
-  ///   - block: gets the change.
-  /// - Returns: a token; keep it for as long as you want to observe. Any thread may invalidate it.
+  ///   - block: receives the change.
+  /// - Returns: a token; retain it for as long as you want to observe. Any thread may invalidate
+  ///   it.
   public func observe(
     keyPaths: [String]? = nil, on queue: DispatchQueue?,
     _ block: @escaping @Sendable (_Change) -> Void
@@ -85,8 +86,8 @@ extension _ObservableCollection {
 }
 
 extension _DeltaCollection {
-  /// Calls `block` on an actor, as `observe(depth:)` would there; see `observe(keyPaths:on:)`.
-  /// Traps for a negative depth, and where that does.
+  /// Calls `block` on an actor, like `observe(depth:)` there; see `observe(keyPaths:on:)`. Traps
+  /// for a negative depth, and in the same cases.
   public func observe<A: Actor>(
     depth: Int, on actor: A, _isolation: isolated (any Actor)? = #isolation,
     _ block: @escaping @Sendable (isolated A, _Change) -> Void
@@ -95,8 +96,8 @@ extension _DeltaCollection {
     return await Elsewhere(self).observe(on: actor, block) { $0._observe(look, $1) }
   }
 
-  /// Calls `block` on a queue, as `observe(depth:)` would there; see `observe(keyPaths:on:)`. Traps
-  /// for a negative depth, and where that does.
+  /// Calls `block` on a queue, like `observe(depth:)` there; see `observe(keyPaths:on:)`. Traps for
+  /// a negative depth, and in the same cases.
   public func observe(
     depth: Int, on queue: DispatchQueue?, _ block: @escaping @Sendable (_Change) -> Void
   ) -> NotificationToken {
@@ -106,7 +107,7 @@ extension _DeltaCollection {
   }
 }
 
-// MARK: - With all that is known of each change
+// MARK: - With full details of each change
 
 extension _DeltaCollection {
   private func observeChanges(
@@ -115,10 +116,11 @@ extension _DeltaCollection {
     _changeOrigin.looking(look).observe(block)
   }
 
-  /// Calls `block` on an actor, as `observeChanges(keyPaths:)` would there; otherwise as
-  /// `observe(keyPaths:on:)` does. The deltas belong to the actor.
+  /// Calls `block` on an actor, like `observeChanges(keyPaths:)` there; otherwise like
+  /// `observe(keyPaths:on:)`. The deltas belong to the actor.
   ///
-  /// - Returns: a token; keep it for as long as you want to observe. Any thread may invalidate it.
+  /// - Returns: a token; retain it for as long as you want to observe. Any thread may invalidate
+  ///   it.
   public func observeChanges<A: Actor>(
     keyPaths: [String]? = nil, on actor: A, _isolation: isolated (any Actor)? = #isolation,
     _ block: @escaping @Sendable (isolated A, ObservedChange<Self, _Delta>) -> Void
@@ -138,7 +140,7 @@ extension _DeltaCollection {
     return await Elsewhere(self).observe(on: actor, block) { $0.observeChanges(look, $1) }
   }
 
-  /// The same for what `observe(depth:)` tells.
+  /// The same, with the changes that `observe(depth:)` reports.
   public func observeChanges<A: Actor>(
     depth: Int, on actor: A, _isolation: isolated (any Actor)? = #isolation,
     _ block: @escaping @Sendable (isolated A, ObservedChange<Self, _Delta>) -> Void
@@ -147,10 +149,11 @@ extension _DeltaCollection {
     return await Elsewhere(self).observe(on: actor, block) { $0.observeChanges(look, $1) }
   }
 
-  /// Calls `block` on a queue, as `observeChanges(keyPaths:)` would there; otherwise as
-  /// `observe(keyPaths:on:)` does. The deltas belong to the queue.
+  /// Calls `block` on a queue, like `observeChanges(keyPaths:)` there; otherwise like
+  /// `observe(keyPaths:on:)`. The deltas belong to the queue.
   ///
-  /// - Returns: a token; keep it for as long as you want to observe. Any thread may invalidate it.
+  /// - Returns: a token; retain it for as long as you want to observe. Any thread may invalidate
+  ///   it.
   public func observeChanges(
     keyPaths: [String]? = nil, on queue: DispatchQueue?,
     _ block: @escaping @Sendable (ObservedChange<Self, _Delta>) -> Void
@@ -171,7 +174,7 @@ extension _DeltaCollection {
     return Elsewhere(self).observe(on: queue, block) { $0.observeChanges(look, $1) }
   }
 
-  /// The same for what `observe(depth:)` tells.
+  /// The same, with the changes that `observe(depth:)` reports.
   public func observeChanges(
     depth: Int, on queue: DispatchQueue?,
     _ block: @escaping @Sendable (ObservedChange<Self, _Delta>) -> Void
@@ -185,7 +188,7 @@ extension _DeltaCollection {
 // MARK: - Maps along key paths of their objects' class
 
 extension Map {
-  /// The same as with texts, for key paths of the objects' class.
+  /// The same as with strings, for key paths of the objects' class.
   @_disfavoredOverload
   public func observe<T: ObjectBase, A: Actor>(
     keyPaths: [PartialKeyPath<T>], on actor: A, _isolation: isolated (any Actor)? = #isolation,
@@ -194,7 +197,7 @@ extension Map {
     await observe(keyPaths: _names(of: keyPaths), on: actor, _isolation: _isolation, block)
   }
 
-  /// The same as with texts, for key paths of the objects' class.
+  /// The same as with strings, for key paths of the objects' class.
   @_disfavoredOverload
   public func observe<T: ObjectBase>(
     keyPaths: [PartialKeyPath<T>], on queue: DispatchQueue?,
@@ -203,7 +206,7 @@ extension Map {
     observe(keyPaths: _names(of: keyPaths), on: queue, block)
   }
 
-  /// The same as with texts, for key paths of the objects' class.
+  /// The same as with strings, for key paths of the objects' class.
   @_disfavoredOverload
   public func observeChanges<T: ObjectBase, A: Actor>(
     keyPaths: [PartialKeyPath<T>], on actor: A, _isolation: isolated (any Actor)? = #isolation,
@@ -212,7 +215,7 @@ extension Map {
     await observeChanges(keyPaths: _names(of: keyPaths), on: actor, _isolation: _isolation, block)
   }
 
-  /// The same as with texts, for key paths of the objects' class.
+  /// The same as with strings, for key paths of the objects' class.
   @_disfavoredOverload
   public func observeChanges<T: ObjectBase>(
     keyPaths: [PartialKeyPath<T>], on queue: DispatchQueue?,

@@ -2,12 +2,10 @@ public import Dispatch
 import TarnStore
 
 extension _PropertyObservable {
-  /// Calls `block` on an actor, as observing there would; see the same method of
-  /// ``RealmCollection``.
+  /// Observes this object on an actor; see the same method of ``RealmCollection``.
   ///
-  /// There is no first call. What was committed between the version that the object shows and the
-  /// one that the observing Realm shows is told, too. If the object is gone there, the token is one
-  /// of no observation.
+  /// There is no first call. Commits between the versions of the object and of the observing Realm
+  /// are reported, too. If the object does not exist there, the token is inactive.
   public func observe<A: Actor>(
     keyPaths: [String]? = nil, on actor: A, _isolation: isolated (any Actor)? = #isolation,
     _ block: @escaping @Sendable (isolated A, ObjectChange<Self>) -> Void
@@ -25,12 +23,11 @@ extension _PropertyObservable {
     await observe(keyPaths: _names(of: keyPaths), on: actor, _isolation: _isolation, block)
   }
 
-  /// Calls `block` on a queue, from a later block of it on; see the same method of
+  /// Observes this object on a queue, beginning in a later block of it; see the same method of
   /// ``RealmCollection``.
   ///
-  /// There is no first call. What was committed between the version that the object shows and the
-  /// one that the observing Realm shows is told, too. If the object is gone there, the token is one
-  /// of no observation.
+  /// There is no first call. Commits between the versions of the object and of the observing Realm
+  /// are reported, too. If the object does not exist there, the token is inactive.
   public func observe(
     keyPaths: [String]? = nil, on queue: DispatchQueue?,
     _ block: @escaping @Sendable (ObjectChange<Self>) -> Void

@@ -12,11 +12,10 @@ import TarnStore
 /// }
 /// ```
 ///
-/// Each read finds the object in the Realm that lives where the reading code runs, as
-/// `Realm(configuration:)` with the same configuration does; if there is none, it is opened. The
-/// rules are those of `Realm.resolve`. Read it once and keep the result as long as you are in that
-/// context: each read looks the object up anew. Between the read and a write somebody may delete
-/// it.
+/// Each read looks the object up in the Realm that lives where the reading code runs, like
+/// `Realm(configuration:)` with the same configuration; if there is none, it is opened. The rules
+/// are those of `Realm.resolve`. Read it once and keep the result as long as you are in that
+/// context: each read is a new lookup. Between the read and a write the object may be deleted.
 ///
 /// It works for local variables, properties and parameters. In the Swift 6 language mode a closure
 /// for another thread cannot capture a local variable; it captures the wrapper instead:
@@ -32,8 +31,8 @@ import TarnStore
 @propertyWrapper public final class ThreadSafe<Confined: ThreadConfined>: Sendable {
   private let reference: Lock<ThreadSafeReference<Confined>?>
 
-  /// A variable for something managed, or nil. Traps where ``ThreadSafeReference`` does. Threading:
-  /// where that belongs.
+  /// A variable for a managed object, or nil. Traps where ``ThreadSafeReference`` does. Threading:
+  /// where the object belongs.
   public init(wrappedValue: Confined?) {
     reference = Lock(wrappedValue.map { ThreadSafeReference(to: $0) })
   }
@@ -41,13 +40,13 @@ import TarnStore
   /// The object or collection in the Realm that lives where this code runs; nil if it was deleted
   /// or is nil. Traps if the file cannot be opened here.
   ///
-  /// Setting it takes something managed, of any Realm, where that belongs, or nil. It traps where
+  /// Set it to a managed object of any Realm, where that belongs, or to nil. It traps where
   /// ``ThreadSafeReference`` does.
   public var wrappedValue: Confined? {
     get { reference.withLock { $0 }?.resolveHere() }
     set {
       let new = newValue.map { ThreadSafeReference(to: $0) }
-      // The former one goes outside of the lock: with it, a file may be closed.
+      // The former one is released outside of the lock: that may close a file.
       let former = reference.withLock { held in
         defer { held = new }
         return held

@@ -1,9 +1,9 @@
 import TarnStore
 
-/// A managed object or collection on its way to another thread, queue or actor.
+/// A reference to a managed object or collection for another thread, queue or actor.
 ///
-/// Managed things belong to one thread, queue or actor. A reference to one belongs to none: make it
-/// there, send or capture it, and resolve it where the thing is needed.
+/// Managed objects belong to one thread, queue or actor. A reference to one does not: create it
+/// there, send or capture it, and resolve it where the object is needed.
 ///
 /// ```swift
 /// let reference = ThreadSafeReference(to: order)
@@ -14,16 +14,16 @@ import TarnStore
 /// }
 /// ```
 ///
-/// It can be copied, kept, and resolved any number of times, in several of them at once. It holds
+/// It can be copied, kept, and resolved any number of times, on several threads at once. It holds
 /// names and keys, never a version of the file: only the file stays open while a reference exists,
-/// as it does for a Realm. What can be referred to, and by what it is found, is in the article
-/// <doc:PassingData>.
+/// like for a Realm. The article <doc:PassingData> lists what can be referred to, and how it is
+/// found.
 public struct ThreadSafeReference<Confined: ThreadConfined>: Sendable {
   private let parcel: Parcel
 
-  /// A reference to something managed. Threading: where that belongs; something frozen anywhere.
+  /// A reference to a managed object. Threading: where that belongs; a frozen object anywhere.
   ///
-  /// Traps for something unmanaged, deleted or invalidated, for results derived from a collection
+  /// Traps for an unmanaged, deleted or invalidated object, for results derived from a collection
   /// that was created in the open write, for sections by a block, and in a migration.
   public init(to confined: Confined) {
     let realm = confined.realmToLeave("passed on")
@@ -31,14 +31,14 @@ public struct ThreadSafeReference<Confined: ThreadConfined>: Sendable {
     parcel = Parcel(confined._passage(), from: realm.core)
   }
 
-  /// True if what it refers to is gone for good: deleted in the newest version of the file, or
-  /// created in a write that was cancelled. Results of all objects of a class are never gone, those
-  /// of a collection are when that is. Threading: any.
+  /// True if the object is permanently gone: deleted in the newest version of the file, or created
+  /// in a write that was cancelled. Results of all objects of a class are never invalidated, those
+  /// of a collection when the collection is. Threading: any.
   ///
-  /// A Realm that shows an older version may still have the object, and `resolve` returns it there.
+  /// A Realm at an older version may still have the object, and `resolve` returns it there.
   public var isInvalidated: Bool { parcel.isGone }
 
-  /// - Returns: what it refers to; nil if it is not there.
+  /// - Returns: the object; nil if it does not exist there.
   func resolve(in core: RealmCore) -> Confined? {
     guard let found = parcel.arrival(in: core) else { return nil }
     guard let found = found as? Confined else {
@@ -52,16 +52,16 @@ public struct ThreadSafeReference<Confined: ThreadConfined>: Sendable {
 }
 
 extension Realm {
-  /// What a reference refers to, as this Realm shows it; nil if it is not there: it was deleted, or
+  /// The object of a reference, in this Realm; nil if it does not exist here: it was deleted, or
   /// created in a write that was cancelled.
   ///
-  /// A Realm that shows an older version than the reference was made at, or the same one if that
-  /// was in a write, is refreshed first, which calls observers. One that shows nothing yet starts
-  /// at the version of the reference if that is still in use and was not in a write, else at the
-  /// newest. One that shows a newer version stays, and so do a Realm in a write, one that is
-  /// calling an observer, and a frozen one.
+  /// A Realm at an older version than the reference, or at the same one if that was created in a
+  /// write, is refreshed first, which calls observers. A Realm without a version starts at that of
+  /// the reference if it is still in use and was not in a write, else at the newest. A Realm at a
+  /// newer version stays there, and so do a Realm in a write, one that is calling an observer, and
+  /// a frozen one.
   ///
-  /// Traps for a reference to something in another file.
+  /// Traps for a reference to an object in another file.
   ///
   /// - Returns: an object or collection of this Realm.
   public func resolve<Confined: ThreadConfined>(
@@ -71,17 +71,17 @@ extension Realm {
   }
 }
 
-/// What is in a reference, whatever it refers to.
+/// The content of a reference of any type.
 private final class Parcel: Sendable {
   private let content: any Passage
-  /// The write that made what it is about, which was open then.
+  /// The write that created the object, which was open then.
   private let createdInWrite: WriteMark?
-  /// While it is held, the file opened again is the same store.
+  /// While it is held, opening the file again gives the same store.
   private let store: Store
   private let configuration: Realm.Configuration
   private let home: Scheduler.Key
   private let version: Version
-  /// The state that was shown, for as long as somebody else holds it.
+  /// The snapshot of that version, as long as it is in use elsewhere.
   private weak let snapshot: Snapshot?
   private let isFromWrite: Bool
 
@@ -107,7 +107,7 @@ private final class Parcel: Sendable {
         + "'\(core.store.path)'. Resolve it in a Realm of its own file.")
     core.catchUp(to: version, isFromWrite ? nil : snapshot)
     let found = content.arrival(in: core)
-    // Looked at last: keys of a cancelled write are used again by the next one.
+    // Checked last: the next write reuses the keys of a cancelled one.
     return createdInWrite?.wasCancelled == true ? nil : found
   }
 
@@ -132,13 +132,13 @@ private final class Parcel: Sendable {
 }
 
 extension RealmCore {
-  /// True for the two sides of a migration, of which nothing outlives its block.
+  /// True for the two sides of a migration, whose objects end with its block.
   fileprivate var isOfMigration: Bool { wakeUp == nil && !isFrozen }
 
-  /// Moves on to where something of that version is to be found, if it may.
+  /// Advances to a version at which the object can be found, if allowed.
   ///
-  /// - Parameter snapshot: what an instance that shows nothing yet may start with; nil if the
-  ///   newest version is wanted.
+  /// - Parameter snapshot: the version for an instance without one; nil if the newest version is
+  ///   wanted.
   fileprivate func catchUp(to version: Version, _ snapshot: Snapshot?) {
     if isFrozen { return }
     checkThread()
@@ -150,7 +150,7 @@ extension RealmCore {
     if shown < version || shown == version && snapshot == nil { refresh() }
   }
 
-  /// Shows an older version than the newest, unless that has another schema.
+  /// Starts at an older version than the newest, unless that has another schema.
   private func start(with snapshot: Snapshot) {
     trapping { () throws(StorageError) in
       guard try newestFittingSnapshot().schema.epoch == snapshot.schema.epoch else { return }

@@ -2,7 +2,7 @@ public import Foundation
 import TarnStore
 
 extension Date {
-  /// From 1970 to 2001, where Foundation counts from.
+  /// The seconds from 1970 to 2001, where Foundation's dates begin.
   @usableFromInline static var _epochSeconds: Int64 { 978_307_200 }
 
   @inlinable init(_seconds seconds: Int64, nanoseconds: Int32) {
@@ -15,7 +15,7 @@ extension Date {
 
   /// The nearest nanosecond. A date further than about 17 minutes from 1 January 2001 is stored
   /// exactly: there a Double's steps are wider than the rounding. Traps for dates that are not
-  /// finite, or beyond the 64-bit seconds.
+  /// finite, or do not fit 64-bit seconds.
   var timestamp: Timestamp {
     let interval = timeIntervalSinceReferenceDate
     let whole = interval.rounded(.down)

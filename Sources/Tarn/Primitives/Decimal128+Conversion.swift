@@ -1,9 +1,9 @@
 public import Foundation
 import TarnStore
 
-// From and to other numbers. What comes from a binary number is the decimal of the fewest digits
-// that no other number of that type is nearer to, as it prints: 0.1 becomes 0.1, though the double
-// is a little more.
+// Conversion from and to other numbers. A binary number becomes the shortest decimal that is nearer
+// to it than to any other number of its type, as it prints: 0.1 becomes 0.1, though the double is a
+// little more.
 
 extension Decimal128: ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral,
   ExpressibleByStringLiteral
@@ -15,7 +15,7 @@ extension Decimal128: ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral,
   /// more digits, or trailing zeros, as a string: `"1.10"`.
   public init(floatLiteral value: Double) { self.init(value) }
 
-  /// The number that the text spells; NaN if it spells none.
+  /// The number that the string spells; NaN if it is not a number.
   public init(stringLiteral text: String) { self.init(DecimalNumber(text: text) ?? .nan) }
 }
 
@@ -61,7 +61,7 @@ extension Decimal128 {
     }
   }
 
-  /// The value of a number of any type, or of a text that spells one; NaN for anything else.
+  /// The value of a number of any type, or of a string that spells one; NaN for anything else.
   public init(value: Any) {
     switch value {
     case let value as Decimal128: self = value

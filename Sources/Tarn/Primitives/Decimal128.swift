@@ -10,7 +10,7 @@ import TarnStore
 ///
 /// Values go from ``min`` to ``max``, about 10 to the power of 6145 either way; the smallest above
 /// zero is 10 to the power of -6176. Every result is the exact one rounded to 34 digits, to even on
-/// ties. Nothing traps: what is too large becomes infinite, and 0/0 and the like are NaN.
+/// ties. Nothing traps: results that are too large become infinite, and 0/0 and the like are NaN.
 ///
 /// A number keeps its trailing zeros: `"1.10"` prints as 1.10, and sums and products have them as
 /// on paper. They make no difference for `==`, the order and the hash. As with `Double`, NaN is
@@ -19,7 +19,7 @@ import TarnStore
 /// The arithmetic is that of Intel's Decimal Floating-Point Math Library, a package of Debian's
 /// (`libintelrdfpmath-dev`).
 public struct Decimal128: Sendable {
-  /// The number as it is stored, the half with the sign.
+  /// The stored number, the half with the sign.
   @usableFromInline let _high: UInt64
   @usableFromInline let _low: UInt64
 
@@ -44,14 +44,14 @@ public struct Decimal128: Sendable {
   /// The largest finite number.
   public static var max: Decimal128 { Decimal128(DecimalNumber.greatest) }
 
-  /// True for NaN, such as 0/0 or a text that is not a number.
+  /// True for NaN, such as 0/0 or a string that is not a number.
   public var isNaN: Bool { number.isNaN }
   /// True for both infinities.
   public var isInfinite: Bool { number.isInfinite }
   /// The number without its sign.
   public var magnitude: Decimal128 { Decimal128(number.magnitude) }
 
-  /// The number as General Decimal Arithmetic spells it ("to-scientific-string"): with all its
+  /// The number in the form of General Decimal Arithmetic ("to-scientific-string"): with all its
   /// digits, and an exponent only if it ends before the point or begins more than six digits after
   /// it, as in `1.5E+9` or `1E-7`. `init(string:)` reads it back as the same number.
   public var stringValue: String { number.text }
@@ -131,7 +131,7 @@ extension Decimal128: LosslessStringConvertible {
   }
 }
 
-/// A text that is no `Decimal128`.
+/// A string that is not a `Decimal128`.
 struct DecimalFormatError: Error, CustomStringConvertible {
   var text: String
   var description: String {
@@ -141,8 +141,9 @@ struct DecimalFormatError: Error, CustomStringConvertible {
 
 /// As a string, which keeps all digits.
 extension Decimal128: Codable {
-  /// Decodes a string or a number. Throws if it is neither, or if the string is not a number. Of a
-  /// number, only what the decoder keeps arrives: up to 38 digits of JSON, without trailing zeros.
+  /// Decodes a string or a number. Throws if it is neither, or if the string is not a number. A
+  /// number has only the digits that the decoder keeps: up to 38 digits of JSON, without trailing
+  /// zeros.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()
     if let text = try? container.decode(String.self) {

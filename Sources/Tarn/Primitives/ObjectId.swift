@@ -80,7 +80,7 @@ public struct ObjectId: Hashable, Comparable, Sendable {
     return padded(String(_high, radix: 16), to: 16) + padded(String(_low, radix: 16), to: 8)
   }
 
-  /// When the id was created, to the second.
+  /// The time when the id was created, to the second.
   public var timestamp: Date { Date(timeIntervalSince1970: TimeInterval(_high >> 32)) }
 
   /// Compares bytewise, which is mostly the order in which ids were created.
@@ -112,7 +112,7 @@ extension ObjectId: Codable {
   }
 }
 
-/// A text that is no `ObjectId`.
+/// A string that is not an `ObjectId`.
 struct ObjectIdFormatError: Error, CustomStringConvertible {
   var text: String
   var description: String {
@@ -120,7 +120,7 @@ struct ObjectIdFormatError: Error, CustomStringConvertible {
   }
 }
 
-/// What tells the ids of this process from others, and from each other.
+/// Makes the ids of this process different from others, and from each other.
 private struct Source: ~Copyable {
   static let ofProcess = Source()
 

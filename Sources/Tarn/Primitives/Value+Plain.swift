@@ -2,8 +2,8 @@ import Foundation
 import TarnStore
 
 extension Value {
-  /// The value in the type that a dynamic property has: `Int` for every integer. Nil for null, for
-  /// links, and for lists and maps.
+  /// The value in the type of a dynamic property: `Int` for every integer. Nil for null, for links,
+  /// and for lists and maps.
   var plain: Any? {
     switch self {
     case .null, .link, .object, .list, .map: nil

@@ -2,16 +2,16 @@ import TarnStore
 
 /// Marks a property of a ``Projection`` as one of the object's: `@Projected(\Person.firstName)`.
 ///
-/// Reading gives what the object has, assigning sets it there, and traps where that does. A key
-/// path may lead through links (`\Person.address?.city`): reading then gives nil where one of them
-/// is nil, and assigning does nothing, like `?.`. It may lead to a property of the objects in a
-/// list or set (`\Person.friends.projectTo.firstName`), which is read-only: assigning traps.
+/// Reading returns the object's value and assigning sets it, with the same traps. A key path may
+/// pass links (`\Person.address?.city`): reading then returns nil if one of them is nil, and
+/// assigning does nothing, like `?.`. It may end in a property of the objects in a list or set
+/// (`\Person.friends.projectTo.firstName`), which is read-only: assigning traps.
 @propertyWrapper
 public struct Projected<Root: ObjectBase, Value: _Projectable> {
   /// The property of the object.
   public let _keyPath: KeyPath<Root, Value>
-  /// Where in the object its column is, if the property is the object's own; else 0. Written by
-  /// ProjectionLayout.
+  /// The offset of the column in the object, if the property is the object's own; else 0. Written
+  /// by ProjectionLayout.
   public var _columnOffset: Int
 
   /// A property of the object.
@@ -27,7 +27,7 @@ public struct Projected<Root: ObjectBase, Value: _Projectable> {
       var names: ProjectedCollection<String>? { rootObject.owner?.dogs.projectTo.name }
       """
   )
-  /// Never called: there would be nothing to show instead of a collection that is not there.
+  /// Never called: there would be nothing to return instead of a missing collection.
   public init(_ projectedKeyPath: KeyPath<Root, Value?>) where Value: ThreadConfined {
     trap("A collection behind an optional link cannot be projected.")
   }
@@ -39,7 +39,7 @@ public struct Projected<Root: ObjectBase, Value: _Projectable> {
     set { trap("@Projected is for properties of Projection classes") }
   }
 
-  // Always inline for the reason that Persisted has.
+  // Always inline for the same reason as Persisted.
   /// Called by the compiler for each read and write of a property.
   @inlinable
   public static subscript<P: Projection<Root>>(

@@ -1,6 +1,6 @@
 import TarnStore
 
-// Projections among the elements of results: each stands for its object.
+// Projections as elements of results: each represents its object.
 
 extension Projection: RealmCollectionValue {
   /// Traps: a projection is not stored.
@@ -42,7 +42,7 @@ extension Projection: KeypathSortable {
 }
 
 extension RealmCollection where Element: ProjectionObservable {
-  /// The projections of the objects that match a further condition, which is one on the objects.
+  /// The projections of the objects that match a further condition, which is on the objects.
   ///
   /// ```swift
   /// realm.objects(PersonCard.self).where { $0.firstName == "Ida" }
@@ -67,7 +67,7 @@ extension RealmCollection where Element: ProjectionObservable {
       of: condition(Query<Element.Root>.root(in: base.core)).predicate)
   }
 
-  /// The same for a condition written as text. Traps as `filter(_:_:)` does.
+  /// The same for a filter string. Traps in the same cases as `filter(_:_:)`.
   public func index(matching format: String, _ arguments: Any?...) -> Int? {
     let base = _derivation
     do throws(Realm.Error) {

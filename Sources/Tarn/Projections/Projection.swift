@@ -1,4 +1,4 @@
-/// The base class of views of objects that show some of their properties, under names of their own.
+/// The base class of views of objects with some of their properties, under other names.
 ///
 ///     class PersonCard: Projection<Person> {
 ///       @Projected(\Person.firstName) var name
@@ -16,26 +16,26 @@ open class Projection<Root: ObjectBase>: ProjectionObservable {
 
   /// A view of an object, managed or not.
   ///
-  /// The first projection of a class traps if one of its `@Projected` properties leads to something
-  /// else than a `@Persisted` property of the object's class.
+  /// The first projection of a class traps if one of its `@Projected` properties is not a
+  /// `@Persisted` property of the object's class.
   public required init(projecting object: Root) {
     rootObject = object
     layout.bind(self)
   }
 
-  /// The class and the values of its projected properties, one per line, as those of objects.
+  /// The class and the values of its projected properties, one per line, in the form of objects.
   open var description: String { TextDump.text { append(to: &$0) } }
 
   /// True if both are views of the same object: of one row of one Realm instance, or of the same
-  /// unmanaged object. Their classes do not count.
+  /// unmanaged object. Their classes are not compared.
   public static func == (a: Projection, b: Projection) -> Bool {
     a.rootObject === b.rootObject
       || !a.rootObject._state.contains(.invalidated) && !b.rootObject._state.contains(.invalidated)
         && a.rootObject.isSameObject(as: b.rootObject)
   }
 
-  /// By the object. So do not keep a projection of an unmanaged object in a set while you add that
-  /// to a Realm.
+  /// Hashes the object. So do not keep a projection of an unmanaged object in a set while you add
+  /// that object to a Realm.
   public func hash(into hasher: inout Hasher) {
     if rootObject._core == nil {
       hasher.combine(ObjectIdentifier(rootObject))
@@ -45,7 +45,7 @@ open class Projection<Root: ObjectBase>: ProjectionObservable {
   }
 }
 
-/// What all classes of projections have in common; use it to write code for any of them. Only
+/// The common interface of all projection classes; use it to write code for any of them. Only
 /// ``Projection`` conforms.
 public protocol ProjectionObservable: _PropertyObservable, CustomStringConvertible,
   CustomReflectable
@@ -80,8 +80,8 @@ extension Projection: Dumped {
     dump.append("\(type(of: self))", rootObject) { layout.values(of: self) }
   }
 
-  /// What `dump` and debuggers show: the values of the projected properties, or nothing if the
-  /// object is deleted or invalidated.
+  /// The content for `dump` and debuggers: the values of the projected properties, or nothing if
+  /// the object is deleted or invalidated.
   public var customMirror: Mirror {
     let values = rootObject.isGone ? [] : layout.values(of: self)
     return Mirror(self, ofProperties: values)

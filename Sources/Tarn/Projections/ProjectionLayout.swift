@@ -1,37 +1,37 @@
 @_spi(Reflection) import Swift
 import TarnStore
 
-/// A projected property, as its declaration says.
+/// A projected property, from its declaration.
 struct ProjectedProperty: Sendable {
   let label: String
-  /// Where the wrapper lies in a projection.
+  /// The offset of the wrapper in a projection.
   let offset: Int
   @safe nonisolated(unsafe) let wrapper: any AnyProjected.Type  // because: metatypes never change
   @safe nonisolated(unsafe) let keyPath: AnyKeyPath  // because: nor do key paths
-  /// The properties that it leads through, from the object on; of a projected collection the list
-  /// or set and then on from its elements.
+  /// The properties on its path, from the object on; for a projected collection the list or set and
+  /// then those of its elements.
   let path: [PropertyReflection]
   let isProjectedCollection: Bool
 
   /// The path's names, with dots.
   var name: String { PathText.text(of: path.map(\.name)) }
 
-  /// Where the object's own wrapper keeps the column, 0 if it is behind a link.
+  /// The offset of the column in the object's own wrapper, 0 if it is reached through a link.
   var columnOffset: Int { path.count == 1 ? path[0].offset + path[0].wrapper.columnOffset : 0 }
 }
 
-/// What a class of projections shows of its objects, found once in a process and kept.
+/// The projected properties of a class of projections, found once in a process and cached.
 final class ProjectionLayout: Sendable {
   /// In the order of declaration, those of superclasses first.
   let properties: [ProjectedProperty]
   private let root: ObjectBase.Type
-  /// Where wrappers are told where the object has its columns.
+  /// The places in wrappers that receive the offsets of the object's columns.
   private let slots: [(field: Int, columnOffset: Int)]
 
   private static let known = Lock<[ObjectIdentifier: ProjectionLayout]>([:])
 
-  /// The layout of a projection's class; the first one shows it. Traps for a property that leads to
-  /// nothing in the file.
+  /// The layout of a projection's class, found from the first projection. Traps for a property that
+  /// is not in the file.
   static func of<Root>(_ projection: Projection<Root>) -> ProjectionLayout {
     let id = ObjectIdentifier(type(of: projection))
     if let known = known.withLock({ $0[id] }) { return known }
@@ -44,7 +44,7 @@ final class ProjectionLayout: Sendable {
     }
   }
 
-  /// The layout of a class of which there may be no projection yet.
+  /// The layout of a class that may have no projection yet.
   static func of<P: ProjectionObservable>(_ type: P.Type) -> ProjectionLayout {
     let id = ObjectIdentifier(type)
     if let known = known.withLock({ $0[id] }) { return known }
@@ -83,8 +83,8 @@ final class ProjectionLayout: Sendable {
     }
   }
 
-  /// Tells a new projection's wrappers where the object has its columns: not for a subclass, which
-  /// may override properties.
+  /// Sets the offsets of the object's columns in a new projection's wrappers: not for a subclass,
+  /// which may override properties.
   func bind<Root>(_ projection: Projection<Root>) {
     guard type(of: projection.rootObject) == root else { return }
     let base = unsafe Unmanaged.passUnretained(projection).toOpaque()
@@ -93,7 +93,7 @@ final class ProjectionLayout: Sendable {
     }
   }
 
-  /// What a projection's properties have now.
+  /// The current values of a projection's properties.
   func values<Root>(of projection: Projection<Root>) -> [(name: String, value: Any)] {
     properties.map { property in
       let root = projection.rootObject
@@ -103,13 +103,14 @@ final class ProjectionLayout: Sendable {
   }
 }
 
-/// What can be asked of a wrapper in the storage of a projection without knowing its types.
+/// The interface of a wrapper in the storage of a projection, for code that does not know its
+/// types.
 protocol AnyProjected {
-  /// Where the wrapper keeps the column's offset.
+  /// The place of the column's offset in the wrapper.
   static var slotOffset: Int { get }
   static var isProjectedCollection: Bool { get }
   static func keyPath(at field: UnsafeRawPointer) -> AnyKeyPath
-  /// The properties that such a key path leads through.
+  /// The properties on the path of such a key path.
   static func path(of keyPath: AnyKeyPath) throws(KeyPathFault) -> [PropertyReflection]
 }
 

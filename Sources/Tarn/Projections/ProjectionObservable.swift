@@ -2,37 +2,37 @@ import TarnStore
 
 extension ProjectionObservable {
   /// Calls `block` whenever one of the projected properties has changed: it was assigned, through
-  /// this projection, another one or the object, or a link on its way was; or the object was
+  /// this projection, another one or the object, or a link on its path was; or the object was
   /// deleted. Other properties of the object do not count. Commits in quick succession are reported
   /// in one call.
   ///
   /// Each change has the label of a property of this class, with the values at the last call and
-  /// now; those of collections are nil. Properties that project the same are told together.
+  /// now; those of collections are nil. Labels of the same property are reported together.
   ///
-  /// Traps where observing the object does: if it is unmanaged or invalidated, on a thread that has
-  /// no later turns, and in a write that has changed something.
+  /// Traps in the same cases as observing the object: if it is unmanaged or invalidated, on a
+  /// thread that has no later turns, and in a write that has changed something.
   ///
-  /// - Returns: a token; keep it for as long as you want to observe.
+  /// - Returns: a token; retain it for as long as you want to observe.
   public func observe(_ block: @escaping (ObjectChange<Self>) -> Void) -> NotificationToken {
     observe(along: [], block)
   }
 
-  /// Calls `block` as without key paths, but only for changes on one of them. One begins with the
-  /// label of a projected property or with what that projects, and may go on behind it: with
+  /// Like `observe(_:)`, but only for changes on one of the key paths. One begins with the label of
+  /// a projected property or with the projected path, and may continue: with
   /// `@Projected(\Person.friends) var mates`, `"mates"`, `"friends"` and `"mates.firstName"`.
   ///
-  /// Nil and no key paths at all filter nothing. Traps for one that begins with neither, for a
-  /// property that a class does not have, and where the call without key paths does.
+  /// Nil and an empty array filter nothing. Traps for a key path that begins with neither, for a
+  /// property that a class does not have, and in the same cases as `observe(_:)`.
   ///
-  /// - Returns: a token; keep it for as long as you want to observe.
+  /// - Returns: a token; retain it for as long as you want to observe.
   public func observe(
     keyPaths: [String]?, _ block: @escaping (ObjectChange<Self>) -> Void
   ) -> NotificationToken {
     observe(along: underlyingPaths(keyPaths), block)
   }
 
-  /// The same for key paths of the projection, such as `\PersonCard.name`. One through a collection
-  /// goes on from an element at any index: `\PersonCard.mates[0].firstName` stands for all of them.
+  /// The same for key paths of the projection, such as `\PersonCard.name`. A key path through a
+  /// collection continues from an element at any index: `\PersonCard.mates[0].firstName` means all.
   @_disfavoredOverload
   public func observe(
     keyPaths: [PartialKeyPath<Self>], _ block: @escaping (ObjectChange<Self>) -> Void
@@ -46,7 +46,7 @@ extension ProjectionObservable {
     observe(keyPaths: keyPaths) { change in block(change.map { $0 }) }
   }
 
-  /// - Parameter keyPaths: in the object's class; none for all properties.
+  /// - Parameter keyPaths: in the object's class; an empty array for all properties.
   private func observe(
     along keyPaths: [String], _ block: @escaping (ObjectChange<Self>) -> Void
   ) -> NotificationToken {
@@ -55,12 +55,12 @@ extension ProjectionObservable {
     return core.observe(rootObject, look) { [self] in block(projected($0)) }
   }
 
-  /// What `observe` would tell, for `for await`: several commits that the loop has not asked for
-  /// yet are one change, and `.deleted` is the last. Traps for an unmanaged object; see
-  /// ``ChangeSequence`` for who may go over it.
+  /// The changes that `observe` delivers, as an asynchronous sequence: commits since the loop last
+  /// asked are one change, and `.deleted` is the last. Traps for an unmanaged object; see
+  /// ``ChangeSequence`` for where the loop may run.
   public var changes: ChangeSequence<ObjectChange<Self>> { changes(along: []) }
 
-  /// The same along key paths: what `observe(keyPaths:)` would tell. Traps at once where that does.
+  /// The same for the changes that `observe(keyPaths:)` delivers. Traps at once in the same cases.
   public func changes(keyPaths: [String]?) -> ChangeSequence<ObjectChange<Self>> {
     changes(along: underlyingPaths(keyPaths))
   }
@@ -79,8 +79,8 @@ extension ProjectionObservable {
     }
   }
 
-  /// The paths in the object's class that such texts stand for. Traps for one that begins with what
-  /// this does not project.
+  /// The paths in the object's class that such strings mean. Traps for one that begins with a
+  /// property that is not projected.
   private func underlyingPaths(_ keyPaths: [String]?) -> [String] {
     let layout = ProjectionLayout.of(type(of: self))
     return (keyPaths ?? []).map { layout.underlyingPath($0, "\(Self.self)") }
@@ -130,8 +130,8 @@ extension ProjectionLayout {
     return look
   }
 
-  /// The path in the objects' class that a key path stands for which begins with a label. Traps for
-  /// one that begins with what no property projects.
+  /// The path in the objects' class of a key path that begins with a label. Traps for one that
+  /// begins with a property that is not projected.
   fileprivate func underlyingPath(_ keyPath: String, _ owner: String) -> String {
     if let path = path(ofLabel: keyPath) { return path }
     if properties.contains(where: { $0.isBegin(of: keyPath) }) { return keyPath }
@@ -141,8 +141,7 @@ extension ProjectionLayout {
         + "properties (\(labels)), or what one projects.")
   }
 
-  /// The path in the objects' class that a key path stands for which begins with a label; nil for
-  /// others.
+  /// The path in the objects' class of a key path that begins with a label; nil for others.
   func path(ofLabel keyPath: String) -> String? {
     let label = keyPath.prefix { $0 != "." }
     guard let property = properties.first(where: { $0.label == label }) else { return nil }
@@ -151,24 +150,24 @@ extension ProjectionLayout {
 }
 
 extension ProjectedProperty {
-  /// True if a path in the objects' class leads to what this projects, or goes on from there.
+  /// True if a path in the objects' class is the projected one, or continues from there.
   fileprivate func isBegin(of path: String) -> Bool {
     path == name || path.hasPrefix(name + ".")
   }
 
   private var last: PropertyReflection { path[path.count - 1] }
 
-  /// Collections are named; what they hold is told to their own observers.
+  /// Collections are only named; their changes are reported to their own observers.
   private var isTold: Bool {
     path.allSatisfy { $0.collection == .none && !$0.isComputed }
   }
 
-  /// What was there, as the program sees it.
+  /// The old value, in the program's type.
   fileprivate func told(_ old: Value, _ core: RealmCore) -> Any? {
     isTold ? core.swiftValue(old, of: last) : nil
   }
 
-  /// What is there now.
+  /// The current value.
   fileprivate func told<Root: ObjectBase>(of root: Root) -> Any? {
     isTold ? flattened(root[keyPath: keyPath] as Any) : nil
   }

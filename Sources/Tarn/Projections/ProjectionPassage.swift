@@ -1,6 +1,6 @@
 import TarnStore
 
-/// What a projection is to every Realm of its file: its object.
+/// Identifies a projection in every Realm of its file, by its object.
 private struct ProjectionPassage<Root: ObjectBase>: Passage {
   let root: ObjectPassage
   let type: Projection<Root>.Type

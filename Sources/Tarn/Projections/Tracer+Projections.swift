@@ -1,10 +1,10 @@
 extension Tracer {
-  /// The properties that a key path goes through which ends at those of a list's or set's objects,
-  /// such as `\Person.friends.projectTo.name`: here `friends` and `name`.
+  /// The properties of a key path that ends at those of a list's or set's objects, such as
+  /// `\Person.friends.projectTo.name`: here `friends` and `name`.
   static func steps<Root: ObjectBase, Values>(
     ofValues keyPath: KeyPath<Root, Values>
   ) throws(KeyPathFault) -> [PropertyReflection] {
-    // Behind the list come `projectTo` and its member.
+    // The list is followed by `projectTo` and its member.
     let path = try path(of: keyPath, throughElements: false) { _, type, following in
       type is ObjectBase.Type || following < 2 ? nil : .member
     }
@@ -17,8 +17,8 @@ extension Tracer {
     return steps.compactMap(\.property) + members
   }
 
-  /// The properties of objects that a key path of their projection goes through: what the projected
-  /// property stands for, and on from there.
+  /// The object properties of a key path of their projection: those of the projected property, and
+  /// the rest.
   static func steps<Root: ObjectBase, Front>(
     of keyPath: PartialKeyPath<Front>, throughElements: Bool, _ front: (Root) -> Front
   ) throws(KeyPathFault) -> [PropertyReflection] {
@@ -42,8 +42,8 @@ extension Tracer {
 }
 
 extension Tracer.Reading {
-  /// Of a projected collection, what it leads through in the objects of the list or set that was
-  /// read last. Nil for something else, and for one of other objects.
+  /// For a projected collection, its path in the objects of the list or set that was read last. Nil
+  /// for anything else, and for one of other objects.
   fileprivate var members: [PropertyReflection]? {
     get throws(KeyPathFault) {
       guard let values = value as? any ProjectedValues, let lastValue, values.isOf(lastValue) else {

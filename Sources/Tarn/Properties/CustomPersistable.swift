@@ -1,6 +1,6 @@
 internal import TarnStore
 
-/// A type of yours for properties, stored as another persistable type, some of whose values it may
+/// A custom type for properties, stored as another persistable type, some of whose values it may
 /// refuse.
 ///
 ///     struct Percentage: FailableCustomPersistable {
@@ -8,9 +8,9 @@ internal import TarnStore
 ///       var persistableValue: Int { value }
 ///     }
 ///
-/// Where the initializer returns nil, an optional property reads as nil and any other traps.
+/// If the initializer returns nil, an optional property reads as nil and any other traps.
 /// `PersistedType` is any type with one value (a number, `String`, `Data`, `Date`, an id, an enum)
-/// or the class of an embedded object; in that case each write asks for a fresh unmanaged object.
+/// or the class of an embedded object; in that case each write needs a fresh unmanaged object.
 ///
 /// A property of the type can be indexed, or be the primary key, if one of `PersistedType` can.
 /// Numbers are aggregated as their stored values.
@@ -24,11 +24,11 @@ where _StoredType == PersistedType {
   associatedtype PersistedType: _OptionalPersistable
   /// Makes a value from the stored one; nil to refuse it.
   init?(persistedValue: PersistedType)
-  /// What to store for this value.
+  /// The stored value of this one.
   var persistableValue: PersistedType { get }
 }
 
-/// A type of yours for properties, stored as another persistable type.
+/// A custom type for properties, stored as another persistable type.
 ///
 ///     extension URL: CustomPersistable {
 ///       init(persistedValue: String) { … }
@@ -67,7 +67,7 @@ extension FailableCustomPersistable {
   public static func _insideDefault() -> Self { _default() }
 
   public static func _load(_ object: ObjectBase, _ column: UInt16) -> Self {
-    // Null: the column is younger than the row.
+    // Null: the column is newer than the row.
     guard let stored = PersistedType._loadOptional(object, column) else { return _default() }
     guard let value = Self(persistedValue: stored) else {
       object._noSuchValue(column, "\(stored)", "\(Self.self)")

@@ -1,23 +1,23 @@
-/// Why a key path stands for nothing that is in the file.
+/// The reason why a key path names nothing in the file.
 struct KeyPathFault: Error {
   enum Reason {
     /// With the stored properties that were read for its value.
     case notStored(from: [String])
-    /// It goes on from a value, or from a collection.
+    /// It continues from a value, or from a collection.
     case member
     case object
-    /// What a protocol requires, which may be computed.
+    /// A protocol requirement, which may be computed.
     case requirement
     case unknown
   }
 
-  /// What a key path is given for.
+  /// The use of a key path.
   enum Use {
     case name, order, aggregate, condition, distinct, sections, grouping, observing, property
     /// By a property of that name.
     case projection(String)
 
-    /// Whether a key path may go on from elements of collections.
+    /// Whether a key path may continue from elements of collections.
     var goesThroughElements: Bool {
       switch self {
       case .observing, .name: true
@@ -26,7 +26,7 @@ struct KeyPathFault: Error {
     }
   }
 
-  /// What the program has of it: a compiled key path has no name.
+  /// The key path for the message: a compiled one has no name.
   private let subject: String
   private let reason: Reason
 
@@ -39,7 +39,7 @@ struct KeyPathFault: Error {
     self.reason = reason
   }
 
-  /// Not stored, but read from these.
+  /// Not stored, but computed from these.
   init<Root>(_ keyPath: PartialKeyPath<Root>, readsFrom properties: [PropertyReflection]) {
     var names: [String] = []
     for property in properties where !names.contains(property.name) { names.append(property.name) }

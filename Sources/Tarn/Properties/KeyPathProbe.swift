@@ -1,9 +1,9 @@
 import TarnStore
 
-/// A value that a property is said to have, to see whether a key path gives it back as it is.
+/// A value that a property pretends to have, to test whether a key path returns it unchanged.
 enum KeyPathProbe {
-  /// An odd value, nil if the type has none like that. Types of the program's are left alone:
-  /// their initializers may insist on values that make sense.
+  /// An odd value, nil if the type has none. Custom types are left out: their initializers may
+  /// require values that make sense.
   static func value<V: _Persistable>(_: V.Type) -> V? {
     let description = V._description
     guard description.collection == .none, description.target == nil, !isCustom(V.self) else {
@@ -13,15 +13,14 @@ enum KeyPathProbe {
     return plain(description.type).flatMap { V._unbox(_BoxedValue($0)) }
   }
 
-  /// True for a type of the program's that makes its own value of what is stored, and for nil or
-  /// such a value.
+  /// True for a custom type that makes its own value from the stored one, and for nil or such a
+  /// value.
   static func isCustom(_ type: Any.Type) -> Bool {
     type is any FailableCustomPersistable.Type
       || (type as? any OptionalProtocol.Type)?.wrappedType is any FailableCustomPersistable.Type
   }
 
-  /// True if what a key path gave is the value that its last property was said to have. Not asked
-  /// of types of the program's.
+  /// True if the value of a key path is the probe of its last property. Not used for custom types.
   static func isSame(_ value: Any, _ expected: Any, of property: PropertyReflection) -> Bool {
     if property.isComputed || isCustom(property.wrapper.valueType) { return true }
     if property.collection != .none, let element = flattened(expected) as? any RealmCollectionValue,
@@ -76,14 +75,14 @@ extension OptionalProtocol {
   static var wrappedType: Any.Type { Wrapped.self }
 }
 
-/// A list, a set or a map, as a key path goes through it.
+/// A list, a set or a map, as seen by a key path.
 protocol CollectionOfValues {
   /// The type of the elements; the type of a map's values.
   static var elementType: any RealmCollectionValue.Type { get }
 }
 
 extension CollectionOfValues {
-  /// The element that a collection is said to have; nil for objects.
+  /// The element that a collection pretends to have; nil for objects.
   static var elementProbe: (value: Any, boxed: _BoxedValue)? {
     if KeyPathProbe.bare(elementType) is ObjectBase.Type { return nil }
     return (elementType as? any _Persistable.Type)?.probe

@@ -1,15 +1,16 @@
-/// What a key path goes through, read from its object in memory.
+/// The parts of a key path, read from its object in memory.
 ///
-/// The standard library compares whole key paths and takes none apart, but only the parts tell a
-/// stored property from a computed one that reads it. The layout is the runtime's; what is read is
-/// checked as it is read, and `KeyPathShapeTests` holds it against the toolchain's.
+/// The standard library compares whole key paths and does not expose their parts, but only the
+/// parts distinguish a stored property from a computed one that reads it. The layout is the
+/// runtime's; it is checked while it is read, and `KeyPathShapeTests` compares it with the
+/// toolchain's.
 struct KeyPathShape {
   enum Part {
-    /// A property that is read by a getter, as those with wrappers are, or a subscript.
+    /// A property with a getter, such as one with a wrapper, or a subscript.
     case property(Property)
-    /// A property that is read where it lies.
+    /// A property that is read directly in memory.
     case field
-    /// `?`, `!`, and the optional around all of a path with a question mark.
+    /// `?`, `!`, and the optional around a whole path with a question mark.
     case chain, force, wrap
   }
 
@@ -17,19 +18,19 @@ struct KeyPathShape {
     /// The getter, or its entry in the class's table: the same in all key paths to the property,
     /// through whichever subclass and from whichever module.
     let getter: UInt
-    /// Generic code asks for what a protocol requires: that is no getter but a number.
+    /// Generic code refers to a protocol's requirement: that is not a getter but a number.
     let isRequirement: Bool
     let type: Any.Type
-    /// The first word of a subscript's arguments, such as a position; nil for what has none.
+    /// The first word of a subscript's arguments, such as a position; nil without arguments.
     let argument: Int?
   }
 
   let parts: [Part]
 
-  /// Nil for a layout that is not known.
+  /// Nil for an unknown layout.
   init?(_ keyPath: AnyKeyPath) {
     let parts: [Part]? = withExtendedLifetime(keyPath) {
-      // Behind what each object has: a name for Objective-C, the size, the parts.
+      // After the header of every object: a name for Objective-C, the size, the parts.
       let object = unsafe UnsafeRawPointer(Unmanaged.passUnretained(keyPath).toOpaque())
       let size = unsafe Int(object.load(fromByteOffset: 24, as: UInt32.self) & 0xff_ffff)
       var cursor = unsafe Cursor(next: object + 32, end: object + 32 + size)
@@ -59,7 +60,7 @@ struct KeyPathShape {
         let payload = word & 0xff_ffff
         switch (word >> 24) & 0x7f {
         case 1, 3:
-          // An offset too large for the payload stands behind it.
+          // An offset too large for the payload follows it.
           if payload == 0x7f_ffff, self.word(UInt32.self) == nil { return nil }
           guard unsafe next == end || type() != nil else { return nil }
           parts.append(.field)
@@ -76,7 +77,7 @@ struct KeyPathShape {
     }
 
     private mutating func property(_ payload: UInt32, _ last: Any.Type) -> Property? {
-      // Behind the getter stands what this key path calls for the value.
+      // The getter is followed by the function that this key path calls for the value.
       guard let getter = word(UInt.self), word(UInt.self) != nil else { return nil }
       let (isSettable, hasArguments) = (payload & 0x40_0000 != 0, payload & 0x08_0000 != 0)
       if isSettable, word(UInt.self) == nil { return nil }

@@ -1,18 +1,18 @@
 import TarnStore
 
-/// Elements that are objects, or stand for some: key paths name properties of theirs that are in
-/// the file. The library provides the conformances.
+/// Elements that are objects or represent them: key paths name their stored properties. The library
+/// provides the conformances.
 public protocol KeypathSortable: RealmCollectionValue {
   /// The class of the objects.
   static var _objectType: ObjectBase.Type { get }
-  /// The properties that a key path of this type goes through. Throws for one that is no chain of
-  /// stored properties.
+  /// The properties of a key path of this type. Throws for one that is not a chain of stored
+  /// properties.
   ///
-  /// - Parameter throughElements: whether it may go on from elements of collections.
+  /// - Parameter throughElements: whether it may continue from elements of collections.
   static func _properties(
     along keyPath: AnyKeyPath, throughElements: Bool
   ) throws -> _PropertyPath
-  /// The key path in the objects' class that the program means by this one.
+  /// The key path in the objects' class that this one means.
   static func _underlyingPath(_ keyPath: String) -> String
 }
 
@@ -24,9 +24,9 @@ extension KeypathSortable {
 public struct _PropertyPath {
   let steps: [PropertyReflection]
 
-  /// As the program calls them.
+  /// With the program's names.
   var name: String { PathText.text(of: steps.map(\.name)) }
-  /// As the file does.
+  /// With the file's names.
   var columnName: String { PathText.text(of: steps.map(\.columnName)) }
 }
 
@@ -54,22 +54,21 @@ extension KeypathSortable {
   }
 }
 
-/// The name of the property that a key path leads to, with dots after links: "mother.age" for
-/// `\Dog.mother?.age`, and "puppies.age" for `\Dog.puppies[0].age`: an element stands for all. A
-/// name with a dot is in back quotes.
-/// Traps if the path does not consist of persisted properties.
+/// The name of the property at the end of a key path, with dots after links: "mother.age" for
+/// `\Dog.mother?.age`, and "puppies.age" for `\Dog.puppies[0].age`: an element means all elements.
+/// A name with a dot is in back quotes. Traps if the path does not consist of persisted properties.
 public func _name<Root: KeypathSortable>(for keyPath: PartialKeyPath<Root>) -> String {
   _name(for: keyPath, .name)
 }
 
-/// The same, for a use that the trap's message names.
+/// The same, with the use that the trap's message names.
 func _name<Root: KeypathSortable>(
   for keyPath: PartialKeyPath<Root>, _ use: KeyPathFault.Use
 ) -> String {
   Root.properties(along: keyPath, for: use).name
 }
 
-/// The names of key paths that are observed. Traps as above.
+/// The names of observed key paths. Traps in the same cases.
 func _names<Root: KeypathSortable>(of keyPaths: [PartialKeyPath<Root>]) -> [String] {
   keyPaths.map { _name(for: $0, .observing) }
 }

@@ -1,7 +1,7 @@
 import TarnStore
 
-/// What key paths were found to go through. Programs use the same few again and again, and to trace
-/// one takes some microseconds.
+/// The properties of known key paths. Programs use the same few again and again, and tracing one
+/// takes some microseconds.
 enum KnownKeyPaths {
   private struct Name: Hashable {
     let keyPath: AnyKeyPath
@@ -13,12 +13,12 @@ enum KnownKeyPaths {
     var steps: [Name: [PropertyReflection]] = [:]
   }
 
-  /// Key paths may have values in them, such as positions, so there may be any number.
+  /// Key paths may contain values, such as positions, so there may be any number.
   private static let most = 1000
 
   private static let table = Lock(Table())
 
-  /// The properties that a key path goes through, in order.
+  /// The properties of a key path, in order.
   static func steps<Root: ObjectBase>(
     of keyPath: PartialKeyPath<Root>, throughElements: Bool
   ) throws(KeyPathFault) -> [PropertyReflection] {

@@ -1,8 +1,8 @@
 import CTarn
 import TarnStore
 
-/// An enum of yours for properties, stored as its raw value (an integer type, `String`, `Float` or
-/// `Double`). A property without a value of its own has the first case.
+/// A custom enum for properties, stored as its raw value (an integer type, `String`, `Float` or
+/// `Double`). A property without a default of its own has the first case.
 ///
 ///     enum Mood: String, PersistableEnum { case calm, wild }
 ///
@@ -27,10 +27,10 @@ extension PersistableEnum {
 
   @inlinable
   public static func _load(_ object: ObjectBase, _ column: UInt16) -> Self {
-    // Null: the column is younger than the row.
+    // Null: the column is newer than the row.
     guard let raw = RawValue._loadOptional(object, column) else { return _default() }
     guard let value = Self(rawValue: raw) else {
-      // The same, once a row beside it has a value: then older ones have the raw type's zero.
+      // The same, after a neighbouring row got a value: older rows then have the raw type's zero.
       if raw == RawValue._default() { return _default() }
       object._noSuchCase(column, "\(raw)", "\(Self.self)")
     }

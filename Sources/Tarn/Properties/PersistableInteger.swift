@@ -1,7 +1,7 @@
 public import CTarn
 import TarnStore
 
-// Int and its kin, Bool, Float, Double.
+// `Int` and the other integers, `Bool`, `Float`, `Double`.
 
 /// An integer type that a property can have. All are stored as 64-bit integers.
 public protocol _PersistableInteger: _PersistableScalar, _Indexable, _PrimaryKey,

@@ -17,9 +17,9 @@ extension ObjectId: _QueryComparable {}
 extension UUID: _QueryComparable {}
 extension Optional: _QueryComparable where Wrapped: _QueryComparable {}
 
-/// A type of the program that is stored as another one: an enum, or a custom type.
+/// A custom type that is stored as another one: an enum, or another custom type.
 public protocol _QueryStored {
-  /// What is in the file.
+  /// The stored type.
   associatedtype _StoredType
 }
 
@@ -27,7 +27,7 @@ extension Optional: _QueryStored where Wrapped: _QueryStored {
   public typealias _StoredType = Wrapped._StoredType?
 }
 
-/// A type with a least and a greatest value in queries: numbers and dates, or an optional of one.
+/// A type with a minimum and a maximum in queries: numbers and dates, or an optional of one.
 public protocol _QueryMinMax {}
 extension Date: _QueryMinMax {}
 extension Optional: _QueryMinMax where Wrapped: _QueryMinMax {}

@@ -30,7 +30,7 @@ extension RealmCollectionValue {
   public static func _element(of object: ObjectBase) -> Self {
     trap("an object is no '\(Self.self)': bug in this package")
   }
-  /// Traps for what no such type has.
+  /// Traps for a value that no such type has.
   @usableFromInline static func _element(ofBoxed boxed: _BoxedValue) -> Self {
     typedElement(boxed)
   }
@@ -84,8 +84,9 @@ extension ObjectBase: RealmCollectionValue {
 }
 
 /// An element in the type that its collection declares. An optional one is nil for a value that its
-/// type refuses, as a property is. Traps for what no such type has.
+/// type refuses, like a property. Traps for a value that no such type has.
 ///
+/// - Parameter title: the collection, for the message.
 /// - Parameter title: whose element it is, for the message.
 func typedElement<Element: RealmCollectionValue>(
   _ boxed: _BoxedValue, _ title: @autoclosure () -> String = "a collection"
@@ -96,7 +97,7 @@ func typedElement<Element: RealmCollectionValue>(
     {
       return none
     }
-    // Of a map, where the object that stands for the value was deleted.
+    // A map's value whose object was deleted.
     if boxed.value == .null, let type = Element.self as? any FailableCustomPersistable.Type,
       type._description.type == .link, let element = type._default() as? Element
     {

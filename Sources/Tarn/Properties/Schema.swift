@@ -18,7 +18,7 @@ public enum PropertyType: Int, Sendable, CaseIterable, CustomStringConvertible {
   case double = 6
   /// A link to an object.
   case object = 7
-  /// `LinkingObjects`: computed, in no file.
+  /// `LinkingObjects`: computed, not stored.
   case linkingObjects = 8
   /// An `AnyRealmValue`.
   case any = 9
@@ -51,7 +51,7 @@ public enum PropertyType: Int, Sendable, CaseIterable, CustomStringConvertible {
 
 /// A property of a class, as it is stored.
 public struct Property: Sendable, Equatable, CustomStringConvertible {
-  /// The name in the program, or in the file if the program does not have the class.
+  /// The name in the program, or in the file if the program does not declare the class.
   public let name: String
   /// The name in the file.
   public let columnName: String
@@ -103,7 +103,7 @@ public struct ObjectSchema: Sendable, Equatable, CustomStringConvertible {
   /// The class's name in the file.
   public let className: String
   /// The stored properties, in the order of declaration, or of the columns if the program does not
-  /// have the class.
+  /// declare the class.
   public let properties: [Property]
   /// The computed properties, `LinkingObjects`, in the order of declaration.
   public let computedProperties: [Property]
@@ -188,7 +188,7 @@ public struct Schema: Sendable, Equatable, CustomStringConvertible {
 }
 
 extension ObjectBase {
-  /// What the class declares. Traps if the declaration contradicts itself.
+  /// The class as it is declared. Traps if the declaration contradicts itself.
   public class func sharedSchema() -> ObjectSchema {
     ObjectSchema(ClassReflection.of(self), isEmbedded: self is EmbeddedObject.Type)
   }

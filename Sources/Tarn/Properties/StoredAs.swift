@@ -1,6 +1,6 @@
 import TarnStore
 
-/// A type of the program that is stored as another one: an enum, or a custom type.
+/// A custom type that is stored as another one: an enum, or another custom type.
 public protocol _StoredAs: _Persistable {
   /// The type that is stored.
   associatedtype _Stored
@@ -24,7 +24,7 @@ extension FailableCustomPersistable {
   }
 }
 
-// Indexes and primary keys: what is stored decides.
+// Indexes and primary keys: the stored type decides.
 
 extension Persisted where Value: FailableCustomPersistable, Value.PersistedType: _Indexable {
   /// A property with an index over the stored values.

@@ -62,8 +62,8 @@ extension ObjectBase {
 }
 
 /// Builds the standard library's form of a string of at most 15 ASCII bytes directly, which is
-/// three times as fast as decoding. The layout is not promised to anybody, so it is compared with
-/// real strings once in each process, and not used if it differs.
+/// three times as fast as decoding. The layout is not guaranteed, so it is compared with real
+/// strings once in each process, and not used if it differs.
 enum SmallString {
   @inline(__always)
   static func make(_ raw: tarn_bytes) -> String? {
@@ -82,7 +82,7 @@ enum SmallString {
     guard MemoryLayout<String>.size == 16 else { return false }
     for count in 0...15 {
       let bytes = (0..<count).map { UInt8(ascii: "a") + UInt8($0) }
-      // Sixteen bytes in memory, because the load takes so many.
+      // Sixteen bytes in memory, because the load reads that many.
       let padded = bytes + [UInt8](repeating: 0, count: 16 - count)
       let small = unsafe padded.withUnsafeBufferPointer {
         unsafe tarn_small_bytes($0.baseAddress, UInt32(count))

@@ -1,7 +1,7 @@
 import TarnStore
 
-/// What a collection of a traced object shows: one element, at every position and under every key.
-/// Nothing changes it.
+/// The content of a traced object's collection: one element, at every position and under every key.
+/// It never changes.
 final class TracedSequence: SequenceBacking {
   let kind: CollectionKind
   let count: Int

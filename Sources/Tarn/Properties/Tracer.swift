@@ -1,24 +1,23 @@
 import TarnStore
 
-/// Finds out which stored properties a key path leads through.
+/// Finds the stored properties that a key path passes.
 ///
-/// A key path names no properties, so it is used on an object of the class whose properties have no
-/// values yet: the getter of each one that is read then says which it is, and how a key path to it
-/// looks. The key path is a chain of stored properties if its parts are those, one by one. A
-/// computed property reads stored ones, too, but has a getter of its own.
+/// A key path names no properties, so it is applied to an object of the class whose properties have
+/// no values yet: the getter of each property that is read then reports which one it is, and the
+/// form of a key path to it. The key path is a chain of stored properties if its parts are those,
+/// one by one. A computed property reads stored ones, too, but has its own getter.
 ///
-/// The object is an unmanaged one. A property is read as an odd value that the key path must give
-/// back: a subclass may override a stored property by a computed one that uses it. Types of the
-/// program's have the value that they have in a new object, made apart from the traced one, so that
-/// their initializers are not traced. A link leads to another such object.
+/// The object is unmanaged. A property is read as an odd value that the key path must return: a
+/// subclass may override a stored property by a computed one that uses it. Custom types have the
+/// value that they have in a new object, made apart from the traced one, so that their initializers
+/// are not traced. A link returns another such object.
 ///
-/// Where a key path goes on from an element of a collection, the collection that is read shows one
-/// such object at every position, or one odd value, from which no key path goes on. It stands for
-/// all elements.
+/// Where a key path continues from an element of a collection, the collection has one such object
+/// at every position, or one odd value, from which no key path continues. It means all elements.
 ///
-/// In generic code `\T.age` can mean what a protocol requires, and then has no getter to compare.
-/// What it gives back cannot tell either: a property may be computed from another and be like it
-/// for all values but one. So it stands for nothing that is in the file.
+/// In generic code `\T.age` can mean a protocol's requirement, and then has no getter to compare.
+/// Nor does its value help: a property may be computed from another and equal it for all values but
+/// one. So it names nothing in the file.
 final class Tracer: PropertyTracing {
   /// A property that was read.
   struct Step {
@@ -27,26 +26,26 @@ final class Tracer: PropertyTracing {
     let shape: KeyPathShape.Property?
   }
 
-  /// What a key path goes through, as far as types tell.
+  /// The parts of a key path, as far as types show.
   struct Path {
     /// All but the elements.
     fileprivate(set) var properties: [KeyPathShape.Property] = []
-    /// How many elements the collections need from whose elements it goes on, one after the other.
+    /// The number of elements that each collection needs, if the path continues from its elements.
     fileprivate(set) var elementCounts: [Int] = []
   }
 
   private let path: Path
-  /// Of the collections that have not been read yet.
+  /// Those of the collections that have not been read yet.
   private var elementCounts: ArraySlice<Int>
   private var steps: [Step] = []
-  /// The object that the next step must be read from; another one means that a property looks at
+  /// The object that the next step must be read from; another one means that a property reads
   /// several.
   private var tip: ObjectBase?
   private var isChain = true
   private var objects: [ObjectBase] = []
-  /// The first property that was read of what stands in front of the object.
+  /// The first property that was read from the projection of the object.
   private var front: KeyPathShape.Property?
-  /// What the last property was read as.
+  /// The value that the last property returned.
   private var lastValue: Any?
 
   private init(_ path: Path) {
@@ -54,9 +53,9 @@ final class Tracer: PropertyTracing {
     elementCounts = path.elementCounts[...]
   }
 
-  /// The properties that a key path goes through, in order.
+  /// The properties of a key path, in order.
   ///
-  /// - Parameter throughElements: whether it may go on from elements of collections.
+  /// - Parameter throughElements: whether it may continue from elements of collections.
   static func steps<Root: ObjectBase>(
     of keyPath: PartialKeyPath<Root>, throughElements: Bool = false
   ) throws(KeyPathFault) -> [PropertyReflection] {
@@ -78,7 +77,7 @@ final class Tracer: PropertyTracing {
     return properties
   }
 
-  /// What a key path gives for a traced object, or for what stands in front of it.
+  /// The value of a key path for a traced object, or for its projection.
   private func read<Root: ObjectBase, Front>(
     _ keyPath: PartialKeyPath<Front>, _ front: (Root) -> Front
   ) -> Any {
@@ -86,20 +85,20 @@ final class Tracer: PropertyTracing {
     return front(unsafe unsafeDowncast(makeObject(Root.self), to: Root.self))[keyPath: keyPath]
   }
 
-  /// What a key path was seen to read.
+  /// The properties that a key path was seen to read.
   struct Reading {
     let value: Any
-    /// The stored properties, one after the other; nil if those are no chain.
+    /// The stored properties, one after the other; nil if they are not a chain.
     let steps: [Step]?
-    /// What the last one was read as.
+    /// The value that the last one returned.
     let lastValue: Any?
-    /// The property of what stands in front of the object.
+    /// The property of the object's projection.
     let front: KeyPathShape.Property?
   }
 
-  /// Reads what may be in front of an object or go on from a collection, neither of which is a
-  /// stored property; the caller says whether it may be. Elements are those of collections that a
-  /// stored property has.
+  /// Reads key paths that begin at a projection or continue from a collection, neither of which is
+  /// a stored property; the caller decides whether that is allowed. Elements are those of stored
+  /// collections.
   static func reading<Root: ObjectBase, Front>(
     _ keyPath: PartialKeyPath<Front>, along path: Path, _ front: (Root) -> Front
   ) -> Reading {
@@ -118,7 +117,7 @@ final class Tracer: PropertyTracing {
       }
   }
 
-  /// The same. Traps for a key path that is no chain of stored properties.
+  /// The same. Traps for a key path that is not a chain of stored properties.
   static func steps<Root: ObjectBase>(
     of keyPath: PartialKeyPath<Root>, for use: KeyPathFault.Use
   ) -> [PropertyReflection] {
@@ -140,7 +139,7 @@ final class Tracer: PropertyTracing {
     return object
   }
 
-  /// Should the program have kept one, it is an ordinary object from now on.
+  /// If the program has retained one, it is an ordinary object from now on.
   private func letGoOfObjects() {
     for object in objects {
       object._state = []
@@ -148,7 +147,7 @@ final class Tracer: PropertyTracing {
     }
   }
 
-  /// What a property of a traced object is read as.
+  /// The value that a property of a traced object returns.
   override func value<V: _Persistable>(
     of object: ObjectBase, _ number: UInt16, _ keyPath: AnyKeyPath, default make: () -> V
   ) -> V {
@@ -179,7 +178,7 @@ final class Tracer: PropertyTracing {
     if front == nil { front = KeyPathShape(keyPath())?.onlyProperty }
   }
 
-  /// A collection that shows one element everywhere, which becomes what was read last.
+  /// A collection with one element everywhere, which becomes the last value read.
   private func collection<V: _Persistable>(
     _: V.Type, of target: ObjectBase.Type?, count: Int
   ) -> V? {
@@ -195,8 +194,8 @@ final class Tracer: PropertyTracing {
 }
 
 extension ObjectBase {
-  /// The parts of a key path that are properties, if all could be stored ones as far as their types
-  /// tell: no getter of another type need be called then.
+  /// The parts of a key path that are properties, if all of their types can be stored: no getter of
+  /// another type is called then.
   fileprivate static func propertiesThatMayBeStored<Root: ObjectBase>(
     along keyPath: PartialKeyPath<Root>, _ throughElements: Bool
   ) throws(KeyPathFault) -> Tracer.Path {
@@ -210,10 +209,10 @@ extension ObjectBase {
 }
 
 extension Tracer {
-  /// The properties that a key path consists of, and the elements that it goes on from.
+  /// The properties of a key path, and the elements that it continues from.
   ///
-  /// - Parameter fault: why a property cannot be read from a type, nil if it can: nothing of that
-  ///   need be called then. The last argument is how many come after it.
+  /// - Parameter fault: the reason why a property cannot be read from a type, nil if it can: no
+  ///   getter is called in that case. The last argument is the number of properties after it.
   static func path<Root>(
     of keyPath: PartialKeyPath<Root>, throughElements: Bool,
     _ fault: (KeyPathShape.Property, _ type: Any.Type, _ following: Int) -> KeyPathFault.Reason?
@@ -253,7 +252,8 @@ extension OptionalProtocol {
 extension KeyPathShape.Property {
   private static let mostElements = 10_000
 
-  /// How many elements a collection needs for this to be one of them; nil if it cannot be one.
+  /// The number of elements that a collection needs for this to be one of them; nil if it cannot
+  /// be.
   fileprivate func elementCount(in type: Any.Type) -> Int? {
     guard let argument, let collection = type as? any _Persistable.Type,
       let element = collection.tracedElementType,
@@ -270,7 +270,7 @@ extension _Persistable {
     (Self.self as? any CollectionOfValues.Type)?.elementType ?? _description.target
   }
 
-  /// The collection of this type that shows one element everywhere; nil for other types.
+  /// The collection of this type with one element everywhere; nil for other types.
   fileprivate static func _traced(element: _BoxedValue, count: Int) -> Self? {
     if _description.isComputed, let object = element.object {
       return (Self.self as? any AnyLinkingObjects.Type)?.traced(object) as? Self
@@ -281,7 +281,7 @@ extension _Persistable {
 }
 
 extension PropertyReflection {
-  /// A property whose value is an object, not a type of the program's that is stored as one.
+  /// A property whose value is an object, not a custom type that is stored as one.
   var isPlainLink: Bool {
     guard collection == .none, !isComputed else { return false }
     return (wrapper.valueType as? any OptionalProtocol.Type)?.wrappedClass != nil
@@ -293,7 +293,7 @@ extension ClassReflection {
     properties.contains { $0.wrapper.valueType == part.type }
   }
 
-  /// Leaves the properties of an object without values, and numbers them instead of columns.
+  /// Removes the values of an object's properties, and numbers these instead of columns.
   fileprivate func forgetValues(of object: ObjectBase) {
     let base = unsafe Unmanaged.passUnretained(object).toOpaque()
     for (number, property) in properties.enumerated() {

@@ -1,22 +1,22 @@
 public import Foundation
 
 extension Collation {
-  /// Without regard to case, diacritics or both; else byte by byte.
+  /// Ignores case, diacritics or both; otherwise byte by byte.
   public static func ignoring(_ options: StringOptions) -> Collation {
     Collation(store: options.store.isEmpty ? .bytes : .ignoring(options.store))
   }
 
-  /// As a dictionary of a language has it: "ä" behind "z" in Swedish, beside "a" in German.
+  /// The order of a language's dictionaries: "ä" after "z" in Swedish, next to "a" in German.
   ///
-  /// The rules are those of the Unicode Collation Algorithm and CLDR, in the version that Debian's
-  /// ICU has on this machine. For a locale that it does not know they are those of its language, or
-  /// else of none.
+  /// The rules are those of the Unicode Collation Algorithm and CLDR, in the version of this
+  /// machine's ICU package. For a locale that it does not know they are those of the locale's
+  /// language, or else of none.
   ///
   /// - Parameters:
   ///   - locale: the language, with its country or variant: `sv`, `de_AT`.
-  ///   - ignored: what decides nothing. Else diacritics, then case decide between texts with the
-  ///     same letters, the lower case first.
-  ///   - numeric: digits are put in order as numbers: "2" before "10".
+  ///   - ignored: the differences to ignore. Otherwise diacritics, then case decide between strings
+  ///     with the same letters, lower case first.
+  ///   - numeric: digits are ordered as numbers: "2" before "10".
   public static func localized(
     _ locale: Locale, ignoring ignored: StringOptions = [], numeric: Bool = false
   ) -> Collation {

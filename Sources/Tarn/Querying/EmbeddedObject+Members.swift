@@ -1,13 +1,13 @@
 import TarnStore
 
-/// Why an object cannot be compared member by member.
+/// The reason why an object cannot be compared member by member.
 struct MemberMistake: Error {
   let message: String
 }
 
 extension EmbeddedObject {
-  /// What an embedded object has in each of its properties, to be compared with those of others:
-  /// embedded objects are equal if their members are. Those of embedded members count in turn;
+  /// The values of an embedded object's properties, to compare with those of others: embedded
+  /// objects are equal if their members are. The members of embedded members are compared in turn;
   /// elements of lists in their order.
   func membersToCompare() throws(MemberMistake) -> Operand {
     let reflection = ClassReflection.of(type(of: self))

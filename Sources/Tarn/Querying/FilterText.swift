@@ -1,7 +1,7 @@
 import Foundation
 import TarnStore
 
-/// A filter written as text, with its arguments: how it becomes a condition on objects.
+/// A filter string with its arguments, and its conversion into a condition on objects.
 struct FilterText {
   let text: String
   let arguments: [Any?]
@@ -11,9 +11,9 @@ struct FilterText {
     self.arguments = arguments
   }
 
-  /// The condition on what is asked for.
+  /// The condition on the objects of a query.
   ///
-  /// - Throws: `.invalidInput` saying what is wrong with the text and at which character.
+  /// - Throws: `.invalidInput` with the problem and the character where it is.
   func predicate(
     on spec: QuerySpec, _ core: RealmCore
   ) throws(Realm.Error) -> TarnStore.Predicate {
@@ -32,11 +32,11 @@ struct FilterText {
   }
 
   /// - Parameters:
-  ///   - core: nil for what is in no Realm.
-  ///   - names: of the properties that the text may name first.
-  ///   - renamed: gives a path of the text the names that it has in the file.
-  ///   - isProperty: whether what a path of the file leads to has a property with that name.
-  ///   - check: throws what does not fit what is asked for.
+  ///   - core: nil for unmanaged objects.
+  ///   - names: the properties that a path may begin with.
+  ///   - renamed: converts a path of the string into the file's names.
+  ///   - isProperty: whether the target of a path has a property with that name.
+  ///   - check: throws if the condition does not fit the queried objects.
   func predicate(
     on name: String, _ core: RealmCore?, names: [String] = [],
     renamed: @escaping ([String]) -> [String] = { $0 },
@@ -59,7 +59,7 @@ struct FilterText {
   }
 }
 
-/// What a program gives for a placeholder.
+/// The argument for a placeholder.
 private struct FilterArgument {
   let argument: PredicateArgument
 
@@ -130,7 +130,7 @@ private struct FilterArgument {
     guard let owner = object._core, let binding = object._binding else {
       return .value(.unmanagedObject)
     }
-    // What is in no Realm links to objects by their keys alone.
+    // Unmanaged objects link to others by their keys alone.
     guard let core else { return .value(.link(ObjectKey(object._key))) }
     guard owner.store === core.store else { return .unusable("an object of another Realm") }
     return .value(.object(binding.classID, ObjectKey(object._key)))

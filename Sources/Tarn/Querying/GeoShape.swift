@@ -2,21 +2,21 @@ import TarnStore
 
 /// A place on the earth.
 ///
-/// Objects have places as embedded objects of a class of the program's own, in the way of GeoJSON:
+/// An object has a place as an embedded object of a class of the program, in the form of GeoJSON:
 ///
 ///     class Place: EmbeddedObject {
 ///       @Persisted var type = "Point"
 ///       @Persisted var coordinates: List<Double>  // longitude, latitude, and an altitude if known
 ///     }
 ///
-/// Conditions ask for them with `geoWithin`.
+/// Use `geoWithin` in conditions on it.
 public struct GeoPoint: Hashable, Sendable {
   /// In degrees, from -90 at the south pole to 90 at the north pole.
   public let latitude: Double
   /// In degrees, from -180 to 180, east of Greenwich. -180 and 180 are the same, and at a pole all
-  /// are.
+  /// longitudes are the same.
   public let longitude: Double
-  /// In meters. No condition looks at it.
+  /// In meters. Conditions ignore it.
   public let altitude: Double
 
   /// Nil for a latitude beyond ±90, a longitude beyond ±180, and numbers that are not finite.
@@ -35,14 +35,14 @@ public struct GeoPoint: Hashable, Sendable {
   }
 }
 
-/// A shape that `geoWithin` takes: ``GeoBox``, ``GeoCircle`` or ``GeoPolygon``.
+/// A shape for `geoWithin`: ``GeoBox``, ``GeoCircle`` or ``GeoPolygon``.
 public protocol _GeoShape: Hashable, Sendable {}
 
-/// All places between two latitudes and two longitudes, those included.
+/// All places between two latitudes and two longitudes, including these.
 ///
-/// From the first longitude it goes eastwards to the second, over the meridian of 180° where the
-/// first is the greater one. A pole, where all longitudes are one, is in each box that reaches it.
-/// Where the top is south of the bottom, nothing is in the box.
+/// It extends eastwards from the first longitude to the second, across the meridian of 180° if the
+/// first is greater. A box that reaches a pole contains it, because a pole has all longitudes. A
+/// box whose top is south of its bottom is empty.
 public struct GeoBox: _GeoShape {
   /// The corner in the south-west.
   public let bottomLeft: GeoPoint
@@ -68,7 +68,7 @@ public struct Distance: Hashable, Sendable {
     self.radians = radians
   }
 
-  /// Nil for less than 0, and for what is not finite; so are the others.
+  /// Nil for a negative distance or one that is not finite, as in the other initializers.
   public static func kilometers(_ kilometers: Double) -> Distance? {
     Distance(in: kilometers * 1000 / earthRadiusInMeters)
   }
@@ -98,10 +98,10 @@ public struct Distance: Hashable, Sendable {
 public struct GeoCircle: _GeoShape {
   /// The center.
   public let center: GeoPoint
-  /// The radius as an angle at the center of the earth. From π on all of the earth is in it.
+  /// The radius as an angle at the center of the earth. From π on it contains the whole earth.
   public let radiusInRadians: Double
 
-  /// Nil for a radius below 0, or one that is not finite.
+  /// Nil for a negative radius, or one that is not finite.
   public init?(center: GeoPoint, radiusInRadians: Double) {
     guard let radius = Distance.radians(radiusInRadians) else { return nil }
     self.init(center: center, radius: radius)
@@ -113,22 +113,22 @@ public struct GeoCircle: _GeoShape {
   }
 }
 
-/// All places inside of a ring of great-circle arcs, and in no hole.
+/// All places inside a ring of great-circle arcs, and in no hole.
 ///
 /// A ring is a list of places, of which the last one equals the first. Between two of them it takes
-/// the shortest way, so along the equator but not along another parallel. It parts the earth in
-/// two, of which the smaller part is its inside, whichever way round its places follow each other;
-/// of two halves it is the one on the left. A place on the ring, so nearer to it than a hundredth
-/// of a millimeter, is in the polygon, and so is one on the ring of a hole.
+/// the shortest path: along the equator, but not along another parallel. It divides the earth in
+/// two. Its inside is the smaller part, whatever the winding; if both are equal, the part on the
+/// left. A place on the ring, that is, within a hundredth of a millimeter of it, is in the polygon,
+/// and so is one on the ring of a hole.
 public struct GeoPolygon: _GeoShape {
-  /// What the polygon is within.
+  /// The outer border of the polygon.
   public let outerRing: [GeoPoint]
-  /// What is no part of the polygon, though within the outer ring.
+  /// Rings inside the outer one that do not belong to the polygon.
   public let holes: [[GeoPoint]]
 
-  /// Nil for a ring of fewer than four places, with fewer than three different ones, that does not
-  /// end where it begins, that crosses itself, or that goes from a place straight to the opposite
-  /// one, to which no way is the shortest; and for more than 10,000 places in all.
+  /// Nil for a ring of fewer than four places, with fewer than three different ones, whose end is
+  /// not its beginning, that crosses itself, or that connects a place directly with the opposite
+  /// one, to which there is no single shortest path; and for more than 10,000 places in all.
   public init?(outerRing: [GeoPoint], holes: [[GeoPoint]] = []) {
     (self.outerRing, self.holes) = (outerRing, holes)
     if stored.mistake != nil { return nil }
@@ -136,7 +136,7 @@ public struct GeoPolygon: _GeoShape {
 }
 
 extension _GeoShape {
-  /// The shape as conditions have it.
+  /// The shape in the engine's form.
   var stored: GeoShape {
     switch self {
     case let box as GeoBox:

@@ -2,8 +2,8 @@ import TarnStore
 
 /// Conditions on the elements of lists and sets, and on the objects that link to one.
 ///
-/// What is said of a collection is true if some element meets it, and through several collections
-/// if there is one at the end of some way: `$0.tasks.labels.name == "x"`.
+/// A condition on a collection is true if some element meets it, and through several collections
+/// if at least one path leads to such an element: `$0.tasks.labels.name == "x"`.
 extension Query where T: RealmCollection {
   /// The number of elements in the collection: `$0.dogs.count > 2`. For a collection that is
   /// reached through another, the condition is true if at least one of them has that many.
@@ -29,7 +29,7 @@ extension Query where T: RealmCollection, T.Element: _Persistable {
 
 extension Query where T: RealmCollection, T.Element: ObjectBase & _OptionalPersistable {
   /// True if the object is in the collection; for an embedded object, if one with equal properties
-  /// is. An unmanaged object that is not embedded is in no collection of a Realm.
+  /// is. An unmanaged object that is not embedded is never in a collection of a Realm.
   public func contains(_ object: T.Element) -> Query<Bool> {
     anyElement(constant(Optional(object)))
   }

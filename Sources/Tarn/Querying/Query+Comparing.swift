@@ -25,8 +25,8 @@ extension Query {
     }
   }
 
-  /// Of two properties; or of one and of some element of a collection, or of what one comes to, on
-  /// either side.
+  /// Compares two properties; or a property with some element of a collection, or with an
+  /// aggregate, on either side.
   func compare<U>(
     _ op: ComparisonOperator, with other: Query<U>, _ options: StringOptions = []
   ) -> Query<Bool> {
@@ -70,7 +70,7 @@ extension Query {
   }
 
   /// A value to compare with: for a link, the object's key; for an embedded object, its properties.
-  /// No property has an unmanaged object.
+  /// No stored link refers to an unmanaged object.
   func constant(_ value: some _Persistable) -> Operand {
     let boxed = value._box()
     require(
@@ -90,7 +90,7 @@ extension Query {
     return .value(.object(binding.classID, ObjectKey(object._key)))
   }
 
-  /// Traps for an object whose key means nothing here, or another object.
+  /// Traps for an object of another Realm, whose key has no meaning here.
   private func checkStore(of object: ObjectBase) {
     guard let core = object._core else { return }
     require(

@@ -1,11 +1,11 @@
 import TarnStore
 
 // An `AnyRealmValue` property against one of another type: `$0.data == $0.name`,
-// `$0.data["size"] > $0.n`. What is of different kinds is unequal and has no order; numbers of all
+// `$0.data["size"] > $0.n`. Values of different kinds are unequal and have no order; numbers of all
 // types are one kind.
 
 extension Query where T == AnyRealmValue {
-  // Without these the compiler would not decide between the others.
+  // Without these the compiler could not choose between the others.
   /// True if both properties have the same value.
   public static func == (a: Query, b: Query) -> Query<Bool> { a.compare(.equal, with: b) }
   /// True if the properties have different values.

@@ -1,8 +1,8 @@
 import TarnStore
 
-// Elements and properties of which one is of any type and the other not: `$0.values == $0.name`.
+// Elements and properties of which exactly one is an `AnyRealmValue`: `$0.values == $0.name`.
 
-// Elements of any type.
+// `AnyRealmValue` elements.
 extension Query where T: RealmCollection, T.Element == AnyRealmValue {
   /// True if some element equals the property.
   @_disfavoredOverload

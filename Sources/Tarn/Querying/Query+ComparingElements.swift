@@ -4,7 +4,7 @@ import TarnStore
 // $0.limit`, `$0.scores < $0.limit`, `$0.names.contains($0.name)`.
 
 extension Query {
-  /// The comparison, if one side is about some element and the other about a property.
+  /// The comparison, if one side is some element and the other a property.
   func compareElement<U>(
     _ op: ComparisonOperator, with other: Query<U>, _ options: StringOptions
   ) -> Query<Bool>? {
@@ -13,7 +13,7 @@ extension Query {
     case (.any(let elements), .path(let path)):
       condition = CollectionCondition(elements, .any(op, .path(path), options.store))
     case (.path(let path), .any(let elements)):
-      // Texts name the collection first where they can.
+      // Filter strings name the collection first if possible.
       condition =
         op.mirrored.map { CollectionCondition(elements, .any($0, .path(path), options.store)) }
         ?? CollectionCondition(path, .any(op, .path(elements), options.store))
@@ -134,26 +134,26 @@ extension Query where T: RealmCollection, T.Element: _Persistable {
 }
 
 extension Query where T: RealmCollection, T.Element: _OptionalPersistable {
-  /// True if the property's value is among the elements, of objects the one that a link points to.
+  /// True if the property's value is among the elements: for objects, the target of a link.
   public func contains(_ property: Query<T.Element?>) -> Query<Bool> {
     some.compare(.equal, with: property)
   }
 }
 
 extension Query where T: RealmCollection, T.Element: _Persistable & _QueryText {
-  /// True if the text of some element contains that of the property under the options.
+  /// True if some element contains the property's value under the options.
   public func contains<U: _QueryText>(
     _ property: Query<U>, options: StringOptions
   ) -> Query<Bool> {
     some.compare(.contains, with: property, options)
   }
-  /// True if the text of some element starts with that of the property.
+  /// True if some element starts with the property's value.
   public func starts<U: _QueryText>(
     with property: Query<U>, options: StringOptions = []
   ) -> Query<Bool> {
     some.compare(.beginsWith, with: property, options)
   }
-  /// True if the text of some element ends with that of the property.
+  /// True if some element ends with the property's value.
   public func ends<U: _QueryText>(
     with property: Query<U>, options: StringOptions = []
   ) -> Query<Bool> {

@@ -1,7 +1,7 @@
 import TarnStore
 
 /// Numbers of different types compare by their exact value: `$0.age == $0.weight`. The compiler
-/// takes these only where no other comparison fits, so that they change nothing elsewhere.
+/// chooses these only if no other comparison fits, so they change nothing elsewhere.
 extension Query where T: _QueryNumber {
   /// True if both properties have the same number; never if only one is nil.
   @_disfavoredOverload

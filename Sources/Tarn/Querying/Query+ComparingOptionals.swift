@@ -29,8 +29,8 @@ extension Query where T: _OptionalPersistable & _QueryComparable {
   }
 }
 
-/// A value that may be missing although its type is not optional: what lies behind a link, under a
-/// key or at a position, and the least of no elements.
+/// A value that may be missing although its type is not optional: one reached through a link, under
+/// a key or at a position, and the minimum of an empty collection.
 extension Query where T: _OptionalPersistable {
   /// True if there is no value. Traps for a property that always has one.
   public static func == (property: Query, value: _OptionalNilComparisonType) -> Query<Bool> {

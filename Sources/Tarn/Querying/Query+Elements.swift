@@ -94,7 +94,7 @@ extension Query where T: RealmCollection {
 }
 
 extension Query {
-  /// True if every element of the collection is between `low` and `high`; nil and NaN do not count.
+  /// True if every element of the collection is between `low` and `high`; nil and NaN are ignored.
   func everyElement<V: _Persistable>(_ low: V, _ high: V, isClosed: Bool) -> Query<Bool> {
     let element: Query<V> = element()
     guard case .any(let path) = element.content, case .value(let low) = constant(low),
@@ -106,14 +106,14 @@ extension Query {
 }
 
 extension Query where T: RealmCollection, T.Element: _Persistable & _QueryText {
-  /// True if the text of some element contains the text under the options, which data takes none
-  /// of. Without options, `contains` asks whether the text is an element.
+  /// True if some element contains the text under the options, which data does not support. Without
+  /// options, `contains` tests whether the text is an element.
   public func contains(_ text: T.Element, options: StringOptions) -> Query<Bool> {
     element.compare(.contains, element.constant(text), options)
   }
-  /// True if the text of some element starts with the text.
+  /// True if some element starts with the text.
   public func starts(with text: T.Element) -> Query<Bool> { element.starts(with: text) }
-  /// True if the text of some element ends with the text.
+  /// True if some element ends with the text.
   public func ends(with text: T.Element) -> Query<Bool> { element.ends(with: text) }
   /// True if some element equals the text.
   public func equals(_ text: T.Element) -> Query<Bool> { element.equals(text) }
@@ -122,11 +122,11 @@ extension Query where T: RealmCollection, T.Element: _Persistable & _QueryText {
 }
 
 extension Query where T: RealmCollection, T.Element: _Persistable & _QueryString {
-  /// True if the text of some element starts with the text under the options.
+  /// True if some element starts with the text under the options.
   public func starts(with text: T.Element, options: StringOptions) -> Query<Bool> {
     element.starts(with: text, options: options)
   }
-  /// True if the text of some element ends with the text under the options.
+  /// True if some element ends with the text under the options.
   public func ends(with text: T.Element, options: StringOptions) -> Query<Bool> {
     element.ends(with: text, options: options)
   }
@@ -138,7 +138,7 @@ extension Query where T: RealmCollection, T.Element: _Persistable & _QueryString
   public func notEquals(_ text: T.Element, options: StringOptions) -> Query<Bool> {
     element.notEquals(text, options: options)
   }
-  /// True if the text of some element matches the pattern.
+  /// True if some element matches the pattern.
   public func like(_ pattern: T.Element, caseInsensitive: Bool = false) -> Query<Bool> {
     element.like(pattern, caseInsensitive: caseInsensitive)
   }

@@ -1,12 +1,12 @@
 import TarnStore
 
-/// Conditions on where something is:
+/// Conditions on the place of an object:
 /// `$0.location.geoWithin(GeoCircle(center: bath, radius: near))`.
 ///
-/// What is asked is an embedded object in the way of GeoJSON: with a text `type`, which has to be
-/// "Point", and a list of doubles `coordinates`, of which the first is a longitude and the second
-/// a latitude. One with another type, with fewer numbers or with such as are on no map is nowhere,
-/// and so is nil. Traps for an object of a class without these properties.
+/// The place is an embedded object in the form of GeoJSON: with a string `type`, which must be
+/// "Point", and a list of doubles `coordinates`, of which the first is a longitude and the second a
+/// latitude. A place with another type, with fewer numbers or with impossible ones is not within
+/// any shape, and neither is nil. Traps for an object of a class without these properties.
 extension Query where T: EmbeddedObject {
   /// True if the place is within the shape.
   public func geoWithin<S: _GeoShape>(_ shape: S) -> Query<Bool> { isWithin(shape) }

@@ -1,12 +1,12 @@
 import TarnStore
 
 extension Query where T: PersistableEnum {
-  /// The raw value of the enum, which is what is stored: `$0.mood.rawValue == "calm"`.
+  /// The raw value of the enum, which is its stored value: `$0.mood.rawValue == "calm"`.
   public var rawValue: Query<T.RawValue> { retyped() }
 }
 
 extension Query where T: OptionalProtocol, T.Wrapped: PersistableEnum {
-  /// The raw value of the enum, which is what is stored.
+  /// The raw value of the enum, which is its stored value.
   public var rawValue: Query<T.Wrapped.RawValue?> { retyped() }
 }
 
@@ -52,44 +52,44 @@ where T: RealmCollection, T.Element: OptionalProtocol, T.Element.Wrapped: Failab
   }
 }
 
-/// Conditions on the text that an enum or a custom type is stored as: `$0.mood.contains("al")`.
+/// Conditions on the stored string of an enum or a custom type: `$0.mood.contains("al")`.
 extension Query where T: _QueryStored, T._StoredType: _Persistable & _QueryText {
   private var stored: Query<T._StoredType> { retyped() }
 
-  /// True if the stored text contains the text.
+  /// True if the stored value contains the text.
   public func contains(_ text: T._StoredType) -> Query<Bool> { stored.contains(text) }
-  /// True if the stored text starts with the text.
+  /// True if the stored value starts with the text.
   public func starts(with text: T._StoredType) -> Query<Bool> { stored.starts(with: text) }
-  /// True if the stored text ends with the text.
+  /// True if the stored value ends with the text.
   public func ends(with text: T._StoredType) -> Query<Bool> { stored.ends(with: text) }
-  /// True if the stored text equals the text.
+  /// True if the stored value equals the text.
   public func equals(_ text: T._StoredType) -> Query<Bool> { stored.equals(text) }
-  /// True if the stored text differs from the text.
+  /// True if the stored value differs from the text.
   public func notEquals(_ text: T._StoredType) -> Query<Bool> { stored.notEquals(text) }
 }
 
 extension Query where T: _QueryStored, T._StoredType: _Persistable & _QueryString {
-  /// True if the stored text contains the text under the options.
+  /// True if the stored value contains the text under the options.
   public func contains(_ text: T._StoredType, options: StringOptions) -> Query<Bool> {
     stored.contains(text, options: options)
   }
-  /// True if the stored text starts with the text under the options.
+  /// True if the stored value starts with the text under the options.
   public func starts(with text: T._StoredType, options: StringOptions) -> Query<Bool> {
     stored.starts(with: text, options: options)
   }
-  /// True if the stored text ends with the text under the options.
+  /// True if the stored value ends with the text under the options.
   public func ends(with text: T._StoredType, options: StringOptions) -> Query<Bool> {
     stored.ends(with: text, options: options)
   }
-  /// True if the stored text equals the text under the options.
+  /// True if the stored value equals the text under the options.
   public func equals(_ text: T._StoredType, options: StringOptions) -> Query<Bool> {
     stored.equals(text, options: options)
   }
-  /// True if the stored text differs from the text under the options.
+  /// True if the stored value differs from the text under the options.
   public func notEquals(_ text: T._StoredType, options: StringOptions) -> Query<Bool> {
     stored.notEquals(text, options: options)
   }
-  /// True if the stored text matches the pattern.
+  /// True if the stored value matches the pattern.
   public func like(_ pattern: T._StoredType, caseInsensitive: Bool = false) -> Query<Bool> {
     stored.like(pattern, caseInsensitive: caseInsensitive)
   }

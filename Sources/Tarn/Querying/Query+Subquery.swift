@@ -1,15 +1,14 @@
 import TarnStore
 
 extension Query where T == Bool {
-  /// How many elements of a collection meet the condition, which may be about several of their
-  /// properties at once: `($0.dogs.age > 3 && $0.dogs.name != "Rex").count > 1`, or about the
-  /// values that they are: `($0.scores > 3).count > 1`. Of a condition that goes on to collections
-  /// of the elements, those are counted that have one that meets it:
-  /// `($0.dogs.puppies.age < 1).count`. A count within a count is of that collection:
-  /// `(($0.dogs.puppies.age < 1).count > 2).count` is the number of dogs with more than two such
-  /// puppies.
+  /// The number of elements of a collection that meet the condition, which may combine several of
+  /// their properties: `($0.dogs.age > 3 && $0.dogs.name != "Rex").count > 1`, or test the elements
+  /// themselves: `($0.scores > 3).count > 1`. If the condition continues into collections of the
+  /// elements, the elements with at least one match are counted: `($0.dogs.puppies.age < 1).count`.
+  /// A count within a count is of that collection: `(($0.dogs.puppies.age < 1).count > 2).count` is
+  /// the number of dogs with more than two such puppies.
   ///
-  /// Traps for a condition that is not about the elements of one collection, reached over to-one
+  /// Traps for a condition that is not on the elements of one collection, reached through to-one
   /// links at most.
   public var count: Query<Int> {
     guard let scope, let inner = predicate.onElements(of: scope) else {
@@ -22,7 +21,7 @@ extension Query where T == Bool {
   }
 }
 
-/// What a condition is about if it is about the elements of one collection alone.
+/// The collection of a condition that tests the elements of one collection only.
 struct ElementScope: Sendable {
   /// The path to the collection.
   let collection: [String]
@@ -31,21 +30,21 @@ struct ElementScope: Sendable {
 
   init(_ collection: [String]) { self.collection = collection }
 
-  /// What two conditions are about together; nil if that is not one collection.
+  /// The collection that two conditions have in common; nil if there is none.
   init?(_ a: ElementScope?, _ b: ElementScope?) {
     guard let a, let b, a.collection == b.collection else { return nil }
     collection = a.collection
     inner = a.inner.union(b.inner)
   }
 
-  /// The same, where a path goes on to a collection of an element.
+  /// The same, for a path that continues into a collection of an element.
   func and(_ collection: [String]) -> ElementScope {
     var scope = self
     scope.inner.insert(collection)
     return scope
   }
 
-  /// What the condition is about in one element; nil if that is not one collection of it.
+  /// The collection within one element that the condition tests; nil if it is not a single one.
   fileprivate var ofElement: ElementScope? {
     let paths = inner.compactMap(rest)
     guard let shortest = paths.min(by: { $0.count < $1.count }),
@@ -56,7 +55,7 @@ struct ElementScope: Sendable {
     return scope
   }
 
-  /// What a path names behind an element; nil if it leads elsewhere.
+  /// The rest of a path after an element; nil if it goes elsewhere.
   fileprivate func rest(of path: [String]) -> [String]? {
     path.starts(with: collection) ? Array(path[collection.count...]) : nil
   }
@@ -68,7 +67,7 @@ struct ElementScope: Sendable {
 }
 
 extension TarnStore.Predicate {
-  /// The same about one element of the collection that all of the conditions are on.
+  /// The same condition on one element of the collection that all of the conditions test.
   fileprivate func onElements(of scope: ElementScope) -> TarnStore.Predicate? {
     switch self {
     case .constant: self
@@ -89,7 +88,7 @@ extension TarnStore.Predicate {
 }
 
 extension Comparison {
-  /// Of each element of an `AnyRealmValue`.
+  /// For conditions on each element of an `AnyRealmValue`.
   fileprivate func onElement(of scope: ElementScope) -> Comparison? {
     guard case .path(let path) = left, let rest = scope.rest(of: path),
       rest.first == ValueStep.each.name

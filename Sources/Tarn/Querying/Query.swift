@@ -4,11 +4,11 @@ import TarnStore
 ///
 ///     dogs.where { $0.age > 3 && $0.mother.name.starts(with: "B") }
 ///
-/// `$0.age` stands for the property; comparing it gives a `Query<Bool>`, and those combine with
-/// `&&`, `||` and `!`. A `Bool` property is a condition by itself. Links are followed without a
-/// question mark; behind a nil link every property is nil, which <doc:Queries> compares with values
-/// and with nil. A condition on a collection, or on backlinks, is true if some element meets it.
-/// Values are captured when the closure runs; building a condition reads no property.
+/// `$0.age` is the property; comparing it gives a `Query<Bool>`, and those combine with `&&`, `||`
+/// and `!`. A `Bool` property is a condition by itself. Links are followed without a question mark;
+/// through a nil link every property is nil, and <doc:Queries> describes how that compares with
+/// values and with nil. A condition on a collection, or on backlinks, is true if some element meets
+/// it. Values are captured when the closure runs; building a condition reads no property.
 ///
 /// Comparing with an object of another Realm, or with a deleted one, traps.
 ///
@@ -16,20 +16,21 @@ import TarnStore
 @dynamicMemberLookup
 public struct Query<T> {
   enum Content {
-    /// A property, reached through links, by columns' names; empty for what is asked itself.
+    /// A property, reached through links, by columns' names; empty for the queried object itself.
     case path([String])
     case condition(Predicate)
-    /// Something of some element of a collection: the path to that, and on from an element.
+    /// A value of some element of a collection: the path to the collection, and on from an element.
     case any([String])
-    /// What a collection's elements come to, or what the path names behind each: their number, say.
+    /// An aggregate of a collection's elements, or of the rest of the path in each: their number,
+    /// say.
     case total([String], @Sendable (ComparisonOperator, Operand) -> CollectionCondition.Test)
-    /// The number of elements of some collection among those that a path through another leads to.
+    /// The number of elements of some collection among those at the end of a path through another.
     case anyCount([String])
   }
   let content: Content
-  /// The collection whose elements this is about, if it is about those of one alone.
+  /// The collection whose elements this tests, if it tests those of one alone.
   var scope: ElementScope?
-  /// The store that objects to compare with must be in; nil if that is not known.
+  /// The store that compared objects must belong to; nil if that is not known.
   let storeOfObjects: ObjectIdentifier?
 
   init(_ content: Content, of scope: ElementScope? = nil, in store: ObjectIdentifier? = nil) {
@@ -43,7 +44,7 @@ public struct Query<T> {
 
   /// The object that the condition is on.
   static var root: Query<T> { Query(.path([])) }
-  /// The same, where that is an object of a Realm.
+  /// The same, for an object of a Realm.
   static func root(in core: RealmCore) -> Query<T> {
     Query(.path([]), in: ObjectIdentifier(core.store))
   }
@@ -62,7 +63,7 @@ public struct Query<T> {
     }
   }
 
-  /// The property that is a collection, which may be one of an element of another.
+  /// The property that is a collection, which may belong to an element of another.
   var pathOfCollection: [String] {
     switch content {
     case .path(let path), .any(let path): path
@@ -74,7 +75,7 @@ public struct Query<T> {
     appending(names(of: keyPath))
   }
 
-  /// What names lead to from here.
+  /// The property at the end of these names from here.
   func appending<V>(_ names: [String]) -> Query<V> {
     switch content {
     case .path(let path): Query<V>(.path(path.on(to: names)), of: scope, in: storeOfObjects)
@@ -83,10 +84,10 @@ public struct Query<T> {
     }
   }
 
-  /// The same property under another type.
+  /// The same property with another type.
   func retyped<V>() -> Query<V> { appending([]) }
 
-  /// Some element of the collection that this is, or what the path names behind it.
+  /// Some element of this collection, or the property at the end of the path in it.
   ///
   /// - Parameter part: the name of the keys or the values of a map.
   func element<V>(_ path: [String] = [], of part: [String] = []) -> Query<V> {
@@ -95,7 +96,7 @@ public struct Query<T> {
     return Query<V>(.any(collection + path), of: scope, in: storeOfObjects)
   }
 
-  /// A property of some element of the collection that this is.
+  /// A property of some element of this collection.
   func appending<Root: ObjectBase, V>(toElementsOf keyPath: KeyPath<Root, V>) -> Query<V> {
     element(names(of: keyPath))
   }
@@ -106,7 +107,7 @@ public struct Query<T> {
 }
 
 extension [String] {
-  /// The path that goes on to these names.
+  /// The path extended by these names.
   fileprivate func on(to names: [String]) -> [String] {
     if let objection = PathLimit.objection(toNames: count + names.count) {
       trap("Invalid condition: \(objection).")
@@ -116,7 +117,7 @@ extension [String] {
 }
 
 /// A class of objects. The requirement is checked where a property of a value is read: a superclass
-/// requirement is not (Swift 6.3), and a text would then be taken for an object.
+/// requirement is not (Swift 6.3), so that a string would be accepted as an object.
 public protocol _ObjectClass: ObjectBase {}
 extension ObjectBase: _ObjectClass {}
 
@@ -126,7 +127,7 @@ extension Query where T: _ObjectClass {
 }
 
 extension Query {
-  /// A property of the object that a link points to.
+  /// A property of a link's target.
   public subscript<V, W: _ObjectClass>(dynamicMember member: KeyPath<W, V>) -> Query<V>
   where T == W? { appending(member) }
 }
@@ -154,19 +155,19 @@ extension Query where T == Bool {
   }
 }
 
-// A condition is made of names and values; what it is on is found where it is asked.
+// A condition consists of names and values; its objects are found when it is evaluated.
 extension Query: Sendable {}
 
-/// What `contains`, `starts(with:)` and `ends(with:)` ignore.
+/// The differences that `contains`, `starts(with:)` and `ends(with:)` ignore.
 public struct StringOptions: OptionSet, Sendable {
   /// The bits of the options.
   public let rawValue: UInt8
   /// A set of those options.
   public init(rawValue: UInt8) { self.rawValue = rawValue }
-  /// Ignores case, by the case folding of Unicode: "straße" equals "STRASSE". It follows the rules
-  /// of no language: a dotless ı is a letter of its own.
+  /// Ignores case, by the case folding of Unicode: "straße" equals "STRASSE". It is independent of
+  /// any language: a dotless ı is a separate letter.
   public static let caseInsensitive = StringOptions(rawValue: 1)
-  /// Ignores diacritics: "Élan" equals "Elan". What is no diacritic stays: ø is not o, and ł not l.
+  /// Ignores diacritics: "Élan" equals "Elan". Only accents are ignored: ø is not o, and ł not l.
   public static let diacriticInsensitive = StringOptions(rawValue: 2)
 
   var store: TarnStore.StringOptions { TarnStore.StringOptions(rawValue: rawValue & 3) }

@@ -1,9 +1,9 @@
 import TarnStore
 
 extension Realm {
-  /// What `observe` would tell, for `for try await`. A loop that takes its time gets each kind of
+  /// The notifications that `observe` delivers, for `for try await`. A slow loop gets each kind of
   /// notification once, `.didChange` first, however often it would have been sent. See
-  /// ``ChangeSequence`` for who may go over it.
+  /// ``ChangeSequence`` for where the loop may run.
   public var changes: RealmChangeSequence { RealmChangeSequence(core) }
 }
 
@@ -13,14 +13,14 @@ extension Realm {
 /// for try await _ in realm.changes { redraw() }
 /// ```
 ///
-/// The loop ends as one over a ``ChangeSequence`` does, and throws when the file can no longer be
-/// followed. Threading: as there.
+/// The loop ends like one over a ``ChangeSequence``, and throws when the file can no longer be
+/// followed. Threading: the same.
 public struct RealmChangeSequence: AsyncSequence {
   private let core: RealmCore
 
   init(_ core: RealmCore) { self.core = core }
 
-  /// A loop of its own, which observes from its first element on. Threading: any.
+  /// Creates an independent loop, which observes from its first element on. Threading: any.
   public func makeAsyncIterator() -> Iterator {
     let loss = LostFile()
     return Iterator(
@@ -33,7 +33,7 @@ public struct RealmChangeSequence: AsyncSequence {
       }, loss: loss)
   }
 
-  /// Asks for one notification after the other. Copies share what they have been given.
+  /// Returns one notification after the other. Copies share their position.
   public struct Iterator: AsyncIteratorProtocol {
     fileprivate let feed: ChangeFeed<Realm.Notification>
     fileprivate let loss: LostFile
@@ -41,7 +41,7 @@ public struct RealmChangeSequence: AsyncSequence {
     /// The next notification, as soon as there is one; nil at the end.
     ///
     /// - Parameter actor: the actor that the Realm belongs to.
-    /// - Throws: why the file can no longer be followed, once.
+    /// - Throws: the reason why the file can no longer be followed, once.
     public mutating func next(
       isolation actor: isolated (any Actor)?
     ) async throws(Realm.Error) -> Realm.Notification? {
@@ -52,12 +52,12 @@ public struct RealmChangeSequence: AsyncSequence {
   }
 }
 
-/// Where an observation leaves why nothing will come any more.
+/// Holds the reason why an observation has ended.
 private final class LostFile {
   var error: StorageError?
 }
 
-/// An observation of a Realm that is asked for its news.
+/// An observation of a Realm whose notifications are pulled.
 private final class PulledRealmObservation: RealmObservation, PulledObservation {
   private let signal: ChangeSignal
   private let inbox: ChangeInbox<Realm.Notification>
@@ -80,7 +80,7 @@ private final class PulledRealmObservation: RealmObservation, PulledObservation 
 
   override func tellOfMove() {
     hasMoved = true
-    // What was newer is shown now, or will be told of anew.
+    // The newer version is shown now, or will be reported again.
     isBehind = false
     signal.wake()
   }
@@ -101,7 +101,7 @@ private final class PulledRealmObservation: RealmObservation, PulledObservation 
   }
 
   override func end(with error: StorageError) {
-    // What it was told before comes first.
+    // The earlier notification comes first.
     if hasMoved { inbox.change = .didChange }
     if state.end() { loss.error = error }
     signal.wake()

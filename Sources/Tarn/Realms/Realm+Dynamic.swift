@@ -1,16 +1,16 @@
 import TarnStore
 
 extension Realm {
-  /// The classes of the Realm. Those that `objectTypes` lists, and no others; without a list, and
-  /// with an empty one, all classes of the file: the program's as it declares them, all others as
-  /// the file describes them.
+  /// The classes of the Realm: exactly those that `objectTypes` lists. Without a list, or with an
+  /// empty one, all classes of the file: the program's as it declares them, all others as the file
+  /// describes them.
   public var schema: Schema {
     core.checkThread()
     let (stored, model) = (core.schemaToBind().schema, core.classes.model)
     return Schema(stored, model, isOfModel: configuration.objectTypes?.isEmpty == false)
   }
 
-  /// All objects of a class in the file, even of one that the program does not have; see
+  /// All objects of a class in the file, even of one that the program does not declare; see
   /// `DynamicObject`. Sorting and aggregates take the names of columns. Traps if the file has no
   /// such class.
   public func dynamicObjects(_ typeName: String) -> Results<DynamicObject> {
@@ -34,7 +34,7 @@ extension Realm {
   /// is an id is generated.
   ///
   /// Traps outside of a write, for names and values that do not fit the class, and for existing
-  /// primary keys as `create` does.
+  /// primary keys like `create`.
   @discardableResult
   public func dynamicCreate(
     _ typeName: String, value: Any = [String: Any](), update: UpdatePolicy = .error

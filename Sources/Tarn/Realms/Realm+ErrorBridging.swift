@@ -1,8 +1,8 @@
 public import Foundation
 internal import TarnStore
 
-/// Makes `catch let error as NSError` match and `error as? NSError` succeed, as they do where the
-/// runtime bridges errors by itself.
+/// Makes `catch let error as NSError` match and `error as? NSError` succeed, as where the runtime
+/// bridges errors itself.
 extension Realm.Error: _ObjectiveCBridgeable {
   public func _bridgeToObjectiveC() -> NSError {
     var info = errorUserInfo

@@ -1,9 +1,9 @@
 import TarnStore
 
 extension Realm {
-  /// Adds an unmanaged object, and those that it links to, to the Realm. From then on the same
-  /// Swift object is a live view of its row. An object that is already in this Realm is left as it
-  /// is.
+  /// Adds an unmanaged object, and the objects that it links to, to the Realm. From then on the
+  /// same Swift object is a live view of its row. An object that is already in this Realm is left
+  /// as it is.
   ///
   /// Traps outside of a write; for a deleted object or one of another Realm; with `.error`, for an
   /// existing primary key; with any other policy, for a class without a primary key.
@@ -23,14 +23,14 @@ extension Realm {
   /// class does not have are ignored. Values may come from `JSONSerialization`; see the article on
   /// models.
   ///
-  /// Objects among the values are copied with everything they lead to, unless they are already in
-  /// this Realm: unmanaged ones stay unmanaged, and those of another Realm and frozen ones stay
+  /// Objects among the values are copied with everything that they link to, unless they are already
+  /// in this Realm: unmanaged ones stay unmanaged, and those of another Realm and frozen ones stay
   /// there.
   ///
   /// A value that an enum or a failable custom type refuses is stored as it is: an optional
   /// property then reads nil, any other traps when it is read.
   ///
-  /// Traps as `add` does, and for a value that does not fit. Use
+  /// Traps in the same cases as `add`, and for a value that does not fit. Use
   /// ``create(_:checking:update:unknownKeys:)`` to get an error instead.
   @discardableResult
   public func create<T: Object>(
@@ -39,7 +39,7 @@ extension Realm {
     core.create(type, value: value, update: update)
   }
 
-  /// How dictionary keys are treated that the class does not have.
+  /// The treatment of dictionary keys that the class does not have.
   public enum UnknownKeys: Sendable {
     /// They are ignored.
     case ignored
@@ -61,7 +61,7 @@ extension Realm {
   /// Traps outside of a write, and for an update policy in a class without a primary key.
   ///
   /// - Throws: ``InvalidValue`` for the first value that does not fit, at any depth. The call has
-  ///   then changed nothing, and the write can go on.
+  ///   then changed nothing, and the write can continue.
   @discardableResult
   public func create<T: Object>(
     _ type: T.Type, checking value: Any, update: UpdatePolicy = .error,

@@ -1,31 +1,31 @@
 import TarnStore
 
 extension Realm {
-  /// What a realm-level observer is called with.
+  /// The argument of a realm-level observer.
   public enum Notification: Sendable {
-    /// The Realm shows a newer version, or committed a write of its own.
+    /// The Realm advanced to a newer version, or committed a write of its own.
     case didChange
-    /// With `autorefresh` off: a newer version exists; `refresh()` shows it.
+    /// With `autorefresh` off: a newer version exists; `refresh()` advances to it.
     case refreshRequired
   }
 
   /// The type of a realm-level observer.
   public typealias NotificationBlock = (_ notification: Notification, _ realm: Realm) -> Void
 
-  /// Calls `block` whenever this Realm has moved to a newer version or committed a write, and, with
-  /// `autorefresh` off, whenever a newer version is available. Never called on a read-only Realm
-  /// that has a private copy; ``changes`` throws there.
+  /// Calls `block` whenever this Realm has advanced to a newer version or committed a write, and,
+  /// with `autorefresh` off, whenever a newer version is available. Never called on a read-only
+  /// Realm that has a private copy; ``changes`` throws there.
   ///
-  /// - Returns: a token. Keep it for as long as you want to observe, and invalidate it on this
+  /// - Returns: a token. Retain it for as long as you want to observe, and invalidate it on this
   ///   Realm's thread.
   public func observe(_ block: @escaping NotificationBlock) -> NotificationToken {
     core.observe(block)
   }
 }
 
-/// A realm-level observation as the program has asked for it.
+/// A realm-level observation with a block.
 final class RealmBlockObservation: RealmObservation {
-  // The instance has its observations.
+  // The instance owns its observations.
   private unowned let core: RealmCore
   private let block: Realm.NotificationBlock
 

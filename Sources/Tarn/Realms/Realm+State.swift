@@ -6,8 +6,8 @@ extension Realm {
   public var isEmpty: Bool { core.isEmpty }
 
   /// True (the default) to follow other instances' commits in turns of the scheduler. False to stay
-  /// until `refresh()` or a write; realm-level observers then get `.refreshRequired`. Always false
-  /// for a frozen Realm, where setting it to true traps.
+  /// at the current version until `refresh()` or a write; realm-level observers then get
+  /// `.refreshRequired`. Always false for a frozen Realm, where setting it to true traps.
   public var autorefresh: Bool {
     get {
       core.checkThread()

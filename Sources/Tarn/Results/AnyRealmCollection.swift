@@ -1,6 +1,6 @@
 internal import TarnStore
 
-/// A type-erased collection, whatever its kind. Observes exactly as its base does.
+/// A type-erased collection of any kind. Its observers receive exactly the same as its base's.
 public struct AnyRealmCollection<Element: RealmCollectionValue>: RealmCollection {
   private let base: AnyCollectionBase<Element>
 
@@ -24,7 +24,7 @@ public struct AnyRealmCollection<Element: RealmCollectionValue>: RealmCollection
   public func makeIterator() -> AnyIterator<Element> { base.makeIterator() }
   /// The Realm that the collection belongs to, nil if it is unmanaged.
   public var realm: Realm? { base.realm }
-  /// True if what the collection belongs to is gone. Any other use of it then traps.
+  /// True if the collection's owner is gone. Any other use of it then traps.
   public var isInvalidated: Bool { base.isInvalidated }
   /// The first position of an element, or nil. Traps for a deleted object.
   public func index(of element: Element) -> Int? { base.index(of: element) }
@@ -40,9 +40,9 @@ public struct AnyRealmCollection<Element: RealmCollectionValue>: RealmCollection
   /// True if the bases are of one type and equal.
   public static func == (a: Self, b: Self) -> Bool { a.base.isEqual(to: b.base) }
 
-  /// Calls `block` first with `.initial` and then with the exact difference, as the base does.
+  /// Calls `block` first with `.initial` and then with the exact changes, like the base.
   ///
-  /// - Returns: a token; keep it for as long as you want to observe.
+  /// - Returns: a token; retain it for as long as you want to observe.
   public func observe(
     _ block: @escaping (RealmCollectionChange<AnyRealmCollection<Element>>) -> Void
   ) -> NotificationToken {
@@ -60,7 +60,7 @@ public struct AnyRealmCollection<Element: RealmCollectionValue>: RealmCollection
   }
 }
 
-/// What is asked of the base, overridden where its type is known.
+/// The interface of the base, overridden where its type is known.
 private class AnyCollectionBase<Element: RealmCollectionValue> {
   var count: Int { Self.unreachable() }
   func element(at position: Int) -> Element { Self.unreachable() }

@@ -1,5 +1,5 @@
 extension RandomAccessCollection where Self: ThreadConfined {
-  /// What `dump` and debuggers show; nothing for what is invalidated.
+  /// The content for `dump` and debuggers; empty for an invalidated collection.
   var mirrorOfElements: Mirror {
     isInvalidated
       ? Mirror(self, unlabeledChildren: EmptyCollection<Element>(), displayStyle: .collection)

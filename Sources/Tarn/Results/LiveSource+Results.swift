@@ -14,14 +14,14 @@ extension LiveSource<ResultModel> {
 extension RealmCore {
   /// The shared rows of a query.
   ///
-  /// - Parameter make: called if nobody shares rows yet.
+  /// - Parameter make: called if no rows are shared yet.
   func sharedResult(
     _ name: WeakTable<QuerySpec>.Name, _ make: () -> LiveResult
   ) -> LiveResult {
     knownResult(name) ?? shared.results.share(make(), as: name)
   }
 
-  /// The shared rows of a query, nil if nobody has them.
+  /// The shared rows of a query, nil if there are none.
   func knownResult(_ name: WeakTable<QuerySpec>.Name) -> LiveResult? {
     guard let known = shared.results.known(name) as? LiveResult, !known.isOwnerGone else {
       return nil

@@ -1,20 +1,21 @@
 import TarnStore
 
-/// Objects as rows that conditions can be asked of, though they are in no Realm; and what they link
-/// to, which may be in one.
+/// Unmanaged objects as rows that conditions can be tested on, and the targets of their links,
+/// which may be managed.
 ///
-/// Objects are given keys when they are met first. Those in a Realm keep theirs, so that a link to
+/// Objects get keys when they are first seen. Managed ones keep theirs, so that a link to one
+/// equals a link to it in a condition.
 /// one equals a link to it in a condition.
 final class ObjectRows: RowSource {
   let schema: StoreSchema
   private let classes: [ClassReflection]
   private var objects: [LinkTarget: ObjectBase] = [:]
-  /// Those that were given one, all of which are among `objects`.
+  /// The given keys; all of these objects are in `objects`.
   private var keys: [ObjectIdentifier: ObjectKey] = [:]
-  /// Lists and maps within `AnyRealmValue` values, by the numbers that they were given.
+  /// Lists and maps within `AnyRealmValue` values, by the numbers given to them.
   private var nested: [any SequenceBacking] = []
 
-  /// - Parameter type: the class of the objects that are asked; its id is 0.
+  /// - Parameter type: the class of the tested objects; its id is 0.
   init(_ type: ObjectBase.Type) {
     var classes = [ClassReflection.of(type)]
     var next = 0
@@ -45,7 +46,7 @@ final class ObjectRows: RowSource {
     classes.firstIndex { $0.type == type }.map { ClassID(UInt32($0)) }
   }
 
-  /// The row that an object is.
+  /// The row of an object.
   func row(_ object: ObjectBase, _ id: ClassID) -> ObjectRow {
     ObjectRow(object: object, key: key(of: object, id), properties: stored(id), id: id, rows: self)
   }
@@ -70,7 +71,7 @@ final class ObjectRows: RowSource {
     return name.key
   }
 
-  /// A value as rows have it: of an object its key.
+  /// A value in the form of rows: for an object its key.
   fileprivate func value(_ boxed: _BoxedValue, of column: ColumnSchema) -> Value {
     if let collection = boxed.nested {
       nested.append(collection)
@@ -78,7 +79,7 @@ final class ObjectRows: RowSource {
       return collection.kind == .map ? .map(id) : .list(id)
     }
     if column.type == .any, let object = boxed.object {
-      // Of another class than those that links lead to it equals nothing.
+      // An object of another class than the links' targets equals nothing.
       let id = Self.classID(of: type(of: object), among: classes)
       return identity(of: object) ?? id.map { identity(of: object, $0) } ?? .link(ObjectKey(0))
     }
@@ -91,12 +92,12 @@ final class ObjectRows: RowSource {
     return identity(of: object) ?? identity(of: object, target.classID)
   }
 
-  /// As a condition names it; nil for an object that is in no Realm.
+  /// The value that a condition uses for it; nil for an unmanaged object.
   private func identity(of object: ObjectBase) -> Value? {
     object._binding.map { .object($0.classID, ObjectKey(object._key)) }
   }
 
-  /// No class of a Realm has the number that is said to have those that are in none.
+  /// No class of a Realm has the number that unmanaged ones pretend to have.
   private func identity(of object: ObjectBase, _ id: ClassID) -> Value {
     .object(ClassID(.max - id.rawValue), key(of: object, id))
   }
@@ -175,7 +176,7 @@ final class ObjectRows: RowSource {
     }
   }
 
-  /// Nothing links to an object that is in no Realm as far as can be told from it.
+  /// An unmanaged object does not know what links to it.
   func origins(
     of target: LinkTarget, in id: ClassID, through column: ColumnID
   ) throws(StorageError) -> [ObjectKey] {
@@ -235,7 +236,7 @@ struct ObjectRow: RowReading {
     default: Bytes16(high: 0, low: 0)
     }
   }
-  /// Nothing lies in a cluster.
+  /// No values are stored in a cluster.
   func bytes(_ column: ColumnID, _ slot: Int) throws(StorageError) -> ClusterBytes {
     switch value(column) {
     case .null: .null

@@ -11,7 +11,7 @@ import TarnStore
 public struct ProjectedCollection<Element: RealmCollectionValue> {
   private let source: any ProjectedSource<Element>
 
-  /// What the property is in the objects' class. Throws for one that is no chain of stored ones.
+  /// The property in the objects' class. Throws for one that is not a chain of stored properties.
   func steps() throws(KeyPathFault) -> [PropertyReflection] { try source.steps() }
 
   /// True if the objects are those of that list or set.
@@ -29,14 +29,14 @@ public struct ProjectedCollection<Element: RealmCollectionValue> {
   /// The position of the first object with that value, or nil. A linear search.
   public func index(of value: Element) -> Int? { firstIndex(of: value) }
 
-  /// Calls `block` first with `.initial` and then with each difference of the list or set: an
-  /// element is modified when its property was set, to whatever value. Of a computed property it is
-  /// not known what it reads: an element is then modified when its object is.
+  /// Calls `block` first with `.initial` and then with each change of the list or set: an element
+  /// is modified when its property was set, to any value. A computed property counts as modified
+  /// whenever its object is.
   ///
   /// Traps for an unmanaged or invalidated collection, on a thread that has no later turns, and in
   /// a write that has changed something.
   ///
-  /// - Returns: a token; keep it for as long as you want to observe.
+  /// - Returns: a token; retain it for as long as you want to observe.
   public func observe(
     _ block: @escaping (RealmCollectionChange<ProjectedCollection<Element>>) -> Void
   ) -> NotificationToken {
@@ -55,22 +55,22 @@ public struct ProjectedCollection<Element: RealmCollectionValue> {
 }
 
 extension ProjectedCollection {
-  /// Calls `block` as `observe` does, with all that is known of each change, so that an array of
-  /// the values can follow by `apply(to:)`. The values are those of the version that is told of,
-  /// whatever has been written since. Computed properties, and those that hold values of any type,
-  /// are read from the objects when they are asked for, which traps for one that was deleted since.
+  /// Makes the same calls as `observe`, with the full details of each change, so that `apply(to:)`
+  /// can update an array of the values. The values are those of the version of the change, even
+  /// after later writes. Computed properties, and `AnyRealmValue` properties, are read from the
+  /// objects on demand, which traps for an object that was deleted since.
   ///
-  /// Traps where `observe` does.
+  /// Traps in the same cases as `observe`.
   ///
-  /// - Returns: a token; keep it for as long as you want to observe.
+  /// - Returns: a token; retain it for as long as you want to observe.
   public func observeChanges(
     _ block: @escaping (ObservedChange<Self, CollectionDelta<Element>>) -> Void
   ) -> NotificationToken {
     source.changeOrigin.map { $0.map({ Self($0) }, { $0 }) }.observe(block)
   }
 
-  /// What `observeChanges` would tell, for `for await`. Traps for an unmanaged or invalidated
-  /// collection; see ``ChangeSequence`` for who may go over it.
+  /// The changes that `observeChanges` delivers, as an asynchronous sequence. Traps for an
+  /// unmanaged or invalidated collection; see ``ChangeSequence`` for where the loop may run.
   public var changes: ChangeSequence<ObservedChange<Self, CollectionDelta<Element>>> {
     source.changeOrigin.map { $0.map({ Self($0) }, { $0 }) }.changes
   }
@@ -79,11 +79,11 @@ extension ProjectedCollection {
 extension ProjectedCollection: RandomAccessCollection {
   public var startIndex: Int { 0 }
   public var endIndex: Int { count }
-  /// How many objects there are.
+  /// The number of objects.
   public var count: Int { source.count }
   /// The value of the object at a position. Traps if it is out of bounds.
   public subscript(position: Int) -> Element { source.value(at: position) }
-  /// Goes over the objects that are there now, whatever happens to the collection meanwhile.
+  /// Iterates the current objects, whatever happens to the collection meanwhile.
   public func makeIterator() -> AnyIterator<Element> { source.makeIterator() }
 }
 
@@ -123,7 +123,7 @@ public struct CollectionElementMapper<Element: ObjectBase> {
 }
 
 extension List where Element: ObjectBase {
-  /// The values of the objects' properties, as members: `dogs.projectTo.name`. Threading: as the
+  /// The values of the objects' properties, as members: `dogs.projectTo.name`. Threading: like the
   /// list.
   public var projectTo: CollectionElementMapper<Element> {
     CollectionElementMapper(AnyRealmCollection(self))
@@ -132,13 +132,13 @@ extension List where Element: ObjectBase {
 
 extension MutableSet where Element: ObjectBase {
   /// The values of the objects' properties, as members: `dogs.projectTo.name`. They are in the
-  /// set's order and include equal ones. Threading: as the set.
+  /// set's order and include equal ones. Threading: like the set.
   public var projectTo: CollectionElementMapper<Element> {
     CollectionElementMapper(AnyRealmCollection(self))
   }
 }
 
-/// Where the values of a projected collection come from, whatever their objects are.
+/// The source of a projected collection's values, for objects of any class.
 private protocol ProjectedSource<Value> {
   associatedtype Value: RealmCollectionValue
   var realm: Realm? { get }
@@ -181,7 +181,7 @@ private struct PropertySource<Root: ObjectBase, Value: RealmCollectionValue>: Pr
 
   func steps() throws(KeyPathFault) -> [PropertyReflection] { try Tracer.steps(of: keyPath) }
 
-  /// Nothing but the property counts, if it is a stored one.
+  /// Only the property counts, if it is a stored one.
   private var look: _Look {
     let steps = try? steps()
     return _Look(keyPaths: steps.map { [PathText.text(of: $0.map(\.name))] })
@@ -246,7 +246,7 @@ private struct PropertySource<Root: ObjectBase, Value: RealmCollectionValue>: Pr
   }
 }
 
-/// One property of the objects of a collection that is passed on.
+/// A property of the objects of a collection, as it is passed on.
 private struct PropertyPassage<Root: ObjectBase, Value: RealmCollectionValue>:
   Passage
 {

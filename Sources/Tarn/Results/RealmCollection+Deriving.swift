@@ -1,8 +1,8 @@
 import TarnStore
 
 extension RealmCollection where Element: ObjectBase {
-  /// The objects that match a further condition, in the order of the collection. One that is in it
-  /// twice is in the results twice.
+  /// The objects that match a further condition, in the order of the collection. An object that is
+  /// in the collection twice is in the results twice.
   ///
   /// ```swift
   /// realm.objects(Dog.self).where { $0.age > 5 && $0.name.starts(with: "R") }
@@ -34,11 +34,11 @@ extension RealmCollection where Element: KeypathSortable {
   }
 
   /// The objects ordered by several properties, the first one first. Nil comes first in ascending
-  /// order; objects with a nil link along the path come last. Values of any type come by kind: nil,
-  /// Bool, numbers of all types by their value, text, data, dates, object ids, UUIDs, objects,
-  /// lists and maps. Equal objects keep the order of the list, set or other collection of an object
-  /// that they are from, otherwise that of an integer primary key, or else the one in which they
-  /// were created. Traps for an unmanaged or invalidated collection.
+  /// order; objects with a nil link on the path come last. `AnyRealmValue`s are ordered by kind:
+  /// nil, Bool, numbers of all types by their value, strings, data, dates, object ids, UUIDs,
+  /// objects, lists and maps. Equal objects keep the order of the list, set or other collection of
+  /// an object that they are from, otherwise that of an integer primary key, or else the one in
+  /// which they were created. Traps for an unmanaged or invalidated collection.
   public func sorted(by descriptors: [SortDescriptor]) -> Results<Element> {
     let base = _derivation
     return Results(base.core, base.spec.sorted(descriptors), createdInWrite: base.createdInWrite)
@@ -55,8 +55,8 @@ extension Results {
 extension Map where Value: OptionalProtocol, Value.Wrapped: ObjectBase {
   private var derivation: _Derivation { derivation(of: Value.Wrapped.self) }
 
-  /// The objects among the values that match a condition, in the order of the keys. One that is
-  /// under two keys is in the results twice. Traps for an unmanaged or invalidated map.
+  /// The objects among the values that match a condition, in the order of the keys. An object under
+  /// two keys is in the results twice. Traps for an unmanaged or invalidated map.
   public func `where`(
     _ condition: (Query<Value.Wrapped>) -> Query<Bool>
   ) -> Results<Value.Wrapped> {

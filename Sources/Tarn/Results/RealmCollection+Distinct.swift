@@ -3,7 +3,7 @@ import TarnStore
 extension RealmCollection where Element: KeypathSortable {
   /// The first of all objects that have the same values for some properties, in the order of the
   /// collection. Sorting before this decides which object is first; sorting after it orders the
-  /// objects that are left.
+  /// remaining objects.
   ///
   /// ```swift
   /// // The youngest dog of each breed, by name.
@@ -11,14 +11,14 @@ extension RealmCollection where Element: KeypathSortable {
   /// ```
   ///
   /// Properties may be reached through to-one links (`"owner.city"`); objects without the link are
-  /// left out. Nil is a value, text is compared byte by byte, 0 and -0 are equal, and so are all
-  /// NaN. Among values of any type numbers are equal whatever their types, and a list or a map is
-  /// equal to nothing. Conditions apply before it, wherever they stand: `distinct(by:)` and then
-  /// `where` takes the first of each group among the objects that match.
+  /// left out. Nil is a value, strings are compared byte by byte, 0 and -0 are equal, and so are
+  /// all NaN. Among `AnyRealmValue`s numbers are equal whatever their types, and a list or a map
+  /// equals nothing. Conditions always apply first: `distinct(by:)` and then `where` takes the
+  /// first of each group among the objects that match.
   ///
-  /// The results are live. Evaluating them goes over all objects that match. While they are
-  /// observed, only the first step does so; later ones take time for what changed. An object that
-  /// becomes equal to an earlier one is reported as deleted; changes of an object that is not shown
+  /// The results are live. Evaluating them iterates all objects that match. While they are
+  /// observed, only the first step does so; later ones take time for the changes. An object that
+  /// becomes equal to an earlier one is reported as deleted; changes of an object that is left out
   /// are not reported.
   ///
   /// Traps for an unmanaged or invalidated collection, without a property, and for properties that
@@ -41,7 +41,7 @@ extension RealmCollection where Element: KeypathSortable {
 
 extension Map where Value: OptionalProtocol, Value.Wrapped: ObjectBase {
   /// The first of all objects among the values that have the same values for some properties, in
-  /// the order of the keys, like `List`. Traps as that does.
+  /// the order of the keys, like `List`. Traps in the same cases.
   public func distinct(by keyPaths: [String]) -> Results<Value.Wrapped> {
     sorted(by: [] as [SortDescriptor]).distinct(by: keyPaths)
   }

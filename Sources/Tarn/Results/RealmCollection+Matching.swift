@@ -14,8 +14,8 @@ extension RealmCollection where Element: ObjectBase {
       of: predicate)
   }
 
-  /// The position of the first object that meets a condition written as text, or nil. Traps as
-  /// `filter(_:_:)` does, but not for an unmanaged collection.
+  /// The position of the first object that matches a filter string, or nil. Traps in the same cases
+  /// as `filter(_:_:)`, but not for an unmanaged collection.
   public func index(matching format: String, _ arguments: Any?...) -> Int? {
     let filter = FilterText(format, arguments)
     do throws(Realm.Error) {
@@ -37,7 +37,7 @@ extension RealmCollection where Element: ObjectBase {
     }
   }
 
-  /// True for one that belongs to no Realm, and never did.
+  /// True for a collection that belongs to no Realm, and never did.
   private var isUnmanaged: Bool { realm == nil && !isInvalidated }
 
   private func index(of predicate: Predicate, among rows: ObjectRows) -> Int? {
@@ -69,9 +69,9 @@ extension RealmCollection where Element: _Persistable {
     }
   }
 
-  /// The position of the first value that meets a condition written as text, or nil. `SELF` in it
-  /// is the value: `scores.index(matching: "SELF > %@", 3)`. Traps for a text that cannot be
-  /// parsed. The collection may be unmanaged.
+  /// The position of the first value that matches a filter string, or nil. `SELF` in it is the
+  /// value: `scores.index(matching: "SELF > %@", 3)`. Traps for a string that cannot be parsed. The
+  /// collection may be unmanaged.
   public func index(matching format: String, _ arguments: Any?...) -> Int? {
     let column = Element.conditionColumn
     do throws(Realm.Error) {
@@ -94,7 +94,7 @@ extension RealmCollection where Element: _Persistable {
 }
 
 extension _BoxedValue {
-  /// Lists, maps and unmanaged objects are something, but equal nothing that a condition can name.
+  /// Lists, maps and unmanaged objects are not nil, but equal nothing in a condition.
   fileprivate var valueToTest: Value {
     if nested != nil { return .list(CollectionID(0)) }
     return object != nil && value == .null ? .link(ObjectKey(0)) : value
@@ -102,7 +102,7 @@ extension _BoxedValue {
 }
 
 extension RealmCollectionValue {
-  /// What conditions take an element for.
+  /// The column type of an element in conditions.
   fileprivate static var conditionColumn: ColumnSchema {
     let description = _elementDescription
     return ColumnSchema(

@@ -1,9 +1,9 @@
 import TarnStore
 
 extension RealmCollection where Element: _SortableElement {
-  /// The elements ordered by their values: nil first, then NaN, numbers by value, text byte by byte
-  /// in UTF-8, `false` before `true`. Values of any type are ordered by kind (nil, Bool, numbers,
-  /// text, data, dates, ids, UUIDs, objects) and then by value.
+  /// The elements ordered by their values: nil first, then NaN, numbers by value, strings byte by
+  /// byte in UTF-8, `false` before `true`. `AnyRealmValue`s are ordered by kind (nil, Bool,
+  /// numbers, strings, data, dates, ids, UUIDs, objects) and then by value.
   ///
   /// The results are live. Evaluating them reads and sorts the whole collection, once after each
   /// change. Traps for an unmanaged or invalidated collection, and for custom types that are stored
@@ -13,8 +13,8 @@ extension RealmCollection where Element: _SortableElement {
   }
 
   /// The elements without those that equal an earlier one, in the order of the collection. 0 and -0
-  /// are equal, and so are all NaN; text is compared byte by byte. Lists and maps in values of any
-  /// type equal nothing else.
+  /// are equal, and so are all NaN; strings are compared byte by byte. Lists and maps in an
+  /// `AnyRealmValue` equal nothing else.
   ///
   /// The results are live and cost as much as those of `sorted(ascending:)`. Traps for an unmanaged
   /// or invalidated collection, and for custom types that are stored as embedded objects.
@@ -22,7 +22,7 @@ extension RealmCollection where Element: _SortableElement {
 }
 
 extension Map where Value: _SortableElement {
-  /// The values in the order of those of a `List`. Traps for an unmanaged or invalidated map.
+  /// The values in the order that a `List` of them has. Traps for an unmanaged or invalidated map.
   public func sorted(ascending: Bool = true) -> Results<Value> {
     Results(derivation(of: Value.self)) { $0.ascending = ascending }
   }
@@ -35,7 +35,7 @@ extension Map where Value: _SortableElement {
 }
 
 extension Results {
-  /// Values of a collection, with a change of what is asked for.
+  /// Values of a collection, with a changed query.
   fileprivate init(_ base: _Derivation, _ change: (inout ValueQuery) -> Void) {
     guard var values = base.spec.values, values.property.type != .link else {
       trap(

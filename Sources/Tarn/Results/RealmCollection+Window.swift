@@ -1,25 +1,26 @@
 import TarnStore
 
 extension RealmCollection {
-  /// The elements at some positions of the collection, live: whoever observes them is told what
-  /// came into the window, what left it, and what changed or moved in it.
+  /// The elements at some positions of the collection, live: observers receive the elements that
+  /// enter the window, those that leave it, and changes and moves inside.
   ///
   /// ```swift
   /// let page = dogs.sorted(by: \.name).window(100..<150)
   /// let youngest = dogs.sorted(by: \.age).limit(10)
   /// ```
   ///
-  /// Positions count from 0 within the window. Where the collection is shorter the window is too;
-  /// it grows again when elements come. `results[100..<150]` is a `Slice` instead, which shows
-  /// positions and is not observed.
+  /// Positions count from 0 within the window. If the collection is shorter, the window is too; it
+  /// grows again when elements are added. `results[100..<150]` is a `Slice` instead, which has
+  /// fixed positions and is not observed.
   ///
-  /// The window is taken last, wherever it stands: a condition, an order or `distinct` after it is
-  /// applied to the whole collection, and the window shows those positions of what comes out. A
-  /// window on a window counts from the beginning of the first one.
+  /// The window is always applied last, wherever it is written: a condition, an order or `distinct`
+  /// after it applies to the whole collection, and the window takes those positions of the result.
+  /// A window on a window counts from the beginning of the first one.
   ///
-  /// For observers the order of all elements is kept, so a step of an observed window takes as long
-  /// as one of the whole collection, and its first call too. Reading the first elements of an order
-  /// sorts no others. By an index, or by the order of the keys, it also looks at few others.
+  /// For observers the order of all elements is maintained, so a step of an observed window takes
+  /// as long as one of the whole collection, and so does its first call. Reading the first elements
+  /// of an order sorts no others. With an index, or in the order of the keys, it also reads few
+  /// others.
   ///
   /// Traps for a negative position, and for an unmanaged or invalidated collection.
   public func window(_ positions: some RangeExpression<Int>) -> Results<Element> {
@@ -31,14 +32,14 @@ extension RealmCollection {
     return Results(base.core, base.spec.windowed(range), createdInWrite: base.createdInWrite)
   }
 
-  /// The first elements of the collection, live, as `window(_:)` of them. Traps for a negative
-  /// number, and for an unmanaged or invalidated collection.
+  /// The first elements of the collection, live, like `window(_:)`. Traps for a negative number,
+  /// and for an unmanaged or invalidated collection.
   public func limit(_ count: Int) -> Results<Element> {
     require(count >= 0, "A limit is 0 or more, not \(count).")
     return window(0..<count)
   }
 
-  /// All elements of the collection but the first ones, live, as `window(_:)` of them. Traps for a
+  /// All elements of the collection except the first ones, live, like `window(_:)`. Traps for a
   /// negative number, and for an unmanaged or invalidated collection.
   public func offset(_ count: Int) -> Results<Element> {
     require(count >= 0, "An offset is 0 or more, not \(count).")
@@ -46,11 +47,11 @@ extension RealmCollection {
   }
 }
 
-/// Every position that there may be.
+/// All possible positions.
 private struct Positions: Collection {
   var startIndex: Int { 0 }
   var endIndex: Int { .max }
-  /// No collection has so many elements that the last position would be missed.
+  /// No collection has so many elements that the last position matters.
   func index(after position: Int) -> Int { position == .max ? .max : position + 1 }
   subscript(position: Int) -> Int { position }
 }

@@ -1,10 +1,11 @@
 import TarnStore
 
-/// What results are of, and their rows.
+/// The query of results, and their rows.
 ///
-/// A query is bound to the file when its results are built, so that one that makes no sense traps
-/// where it was written. Its rows are found when they are used first, and shared with all who ask
-/// for the same from the second use on: many results are only what others are made from, or are
+/// A query is bound to the file when its results are built, so that an invalid one traps where it
+/// was written. Its rows are found when they are first used, and shared by equal queries from the
+/// second use on: many results are only steps to others, or are read once and dropped, and sharing
+/// costs more than either.
 /// read once and dropped, and sharing costs more than either.
 final class ResultSource {
   private enum State {
@@ -25,7 +26,7 @@ final class ResultSource {
       model = core.liveModel(of: spec)
       return
     }
-    // Any thread may ask a frozen instance's results, so nothing in them may change.
+    // Any thread may read a frozen instance's results, so nothing in them may change.
     let live = core.sharedResult(WeakTable.Name(spec)) {
       LiveResult(core.liveModel(of: spec), on: core)
     }
@@ -41,7 +42,7 @@ final class ResultSource {
     return live
   }
 
-  /// The rows that all have who ask for the same.
+  /// The rows that equal queries share.
   var shared: LiveResult {
     if case .shared(let live) = state { return live }
     let live = core.sharedResult(WeakTable.Name(spec)) {

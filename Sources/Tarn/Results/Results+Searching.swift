@@ -3,7 +3,7 @@ import TarnStore
 
 extension Results {
   /// The first position of an element, or nil if it is not among the results. Objects are the same
-  /// if they show the same row of this Realm. Traps for a deleted object.
+  /// if they have the same row of this Realm. Traps for a deleted object.
   public func index(of element: Element) -> Int? {
     let rows = rows()
     let boxed = element._boxElement()

@@ -3,17 +3,17 @@ import TarnStore
 /// The objects of a class or of a list, set or other collection that match a query, in the query's
 /// order; or the values of a collection in another order. Lazy and live.
 ///
-/// Nothing is evaluated before the first use. From then on the collection always shows what its
-/// Realm shows, including changes of an open write; a newer version appears when the Realm
-/// advances. A loop goes over the elements as they were when it began. When the object that has the
-/// list is deleted, its results become empty.
+/// Nothing is evaluated before the first use. From then on the collection is always at the version
+/// of its Realm, including changes of an open write; it changes when the Realm advances. A loop
+/// iterates the elements as they were when it began. When the object that has the list is deleted,
+/// its results become empty.
 ///
 /// Belongs to its Realm's thread, queue or actor.
 public struct Results<Element: RealmCollectionValue> {
   private let source: ResultSource
   /// The instance's life that the collection belongs to; `invalidate()` ends it.
   private let life: UInt32
-  /// The write that made the object whose collection the rows are from.
+  /// The write that created the object whose collection the rows are from.
   let createdInWrite: WriteMark?
 
   init(_ core: RealmCore, _ spec: QuerySpec, createdInWrite: WriteMark? = nil) {
@@ -24,7 +24,7 @@ public struct Results<Element: RealmCollectionValue> {
 
   var core: RealmCore { source.core }
   var spec: QuerySpec { source.spec }
-  /// The rows that all have who ask for the same.
+  /// The rows that equal queries share.
   var live: LiveResult { source.shared }
   var model: ResultModel { source.model }
 
@@ -112,17 +112,17 @@ extension Results: RandomAccessCollection {
     return typedElement(core.boxed(value, of: spec, createdInWrite: createdInWrite))
   }
 
-  /// The element at a position of rows that were asked for before. It must be there.
+  /// The element at a position of rows that were read before. It must exist.
   func element(at position: Int, of rows: ResultRows) -> Element {
     core.element(at: position, of: rows, spec, createdInWrite: createdInWrite)
   }
 
-  /// An element from what is stored.
+  /// An element from its stored value.
   func element(_ value: Value) -> Element {
     core.element(value, of: spec, createdInWrite: createdInWrite)
   }
 
-  /// Goes over the elements that are there now, whatever happens to them meanwhile.
+  /// Iterates the current elements, whatever happens to them meanwhile.
   public struct Iterator: IteratorProtocol {
     @usableFromInline var walk: ResultWalk
 
@@ -144,7 +144,7 @@ extension Results: RandomAccessCollection {
   public func makeIterator() -> Iterator { Iterator(self) }
 }
 
-/// Goes over rows, and makes objects of them one by one.
+/// Iterates rows, and makes objects from them one by one.
 @usableFromInline struct ResultWalk {
   private static var chunk: Int { 256 }
 
@@ -192,7 +192,7 @@ extension RealmCore {
       self, values.property, values.kind, at: place, createdInWrite: createdInWrite)
   }
 
-  /// The element that a stored value stands for.
+  /// The element of a stored value.
   fileprivate func element<Element: RealmCollectionValue>(
     _ value: Value, of spec: QuerySpec, createdInWrite: WriteMark?
   ) -> Element {
@@ -202,7 +202,7 @@ extension RealmCore {
     return typedElement(boxed(value, of: spec, createdInWrite: createdInWrite))
   }
 
-  /// The element at a position of rows, as the program sees it.
+  /// The element at a position of rows, in the program's type.
   func element<Element: RealmCollectionValue>(
     at position: Int, of rows: ResultRows, _ spec: QuerySpec, createdInWrite: WriteMark?
   ) -> Element {
@@ -212,7 +212,7 @@ extension RealmCore {
     return typedElement(boxed(value, of: spec, createdInWrite: createdInWrite))
   }
 
-  /// A value of results as the program sees it.
+  /// A value of results in the program's type.
   fileprivate func boxed(_ value: Value, of spec: QuerySpec, createdInWrite: WriteMark?)
     -> _BoxedValue
   {
@@ -226,12 +226,12 @@ extension RealmCore {
 
 extension Results {
   /// Calls `block` first with `.initial`, once the collection can be read without delay, and then
-  /// with the exact difference whenever it has changed. Commits in quick succession are reported in
+  /// with the exact changes whenever it has changed. Commits in quick succession are reported in
   /// one call.
   ///
   /// Traps on a thread that has no later turns and in a write that has changed something.
   ///
-  /// - Returns: a token; keep it for as long as you want to observe.
+  /// - Returns: a token; retain it for as long as you want to observe.
   public func observe(
     _ block: @escaping (RealmCollectionChange<Results<Element>>) -> Void
   ) -> NotificationToken {

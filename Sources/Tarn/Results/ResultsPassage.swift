@@ -1,6 +1,6 @@
 import TarnStore
 
-/// What results are to every Realm of their file: what they ask for.
+/// Identifies results in every Realm of their file, by their query.
 private struct ResultsPassage<Element: RealmCollectionValue>: Passage {
   let spec: QuerySpec
 
@@ -19,7 +19,7 @@ private struct ResultsPassage<Element: RealmCollectionValue>: Passage {
 }
 
 extension Results {
-  /// Traps for those of a collection that the open write made.
+  /// Traps for results of a collection that the open write created.
   public func _passage() -> _Passage {
     require(
       core.writeThatMadeOrigin(of: spec) == nil,
@@ -31,7 +31,7 @@ extension Results {
 }
 
 extension RealmCore {
-  /// The open write, if it made the collection that results are of.
+  /// The open write, if it created the collection that results are of.
   fileprivate func writeThatMadeOrigin(of spec: QuerySpec) -> WriteMark? {
     switch spec.origin {
     case .sequence(let place): writeThatMade(place)

@@ -1,10 +1,10 @@
 import CTarn
 import TarnStore
 
-/// An actor as the home of instances. It does not keep the actor.
+/// An actor as the home of instances. It does not retain the actor.
 ///
-/// An actor has no thread: after each suspension it may continue on another one. So what says that
-/// code may use an instance is the executor that it runs on.
+/// An actor has no thread: after each suspension it may continue on another one. So the executor
+/// that code runs on decides whether it may use an instance.
 final class ActorHome: Sendable {
   let id: ObjectIdentifier
   /// The type of the actor, for messages.
@@ -23,19 +23,19 @@ final class ActorHome: Sendable {
     let executor = unsafe actor.unownedExecutor
     let words = unsafe withUnsafeBytes(of: executor) { unsafe $0.load(as: tarn_executor.self) }
     if unsafe swift_task_isCurrentExecutorWithFlags(words, 0) { return true }
-    // Code that runs without a task on what is behind an executor of the program's own, such as a
-    // queue: only that executor knows. An actor that has none has nothing here that could be asked.
+    // Code that runs without a task below an executor of the program's own, such as a queue: only
+    // that executor knows. An actor without one has nothing to ask here.
     guard unsafe words.implementation != 0 else { return false }
     return unsafe executor.asSerialExecutor()?.isIsolatingCurrentContext() == true
   }
 
-  /// The actor is gone, and so nothing is isolated to it any more.
+  /// The actor was deallocated, so no code is isolated to it any more.
   var isGone: Bool { actor == nil }
 
-  /// True for the same actor, not only for one at the address of one that is gone.
+  /// True for the same actor, not only for one at the address of a deallocated one.
   func isSame(as other: ActorHome) -> Bool { id == other.id && actor != nil && other.actor != nil }
 
-  /// Runs `work` on the actor, later; never if the actor is gone by then.
+  /// Runs `work` on the actor, later; never if the actor is deallocated by then.
   func enqueue(_ work: @escaping @Sendable () -> Void) {
     Task.detached { [weak actor] in await actor?.perform(work) }
   }

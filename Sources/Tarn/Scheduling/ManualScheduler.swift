@@ -1,8 +1,8 @@
 public import Foundation
 import TarnStore
 
-/// A scheduler whose turns the program runs itself: for servers with a loop of their own, and for
-/// tests that step through deliveries.
+/// A scheduler whose turns the program runs itself: for servers with their own loop, and for tests
+/// that step through deliveries.
 ///
 /// ```swift
 /// let scheduler = ManualScheduler()
@@ -11,15 +11,15 @@ import TarnStore
 /// while running { scheduler.wait(timeout: 1); scheduler.pump() }
 /// ```
 ///
-/// Keep it for as long as turns are to come: its Realms do not. When it goes, blocks that are
-/// queued on them are dropped, and so are completions; a write that is open then, or later, is
-/// cancelled when the last reference to its Realm goes.
+/// Retain it for as long as you need turns; its Realms do not. When it is released, their queued
+/// blocks and completions are dropped; a write that is open then, or later, is cancelled when the
+/// last reference to its Realm is released.
 ///
 /// Threading: `pump()`, `wait(timeout:)` and everything reached through the Realm belong to one
-/// thread at a time: the one that created the scheduler, until `adopt()` is called on another. The
-/// last reference to the scheduler goes on that thread, or when nobody uses its Realms.
+/// thread at a time: the one that created the scheduler, until `adopt()` is called on another.
+/// Release the last reference to the scheduler on that thread, or when its Realms are not in use.
 public final class ManualScheduler: Sendable {
-  /// What its instances have of it.
+  /// The part that its instances hold.
   let turns = ManualTurns()
 
   /// A scheduler that belongs to the calling thread.
@@ -30,7 +30,7 @@ public final class ManualScheduler: Sendable {
     SchedulerEnd.tell(.manual(ObjectIdentifier(turns)))
   }
 
-  /// Hands the scheduler, and every Realm on it, to the calling thread.
+  /// Moves the scheduler, and every Realm on it, to the calling thread.
   public func adopt() { turns.adopt() }
 
   /// Runs one turn with everything that is due: it advances Realms and calls observers. Traps on
@@ -44,7 +44,7 @@ public final class ManualScheduler: Sendable {
     return turns.run()
   }
 
-  /// Waits until a turn has something to do, or until `timeout` seconds have passed. It waits on
+  /// Waits until a turn has something to do, or until `timeout` seconds have passed. It waits for
   /// the files' own signals, so no other thread is involved between a commit and this one.
   ///
   /// - Returns: true if there is something to do.

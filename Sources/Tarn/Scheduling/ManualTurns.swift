@@ -2,8 +2,8 @@ import CTarn
 import Foundation
 import TarnStore
 
-/// The turns of a manual scheduler. Instances keep this, and the program the scheduler: so that it
-/// is known when nobody can run them any more.
+/// The turns of a manual scheduler. Instances hold this, and the program the scheduler, so that its
+/// end is noticed.
 final class ManualTurns: Sendable {
   private struct State {
     var work: [@Sendable () -> Void] = []
@@ -44,7 +44,7 @@ final class ManualTurns: Sendable {
     }
   }
 
-  /// No turn comes any more, and what was to come then goes.
+  /// No turn runs any more, and pending ones are dropped.
   func end() {
     state.withLock { $0.hasEnded = true }
     _ = takeWork()

@@ -2,7 +2,7 @@ import Dispatch
 
 /// Recognises a queue from the code that runs on it.
 enum QueueIdentity {
-  /// Lives as long as the queue, whichever object of Dispatch's stands for that.
+  /// Lives as long as the queue, whichever of Dispatch's objects represents it.
   private final class Mark: Sendable {
     deinit { SchedulerEnd.tell(.queue(ObjectIdentifier(self))) }
   }
@@ -20,12 +20,12 @@ enum QueueIdentity {
     return queue.getSpecific(key: key) === mark
   }
 
-  /// Of a queue that was marked.
+  /// The identity of a marked queue.
   static func id(of queue: DispatchQueue) -> ObjectIdentifier {
     queue.getSpecific(key: key).map { ObjectIdentifier($0) } ?? ObjectIdentifier(queue)
   }
 
-  /// `DispatchQueue.main` is another object at each use, so objects do not tell it.
+  /// `DispatchQueue.main` is another object at each use, so objects cannot identify it.
   static func isMain(_ queue: DispatchQueue) -> Bool { queue.label == DispatchQueue.main.label }
 
   static var mainIsCurrent: Bool {

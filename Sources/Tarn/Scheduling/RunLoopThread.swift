@@ -1,11 +1,11 @@
 import CTarn
 import Foundation
 
-/// A thread that is inside its run loop, and the way to give that loop something to do. It does not
-/// keep the loop, which goes with the thread, and with it what the loop was still to do.
+/// A thread that is inside its run loop, and the means to give that loop work. It does not retain
+/// the loop, which ends with the thread, and with it the loop's pending work.
 ///
-/// `RunLoop.perform` from another thread does not wake the loop, so the wake is asked of Core
-/// Foundation, which Foundation is built on and links.
+/// `RunLoop.perform` from another thread does not wake the loop, so Core Foundation wakes it, which
+/// Foundation is built on and links.
 @safe final class RunLoopThread: @unchecked Sendable {
   // because: RunLoop is not Sendable, yet perform and wake-up may be called on any thread.
   let thread: UInt

@@ -1,10 +1,10 @@
 import CTarn
 import Foundation
 
-/// Schedulers as messages name them.
+/// The names of schedulers in messages.
 extension Scheduler {
-  /// What to do about a scheduler that is only a thread, where code that runs in a task or an actor
-  /// has met it: those have no thread of their own. Empty for any other.
+  /// Advice for code in a task or an actor whose Realm belongs to a plain thread: such code has no
+  /// thread of its own. Empty for any other scheduler.
   var adviceForTasks: String {
     guard case .thread = self, Self.isInTask else { return "" }
     return
@@ -12,9 +12,9 @@ extension Scheduler {
       + "the actor, with try await Realm(actor:), or open, use and let go of it between two awaits."
   }
 
-  /// Where instances of it may be used.
+  /// The place where its instances may be used.
   ///
-  /// - Parameter thread: what the thread was called when the first of them was opened.
+  /// - Parameter thread: the name of the thread when the first of them was opened.
   func ownSide(_ thread: String?) -> String {
     let name = thread.map { " '\($0)'" } ?? ""
     switch self {
@@ -28,7 +28,7 @@ extension Scheduler {
     }
   }
 
-  /// Where this code runs.
+  /// The place where this code runs.
   static var thisSide: String {
     if isMain { return "the main thread, queue or actor" }
     if let executor = runningExecutor { return executor }
@@ -38,10 +38,10 @@ extension Scheduler {
     return "another thread" + (threadName.map { " '\($0)'" } ?? "")
   }
 
-  /// What the system calls this thread: by itself, after the one that has started it.
+  /// The system's name of this thread: its own, or that of the thread that started it.
   static var threadName: String? { Thread.current.name.flatMap { $0.isEmpty ? nil : $0 } }
 
-  /// An actor's own executor is the actor; one that a program has made may be several actors'.
+  /// An actor's own executor is the actor; a custom one may serve several actors.
   private static var runningExecutor: String? {
     let executor = unsafe swift_task_getCurrentExecutor()
     guard let identity = unsafe executor.identity else { return nil }

@@ -3,7 +3,7 @@ import Dispatch
 import Foundation
 internal import TarnStore
 
-/// Where an instance lives: who may touch it, and how its later turns are started.
+/// The home of an instance: who may use it, and how its later turns are started.
 ///
 /// An instance is confined to one scheduler. Main thread, main queue and main actor are one; a
 /// serial queue is one whatever thread runs it, and so is any other actor; a thread that runs a run
@@ -32,12 +32,12 @@ enum Scheduler: Sendable {
     require(
       QueueIdentity.isCurrent(queue),
       "A Realm is opened on its queue: call this inside of '\(queue.label)'.")
-    // Stops the program where the queue is concurrent: nothing else tells one from a serial queue.
+    // Traps where the queue is concurrent: there is no other way to tell one from a serial queue.
     dispatchPrecondition(condition: .onQueueAsBarrier(queue))
     self = .queue(queue)
   }
 
-  /// What the labels of global queues begin with.
+  /// The prefix of the labels of global queues.
   static let globalLabels = "com.apple.root."
 
   static func refuseGlobal(_ queue: DispatchQueue) {
@@ -51,7 +51,7 @@ enum Scheduler: Sendable {
     self = actor is MainActor ? .main : .actor(ActorHome(actor))
   }
 
-  /// The scheduler of code that runs here and names none.
+  /// The scheduler of the code that runs here.
   static var current: Scheduler {
     if isMain { return .main }
     if let loop = RunLoopThread.current { return .runLoop(loop) }
@@ -91,7 +91,7 @@ enum Scheduler: Sendable {
     }
   }
 
-  /// True for an actor that is gone, and for a manual scheduler: no later turn comes.
+  /// True for a deallocated actor or manual scheduler: no later turn runs.
   var isGone: Bool {
     switch self {
     case .actor(let home): home.isGone
@@ -104,7 +104,7 @@ enum Scheduler: Sendable {
     if case .actor = self { true } else { false }
   }
 
-  /// True for actors and queues: which thread code runs on does not say that it runs there.
+  /// True for actors and queues: the current thread does not show that code runs on them.
   var sharesThreads: Bool {
     switch self {
     case .actor, .queue: true
@@ -112,7 +112,7 @@ enum Scheduler: Sendable {
     }
   }
 
-  /// True for a thread, be it one with a run loop.
+  /// True for a thread, with or without a run loop.
   var isThread: Bool {
     switch self {
     case .thread, .runLoop: true
@@ -124,8 +124,8 @@ enum Scheduler: Sendable {
     if case .main = self { true } else { isActor }
   }
 
-  /// True if instances of one may be used on the other. Equal keys say so but for actors, whose
-  /// memory another one may have by now.
+  /// True if instances of one may be used on the other. Equal keys show that, except for actors,
+  /// whose memory another actor may have by now.
   func isSame(as other: Scheduler) -> Bool {
     guard case .actor(let home) = self, case .actor(let otherHome) = other else {
       return key == other.key

@@ -3,14 +3,14 @@ import TarnStore
 
 /// Notices the end of schedulers: of threads, of queues, and of manual schedulers.
 ///
-/// What belongs to a scheduler and is not held by it can be in nobody's way afterwards only if
-/// somebody is told.
+/// Objects that belong to a scheduler without being held by it can only be cleaned up if its end is
+/// noticed.
 enum SchedulerEnd {
   private static let watchers = Lock<[Scheduler.Key: @Sendable (Scheduler.Key) -> Void]>([:])
 
-  /// From now on `tell` is called once when the scheduler is no more: for a thread, on that thread
-  /// as it ends; for others, where the last reference was released. It replaces what was
-  /// to be called before. To be called on the scheduler.
+  /// Registers `tell` to be called once when the scheduler ends: for a thread, on that thread as it
+  /// ends; for others, where the last reference was released. It replaces an earlier block. Call
+  /// this on the scheduler.
   static func watch(
     _ scheduler: Scheduler.Key, _ tell: @escaping @Sendable (Scheduler.Key) -> Void
   ) {
@@ -23,7 +23,7 @@ enum SchedulerEnd {
     watchers.withLock { $0[scheduler] = tell }
   }
 
-  /// The scheduler is no more.
+  /// The scheduler has ended.
   static func tell(_ scheduler: Scheduler.Key) {
     let tell = watchers.withLock { $0.removeValue(forKey: scheduler) }
     tell?(scheduler)

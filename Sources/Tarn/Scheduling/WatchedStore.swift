@@ -1,10 +1,10 @@
 import Glibc
 import TarnStore
 
-/// A store as a manual scheduler looks after it: through a descriptor of its own, so that no other
+/// A store that a manual scheduler watches: through a descriptor of its own, so that no other
 /// thread stands between a commit and the pump.
 final class WatchedStore: Sendable {
-  /// Nil if the user has no inotify instance left: then the pump looks every few milliseconds.
+  /// Nil if the user has no inotify instance left: then the pump polls every few milliseconds.
   private let descriptor: WaitDescriptor?
   private let watched: WatchedFile
   private let isTurnWaiting: @Sendable () -> Bool
@@ -12,8 +12,8 @@ final class WatchedStore: Sendable {
   private let nextProbe: Lock<ContinuousClock.Instant>
 
   /// - Parameters:
-  ///   - probeEvery: how often it looks whether the file is still there, if nothing arrives.
-  ///   - isTurnWaiting: whether what `onNews` asks for is still to come.
+  ///   - probeEvery: how often it checks that the file still exists, if nothing arrives.
+  ///   - isTurnWaiting: whether the turn that `onNews` asks for is still pending.
   init(
     _ store: Store, probeEvery: Duration = .milliseconds(250),
     isTurnWaiting: @escaping @Sendable () -> Bool = { false },
@@ -38,13 +38,13 @@ final class WatchedStore: Sendable {
   /// What to wait on, -1 if there is nothing.
   var rawDescriptor: Int32 { watched.isEnded ? -1 : descriptor?.descriptor ?? -1 }
   var mustPoll: Bool { watched.isPolled }
-  /// The store is gone, which was told.
+  /// The store is gone, which was reported.
   var isEnded: Bool { watched.isEnded }
 
-  /// Looks for a newer version and says so. Cheap if nothing has arrived.
+  /// Looks for a newer version and reports it. Cheap if nothing has arrived.
   ///
-  /// A turn that is waiting looks by itself. Where the counter says enough, what has arrived stays
-  /// for the poll before the next sleep: nobody is to wait for the system to hand it over.
+  /// A pending turn looks by itself. If the counter is enough, arrived events stay for the poll
+  /// before the next sleep: no turn waits for the system to deliver them.
   func poll() {
     if watched.lookAtCounter() || isTurnWaiting() { return }
     let arrivals = descriptor?.drain() ?? []
@@ -61,8 +61,8 @@ final class WatchedStore: Sendable {
 }
 
 extension Waker {
-  /// Waits until knocked, until one of the others is readable, or for that long. What knocked
-  /// before is forgotten.
+  /// Waits until knocked, until one of the others is readable, or for that long. Earlier knocks are
+  /// forgotten.
   func wait(also others: [Int32], milliseconds: Int32) {
     let all = [descriptor] + others
     var polled = all.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }

@@ -1,16 +1,18 @@
 import TarnStore
 
-/// Sections of results on one instance: a live source, and the program's part in it. Those of one
-/// key path share them, those of a block have their own.
+/// Sections of results on one instance: a live source, and the program's part in it. Sections by
+/// one key path share them, sections by a block have their own.
 ///
-/// The key of a row is asked for on the instance's scheduler, while the row is shown: when the row
-/// came or changed, and for all rows at the first use. While somebody observes, that is in each
-/// step that concerns the rows, so that what every step did is known whenever it is told.
+/// The key of a row is computed on the instance's scheduler, while the row exists there: when the
+/// row was added or changed, and for all rows at the first use. While sections are observed, that
+/// is in each step that concerns the rows, so that the changes of every step are known when it is
+/// reported.
 ///
-/// On a frozen instance the keys are asked for where the sections are made, not where they are read
+/// On a frozen instance the keys are computed where the sections are made, not where they are first
+/// read: a block of the program belongs to one thread, sections to all of them from then on.
 /// first: a block of the program belongs to one thread, sections to all of them from then on.
 final class LiveSections<Key: Hashable> {
-  /// Rows and how they fall into sections.
+  /// Rows and their division into sections.
   struct State {
     var rows: ResultRows
     var table: SectionTable<Key>
@@ -19,11 +21,11 @@ final class LiveSections<Key: Hashable> {
   let source: LiveSource<SectionsModel<Key>>
   private unowned let core: RealmCore
   private let createdInWrite: WriteMark?
-  /// What became of these sections when they were frozen last.
+  /// The frozen form of these sections at the last `freeze()`.
   private weak var lastFrozen: LiveSections?
 
   /// - Parameters:
-  ///   - key: the key of a row at a position.
+  ///   - key: the key of the row at a position.
   ///   - other: the same sections on another instance, to be frozen as they are there.
   init(
     _ core: RealmCore, _ live: LiveResult, createdInWrite: WriteMark?,
@@ -47,14 +49,14 @@ final class LiveSections<Key: Hashable> {
     if let other, !other.core.isFrozen { other.lastFrozen = self }
   }
 
-  /// What is known to be shown by a frozen instance, too.
+  /// The known content at a frozen instance's version.
   private func content(shownBy frozen: RealmCore) -> SectionsModel<Key>.Content? {
     guard !core.isFrozen, frozen.shows(core.shown().snapshot) else { return nil }
     if core.activeWrite == nil { _ = current() }
     return source.known.flatMap { $0.sections.table == nil ? nil : $0 }
   }
 
-  /// These sections on a frozen instance, if they are alive.
+  /// These sections on a frozen instance, if they still exist.
   func frozen(on other: RealmCore) -> LiveSections? {
     guard let lastFrozen, lastFrozen.core === other else { return nil }
     return lastFrozen
@@ -72,7 +74,7 @@ final class LiveSections<Key: Hashable> {
 }
 
 extension RealmCore {
-  /// Works out sections' keys, which may be asked of a block of the program: it may read.
+  /// Computes sections' keys, possibly by a block of the program: it may only read.
   fileprivate func askingForKeys(_ body: () -> Void) {
     if isFrozen { return body() }
     sectionKeyDepth += 1

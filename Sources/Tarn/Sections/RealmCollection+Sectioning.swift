@@ -9,7 +9,7 @@ extension RealmCollection where Element: KeypathSortable {
   /// ```
   ///
   /// Traps for an unmanaged or invalidated collection, for a key path that is not a property, and
-  /// for one that leads to objects or to a collection.
+  /// for one to objects or a collection.
   public func sectioned<Key: _Persistable & Hashable>(
     by keyPath: KeyPath<Element, Key>, ascending: Bool = true
   ) -> SectionedResults<Key, Element> {
@@ -22,7 +22,7 @@ extension RealmCollection where Element: KeypathSortable {
   /// objects. `sortDescriptors` order the objects; the first one must be that property.
   ///
   /// Traps for an unmanaged or invalidated collection, without a descriptor, for a first one that
-  /// is another property, and for a key path that leads to objects or to a collection.
+  /// is another property, and for a key path to objects or a collection.
   public func sectioned<Key: _Persistable & Hashable>(
     by keyPath: KeyPath<Element, Key>, sortDescriptors: [SortDescriptor]
   ) -> SectionedResults<Key, Element> {
@@ -70,8 +70,8 @@ extension RealmCollection where Element: _SortableElement {
   /// ```
   ///
   /// `block` is called on the Realm's thread, queue or actor for every value at the first use, and
-  /// again for those that came, changed, or are objects that changed. It must return the same key
-  /// for the same value, and change nothing: it traps if it begins, makes or ends a write, or
+  /// again for those that were added, changed, or are objects that changed. It must return the same
+  /// key for the same value, and change nothing: it traps if it begins, makes or ends a write, or
   /// refreshes or invalidates the Realm.
   ///
   /// Traps for an unmanaged or invalidated collection, for custom types that are stored as embedded
@@ -84,10 +84,9 @@ extension RealmCollection where Element: _SortableElement {
   }
 }
 
-/// What a section's elements have in common: a property's value, or what a block of the program
-/// says.
+/// The common key of a section's elements: a property's value, or the value of a block.
 struct SectionRule<Key: _Persistable & Hashable, Element: RealmCollectionValue> {
-  /// Nil for a block, which is equal to no other.
+  /// Nil for a block, which equals no other.
   let keyPath: AnyKeyPath?
   let key: (Element) -> Key
 
@@ -102,7 +101,7 @@ struct SectionRule<Key: _Persistable & Hashable, Element: RealmCollectionValue> 
   }
 }
 
-/// What sections can be made by.
+/// The types of section keys.
 enum SectionKeyRule {
   /// Traps for keys that are objects or collections.
   static func check<Key: _Persistable>(_ type: Key.Type) {
@@ -161,7 +160,7 @@ extension LiveSections {
 }
 
 extension RealmCore {
-  /// The sections of results of this instance: shared ones of a property, new ones of a block.
+  /// The sections of results of this instance: shared ones for a property, new ones for a block.
   ///
   /// - Parameter other: the same sections on another instance.
   func sections<Key: _Persistable & Hashable, Element: RealmCollectionValue>(

@@ -1,10 +1,10 @@
 extension RealmSectionedResult {
-  /// Calls `block` as without key paths, but elements count as modified only if something on one of
-  /// the key paths was set. Elements that come, go or change their sections are always told. Nil
-  /// and no key paths at all filter nothing. Traps for a property that a class does not have, and
-  /// where the call without key paths does. See <doc:Observing>.
+  /// Like `observe(_:)`, but elements count as modified only if a property on one of the key paths
+  /// was set. Elements that are inserted, deleted or change their sections are always reported. Nil
+  /// and an empty array filter nothing. Traps for a property that a class does not have, and in the
+  /// same cases as `observe(_:)`. See <doc:Observing>.
   ///
-  /// - Returns: a token; keep it for as long as you want to observe.
+  /// - Returns: a token; retain it for as long as you want to observe.
   public func observe(
     keyPaths: [String]?, _ block: @escaping (SectionedResultsChange<Self>) -> Void
   ) -> NotificationToken {
@@ -20,25 +20,25 @@ extension RealmSectionedResult {
     _observe(_Look(keyPaths), block)
   }
 
-  /// Calls `block` as `observe` does, with all that is known of each change: new positions of what
-  /// was modified, moves as pairs, and the elements that there are then, so that a copy can follow
-  /// by `apply(to:)`. All sections give a ``SectionsDelta``. One section gives a
-  /// ``CollectionDelta`` of its elements: what goes with the section is deleted, what comes with it
-  /// is inserted, and where it is among the others does not matter.
+  /// Makes the same calls as `observe`, with the full details of each change: new positions of
+  /// modified elements, moves as pairs, and the elements after the change, so that `apply(to:)` can
+  /// update a copy. All sections give a ``SectionsDelta``. One section gives a ``CollectionDelta``
+  /// of its elements: they are deleted with the section and inserted with it, and its place among
+  /// the others does not matter.
   ///
-  /// Traps where `observe` does.
+  /// Traps in the same cases as `observe`.
   ///
-  /// - Returns: a token; keep it for as long as you want to observe.
+  /// - Returns: a token; retain it for as long as you want to observe.
   public func observeChanges(
     _ block: @escaping (ObservedChange<Self, _Delta>) -> Void
   ) -> NotificationToken {
     _changeOrigin.observe(block)
   }
 
-  /// Calls `block` as `observeChanges` without key paths does, for what `observe(keyPaths:)` tells.
-  /// Traps where that does.
+  /// Like `observeChanges(_:)`, limited to the changes that `observe(keyPaths:)` reports. Same
+  /// preconditions.
   ///
-  /// - Returns: a token; keep it for as long as you want to observe.
+  /// - Returns: a token; retain it for as long as you want to observe.
   public func observeChanges(
     keyPaths: [String]?, _ block: @escaping (ObservedChange<Self, _Delta>) -> Void
   ) -> NotificationToken {
@@ -54,32 +54,32 @@ extension RealmSectionedResult {
     _changeOrigin.looking(_Look(keyPaths)).observe(block)
   }
 
-  /// Calls `block` as `observeChanges` without a depth does, for what `observe(depth:)` tells.
+  /// Like `observeChanges(_:)`, limited to the changes that `observe(depth:)` reports.
   ///
-  /// - Returns: a token; keep it for as long as you want to observe.
+  /// - Returns: a token; retain it for as long as you want to observe.
   public func observeChanges(
     depth: Int, _ block: @escaping (ObservedChange<Self, _Delta>) -> Void
   ) -> NotificationToken {
     _changeOrigin.looking(_Look(depth: depth)).observe(block)
   }
 
-  /// Calls `block` as without a depth, which is three: an object counts as modified if a property
-  /// was set in it, or in an object that is at most so many links away from it. Traps for a
-  /// negative depth, and where the call without a depth does.
+  /// Like `observe(_:)`, with changes counted up to `depth` links away (3 by default): an object
+  /// counts as modified if a property was set in it, or in an object within that depth. Traps for a
+  /// negative depth, and in the same cases as `observe(_:)`.
   ///
-  /// - Returns: a token; keep it for as long as you want to observe.
+  /// - Returns: a token; retain it for as long as you want to observe.
   public func observe(
     depth: Int, _ block: @escaping (SectionedResultsChange<Self>) -> Void
   ) -> NotificationToken {
     _observe(_Look(depth: depth), block)
   }
 
-  /// What `observeChanges` would tell, for `for await`. Traps for sections of an invalidated Realm;
-  /// see ``ChangeSequence`` for who may go over it.
+  /// The changes that `observeChanges` delivers, as an asynchronous sequence. Traps for sections of
+  /// an invalidated Realm; see ``ChangeSequence`` for where the loop may run.
   public var changes: ChangeSequence<ObservedChange<Self, _Delta>> { _changeOrigin.changes }
 
-  /// What `observeChanges(keyPaths:)` would tell, for `for await`. Traps at once where that does;
-  /// see ``ChangeSequence`` for who may go over it.
+  /// The changes that `observeChanges(keyPaths:)` delivers, as an asynchronous sequence. Traps at
+  /// once in the same cases; see ``ChangeSequence`` for where the loop may run.
   public func changes(keyPaths: [String]?) -> ChangeSequence<ObservedChange<Self, _Delta>> {
     _changeOrigin.looking(_Look(keyPaths: keyPaths, of: _Looked.self)).changes
   }
@@ -92,8 +92,8 @@ extension RealmSectionedResult {
     _changeOrigin.looking(_Look(keyPaths)).changes
   }
 
-  /// What `observeChanges(depth:)` would tell, for `for await`. Traps at once where that does; see
-  /// ``ChangeSequence`` for who may go over it.
+  /// The changes that `observeChanges(depth:)` delivers, as an asynchronous sequence. Traps at once
+  /// in the same cases; see ``ChangeSequence`` for where the loop may run.
   public func changes(depth: Int) -> ChangeSequence<ObservedChange<Self, _Delta>> {
     _changeOrigin.looking(_Look(depth: depth)).changes
   }

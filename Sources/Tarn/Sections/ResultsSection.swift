@@ -2,8 +2,9 @@ import TarnStore
 
 /// One section of `SectionedResults`: the elements with its key, live.
 ///
-/// It stands for its key. When its last element goes, it is empty and invalidated; it is back when
-/// an element with that key comes again. `thaw()` returns nil if there is no element with the key.
+/// It is identified by its key. When its last element is removed, it is empty and invalidated; it
+/// is valid again when an element with that key is added. `thaw()` returns nil if no element has
+/// the key.
 ///
 /// Belongs to its Realm's thread, queue or actor.
 public struct ResultsSection<
@@ -12,13 +13,13 @@ public struct ResultsSection<
   public typealias Element = SectionElement
   public typealias _Looked = SectionElement
 
-  /// The key that the elements have in common.
+  /// The common key of the elements.
   public let key: Key
   /// The key.
   public var id: Key { key }
 
   let parent: SectionedResults<Key, SectionElement>
-  /// Where the section was when it was asked for.
+  /// The number of the section when it was obtained.
   let number: Int
 
   init(_ parent: SectionedResults<Key, SectionElement>, _ key: Key, number: Int) {
@@ -67,7 +68,7 @@ public struct ResultsSection<
       at: state.table.position(item, in: section), of: state.rows)
   }
 
-  /// Goes over the elements that are in the section now, whatever happens to them meanwhile.
+  /// Iterates the current elements of the section, whatever happens to them meanwhile.
   public struct Iterator: IteratorProtocol {
     private let results: Results<SectionElement>
     private let state: LiveSections<Key>.State
@@ -105,14 +106,14 @@ public struct ResultsSection<
     dump.append(elements: self, of: name)
   }
 
-  /// Calls `block` first with `.initial` and then with what changed in this section alone: elements
-  /// that came, went or changed, its disappearance, and its return, then with all its elements.
-  /// Index paths begin with the number of the section among all. Other sections that come or go
-  /// before it are no change.
+  /// Calls `block` first with `.initial` and then with the changes of this section alone: inserted,
+  /// deleted and changed elements, its deletion, and its return, then with all its elements. Index
+  /// paths begin with the number of the section among all. Sections that are inserted or deleted
+  /// before it are not reported.
   ///
   /// Traps on a thread that has no later turns and in a write that has changed something.
   ///
-  /// - Returns: a token; keep it for as long as you want to observe.
+  /// - Returns: a token; retain it for as long as you want to observe.
   public func observe(
     _ block: @escaping (SectionedResultsChange<Self>) -> Void
   ) -> NotificationToken {
@@ -150,7 +151,7 @@ public struct ResultsSection<
 }
 
 extension PastElements {
-  /// Those of one section; none if there is no such section.
+  /// The elements of one section; none if there is no such section.
   fileprivate func part<Key>(of key: Key, in table: SectionTable<Key>) -> PastElements {
     guard let section = table.number(of: key) else { return part(0) { $0 } }
     return part(table.count(of: section)) { table.position($0, in: section) }

@@ -2,7 +2,7 @@ import Foundation
 import TarnStore
 
 extension IndexChanges {
-  /// The same with what others have modified besides.
+  /// The same, together with modifications by others.
   fileprivate func modifying(_ others: IndexChanges) -> IndexChanges {
     if others.modifications.isEmpty || others == self { return self }
     var changes = self
@@ -14,16 +14,16 @@ extension IndexChanges {
 
   /// A part of the new rows.
   enum Stretch {
-    /// Rows that stayed and are as they were.
+    /// Rows that stayed and did not change.
     case same(old: Int, new: Int, count: Int)
     /// A row that stayed and changed.
     case modified(old: Int, new: Int)
     case inserted(new: Int)
   }
 
-  /// Goes over the rows that there are after the changes.
+  /// Iterates the rows after the changes.
   ///
-  /// - Parameter oldCount: how many there were before.
+  /// - Parameter oldCount: the number of rows before.
   func forEachStretch(oldCount: Int, _ body: (Stretch) -> Void) {
     var (old, new) = (0, 0)
     var (deletion, insertion, modification) = (0, 0, 0)
@@ -69,7 +69,7 @@ extension SectionTable {
 
   /// The table of the rows after they have changed.
   ///
-  /// - Parameter key: the key of a row that came or changed, by its new position.
+  /// - Parameter key: the key of an added or changed row, by its new position.
   func applying(_ changes: IndexChanges, key: (Int) -> Key) -> SectionTable {
     if changes.isEmpty { return self }
     let modified = changes.modificationsNew.map(key)
@@ -96,31 +96,31 @@ extension SectionTable {
     keys.list[runs[run(at: position)].section] == SectionKey(key)
   }
 
-  /// True if rows are in the sections that they were in, all at their positions.
+  /// True if all rows are in the same sections, at the same positions.
   fileprivate func isSame(as other: SectionTable) -> Bool {
     keys === other.keys && rowCount == other.rowCount && runs == other.runs
   }
 }
 
-/// What changed in sections.
+/// The changes of sections.
 ///
-/// Taking `deletions` out of the old sections, then the sections `sectionsToDelete`, putting in
+/// Removing `deletions` from the old sections, then the sections `sectionsToDelete`, inserting
 /// empty ones at `sectionsToInsert` and then rows at `insertions`, ascending, gives the new ones.
 struct SectionChanges {
-  /// Old positions, ascending; none in a section that goes.
+  /// Old positions, ascending; none in a deleted section.
   var deletions: [SectionPath] = []
-  /// New positions, ascending; all rows of sections that come are among them.
+  /// New positions, ascending, including all rows of inserted sections.
   var insertions: [SectionPath] = []
   /// Old positions, ascending, of rows that stayed in their section and changed.
   var modifications: [SectionPath] = []
   /// The same rows' new positions, in the same order.
   var modificationsNew: [SectionPath] = []
-  /// Rows that stayed and moved, by their old ones. The new ones are all among the
-  /// insertions, the old ones among the deletions or in sections that go.
+  /// Rows that stayed and moved, by their old positions. The new ones are all among the insertions,
+  /// the old ones among the deletions or in deleted sections.
   var moves: [Move] = []
   var sectionsToInsert = IndexSet()
   var sectionsToDelete = IndexSet()
-  /// Sections that stayed and moved, by their old numbers: each goes and comes.
+  /// Sections that stayed and moved, by their old numbers: each is deleted and inserted.
   var sectionMoves: [IndexChanges.Move] = []
 
   struct Move {
@@ -136,9 +136,9 @@ struct SectionChanges {
   /// The difference of two tables.
   ///
   /// - Parameters:
-  ///   - all: how the rows of the one became those of the other.
-  ///   - seen: the same as the observer sees it, whom not every modification concerns.
-  ///   - kept: the key of a section that is not to be taken for moved, wherever it is.
+  ///   - all: the changes between the rows of both.
+  ///   - seen: the same for the observer, who does not receive every modification.
+  ///   - kept: the key of a section that does not count as moved, wherever it is.
   init<Key>(
     from old: SectionTable<Key>, to new: SectionTable<Key>, _ all: IndexChanges,
     seen: IndexChanges, keeping kept: Key? = nil
@@ -184,9 +184,8 @@ struct SectionChanges {
     moves.sort { $0.from < $1.from }
   }
 
-  /// Rows that nothing touched are in the section that they were in, unless one of the tables was
-  /// made of what is in no version: then they are taken for moved, as those of a section that moved
-  /// are.
+  /// Untouched rows stay in their section, unless one of the tables was made from something that is
+  /// in no version: then they count as moved, like those of a moved section.
   private mutating func addStrays<Key>(
     _ before: Int, _ now: Int, _ count: Int, _ old: SectionTable<Key>, _ new: SectionTable<Key>,
     _ sections: SectionMoves
@@ -221,7 +220,7 @@ struct SectionChanges {
     moves.append(Move(from: from, to: to))
   }
 
-  /// What concerns one section, by its numbers before and after.
+  /// The part that concerns one section, by its numbers before and after.
   func concerning(_ old: Int?, _ new: Int?) -> SectionChanges {
     var changes = self
     changes.deletions.removeAll { $0.section != old }
@@ -236,8 +235,8 @@ struct SectionChanges {
   }
 }
 
-/// Which sections came, went, and stayed. One that moved among those that stayed went
-/// and came.
+/// The sections that were deleted, inserted, and stayed. A section that moved among those that
+/// stayed is deleted and inserted.
 private struct SectionMoves {
   /// For each old section the new one with its key, -1 without any; nil if they are the same.
   private var numbers: ContiguousArray<Int>?
@@ -274,12 +273,12 @@ private struct SectionMoves {
   func isDeleted(_ section: Int) -> Bool { deleted.contains(section) }
   func isInserted(_ section: Int) -> Bool { inserted.contains(section) }
 
-  /// True if both have one key.
+  /// True if both have the same key.
   func isSame(_ old: Int, _ new: Int) -> Bool {
     guard let numbers else { return old == new }
     return numbers[old] == new
   }
 
-  /// True if both are one section, which is told neither to go nor to come.
+  /// True if both are one section, neither deleted nor inserted.
   func stays(_ old: Int, as new: Int) -> Bool { isSame(old, new) && !isDeleted(old) }
 }

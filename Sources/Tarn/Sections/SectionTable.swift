@@ -1,10 +1,10 @@
 import Foundation
 import TarnStore
 
-/// A section's key as sections are told apart by: as groups are, by the value that is stored.
+/// A section's key with the identity of sections: like groups, by the stored value.
 struct SectionKey<Key: Hashable>: Hashable {
   let key: Key
-  /// The value; nil where the key's own `==` says the same, and for types of the program's.
+  /// The value; nil if the key's own `==` gives the same result, and for custom types.
   private let element: ElementKey?
 
   init(_ key: Key) {
@@ -35,7 +35,7 @@ struct SectionKey<Key: Hashable>: Hashable {
   }
 }
 
-/// The keys of sections in their order; tables whose sections are the same share one.
+/// The keys of sections in their order; tables with the same sections share one.
 final class SectionKeys<Key: Hashable> {
   let list: [SectionKey<Key>]
   private(set) lazy var numbers: [SectionKey<Key>: Int] = Dictionary(
@@ -46,13 +46,12 @@ final class SectionKeys<Key: Hashable> {
   var count: Int { list.count }
 }
 
-/// How the rows of results fall into sections at a moment: a value.
+/// The division of a result's rows into sections at a moment: a value.
 ///
-/// Rows beside each other that are in one section are one run, so that a table is as large as
-/// there are sections, where rows are sorted by what the sections are made of, and only else as
-/// large as there are rows.
+/// Adjacent rows of one section are one run. So if rows are sorted by the section key, a table is
+/// as large as the number of sections, and otherwise at most as large as the number of rows.
 struct SectionTable<Key: Hashable> {
-  /// Rows beside each other in one section.
+  /// Adjacent rows in one section.
   struct Run: Equatable {
     /// The first row among all.
     var position: Int
@@ -62,12 +61,12 @@ struct SectionTable<Key: Hashable> {
   }
 
   let keys: SectionKeys<Key>
-  /// In the order of the rows; neighbours are of two sections.
+  /// In the order of the rows; neighbours belong to different sections.
   let runs: ContiguousArray<Run>
   let rowCount: Int
   /// Runs in the order of their sections, and within one in that of the rows.
   private let bySection: ContiguousArray<Int>
-  /// Where each section begins in `bySection`, and its end.
+  /// The start of each section in `bySection`, and its end.
   private let starts: ContiguousArray<Int>
 
   /// No rows, no sections.
@@ -99,13 +98,13 @@ struct SectionTable<Key: Hashable> {
     index + 1 < runs.count ? runs[index + 1].position : rowCount
   }
 
-  /// How many rows are in a section.
+  /// The number of rows in a section.
   func count(of section: Int) -> Int {
     let last = bySection[starts[section + 1] - 1]
     return runs[last].item + end(ofRun: last) - runs[last].position
   }
 
-  /// Where a row of a section is among all rows. The row is there.
+  /// The position of a section's row among all rows. The row must exist.
   func position(_ item: Int, in section: Int) -> Int {
     let own = bySection[starts[section]..<starts[section + 1]]
     let after = own.partitioningIndex { runs[$0].item > item }
@@ -113,10 +112,10 @@ struct SectionTable<Key: Hashable> {
     return run.position + item - run.item
   }
 
-  /// The run that a row is in.
+  /// The run of a row.
   func run(at position: Int) -> Int { runs.partitioningIndex { $0.position > position } - 1 }
 
-  /// The section that a row is in, and its position there.
+  /// The section of a row, and its position there.
   func path(of position: Int) -> SectionPath {
     let run = runs[run(at: position)]
     return SectionPath(section: run.section, item: run.item + position - run.position)
@@ -132,19 +131,19 @@ struct SectionPath: Comparable {
 }
 
 extension SectionTable {
-  /// Puts a table together from the first row on; sections are in the order of their first rows.
+  /// Builds a table from the first row on; sections are in the order of their first rows.
   struct Builder {
     private let old: SectionTable?
     /// For each old section its new number, -1 while it has no row.
     private var renumbered: ContiguousArray<Int>
     private var keys: [SectionKey<Key>] = []
     private var counts: ContiguousArray<Int> = []
-    /// Of keys that the old table has not.
+    /// Numbers for keys that the old table does not have.
     private var fresh: [SectionKey<Key>: Int] = [:]
     private var runs: ContiguousArray<Run> = []
     private var rowCount = 0
 
-    /// - Parameter old: the table that rows may be taken from.
+    /// - Parameter old: a table whose rows may be reused.
     init(from old: SectionTable? = nil) {
       self.old = old
       renumbered = ContiguousArray(repeating: -1, count: old?.count ?? 0)

@@ -1,19 +1,19 @@
 public import Foundation
 import TarnStore
 
-/// What `SectionedResults` and `ResultsSection` have in common.
+/// The common interface of `SectionedResults` and `ResultsSection`.
 public protocol RealmSectionedResult: RandomAccessCollection, Equatable, _DeltaCollection,
   CustomStringConvertible
 where Index == Int, _Change == SectionedResultsChange<Self> {
-  /// Calls `block` first with `.initial` and then with each difference.
+  /// Calls `block` first with `.initial` and then with each change.
   func observe(_ block: @escaping (SectionedResultsChange<Self>) -> Void) -> NotificationToken
-  /// Calls `block` as without key paths; elements count as modified only on one of them.
+  /// Like `observe(_:)`; elements count as modified only on one of the key paths.
   func observe(
     keyPaths: [String]?, _ block: @escaping (SectionedResultsChange<Self>) -> Void
   ) -> NotificationToken
 }
 
-/// What an observer of sections is told.
+/// The argument of an observer of sections.
 public enum SectionedResultsChange<Collection> {
   /// The first call: the sections are ready to be read.
   case initial(Collection)
@@ -24,22 +24,22 @@ public enum SectionedResultsChange<Collection> {
   /// `sectionsToDelete` are numbers before, `sectionsToInsert` numbers after it. Elements of a
   /// deleted section are not among the deletions; those of an inserted section are all among the
   /// insertions. To turn the old sections into the new ones, remove the deletions, then the
-  /// sections to delete; put in the sections to insert, empty, and then the insertions. An element
+  /// sections to delete; insert the sections to insert, empty, and then the insertions. An element
   /// that moved to another section is deleted and inserted.
   case update(
     Collection, deletions: [IndexPath], insertions: [IndexPath], modifications: [IndexPath],
     sectionsToInsert: IndexSet, sectionsToDelete: IndexSet)
-  /// The file can no longer be followed; nothing comes after this.
+  /// The file can no longer be followed; this is the last call.
   case error(any Error)
 }
 
 extension SectionedResultsChange: _FailingChange {}
 
-/// The objects or values of results in sections: lazy, and live as `Results` are.
+/// The objects or values of results in sections: lazy and live, like `Results`.
 ///
-/// There is a section for each key that a row has, in the order of the first rows. A section whose
-/// last row goes is gone, too. A row's key is computed when the row comes or changes, and
-/// remembered otherwise.
+/// There is a section for each key of a row, in the order of the first rows. A section is deleted
+/// with its last row. A row's key is computed when the row is added or changes, and cached
+/// otherwise.
 ///
 /// Frozen sections have all their keys from the beginning: they are computed where `freeze()` is
 /// called, and where sections of frozen results are made. Any thread may read them.
@@ -113,7 +113,7 @@ extension SectionedResults: RealmSectionedResult, DumpedCollection {
     return ResultsSection(self, keys.list[section].key, number: section)
   }
 
-  /// Goes over the sections that there are now, whatever happens to them meanwhile.
+  /// Iterates the current sections, whatever happens to them meanwhile.
   public struct Iterator: IteratorProtocol {
     private let parent: SectionedResults
     private let keys: [SectionKey<Key>]
@@ -145,11 +145,11 @@ extension SectionedResults: RealmSectionedResult, DumpedCollection {
   }
 
   /// Calls `block` first with `.initial`, once the sections can be read, and then with the exact
-  /// difference whenever they have changed. Commits in quick succession are reported in one call.
+  /// changes whenever they have changed. Commits in quick succession are reported in one call.
   ///
   /// Traps on a thread that has no later turns and in a write that has changed something.
   ///
-  /// - Returns: a token; keep it for as long as you want to observe.
+  /// - Returns: a token; retain it for as long as you want to observe.
   public func observe(
     _ block: @escaping (SectionedResultsChange<Self>) -> Void
   ) -> NotificationToken {
@@ -180,7 +180,7 @@ extension SectionedResults: RealmSectionedResult, DumpedCollection {
     }
   }
 
-  /// Where the changes come from, in the words of who is told. Traps for invalidated sections.
+  /// The source of the changes, in the observer's terms. Traps for invalidated sections.
   func changeOrigin<Change>(
     readsTarget: Bool,
     _ translate: @escaping (SectionsNews<Key>, () -> PastElements) -> Change?
@@ -198,7 +198,7 @@ extension SectionedResults: RealmSectionedResult, DumpedCollection {
 }
 
 extension SectionedResultsChange {
-  /// - Parameter changes: what an update tells; nothing is told of none.
+  /// - Parameter changes: the content of an update; an update without changes is not reported.
   init?<Key>(
     _ news: SectionsNews<Key>, _ collection: @autoclosure () -> Collection,
     _ changes: (SectionsStep<Key>) -> SectionChanges

@@ -4,6 +4,6 @@ extension SectionedResults: CustomReflectable {
 }
 
 extension ResultsSection: CustomReflectable {
-  /// The elements; empty for a section that is gone.
+  /// The elements; empty for a deleted section.
   public var customMirror: Mirror { mirrorOfElements }
 }

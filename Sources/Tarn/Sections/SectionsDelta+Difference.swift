@@ -1,14 +1,14 @@
 import Foundation
 import TarnStore
 
-/// What one line of sections is that are shown in one list: where a section begins, or an element.
+/// One row of a sectioned list: a section header or an element.
 public enum SectionedIdentity<Key: Hashable>: Hashable {
   /// The beginning of the section with that key.
   case section(Key)
   /// An element of the section that began last.
   case element(ElementIdentity)
 
-  /// True for keys that are those of one section, and for elements that are the same.
+  /// True for equal section keys, and for elements that are the same.
   public static func == (a: SectionedIdentity, b: SectionedIdentity) -> Bool {
     switch (a, b) {
     case (.section(let a), .section(let b)): SectionKey(a) == SectionKey(b)
@@ -17,7 +17,7 @@ public enum SectionedIdentity<Key: Hashable>: Hashable {
     }
   }
 
-  /// The same for what is equal.
+  /// Equal values have equal hashes.
   public func hash(into hasher: inout Hasher) {
     switch self {
     case .section(let key): hasher.combine(SectionKey(key))
@@ -30,11 +30,11 @@ extension SectionedIdentity: Sendable where Key: Sendable {}
 
 extension SectionsDelta where Element: RealmCollectionValue {
   /// The same change as the difference of two lists of identities, in which each section's key
-  /// stands before its elements. An element that changed is removed and inserted, and so is what
-  /// moved, elements and keys; the two positions of a move are associated with each other.
+  /// comes before its elements. Elements that changed, and elements and keys that moved, are
+  /// removed and inserted; the two positions of a move are associated with each other.
   ///
-  /// Traps for a list of other sections than the old ones. Threading: as the sections; the
-  /// difference itself may go where the keys may.
+  /// Traps for a list of other sections than the old ones. Threading: like the sections; the
+  /// difference itself may be passed wherever the keys may.
   ///
   /// - Parameter old: the list of the old sections; applying the difference to it gives that of the
   ///   new ones.
@@ -73,7 +73,7 @@ extension SectionsDelta where Element: RealmCollectionValue {
   }
 }
 
-/// Where sections begin in a list that has each one's key before its elements.
+/// The starts of sections in a list that has each section's key before its elements.
 private struct SectionLines {
   var starts: [Int] = []
   var counts: [Int] = []
@@ -111,8 +111,8 @@ private struct SectionLines {
 }
 
 extension ObservedChange {
-  /// Brings a list of identities up to this change, as `apply(to:)` does sections: each section's
-  /// key stands before its elements.
+  /// Applies this change to a list of identities, like `apply(to:)` to sections: each section's key
+  /// comes before its elements.
   public func apply<Key, Element>(toIdentities identities: inout [SectionedIdentity<Key>])
   where Collection == SectionedResults<Key, Element>, Delta == SectionsDelta<Key, Element> {
     switch self {

@@ -1,20 +1,20 @@
 public import Foundation
 import TarnStore
 
-/// What became of sections since the observer was told last.
+/// The changes of sections since the observer's last call.
 ///
 /// Index paths consist of a section's number and an element's position in it. All arrays of them
 /// ascend, those of moves by their old ones. Removing the deletions from the old sections, then the
-/// sections to delete, and putting in the sections to insert, empty, and then the elements of the
+/// sections to delete, and inserting the sections to insert, empty, and then the elements of the
 /// new ones at the insertions gives the new ones; `apply(to:)` does that.
 ///
-/// The new sections are those that the observer is told of. A callback, also one of another
-/// observer, may write before it is asked for: what is read here stays as it was. Objects are live
-/// all the same: those that were deleted since are invalidated.
+/// The new sections are those after the change. A callback, also one of another observer, may write
+/// before you read them: this delta stays as it was. Objects are live: those that were deleted
+/// since are invalidated.
 ///
-/// Threading: as the sections. For as long as it is referenced it keeps two versions in the file,
-/// the one that it leads to and the one before: pages that only they use are not written anew. So
-/// take from it what you need, and let go of it.
+/// Threading: like the sections. As long as it is referenced it keeps two versions in the file, the
+/// one after the change and the one before: their pages cannot be reused. So read what you need,
+/// and release it.
 public struct SectionsDelta<Key: _Persistable & Hashable, Element> {
   /// An element that stayed and moved.
   public struct Move: Hashable, Sendable {
@@ -32,22 +32,22 @@ public struct SectionsDelta<Key: _Persistable & Hashable, Element> {
     public let to: Int
   }
 
-  /// Old positions of elements that went or moved; none in a section that is deleted.
+  /// Old positions of elements that were deleted or moved; none in a deleted section.
   public var deletions: [IndexPath] { changes.deletions.map(IndexPath.init) }
-  /// New positions of elements that came or moved; all of a section that is inserted.
+  /// New positions of elements that were inserted or moved; all of an inserted section.
   public var insertions: [IndexPath] { changes.insertions.map(IndexPath.init) }
-  /// Old positions of elements that stayed where they were among the others, and changed.
+  /// Old positions of elements that stayed in place among the others, and changed.
   public var modifications: [IndexPath] { changes.modifications.map(IndexPath.init) }
   /// The new positions of the same elements, in the same order.
   public var modificationsNew: [IndexPath] { changes.modificationsNew.map(IndexPath.init) }
   /// The elements that moved: within a section, to another one, or with theirs. Each is also
-  /// inserted, and is deleted or was in a section that is. It may have changed as well.
+  /// inserted, and is deleted or was in a deleted section. It may have changed as well.
   public var moves: [Move] {
     changes.moves.map { Move(from: IndexPath($0.from), to: IndexPath($0.to)) }
   }
-  /// New numbers of sections that came or moved.
+  /// New numbers of sections that were inserted or moved.
   public var sectionsToInsert: IndexSet { changes.sectionsToInsert }
-  /// Old numbers of sections that went or moved.
+  /// Old numbers of sections that were deleted or moved.
   public var sectionsToDelete: IndexSet { changes.sectionsToDelete }
   /// The sections that moved, by their old numbers: each is also deleted and inserted.
   public var sectionMoves: [SectionMove] {
@@ -59,14 +59,14 @@ public struct SectionsDelta<Key: _Persistable & Hashable, Element> {
   public var keys: [Key] { table.keys.list.map(\.key) }
 
   private let changes: SectionChanges
-  /// How the new rows fall into sections.
+  /// The division of the new rows into sections.
   private let table: SectionTable<Key>
   private let elements: PastElements
   private let host: any DeliveryHost
   private let isDynamic: Bool
   private let make: (Value) -> Element
 
-  /// - Parameter make: an element as the program sees it, from what is stored.
+  /// - Parameter make: converts a stored element to the program's type.
   init(
     _ changes: SectionChanges, _ table: SectionTable<Key>, _ elements: PastElements,
     on host: any DeliveryHost, isDynamic: Bool, _ make: @escaping (Value) -> Element
@@ -110,8 +110,9 @@ public struct SectionsDelta<Key: _Persistable & Hashable, Element> {
     return elements.value(at: table.position(item, in: section))
   }
 
-  /// Why the element at a new position is told to be modified, as ``CollectionDelta/nested(at:)``
-  /// does for positions. Traps if the position is out of bounds. Threading: as the sections.
+  /// The reasons why the element at a new position is reported as modified, like
+  /// ``CollectionDelta/nested(at:)``. Traps if the position is out of bounds. Threading: like the
+  /// sections.
   public func nested(at path: IndexPath) -> [NestedChange] {
     let value = value(at: path)
     let sought = SectionPath(section: path.section, item: path.item)
@@ -123,8 +124,8 @@ public struct SectionsDelta<Key: _Persistable & Hashable, Element> {
     ) { _ in false }
   }
 
-  /// Makes the new sections of the old ones, the changed elements included. Traps where it finds
-  /// that those are others than the changes before have made. Threading: as the sections.
+  /// Turns the old sections into the new ones, including the changed elements. Traps if it finds
+  /// that earlier changes have not been applied to them. Threading: like the sections.
   public func apply(to sections: inout [SectionCopy<Key, Element>]) {
     requireOld(sections.map(\.elements.count))
     for (section, items) in Self.bySection(changes.deletions) {
@@ -182,10 +183,9 @@ public struct SectionsDelta<Key: _Persistable & Hashable, Element> {
   }
 }
 
-/// A section as an array of sections has it that follows `SectionedResults`; see
-/// ``SectionsDelta/apply(to:)``.
+/// A section in an array that follows `SectionedResults`; see ``SectionsDelta/apply(to:)``.
 public struct SectionCopy<Key: Hashable, Element>: Identifiable {
-  /// What its elements have in common.
+  /// The common key of its elements.
   public let key: Key
   /// The key.
   public var id: Key { key }
@@ -204,12 +204,11 @@ extension SectionCopy: Hashable where Element: Hashable {}
 extension SectionCopy: Sendable where Key: Sendable, Element: Sendable {}
 
 extension ObservedChange {
-  /// Brings an array of sections up to this change: `.initial` fills it, an update changes it, an
+  /// Applies the change to an array of sections: `.initial` fills it, an update changes it, an
   /// error leaves it as it is. An array that every change is applied to always equals the sections
-  /// as the last of them left them, if `.initial` is applied before anything else is written.
+  /// after the last of them, if `.initial` is applied before any further write.
   ///
-  /// Traps for an array of other sections than the changes before have made. Threading: as the
-  /// sections.
+  /// Traps if earlier changes have not been applied to the array. Threading: like the sections.
   public func apply<Key, Element>(to sections: inout [SectionCopy<Key, Element>])
   where Collection == SectionedResults<Key, Element>, Delta == SectionsDelta<Key, Element> {
     switch self {

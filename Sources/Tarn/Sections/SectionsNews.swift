@@ -1,12 +1,12 @@
 import TarnStore
 
-/// What an observer of sections is called with.
+/// The content of a notification for an observer of sections.
 enum SectionsNews<Key: Hashable> {
   case initial
   case update(SectionsStep<Key>)
   case error(StorageError)
 
-  /// Nil for what is not of sections.
+  /// Nil for other notifications.
   init?(_ news: CollectionObservation.News) {
     switch news {
     case .initial: self = .initial
@@ -20,15 +20,15 @@ enum SectionsNews<Key: Hashable> {
   }
 }
 
-/// How rows fell into sections and how they do now, and what became of the rows meanwhile.
+/// The division of rows into sections before and after, and the changes of the rows in between.
 struct SectionsStep<Key: Hashable> {
   let old: SectionTable<Key>
   let new: SectionTable<Key>
   fileprivate let all: IndexChanges
-  /// The same as the observer sees it.
+  /// The same in the observer's scope.
   fileprivate let seen: IndexChanges
 
-  /// What that means for the sections.
+  /// The resulting changes of the sections.
   var changes: SectionChanges { SectionChanges(from: old, to: new, all, seen: seen) }
 
   /// The same for one section.
@@ -36,7 +36,7 @@ struct SectionsStep<Key: Hashable> {
     changes.concerning(old.number(of: key), new.number(of: key))
   }
 
-  /// What it means for the elements of one section, wherever that is among the others.
+  /// The resulting changes of one section's elements, wherever the section is among the others.
   func elementChanges(of key: Key) -> IndexChanges {
     let (before, now) = (old.number(of: key), new.number(of: key))
     let all = SectionChanges(from: old, to: new, all, seen: seen, keeping: key)

@@ -1,6 +1,6 @@
 import TarnStore
 
-// Sections, to every Realm of their file: the results that they are made of, and by what.
+// Identifies sections in every Realm of their file: by their results and their rule.
 
 /// The rule of sections by a property.
 private struct SectionsPassage<Key: _Persistable & Hashable, Element: RealmCollectionValue>:
@@ -37,7 +37,7 @@ extension SectionedResults {
   }
 }
 
-/// One section: its key, as it would be stored, among the sections.
+/// One section among the sections: its key, in stored form.
 private struct SectionPassage<Key: _Persistable & Hashable, Element: RealmCollectionValue>:
   Passage
 {

@@ -2,17 +2,17 @@ import Dispatch
 import Synchronization
 import TarnStore
 
-/// Writes of one instance that wait: for their turn to begin, or for the disk.
+/// Writes of one instance that wait to begin, or for the disk.
 ///
 /// - They begin one after the other in the order in which they were queued, each in a turn of the
 ///   instance's scheduler (blocks) or where its task runs (`asyncWrite`), and only while the
 ///   instance has no write open and none on its way to the disk. So a write that the program begins
 ///   itself goes first.
-/// - The gate is not waited for here: if it is not free, the instance stands in the store's line
+/// - The write lock is not waited for here: if it is not free, the instance joins the store's queue
 ///   and is called.
-/// - A durable commit is made on the store's thread. Until it is on the disk the instance looks
-///   through the write and does not move: `settling`. Whoever needs more than reading waits for it,
-///   and nobody else can have committed meanwhile, for the gate is still held.
+/// - A durable commit is made on the store's thread. Until it is on the disk the instance reads
+///   through the write and does not advance: `settling`. Calls that need more than reading wait for
+///   it, and no other writer can have committed meanwhile, because the write lock is still held.
 /// - Completions are called in the order of the commits, in a turn, or at the end of the next write
 ///   that the program makes itself.
 ///
@@ -20,7 +20,7 @@ import TarnStore
 final class AsyncWrites: PendingWrites {
   typealias Completion = (Realm.Error?) -> Void
 
-  /// What waits to begin.
+  /// A write that waits to begin.
   struct Request {
     enum Work {
       case block(begun: () -> Void, failed: (Realm.Error) -> Void)
@@ -28,7 +28,7 @@ final class AsyncWrites: PendingWrites {
     }
     let id: UInt32
     let work: Work
-    /// When it gives up, if it has not begun by then.
+    /// The time at which it fails if it has not begun.
     var deadline: ContinuousClock.Instant?
 
     var isLate: Bool { deadline.map { $0 <= .now } ?? false }
@@ -47,17 +47,17 @@ final class AsyncWrites: PendingWrites {
     var completion: Completion?
   }
 
-  /// Commits one after the other that share a transaction and that all of the instance's observers
-  /// are told of, but the same ones.
+  /// Consecutive commits that share a transaction and have the same observers, all but those that
+  /// are left out.
   struct Part {
-    /// Who is not told of the only commit in it.
+    /// The observers that do not receive the only commit in it.
     let skipped: [Observation]
-    /// What it left; nil for the last part, which leaves what is committed.
+    /// The write at its end; nil for the last part, whose end is the committed version.
     var end: WriteSession?
   }
-  /// So many commits at most share one.
+  /// The most commits that share a transaction.
   private static let groupCountMax = 20
-  /// So long at most the first of them waits for others.
+  /// The longest that the first of them waits for others.
   var groupDuration = Duration.milliseconds(4)
 
   private struct Due {
@@ -66,30 +66,30 @@ final class AsyncWrites: PendingWrites {
     let error: Realm.Error?
   }
 
-  // The instance has this, and nobody else.
+  // The instance is the only owner of this.
   private unowned let core: RealmCore
-  // What is needed at its end as well.
+  // Needed at the instance's end as well.
   private let store: Store
   private let scheduler: Scheduler
-  /// The instance's position in the store's line.
+  /// The instance's position in the store's queue.
   let waiter: GateLine.WaiterID = Generation.next()
   private let alarm: TurnAlarm
   private var requests: [Request] = []
   private var lastID: UInt32 = 0
-  /// A turn is going to come then because of a deadline.
+  /// The time of a turn that was scheduled because of a deadline.
   private var deadlineTurn: ContinuousClock.Instant?
   private var isRunning = false
-  /// A turn runs blocks, and those behind them may follow at once.
+  /// A turn is running blocks, and those behind them may follow at once.
   private var isInTurn = false
-  /// What the last commit has come to.
+  /// The error of the last commit.
   private var lastError: Realm.Error?
   private var settling: Settling?
-  /// Whose commits are on their way to the disk, or wait for others to go with them.
+  /// The commits on their way to the disk, or waiting for others to join.
   private var group: [Member] = []
-  /// The same in the parts that observers are told of one by one.
+  /// The same in the parts that observers receive one by one.
   private(set) var parts: [Part] = []
   private var groupEnd = ContinuousClock.now
-  /// Whose commits are through and who is still to be told.
+  /// The finished commits whose completions have not been called.
   private var due: [Due] = []
 
   init(_ core: RealmCore) {
@@ -99,7 +99,7 @@ final class AsyncWrites: PendingWrites {
     alarm = TurnAlarm(core)
   }
 
-  /// Something is queued, running, or not on the disk yet.
+  /// True if a write is queued, running, or not on the disk yet.
   var isBusy: Bool { !requests.isEmpty || isRunning || !group.isEmpty || !due.isEmpty }
 
   // MARK: - Queueing
@@ -109,7 +109,7 @@ final class AsyncWrites: PendingWrites {
     return lastID
   }
 
-  /// - Parameter timeout: how long it waits to begin; nil for ever.
+  /// - Parameter timeout: how long it waits to begin; nil for no limit.
   func queue(_ work: Request.Work, within timeout: Duration?) -> UInt32 {
     let id = append(work, timeout)
     alarm.ring()
@@ -123,14 +123,14 @@ final class AsyncWrites: PendingWrites {
 
   private func append(_ work: Request.Work, _ timeout: Duration?) -> UInt32 {
     let id = claimID()
-    // A century is for ever; more may not fit into the clock.
+    // A century counts as no limit; more may not fit into the clock.
     let deadline = timeout.map { ContinuousClock.now + min($0, .seconds(3_153_600_000)) }
     requests.append(Request(id: id, work: work, deadline: deadline))
     if let deadline { wakeUp(at: deadline) }
     return id
   }
 
-  /// Takes out what has not begun, else the completion that has not been called.
+  /// Removes a block that has not begun, else a completion that has not been called.
   func cancel(_ id: UInt32) {
     if requests.contains(where: { $0.id == id }) { return remove(id) }
     for index in group.indices where group[index].id == id { group[index].completion = nil }
@@ -153,7 +153,7 @@ final class AsyncWrites: PendingWrites {
 
   func askForTurn() { alarm.ring() }
 
-  /// The head of the queue has changed, or what was in its way has gone.
+  /// The head of the queue has changed, or its obstacle is gone.
   private func letNextCome() {
     if requests.isEmpty { store.line.leave(waiter) } else { alarm.ring() }
   }
@@ -179,14 +179,15 @@ final class AsyncWrites: PendingWrites {
 
   // MARK: - Giving up
 
-  /// Makes a turn come then, unless one comes before, which looks again.
+  /// Schedules a turn for that time, unless one runs before, which looks again.
   private func wakeUp(at time: ContinuousClock.Instant) {
     if let deadlineTurn, deadlineTurn <= time { return }
     deadlineTurn = time
     alarm.ring(at: time)
   }
 
-  /// Takes out what has waited too long to begin. Tasks are called, and find out themselves.
+  /// Removes requests that have waited too long to begin. Tasks are called, and check it
+  /// themselves.
   private func giveUpLate() {
     guard let deadlineTurn, deadlineTurn <= .now else { return }
     self.deadlineTurn = nil
@@ -202,7 +203,7 @@ final class AsyncWrites: PendingWrites {
     if let next = requests.compactMap({ $0.isLate ? nil : $0.deadline }).min() { wakeUp(at: next) }
   }
 
-  /// The task leaves if it has waited too long.
+  /// The task fails if it has waited too long.
   private func giveUp(_ id: UInt32) throws(Realm.Error) {
     guard requests.contains(where: { $0.id == id && $0.isLate }) else { return }
     remove(id)
@@ -211,9 +212,9 @@ final class AsyncWrites: PendingWrites {
 
   // MARK: - Running
 
-  /// Runs the blocks that share the transaction of the one before, then brings it on its way.
+  /// Runs the blocks that share the transaction of the one before, then starts its commit.
   private func runJoining() {
-    // A block that has not begun is called when the gate is free: ringing for it would never end.
+    // A block that has not begun is called when the lock is free: ringing for it would never end.
     guard isGroupOpen else { return }
     while isGroupOpen {
       guard canWait, case .block(let begun, _)? = requests.first?.work, join() else { break }
@@ -226,14 +227,14 @@ final class AsyncWrites: PendingWrites {
     letNextCome()
   }
 
-  /// Some commits wait for others.
+  /// True if commits are waiting for others to join.
   private var isGroupOpen: Bool { !group.isEmpty && settling == nil }
 
   private func join() -> Bool {
     do {
       return try core.joinWrite()
     } catch {
-      // What cannot be read now will say so when it is committed.
+      // The commit will report that it cannot be read now.
       return false
     }
   }
@@ -243,7 +244,7 @@ final class AsyncWrites: PendingWrites {
     core.startCommit(session, self)
   }
 
-  /// False while something is in the way that will ring when it is gone.
+  /// False while an obstacle exists that will ring when it is gone.
   private var canBegin: Bool {
     guard !isRunning, settling == nil, core.session == nil else { return false }
     if core.delivery.isTellingOfProperties || core.sectionKeyDepth > 0 {
@@ -257,14 +258,14 @@ final class AsyncWrites: PendingWrites {
     isRunning = true
     defer { isRunning = false }
     do {
-      // If not, the store's line calls.
+      // If not, the store's queue calls.
       guard try beginWrite() else { return }
     } catch {
       remove(id)
       return failed(error)
     }
     defer { letNextCome() }
-    // Observers that the begin has called may have cancelled it.
+    // Observers called at the start may have cancelled it.
     guard let index = requests.firstIndex(where: { $0.id == id }) else {
       if core.isInWriteTransaction { core.cancelWrite() }
       return
@@ -299,7 +300,7 @@ final class AsyncWrites: PendingWrites {
     return true
   }
 
-  /// The block of the task that has begun is over; its write may go on.
+  /// The block of the task that has begun has returned; its write may continue.
   func taskBlockEnded() {
     isRunning = false
     letNextCome()
@@ -312,7 +313,7 @@ final class AsyncWrites: PendingWrites {
     }
   }
 
-  /// A write of the instance has ended, whoever began it.
+  /// A write of the instance has ended, begun by any call.
   func writeEnded() {
     if !isRunning { tellDue() }
     if !requests.isEmpty { alarm.ring() }
@@ -320,14 +321,15 @@ final class AsyncWrites: PendingWrites {
 
   // MARK: - Committing
 
-  /// What the commit's thread is to call.
+  /// The callback of the commit's thread.
   var whenDone: @Sendable () -> Void { { [alarm] in alarm.ring() } }
 
   /// The write is committed as far as the instance is concerned.
   ///
   /// - Parameters:
-  ///   - skipped: who is not told of it.
-  ///   - before: what the commits before it in the same transaction left; nil for the first one.
+  ///   - skipped: the observers that do not receive it.
+  ///   - before: the state after the earlier commits in the same transaction; nil for the first
+  ///     one.
   func join(
     _ id: UInt32, _ mark: WriteMark?, _ completion: Completion?, leavingOut skipped: [Observation],
     after before: WriteSession?
@@ -342,7 +344,7 @@ final class AsyncWrites: PendingWrites {
     group.append(Member(id: id, mark: mark, completion: completion))
   }
 
-  /// Of the writes that are committed together.
+  /// The marks of the writes that are committed together.
   var marks: [WriteMark] { group.compactMap(\.mark) }
 
   /// True if the write may wait for the next block in the queue, which runs in this very turn.
@@ -351,14 +353,14 @@ final class AsyncWrites: PendingWrites {
     return ContinuousClock.now < groupEnd
   }
 
-  /// The instance looks through its write until `commit` is through; then `settled` is called.
+  /// The instance reads through its write until `commit` is finished; then `settled` is called.
   func settle(
     _ commit: BackgroundCommit, settled: @escaping (BackgroundCommit.Outcome) -> Realm.Error?
   ) {
     settling = Settling(commit: commit, settled: settled)
   }
 
-  /// The commit has come to nothing before it went to the disk.
+  /// The commit has failed before it went to the disk.
   var hasFailed: Bool {
     if case .failure = settling?.commit.outcome { return true }
     return false
@@ -372,7 +374,7 @@ final class AsyncWrites: PendingWrites {
     if let lastError { throw lastError }
   }
 
-  /// Waits for the disk, if something is on its way there, and moves the instance.
+  /// Waits for a commit on its way to the disk, if there is one, and advances the instance.
   func finishSync() {
     startGroup()
     guard let settling else { return }
@@ -409,7 +411,8 @@ final class AsyncWrites: PendingWrites {
     }
   }
 
-  /// Nobody is left to be called. Blocks hold what they change, which keeps the instance.
+  /// No completion can be called any more. Blocks hold the objects that they change, which retain
+  /// the instance.
   func abandon() {
     store.line.leave(waiter)
     requests = []
@@ -417,8 +420,8 @@ final class AsyncWrites: PendingWrites {
     for index in group.indices { group[index].completion = nil }
   }
 
-  /// The instance goes. What it has committed is on the disk when this returns, and who waits for
-  /// that is told in a later turn; blocks that have not begun are dropped.
+  /// The instance is released. Its commits are on the disk when this returns, and their completions
+  /// are called in a later turn; blocks that have not begun are dropped.
   func end() {
     store.line.leave(waiter)
     var left = due
@@ -431,7 +434,7 @@ final class AsyncWrites: PendingWrites {
       }
     }
     guard !left.isEmpty else { return }
-    nonisolated(unsafe) let last = left  // because: nobody else has them from here on
+    nonisolated(unsafe) let last = left  // because: no other code has them from here on
     scheduler.schedule {
       for due in unsafe last { due.completion(due.error) }
     }
@@ -439,7 +442,7 @@ final class AsyncWrites: PendingWrites {
 
   /// Asks for turns, from any thread.
   private final class TurnAlarm: @unchecked Sendable {
-    // because: `core` is followed on its own scheduler alone, and set before this is shared.
+    // because: `core` is read on its own scheduler only, and set before this is shared.
     private weak var core: RealmCore?
     private let scheduler: Scheduler
     private let isWaiting = Atomic<Bool>(false)
@@ -455,19 +458,19 @@ final class AsyncWrites: PendingWrites {
       scheduler.schedule { turn.take() }
     }
 
-    /// The same at that time, if the instance is there then.
+    /// The same at that time, if the instance still exists.
     func ring(at time: ContinuousClock.Instant) {
-      // The two clocks may differ a little, and the turn is not to come before its time.
+      // The two clocks may differ a little, and the turn must not run early.
       let seconds = ContinuousClock.now.duration(to: time) / .seconds(1) + 0.001
       DispatchQueue.global().asyncAfter(deadline: .now() + max(0, seconds)) { [weak self] in
         self?.ring()
       }
     }
 
-    /// A turn that was asked for. If it goes without having come, the scheduler has ended, and
-    /// nobody else uses the instance.
+    /// A requested turn. If it is released without having run, the scheduler has ended, and no
+    /// other code uses the instance.
     private final class Turn: @unchecked Sendable {
-      // because: it is taken in the turn, or never, and goes after that.
+      // because: it is taken in the turn, or never, and released after that.
       private var alarm: TurnAlarm?
 
       init(_ alarm: TurnAlarm) { self.alarm = alarm }
@@ -475,7 +478,7 @@ final class AsyncWrites: PendingWrites {
       func take() {
         guard let alarm = alarm.take() else { return }
         alarm.isWaiting.store(false, ordering: .sequentiallyConsistent)
-        // What is called may let go of the instance, whose parts do not keep it.
+        // The callee may release the instance, whose parts do not retain it.
         guard let core = alarm.core else { return }
         withExtendedLifetime(core) { core.asyncWrites?.takeTurn() }
       }

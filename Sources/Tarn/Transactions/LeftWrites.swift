@@ -1,10 +1,10 @@
 import TarnStore
 
-/// Open writes whose instance nobody holds any more: `try Realm().beginWrite()`, and later
-/// `try Realm()` again, on the same scheduler, to go on.
+/// Open writes whose instance was released: `try Realm().beginWrite()`, and later `try Realm()`
+/// again, on the same scheduler, to continue.
 ///
 /// An open write outlives its instance here, and belongs to the next one that is opened there. When
-/// the thread, the queue or the manual scheduler ends, nobody can end the write any more, and all
+/// the thread, the queue or the manual scheduler ends, no code can end the write any more, and all
 /// other writers wait for it: then it is cancelled, with a warning in the log.
 enum LeftWrites {
   struct Key: Hashable {
@@ -20,20 +20,20 @@ enum LeftWrites {
   private static let table = Lock(Table())
 
   static func keep(_ write: LeftWrite, _ key: Key) {
-    nonisolated(unsafe) let write = write  // because: the caller has let go of it
+    nonisolated(unsafe) let write = write  // because: the caller has released it
     table.withLock { $0.writes[key] = unsafe write }
   }
 
-  /// The write that was left on that scheduler; the caller goes on with it.
+  /// The write that was left on that scheduler; the caller continues it.
   static func take(_ key: Key) -> LeftWrite? {
-    nonisolated(unsafe) var found: LeftWrite?  // because: nobody else has it from here on
+    nonisolated(unsafe) var found: LeftWrite?  // because: no other code has it from here on
     table.withLock { unsafe found = $0.writes.removeValue(forKey: key) }
     return unsafe found
   }
 
-  /// The scheduler is no more: nobody can go on with what was left there.
+  /// The scheduler has ended: no code can continue its writes.
   static func end(_ scheduler: Scheduler.Key) {
-    nonisolated(unsafe) var ended: [LeftWrite] = []  // because: nobody else has them
+    nonisolated(unsafe) var ended: [LeftWrite] = []  // because: no other code has them
     table.withLock { table in
       for (key, write) in table.writes where key.scheduler == scheduler {
         unsafe ended.append(write)
@@ -65,7 +65,7 @@ final class LeftWrite {
     session.rowsMoved = {}
   }
 
-  /// Gives the write to an instance that shows nothing yet.
+  /// Gives the write to an instance without a version.
   func resume(in core: RealmCore) {
     core.state.begin(with: reader)
     core.write.resume(session, token.take(), serial: serial, mark)

@@ -1,31 +1,30 @@
 import TarnStore
 
-/// Names a write that was queued, or the commit of one, to cancel it.
+/// Identifies a queued write, or the commit of one, to cancel it.
 public struct AsyncTransactionId: Hashable, Sendable {
   let number: UInt32
 }
 
 extension Realm {
-  /// Queues `block` to be run in a write transaction of its own, which is then committed. Returns
-  /// at once.
+  /// Queues `block` to run in its own write transaction, which is then committed. Returns at once.
   ///
   /// The block runs in a later turn of the Realm's scheduler, when no other thread or process
-  /// writes; nobody waits for that meanwhile. It sees the newest version, which need not be the one
-  /// that was shown at the call. Blocks of one Realm run in the order in which they were queued,
-  /// never inside another write of it; a write that is begun in the ordinary way goes first. The
-  /// block may end the write itself. The disk is written on another thread.
+  /// writes; no thread waits for that. It sees the newest version, which may be newer than the one
+  /// at the call. Blocks of one Realm run in the order in which they were queued, never inside
+  /// another write of it; an ordinary write goes first. The block may end the write itself. The
+  /// disk is written on another thread.
   ///
   /// May be called in a write and in any callback. Blocks that have not begun when the Realm is
-  /// invalidated, or is no longer referenced by anybody, are dropped.
+  /// invalidated, or is no longer referenced, are dropped.
   ///
   /// Traps on a plain thread, which has no later turns, and for a frozen or read-only Realm.
   ///
   /// - Parameters:
-  ///   - tokens: observations that are not told of this commit; they have to be active then.
-  ///   - block: what to change.
+  ///   - tokens: observations that do not receive this commit; they must be active then.
+  ///   - block: the changes.
   ///   - onComplete: called on the Realm's scheduler when the commit is on disk, or with the
   ///     `Realm.Error` because of which nothing was written.
-  /// - Returns: what ``cancelAsyncWrite(_:)`` takes.
+  /// - Returns: an id for ``cancelAsyncWrite(_:)``.
   @discardableResult
   public func writeAsync(
     withoutNotifying tokens: [NotificationToken] = [], _ block: @escaping () -> Void,
@@ -34,15 +33,16 @@ extension Realm {
     writeAsync(within: nil, withoutNotifying: tokens, block, onComplete)
   }
 
-  /// The same, but gives up if the block has not begun when that long has passed since the call:
-  /// because of other writers, or of what was queued before it, or because no turn came earlier.
+  /// Like ``writeAsync(withoutNotifying:_:onComplete:)``, but fails if the block has not begun
+  /// within `timeout` after the call: because of other writers or earlier blocks, or because no
+  /// turn ran.
   ///
   /// - Parameters:
   ///   - timeout: how long to wait for the block to begin.
-  ///   - tokens: observations that are not told of this commit.
-  ///   - block: what to change; never run after the timeout.
+  ///   - tokens: observations that do not receive this commit.
+  ///   - block: the changes; never run after the timeout.
   ///   - onComplete: called as without a timeout, or with `Realm.Error.busy`, whose message names
-  ///     the process that writes, and says since when and whether it is stopped.
+  ///     the process that writes, since when, and whether it is stopped.
   @discardableResult
   public func writeAsync(
     timeout: Duration, withoutNotifying tokens: [NotificationToken] = [],
@@ -68,25 +68,25 @@ extension Realm {
     return AsyncTransactionId(number: id)
   }
 
-  /// The same as ``writeAsync(withoutNotifying:_:onComplete:)``, but the block has to commit, with
+  /// Like ``writeAsync(withoutNotifying:_:onComplete:)``, but the block must commit, with
   /// `commitAsyncWrite` or `commitWrite`. If it returns without that, its changes are rolled back.
   ///
-  /// Traps as `writeAsync` does, and in the later turn if the write cannot begin because the file
-  /// cannot be followed any more.
+  /// Traps in the same cases, and in the later turn if the write cannot begin because the file can
+  /// no longer be followed.
   @discardableResult
   public func beginAsyncWrite(_ block: @escaping () -> Void) -> AsyncTransactionId {
     beginAsyncWrite(within: nil, block) { trap("Cannot begin a write: \($0)") }
   }
 
-  /// The same, but gives up if the block has not begun when that long has passed since the call,
-  /// as `writeAsync(timeout:)` does.
+  /// Like ``beginAsyncWrite(_:)``, but fails if the block has not begun within `timeout` after the
+  /// call.
   ///
   /// - Parameters:
   ///   - timeout: how long to wait for the block to begin.
-  ///   - block: what to change; it has to commit.
+  ///   - block: the changes; it must commit.
   ///   - onFailure: called on the Realm's scheduler, instead of the block: with `Realm.Error.busy`,
   ///     whose message names the process that writes, or with the error because of which the file
-  ///     cannot be followed any more.
+  ///     can no longer be followed.
   @discardableResult
   public func beginAsyncWrite(
     timeout: Duration, _ block: @escaping () -> Void,
@@ -108,22 +108,22 @@ extension Realm {
 
   /// Commits the open write, however it was begun, without waiting for the disk.
   ///
-  /// When this returns, the Realm shows the changes, and its realm-level observers have been
-  /// called. Other instances and processes see them when they are on disk. Until then the Realm can
-  /// be read; beginning another write in the ordinary way, observing, freezing and invalidating
-  /// wait for the disk. Observers of collections and objects are called in a later turn after that.
+  /// When this returns, the Realm is at the committed version, and its realm-level observers have
+  /// been called. Other instances and processes see the changes when they are on disk. Until then
+  /// the Realm can be read; an ordinary write, observing, freezing and invalidating wait for the
+  /// disk. Observers of collections and objects are called in a later turn after that.
   ///
   /// Traps outside of a write, and on a plain thread.
   ///
   /// - Parameters:
   ///   - allowGrouping: whether this commit may share a transaction, and so one wait for the disk,
-  ///     with those of blocks that are queued already: up to 20 of them, within some milliseconds.
+  ///     with those of blocks that are already queued: up to 20 of them, within some milliseconds.
   ///     All of them are then on disk or none; other instances see one commit, and this one's
-  ///     observers are told as of several. For blocks of `beginAsyncWrite` and `writeAsync`.
-  ///   - tokens: observations that are not told of this commit.
+  ///     observers receive several. For blocks of `beginAsyncWrite` and `writeAsync`.
+  ///   - tokens: observations that do not receive this commit.
   ///   - onComplete: called on the Realm's scheduler, in the order of the commits, when it is on
   ///     disk, or with the `Realm.Error` because of which the write was rolled back.
-  /// - Returns: what ``cancelAsyncWrite(_:)`` takes, to have `onComplete` not called.
+  /// - Returns: an id for ``cancelAsyncWrite(_:)``, which then drops `onComplete`.
   @discardableResult
   public func commitAsyncWrite(
     allowGrouping: Bool = false, withoutNotifying tokens: [NotificationToken] = [],
@@ -135,11 +135,11 @@ extension Realm {
         allowGrouping: allowGrouping, withoutNotifying: tokens, completion))
   }
 
-  /// Cancels what the id names: a block that has not begun is not run, nor is its completion; of a
-  /// commit only the completion is not called, for the data is committed. Has no effect on a block
-  /// that runs or has run.
+  /// Cancels a queued block or a completion. A block that has not begun is not run, nor is its
+  /// completion. A commit stays committed; only its completion is not called. Has no effect on a
+  /// block that runs or has run.
   ///
-  /// Threading: on the Realm's scheduler; traps elsewhere. Throws nothing today.
+  /// Threading: on the Realm's scheduler; traps elsewhere. Never throws at present.
   public func cancelAsyncWrite(_ id: AsyncTransactionId) throws {
     core.checkThread()
     core.asyncWrites?.cancel(id.number)
@@ -157,19 +157,19 @@ extension Realm {
   ///
   /// The task is suspended while another thread or process writes, and while the disk is written;
   /// no thread waits. Meanwhile other code of the actor may run and may write: several calls write
-  /// in the order in which they were made, and `write` goes first. Objects from before the call can
-  /// be changed in the block, what it returns can be used on the actor.
+  /// in the order in which they were made, and `write` goes first. The block can change objects
+  /// from before the call, and its value can be used on the actor.
   ///
-  /// If the block throws, its changes are rolled back. It may end the write itself; another one
-  /// that it then begins is committed. If the task is cancelled before the block has begun, the
-  /// block is never run; after that the commit goes on as if nothing had happened.
+  /// If the block throws, its changes are rolled back. It may end the write itself; if it then
+  /// begins another one, that is committed. If the task is cancelled before the block has begun,
+  /// the block is never run; later cancellation has no effect on the commit.
   ///
   /// Traps unless the caller runs where the Realm belongs, on a plain thread, and for a frozen or
   /// read-only Realm.
   ///
   /// - Parameters:
-  ///   - tokens: observations that are not told of this commit.
-  ///   - block: what to change.
+  ///   - tokens: observations that do not receive this commit.
+  ///   - block: the changes.
   /// - Throws: `CancellationError`, the block's error, or `Realm.Error` if it cannot be committed.
   @discardableResult
   public func asyncWrite<R>(
@@ -179,12 +179,12 @@ extension Realm {
     try await asyncWrite(within: nil, isolation: actor, withoutNotifying: tokens, block)
   }
 
-  /// The same, but gives up if the block has not begun when that long has passed since the call,
-  /// because of other writers or of writes that were queued before it. What the write itself takes,
-  /// and the disk, is not limited.
+  /// Like `asyncWrite` without a timeout, but fails if the block has not begun within
+  /// `timeout` after the call, because of other writers or earlier writes. The time of the write
+  /// itself, and of the disk, is not limited.
   ///
-  /// - Throws: as `asyncWrite`; and `Realm.Error.busy`, whose message names the process that
-  ///   writes, and says since when and whether it is stopped. The block was not run then.
+  /// - Throws: the same errors; and `Realm.Error.busy`, whose message names the process that
+  ///   writes, since when, and whether it is stopped. The block was not run then.
   @discardableResult
   public func asyncWrite<R>(
     _isolation actor: isolated any Actor = #isolation, timeout: Duration,
@@ -235,7 +235,7 @@ extension Realm {
 }
 
 extension RealmCore {
-  /// A write that could not begin.
+  /// Reports a write that could not begin.
   fileprivate func tell(_ error: Realm.Error, _ completion: AsyncWrites.Completion?) {
     if let completion, let asyncWrites {
       asyncWrites.tellLater(asyncWrites.claimID(), completion, error)

@@ -1,17 +1,17 @@
 import TarnStore
 
 extension Realm {
-  /// Moves to the newest version and calls the observers that it concerns before it returns. Does
+  /// Advances to the newest version and calls the affected observers before it returns. Does
   /// nothing inside a write or an observer's callback, and on a frozen Realm.
   ///
   /// - Returns: true if the version changed or there was none yet.
   @discardableResult
   public func refresh() -> Bool { core.refresh() }
 
-  /// Moves to the newest version and calls the observers that it concerns before it returns; see
+  /// Advances to the newest version and calls the affected observers before it returns; see
   /// ``refresh()``. For Realms of actors, the main actor included: traps for any other.
   ///
-  /// - Parameter _isolation: the calling code's actor; not to be given.
+  /// - Parameter _isolation: the calling code's actor; do not pass it.
   /// - Returns: true if the version changed; false too if there was none yet, in a write, for a
   ///   frozen Realm, and if the task is cancelled.
   @discardableResult
@@ -22,32 +22,32 @@ extension Realm {
       "asyncRefresh() is for Realms of actors: this one belongs to \(core.ownSide). Call "
         + "refresh() there, or open the Realm with try await Realm(actor:).")
     core.checkThread()
-    // A Realm that shows nothing yet starts at the newest version when it is asked for something.
+    // A Realm without a version starts at the newest one when it is first read.
     if Task.isCancelled || core.reader == nil { return false }
     return core.refresh()
   }
 
-  /// Releases the shown version: every object and collection obtained so far is invalidated, and an
-  /// open write is cancelled. The next use starts at the newest version. Observers stay. Does
+  /// Releases the current version: every object and collection obtained so far is invalidated, and
+  /// an open write is cancelled. The next use starts at the newest version. Observers stay. Does
   /// nothing inside an observer's callback.
   ///
-  /// A frozen Realm has no other version: reading through it, and through everything that came from
-  /// it, traps from then on.
+  /// A frozen Realm has no other version: reading through it, or through any of its objects and
+  /// collections, traps from then on.
   public func invalidate() { core.invalidate() }
 }
 
 extension RealmCore {
-  /// Moves an instance that is opened once more to the newest version, unless it is in a write or
-  /// a callback.
+  /// Advances an instance that is opened again to the newest version, unless it is in a write or a
+  /// callback.
   ///
-  /// - Throws: if the file cannot be followed any more.
+  /// - Throws: if the file can no longer be followed.
   func catchUpIfIdle() throws(Realm.Error) {
     if let failure = delivery.failure { throw Realm.Error(failure) }
     if reader != nil { _ = refresh() }
   }
 
-  /// Moves to the newest version and calls the observers that it concerns, unless the instance is
-  /// in a write or a callback.
+  /// Advances to the newest version and calls the affected observers, unless the instance is in a
+  /// write or a callback.
   ///
   /// - Returns: true if the version changed or there was none yet.
   @discardableResult
@@ -57,7 +57,7 @@ extension RealmCore {
     refuseInSectionKey("refresh the Realm")
     if session != nil || delivery.refusesRefresh { return false }
     if let failure = delivery.failure {
-      // Nothing can come any more, and what is shown stays.
+      // No more commits can come, and the instance stays at its version.
       if failure.code == .replaced { return false }
       trap("Tarn cannot go on reading: \(failure)")
     }
@@ -70,7 +70,7 @@ extension RealmCore {
     return moved || restarts
   }
 
-  /// Ends the shown version: accessors are invalid until they find their rows in a new one.
+  /// Ends the current version: accessors are invalid until they find their rows in a new one.
   func invalidate() {
     if let frozen { return frozen.invalidate() }
     checkThread()

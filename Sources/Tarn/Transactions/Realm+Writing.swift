@@ -9,15 +9,15 @@ extension Realm {
 
   /// Runs `block` in a write transaction and commits all of it, or nothing.
   ///
-  /// Waits until no other thread or process writes, moves to the newest version (observers are
+  /// Waits until no other thread or process writes, advances to the newest version (observers are
   /// called for that before the block runs), then runs the block. When this returns, the block's
   /// changes are committed: they are on disk if the file's durability is `.full`. If the block
-  /// throws, its changes are rolled back and the error goes to the caller. The block may end the
-  /// write itself.
+  /// throws, its changes are rolled back and the error is rethrown. The block may end the write
+  /// itself.
   ///
   /// - Parameters:
-  ///   - tokens: observations that are not told of this commit.
-  ///   - block: what to change.
+  ///   - tokens: observations that do not receive this commit.
+  ///   - block: the changes.
   /// - Throws: `Realm.Error` if the commit fails (the write is rolled back), or the block's error.
   @discardableResult
   public func write<R>(
@@ -26,12 +26,13 @@ extension Realm {
     try write(within: nil, withoutNotifying: tokens, block)
   }
 
-  /// The same, but waits for other writers that long at most: for code that is to answer whatever
-  /// others do. What the write itself takes, and the disk, is not limited.
+  /// Like `write` without a timeout, but waits at most `timeout` for other writers: for code
+  /// that must respond whatever others do. The time of the write itself, and of the disk, is not
+  /// limited.
   ///
-  /// - Throws: `Realm.Error.busy` if another thread or process did not stop writing in time, as one
-  ///   that was stopped by a signal or a debugger does not. The message names the process, and says
-  ///   since when it has been writing and whether it is stopped. The block was not run.
+  /// - Throws: `Realm.Error.busy` if another thread or process did not stop writing in time, for
+  ///   example because a signal or a debugger has stopped it. The message names the process, since
+  ///   when it has been writing, and whether it is stopped. The block was not run.
   @discardableResult
   public func write<R>(
     timeout: Duration, withoutNotifying tokens: [NotificationToken] = [],
@@ -60,7 +61,7 @@ extension Realm {
 
   /// Begins a write; see `write`. Traps if it cannot begin; use `write` to get an error.
   ///
-  /// The write stays open until it is committed or cancelled, even if nobody keeps the Realm: the
+  /// The write stays open until it is committed or cancelled, even if the Realm is released: the
   /// next one opened on this thread or queue continues it. If the thread or queue ends before that,
   /// the write is cancelled with a warning in the log.
   public func beginWrite() {
@@ -73,7 +74,7 @@ extension Realm {
 
   /// Commits the open write. Traps outside of one.
   ///
-  /// - Parameter tokens: observations that are not told of this commit.
+  /// - Parameter tokens: observations that do not receive this commit.
   /// - Throws: `Realm.Error` if it cannot be committed; the write is then rolled back.
   public func commitWrite(withoutNotifying tokens: [NotificationToken] = []) throws {
     try core.commitWrite(withoutNotifying: tokens)

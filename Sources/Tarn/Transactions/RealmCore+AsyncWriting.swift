@@ -1,13 +1,13 @@
 import TarnStore
 
-/// Writes that nobody waits for.
+/// Asynchronous writes.
 extension RealmCore {
-  /// Writes that wait for their turn or for the disk; nil until there is one.
+  /// Writes that wait to begin, or for the disk; nil until there is one.
   var asyncWrites: AsyncWrites? {
     pendingWrites.map { unsafe unsafeDowncast($0, to: AsyncWrites.self) }
   }
 
-  /// What waits to be written. Traps where nothing can be told later.
+  /// The queue of writes. Traps where no completion can be called later.
   func asyncWritesToUse(_ operation: String) -> AsyncWrites {
     checkThread()
     if isFrozen { trapFrozen("Can't perform transactions on") }
@@ -31,7 +31,7 @@ extension RealmCore {
   /// Queues a block that is called with a write open. It may end the write.
   ///
   /// - Parameters:
-  ///   - timeout: how long it waits to be called; nil for ever.
+  ///   - timeout: how long it waits to be called; nil for no limit.
   ///   - ended: called after the block, whether the write is open or not.
   ///   - failed: called instead of both.
   func queueWrite(
@@ -46,8 +46,8 @@ extension RealmCore {
       .block(begun: begun, failed: failed), within: timeout)
   }
 
-  /// Commits the open write. The instance shows it at once; `completion` is called in a later turn,
-  /// when it is on the disk or has failed, in which case it was rolled back.
+  /// Commits the open write. The instance advances at once; `completion` is called in a later turn,
+  /// when the commit is on the disk or has failed, in which case it was rolled back.
   @discardableResult
   func commitLater(
     allowGrouping: Bool = false, withoutNotifying tokens: [NotificationToken],
@@ -74,25 +74,25 @@ extension RealmCore {
     return id
   }
 
-  /// Brings the write that was settled on its way to the disk.
+  /// Starts the commit of the settled write.
   func startCommit(_ session: WriteSession, _ writes: AsyncWrites) {
     guard let token = write.takeGateToken() else {
       trap("a write without the gate: bug in this package")
     }
     session.rowsMoved = {}
     let (marks, parts) = (writes.marks, writes.parts)
-    // Before anybody else can write.
+    // Before any other writer can write.
     let commit = store.commitInBackground(session, token) { isCommitted in
       for mark in marks { if isCommitted { mark.commit() } else { mark.cancel() } }
     } whenDone: { [whenDone = writes.whenDone] in
       whenDone()
     }
-    // What the commit has packed lies elsewhere.
+    // Rows packed by the commit lie elsewhere.
     rowsMoved()
     writes.settle(commit) { [unowned self] outcome in settle(outcome, parts) }
   }
 
-  /// Goes on with a write that waits for others to share its transaction.
+  /// Continues a write that waits for others to share its transaction.
   ///
   /// - Returns: false if it has to be committed first.
   func joinWrite() throws(StorageError) -> Bool {
@@ -102,7 +102,7 @@ extension RealmCore {
     return true
   }
 
-  /// Where a commit does not wait for the disk, no other thread is needed.
+  /// A commit that does not wait for the disk needs no other thread.
   private func commitWithoutDisk(
     withoutNotifying tokens: [NotificationToken], _ writes: AsyncWrites, _ id: UInt32,
     _ completion: AsyncWrites.Completion?
@@ -116,7 +116,7 @@ extension RealmCore {
     if let completion { writes.tellLater(id, completion, failure) }
   }
 
-  /// The write is on the disk, or it is not to be.
+  /// The write is on the disk, or it has failed.
   private func settle(
     _ outcome: BackgroundCommit.Outcome, _ parts: [AsyncWrites.Part]
   ) -> Realm.Error? {
@@ -138,8 +138,8 @@ extension RealmCore {
     }
   }
 
-  /// Moves to what was committed. Observers have a step for each part, so that each part can be
-  /// left out.
+  /// Advances to the committed version. Observers have a step for each part, so that each part can
+  /// be left out.
   private func move(
     to snapshot: Snapshot, _ changes: ChangeSet, by parts: [AsyncWrites.Part],
     of session: WriteSession
@@ -167,15 +167,15 @@ extension RealmCore {
     for observation in parts.last?.skipped ?? [] { observation.skip(step: step, from: former) }
   }
 
-  /// Logs a commit that shares its transaction with later ones, with the last of which the instance
-  /// will move: to observers it is a step of its own.
+  /// Logs a commit that shares its transaction with later ones; the instance advances with the last
+  /// of them. To observers it is a separate step.
   private func passThrough(
     _ changes: ChangeSet, from former: PastState, to between: StateBetween
   ) throws(StorageError) {
     let news = delivery.observers.readOldValues(changes, try former.rows())
     state.passThrough(changes)
     let move = LiveMove(changes, from: former, to: between.rows)
-    // Keys of sections are asked of the program, whose code reads what is shown.
+    // Section keys are computed by the program, whose code reads the current state.
     write.showing(between.session) {
       rowsMoved()
       delivery.observers.log(move, step: step, news)

@@ -2,14 +2,13 @@ import TarnStore
 
 /// Write transactions of an instance.
 ///
-/// A begin first catches up and calls observers without holding the gate, as far as that can be
-/// done; then it takes the gate, catches up with what was committed meanwhile, and only then is
-/// the write open. Callbacks that are called by the begin run with the write open and may use it,
-/// or cancel it.
+/// A start first advances and calls observers without holding the write lock, as far as possible;
+/// then it takes the lock, applies the commits made meanwhile, and only then opens the write.
+/// Callbacks that are called by the start run with the write open and may use it, or cancel it.
 extension RealmCore {
   var isInWriteTransaction: Bool { write.isOpen }
 
-  /// Begins a write, waiting for the gate as long as that takes.
+  /// Begins a write, waiting for the write lock as long as that takes.
   ///
   /// Errors: those of the store; `.busy` after the timeout.
   func beginWrite(timeout: Duration? = nil) throws(Realm.Error) {
@@ -21,7 +20,7 @@ extension RealmCore {
     }
   }
 
-  /// Begins a write with the gate that `takeGate` gives.
+  /// Begins a write with the lock that `takeGate` gives.
   ///
   /// - Returns: false, and nothing was begun, if it gives none.
   func beginWrite(
@@ -40,7 +39,7 @@ extension RealmCore {
     do {
       try store.environment.checkLength("begin a write")
       delivery.cancelWorkAhead()
-      // Without the gate as far as it goes: nobody waits for what observers' results cost.
+      // As far as possible without the lock: no other writer waits for the observers' results.
       var moved = try delivery.advance()
       delivery.observers.prepareInitials()
       guard let token = try takeGate() else {
@@ -79,7 +78,7 @@ extension RealmCore {
       return try asyncWrites.commitNow { commitLater(withoutNotifying: tokens, nil) }
     }
     let skipped = activeObservations(of: tokens)
-    // The session reads what the instance shows, and that is about to move.
+    // The session reads at the instance's version, which is about to change.
     let former = session.base
     let snapshot: Snapshot
     let changes: ChangeSet
@@ -90,7 +89,7 @@ extension RealmCore {
       throw Realm.Error(error)
     }
     write.mark?.commit()
-    // Others are told before this instance cleans up: they wait, and it does not.
+    // Others are woken before this instance cleans up: they wait, and it does not.
     if let token = write.takeGateToken() { store.announce(snapshot.version, token) }
     endSession()
     do {
@@ -120,8 +119,8 @@ extension RealmCore {
     Set(tokens.compactMap(\.identity))
   }
 
-  /// The observations that a commit is to leave out. Traps for a token that is none of this
-  /// instance's active ones.
+  /// The observations that do not receive a commit. Traps for a token that is not an active one of
+  /// this instance.
   @discardableResult
   func activeObservations(of tokens: [NotificationToken]) -> [Observation] {
     let wanted = identities(of: tokens)
@@ -148,7 +147,7 @@ extension RealmCore {
     asyncWrites?.writeEnded()
   }
 
-  /// Takes back everything since the write began.
+  /// Undoes everything since the write began.
   func rollBack() {
     let telling = tellOfCancelling()
     let unmanage = prepareUnmanage()
@@ -163,13 +162,13 @@ extension RealmCore {
     }
     unmanage()
     if let telling { delivery.telling { telling.finish() } }
-    // What blocks before it in the same transaction have deleted is not gone yet.
+    // Objects deleted by earlier blocks in the same transaction still exist.
     if telling != nil, session == nil { endProperties() }
     delivery.makeUpForOwedTurn()
   }
 
-  /// Tells observers of properties that the write's changes are about to be taken back, or those
-  /// since its savepoint.
+  /// Reports to observers of properties that the write's changes, or those since its savepoint, are
+  /// about to be undone.
   private func tellOfCancelling() -> PropertyTelling? {
     guard let properties, let session, !session.isEmpty else { return nil }
     let start = write.savepoint?.recorder.position ?? .start
@@ -182,13 +181,13 @@ extension RealmCore {
     return delivery.telling { properties.begin(effects, in: changes.classes.map(\.id)) }
   }
 
-  /// Lets go of the write and of the gate.
+  /// Releases the write and the write lock.
   private func endWrite() {
     endSession()
     write.takeGateToken()?.release()
   }
 
-  /// Lets go of what the write has in memory, and of every accessor's row there.
+  /// Releases the write's memory, and every accessor's row there.
   func endSession() {
     write.end()
     rowsMoved()

@@ -1,6 +1,6 @@
 import TarnStore
 
-/// What a task waits on until it is its turn to write.
+/// The turn to write that a task waits for.
 ///
 /// Threading: any.
 final class TaskTurn: Sendable {
@@ -35,7 +35,7 @@ final class TaskTurn: Sendable {
     }
   }
 
-  /// It is worth to try.
+  /// The task may try now.
   func call() { leave(as: .called)?.resume() }
 
   private func leave(as next: State) -> CheckedContinuation<Void, any Error>? {

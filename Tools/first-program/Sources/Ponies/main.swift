@@ -11,7 +11,7 @@ let realm = try Realm()
 let old = realm.objects(Pony.self).where { $0.age > 5 }.sorted(by: \.name)
 
 if CommandLine.arguments.contains("watch") {
-  // One process: told of every commit, whoever makes it.
+  // One process is notified of every commit, by any process.
   let token = old.observe { change in
     switch change {
     case .initial(let ponies): print(ponies.count, "old ponies")
