@@ -49,7 +49,7 @@ import Testing
     #expect(
       inspected.errors.contains(" has 4096"),
       "\(inspected.errors)")
-    #expect(inspected.output.contains("not known: this is a private copy"))
+    #expect(inspected.output.contains("unknown: this is a private copy"))
     #expect(inspected.output.contains("Dog  2 objects"), "\(inspected.output)")
     #expect(try run("count", "a.realm", "Dog").output == "2\n")
 

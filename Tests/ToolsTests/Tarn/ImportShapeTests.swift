@@ -102,7 +102,7 @@ import Testing
     #expect(refused.status == 1)
     #expect(
       refused.errors.contains(
-        "line 2: column 'n': 9223372036854775808 is no int: it has more than 64 bits"))
+        "line 2: column 'n': 9223372036854775808 is not of type int: it has more than 64 bits"))
     #expect(folder.names.isEmpty)
     #expect(try load(lines, "-k", "id", "--on-error", "skip").status == 1)
     #expect(

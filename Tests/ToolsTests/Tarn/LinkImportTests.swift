@@ -135,7 +135,7 @@ import Testing
   @Test func aBadLineIsNoTarget() throws {
     let done = try load(
       "a.realm", Self.people, "{\"id\":1,\"owner\":null}\n{\"id\":2,\"parent\":\"x\"}\n")
-    #expect(done.errors.contains("line 2: column 'parent': \"x\" is no int"))
+    #expect(done.errors.contains("line 2: column 'parent': \"x\" is not of type int"))
     #expect(done.errors.contains("line 1: column 'dog': there is no Dog '2'"))
   }
 
