@@ -30,7 +30,7 @@ extension ObjectBase {
   final func _trapInvalid() -> Never {
     if let damage {
       trap(
-        "Tarn cannot go on reading: the file is damaged: \(damage). `tarn inspect --check` looks "
+        "Tarn cannot continue: the file is damaged: \(damage). `tarn inspect --check` looks "
           + "at all of it.")
     }
     trap(

@@ -24,7 +24,7 @@ extension StorageError {
     case MDB_BAD_VALSIZE:
       (code, detail) = (.invalidInput, "a key or a value has a length that the file cannot hold")
     case MDB_BAD_RSLOT, MDB_BAD_TXN, MDB_BAD_DBI, MDB_INCOMPATIBLE:
-      (code, detail) = (.inputOutput, "the storage engine is in a state that it cannot go on from")
+      (code, detail) = (.inputOutput, "the storage engine cannot continue after an earlier error")
     default:
       self.init(errno: result, operation: operation, path: path)
       return
