@@ -34,7 +34,7 @@ extension WriteSession {
       try replace(items, inSet: column, place)
     case .list(let items): try replace(items, inList: column, place)
     case .map(let pairs): try replace(pairs, inMap: column, place)
-    case .value, .object: preconditionFailure("one value for a collection: bug in this program")
+    case .value, .object: preconditionFailure("internal error: one value for a collection")
     }
   }
 

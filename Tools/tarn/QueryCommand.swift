@@ -122,7 +122,7 @@ extension OutputPipe {
     let rows = StoreRows(reader)
     let lines: [String]
     if isGrouped {
-      lines = try query.explanation(rows) + ["keep: each commit updates the groups that it touches"]
+      lines = try query.explanation(rows) + ["keep: each commit changes the groups that it touches"]
     } else if window == 0..<(.max) {
       lines = try ResultModel.query(query).explanation(rows)
     } else {

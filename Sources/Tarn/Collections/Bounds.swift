@@ -16,7 +16,7 @@ enum Bounds {
     require(
       position >= 0 && position <= count,
       "Index \(position) is out of bounds (must be \(count) or less) of \(title(of: collection)). "
-        + "Insert at an existing position, or at count.")
+        + "Insert at an existing position or at count.")
   }
 
   /// Traps for more elements than there are, or fewer than none.

@@ -42,7 +42,7 @@ extension ParsedPredicate {
     let isWord =
       if case .path(let names) = comparison.right { names.count == 1 } else { false }
     throw lexer.error(
-      at: condition.right, mistake + (isWord ? "; text stands in quotes" : ""))
+      at: condition.right, mistake + (isWord ? "; write a string in quotes" : ""))
   }
 
   /// Of some element and a property: each path leads somewhere.

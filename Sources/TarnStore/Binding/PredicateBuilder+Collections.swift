@@ -16,8 +16,8 @@ extension PredicateBuilder {
     }
     guard path.rest.isEmpty else {
       throw PredicateError(
-        "'\(Operand.path(condition.path))' goes on behind a collection: write ANY before it, "
-          + "to ask for some element")
+        "'\(Operand.path(condition.path))' continues past a collection: write ANY before it "
+          + "to match any element")
     }
     switch condition.test {
     case .count(let op, let right):
@@ -27,7 +27,7 @@ extension PredicateBuilder {
       return try count(path, condition, op, try constant(right, condition))
     case .elements(let values):
       guard path.column.collection == .list else {
-        throw PredicateError("only the elements of lists have an order: \(condition)")
+        throw PredicateError("only the elements of lists have positions: \(condition)")
       }
       let element = try elementBuilder(path, condition)
       var nodes: [ResolvedNode] = []
@@ -37,7 +37,7 @@ extension PredicateBuilder {
       let number = try constant(right, condition)
       return try matching(predicate, path, condition, op, number, depth)
     case .any, .anyWithin, .allWithin, .anyCount, .aggregate:
-      trap("a condition that was bound before: bug in this package")
+      trap("internal error: the condition is bound already")
     }
   }
 
@@ -87,8 +87,8 @@ extension PredicateBuilder {
   ) throws(PredicateError) -> ResolvedNode {
     guard !path.hasSteps || path.column.type == .any else {
       throw PredicateError(
-        "SUBQUERY looks at the elements of a collection, which '\(Operand.path(condition.path))' "
-          + "is not")
+        "SUBQUERY needs a collection, and '\(Operand.path(condition.path))' "
+          + "is not one")
     }
     let target = path.column.type == .link ? path.column.target : nil
     let node: ResolvedNode
@@ -111,7 +111,7 @@ extension PredicateBuilder {
     }
     if condition.test.isAboutProperty {
       throw PredicateError(
-        "\(Operand.path(condition.path)) compares with values only: \(condition)")
+        "\(Operand.path(condition.path)) can be compared only with values: \(condition)")
     }
     let inner = PredicateBuilder(classID: target, schema: schema, isElement: true)
     let rest = CollectionCondition(path.rest, condition.test)
@@ -259,11 +259,11 @@ extension PredicateBuilder {
     _ condition: some CustomStringConvertible, depth: Int
   ) throws(PredicateError) -> ResolvedNode {
     guard op == .equal || op == .notEqual else {
-      throw PredicateError("embedded objects compare with == and != only: \(condition)")
+      throw PredicateError("compare embedded objects only with == and !=: \(condition)")
     }
     guard let owner = schema[classID], owner.name == name else {
       throw PredicateError(
-        "an object of class '\(schema[classID]?.name ?? "")' does not compare with one of class "
+        "an object of class '\(schema[classID]?.name ?? "")' cannot be compared with one of class "
           + "'\(name)'")
     }
     let isEqual = ResolvedNode.all([isThere(owner), try node(members, depth: depth)])
@@ -312,7 +312,7 @@ extension CollectionCondition.Test {
         .comparison(Comparison(left, isClosed ? .lessOrEqual : .less, .value(high))),
       ])
     case .allWithin:
-      throw PredicateError("a range that holds all elements needs a collection: \(condition)")
+      throw PredicateError("a range for all elements needs a collection: \(condition)")
     case .anyCount, .count, .elements, .aggregate, .matching:
       throw PredicateError("@count must follow a collection: \(condition)")
     }
@@ -341,7 +341,7 @@ extension ConstantBuilder {
       default: break
       }
       throw PredicateError(
-        "values have no properties and compare with constants only: \(comparison)")
+        "values have no properties and can be compared only with constants: \(comparison)")
     }
   }
 

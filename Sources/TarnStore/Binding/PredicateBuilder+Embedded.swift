@@ -11,14 +11,14 @@ extension PredicateBuilder {
       let members = schema[target], members.isEmbedded
     else { return nil }
     guard comparison.op == .equal || comparison.op == .notEqual else {
-      throw PredicateError("embedded objects compare with == and != only: \(comparison)")
+      throw PredicateError("compare embedded objects only with == and !=: \(comparison)")
     }
     var both = [first, second].map { ResolvedNode.test(ColumnTest($0, .isNull, isNegated: true)) }
     for column in members.columns where !column.isRemoved {
       guard column.collection == .none, column.type != .any else {
-        let kind = column.collection == .none ? "a value of any type" : "a collection"
+        let kind = column.collection == .none ? "an AnyRealmValue" : "a collection"
         throw PredicateError(
-          "'\(Operand.path(left))' and '\(Operand.path(right))' do not compare as a whole: "
+          "'\(Operand.path(left))' and '\(Operand.path(right))' cannot be compared as a whole: "
             + "'\(members.name).\(column.name)' is \(kind). Compare their other properties")
       }
       let pair = Comparison(.path(left + [column.name]), .equal, .path(right + [column.name]))

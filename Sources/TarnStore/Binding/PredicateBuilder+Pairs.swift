@@ -51,11 +51,11 @@ extension PredicateBuilder {
     let other = side.column.type
     guard other == type || other.isNumeric && type.isNumeric || other == .any else {
       throw PredicateError(
-        "cannot compare what '\(Operand.path(condition.path))' comes to (\(type)) with "
+        "cannot compare the aggregate '\(Operand.path(condition.path))' (\(type)) with "
           + side.described(in: schema))
     }
     guard op.mirrored != nil else {
-      throw PredicateError("\(op) does not compare with what a collection comes to: \(condition)")
+      throw PredicateError("\(op) cannot compare an aggregate of a collection: \(condition)")
     }
     let source = ValueSource.total(ElementWay(path), total)
     try requireOne(source, side.source, condition)
@@ -67,7 +67,7 @@ extension PredicateBuilder {
     _ right: Operand, _ condition: CollectionCondition
   ) throws(PredicateError) -> Value {
     guard case .value(let value) = right else {
-      throw PredicateError("the @count of a SUBQUERY compares with a number: \(condition)")
+      throw PredicateError("compare the @count of a SUBQUERY with a number: \(condition)")
     }
     return value
   }
@@ -88,8 +88,8 @@ extension PredicateBuilder {
     for side in [left, right] {
       guard let target = side.column.target, schema[target]?.isEmbedded == true else { continue }
       throw PredicateError(
-        "'\(Operand.path(side.names))' leads to embedded objects, which compare as a whole with "
-          + "a value only. Compare their properties: \(condition)")
+        "'\(Operand.path(side.names))' is an embedded object, which as a whole compares only with "
+          + "a value. Compare its properties: \(condition)")
     }
     try a.check(op, options, left.names, schema)
     try b.check(op, options, right.names, schema)
@@ -111,8 +111,8 @@ extension PredicateBuilder {
   ) throws(PredicateError) {
     guard !left.hasOne, !right.hasOne else { return }
     throw PredicateError(
-      "the elements of one collection do not compare with those of another, nor two properties of "
-        + "elements with each other but in a SUBQUERY: \(condition)")
+      "cannot compare the elements of one collection with those of another, nor two properties of "
+        + "elements with each other outside a SUBQUERY: \(condition)")
   }
 
   /// A property, or what lies within a value or collection by steps.

@@ -94,14 +94,14 @@ struct PredicateBuilder {
     guard path.type == .link, let target = path.target else {
       throw PredicateError(
         "property '\(Operand.path(names))' of class '\(schema[path.classID]?.name ?? "")' "
-          + "is of type \(path.typeName(in: schema)), which does not compare with an object of "
+          + "is of type \(path.typeName(in: schema)), which cannot be compared with an object of "
           + "class '\(name)'")
     }
     // Says what does not fit in the words of the class that has the members.
     let inner = PredicateBuilder(classID: target, schema: schema)
     _ = try inner.node(.equal, membersOf: name, members, comparison, depth: depth + 1)
     guard comparison.op == .equal || comparison.op == .notEqual else {
-      throw PredicateError("embedded objects compare with == and != only: \(comparison)")
+      throw PredicateError("compare embedded objects only with == and !=: \(comparison)")
     }
     let isThere = ResolvedNode.test(ColumnTest(path, .isNull, isNegated: true))
     let isEqual = ResolvedNode.all([isThere, try node(members.behind(names), depth: depth + 1)])

@@ -15,7 +15,7 @@ extension ChangeRecord {
   ) throws(StorageError) -> (header: Header, rest: RecordReader) {
     var reader = try unsafe open(bytes, version: version, classField: 0, chunk: 0)
     var header = try readHeaderStart(&reader)
-    if header.to != version { throw .damagedRecord("it names another version") }
+    if header.to != version { throw .damagedRecord("it is of another version") }
     try readSummaries(&reader, into: &header)
     return (header, reader)
   }
@@ -107,7 +107,7 @@ extension ChangeRecord {
       entry.deleted.count == summary.deletedCount, touched == summary.touchedCount,
       entry.touchedColumns == summary.touchedColumns,
       entry.backTouched.isEmpty != summary.hasBackTouched
-    else { throw .damagedRecord("its parts do not say what its header does") }
+    else { throw .damagedRecord("its parts contradict its header") }
   }
 
   /// Checks what all values begin with.
@@ -190,7 +190,7 @@ extension ChangeRecord {
           try readSection(kind, &part, into: &changes.classes[index])
         }
       } else {
-        throw .damagedRecord("sections of no class")
+        throw .damagedRecord("sections without a class")
       }
     }
   }

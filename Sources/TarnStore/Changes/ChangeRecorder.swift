@@ -89,7 +89,7 @@
   /// There are no scripts of sequences in it: those are known for whole writes only.
   package func changes(since position: Position) -> ChangeSet {
     closeSegment()
-    require(position.segment <= segments.count, "the position is of another write")
+    require(position.segment <= segments.count, "the position belongs to another write")
     return ChangeSet.merging(segments[position.segment...])
       ?? ChangeSet(from: .zero, to: .zero)
   }

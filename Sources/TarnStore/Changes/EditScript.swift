@@ -178,7 +178,7 @@ extension EditScript {
     ///   twice. Always checked: what else would be written could not be read again.
     package consuming func finish() -> EditScript {
       guard let script = EditScript(checking: oldCount, newCount, runs, modified) else {
-        trap("a script has a position twice or one that is not there")
+        trap("a script has a duplicate position or one out of bounds")
       }
       return script
     }

@@ -152,7 +152,7 @@ extension KeySet {
       sum = saturatingSum(sum, run.count)
       if index > 0 {
         let before = runs[index - 1].last
-        require(before < run.first && before + 1 < run.first, "two runs could be one")
+        require(before < run.first && before + 1 < run.first, "adjacent runs must be merged")
       }
     }
     require(count == sum)

@@ -133,13 +133,13 @@ struct SequenceReader {
     }
     // Taken out while it grows, so that its arrays are not copied.
     guard var script = open.take(), script.name == name else {
-      throw .damagedRecord("a script does not begin")
+      throw .damagedRecord("a script has no beginning")
     }
     try Self.readRuns(&part, into: &script)
     if flags & SequencePart.Flag.hasModified != 0 {
       try ChangeRecord.readKeys(&part, into: &script.modified)
     }
-    if part.remaining != 0 { throw .damagedRecord("a script is longer than it says") }
+    if part.remaining != 0 { throw .damagedRecord("a script is longer than its stated length") }
     guard flags & SequencePart.Flag.isLast != 0 else {
       open = script
       return
@@ -154,7 +154,7 @@ struct SequenceReader {
 
   /// To be called where a script must not go on.
   func finish() throws(StorageError) {
-    if open != nil { throw .damagedRecord("a script does not end") }
+    if open != nil { throw .damagedRecord("a script has no end") }
   }
 
   private static func readRuns(

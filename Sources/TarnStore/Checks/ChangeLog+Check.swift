@@ -43,11 +43,11 @@ extension ChangeLog {
     let now = try SnapshotReader(new).record(of: entry.id).rowCount
     let touched = entry.touched.map(\.keys.count).max() ?? 0
     guard max(entry.inserted.count, touched) <= now else {
-      throw damaged("it names more objects of a class than there are")
+      throw damaged("it names more objects of a class than exist")
     }
     let before = try SnapshotReader(old).record(of: entry.id).rowCount
     guard entry.deleted.count <= before else {
-      throw damaged("it deletes more objects of a class than there were")
+      throw damaged("it deletes more objects of a class than existed")
     }
   }
 

@@ -45,14 +45,14 @@ package struct IndexCheck {
     entries += found
     if missing > 0 {
       problems.append(
-        "\(title) lacks \(missing) of \(expected) entries, or has them with wrong counts")
+        "\(title) lacks \(missing) of \(expected) entries, or has wrong counts for them")
     }
     if found != expected {
       problems.append("\(title) has \(found) entries instead of \(expected)")
     }
     var doubles = 0
     try IndexDoubles.find(in: index, reader, &cursor) { _, _ in doubles += 1 }
-    if doubles > 0 { broken.append("\(title) is broken by \(doubles) objects") }
+    if doubles > 0 { broken.append("\(title) is violated by \(doubles) objects") }
   }
 }
 

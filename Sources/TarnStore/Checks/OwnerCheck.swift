@@ -73,7 +73,7 @@ package struct OwnerCheck {
     for key in try keys(of: described.id) {
       let object = LinkTarget(classID: described.id, key: key)
       guard let owner = owners[object] else {
-        note("\(name(object)) is embedded and belongs to no object")
+        note("\(name(object)) is embedded and has no owner")
         continue
       }
       if owner.links > 1 {
@@ -82,7 +82,7 @@ package struct OwnerCheck {
             + name(owner.object))
       }
       if !isRooted(object) {
-        note("\(name(object)) is embedded in an object that belongs to it")
+        note("\(name(object)) is embedded in an object that it owns")
       }
     }
   }

@@ -72,7 +72,7 @@ package struct SequenceCheck {
       guard let sequence = try check.reader.nestedSequence(id) else {
         return check.note("\(name) is missing")
       }
-      if sequence.shape.kind != kind { check.note("\(name) is of another kind than its value") }
+      if sequence.shape.kind != kind { check.note("\(name) has another kind than its value says") }
       try check.check(sequence, name)
     }
   }
@@ -121,7 +121,7 @@ package struct SequenceCheck {
         return true
       }
       if hasOutside, !large.hasOutside {
-        note("\(name) has long elements or collections, but its cell says that it has none")
+        note("\(name) has long elements or collections, but its cell says otherwise")
       }
     }
     if found != sequence.count { note("\(name) has \(found) elements of \(sequence.count)") }
@@ -144,7 +144,7 @@ package struct SequenceCheck {
 
   private mutating func claim(_ id: CollectionID, _ name: String) {
     if id >= reader.snapshot.head.nextCollectionID {
-      note("\(name) has the id \(id.rawValue), which was not given yet")
+      note("\(name) has the id \(id.rawValue), which was never assigned")
     }
   }
 
@@ -191,24 +191,24 @@ package struct SequenceCheck {
           pages[parsed.id]?.contains(parsed.label) == true
         {
         } else {
-          note("a page of elements belongs to no collection")
+          note("a page of elements does not belong to a collection")
         }
       case .sequenceDirectory:
         if let parsed = unsafe TreeKey.parseSequenceDirectory(key), pages[parsed.id] != nil {
         } else {
-          note("a directory page belongs to no collection")
+          note("a directory page does not belong to a collection")
         }
       case .longElement:
         if let parsed = unsafe TreeKey.parseLongElement(key), let bytes = longs[parsed.id],
           Int(parsed.piece) * Pieces.byteCountMax < bytes
         {
         } else {
-          note("a piece of a long element belongs to none")
+          note("a piece of a long element does not belong to an element")
         }
       case .nested:
         if let id = unsafe TreeKey.parseNested(key), nested.contains(id) {
         } else {
-          note("a collection within a value belongs to no value")
+          note("a nested collection does not belong to a value")
         }
       case .linkCount: break
       default: return

@@ -11,7 +11,7 @@ extension SnapshotReader {
     do throws(StorageError) {
       if try row(key, in: id) != nil { return nil }
       if try hasRowElsewhere(key, in: id) {
-        return "\(name) is not where it belongs"
+        return "\(name) is in the wrong place"
       }
       if let problem = try problemOfDirectory(of: id) {
         return "\(name) is missing, and the directory of its class is wrong: \(problem)"

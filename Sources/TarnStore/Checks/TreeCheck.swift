@@ -100,12 +100,12 @@ package struct TreeCheck {
       isAtEntry = try cursor.next()
     }
     if foundPieces != pieces {
-      note("there are \(foundPieces) pieces of long values, and objects have \(pieces)")
+      note("there are \(foundPieces) pieces of long values, but objects have \(pieces)")
     }
     if foundCounts != counts {
-      indexProblems.append("there are \(foundCounts) counts of links, and objects have \(counts)")
+      indexProblems.append("there are \(foundCounts) counts of links, but objects have \(counts)")
     }
-    if strangers > 0 { note("\(strangers) entries of the tree belong to nothing") }
+    if strangers > 0 { note("\(strangers) entries of the tree do not belong to anything") }
   }
 
   private func belongs(_ key: UnsafeRawBufferPointer) -> Bool {

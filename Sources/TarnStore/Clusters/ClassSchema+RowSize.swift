@@ -19,8 +19,8 @@ extension ClassSchema {
   var tooWide: String { Self.tooWide(name, columns.count { !$0.isRemoved }) }
 
   static func tooWide(_ name: String, _ propertyCount: Int) -> String {
-    "class '\(name)' has \(propertyCount) properties, more than one object has room for: about 250 "
-      + "integers, or 190 texts or collections, fit, however long the texts are. Move some of the "
+    "class '\(name)' has \(propertyCount) properties, more than one object can hold: about 250 "
+      + "integers, or 190 collections or strings of any length, fit. Move some of the "
       + "properties into embedded objects"
   }
 }

@@ -33,7 +33,7 @@ extension ClusterImage {
       let storage = storage(index)
       if storage == .none { continue }
       guard storage.accepts(descriptor) else {
-        throw Self.corrupted("column \(index) is of another type than the schema says")
+        throw Self.corrupted("column \(index) has another type than in the schema")
       }
       if storage == .bytes { try checkBytes(descriptor, index) }
     }

@@ -43,7 +43,7 @@ import CTarn
       image.base.assumingMemoryBound(to: UInt8.self), UInt32(ends + 2 * (count + 1)),
       UInt32(start), UInt32(end))
     guard found.state == TARN_STATE_VALUE else {
-      throw ClusterImage.corrupted("an entry of a dictionary lies outside")
+      throw ClusterImage.corrupted("an entry of a dictionary is out of bounds")
     }
     return unsafe UnsafeRawBufferPointer(start: found.bytes, count: Int(found.length))
   }
@@ -172,7 +172,8 @@ extension ClusterImage {
     for slot in 0..<rowCount {
       let end = unsafe Little.u16(ends, 2 * slot + 2)
       guard start <= end, end <= room else {
-        throw Self.corrupted("the bytes of column \(column.rawValue), row \(slot) lie outside")
+        throw Self.corrupted(
+          "the bytes of column \(column.rawValue), row \(slot) are out of bounds")
       }
       try body(
         slot, unsafe .inline(UnsafeRawBufferPointer(start: data + start, count: end - start)))

@@ -67,7 +67,7 @@ extension ClusterImage {
       return .long(length: Int(truncatingIfNeeded: found.length & (.max >> 1)))
     default:
       if column.index >= columnCount { return .null }
-      throw Self.corrupted("the bytes of column \(column.rawValue), row \(slot) lie outside")
+      throw Self.corrupted("the bytes of column \(column.rawValue), row \(slot) are out of bounds")
     }
   }
 }

@@ -25,7 +25,7 @@ import CTarn
       if format == 0 { throw Self.corrupted("it has no format") }
       throw StorageError(
         .newerFormat, operation: "read cluster", path: "",
-        detail: "a cluster has format \(format).\(flags), which this version does not know")
+        detail: "a cluster has format \(format).\(flags), which this version does not support")
     }
     unsafe self.base = unsafe base
     rowCount = unsafe Little.u16(base, 2)

@@ -60,7 +60,7 @@ extension ClassDirectory {
     let page = try unsafe DirectoryPage(validating: cursor.value)
     try page.verify()
     guard unsafe first(cursor.key) == page.first(0) else {
-      throw DirectoryPage.damaged("it lies under another cluster's key")
+      throw DirectoryPage.damaged("it is stored under another cluster's key")
     }
     return (0..<page.count).map { DirectoryEntry(first: page.first($0), rows: page.rows($0)) }
   }

@@ -33,7 +33,7 @@ package struct ClassDirectory: Hashable, Sendable {
   package func select(
     _ position: Int, _ cursor: inout Cursor
   ) throws(StorageError) -> (first: ObjectKey, offset: Int, rows: Int)? {
-    require(position >= 0, "a position is not negative")
+    require(position >= 0, "a position must not be negative")
     var rest = position
     var found: (first: ObjectKey, offset: Int, rows: Int)?
     try forEachPage(&cursor) { page throws(StorageError) in
@@ -108,7 +108,7 @@ package struct ClassDirectory: Hashable, Sendable {
       let page = try unsafe DirectoryPage(validating: cursor.value)
       try page.verify()
       guard unsafe first(cursor.key) == page.first(0) else {
-        return "a page lies under another cluster's key"
+        return "a page is stored under another cluster's key"
       }
       for index in 0..<page.count {
         let entry = DirectoryEntry(first: page.first(index), rows: page.rows(index))

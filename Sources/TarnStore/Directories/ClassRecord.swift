@@ -32,7 +32,7 @@ package struct ClassRecord: Equatable, Sendable {
   package func withEncoded<R, E: Error>(
     _ body: (UnsafeRawBufferPointer) throws(E) -> R
   ) throws(E) -> R {
-    require(rowCount >= 0, "a class cannot have fewer than no rows")
+    require(rowCount >= 0, "a class cannot have a negative number of rows")
     var storage = InlineArray<44, UInt8>(repeating: 0)
     return try unsafe withUnsafeMutableBytes(of: &storage) { bytes throws(E) -> R in
       func store<T: FixedWidthInteger>(_ number: T, _ offset: Int) {

@@ -113,7 +113,7 @@ package struct DirectoryEntry: Equatable, Sendable {
       }
       var total = 0
       for (index, entry) in entries.enumerated() {
-        require(entry.rows > 0, "a cluster in the directory has rows")
+        require(entry.rows > 0, "a cluster in the directory must have rows")
         total += entry.rows
         store(UInt16(entry.rows), headerByteCount + 2 * index)
         let offset = UInt64(bitPattern: entry.first.rawValue &- base.rawValue)

@@ -27,7 +27,7 @@ enum CompanionFile {
       }
     }
     throw StorageError(
-      .inputOutput, operation: "open", path: path, detail: "it is removed as soon as it is made")
+      .inputOutput, operation: "open", path: path, detail: "another process keeps removing it")
   }
 
   /// Why this process can neither use both files nor make them so that the data's owner may use
@@ -61,8 +61,8 @@ enum CompanionFile {
     StorageError(
       .permissionDenied, operation: "open", path: path,
       detail: result == EROFS
-        ? "its lock and signal files are on a file system that cannot be written"
-        : "this user may not write its lock and signal files")
+        ? "its lock and signal files are on a read-only file system"
+        : "this user cannot write its lock and signal files")
   }
 
   // MARK: - What exists
@@ -96,10 +96,10 @@ enum CompanionFile {
           .corrupted, operation: "open", path: path,
           detail: "the file was overwritten while processes use it; end them")
       }
-      throw refusal(path, "it holds something else than such a file does")
+      throw refusal(path, "it has other contents than such a file")
     }
     if content == .blank, facts.owner == 0, data.owner != 0 {
-      throw refusal(path, "it is an empty file of root's, and the data is not root's")
+      throw refusal(path, "it is an empty file owned by root, but root does not own the data")
     }
     try allocate(file.raw, content == .blank ? kind.byteCount : 0, path)
     return file
@@ -109,9 +109,9 @@ enum CompanionFile {
     to facts: FileFacts, _ path: String, _ data: FileFacts
   ) -> String? {
     guard facts.isRegularFile else { return "it is not a regular file" }
-    guard facts.linkCount == 1 else { return "it has other names" }
+    guard facts.linkCount == 1 else { return "it has other hard links" }
     guard let folder = FileFacts.at(FilePaths.folder(of: path)) else {
-      return "its folder cannot be looked at"
+      return "its folder cannot be read"
     }
     return data.rights.objection(to: facts.rights, in: folder.rights, user: geteuid())
   }
@@ -119,8 +119,8 @@ enum CompanionFile {
   private static func refusal(_ path: String, _ reason: String) -> StorageError {
     StorageError(
       .identity, operation: "open", path: path,
-      detail: "the file is not used, because \(reason). Find out who put it there; give it the "
-        + "owner and the rights of the data, or remove it while no process has the store open")
+      detail: "the file is not used, because \(reason). Find out what created it; give it the "
+        + "owner and permissions of the data, or remove it while no process has the store open")
   }
 
   /// Opens what a reference leads to, whatever lies at its path by now.

@@ -146,7 +146,7 @@ struct LockFile: ~Copyable {
     StorageError(
       .identity, operation: "open", path: path,
       detail: "processes have the lock file open with another data file, which was renamed, "
-        + "replaced or removed. End them before this one is opened")
+        + "replaced or removed. End them before you open this one")
   }
 
   /// - Returns: false if another process holds the byte exclusively: then LMDB has lost the table,
@@ -223,8 +223,8 @@ struct LockFile: ~Copyable {
       holders.isEmpty ? "a process that cannot be seen from here" : holders.joined(separator: ", ")
     return StorageError(
       .busy, operation: "open", path: path,
-      detail: "\(who) has been holding the file's lock for as long as this process would wait; "
-        + "nothing was opened. Let it go on, or end it")
+      detail: "\(who) held the file's lock until this process stopped waiting; "
+        + "nothing was opened. Let it continue, or end it")
   }
 
   /// The error for a table that a stranger has locked between two looks.

@@ -69,7 +69,7 @@ struct PassingNames: ~Copyable {
         var template = Array("\(parent)/\(prefix)XXXXXX".utf8CString)
         guard let made = unsafe mkdtemp(&template) else {
           problem = StorageError(errno: errno, operation: "open", path: path)
-          problem.detail = "no folder can be made in \(parent): \(problem.detail)"
+          problem.detail = "cannot create a folder in \(parent): \(problem.detail)"
           break
         }
         let folder = unsafe String(cString: made)

@@ -62,7 +62,7 @@ struct StoreHeader: Equatable {
         throw corrupted(path, "its first page is damaged")
       }
       throw StorageError(
-        .notAStore, operation: "open", path: path, detail: "the file is something else than a store"
+        .notAStore, operation: "open", path: path, detail: "the file is not a store"
       )
     }
     let metas = unsafe first.withUnsafeBytes { unsafe MetaFields($0) }
@@ -176,14 +176,14 @@ private struct MetaFields {
       throw damaged(path, page, "has a bad page size")
     }
     guard header.lastPage >= 1, header.lastPage < UInt64(Int64.max) / UInt64(pageSize) - 1 else {
-      throw damaged(path, page, "names an impossible last page")
+      throw damaged(path, page, "has an impossible last page")
     }
     guard header.transactionID < StoreHeader.transactionIDMax else {
-      throw damaged(path, page, "names an impossible transaction")
+      throw damaged(path, page, "has an impossible transaction")
     }
     // Integer keys in the free list, and none of the kinds of tree that a store never has.
     guard header.free.flags & 0x7e == 0x08 else {
-      throw damaged(path, page, "has a free list of a wrong kind")
+      throw damaged(path, page, "has a free list of the wrong kind")
     }
     guard header.main.flags == 0 else {
       throw StorageError(
@@ -198,7 +198,7 @@ private struct MetaFields {
     for tree in [header.free, header.main] {
       let isEmpty = tree.root == StoreHeader.noPage
       guard isEmpty || (2...header.lastPage).contains(tree.root) else {
-        throw damaged(path, page, "names a root outside the file")
+        throw damaged(path, page, "has a root outside the file")
       }
       guard isEmpty == (tree.depth == 0), tree.depth <= 32 else {
         throw damaged(path, page, "has a bad depth")

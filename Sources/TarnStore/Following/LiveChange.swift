@@ -44,7 +44,7 @@ package enum LiveChange: Sendable {
     case (.derived(let all, let seen, let from, _), .derived(let nextAll, let nextSeen, _, let to)):
       return .derived(
         all: all.merging(nextAll), seen: seen.merging(nextSeen), from: from, to: to)
-    default: trap("steps of two kinds of one source: bug in this package")
+    default: trap("internal error: two kinds of steps from one source")
     }
   }
 

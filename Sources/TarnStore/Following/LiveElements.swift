@@ -26,7 +26,7 @@ package enum LiveElements {
     case .rows(let rows): return rows.value(at: position) ?? .link(rows.key(at: position))
     case .keys(let keys): return .link(keys[position])
     case .sequence(let sequence):
-      guard let sequence else { trap("an element of what is gone: bug in this package") }
+      guard let sequence else { trap("internal error: an element of a deleted collection") }
       return try sequence.value(at: position)
     case .positions: return .int(Int64(position))
     case .part(let all, _, let locate): return try all.value(at: locate(position))
@@ -36,7 +36,7 @@ package enum LiveElements {
   /// Maps: the key at a position.
   package func key(at position: Int) throws(StorageError) -> String {
     guard case .sequence(let sequence?) = self else {
-      trap("a key of what is no map: bug in this package")
+      trap("internal error: a key of a collection that is not a map")
     }
     return try sequence.key(at: position)
   }

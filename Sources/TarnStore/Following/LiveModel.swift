@@ -184,7 +184,7 @@ package final class FormerState {
   /// What there was. Traps if the move knows nothing of it.
   func rows() throws(StorageError) -> StoreRows {
     if let known { return known }
-    guard let state else { trap("the state before a move was let go of: bug in this package") }
+    guard let state else { trap("internal error: the state before a move was released") }
     let made = try state.rows()
     known = made
     return made

@@ -115,7 +115,7 @@ final class NestedPieces {
     switch spot {
     case .element(let place, .map, let position):
       guard let sequence = try move.rows.stored(at: place) else {
-        trap("an entry of a map that is not there: bug in this package")
+        trap("internal error: a map entry is missing")
       }
       return .key(try sequence.key(at: position))
     case .element(let place, let kind, let position):

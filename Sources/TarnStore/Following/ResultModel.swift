@@ -170,7 +170,7 @@ package enum ResultModel: LiveModel {
   }
 
   private static func trapMixed() -> Never {
-    trap("rows of two kinds of one query: bug in this package")
+    trap("internal error: two kinds of rows from one query")
   }
 
   // MARK: - Costs
@@ -212,7 +212,7 @@ package enum ResultModel: LiveModel {
     switch self {
     case .query(let query): query
     case .elements(let model): model.query
-    case .values: trap("values are no objects: bug in this package")
+    case .values: trap("internal error: values are not objects")
     case .window(let model): model.whole.query
     }
   }

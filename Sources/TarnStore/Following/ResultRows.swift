@@ -45,7 +45,7 @@ package enum ResultRows: LiveContent {
     switch self {
     case .root(let root): root.key(at: position)
     case .elements(let content): content.rows.key(at: position)
-    case .values: trap("values have no keys: bug in this package")
+    case .values: trap("internal error: values have no keys")
     case .window(let content): content.key(at: position)
     }
   }
@@ -54,7 +54,7 @@ package enum ResultRows: LiveContent {
     switch self {
     case .root(let root): root.keys(in: range)
     case .elements(let content): content.rows.keys(in: range)
-    case .values: trap("values have no keys: bug in this package")
+    case .values: trap("internal error: values have no keys")
     case .window(let content): content.keys(in: range)
     }
   }

@@ -233,7 +233,7 @@ extension CompiledQuery {
     do {
       try self.init(.constant(true), [], on: id, schema)
     } catch {
-      trap("a query for everything: \(error): bug in this package")
+      trap("internal error: a query for all objects failed: \(error)")
     }
   }
 }

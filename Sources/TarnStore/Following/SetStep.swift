@@ -84,7 +84,7 @@ package struct SetStep: Sendable {
       }
       position = next
     }
-    trap("what went is there: bug in this package")
+    trap("internal error: a deleted element is present")
   }
 
   /// The element that is at a position after the steps and was not there before them.
@@ -96,7 +96,7 @@ package struct SetStep: Sendable {
       }
       position = former
     }
-    trap("what came was there: bug in this package")
+    trap("internal error: an inserted element was present before")
   }
 }
 

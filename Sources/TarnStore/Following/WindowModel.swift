@@ -119,7 +119,7 @@ package struct WindowModel: LiveModel {
     case .rows(let step): step.script
     case .positions(let script): script
     case .members, .keys, .groups, .derived:
-      trap("rows that are told of as no rows: bug in this package")
+      trap("internal error: a change of rows is of another kind")
     }
   }
 
@@ -135,9 +135,9 @@ package struct WindowModel: LiveModel {
 
   /// What of all rows is shown, and how it is found by who only reads it.
   func explanation(_ rows: StoreRows) throws(StorageError) -> [String] {
-    if window.isEmpty { return ["show: none of them"] }
+    if window.isEmpty { return ["show: none"] }
     let last = window.upperBound == .max ? "on" : "to \(window.upperBound - 1)"
-    let shown = "show: of these, in their order, positions \(window.lowerBound) \(last)"
+    let shown = "show: positions \(window.lowerBound) \(last) in this order"
     let read = try queryForReading?.explanation(ofFirst: window.upperBound, rows)
     return [shown, read].compactMap(\.self)
   }
@@ -163,7 +163,7 @@ extension WindowModel.Content {
   var whole: ResultRows {
     get {
       guard case .whole(let all) = rows else {
-        trap("a part of the rows for all of them: bug in this package")
+        trap("internal error: all rows are needed, but only a part is known")
       }
       return all
     }

@@ -68,7 +68,7 @@ internal import CTarn
       keysStart = unsafe suffixStart + Self.u16(base, suffixStart - 2)
     }
     guard keysStart + count * keyWidth == byteCount else {
-      throw Self.damaged("its tables do not fill it")
+      throw Self.damaged("its tables are too short")
     }
   }
 
@@ -134,7 +134,7 @@ internal import CTarn
     let end = unsafe Self.u16(base, endsStart + 2 * index)
     guard start <= end, suffixStart + end <= keysStart,
       prefixCount + end - start <= OrderKey.byteCountMax
-    else { throw Self.damaged("a key leaves the page") }
+    else { throw Self.damaged("a key extends past the page") }
     return (suffixStart + start, end - start)
   }
 

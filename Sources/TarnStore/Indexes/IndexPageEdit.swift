@@ -100,7 +100,7 @@ extension IndexPage {
       unsafe IndexPageEncoder.storeOffset(offset, width: keyWidth, target + cursor)
       cursor += keyWidth
     }
-    require(cursor == newByteCount, "a spliced page has another length than predicted")
+    require(cursor == newByteCount, "a spliced page must have the predicted length")
     unsafe IndexPageEncoder.writeHeader(
       target, count: newCount, byteCount: cursor, prefixCount: prefixCount,
       suffixWidth: suffixWidth, keyWidth: keyWidth, keyBase: keyBase)

@@ -14,7 +14,7 @@ extension PackedIndex {
         if index == 0,
           unsafe IndexPageKey(copying: cursor.key, of: self).map({ $0 == entry }) != true
         {
-          return "a page lies under another entry's key"
+          return "a page is stored under another entry's key"
         }
         if let last, !(last < entry) { return "its entries are out of order" }
         last = entry

@@ -58,10 +58,10 @@ struct PackedIndexApplier {
     let page = try unsafe IndexPage(validating: cursor.value)
     try page.verify()
     guard let key = unsafe IndexPageKey(copying: cursor.key, of: index) else {
-      throw IndexPage.damaged("it lies under an impossible key")
+      throw IndexPage.damaged("it is stored under an impossible key")
     }
     guard try page.treeKey(in: index) == key else {
-      throw IndexPage.damaged("it lies under another entry's key")
+      throw IndexPage.damaged("it is stored under another entry's key")
     }
     return (page, key)
   }

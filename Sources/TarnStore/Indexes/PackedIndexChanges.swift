@@ -100,7 +100,7 @@ package struct PackedIndexChanges: Sendable {
   func withSorted<R>(
     _ body: (SortedChanges) throws(StorageError) -> R
   ) throws(StorageError) -> R {
-    require(isSorted, "changes are sorted before they are applied")
+    require(isSorted, "changes must be sorted before they are applied")
     return try unsafe keys.withUnsafeBufferPointer { keys throws(StorageError) -> R in
       try unsafe changes.withUnsafeBufferPointer { changes throws(StorageError) -> R in
         let sorted = unsafe SortedChanges(

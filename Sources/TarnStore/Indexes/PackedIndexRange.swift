@@ -46,8 +46,8 @@ package struct PackedIndexRange: Sendable {
     from: OrderKey? = nil, above: OrderKey? = nil, through: OrderKey? = nil,
     below: OrderKey? = nil
   ) {
-    require(from == nil || above == nil, "a range has one lower bound")
-    require(through == nil || below == nil, "a range has one upper bound")
+    require(from == nil || above == nil, "a range can have only one lower bound")
+    require(through == nil || below == nil, "a range can have only one upper bound")
     if let from { lower = Cut(key: from, isAfter: false) }
     if let above { lower = Cut(key: above, isAfter: !above.isTruncated) }
     if let through { upper = Cut(key: through, isAfter: true) }

@@ -43,7 +43,7 @@ extension ResolvedNode {
       case .pair(let pair): pair.op.accepts(0)
       case .values(let pair): pair.holdsBehindNothing
       case .collection(let test): test.holdsBehindNothing
-      case .constant, .not, .and, .or: trap("what is put together asks its parts")
+      case .constant, .not, .and, .or: trap("a compound condition is evaluated by its parts")
       }
     }
   }

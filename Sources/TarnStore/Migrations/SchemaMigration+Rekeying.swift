@@ -16,7 +16,7 @@ extension SchemaMigration {
       guard seen.insert(value).inserted else {
         throw failure(
           "two objects of class '\(described.name)' have \(value) as their primary key "
-            + "'\(described[column].name)' after the migration. The file is as it was.")
+            + "'\(described[column].name)' after the migration. The file is unchanged.")
       }
       if case .int(let number) = value { keys[key] = ObjectKey(number) }
     }

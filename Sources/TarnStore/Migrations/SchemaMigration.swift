@@ -116,7 +116,7 @@ package final class SchemaMigration {
     guard last < .largest else {
       throw failure(
         "class '\(plan.working[id]?.name ?? "")' has an object with the primary key "
-          + "\(Int64.max), and no key is left beyond that. Change it before the migration.")
+          + "\(Int64.max), the largest possible key. Change it before the migration.")
     }
     try session.classEdit(id).continueKeys(after: last)
   }

@@ -123,7 +123,7 @@ package struct SchemaPlan: Equatable, Sendable {
 
   private mutating func merge(_ definition: ClassDefinition, isNew: Bool) {
     guard let index = schema.classes.firstIndex(where: { $0.name == definition.name }) else {
-      trap("the class was added above: bug in this package")
+      trap("internal error: the class was added above")
     }
     if isNew { schema.classes[index].isEmbedded = definition.isEmbedded }
     for property in definition.properties {

@@ -13,7 +13,7 @@ struct PredicateArguments {
   /// What to say if some were not asked for.
   var tooMany: String? {
     used == all.count
-      ? nil : "\(all.count) arguments were given, but the text has \(used) placeholders"
+      ? nil : "\(all.count) arguments were given, but the filter has \(used) placeholders"
   }
 
   private mutating func next(for kind: String) throws(Mistake) -> PredicateArgument {
@@ -44,12 +44,12 @@ struct PredicateArguments {
     case "f", "lf":
       switch value {
       case .int, .float, .double, .decimal: return value
-      default: throw wrong("\(value.predicateText), and %\(kind) stands for a number")
+      default: throw wrong("\(value.predicateText), but %\(kind) needs a number")
       }
     default:
       switch value {
       case .int, .bool: return value
-      default: throw wrong("\(value.predicateText), and %\(kind) stands for a whole number")
+      default: throw wrong("\(value.predicateText), but %\(kind) needs a whole number")
       }
     }
   }
@@ -80,10 +80,10 @@ struct PredicateArguments {
     switch try next(for: "@") {
     case .values(let values): return values
     case .value(let value):
-      throw wrong("\(value.predicateText), and \(word) needs a list of values")
-    case .members: throw wrong("an object, and \(word) needs a list of values")
-    case .objects: throw wrong("a list of embedded objects, and \(word) needs a list of values")
-    case .shape: throw wrong("a shape, and \(word) needs a list of values")
+      throw wrong("\(value.predicateText), but \(word) needs a list of values")
+    case .members: throw wrong("an object, but \(word) needs a list of values")
+    case .objects: throw wrong("a list of embedded objects, but \(word) needs a list of values")
+    case .shape: throw wrong("a shape, but \(word) needs a list of values")
     case .unusable(let what): throw wrong(what)
     }
   }
@@ -91,7 +91,7 @@ struct PredicateArguments {
   /// What stands for `%K`: a path as text, or the whole name of a property.
   mutating func path() throws(Mistake) -> String {
     guard case .value(.string(let path)) = try next(for: "K") else {
-      throw wrong("not a text, and %K stands for the path of a property")
+      throw wrong("not a string, but %K needs the path of a property")
     }
     return path
   }

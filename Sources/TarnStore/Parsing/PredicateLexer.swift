@@ -143,7 +143,7 @@ struct PredicateLexer {
   }
 
   private static func mistake(_ isInteger: Bool) -> String {
-    isInteger ? "has more digits than a number can have" : "is more than a number can be"
+    isInteger ? "has more digits than a number can have" : "is out of the range of numbers"
   }
 
   private mutating func hexadecimalNumber(_ start: Int) throws(PredicateSyntaxError) -> Value {
@@ -200,7 +200,7 @@ struct PredicateLexer {
         result.append(byte)
       }
     }
-    throw error(at: start, "the string that starts here has no end")
+    throw error(at: start, "the string that starts here has no closing quote")
   }
 
   /// What stands behind a backslash.

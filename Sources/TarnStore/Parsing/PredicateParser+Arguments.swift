@@ -9,7 +9,7 @@ extension PredicateParser {
     else {
       throw lexer.error(
         at: position,
-        "\(names[index]) stands behind a collection, once in a path, and @count at its end")
+        "\(names[index]) must follow a collection, once in a path, and @count must be last")
     }
     guard let aggregate = CollectionAggregate(rawValue: names[index]) else {
       return .count(located(before))

@@ -76,7 +76,7 @@ extension PredicateParser {
     guard let place = GeoPosition(latitude: latitude, longitude: longitude) else {
       throw lexer.error(
         at: position,
-        "a place has a longitude within -180 and 180, then a latitude within -90 and 90")
+        "a place is a longitude from -180 to 180, then a latitude from -90 to 90")
     }
     return place
   }

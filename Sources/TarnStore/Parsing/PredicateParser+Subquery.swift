@@ -16,7 +16,7 @@ extension PredicateParser {
     subjects.removeLast()
     try require(")", "AND, OR or ')'")
     guard try take("."), try take("@count") else {
-      throw expected("'.@count' behind the SUBQUERY")
+      throw expected("'.@count' after the SUBQUERY")
     }
     return .collection(located(path)) { .matching(predicate, $0, $1) }
   }
@@ -51,15 +51,15 @@ extension PredicateParser {
     guard token == .symbol("$") else {
       guard let subject = subjects.last, token.isPath else { return true }
       throw lexer.error(
-        at: position, "here paths begin with $\(subject.variable), the object that is looked at")
+        at: position, "inside SUBQUERY every path starts with $\(subject.variable)")
     }
     let name = try declaration()
     guard let subject = subjects.last else {
-      throw lexer.error(at: position, "$\(name) means something within a SUBQUERY only")
+      throw lexer.error(at: position, "$\(name) is allowed only inside a SUBQUERY")
     }
     guard subject.variable == name else {
       throw lexer.error(
-        at: position, "here paths begin with $\(subject.variable), the object that is looked at")
+        at: position, "inside SUBQUERY every path starts with $\(subject.variable)")
     }
     return try take(".")
   }

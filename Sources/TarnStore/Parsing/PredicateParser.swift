@@ -189,7 +189,7 @@ package struct PredicateParser {
     let what = if case .collection = side { "a collection operator" } else { "@count" }
     return lexer.error(
       at: position,
-      "\(what) compares with a number or a property by ==, !=, <, <=, > or >=, or by IN"
+      "compare \(what) with a number or a property by ==, !=, <, <=, > or >=, or by IN"
     )
   }
 
@@ -199,14 +199,14 @@ package struct PredicateParser {
     if token.comparisonOperator != nil {
       throw lexer.error(
         at: first,
-        "expected a property that is a collection, found \(token.found): a property with a name "
-          + "like ANY is written behind a '#'")
+        "expected a property that is a collection, found \(token.found): write '#' before a "
+          + "property with a name like ANY")
     }
     let left = try side()
     switch left {
     case .operand(.path), .count: break
     case .operand, .collection:
-      throw lexer.error(at: first, "expected a property that is a collection, or behind one")
+      throw lexer.error(at: first, "expected a collection, or a property of its elements")
     }
     if case .operand(.path(let path)) = left, try take("BETWEEN") {
       return try anyBetween(path, at: first)
@@ -224,7 +224,7 @@ package struct PredicateParser {
       guard op.mirrored != nil, options.isEmpty, case .operand(.value(let number)) = try side()
       else {
         throw lexer.error(
-          at: first, "ANY @count compares with a number by ==, !=, <, <=, > or >=, or by IN")
+          at: first, "compare ANY @count with a number by ==, !=, <, <=, > or >=, or by IN")
       }
       return try noted(
         .collection(CollectionCondition(path, .anyCount(op, number))), first, second)

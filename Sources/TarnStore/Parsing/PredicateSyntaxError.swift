@@ -31,6 +31,6 @@ extension PredicateSyntaxError {
     else { return self }
     return PredicateSyntaxError(
       offset: offset,
-      message: "\(message); the name '\(name)' is written in back quotes: \(PathText.quoted(name))")
+      message: "\(message); write the name '\(name)' in back quotes: \(PathText.quoted(name))")
   }
 }

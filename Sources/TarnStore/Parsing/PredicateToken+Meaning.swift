@@ -76,8 +76,8 @@ extension PredicateToken {
       return meant.map { ": write \($0)" } ?? ""
     case .keyword(let word) where expected == Self.anOperand:
       return ["AND", "OR", "NOT"].contains(word)
-        ? "" : ": a property of that name is written behind a '#'"
-    case .symbol("=") where expected == Self.anOperand: return ": equality is written =="
+        ? "" : ": write '#' before a property of that name"
+    case .symbol("=") where expected == Self.anOperand: return ": write equality as =="
     default: return ""
     }
   }
@@ -89,9 +89,9 @@ extension PredicateToken {
     case .keyword("ALL"):
       "ALL is not supported: write NONE and the opposite, or compare @min or @max"
     case .symbol(let symbol) where CollectionAggregate(rawValue: symbol) != nil:
-      "\(symbol) stands behind a collection, once in a path: dogs.\(symbol).age, or ages.\(symbol)"
+      "\(symbol) must follow a collection, once in a path: dogs.\(symbol).age, or ages.\(symbol)"
     case .symbol(let symbol) where symbol.hasPrefix("@"):
-      "\(symbol) is not supported: on collections there are ANY, NONE, IN, SUBQUERY, @count, @min, "
+      "\(symbol) is not supported: for collections use ANY, NONE, IN, SUBQUERY, @count, @min, "
         + "@max, @sum and @avg"
     default: nil
     }

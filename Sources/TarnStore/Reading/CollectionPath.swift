@@ -66,7 +66,7 @@ struct CollectionPath {
         }
         throw PredicateError(
           "property '\(name)' of class '\(owner.name)' is neither a link nor a collection: "
-            + "'\(Operand.path(names))' leads nowhere")
+            + "'\(Operand.path(names))' cannot continue there")
       }
       steps.append(LinkStep(classID: owner.id, column: column.id, target: target))
       owner = next

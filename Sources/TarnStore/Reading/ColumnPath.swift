@@ -11,10 +11,10 @@ package enum PathPurpose: Sendable {
     case .condition: "conditions on it need ANY, NONE or @count"
     case .order: "objects cannot be ordered by it. Sort by a property with one value, or in Swift"
     case .distinct, .grouping:
-      "objects cannot be told apart by it. Name properties with one value, or group in Swift"
+      "objects cannot be distinguished by it. Name properties with one value, or group in Swift"
     case .aggregate:
       "only properties with one value can be aggregated. Use the collection's own min, max, sum "
-        + "and average, or go over the objects"
+        + "and average, or iterate over the objects"
     }
   }
 }
@@ -51,7 +51,7 @@ package struct ColumnPath: Hashable, Sendable {
       guard column.type == .link, let target = column.target, let next = schema[target] else {
         throw PredicateError(
           "property '\(name)' of class '\(owner.name)' is not a link: "
-            + "'\(Operand.path(names))' leads nowhere")
+            + "'\(Operand.path(names))' cannot continue there")
       }
       steps.append(LinkStep(classID: owner.id, column: column.id, target: target))
       owner = next
@@ -79,14 +79,14 @@ package struct ColumnPath: Hashable, Sendable {
       }
       let reason =
         column.collection == .none
-        ? "of any type, which queries cannot look into"
+        ? "an AnyRealmValue, whose contents queries cannot reach here"
         : "a collection: \(purpose.ruleOfCollections)"
       throw PredicateError("property '\(name)' of class '\(owner.name)' is \(reason)")
     }
     if let backlinks = BacklinkName(name) {
       throw PredicateError(
-        "what links to objects of class '\(owner.name)' through \(backlinks) is a collection: "
-          + "conditions on it need ANY, NONE or @count")
+        "the backlinks of class '\(owner.name)' through \(backlinks) are a collection: "
+          + "conditions on them need ANY, NONE or @count")
     }
     throw PredicateError(noProperty: name, of: owner, in: path)
   }

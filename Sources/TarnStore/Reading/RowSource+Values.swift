@@ -13,7 +13,7 @@ extension RowReading {
     case .uuid: return .bytes16(bytes16(path.column, slot))
     case .decimal: return .decimal(DecimalNumber(bytes16(path.column, slot)))
     case .string, .data, .any:
-      trap("a bug in this package: a \(path.type) read as a number")
+      trap("internal error: a \(path.type) read as a number")
     }
   }
 }

@@ -112,6 +112,6 @@ package enum Pieces: Hashable, Sendable {
     }
     return StorageError(
       .corrupted, operation: "read long value", path: "",
-      detail: "The pieces of a long value \(owner) are missing or damaged.")
+      detail: "Pieces of a long value \(owner) are missing or damaged.")
   }
 }

@@ -177,7 +177,7 @@ extension Value {
       return
     }
     guard case .value(let value) = try reader.tagged(), reader.remaining == 0 else {
-      throw .damagedRecord("a value of any type has impossible bytes")
+      throw .damagedRecord("a mixed value has impossible bytes")
     }
     self = value
   }

@@ -89,7 +89,7 @@ struct LongDecimal {
       (text, exponent) = (String(text.dropLast(zeros)), exponent + zeros)
     }
     guard let number = DecimalNumber(text: "\(isNegative ? "-" : "")\(text)E\(exponent)") else {
-      trap("digits that are no number: bug in this package")
+      trap("internal error: digits that are not a number")
     }
     return number
   }

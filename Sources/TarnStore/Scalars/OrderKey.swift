@@ -185,7 +185,7 @@ package struct OrderKey: Sendable {
   /// The smallest key that sorts after every key that starts with this one's bytes. Not for
   /// `null`.
   package var afterPrefixed: OrderKey {
-    require(storage[0] == 1, "null is the beginning of no other key")
+    require(storage[0] == 1, "null cannot be the prefix of another key")
     var next = self
     // Ends at the latest at the first byte, which is 1.
     while next.storage[next.byteCount - 1] == 0xff {

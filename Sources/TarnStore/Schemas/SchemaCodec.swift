@@ -39,7 +39,7 @@ package enum SchemaCodec {
     else {
       throw StorageError(
         .limitExceeded, operation: "add classes", path: "",
-        detail: "the classes have too many properties with too long names")
+        detail: "the classes have too many properties, or too long names")
     }
     var stream: [UInt8] = []
     stream.reserveCapacity(headerByteCount + body.bytes.count)
@@ -66,8 +66,8 @@ package enum SchemaCodec {
       throw header(0) > formatUnique
         ? StorageError(
           .newerFormat, operation: operationRead, path: "",
-          detail: "The schema has a newer form. Update the library.")
-        : damaged("it has no form")
+          detail: "The schema has a newer format. Update the library.")
+        : damaged("it has no format")
     }
     guard body.count == Int(header(1)) else { throw damaged("its length is wrong") }
     guard checksum(body) == header(2) else { throw damaged("its checksum is wrong") }

@@ -28,7 +28,7 @@ extension ClassSchema {
         return "\(title) exists twice"
       }
       guard (column.target != nil) == (column.type == .link) else {
-        return "\(title) has a target but is no link, or the reverse"
+        return "\(title) has a target but is not a link, or the reverse"
       }
       if let target = column.target, Int(target.rawValue) >= classCount {
         return "\(title) points to a class that does not exist"
@@ -46,7 +46,7 @@ extension ClassSchema {
     switch columns[primaryKey.index].type {
     case .int, .string, .objectID, .uuid: return nil
     case .bool, .data, .date, .float, .double, .decimal, .link, .any:
-      return "the primary key of class \(name) has a type that no key can have"
+      return "the primary key of class \(name) has a type that cannot be a key"
     }
   }
 

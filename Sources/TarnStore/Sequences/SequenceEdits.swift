@@ -114,7 +114,7 @@ final class SequenceEdits {
   func attach(_ id: CollectionID) {
     require(
       made.contains(id) && attached.insert(id).inserted,
-      "a collection within a value must be new, and be in one value")
+      "a nested collection must be new, and in only one value")
   }
 
   func dropNested(_ id: CollectionID) { droppedNested.insert(id) }
@@ -165,7 +165,7 @@ final class SequenceEdits {
 
   /// Decides what the commit writes of each changed sequence. Once, when nothing changes any more.
   func readOff() throws(StorageError) {
-    require(!isReadOff, "a write is committed once")
+    require(!isReadOff, "a write can be committed only once")
     isReadOff = true
     for sequence in changed { forms.append(try form(of: sequence)) }
   }

@@ -17,7 +17,7 @@
     valueColumn = shape.valueColumn
     isOptional = shape.isOptional
     guard image.rowCount == count else {
-      throw SequenceShape.damaged("a page has a number of elements that differs from its directory")
+      throw SequenceShape.damaged("a page has another number of elements than its directory says")
     }
   }
 
@@ -137,7 +137,7 @@ enum SequencePacker {
     var pages: [(bytes: [UInt8], count: Int)] = []
     let cluster = WorkingCluster(shape.pages)
     let noLong: WorkingCluster.EmitLong = { _, _, _ throws(StorageError) in
-      trap("an element too long for its page was left in it: bug in this package")
+      trap("internal error: an element too long for its page was left in it")
     }
     let emit: WorkingCluster.EmitImage = { _, count, bytes throws(StorageError) in
       pages.append((unsafe [UInt8](bytes), count))

@@ -42,7 +42,7 @@ package struct SequencePlace: Hashable, Sendable {
   static func tooDeep(_ operation: String) -> StorageError {
     StorageError(
       .corrupted, operation: operation, path: "",
-      detail: "Lists and maps within a value lie more than \(depthMax) deep, or in each other.")
+      detail: "Lists and maps within a value are over \(depthMax) deep, or contain themselves.")
   }
 
   /// For those who meet a list or map within a value once more on their way through all of it: each
@@ -50,7 +50,7 @@ package struct SequencePlace: Hashable, Sendable {
   package static func referredTwice(_ operation: String) -> StorageError {
     StorageError(
       .corrupted, operation: operation, path: "",
-      detail: "A list or map within a value is referred to twice.")
+      detail: "A list or map within a value is referenced twice.")
   }
 
   package static func == (a: SequencePlace, b: SequencePlace) -> Bool {

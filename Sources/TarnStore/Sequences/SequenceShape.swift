@@ -17,7 +17,7 @@ package struct SequenceShape: Hashable, Sendable {
   }
 
   package init(_ kind: CollectionKind, of type: ColumnType, isOptional: Bool) {
-    require(kind != .none, "a collection has a kind")
+    require(kind != .none, "a collection must have a kind")
     self.kind = kind
     self.type = type
     self.isOptional = isOptional

@@ -138,7 +138,7 @@ package final class StoredSequence {
     var cursor = try Cursor(snapshot.transaction)
     let directory = ClassDirectory(pagesOf: large.id)
     guard let found = try directory.select(position, &cursor) else {
-      throw SequenceShape.damaged("its directory lists fewer elements than there are")
+      throw SequenceShape.damaged("its directory lists too few elements")
     }
     return (found.first, position - found.offset, found.rows)
   }
@@ -156,7 +156,7 @@ package final class StoredSequence {
       }
     }
     guard made.elementCount == (large?.count ?? 0) else {
-      throw SequenceShape.damaged("its directory does not list as many elements as there are")
+      throw SequenceShape.damaged("its directory lists a wrong number of elements")
     }
     list = made
     return made
@@ -172,7 +172,7 @@ package final class StoredSequence {
       return true
     }
     guard pages.reduce(0, { $0 + $1.rows }) == large.count else {
-      throw SequenceShape.damaged("its directory does not list as many elements as there are")
+      throw SequenceShape.damaged("its directory lists a wrong number of elements")
     }
     return pages
   }

@@ -278,7 +278,7 @@ package final class WorkingSequence {
     try load(position)
     let location = try chunks!.location(of: position)
     guard let body = chunks![location].body else {
-      trap("a chunk that was just loaded is not: bug in this package")
+      trap("internal error: a loaded chunk is missing")
     }
     return (body, position - location.start)
   }

@@ -118,7 +118,7 @@ import Synchronization
     FaultPoint.hit("signal.beforeWake")
     guard isOpen else {
       let what = LostDescriptor.detail(descriptor)
-      return StoreLog.shared.write(.error, "\(path): \(what). Others learn of commits late")
+      return StoreLog.shared.write(.error, "\(path): \(what). Other processes notice commits late")
     }
     var bytes = version
     _ = unsafe pwrite(descriptor, &bytes, 8, off_t(SignalLayout.wakeAt))

@@ -142,7 +142,7 @@ internal import Glibc
     case .senseless:
       StorageError(
         .corrupted, operation: "open", path: path,
-        detail: "the file by which processes talk was overwritten while they use it; end them")
+        detail: "the file that connects processes was overwritten while they use it; end them")
     }
   }
 

@@ -108,7 +108,7 @@ package final class WatchedFile: Sendable {
       case .fileLost: "\(file.path) was deleted, moved or replaced while in use"
       }
     StoreLog.shared.write(
-      .warning, "\(why); looking for changes every few milliseconds instead")
+      .warning, "\(why); checking for changes every few milliseconds instead")
   }
 
   /// A watch was to be had after all.

@@ -23,6 +23,6 @@ extension WriteGate {
     let holder = holder.map { "; \($0)" } ?? ""
     return StorageError(
       .busy, operation: "write", path: file.path,
-      detail: "the turn to write did not come in time\(holder). Nothing was written.")
+      detail: "the write lock was not free in time\(holder). Nothing was written.")
   }
 }

@@ -107,7 +107,7 @@ package struct HeadRecord: Equatable, Sendable {
       throw Self.problem(
         .newerFormat,
         "The file uses features (0x\(String(unknown, radix: 16))) that this "
-          + "library does not know. Update the library.")
+          + "library does not support. Update the library.")
     }
     version = Version(load(8))
     commitID = load(16)

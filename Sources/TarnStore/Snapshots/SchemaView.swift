@@ -91,7 +91,7 @@ package final class SchemaView: Sendable {
     StorageError(
       .corrupted, operation: "read value", path: "",
       detail:
-        "A value of any type is an object of class number \(id.rawValue), which the file does "
+        "A mixed value is an object of class number \(id.rawValue), which the file does "
         + "not have.")
   }
 

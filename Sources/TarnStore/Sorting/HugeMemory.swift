@@ -15,7 +15,7 @@ enum HugeMemory {
     let alignment = isLarge ? pageBytes : 64
     let bytes = (needed + alignment - 1) / alignment * alignment
     guard let memory = unsafe aligned_alloc(alignment, bytes) else {
-      trap("There is no memory left to sort \(capacity) rows.")
+      trap("Not enough memory to sort \(capacity) rows.")
     }
     // Only advice: without huge pages everything works as well.
     if isLarge { _ = unsafe madvise(memory, bytes, MADV_HUGEPAGE) }

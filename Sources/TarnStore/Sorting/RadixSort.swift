@@ -32,7 +32,7 @@ func radixSort<Element: BitwiseCopyable>(
   _ elements: inout UnsafeMutablePointer<Element>, _ spare: inout UnsafeMutablePointer<Element>,
   count: Int, varying: UInt64, by order: (Element) -> UInt64
 ) {
-  require(count <= Int(UInt32.max), "a sort of more than four billion: bug in this package")
+  require(count <= Int(UInt32.max), "internal error: a sort of more than four billion")
   let digits = RadixDigit.digits(of: varying)
   unsafe withUnsafeTemporaryAllocation(
     of: UInt32.self, capacity: digits.count * RadixDigit.values

@@ -122,7 +122,7 @@ internal import Glibc
   /// It is nowhere then. Traps for a cursor of a write.
   package mutating func renew(_ transaction: ReadTransaction) throws(StorageError) {
     require(life == nil, "only a cursor that reads can be renewed")
-    require(transaction.environment === environment, "a transaction of another file")
+    require(transaction.environment === environment, "the transaction belongs to another file")
     let result = unsafe mdb_cursor_renew(transaction.handle.raw, handle.raw)
     if result != 0 { throw environment.error(result, "read") }
     engine = transaction.engine

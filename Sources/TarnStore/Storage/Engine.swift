@@ -122,7 +122,7 @@ struct EngineOpening {
     guard let found else {
       throw StorageError(
         .inputOutput, operation: "open", path: path,
-        detail: "the descriptors that were opened just now are not there any more; does another "
+        detail: "the descriptors that were just opened are closed; does another "
           + "thread close descriptors that it did not open?")
     }
     return found
@@ -142,7 +142,7 @@ struct EngineOpening {
     var tree: MDB_dbi = 0
     result = unsafe mdb_dbi_open(transaction, nil, 0, &tree)
     guard result == 0 else { throw StorageError(lmdb: result, operation: "open", path: path) }
-    require(tree == Environment.mainTree, "bug in this package: the main tree moved")
+    require(tree == Environment.mainTree, "internal error: the main tree moved")
   }
 
   /// A program that this process starts must not keep the files open. LMDB 0.9 sees to that for

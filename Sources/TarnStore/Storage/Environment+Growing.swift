@@ -51,7 +51,7 @@ extension Environment {
     let engine = state.withLock { $0.engine }
     let full =
       "the file needs more than the \(engine.mapByteCount) bytes of address space that this "
-      + "process has taken for it; nothing was changed. "
+      + "process has reserved for it; nothing was changed. "
     do throws(StorageError) {
       try grow(beyond: engine, operation)
       return error(
@@ -105,7 +105,7 @@ extension Environment {
     guard smallest <= options.mapByteCount else {
       throw error(
         .addressSpace, "open",
-        "A store can have \(options.mapByteCount) bytes at most. Delete what is not needed, and "
+        "A store can have \(options.mapByteCount) bytes at most. Delete some objects, and "
           + "compact the file")
     }
     let wanted = min(

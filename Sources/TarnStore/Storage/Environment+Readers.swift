@@ -95,8 +95,8 @@ extension Environment {
     guard let data = FileFacts.at(path), data.identity == dataIdentity else {
       throw error(
         .replaced, operation,
-        "the file was deleted, moved or replaced while it was open; let go of every Realm of it, "
-          + "and open it anew")
+        "the file was deleted, moved or replaced while it was open; release every Realm of it "
+          + "and open it again")
     }
     guard FileFacts.at(lockPath)?.identity == lockIdentity else {
       throw error(.replaced, operation, "the lock file was deleted or replaced while in use")
@@ -121,8 +121,8 @@ extension Environment {
     guard data.byteCount < known else { return }
     throw error(
       .corrupted, operation,
-      "the file was cut from \(known) to \(data.byteCount) bytes while it was open; let go of "
-        + "every Realm of it, and put a copy in its place")
+      "the file was cut from \(known) to \(data.byteCount) bytes while it was open; release "
+        + "every Realm of it, and restore a copy")
   }
 
   /// The newest commit that LMDB's header names: may run ahead of what readers can see and of what

@@ -148,8 +148,8 @@ package final class Environment: Sendable {
     if tarn_forked_unprepared() {
       throw StorageError(
         .forked, operation: "open", path: location.description,
-        detail: "this process was made by a system call, which leaves the C library unprepared for "
-          + "it; use fork(), or start a program")
+        detail: "this process was created by a system call, for which the C library is not "
+          + "prepared; use fork(), or start a program")
     }
     return try EnvironmentRegistry.shared.open(location, options: options, content: content)
   }
@@ -196,7 +196,7 @@ package final class Environment: Sendable {
   func leave(keeping handle: LMDBHandle?, of engine: Engine) {
     let (surplus, isLast) = state.withLock { state in
       state.live -= 1
-      assert(state.live >= 0, "bug in this package: a transaction ended twice")
+      assert(state.live >= 0, "internal error: a transaction ended twice")
       let isLast = state.live == 0 && state.openings == 0
       guard let handle, state.pool.count < Self.poolCountMax, state.engine === engine else {
         return (handle, isLast)
@@ -211,7 +211,7 @@ package final class Environment: Sendable {
   /// Ends everything. Only the registry calls this, when no transaction lives.
   func shutDown() {
     let (engines, pool) = state.withLock { state in
-      require(state.live == 0 && !state.isClosed, "bug in this package: closed while in use")
+      require(state.live == 0 && !state.isClosed, "internal error: closed while in use")
       state.isClosed = true
       defer { state.pool = [] }
       return (state.engines, state.pool)

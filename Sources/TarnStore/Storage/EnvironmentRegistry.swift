@@ -134,10 +134,10 @@ final class EnvironmentRegistry: Sendable {
       StorageError(code, operation: "open", path: target.path, detail: detail)
     }
     if existing.lockPath != target.lockPath {
-      throw refuse(.identity, "the process has the file open by its other name, \(existing.path)")
+      throw refuse(.identity, "the process has the file open under the name \(existing.path)")
     }
     if !options.isReadOnly && !existing.isWritable {
-      throw refuse(.permissionDenied, "the process may only read the file")
+      throw refuse(.permissionDenied, "the process cannot write the file")
     }
     if existing.options.durability != options.durability {
       throw refuse(.alreadyOpen, "the process has the file open with another durability")

@@ -105,7 +105,7 @@ struct NewStore {
       if ContinuousClock.now - start > patience {
         throw StorageError(
           .busy, operation: "open", path: path,
-          detail: "another process has been making the store in this file for \(patience)")
+          detail: "another process has been creating the store in this file for \(patience)")
       }
       usleep(1000)
     }
@@ -131,7 +131,7 @@ struct NewStore {
     let byteCount = environment.statistics.fileByteCount
     require(
       byteCount <= StoreHeader.newPageCount * environment.pageSize,
-      "bug in this package: a new store has \(byteCount) bytes")
+      "internal error: a new store has \(byteCount) bytes")
     var bytes = [UInt8](repeating: 0, count: byteCount)
     let count = unsafe bytes.withUnsafeMutableBytes {
       unsafe pread(environment.descriptor, $0.baseAddress, $0.count, 0)

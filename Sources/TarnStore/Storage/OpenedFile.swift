@@ -63,7 +63,7 @@ struct FileToOpen: ~Copyable {
     // Opening a pipe could wait forever, so look before.
     guard let facts = FileFacts.at(path), facts.isRegularFile else {
       throw StorageError(
-        .notAStore, operation: "open", path: path, detail: "the path leads to something else")
+        .notAStore, operation: "open", path: path, detail: "the path is not a regular file")
     }
     let mayWrite = unsafe access(path, W_OK) == 0
     if !mayWrite && !options.isReadOnly {
@@ -233,7 +233,7 @@ struct FileToOpen: ~Copyable {
     if unsafe access(asked, isThere ? R_OK | W_OK : W_OK) != 0 {
       var error = StorageError(errno: errno, operation: "open", path: path)
       if error.code == .permissionDenied {
-        error.detail = "\(asked) may not be written, and readers must lock there too"
+        error.detail = "\(asked) cannot be written, but readers must lock there, too"
       }
       throw error
     }
@@ -319,7 +319,7 @@ struct FileToOpen: ~Copyable {
     if result != 0 { throw StorageError(errno: result, operation: "open", path: path) }
     throw StorageError(
       .identity, operation: "open", path: path,
-      detail: "another process has the file open with another lock file than \(lockPath);"
+      detail: "another process has the file open with a lock file other than \(lockPath);"
         + " use one path for it everywhere, and never delete its lock file")
   }
 }

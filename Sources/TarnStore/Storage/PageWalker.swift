@@ -223,12 +223,12 @@ package struct PageReport: Equatable, Sendable {
     let lower = Int(load(base + 12) as UInt16)
     let upper = Int(load(base + 14) as UInt16)
     guard own == number else {
-      add("page \(number) says that it is page \(own)")
+      add("page \(number) is marked as page \(own)")
       return nil
     }
     // A page that is marked as being written would be changed in place.
     guard flags == kind.rawValue else {
-      add("page \(number) of the \(treeName) is no \(kind) page")
+      add("page \(number) of the \(treeName) is not a \(kind) page")
       return nil
     }
     guard lower >= Self.pageHeaderByteCount, lower <= upper, upper <= header.pageSize,

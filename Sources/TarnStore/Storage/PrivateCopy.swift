@@ -29,7 +29,7 @@ enum PrivateCopy {
         throw StorageError(
           .busy, operation: "open", path: path,
           detail: "\(path)-lock cannot be locked, so that the file is read from a private copy, "
-            + "and others commit faster than one can be taken")
+            + "and other processes commit faster than it can be made")
       }
     }
   }
@@ -73,7 +73,7 @@ enum PrivateCopy {
       guard count > 0, written == count else {
         var error = StorageError(
           errno: written < 0 || count < 0 ? errno : ENOSPC, operation: "open", path: path)
-        error.detail = "no private copy can be taken: \(error.detail)"
+        error.detail = "cannot make a private copy: \(error.detail)"
         throw error
       }
       offset += off_t(count)

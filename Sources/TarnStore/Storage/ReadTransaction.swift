@@ -114,7 +114,7 @@ extension Environment {
     let known = UInt(facts.byteCount)
     let offset = start &- (try mapStart(of: engine))
     if offset > known || count > known - offset {
-      throw error(.corrupted, "read", "the file is damaged: a value lies outside of it")
+      throw error(.corrupted, "read", "the file is damaged: a value is outside the file")
     }
   }
 

@@ -12,10 +12,10 @@ extension StorageError {
     case MDB_VERSION_MISMATCH:
       (code, detail) = (.newerFormat, "the file was written by another version of its format")
     case MDB_PANIC:
-      (code, detail) = (.failed, "an earlier failure closed this store; open it anew")
+      (code, detail) = (.failed, "an earlier failure closed this store; open it again")
     case MDB_MAP_FULL, MDB_MAP_RESIZED:
       (code, detail) = (
-        .addressSpace, "the file needs more address space than this process has taken for it"
+        .addressSpace, "the file needs more address space than this process has reserved for it"
       )
     case MDB_READERS_FULL:
       (code, detail) = (.readersFull, "too many versions are being read at once")

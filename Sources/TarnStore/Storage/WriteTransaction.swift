@@ -39,7 +39,7 @@ package struct WriteTransaction: ~Copyable {
   package func put(
     _ value: UnsafeRawBufferPointer, forKey key: UnsafeRawBufferPointer
   ) throws(StorageError) {
-    require(value.count <= Self.valueByteCountMax, "a value longer than a page")
+    require(value.count <= Self.valueByteCountMax, "the value is longer than a page")
     life.changeCount &+= 1
     var name = unsafe MDB_val(key)
     var data = unsafe MDB_val(value)
@@ -53,7 +53,7 @@ package struct WriteTransaction: ~Copyable {
   package func reserve(
     _ byteCount: Int, forKey key: UnsafeRawBufferPointer
   ) throws(StorageError) -> UnsafeMutableRawBufferPointer {
-    require((0...Self.valueByteCountMax).contains(byteCount), "a value longer than a page")
+    require((0...Self.valueByteCountMax).contains(byteCount), "the value is longer than a page")
     life.changeCount &+= 1
     var name = unsafe MDB_val(key)
     var room = unsafe MDB_val(mv_size: byteCount, mv_data: nil)
@@ -96,7 +96,7 @@ extension Environment {
     try checkWritable()
     let me = UInt(tarn_thread_id())
     require(
-      writingThread.load(ordering: .relaxed) != me, "a write within a write on the same thread")
+      writingThread.load(ordering: .relaxed) != me, "the thread began a write inside a write")
     let (engine, transaction) = try beginWrite()
     defer { leave(keeping: nil, of: engine) }
     let raw = unsafe transaction.raw
@@ -138,9 +138,9 @@ extension Environment {
     let latched = latchedCode.load(ordering: .acquiring)
     if latched != 0 {
       throw error(
-        .failed, "write", "an earlier failure closed this store for writing; open it anew")
+        .failed, "write", "an earlier failure closed this store for writing; open it again")
     }
-    if !isWritable { throw error(.permissionDenied, "write", "the process may only read the file") }
+    if !isWritable { throw error(.permissionDenied, "write", "the process cannot write the file") }
   }
 
   private func latch(_ code: StorageError.Code) {
@@ -172,7 +172,7 @@ extension Environment {
       latch(.outcomeUnknown)
       return error(
         .outcomeUnknown, "commit",
-        "the disk failed in the last step; opening the file anew shows whether it has the change"
+        "the disk failed in the last step; open the file again to see whether it has the change"
       )
     }
     // A write cut short by a full disk is reported as an input/output error.

@@ -16,7 +16,7 @@ extension Store {
     if options.isReadOnly, case .memory = location {
       throw StorageError(
         .notAStore, operation: "open", path: location.description,
-        detail: "there is no store in memory of that name yet")
+        detail: "there is no in-memory store with that name yet")
     }
     let durability: UInt8 = options.isDurable ? 0 : 1
     let environment = try Environment.open(location, options: environmentOptions) {
@@ -164,7 +164,7 @@ extension Store {
     throw StorageError(
       .invalidInput, operation: "open", path: path,
       detail: "the file was created with durability .full and cannot be opened with .relaxed:"
-        + " commits that are not synced could destroy those of everybody else")
+        + " commits that are not synced could destroy those of other processes")
   }
 
   /// The caller holds the gate. Somebody else may have added the classes while it waited.
@@ -208,7 +208,7 @@ extension Store {
     of rules: [(ClassID, Int)], _ rows: WriteSession
   ) throws(StorageError) -> [UniqueEntries] {
     try telling(
-      "open", "a unique rule of the program cannot be added: ", "The file is as it was."
+      "open", "a unique rule of the program cannot be added: ", "The file is unchanged."
     ) { () throws(StorageError) in
       var entries: [UniqueEntries] = []
       for (id, number) in rules {

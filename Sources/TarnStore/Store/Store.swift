@@ -266,15 +266,15 @@ package final class Store: Sendable {
     } catch {
       throw StorageError(
         .outcomeUnknown, operation: "commit", path: path,
-        detail: "the commit is in the file, but this process cannot show it: \(error.detail)")
+        detail: "the commit is in the file, but this process cannot read it: \(error.detail)")
     }
   }
 
   func conflict(_ found: HeadRecord) -> StorageError {
     StorageError(
       .conflict, operation: "commit", path: path,
-      detail: "another writer committed version \(found.version.rawValue) meanwhile, past this "
-        + "one's gate. Nothing was written; repeat the write.")
+      detail: "another writer committed version \(found.version.rawValue) although this one holds "
+        + "the write lock. Nothing was written; repeat the write.")
   }
 
   /// Makes a commit known: others see the counter, the next writer gets the gate, watchers wake.

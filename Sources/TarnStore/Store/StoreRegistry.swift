@@ -116,7 +116,7 @@ package enum StoreRegistry {
       if let cause = store.environment.copyCause {
         throw StorageError(
           cause.code, operation: "delete", path: path,
-          detail: "without a lock on the file, this process cannot tell whether others have it "
+          detail: "without a lock on the file, this process cannot know whether others have it "
             + "open: \(cause.detail)")
       }
       let others = store.signal.processes().count - 1

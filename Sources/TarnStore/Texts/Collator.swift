@@ -51,7 +51,7 @@ final class Collator: Hashable, Sendable {
       locale, ignored.contains(.caseInsensitive), ignored.contains(.diacriticInsensitive), isNumeric
     )
     guard let found = unsafe found else {
-      trap("There are no rules to sort text by. Is the data of libicu installed?")
+      trap("There are no rules to sort strings by. Is the data of libicu installed?")
     }
     unsafe rules = found
   }

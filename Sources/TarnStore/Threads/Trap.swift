@@ -16,7 +16,7 @@ package func trap(
 @inlinable @inline(__always)
 package func require(
   _ condition: Bool,
-  _ message: @autoclosure () -> String = "an invariant does not hold: bug in this package",
+  _ message: @autoclosure () -> String = "internal error: an invariant does not hold",
   file: StaticString = #fileID, line: UInt = #line
 ) {
   if _slowPath(!condition) { trap(message(), file: file, line: line) }

@@ -21,7 +21,7 @@ package struct UniqueKey: Equatable {
       case .data(let data): Self.append(data, to: &bytes)
       default:
         guard let order = OrderKey(value, type: column.type) else {
-          trap("a value of another type than its column's: bug in this package")
+          trap("internal error: a value of another type than its column's")
         }
         unsafe order.withBytes { unsafe bytes.append(contentsOf: $0) }
       }

@@ -99,7 +99,7 @@ final class ClassEdit {
     guard nextKey < .max else {
       throw StorageError(
         .limitExceeded, operation: "add object", path: "",
-        detail: "Class \(schema.name) has no object key left to give.")
+        detail: "Class \(schema.name) has no object key left.")
     }
     defer { nextKey += 1 }
     return ObjectKey(nextKey)
@@ -122,7 +122,7 @@ final class ClassEdit {
   ) throws(StorageError) -> EditedCluster {
     try learnLargestKey(session)
     if isCounted, let largestKey, largestKey >= key {
-      throw damaged("it gives the key \(key.rawValue), but there are larger ones")
+      throw damaged("its next key is \(key.rawValue), but larger ones exist")
     }
     if let largestKey, largestKey < key, let last {
       self.largestKey = key

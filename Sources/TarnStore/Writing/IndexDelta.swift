@@ -40,7 +40,7 @@ final class IndexDelta {
 
   /// The keys under `value` once this write's operations are applied to the stored ones.
   func apply(to stored: [ObjectKey], for value: OrderKey) -> [ObjectKey] {
-    require(isAsked, "an index that a write does not ask: bug in this package")
+    require(isAsked, "internal error: an index that the write does not use")
     for position in hashedCount..<operations.count {
       positions[operations[position].value, default: []].append(position)
     }

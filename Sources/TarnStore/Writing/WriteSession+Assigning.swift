@@ -14,7 +14,7 @@ extension WriteSession {
     try changing { () throws(StorageError) in
       let sequence = try existing(place)
       switch sequence.shape.kind {
-      case .none: trap("a property that is no collection: bug in this package")
+      case .none: trap("internal error: a property that is not a collection")
       case .list: return try assignList(elements, in: sequence)
       case .set: return try assignSet(elements, in: sequence)
       case .map: return try assignMap(elements, keys, in: sequence)

@@ -40,7 +40,7 @@ extension WriteSession {
 
   func orderKey(_ value: Value, _ id: ClassID, _ column: ColumnID) -> OrderKey {
     guard let key = OrderKey(value, type: schema[id][column].type) else {
-      trap("a value of another type than its column's: bug in this package")
+      trap("internal error: a value of another type than its column's")
     }
     return key
   }

@@ -67,7 +67,7 @@ extension WriteSession {
       guard let target = column.linkTarget(of: value) else { continue }
       require(
         known.insert(target.key).inserted,
-        "An object of the embedded class '\(schema[target.classID].name)' is to be in two "
+        "An object of the embedded class '\(schema[target.classID].name)' would be in two "
           + "positions of '\(schema[place.classID].name).\(column.name)' at once. An "
           + "embedded object has one position: make another object for the second one.")
     }

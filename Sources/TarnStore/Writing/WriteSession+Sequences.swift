@@ -211,7 +211,7 @@ extension WriteSession {
   package func makeNested(
     _ kind: CollectionKind, in place: SequencePlace
   ) throws(StorageError) -> CollectionID {
-    require(kind == .list || kind == .map, "only lists and maps lie within values")
+    require(kind == .list || kind == .map, "only lists and maps can be nested in values")
     guard place.depth < SequencePlace.depthMax else {
       throw StorageError(
         .invalidInput, operation: "change collection", path: "",

@@ -139,7 +139,7 @@ package final class WriteSession {
     working.remove(at: slot)
     rowsMoved()
     let edit = try classEdit(id)
-    guard edit.rowCount > 0 else { throw edit.damaged("it says that it has fewer objects") }
+    guard edit.rowCount > 0 else { throw edit.damaged("its count of objects is too small") }
     edit.rowCount -= 1
     recorder.delete(id, key)
   }

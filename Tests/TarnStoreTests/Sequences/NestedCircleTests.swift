@@ -124,7 +124,7 @@ struct NestedCircleTests {
         return SequenceParts(values: id.rawValue < 90 ? [next, next] : [])
       }
     }
-    #expect(error?.detail.contains("referred to twice") == true)
+    #expect(error?.detail.contains("referenced twice") == true)
   }
 
   @Test func noneIsMadeDeeperThanTheyMayLie() throws {

@@ -22,7 +22,7 @@ struct ChangeLoopTrapTests: TrapSuite {
       case .deleted: "Cannot observe a deleted or invalidated object."
       case .afterChanges: "after making changes in a write transaction"
       case .elsewhere, .realmElsewhere: "thread"
-      case .twoTasks: "Two tasks ask one iterator of changes at once."
+      case .twoTasks: "Two tasks use one iterator of changes at once."
       case .invalidated: "used after its object was deleted or its Realm invalidated"
       }
     }

@@ -49,7 +49,7 @@ struct DerivedTrapTests: TrapSuite {
     { _ in
       _ = List<Hound>().value(forKeyPath: "@median.age")
     },
-    TrapCase("the sum of strings", "leads to 'Rex', which is no number and no date") { _ in
+    TrapCase("the sum of strings", "leads to 'Rex', which is neither a number nor a date") { _ in
       let hounds = List<Hound>()
       hounds.append(Hound(1, "Rex"))
       _ = hounds.value(forKeyPath: "@sum.name")

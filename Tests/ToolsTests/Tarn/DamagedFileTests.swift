@@ -42,7 +42,7 @@ import Testing
     #expect(result.status == 1)
     #expect(result.errors.hasPrefix("tarn: "))
     #expect(result.errors.contains("page"))
-    #expect(result.errors.contains("says that it is page"))
+    #expect(result.errors.contains("is marked as page"))
   }
 
   // MARK: - Empty files

@@ -51,7 +51,7 @@ import Testing
     #expect(done.output == "")
     #expect(
       done.errors.contains(
-        "class 'Wide' has \(count) properties, more than one object has room for"),
+        "class 'Wide' has \(count) properties, more than one object can hold"),
       "\(done.errors.prefix(500))")
     for word in ["row", "encode", "bytes", "No such file"] {
       #expect(!done.errors.contains(word), "\(done.errors.prefix(500))")

@@ -95,7 +95,7 @@ import Testing
     }
     let number = try tarn("query", "b.realm", "Word", "--sort", "age:sv")
     #expect(number.status != 0, "\(number)")
-    #expect(number.errors.contains("only text has one"), "\(number)")
+    #expect(number.errors.contains("only strings have one"), "\(number)")
   }
 
   @Test func groupsHaveALineEach() throws {
