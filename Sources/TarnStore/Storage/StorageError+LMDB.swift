@@ -1,9 +1,9 @@
 internal import CLMDB
 
-/// The only code where numbers from LMDB become errors that a person can use. LMDB's own texts
-/// speak of its insides and are never shown.
+/// The only code that maps LMDB's return values to errors for people. LMDB's own texts describe its
+/// internals and are never shown.
 extension StorageError {
-  /// What a return value of LMDB means. LMDB returns system error numbers as they are.
+  /// The error for a return value of LMDB, which includes system error numbers.
   init(lmdb result: Int32, operation: String, path: String) {
     let (code, detail): (Code, String)
     switch result {
