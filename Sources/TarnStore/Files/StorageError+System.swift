@@ -1,8 +1,8 @@
 internal import Glibc
 
-/// The only code where error numbers of the system become errors that a person can use.
+/// The only code that maps system error numbers to errors for people.
 extension StorageError {
-  /// The error for an error number of the system.
+  /// The error for a system error number.
   package init(errno number: Int32, operation: String, path: String) {
     let code: Code
     switch number {
@@ -27,7 +27,7 @@ extension StorageError {
     self.init(code, operation: operation, path: path, detail: detail)
   }
 
-  /// A thread of the library's own could not be started.
+  /// A thread of the library could not be started.
   init(noThreadFor operation: String, path: String) {
     self.init(
       .limitExceeded, operation: operation, path: path,
@@ -48,7 +48,7 @@ extension StorageError {
       + "vm.max_map_count), which is \(SystemLimit.value(of: "vm/max_map_count")); close stores"
   }
 
-  /// The limit of the process for a resource, as text for people.
+  /// The process's limit for a resource, as text for people.
   static func limit(_ resource: __rlimit_resource_t) -> String {
     var limits = rlimit()
     guard unsafe getrlimit(resource, &limits) == 0 else { return "unknown" }
