@@ -1,13 +1,13 @@
-/// The elements that a source showed at a version.
+/// The elements of a source at a version.
 package enum LiveElements {
   case rows(ResultRows)
   /// Objects of one class.
   case keys([ObjectKey])
-  /// Nil for a collection whose object is gone.
+  /// Nil for a collection whose object is deleted.
   case sequence(StoredSequence?)
-  /// So many, which are known by their positions.
+  /// That many elements, identified by their positions.
   case positions(Int)
-  /// Some of those, each by where it is among all.
+  /// Some of those elements; the closure maps a position to that among all.
   indirect case part(LiveElements, count: Int, (Int) -> Int)
 
   package var count: Int {
@@ -20,7 +20,7 @@ package enum LiveElements {
     }
   }
 
-  /// The element at a position, of a map a value. Objects are links.
+  /// The element at a position, or for a map the value. Objects are links.
   package func value(at position: Int) throws(StorageError) -> Value {
     switch self {
     case .rows(let rows): return rows.value(at: position) ?? .link(rows.key(at: position))
@@ -33,7 +33,7 @@ package enum LiveElements {
     }
   }
 
-  /// Maps: the key at a position.
+  /// For maps: the key at a position.
   package func key(at position: Int) throws(StorageError) -> String {
     guard case .sequence(let sequence?) = self else {
       trap("internal error: a key of a collection that is not a map")
@@ -41,7 +41,7 @@ package enum LiveElements {
     return try sequence.key(at: position)
   }
 
-  /// Maps: the value under a key, nil if it is not there.
+  /// For maps: the value under a key, nil if there is none.
   package func value(for key: String) throws(StorageError) -> Value? {
     guard case .sequence(let sequence?) = self else { return nil }
     let found = try sequence.find(key: key)
