@@ -23,7 +23,7 @@
 /// Words are little endian, the bytes of ids most significant first. No bytes at all are null.
 enum TaggedValue: Equatable {
   case value(Value)
-  /// A string or data value that is kept elsewhere.
+  /// A string or data value that is stored elsewhere.
   case long(id: CollectionID, byteCount: Int, isString: Bool)
 
   enum Tag: UInt8 {
@@ -120,7 +120,7 @@ extension RecordReader {
     try unsafe rest(of: number(Int.self))
   }
 
-  /// The next value. Throws `.corrupted` for bytes that are none.
+  /// The next value. Throws `.corrupted` for malformed bytes.
   mutating func tagged() throws(StorageError) -> TaggedValue {
     guard let tag = TaggedValue.Tag(rawValue: try byte()) else {
       throw .damagedRecord("a value has an unknown type")
@@ -169,7 +169,7 @@ extension Value {
     return writer.bytes
   }
 
-  /// The value of a cell of a mixed column. No bytes are null.
+  /// The value of a cell of a mixed column. An empty cell is null.
   package init(tagged bytes: UnsafeRawBufferPointer) throws(StorageError) {
     var reader = unsafe RecordReader(bytes)
     guard reader.remaining > 0 else {
