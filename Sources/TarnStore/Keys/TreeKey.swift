@@ -59,7 +59,7 @@ package struct TreeKey: Sendable {
     count += size
   }
 
-  /// Calls `body` with the key's bytes, which are gone when it returns.
+  /// Calls `body` with the key's bytes, which are valid only during the call.
   @inline(__always)
   package func withBytes<R, E: Error>(
     _ body: (UnsafeRawBufferPointer) throws(E) -> R
@@ -101,7 +101,7 @@ package struct TreeKey: Sendable {
     return key
   }
 
-  /// A piece of the value that an object's column keeps outside its cluster.
+  /// A piece of a value that is stored outside of its cluster.
   package static func longValue(
     _ id: ClassID, _ object: ObjectKey, _ column: ColumnID, piece: UInt32
   ) -> TreeKey {
@@ -137,7 +137,7 @@ package struct TreeKey: Sendable {
     return key
   }
 
-  /// What a collection within a value is, and where its elements are.
+  /// The cell of a nested collection.
   package static func nested(_ id: CollectionID) -> TreeKey {
     var key = TreeKey(.nested)
     key.append(id.rawValue)
@@ -155,7 +155,7 @@ package struct TreeKey: Sendable {
     return key
   }
 
-  /// The first thing that a commit recorded: it sorts before what it says of single classes.
+  /// The first record of a commit: it sorts before those of single classes.
   package static func changeHeader(_ version: Version, chunk: UInt16 = 0) -> TreeKey {
     var key = TreeKey(.change)
     key.append(version.rawValue)
@@ -164,7 +164,7 @@ package struct TreeKey: Sendable {
     return key
   }
 
-  /// A chunk of what a commit did to one class. `id` must be less than the largest number.
+  /// A chunk of a commit's changes to one class. `id` must be less than the largest number.
   package static func change(_ version: Version, _ id: ClassID, chunk: UInt16) -> TreeKey {
     var key = TreeKey(.change)
     key.append(version.rawValue)
