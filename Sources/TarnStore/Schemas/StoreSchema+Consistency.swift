@@ -1,6 +1,6 @@
-/// What every schema in a file must fulfil, whoever made it.
+/// The rules for every schema in a file, whatever created it.
 extension StoreSchema {
-  /// What is wrong with the schema, as a sentence that names the class, or nil.
+  /// A violation, as a sentence that names the class, or nil.
   package var inconsistency: String? {
     var names: Set<String> = []
     for (index, item) in classes.enumerated() {
@@ -64,6 +64,6 @@ extension ClassSchema {
 }
 
 extension ColumnSchema {
-  /// True for a column that holds one value of a type with an order of its own.
+  /// True for a column with single values of an ordered type.
   package var canBeUnique: Bool { !isRemoved && collection == .none && type != .any }
 }
