@@ -1,5 +1,5 @@
-/// Verifies that every embedded object of a file has one owner, and that what it belongs to belongs
-/// in the end to an object that is not embedded. Finds what is wrong; changes nothing.
+/// Verifies that every embedded object of a file has one owner, and that the outermost owner is not
+/// embedded. Reports problems; changes nothing.
 package struct OwnerCheck {
   package private(set) var problems: [String] = []
   private static let problemsMax = 100
@@ -7,12 +7,12 @@ package struct OwnerCheck {
   private let reader: SnapshotReader
   private var owners: [LinkTarget: Owner] = [:]
 
-  /// What has an embedded object.
+  /// The owner of an embedded object.
   private struct Owner {
-    /// The first that was found.
+    /// The first one found.
     var object: LinkTarget
     var links: UInt64
-    /// It, or what it belongs to, is not embedded.
+    /// Whether it, or its outermost owner, is not embedded.
     var isRooted = false
   }
 
@@ -87,7 +87,7 @@ package struct OwnerCheck {
     }
   }
 
-  /// False for one in a circle. What belongs to none is told of by itself.
+  /// False for an object in a cycle. An object without an owner is reported separately.
   private mutating func isRooted(_ object: LinkTarget) -> Bool {
     var way: [LinkTarget] = []
     var known: Set<LinkTarget> = []

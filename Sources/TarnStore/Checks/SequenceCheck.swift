@@ -1,6 +1,6 @@
-/// Verifies what a file holds for lists, sets and maps against itself: that every page, piece and
-/// record belongs to exactly one of them, that the counts add up, and that sets and maps are in
-/// their order. Finds what is wrong; changes nothing.
+/// Verifies the stored lists, sets and maps of a file: that every page, piece and record belongs to
+/// exactly one of them, that the counts add up, and that sets and maps are in order. Reports
+/// problems; changes nothing.
 package struct SequenceCheck {
   package private(set) var problems: [String] = []
   package private(set) var sequences = 0
@@ -8,11 +8,11 @@ package struct SequenceCheck {
   private static let problemsMax = 100
 
   private let reader: SnapshotReader
-  /// Pages, pieces and records that something refers to, by their ids.
+  /// Referenced pages, pieces and records, by their ids.
   private var pages: [CollectionID: Set<PageLabel>] = [:]
   private var longs: [CollectionID: Int] = [:]
   private var nested: Set<CollectionID> = []
-  /// Collections within values that are still to be looked at.
+  /// Nested collections that remain to be checked.
   private var pending: [(id: CollectionID, kind: CollectionKind, owner: String)] = []
 
   package init(_ reader: SnapshotReader) {
@@ -176,7 +176,7 @@ package struct SequenceCheck {
 
   // MARK: - Orphans
 
-  /// Everything under the keys of collections belongs to one of those that were found.
+  /// Checks that every entry under the keys of collections belongs to one that was found.
   private mutating func findOrphans() throws(StorageError) {
     var cursor = try Cursor(reader.snapshot.transaction)
     let start = TreeKey.sequencePage(CollectionID(0), label: .smallest)
