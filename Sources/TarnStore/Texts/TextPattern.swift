@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// A condition on a string's or data's bytes, prepared once.
+/// A condition on the bytes of a string or data, prepared once.
 final class TextPattern: Hashable, Sendable {
   enum Kind: Hashable, Sendable {
     case equal
@@ -17,11 +17,11 @@ final class TextPattern: Hashable, Sendable {
   }
 
   let kind: Kind
-  /// What is compared with, folded if something does not count; empty for `member`.
+  /// The operand, folded if options ignore something; empty for `member`.
   let needle: [UInt8]
   /// For `member`, ascending.
   let needles: [[UInt8]]
-  /// What does not count.
+  /// What is ignored.
   let options: StringOptions
 
   init(_ kind: Kind, _ needle: [UInt8], _ options: StringOptions = []) {
@@ -54,7 +54,7 @@ final class TextPattern: Hashable, Sendable {
 
   /// Whether a value of that many bytes can match at all; saves fetching a long one.
   func mayMatch(length: Int) -> Bool {
-    // Folded text may be shorter or longer in bytes.
+    // Folded strings may be shorter or longer in bytes.
     if !options.isEmpty { return true }
     switch kind {
     case .equal: return length == needle.count
@@ -131,7 +131,7 @@ extension TextPattern {
 // MARK: - Case and diacritics
 
 extension TextPattern {
-  /// Without what does not count: texts that differ only in that become the same.
+  /// Removes what is ignored: strings that differ only in that become equal.
   static func folded(_ bytes: [UInt8], _ options: StringOptions) -> [UInt8] {
     if options.isEmpty { return bytes }
     return unsafe bytes.withUnsafeBytes { bytes in
@@ -139,7 +139,7 @@ extension TextPattern {
     }
   }
 
-  /// ASCII is folded here, which is quick; other text by Foundation.
+  /// ASCII is folded here, which is fast; other text by Foundation.
   static func withFolded<R>(
     _ bytes: UnsafeRawBufferPointer, _ options: StringOptions,
     _ body: (UnsafeRawBufferPointer) -> R
