@@ -1,7 +1,6 @@
 internal import CTarn
 
-/// What a file keeps about all objects of a class together. Written by each commit that adds or
-/// removes one.
+/// A file's record about all objects of a class. Written by each commit that adds or removes one.
 ///
 ///     0  u8 format, 7 x 0      8  i64 next key      16  u64 rows
 ///    24  i64 smallest key     32  i64 largest key   40  u32 checksum of all before it

@@ -12,12 +12,12 @@ package struct DirectoryEntry: Equatable, Sendable {
 }
 
 /// A view of one page of a class's directory: some 250 clusters, in the order of their keys.
-/// Little endian, nothing aligned:
+/// Little endian and unaligned:
 ///
 ///      0  u8   format, 1
 ///      1  u8   key width: 1, 2, 4 or 8
 ///      2  u16  clusters, 1...320
-///      4  u32  rows of all of them
+///      4  u32  rows in all of them
 ///      8  u32  checksum (CRC-32C) of the bytes from 12 on
 ///     12  u32  0
 ///     16  i64  key base: the first cluster's first key

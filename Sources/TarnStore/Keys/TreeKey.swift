@@ -1,6 +1,6 @@
-/// The keys of the one tree that a file consists of. Everything lies in LMDB's main tree, told
-/// apart by the first byte; numbers follow most significant byte first, signed ones with the sign
-/// bit flipped, so that the tree's bytewise order is the order of the numbers:
+/// The keys of a file's only tree. All entries are in LMDB's main tree, and the first byte gives
+/// their kind; numbers follow most significant byte first, signed ones with the sign bit flipped,
+/// so that the tree's bytewise order is the order of the numbers:
 ///
 ///     0x02 [piece u16]                                  schema, in pieces
 ///     0x10 [class u32]                                  class record
@@ -11,18 +11,18 @@
 ///     0x50 [id u64][label i64]                          page of a list, set or map
 ///     0x51 [id u64][first label i64]                    directory page over such pages
 ///     0x52 [id u64][piece u32]                          piece of a long element
-///     0x53 [class u32][column u16][owner i64][class u32][target i64]   how often it links there
-///     0x54 [id u64]                                     cell of a collection within a value
+///     0x53 [class u32][column u16][owner i64][class u32][target i64]   count of its links there
+///     0x54 [id u64]                                     cell of a nested collection
 ///     0x55 [class u32][rule u16][entry]                 page of a unique rule, see IndexPageKey
 ///     0x70 [version u64][class u32][chunk u16]          change record; class 0: its header,
 ///                                                       else the class id plus one
 ///     0x7e                                              head record
 ///     0x7f                                              reserved
 ///
-/// The head lies behind the change records because each commit writes both: so they share the
+/// The head record follows the change records because each commit writes both: so they share the
 /// tree's last pages.
 ///
-/// A key of fixed length is built on the stack and never touches the heap.
+/// A key has a fixed capacity and is built on the stack, without heap allocation.
 package struct TreeKey: Sendable {
   package enum Tag: UInt8, Sendable {
     case schema = 0x02

@@ -1,5 +1,5 @@
-/// Values whose bytes say what type they are: the cells of mixed columns, the elements of
-/// small collections, and elements in pages that have no column of a fixed width.
+/// Values whose bytes include their type: the cells of mixed columns, the elements of small
+/// collections, and elements in pages without a column of a fixed width.
 ///
 ///     u8 tag, then
 ///      0 null
@@ -17,10 +17,10 @@
 ///     13 object        class varint, key as zigzag varint
 ///     14 list          id varint
 ///     15 map           id varint
-///     16 long string   id varint, length varint: the bytes lie under that id, in pieces
+///     16 long string   id varint, length varint: the bytes are under that id, in pieces
 ///     17 long data     as above
 ///
-/// Words are little endian, the bytes of ids most significant first. No bytes at all are null.
+/// Words are little endian, the bytes of ids most significant first. An empty cell is null.
 enum TaggedValue: Equatable {
   case value(Value)
   /// A string or data value that is stored elsewhere.

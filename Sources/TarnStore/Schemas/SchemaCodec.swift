@@ -1,6 +1,6 @@
 internal import CTarn
 
-/// The schema as bytes. One stream, cut into pieces that each fit a page:
+/// The schema as bytes: one stream, cut into pieces that each fit a page:
 ///
 ///     u32  format: 2 if a class has unique rules, else 1
 ///     u32  length of the stream from byte 12 on
@@ -11,7 +11,7 @@ internal import CTarn
 ///         u8 collection (0 none, 1 list, 2 set, 3 map), target class + 1 or 0
 ///       format 2: number of unique rules, then for each: number of columns, the columns
 ///
-/// So a library that does not know of unique rules refuses a file that has some.
+/// So a library without unique rules refuses a file that has some.
 ///
 /// Numbers inside are base-128 varints, names their UTF-8 after its length: neither has a limit.
 /// The u32 are little endian.

@@ -1,7 +1,7 @@
 internal import CTarn
 
-/// The one record that says which version of the store the tree holds. Every commit writes it, in
-/// the same transaction as everything else; what a reader finds in it is the version that it sees.
+/// The record of the store's version in the tree. Every commit writes it, in the same transaction
+/// as everything else; a reader sees the version that it finds there.
 ///
 ///      0  u32  magic                 4  u32  format
 ///      8  u64  version              16  u64  commit id
@@ -10,8 +10,8 @@ internal import CTarn
 ///     64  u64  next collection id   72  u32  0
 ///     76  u8   durability, 3 x 0    80  u32  checksum of all before it
 ///
-/// Little endian. Every format, also a later one, starts with magic and format and ends with the
-/// CRC-32C of the rest: so a damaged record is not mistaken for a newer one.
+/// Little endian. Every format, including later ones, starts with magic and format and ends with
+/// the CRC-32C of the rest: so a damaged record is not mistaken for a newer one.
 package struct HeadRecord: Equatable, Sendable {
   package static let currentFormat: UInt32 = 1
   /// The features that this library supports. None yet.
