@@ -69,7 +69,7 @@ package struct BenchChart {
         </style>
         <rect width="\(Self.width)" height="\(top)" fill="#ffffff"/>
       \(Self.text(title, Self.left, 26, style: "head"))\
-      \(Self.text("Shorter is better. Each workload has its own scale.", Self.left, 48))\
+      \(Self.text("Shorter is better. Each workload has a scale of its own.", Self.left, 48))\
       \(body)</svg>
 
       """

@@ -68,7 +68,7 @@ extension WorkingCluster {
   }
 }
 
-  // MARK: - Splitting
+// MARK: - Splitting
 
 extension WorkingCluster {
   /// Encodes full images from the left and returns the first of the remaining rows, which fit one

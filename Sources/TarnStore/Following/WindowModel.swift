@@ -137,7 +137,7 @@ package struct WindowModel: LiveModel {
   func explanation(_ rows: StoreRows) throws(StorageError) -> [String] {
     if window.isEmpty { return ["show: none"] }
     let last = window.upperBound == .max ? "on" : "to \(window.upperBound - 1)"
-    let shown = "show: positions \(window.lowerBound) \(last) in this order"
+    let shown = "show: in this order, positions \(window.lowerBound) \(last)"
     let read = try queryForReading?.explanation(ofFirst: window.upperBound, rows)
     return [shown, read].compactMap(\.self)
   }

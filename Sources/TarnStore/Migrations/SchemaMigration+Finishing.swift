@@ -49,7 +49,7 @@ extension SchemaMigration {
       let count = try ownerCount(of: key, in: id)
       guard count != 1 else { return }
       throw failure(
-        "class '\(session.schema[id].name)' becomes embedded, but one of its objects is linked "
+        "class '\(session.schema[id].name)' becomes embedded, but one of its objects is linked to "
           + "by \(count == 0 ? "no object" : "\(count) objects"), not by exactly one. Delete or "
           + "copy such objects in the migration's block. The file is unchanged.")
     }

@@ -43,7 +43,7 @@ enum ReaderTable {
     let slots = slots(of: handle)
     let counts = Dictionary(slots.map { ($0.processID, 1) }, uniquingKeysWith: +)
     var detail =
-      "all \(slots.count) read transactions that all processes share are in use"
+      "all \(slots.count) read transactions that the processes share are in use"
     if let (id, count) = counts.max(by: { ($0.value, $0.key) < ($1.value, $1.key) }) {
       detail +=
         "; \(name(of: id, lockPath)) has \(count) of them. Let it release frozen Realms, or "

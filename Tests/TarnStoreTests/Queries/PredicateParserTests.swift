@@ -249,7 +249,7 @@ import Testing
     ),
     (
       "dogs.@sum.age > ages.@max", 0,
-      "a collection operator compares with a number or a property by ==, !=, <, <=, > or >=, "
+      "compare a collection operator with a number or a property by ==, !=, <, <=, > or >=, "
         + "or by IN"
     ),
     (
@@ -379,7 +379,7 @@ import Testing
         "a == %@ AND b == %@", [.value(.int(1)), .values([])], 17,
         "argument 2 is a list, allowed only after IN and BETWEEN"
       ),
-      ("a IN %@", [.value(.int(1))], 5, "argument 1 is 1, and IN needs a list of values"),
+      ("a IN %@", [.value(.int(1))], 5, "argument 1 is 1, but IN needs a list of values"),
       ("a IN %@", [.unusable("a map")], 5, "argument 1 is a map"),
       ("a BETWEEN %@", [.values([.int(1)])], 10, "expected two values after BETWEEN, found 1"),
       ("a == %@", [], 5, "there is no argument 1 for %@"),
@@ -396,8 +396,8 @@ import Testing
   @Test(arguments: [
     ("i == 1 AND nothing == 1", 11, "class 'Thing' has no property 'nothing'"),
     ("(i == nothing)", 6, "class 'Thing' has no property 'nothing'"),
-    ("i == 1 OR NOT s > 1", 14, "compare with 1"),
-    ("1 < i AND i BETWEEN {1, 'x'}", 10, "compare with \"x\""),
+    ("i == 1 OR NOT s > 1", 14, "compared with 1"),
+    ("1 < i AND i BETWEEN {1, 'x'}", 10, "compared with \"x\""),
     ("i.name == 1", 0, "'i.name' cannot continue there"),
     ("i == 1 OR owner.nmae == 'x'", 10, "has no property 'nmae': the nearest name is 'name'"),
     ("s == Rex", 5, "class 'Thing' has no property 'Rex'; write a string in quotes"),

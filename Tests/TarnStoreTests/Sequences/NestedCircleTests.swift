@@ -74,7 +74,7 @@ struct NestedCircleTests {
       }
     }
     #expect(error?.code == .corrupted)
-    #expect(error?.detail.contains("more than 100 deep, or in each other") == true)
+    #expect(error?.detail.contains("over 100 deep, or contain themselves") == true)
   }
 
   @Test func theCheckTellsOfIt() throws {

@@ -18,7 +18,7 @@ struct ChangeLoopTrapTests: TrapSuite {
       case .unmanagedList, .unmanagedValues:
         "Only collections which are managed by a Realm support change notifications"
       case .unmanagedObject: "Only objects which are managed by a Realm support change notif"
-      case .frozen, .frozenRealm: "nothing can be observed of, a frozen Realm"
+      case .frozen, .frozenRealm: "Cannot observe a frozen Realm"
       case .deleted: "Cannot observe a deleted or invalidated object."
       case .afterChanges: "after making changes in a write transaction"
       case .elsewhere, .realmElsewhere: "thread"

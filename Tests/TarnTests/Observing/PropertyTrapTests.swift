@@ -38,7 +38,7 @@ struct PropertyTrapTests: TrapSuite {
     TrapCase("observing a computed property", "so its changes are not reported") { _ in
       Cat(1).observe(\.description) { _, _ in }.invalidate()
     },
-    TrapCase("observing a frozen object", "no property can be observed of, a frozen Realm") {
+    TrapCase("observing a frozen object", "Cannot observe a property of a frozen Realm") {
       shelter in
       let a = try shelter.open(cats: 1)
       a.cat(0)!.freeze().observe(\.age) { _, _ in }.invalidate()

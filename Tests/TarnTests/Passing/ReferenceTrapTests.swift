@@ -15,7 +15,7 @@ struct ReferenceTrapTests: TrapSuite {
   }
 
   private static let unmanaged =
-    "only what is managed by a Realm can be passed on. Add the object first."
+    "only managed objects and collections can be passed on. Add the object first."
 
   static let traps: [TrapCase] = [
     misuse("an unmanaged object", "'Glacier': " + unmanaged) { _ in

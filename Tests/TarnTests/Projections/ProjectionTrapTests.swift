@@ -48,7 +48,7 @@ struct ProjectionTrapTests: TrapSuite {
       case .stored: "'ClimberCard' is a projection, which cannot be stored"
       case .unknownProperty: "'name'"
       case .frozen: "Cannot set Climber.firstName of a frozen Realm"
-      case .observedFrozen: "nothing can be observed of, a frozen Realm"
+      case .observedFrozen: "Cannot observe a frozen Realm"
       case .observedUnmanaged: "Only objects which are managed by a Realm"
       case .observedUnknown, .loopAlongUnknown:
         "'ClimberCard' has no projected property at the start of the key path 'nme'."

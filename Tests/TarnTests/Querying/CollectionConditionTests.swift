@@ -233,7 +233,7 @@ struct CollectionConditionTests {
     ("parts.@count == 'a'", 1, "which cannot be compared with \"a\""),
     (
       "parts.weight.@count == 1", 1,
-      "'parts.weight' goes on behind a collection: write ANY before it"
+      "'parts.weight' continues past a collection: write ANY before it"
     ),
     ("ANY parts.weight.@count == 1", 5, "@count must follow a collection"),
     ("ANY parts.@count == 1", 5, "'parts.@count' is one number: omit ANY"),
@@ -241,7 +241,7 @@ struct CollectionConditionTests {
     ("ANY @links.Hopper.legs == nil", 5, "class 'Hopper' has no property 'legs'"),
     ("@links.HopperPart.next.@count > 1", 1, "does not link to objects of class 'Hopper'"),
     ("@links.Nobody.next.@count > 1", 1, "there is no class 'Nobody' that could link here"),
-    ("@links.Hopper.inner == nil", 1, "through 'Hopper.inner' is a collection: conditions on it"),
+    ("@links.Hopper.inner == nil", 1, "through 'Hopper.inner' are a collection: conditions on"),
     ("SELF == nil", 1, "SELF is an object here: compare a property of it"),
     ("tags.@max > 1", 1, "@max needs numbers or dates: 'tags' is of type string"),
     ("parts.@sum > 1", 1, "@sum needs numbers: 'parts' is of type link"),

@@ -88,7 +88,7 @@ struct FilterErrorTests {
       ("number == 1", [1], 12, "1 arguments were given, but the filter has 0 placeholders"),
       ("number == %d", ["1"], 11, "argument 1 is \"1\", but %d needs a whole number"),
       ("number == %@", [[1]], 11, "argument 1 is a list, allowed only after IN and BETWEEN"),
-      ("number IN %@", [1], 11, "argument 1 is 1, and IN needs a list of values"),
+      ("number IN %@", [1], 11, "argument 1 is 1, but IN needs a list of values"),
       ("number IN %@", [[[1]]], 11, "argument 1 is a list with a list of lists"),
       ("number == %@", [UInt64.max], 11, "argument 1 is \(UInt64.max), which no property can hold"),
       ("number == %@", [["a": 1]], 11, "argument 1 is a dictionary"),
@@ -107,8 +107,8 @@ struct FilterErrorTests {
       ("next == %@", [other.record(0)], 9, "argument 1 is an object of another Realm"),
       (
         "next == %@", [archive.folder(1)], 1,
-        "property 'next' of class 'Record' is of type link to 'Record', which does not compare "
-          + "with an object of class 'Folder'"
+        "property 'next' of class 'Record' is of type link to 'Record', which cannot be "
+          + "compared with an object of class 'Folder'"
       ),
       (
         "number == %@", [archive.record(1)], 1,

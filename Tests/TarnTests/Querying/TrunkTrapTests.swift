@@ -8,7 +8,7 @@ struct TrunkTrapTests: TrapSuite {
   static let traps: [TrapCase] = [
     TrapCase(
       "nil of a property that is never nil",
-      "'limit' is never nil, because its type is not optional: leave the condition out"
+      "'limit' is never nil, because its type is not optional: remove the condition"
     ) { _ in _ = condition { $0.limit == nil } },
     TrapCase(
       "a negative position",

@@ -82,7 +82,7 @@ struct FreezingTrapTests: TrapSuite {
     },
   ]
 
-  private static let nothingToObserve = "nothing can be observed of, a frozen Realm"
+  private static let nothingToObserve = "Cannot observe a frozen Realm"
   private static let observing: [TrapCase] = [
     misuse("observed Realm", nothingToObserve) { _ = $0.realm.freeze().observe { _, _ in } },
     misuse("observed object", nothingToObserve) {
@@ -222,12 +222,12 @@ struct FreezingTrapTests: TrapSuite {
   ]
 
   private static let readingWhatIsInvalidated: [TrapCase] = [
-    misuse("object's property", "an object of class 'Glacier' is used after that") { instance in
+    misuse("object's property", "an object of class 'Glacier' was used afterwards") { instance in
       let glacier = instance.glacier(1)!.freeze()
       glacier.realm!.invalidate()
       print(glacier.name)
     },
-    misuse("list's element", "The collection 'depths' is used after") { instance in
+    misuse("list's element", "The collection 'depths' was used after") { instance in
       let depths = instance.glacier(1)!.freeze().depths
       depths.realm!.invalidate()
       print(depths[0])

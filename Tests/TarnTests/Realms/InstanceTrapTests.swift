@@ -24,7 +24,7 @@ struct InstanceTrapTests: TrapSuite {
       case .tooManyVersions: "in the Realm exceeded the limit of 1"
       case .pumpedElsewhere: "A ManualScheduler must be pumped on its own thread"
       case .notTheMainQueue: "this is not the main queue"
-      case .notItsQueue: "call this inside of 'another'"
+      case .notItsQueue: "call this on 'another'"
       case .tokenEndedElsewhere: "must be invalidated on the Realm's thread"
       }
     }

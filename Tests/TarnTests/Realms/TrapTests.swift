@@ -172,7 +172,7 @@ struct TrapTests: TrapSuite {
         _ = try? Realm(configuration: configuration, queue: queue)
       }
     },
-    TrapCase("a queue that is not the current one", "call this inside of 'another'") { shelter in
+    TrapCase("a queue that is not the current one", "call this on 'another'") { shelter in
       _ = try Realm(configuration: shelter.configuration, queue: DispatchQueue(label: "another"))
     },
   ]

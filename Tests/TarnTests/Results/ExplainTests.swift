@@ -126,7 +126,7 @@ import Testing
     }
     let lasts = records.sorted(by: \.id, ascending: false)
     #expect(lines(lasts)[1] == "order: by the primary key, descending")
-    let shown = "show: positions 0 to 19 in this order"
+    let shown = "show: in this order, positions 0 to 19"
     #expect(read(records.sorted(by: \.text)) == shown)
     #expect(read(records.where { $0.id == 7 }) == shown)
     // Within a write only who keeps all rows looks at those that it changed from their end.

@@ -157,8 +157,8 @@ struct WindowTests {
 
   @Test func explains() {
     let read = "\nread: from the beginning of the index on 'age' until 5 are found, and only those"
-    #expect(cats.window(2..<5).explain().hasSuffix("in their order, positions 2 to 4" + read))
-    #expect(cats.offset(2).explain().hasSuffix("in their order, positions 2 on"))
+    #expect(cats.window(2..<5).explain().hasSuffix("in this order, positions 2 to 4" + read))
+    #expect(cats.offset(2).explain().hasSuffix("in this order, positions 2 on"))
     #expect(cats.limit(0).explain().hasSuffix("show: none"))
   }
 }

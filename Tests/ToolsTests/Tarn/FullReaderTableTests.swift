@@ -38,8 +38,8 @@ import Testing
     let files = try FileManager.default.contentsOfDirectory(atPath: folder.path)
 
     let start =
-      "tarn: a.realm: showing a private copy. All 4096 read transactions that the processes can "
-      + "have together are taken; "
+      "tarn: a.realm: showing a private copy. All 4096 read transactions that the processes "
+      + "share are in use; "
     let inspected = try run("inspect", "a.realm", "--check")
     #expect(inspected.status == 0)
     #expect(inspected.errors.hasPrefix(start), "\(inspected.errors)")
