@@ -1,15 +1,15 @@
 extension ChangeRecord {
   /// Reads chunk 0 of the header under that version.
   ///
-  /// - Throws: `.corrupted` for bytes that no writer wrote, `.newerFormat` for what only a newer
-  ///   version of this library understands.
+  /// - Throws: `.corrupted` for malformed bytes, `.newerFormat` for a record that only a newer
+  ///   version of this library can read.
   package static func decodeHeader(
     _ bytes: UnsafeRawBufferPointer, version: Version
   ) throws(StorageError) -> Header {
     try unsafe openHeader(bytes, version: version).header
   }
 
-  /// The same, with the reader behind it.
+  /// The same, and returns the reader positioned after it.
   private static func openHeader(
     _ bytes: UnsafeRawBufferPointer, version: Version
   ) throws(StorageError) -> (header: Header, rest: RecordReader) {
@@ -20,7 +20,7 @@ extension ChangeRecord {
     return (header, reader)
   }
 
-  /// Reads one of the chunks 1..<`headerChunkCount` of the header, in their order.
+  /// Reads one of the chunks 1..<`headerChunkCount` of the header, in order.
   package static func decodeHeaderChunk(
     _ bytes: UnsafeRawBufferPointer, chunk: UInt16, into header: inout Header
   ) throws(StorageError) {
@@ -28,8 +28,8 @@ extension ChangeRecord {
     try readSummaries(&reader, into: &header)
   }
 
-  /// What the header alone says: the range, the classes and whether they were cleared. The chunks
-  /// add the keys.
+  /// The contents of the header alone: the range, the classes and whether they were cleared. The
+  /// chunks add the keys.
   package static func emptyChangeSet(_ header: Header) -> ChangeSet {
     ChangeSet(
       from: header.from, to: header.to,
@@ -40,7 +40,7 @@ extension ChangeRecord {
       }, schemaChanged: header.schemaChanged)
   }
 
-  /// Reads the sections that a whole record has in chunk 0, behind the header.
+  /// Reads the sections of a whole record in chunk 0, after the header.
   private static func decodeWhole(
     _ reader: inout RecordReader, into changes: inout ChangeSet
   ) throws(StorageError) {
@@ -49,14 +49,14 @@ extension ChangeRecord {
     try state.scripts.finish()
   }
 
-  /// Where the reader of sections is: what it knows from those before.
+  /// The state of the reader of sections.
   private struct SectionState {
     /// The position of the class among the changes.
     var classIndex: Int?
     var scripts = SequenceReader()
   }
 
-  /// The whole record, its values fetched through `read` by (class field, chunk). With `classes`
+  /// Decodes the whole record; `read` returns its values by (class field, chunk). With `classes`
   /// only those are read; the others keep the summary's flags and no keys.
   ///
   /// - Throws: also `.corrupted` if a value is missing (`read` returns nil).
@@ -98,7 +98,7 @@ extension ChangeRecord {
     return (header, changes)
   }
 
-  /// The sections have to say what the header promised.
+  /// The sections must match the header.
   private static func check(
     _ entry: ClassChanges, _ summary: Summary
   ) throws(StorageError) {
@@ -110,7 +110,7 @@ extension ChangeRecord {
     else { throw .damagedRecord("its parts contradict its header") }
   }
 
-  /// Checks what all values begin with.
+  /// Checks the start that all values have.
   private static func open(
     _ bytes: UnsafeRawBufferPointer, version: Version, classField: UInt32, chunk: UInt16
   ) throws(StorageError) -> RecordReader {

@@ -1,5 +1,5 @@
 extension ChangeSet {
-  /// Traps if the set contradicts itself. For tests.
+  /// Traps if the set is inconsistent. For tests.
   package func checkInvariants() {
     require(from <= to)
     requireAscending(classes.map(\.id))
