@@ -4,7 +4,7 @@ struct ConstantBuilder {
   let names: [String]
   let schema: StoreSchema
   let options: StringOptions
-  /// What has the column may be missing, which rows do not show.
+  /// The object with the column may be missing, which rows do not show.
   private let mayBeNowhere: Bool
 
   init(
@@ -107,7 +107,7 @@ struct ConstantBuilder {
   func membership(_ values: [Value]) throws(PredicateError) -> ScalarTest? {
     switch path.type {
     case .int:
-      // A number that no integer equals is no member.
+      // A number that is not an integer cannot be a member.
       let domains = try all(values, number).compactMap { Domain<Int64>(.equal, number: $0) }
       return Domain(domains.flatMap(\.values)).map { .int($0) }
     case .double, .float:
@@ -247,7 +247,7 @@ extension ConstantBuilder {
 }
 
 extension ColumnPath {
-  /// Throws if the operator makes no sense for the column's type.
+  /// Throws if the operator does not apply to the column's type.
   func check(
     _ op: ComparisonOperator, _ options: StringOptions, _ names: [String], _ schema: StoreSchema
   ) throws(PredicateError) {

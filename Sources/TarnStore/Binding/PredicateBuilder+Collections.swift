@@ -41,8 +41,8 @@ extension PredicateBuilder {
     }
   }
 
-  /// A comparison of a constant with what is in a map under a key, or with a mixed value; nil
-  /// for others.
+  /// A comparison of a constant with the value of a map's key, or with a mixed value; nil for
+  /// others.
   func nodeOfElement(
     _ comparison: Comparison, _ depth: Int
   ) throws(PredicateError) -> ResolvedNode? {
@@ -62,7 +62,7 @@ extension PredicateBuilder {
       ? try some(path, condition, depth) : try behind(path, condition, depth)
   }
 
-  /// Nil for a path that takes no step into a value.
+  /// Nil for a path without a step into a value.
   func elementPath(_ names: [String]) throws(PredicateError) -> CollectionPath? {
     // Most paths are one name of a plain column, which needs no search.
     if names.count == 1, let column = schema[classID]?.named(names[0]),
@@ -74,7 +74,7 @@ extension PredicateBuilder {
     if names.contains(where: { ValueStep($0) != nil }) {
       found = try CollectionPath.find(names, from: classID, in: schema)
     } else {
-      // What is wrong with other paths is said in other words.
+      // Errors of other paths are reported elsewhere.
       found = try? CollectionPath.find(names, from: classID, in: schema)
     }
     guard let found, found.hasSteps else { return nil }
@@ -101,8 +101,8 @@ extension PredicateBuilder {
     return .collection(CollectionTest(path, .matching(target, node, count: count)))
   }
 
-  /// About a collection of an object that is one element of another: `parts['left'].screws.@count`.
-  /// Nil for others.
+  /// A condition on a collection of an object that is an element of another collection:
+  /// `parts['left'].screws.@count`. Nil for others.
   private func collectionOfElement(
     _ path: CollectionPath, _ condition: CollectionCondition, _ depth: Int
   ) throws(PredicateError) -> ResolvedNode? {
@@ -147,13 +147,13 @@ extension PredicateBuilder {
     let value = try constant(right, condition)
     let node = try number(path, condition, result).node(op, value)
     if aggregate == .sum, result == .int, value != .null {
-      // The sum may be one that no integer is.
+      // The sum may be beyond the range of integers.
       return .values(ValuePair(.total(ElementWay(path), total), op, .constant(value)))
     }
     return .collection(CollectionTest(path, .aggregate(aggregate, behind, result, node)))
   }
 
-  /// Builds tests of a number that a collection comes to.
+  /// Builds tests of a collection's aggregate.
   private func number(
     _ path: CollectionPath, _ condition: CollectionCondition, _ type: ColumnType
   ) -> ConstantBuilder {
@@ -180,7 +180,7 @@ extension PredicateBuilder {
     return .collection(CollectionTest(path, .count(try builder.node(op, value))))
   }
 
-  /// About what the path names behind the elements, which are objects.
+  /// A condition on the rest of the path, from elements that are objects.
   private func behind(
     _ path: CollectionPath, _ condition: CollectionCondition, _ depth: Int
   ) throws(PredicateError) -> ResolvedNode {
@@ -204,7 +204,7 @@ extension PredicateBuilder {
     return .collection(CollectionTest(path, .object(target, node)))
   }
 
-  /// About the elements themselves.
+  /// A condition on the elements themselves.
   private func some(
     _ path: CollectionPath, _ condition: CollectionCondition, _ depth: Int
   ) throws(PredicateError) -> ResolvedNode {
@@ -243,7 +243,7 @@ extension PredicateBuilder {
     return ConstantBuilder(element, condition.path, schema, [])
   }
 
-  /// Of an element that may have none there: passes every object of the class, and not nothing.
+  /// For an element that may not exist: passes for every existing object of the class.
   private func isThere(_ owner: ClassSchema) -> ResolvedNode {
     guard isElement, let column = owner.columns.first(where: { !$0.isRemoved }) else {
       return .constant(true)
@@ -253,7 +253,7 @@ extension PredicateBuilder {
     return .test(ColumnTest(path, .isNull, isNegated: true))
   }
 
-  /// An object against the members of another.
+  /// Compares an object with the members of another.
   func node(
     _ op: ComparisonOperator, membersOf name: String, _ members: Predicate,
     _ condition: some CustomStringConvertible, depth: Int
@@ -272,7 +272,7 @@ extension PredicateBuilder {
 }
 
 extension CollectionAggregate {
-  /// What the aggregate of values of a type is compared as.
+  /// The type in which the aggregate of values of a type is compared.
   fileprivate func type(of type: ColumnType) -> ColumnType {
     switch self {
     case .minimum, .maximum: type
@@ -283,7 +283,7 @@ extension CollectionAggregate {
 }
 
 extension CollectionCondition.Test {
-  /// True where the path may go through several collections.
+  /// True if the path may lead through several collections.
   fileprivate var isAboutSome: Bool {
     switch self {
     case .any, .anyWithin, .allWithin, .anyCount: true
@@ -291,7 +291,7 @@ extension CollectionCondition.Test {
     }
   }
 
-  /// True if the elements come to something that compares with a property.
+  /// True if the aggregate is compared with a property.
   fileprivate var isAboutProperty: Bool {
     switch self {
     case .count(_, .path), .aggregate(_, _, .path): true
@@ -299,7 +299,7 @@ extension CollectionCondition.Test {
     }
   }
 
-  /// The condition on what some element, or what is behind it, has there.
+  /// The condition on the value of any element, or of a property of it.
   fileprivate func onOneValue(
     _ left: Operand, _ condition: CollectionCondition
   ) throws(PredicateError) -> Predicate {
@@ -320,7 +320,7 @@ extension CollectionCondition.Test {
 }
 
 extension ConstantBuilder {
-  /// A condition on a value that is in no row.
+  /// A condition on a value that is not in a row.
   func node(_ predicate: Predicate) throws(PredicateError) -> ResolvedNode {
     switch predicate {
     case .constant(let value): return .constant(value)
@@ -352,7 +352,7 @@ extension ConstantBuilder {
     let inside = ResolvedNode.all([
       try node(.greaterOrEqual, low), try node(isClosed ? .lessOrEqual : .less, high),
     ])
-    // Null precedes strings, but is not one of them.
+    // Null sorts before strings, but is not one.
     let outside = ResolvedNode.all([
       try node(.notEqual, .null),
       .any([try node(.less, low), try node(isClosed ? .greater : .greaterOrEqual, high)]),

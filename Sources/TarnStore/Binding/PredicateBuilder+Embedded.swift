@@ -1,10 +1,10 @@
 extension PredicateBuilder {
-  /// Two properties that have embedded objects: those are equal if their members are, one by one,
-  /// or if neither is there. Nil for other properties.
+  /// Two properties with embedded objects: they are equal if their members are, one by one, or if
+  /// both are nil. Nil for other properties.
   func embeddedPair(
     _ comparison: Comparison, _ left: [String], _ right: [String], _ depth: Int
   ) throws(PredicateError) -> ResolvedNode? {
-    // Mistakes in paths are said where all pairs are bound.
+    // Errors in paths are reported where all pairs are bound.
     guard let first = try? ColumnPath(left, from: classID, in: schema),
       let second = try? ColumnPath(right, from: classID, in: schema),
       let target = first.target, target == second.target,

@@ -1,7 +1,8 @@
-/// Places are objects in the way of GeoJSON:
-/// `{ type: "Point", coordinates: [longitude, latitude] }`.
+/// Places are objects in the form of GeoJSON: `{ type: "Point", coordinates: [longitude, latitude]
+/// }`.
 extension PredicateBuilder {
-  /// The condition that the place at a path is within a shape; of no path the object itself is one.
+  /// The condition that the place at a path is within a shape; with an empty path the object itself
+  /// is the place.
   func location(
     _ names: [String], _ shape: GeoShape, _ comparison: Comparison
   ) throws(PredicateError) -> ResolvedNode {

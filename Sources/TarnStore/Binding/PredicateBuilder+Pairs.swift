@@ -1,10 +1,9 @@
-/// Comparisons of properties with each other, and with what is in collections and in values of any
-/// type.
+/// Comparisons of properties with each other, and with values in collections and mixed values.
 extension PredicateBuilder {
   /// One side of a comparison.
   private struct Side {
     let source: ValueSource
-    /// What describes its values: their type, and the class that has them.
+    /// Describes its values: their type, and the class that has them.
     let column: ColumnPath
     let names: [String]
 
@@ -20,7 +19,7 @@ extension PredicateBuilder {
     return try pair(first, comparison.op, second, comparison.options, comparison)
   }
 
-  /// Of a property and the elements of a collection, on either side.
+  /// A property and the elements of a collection, on either side.
   func pairOfElements(
     _ condition: CollectionCondition, _ op: ComparisonOperator, _ right: [String],
     _ options: StringOptions, _ depth: Int
@@ -39,7 +38,7 @@ extension PredicateBuilder {
     return try pair(first, op, second, options, condition)
   }
 
-  /// What a collection comes to, of that type, against what a path of names leads to.
+  /// An aggregate of that type, compared with the value of a path.
   func total(
     _ total: CollectionTotal, _ type: ColumnType, _ path: CollectionPath,
     _ condition: CollectionCondition, _ op: ComparisonOperator, _ names: [String], _ depth: Int
@@ -62,7 +61,7 @@ extension PredicateBuilder {
     return .values(ValuePair(source, op, side.source))
   }
 
-  /// The right side of a condition that compares with nothing but a value.
+  /// The right side of a condition that compares only with a value.
   func constant(
     _ right: Operand, _ condition: CollectionCondition
   ) throws(PredicateError) -> Value {
@@ -115,13 +114,13 @@ extension PredicateBuilder {
         + "elements with each other outside a SUBQUERY: \(condition)")
   }
 
-  /// A property, or what lies within a value or collection by steps.
+  /// A property, or a value inside a value or collection by steps.
   private func side(_ names: [String], _ depth: Int) throws(PredicateError) -> Side {
     if let path = try elementPath(names) { return try side(path, names, depth) }
     return try plainSide(names)
   }
 
-  /// The same, and through collections.
+  /// The same, also through collections.
   private func sideOfElements(_ names: [String], _ depth: Int) throws(PredicateError) -> Side {
     guard let path = try CollectionPath.find(names, from: classID, in: schema) else {
       return try plainSide(names)

@@ -1,6 +1,6 @@
 extension ResolvedPredicate {
   /// Binds a predicate to a class. Throws, with the names of the class and the property, if a
-  /// property does not exist, a path leads through something else than links, a constant does
+  /// property does not exist, a path leads through a property that is not a link, a constant does
   /// not fit its column or an operator its type.
   package init(
     _ predicate: Predicate, on classID: ClassID, in schema: StoreSchema
@@ -13,15 +13,16 @@ extension ResolvedPredicate {
   }
 }
 
-/// Turns a tree of names into one of columns.
+/// Converts a tree of names into one of columns.
 struct PredicateBuilder {
   let classID: ClassID
   let schema: StoreSchema
-  /// The object is an element of a map or list that may have none there, so that all of its
-  /// properties may be null.
+  /// The object is an element of a map or list that may not exist, so all of its properties may be
+  /// null.
   var isElement = false
 
-  /// Deeper trees than the parser makes come from programs; past this the walks would overflow.
+  /// Programs can build deeper trees than the parser; beyond this, recursion would overflow the
+  /// stack.
   static let depthMax = 2 * PredicateParser.depthMax
 
   func node(_ predicate: Predicate, depth: Int) throws(PredicateError) -> ResolvedNode {
@@ -85,7 +86,7 @@ struct PredicateBuilder {
     return ConstantBuilder(path, names, schema, options, mayBeNowhere: isElement)
   }
 
-  /// What a link leads to against the members of an object.
+  /// Compares a link's target with the members of an object.
   private func node(
     _ comparison: Comparison, _ names: [String], membersOf name: String, _ members: Predicate,
     _ depth: Int
@@ -97,7 +98,7 @@ struct PredicateBuilder {
           + "is of type \(path.typeName(in: schema)), which cannot be compared with an object of "
           + "class '\(name)'")
     }
-    // Says what does not fit in the words of the class that has the members.
+    // Reports mismatches in terms of the class that has the members.
     let inner = PredicateBuilder(classID: target, schema: schema)
     _ = try inner.node(.equal, membersOf: name, members, comparison, depth: depth + 1)
     guard comparison.op == .equal || comparison.op == .notEqual else {
