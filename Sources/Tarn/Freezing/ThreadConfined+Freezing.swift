@@ -39,8 +39,8 @@ extension ThreadConfined {
   fileprivate func frozen(in realm: Realm) -> Self {
     guard let frozen = _counterpart(in: realm) else {
       trap(
-        "'\(Self.self)' was created in the open write and cannot be frozen: freezing uses the state "
-          + "before the write. Commit it first.")
+        "'\(Self.self)' was created in the open write and cannot be frozen: freezing uses the "
+          + "state before the write. Commit it first.")
     }
     return frozen
   }

@@ -23,8 +23,8 @@ public struct Projected<Root: ObjectBase, Value: _Projectable> {
   @available(
     *, unavailable,
     message: """
-      A collection reached through an optional link cannot be projected. Project the link, or compute it: \
-      var names: ProjectedCollection<String>? { rootObject.owner?.dogs.projectTo.name }
+      A collection reached through an optional link cannot be projected. Project the link, or \
+      compute it: var names: ProjectedCollection<String>? { rootObject.owner?.dogs.projectTo.name }
       """
   )
   /// Never called: there would be nothing to show instead of a collection that is not there.

@@ -1,7 +1,7 @@
 /// An error below the public API, with the operation and the file. Bytes from a disk are never
 /// trusted: violations are reported as `.corrupted`.
 package struct StorageError: Error, Equatable, Sendable, CustomStringConvertible {
-  /// The kind of failure. A struct, not an enum, so that switches elsewhere must handle new codes.
+  /// The kind of failure. A struct, not an enum, so that switches elsewhere need a default.
   package struct Code: RawRepresentable, Hashable, Sendable {
     package let rawValue: Int
     package init(rawValue: Int) { self.rawValue = rawValue }

@@ -1,5 +1,5 @@
-/// The commit of one write: all of its changes in one LMDB transaction, which begins and ends inside
-/// one call.
+/// The commit of one write: all of its changes in one LMDB transaction, which begins and ends
+/// inside one call.
 ///
 /// The order of events, with the fault points of the crash tests:
 ///
