@@ -1,5 +1,5 @@
 #!/bin/bash
-# Builds the documentation into the folder that is named: a page that a web server can serve.
+# Builds the documentation into the given folder, for a web server.
 set -euo pipefail
 
 output=$1

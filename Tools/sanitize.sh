@@ -1,8 +1,8 @@
 #!/bin/bash
 # Runs the tests under a sanitizer: Tools/sanitize.sh address|thread [FILTER].
 #
-# Every process writes what its sanitizer finds to a file of its own. So a report fails the run even
-# if it comes from a process that a test starts and that ends as the test expects.
+# Every process writes its sanitizer's reports to a separate file. So a report fails the run even if
+# it comes from a process that a test starts and that ends as the test expects.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 kind=$1
@@ -10,21 +10,21 @@ filter=${2:-}
 reports=$PWD/build/sanitize-$kind
 
 options=log_path=$reports/report
-# Damaged files may end a process by a signal, and tests look by which.
+# Tests expect the signal by which a damaged file ends a process.
 options+=:handle_segv=0:handle_sigbus=0:handle_sigfpe=0
 case $kind in
   address) export ASAN_OPTIONS=$options:detect_leaks=${LEAKS:-0} ;;
-  # A forked child opens its stores in a thread of its own.
+  # A forked child opens its stores on a separate thread.
   thread) export TSAN_OPTIONS=$options:die_after_fork=0 ;;
   *) echo "sanitize: 'address' or 'thread', not '$kind'" >&2; exit 2 ;;
 esac
 
-# What a trap prints is read by tests; the backtrace after it starts a process, which the thread
-# sanitizer takes for a fault of its own.
+# Tests read the message of a trap; the backtrace after it starts a process, which the thread
+# sanitizer reports as an error.
 export SWIFT_BACKTRACE=enable=no
 
 build=(--sanitize="$kind" --scratch-path ".build/$kind")
-# Some code tells the thread sanitizer what it cannot see: see OpenWriteWatch.swift.
+# Some code describes to the thread sanitizer what it cannot see: see OpenWriteWatch.swift.
 if [ "$kind" = thread ]; then build+=(-Xswiftc -DTHREAD_SANITIZER); fi
 swift build --build-tests "${build[@]}"
 rm -rf "$reports"

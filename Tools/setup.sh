@@ -1,10 +1,10 @@
 #!/bin/bash
-# Makes a Debian machine with a Swift toolchain ready to build Tarn. Does nothing, and needs no
-# network and no rights, where everything is there already.
+# Installs the packages that Tarn needs on a Debian machine with a Swift toolchain. If all are
+# installed, it does nothing and needs neither network nor root.
 set -euo pipefail
 
 if ! command -v swift >/dev/null; then
-  echo "setup: no 'swift' on PATH. Install the Swift 6.3 toolchain (swift.org/install) first." >&2
+  echo "setup: 'swift' is not on PATH. Install the Swift 6.3 toolchain (swift.org/install)." >&2
   exit 1
 fi
 
@@ -14,13 +14,13 @@ has_library() { command -v pkg-config >/dev/null && pkg-config --exists "$1"; }
 has_library lmdb || missing+=(liblmdb-dev)
 has_library sqlite3 || missing+=(libsqlite3-dev)
 has_library icu-i18n || missing+=(libicu-dev)
-# Comes without a pkg-config file.
+# This package has no pkg-config file.
 [ -e /usr/include/bid_functions.h ] || missing+=(libintelrdfpmath-dev)
 [ ${#missing[@]} -eq 0 ] && exit 0
 
 if ! command -v apt-get >/dev/null; then
-  echo "setup: missing: ${missing[*]} (Debian's names), and there is no apt-get here." >&2
-  echo "setup: install them by this system's own means and try again." >&2
+  echo "setup: missing: ${missing[*]} (Debian's names). This system has no apt-get." >&2
+  echo "setup: install them with this system's package manager and try again." >&2
   exit 1
 fi
 
@@ -36,7 +36,7 @@ fi
 echo "setup: installing ${missing[*]} with apt-get"
 export DEBIAN_FRONTEND=noninteractive
 install=("${as_root[@]}" apt-get install --yes --quiet --no-install-recommends "${missing[@]}")
-# A list of packages that is old or was never fetched is the usual reason for a failure.
+# An old or missing list of packages is the usual cause of a failure.
 "${install[@]}" >/dev/null 2>&1 || {
   "${as_root[@]}" apt-get update --quiet >/dev/null
   "${install[@]}"

@@ -2,10 +2,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-// The compiler leaves a record of each type in a section of the binary, and Swift's runtime knows
-// those sections of everything that is loaded. We walk the records, follow each class to its
-// superclass by the descriptors alone, and make metadata only for those that derive from the
-// root. The forms below are Swift's stable ABI on Linux (docs/ABI/TypeMetadata.rst).
+// The compiler emits a record of each type into a section of the binary, and Swift's runtime knows
+// these sections in all loaded binaries. The search walks the records, follows each class to its
+// superclass by descriptors alone, and creates metadata only for classes that derive from the root.
+// The structures below are Swift's stable ABI on Linux (docs/ABI/TypeMetadata.rst).
 
 struct range { uintptr_t start, length; };
 struct sections {
@@ -14,7 +14,7 @@ struct sections {
   void *unused[2];
   struct range protocols, conformances, types;  // more follow
 };
-// Swift's runtime: calls `body` for the sections of each binary until it says false.
+// Swift's runtime: calls `body` for the sections of each binary until it returns false.
 extern void swift_enumerateAllMetadataSections(
     bool (*body)(const struct sections *, void *), void *context);
 
@@ -32,17 +32,17 @@ enum {
   DEPTH_MAX = 64,
 };
 
-// Offsets count from the field that holds them; 0 is nothing.
+// Offsets are relative to the field that holds them; 0 is null.
 static const void *relative(const int32_t *field) {
   return *field != 0 ? (const char *)field + *field : NULL;
 }
 
-// True for the descriptor of a class, false for other types and for none.
+// True for the descriptor of a class; false for other types and for NULL.
 static bool is_class(const struct class_descriptor *d) {
   return d != NULL && (d->flags & KIND_MASK) == KIND_CLASS;
 }
 
-// The superclass is given by its mangled name, which for a class starts with a reference to the
+// The superclass is named by its mangled name, which for a class starts with a reference to the
 // descriptor: 1 and its offset, or 2 and the offset of a pointer to it.
 static const struct class_descriptor *superclass_of(const struct class_descriptor *d) {
   const char *name = relative(&d->superclass);
@@ -60,7 +60,7 @@ struct search {
   void *context;
 };
 
-// True if the class has `root` among its superclasses. Ends early in a chain that makes no sense.
+// True if `root` is a superclass of the class. Stops early in a malformed chain.
 static bool derives(const struct class_descriptor *d, const struct class_descriptor *root) {
   for (int depth = 0; depth < DEPTH_MAX; depth++) {
     d = superclass_of(d);
@@ -70,13 +70,13 @@ static bool derives(const struct class_descriptor *d, const struct class_descrip
   return false;
 }
 
-// Looks through one binary's types and calls the search's body for those that it is about.
+// Visits the types of one binary and calls the search's body for matching classes.
 static bool visit(const struct sections *sections, void *context) {
   const struct search *search = context;
   const int32_t *records = (const int32_t *)sections->types.start;
   size_t count = sections->types.length / sizeof *records;
   for (size_t i = 0; i < count; i++) {
-    // The two low bits say whether the record leads to the descriptor or to a pointer to it.
+    // The two low bits say whether the record points to the descriptor or to a pointer to it.
     int32_t record = records[i], how = record & 3;
     if (record == 0 || how > 1) continue;
     const char *target = (const char *)&records[i] + (record & ~3);
@@ -98,7 +98,7 @@ void tarn_subclasses(
   swift_enumerateAllMetadataSections(visit, &search);
 }
 
-// Counts one more binary.
+// Counts one binary.
 static bool count(const struct sections *sections, void *context) {
   (void)sections;
   ++*(int64_t *)context;

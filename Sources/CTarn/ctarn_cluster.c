@@ -1,6 +1,6 @@
 #include "ctarn_cluster.h"
 
-// Four bits at a time: for processors without the instruction. Small, not fast.
+// Four bits at a time, for processors without the instruction. Small, not fast.
 static uint32_t crc_portable(uint32_t crc, const uint8_t *p, size_t count) {
   static const uint32_t table[16] = {
       0x00000000, 0x105ec76f, 0x20bd8ede, 0x30e349b1, 0x417b1dbc, 0x5125dad3,
@@ -19,9 +19,9 @@ static uint32_t crc_portable(uint32_t crc, const uint8_t *p, size_t count) {
 
 enum { LANE_BYTES = 256 };
 
-// The instruction takes three cycles and could start every cycle, so three lanes run side by
-// side. A lane's sum moves over the bytes behind it by a carry-less multiplication with
-// x^(8 * bytes - 33) mod P, whose 64-bit product the instruction itself reduces.
+// The instruction takes three cycles and can start every cycle, so three lanes run in parallel. A
+// lane's sum is advanced past the bytes after it by a carry-less multiplication with x^(8 * bytes -
+// 33) mod P, whose 64-bit product the instruction itself reduces.
 __attribute__((target("sse4.2,pclmul")))
 static uint32_t crc_by_instruction(uint32_t crc, const uint8_t *p, size_t count) {
   const __m128i over_one = _mm_cvtsi64_si128(0xb9e02b86);

@@ -8,8 +8,8 @@ tarn_collator *tarn_collator_open(
   UErrorCode status = U_ZERO_ERROR;
   UCollator *collator = ucol_open(locale, &status);
   if (U_FAILURE(status)) return NULL;
-  // Letters are the first level, diacritics the second and case the third; case alone is a level
-  // that can be had without diacritics.
+  // Letters are the first level, diacritics the second and case the third; the case level can also
+  // be enabled without diacritics.
   UColAttributeValue strength = ignores_diacritics ? UCOL_PRIMARY
                                 : ignores_case     ? UCOL_SECONDARY
                                                    : UCOL_TERTIARY;
@@ -17,7 +17,7 @@ tarn_collator *tarn_collator_open(
   bool has_case_level = ignores_diacritics && !ignores_case;
   ucol_setAttribute(collator, UCOL_CASE_LEVEL, has_case_level ? UCOL_ON : UCOL_OFF, &status);
   ucol_setAttribute(collator, UCOL_NUMERIC_COLLATION, is_numeric ? UCOL_ON : UCOL_OFF, &status);
-  // Both ways of writing a letter are the same, also with several marks.
+  // Composed and decomposed letters are equal, also with several marks.
   ucol_setAttribute(collator, UCOL_NORMALIZATION_MODE, UCOL_ON, &status);
   if (U_FAILURE(status)) {
     ucol_close(collator);

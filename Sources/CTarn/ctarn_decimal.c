@@ -1,15 +1,15 @@
 #include "ctarn_decimal.h"
 #include "ctarn_packages.h"
 
-// The variant of the library that takes operands, rounding mode and flags by address: what is
-// passed does not hang on how a compiler passes sixteen bytes, and no state is shared by threads.
+// The variant of the library that takes operands, rounding mode and flags by address: passing does
+// not depend on the compiler's convention for sixteen bytes, and threads share no state.
 #define DECIMAL_CALL_BY_REFERENCE 1
 #define DECIMAL_GLOBAL_ROUNDING 0
 #define DECIMAL_GLOBAL_EXCEPTION_FLAGS 0
 #include <bid_conf.h>
 #include <bid_functions.h>
 
-// As the library has it, whatever the order of bytes in words of 64 bits.
+// In the library's form, whatever the order of bytes in 64-bit words.
 static BID_UINT128 from(tarn_decimal value) {
   BID_UINT128 bits;
   bits.w[BID_HIGH_128W] = value.high;
@@ -24,7 +24,8 @@ static tarn_decimal to(BID_UINT128 bits) {
 
 typedef void operation(BID_UINT128 *, BID_UINT128 *, BID_UINT128 *, _IDEC_round *, _IDEC_flags *);
 
-// Any of the four, with ties to even. What the flags would say, the result says.
+// Any of the four operations, with ties to even. The flags are ignored, because the result says the
+// same.
 static tarn_decimal apply(operation *operation, tarn_decimal a, tarn_decimal b) {
   BID_UINT128 x = from(a), y = from(b), result;
   _IDEC_round rounding = BID_ROUNDING_TO_NEAREST;
@@ -48,13 +49,13 @@ tarn_decimal tarn_decimal_parse(const char *text, bool *exact) {
   BID_UINT128 result;
   _IDEC_round rounding = BID_ROUNDING_TO_NEAREST;
   _IDEC_flags flags = 0;
-  // Only read, though the library does not say so.
+  // Only read, although the library does not declare it const.
   bid128_from_string(&result, (char *)text, &rounding, &flags);
   *exact = (flags & BID_INEXACT_EXCEPTION) == 0;
   return to(result);
 }
 
-// Sets the flag for inexact if the double is not the number itself.
+// Sets the inexact flag if the double differs from the number.
 static double to_double(tarn_decimal value, _IDEC_round rounding, _IDEC_flags *flags) {
   BID_UINT128 bits = from(value);
   double result;

@@ -32,12 +32,12 @@ int tarn_above_standard(int fd) {
   return copy;
 }
 
-// Does the number belong to nothing?
+// Is the descriptor number unused?
 static bool is_closed(int fd) { return fcntl(fd, F_GETFD) < 0; }
 
 int tarn_occupy_standard(void) {
   while (is_closed(0) || is_closed(1) || is_closed(2)) {
-    // For programs that this one starts as well: not close-on-exec.
+    // Also for child programs: not close-on-exec.
     int fd = open("/dev/null", O_RDWR);
     if (fd < 0) return errno;
     // Another thread was faster.

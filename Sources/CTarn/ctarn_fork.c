@@ -13,15 +13,15 @@ static uint32_t lasting_mark = 1;
 uint32_t *tarn_fork_mark_ = &lasting_mark;
 static bool unprepared;
 
-// A bit for each descriptor that a child closes, as many as Linux gives a process unless it was
-// told otherwise (fs.nr_open). Plain atomics: the child handler may run while another thread of the
-// parent was in the middle of anything. Unused pages of the table take no memory.
+// A bit for each descriptor that a child closes, as many as Linux allows a process by default
+// (fs.nr_open). Plain atomics: the child handler may run while another thread of the parent was in
+// the middle of anything. Unused pages of the table take no memory.
 enum { CHILD_FDS = 1 << 20, WORD_BITS = 64 };
 static uint64_t child_fds[CHILD_FDS / WORD_BITS];
-// The words that were ever used.
+// The number of words used so far.
 static int child_words;
 
-// Closes what the child must not keep.
+// Closes the descriptors that the child must not keep.
 static void close_in_child(void) {
   int words = __atomic_load_n(&child_words, __ATOMIC_SEQ_CST);
   for (int i = 0; i < words; i++) {
@@ -53,11 +53,11 @@ void tarn_unlock_and_close(int fd) {
   close(fd);
 }
 
-// ---- our threads ----------------------------------------------------------------------------
+// ---- the library's threads ------------------------------------------------------------------
 
 static pthread_mutex_t counting = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t counted = PTHREAD_COND_INITIALIZER;
-// How many threads are busy, and how many fork: whoever is to become busy waits for those.
+// The number of busy threads and of forking ones. A thread that becomes busy waits for forks.
 static int busy, forking;
 
 void tarn_thread_busy(void) {
@@ -69,7 +69,7 @@ void tarn_thread_busy(void) {
 
 void tarn_thread_resting(void) {
   pthread_mutex_lock(&counting);
-  // In a child that one of our threads forked, that thread is not counted.
+  // In a child that one of the library's threads forked, that thread is not counted.
   if (busy > 0) busy--;
   if (forking > 0) pthread_cond_broadcast(&counted);
   pthread_mutex_unlock(&counting);
@@ -95,7 +95,7 @@ static void after_fork(void) {
   pthread_mutex_unlock(&counting);
 }
 
-// Another thread of the parent may have been in the middle of counting.
+// Another thread of the parent may have been counting.
 static void start_child(bool is_unprepared) {
   __atomic_fetch_add(&tarn_fork_count_, 1, __ATOMIC_RELAXED);
   close_in_child();
@@ -103,14 +103,14 @@ static void start_child(bool is_unprepared) {
   counted = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
   busy = forking = 0;
   __atomic_store_n(&unprepared, is_unprepared, __ATOMIC_RELAXED);
-  // Last: whoever sees the mark sees all of that.
+  // Last: a thread that sees the mark sees the rest as well.
   __atomic_store_n(tarn_fork_mark_, 1, __ATOMIC_RELEASE);
 }
 
-// Runs in each forked child, before anything else there.
+// Runs first in each forked child.
 static void in_child(void) { start_child(false); }
 
-// Two threads that come here at once both do it, which harms nothing.
+// Two threads may do this at once, which is harmless.
 void tarn_notice_fork(void) { start_child(true); }
 
 bool tarn_forked_unprepared(void) {
@@ -118,7 +118,7 @@ bool tarn_forked_unprepared(void) {
   return __atomic_load_n(&unprepared, __ATOMIC_RELAXED);
 }
 
-// Before main. Where the kernel does not empty pages, only the C library's fork is noticed.
+// Runs before main. If the kernel does not clear pages, only the C library's fork is noticed.
 __attribute__((constructor)) static void watch_forks(void) {
   pthread_atfork(before_fork, after_fork, in_child);
   size_t length = (size_t)sysconf(_SC_PAGESIZE);

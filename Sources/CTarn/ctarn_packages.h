@@ -1,6 +1,6 @@
 #ifndef CTARN_PACKAGES_H
 #define CTARN_PACKAGES_H
-// Names the Debian package that is missing, before the compiler names a header of it.
+// Names a missing Debian package before the compiler reports one of its headers.
 #if !__has_include(<bid_conf.h>)
 #error "A decimal library is missing. Run `make setup`, or: apt-get install libintelrdfpmath-dev"
 #endif

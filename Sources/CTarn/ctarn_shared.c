@@ -25,7 +25,7 @@ int tarn_event(void) { return tarn_above_standard(eventfd(0, EFD_NONBLOCK | EFD_
 
 void tarn_name_thread(const char *name) { pthread_setname_np(pthread_self(), name); }
 
-// One lock call on a range of bytes, repeated while signals interrupt it.
+// One lock call on a range of bytes, repeated if signals interrupt it.
 static int lock(int fd, int command, short type, int64_t start, int64_t length) {
   struct flock range = {.l_type = type, .l_whence = SEEK_SET, .l_start = start, .l_len = length};
   int result;
@@ -57,7 +57,7 @@ int tarn_lock_shared_as_process(int fd, int64_t start) {
 }
 
 int tarn_extend(int fd, int64_t length) {
-  // ftruncate would cut off what another process appended since we looked.
+  // ftruncate would cut off bytes that another process has appended meanwhile.
   return fallocate(fd, 0, length - 1, 1) == 0 ? 0 : errno;
 }
 
@@ -65,7 +65,7 @@ int tarn_allocate(int fd, int64_t length) {
   struct stat facts;
   if (fstat(fd, &facts) != 0) return errno;
   bool grows = length > facts.st_size;
-  // Growing by fallocate cuts off nothing that another process adds meanwhile.
+  // Growing with fallocate never cuts off bytes that another process appends meanwhile.
   int flags = grows ? 0 : FALLOC_FL_KEEP_SIZE;
   if (fallocate(fd, flags, 0, grows ? length : facts.st_size) == 0) return 0;
   if (errno != EOPNOTSUPP) return errno;

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-// Operators on these work on both lanes, in vector registers where the processor has them.
+// Operators apply to both lanes, in vector registers if the processor has them.
 typedef double doubles __attribute__((vector_size(16)));
 typedef int64_t words __attribute__((vector_size(16)));
 
@@ -16,12 +16,12 @@ struct lanes {
 struct split {
   words coarse;
   words fine;
-  // All bits where the value is the sum of its parts.
+  // All bits set if the value is the sum of its parts.
   words fits;
 };
 
-// Adding 1.5 * 2^52 units leaves no room for what is smaller than one: the sum's bits are those of
-// the constant plus the number of units, rounded. Both subtractions and `rest` are exact.
+// Adding 1.5 * 2^52 units leaves no bits for fractions of a unit: the sum's bits are those of the
+// constant plus the rounded number of units. Both subtractions and `rest` are exact.
 static inline struct split split(struct lanes scale, doubles value) {
   doubles whole = value + scale.coarse;
   doubles rest = value - (whole - scale.coarse);
@@ -41,7 +41,7 @@ static inline void add(struct tarn_split_sum *sum, words parts) {
   memcpy(sum, &before, sizeof before);
 }
 
-// Adds one row. True if its value does not fit, and is left out.
+// Adds one row. Returns 1 if its value does not fit and is skipped.
 static inline uint64_t add_row(struct lanes scale, double value, struct tarn_split_sum *sum) {
   struct split s = split(scale, (doubles){value, 0});
   if (!s.fits[0]) return 1;
@@ -49,7 +49,7 @@ static inline uint64_t add_row(struct lanes scale, double value, struct tarn_spl
   return 0;
 }
 
-// Adds the first rows, of which there are at most 64. Returns a bit for each that is left out.
+// Adds the first rows, at most 64. Returns a bit for each skipped row.
 static inline uint64_t add_first(
     struct lanes scale, int count, const double *values, const int32_t *groups,
     struct tarn_split_sum *sums) {

@@ -6,15 +6,16 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-// Dispatch's own, which Swift links. Its overlay has labels of queues, but no running queue.
+// Declared by Dispatch, which Swift links. Its overlay exposes queue labels, but not the current
+// queue.
 const char *dispatch_queue_get_label(void *queue);
 
 const char *tarn_queue_label(void) { return dispatch_queue_get_label(0); }
 
-// Most locks are held for less time than it takes to fall asleep.
+// Most locks are held for less time than falling asleep takes.
 enum { LOOKS = 100 };
 
-// Tells the processor that this thread looks again and again.
+// Tells the processor that this thread is spinning.
 static inline void pause_looking(void) {
 #if defined(__x86_64__)
   __builtin_ia32_pause();
@@ -27,7 +28,7 @@ void tarn_lock_wait(void *word) {
   uint32_t *state = word;
   for (int i = 0; i < LOOKS; i++) {
     uint32_t seen = __atomic_load_n(state, __ATOMIC_RELAXED);
-    // Others sleep already: their turn is not far if this thread does not push in.
+    // Other threads sleep already: waiting instead of spinning gives them their turn.
     if (seen == 2) break;
     if (seen == 0 && __atomic_compare_exchange_n(state, &seen, 1, false, __ATOMIC_ACQUIRE,
                                                  __ATOMIC_RELAXED))
@@ -43,7 +44,7 @@ void tarn_lock_wake(void *word) {
 }
 
 #if __has_feature(thread_sanitizer)
-// The sanitizer's own, which no header declares.
+// Of the sanitizer's runtime; no header declares it.
 void AnnotateIgnoreReadsBegin(const char *file, int line);
 void AnnotateIgnoreReadsEnd(const char *file, int line);
 void AnnotateIgnoreWritesBegin(const char *file, int line);

@@ -55,7 +55,7 @@ extension ProcessTests {
         chmod(secret, 0o600)
         let move = ["--reuid=\(Self.nobody)", "--regid=\(Self.nobody)", "--clear-groups", "mv"]
         _ = try ChildProcess("setpriv", move + ["-f", secret, file.path + ending]).finish()
-        let reason = content.isEmpty ? "an empty file of root's" : "it holds something else"
+        let reason = content.isEmpty ? "an empty file owned by root" : "it has other contents"
         try expectRefusal(file, ending, reason)
         let before = Seen(file.path + ending)
         let said = file.folder + "/said"
@@ -98,7 +98,7 @@ extension ProcessTests {
       try expectRefusal(file, ending, "it is not a regular file")
       #expect(unlink(path) == 0)
       #expect(link(other, path) == 0)
-      try expectRefusal(file, ending, "it has other names")
+      try expectRefusal(file, ending, "it has other hard links")
       #expect(unlink(path) == 0)
       #expect(mkfifo(path, 0o600) == 0)
       let lines = try StressTool.worker("open", file.path).finish().lines

@@ -5,7 +5,7 @@ import Testing
 
 /// A private copy follows no commits: each of its observers is called once, with the reason.
 @Suite struct PrivateCopyObservingTests {
-  private static let reason = "this user may not write its lock and signal files"
+  private static let reason = "this user cannot write its lock and signal files"
 
   private static func configuration(_ path: String) -> Realm.Configuration {
     Realm.Configuration(

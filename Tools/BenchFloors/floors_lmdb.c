@@ -1,4 +1,4 @@
-// The LMDB store of the floors: making it, reading it, changing it.
+// The LMDB store of the floors: creating, reading and changing it.
 #include "floors_lmdb.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-// Opens an environment as a single file with a map that never has to grow.
+// Opens an environment as a single file with a map that never needs to grow.
 int bf_lmdb_open_env(const char *path, unsigned flags, MDB_env **result) {
   MDB_env *env = NULL;
   int error = mdb_env_create(&env);
@@ -37,8 +37,8 @@ static int open_trees(bf_lmdb *store, unsigned env_flags, unsigned tree_flags) {
   return error;
 }
 
-// Puts the persons 1...count into both trees: by mdb_put(), which descends from the root each
-// time, or through two cursors that append.
+// Writes the persons 1...count into both trees: with mdb_put(), which descends from the root each
+// time, or with two cursors that append.
 static int fill(bf_lmdb *store, MDB_txn *txn, int64_t count, int append) {
   MDB_cursor *rows = NULL, *index = NULL;
   int error = mdb_cursor_open(txn, store->rows, &rows);
@@ -94,7 +94,7 @@ int bf_lmdb_create(
     bf_lmdb_destroy(store);
     return error;
   }
-  // So that the pages of this transaction do not weigh on the first durable commit.
+  // So that the first durable commit does not sync the pages of this transaction.
   mdb_env_sync(store->env, 1);
   *result = store;
   return 0;
@@ -154,14 +154,14 @@ int bf_lmdb_count(bf_lmdb *store, int64_t *rows) {
   return error == MDB_NOTFOUND ? 0 : error;
 }
 
-// Adds to one person's age by writing the row anew, as a row layout must.
+// Adds to one person's age by rewriting the row, as a row layout must.
 int bf_lmdb_set_age(bf_lmdb *store, MDB_txn *txn, int64_t id, int64_t add) {
   MDB_val number, row;
   unsigned char copy[BF_ROW_BYTES_MAX];
   int error = bf_lmdb_row(store, txn, id, &number, &row);
   if (error) return error;
   if (row.mv_size > sizeof copy) return MDB_CORRUPTED;
-  // The number, too, points into a page that the put may move.
+  // The number also points into a page that the put may move.
   uint64_t key = 0;
   memcpy(&key, number.mv_data, sizeof key);
   memcpy(copy, row.mv_data, row.mv_size);
@@ -173,7 +173,7 @@ int bf_lmdb_set_age(bf_lmdb *store, MDB_txn *txn, int64_t id, int64_t add) {
   return mdb_put(txn, store->rows, &key_value, &changed, 0);
 }
 
-// One transaction of so many scattered updates, from begin to commit.
+// One transaction of that many scattered updates, from begin to commit.
 static int update(bf_lmdb *store, int64_t updates) {
   MDB_txn *txn = NULL;
   int error = mdb_txn_begin(store->env, NULL, 0, &txn);

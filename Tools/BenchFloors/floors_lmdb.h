@@ -3,8 +3,8 @@
 #include "floors_support.h"
 #include "floors_packages.h"
 
-// Two trees: rows by row number, and row numbers by id. That is one more look-up than a store
-// keyed by id would need, and what any engine needs whose keys are not its row numbers.
+// Two trees: rows by row number, and row numbers by id. A store keyed by id would need one look-up
+// less; any engine whose keys are not its row numbers needs both.
 struct bf_lmdb {
   MDB_env *env;
   MDB_dbi rows;

@@ -1,5 +1,5 @@
-// The LMDB floors of collections: numbers in chunks, as a list has them, and rows by a key, as
-// sets and maps have them.
+// The LMDB floors of collections: numbers in chunks, as in a list, and rows by key, as in sets and
+// maps.
 #include "floors_lmdb.h"
 #include <errno.h>
 #include <stdio.h>
@@ -7,11 +7,11 @@
 #include <string.h>
 #include <unistd.h>
 
-// A chunk fits twice into a page of LMDB. A full one is cut in halves.
+// Two chunks fit into a page of LMDB. A full chunk is split in halves.
 enum { CHUNK_MAX = 240, BLOCK = 64 };
 static const uint64_t LABELS_APART = 1ull << 44;
 
-// Where the chunks are, in memory: what a program keeps that inserts by position.
+// The chunks' positions in memory, which a program that inserts by position keeps.
 struct chunk {
   uint64_t label;
   int64_t count;
@@ -32,7 +32,7 @@ struct bf_lists {
   char lock_path[BF_PATH_BYTES];
 };
 
-// The key of number `number` in the map; as long in every engine.
+// The key of number `number` in the map; equally long in every engine.
 void bf_map_key(int64_t number, char key[BF_MAP_KEY_BYTES]) {
   snprintf(key, BF_MAP_KEY_BYTES, "key-%08lld", (long long)(number % 100000000));
 }
@@ -50,7 +50,7 @@ static int put_chunk(
   return mdb_put(txn, lists->chunks, &key, &value, 0);
 }
 
-// Fills the list with 0, 3, 6 ..., in full chunks but for some room.
+// Fills the list with 0, 3, 6 ..., in almost full chunks.
 static int fill_list(bf_lists *lists, MDB_txn *txn) {
   const int64_t most = CHUNK_MAX * 3 / 4;
   int64_t numbers[CHUNK_MAX];
@@ -106,7 +106,7 @@ int bf_lists_create(const char *folder, int64_t count, bf_lists **result) {
     return error;
   }
   lists->count = count;
-  // Room for the chunks that inserts will make.
+  // Room for the chunks that inserts add.
   lists->list_room = (size_t)count / 16 + 4096;
   lists->list = calloc(lists->list_room, sizeof *lists->list);
   lists->blocks = calloc(lists->list_room / BLOCK + 1, sizeof *lists->blocks);
@@ -131,7 +131,7 @@ void bf_lists_destroy(bf_lists *lists) {
   free(lists);
 }
 
-// Cuts a full chunk in halves; the second goes beside it.
+// Splits a full chunk in halves; the second follows it.
 static int cut(bf_lists *lists, MDB_txn *txn, size_t index, int64_t *numbers) {
   struct chunk *chunk = &lists->list[index];
   uint64_t next = index + 1 < lists->list_count ? chunk[1].label : chunk->label + LABELS_APART;
@@ -149,7 +149,7 @@ static int cut(bf_lists *lists, MDB_txn *txn, size_t index, int64_t *numbers) {
   return error;
 }
 
-// Puts a number in front of the one at a position.
+// Inserts a number in front of the one at a position.
 static int insert(bf_lists *lists, MDB_txn *txn, int64_t position, int64_t number) {
   size_t block = 0;
   while (position > lists->blocks[block]) position -= lists->blocks[block++];
@@ -240,7 +240,7 @@ int bf_lists_walk(bf_lists *lists, int64_t *sum, double *seconds_each) {
       int64_t number;
       memcpy(&number, (char *)value.mv_data + i * 8, 8);
       total += number;
-      // One element after the other, as a program that looks at each must.
+      // One element at a time, as a program that reads each must.
       __asm__ volatile("" : "+r"(total));
     }
   }
@@ -251,7 +251,7 @@ int bf_lists_walk(bf_lists *lists, int64_t *sum, double *seconds_each) {
   return error == MDB_NOTFOUND ? 0 : error;
 }
 
-// Looks up scattered numbers, of the set every third one that is asked for.
+// Looks up scattered numbers; the set contains every third.
 static int look_up(
     bf_lists *lists, int64_t lookups, int64_t rows, int in_map, int64_t *found,
     double *seconds_each) {

@@ -1,4 +1,4 @@
-// The LMDB floors that read: look-up, sort, query, a sorted array kept up to date.
+// The LMDB floors that read: look-up, sort, query, a maintained sorted array.
 #include "floors_lmdb.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -72,7 +72,7 @@ static int compare_plain(const void *left, const void *right) {
   return order ? order : (a->id > b->id) - (a->id < b->id);
 }
 
-// What the visits below fill; the caller has allocated for all rows.
+// Filled by the visits below; the caller allocates room for all rows.
 struct collection {
   struct aged *aged;
   struct plain *plain;
@@ -88,7 +88,7 @@ static void visit_aged(void *context, const char *row) {
   memcpy(&entry->id, row, 8);
 }
 
-// Collects (name, id) as it is.
+// Collects (name, id) with the name as bytes.
 static void visit_plain(void *context, const char *row) {
   struct collection *all = context;
   struct plain *entry = &all->plain[all->count++];
@@ -134,7 +134,7 @@ int bf_lmdb_sort(bf_lmdb *store, int by_name, int64_t *first_id, double *seconds
   return error;
 }
 
-// The query of W7 into a new array; `all->named` is the caller's to free.
+// The query of W7 into a new array; the caller frees `all->named`.
 static int query(bf_lmdb *store, struct collection *all) {
   memset(all, 0, sizeof *all);
   all->named = malloc(((size_t)store->count + 1) * sizeof *all->named);
@@ -168,7 +168,7 @@ static int64_t position(const struct collection *all, const struct bf_named *ent
   return low;
 }
 
-// Gives the person at a position of the result a new name, in the store and in the array.
+// Renames the person at a position of the result, in the store and in the array.
 static int rename_one(bf_lmdb *store, struct collection *all, int64_t index, uint64_t *state) {
   struct bf_named old = all->named[index];
   char name[BF_NAME_BYTES];

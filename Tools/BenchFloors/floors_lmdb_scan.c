@@ -7,11 +7,11 @@
 #include <string.h>
 #include <unistd.h>
 
-// The floor of W5: persons in clusters of 128, a column after the other, each as wide as its type.
+// The floor of W5: persons in clusters of 128, column by column, each as wide as its type.
 
 enum { ROWS = 128 };
 
-// One value of the tree: fits a page.
+// One value of the tree; it fits a page.
 struct cluster {
   int64_t rows;
   int64_t age[ROWS];
@@ -19,7 +19,7 @@ struct cluster {
   char name[ROWS][BF_NAME_BYTES];
 };
 
-// Puts the persons `first`..., at most a cluster of them, under the cluster's number.
+// Writes the persons `first`..., at most a cluster of them, under the cluster's number.
 static int put_cluster(MDB_txn *txn, MDB_dbi tree, int64_t first, int64_t count) {
   struct cluster cluster = {0};
   for (; cluster.rows < ROWS && first + cluster.rows <= count; cluster.rows++) {
@@ -34,7 +34,7 @@ static int put_cluster(MDB_txn *txn, MDB_dbi tree, int64_t first, int64_t count)
   return mdb_put(txn, tree, &key, &value, 0);
 }
 
-// How many persons have an age, and their scores.
+// The number of persons with an age, and the sum of their scores.
 static struct group {
   int64_t count;
   double score;
@@ -80,7 +80,7 @@ static int scan(MDB_env *env, MDB_dbi tree, int query, const char *text, int64_t
   return error == MDB_NOTFOUND ? 0 : error;
 }
 
-// Makes the tree of clusters with the persons 1...count.
+// Creates the tree of clusters with the persons 1...count.
 static int fill(MDB_env *env, int64_t count, MDB_dbi *tree) {
   MDB_txn *txn = NULL;
   int error = mdb_txn_begin(env, NULL, 0, &txn);

@@ -8,7 +8,7 @@
 #include <sys/inotify.h>
 #include <unistd.h>
 
-// Where the value and the file that is watched lie.
+// The paths of the store and of the watched file.
 struct paths {
   char data_path[BF_PATH_BYTES];
   char lock_path[BF_PATH_BYTES];
@@ -80,7 +80,7 @@ static int watch(struct bf_wake *wake, void *context) {
   return error;
 }
 
-// The writer: one commit at a time, each when the watcher surely blocks again.
+// The writer: one commit at a time, after the watcher has had time to block again.
 static int write_all(struct bf_wake *wake, void *context) {
   const struct paths *paths = context;
   MDB_env *env = NULL;
@@ -99,7 +99,7 @@ static int write_all(struct bf_wake *wake, void *context) {
   return error;
 }
 
-// Creates the file that is watched.
+// Creates the watched file.
 static int make_signal_file(const char *path) {
   int file = open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0644);
   if (file < 0) return errno;

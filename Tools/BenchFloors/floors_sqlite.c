@@ -1,5 +1,5 @@
 // The same jobs on SQLite, as a careful user would write them: one table with an integer primary
-// key, prepared statements kept for the life of the store, WAL, a page cache that holds the data.
+// key, statements prepared once, WAL, a page cache that holds all data.
 #include "floors_support.h"
 #include "floors_packages.h"
 #include <errno.h>
@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-// The statements that are prepared once, in the order of their texts below.
+// The prepared statements, in the order of their texts below.
 enum statement { BEGIN, COMMIT, ROLLBACK, INSERT, UPDATE, LOOKUP, STATEMENTS };
 
 static const char *const statement_texts[STATEMENTS] = {
@@ -33,13 +33,13 @@ struct bf_sqlite {
   char path[BF_PATH_BYTES];
 };
 
-// An SQLite result code as an error number of ours.
+// An SQLite result code as an error number of the floors.
 static int own(int code) {
   return code == SQLITE_OK || code == SQLITE_DONE || code == SQLITE_ROW ? 0
                                                                         : BF_SQLITE_ERROR + code;
 }
 
-// Runs statements that give no rows anybody wants.
+// Runs statements whose rows are not read.
 static int run(sqlite3 *db, const char *text) {
   return own(sqlite3_exec(db, text, NULL, NULL, NULL));
 }
@@ -75,7 +75,7 @@ static void close_database(bf_sqlite *store) {
   store->db = NULL;
 }
 
-// Removes the database and what WAL mode puts beside it.
+// Removes the database and its WAL files.
 static void remove_files(const char *path) {
   static const char *const endings[] = {"", "-wal", "-shm", "-journal"};
   for (int i = 0; i < 4; i++) {
@@ -86,7 +86,7 @@ static void remove_files(const char *path) {
   }
 }
 
-// Steps a prepared statement that gives no row, and makes it ready for its next use.
+// Steps a prepared statement that returns no rows, and resets it.
 static int step(bf_sqlite *store, enum statement number) {
   sqlite3_stmt *statement = store->statements[number];
   int error = own(sqlite3_step(statement));
@@ -128,7 +128,7 @@ int bf_sqlite_create(const char *folder, int64_t rows, bf_sqlite **result, doubl
   for (int64_t id = 1; !error && id <= rows; id++) error = insert(store, id);
   if (!error) error = step(store, COMMIT);
   *seconds = bf_now() - start;
-  // So that the log of this transaction does not weigh on the workloads that follow.
+  // So that later workloads do not pay for the log of this transaction.
   if (!error) error = run(store->db, "PRAGMA wal_checkpoint(TRUNCATE)");
   if (error) {
     bf_sqlite_destroy(store);
@@ -166,7 +166,7 @@ static int each(
   return own(code);
 }
 
-// Takes one integer of the first row.
+// Reads one integer of the first row.
 static int take_integer(void *context, sqlite3_stmt *statement) {
   *(int64_t *)context = sqlite3_column_int64(statement, 0);
   return 0;
@@ -177,7 +177,7 @@ int bf_sqlite_count(bf_sqlite *store, int64_t *rows) {
   return each(store, "SELECT count(*) FROM person", rows, take_integer);
 }
 
-// Takes all the columns of the first row.
+// Reads all columns of the first row.
 static int take_person(void *context, sqlite3_stmt *statement) {
   struct bf_person *person = context;
   const char *name = (const char *)sqlite3_column_text(statement, 1);
@@ -200,7 +200,7 @@ int bf_sqlite_person(bf_sqlite *store, int64_t id, struct bf_person *person) {
   return error || person->id == id ? error : BF_SQLITE_ERROR + SQLITE_NOTFOUND;
 }
 
-// One transaction of so many scattered updates.
+// One transaction of that many scattered updates.
 static int update(bf_sqlite *store, int64_t updates) {
   int error = step(store, BEGIN);
   if (error) return error;

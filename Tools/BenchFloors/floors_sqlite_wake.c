@@ -1,5 +1,5 @@
-// The SQLite side of the latency between two processes. Nothing wakes a reader there, so the
-// watcher does what applications do: it looks once a millisecond.
+// The SQLite side of the latency between two processes. SQLite does not wake readers, so the
+// watcher polls once a millisecond, as applications do.
 #include "floors_support.h"
 #include "floors_packages.h"
 #include <errno.h>
@@ -14,13 +14,13 @@ struct connection {
   sqlite3_stmt *write;
 };
 
-// An SQLite result code as an error number of ours.
+// An SQLite result code as an error number of the floors.
 static int own(int code) {
   return code == SQLITE_OK || code == SQLITE_DONE || code == SQLITE_ROW ? 0
                                                                         : BF_SQLITE_ERROR + code;
 }
 
-// Opens the database, which the first to come creates.
+// Opens the database; the first process creates it.
 static int connect_to(const char *path, struct connection *connection) {
   static const char setup[] =
       "PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF;"
@@ -48,7 +48,7 @@ static void disconnect(struct connection *connection) {
   sqlite3_close(connection->db);
 }
 
-// The watcher process: looks every millisecond whether the value is another one.
+// The watcher process: polls every millisecond for a new value.
 static int watch(struct bf_wake *wake, void *context) {
   struct connection connection;
   int error = connect_to(context, &connection);
@@ -71,7 +71,7 @@ static int watch(struct bf_wake *wake, void *context) {
   return error;
 }
 
-// The writer. Its rests differ in length, so that the commits do not follow the other's rhythm.
+// The writer. Its pauses differ in length, so that commits do not fall into the watcher's rhythm.
 static int write_all(struct bf_wake *wake, void *context) {
   struct connection connection;
   int error = connect_to(context, &connection);

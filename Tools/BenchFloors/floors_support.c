@@ -1,4 +1,4 @@
-// What the floors share: time, random numbers, the packed row, paths, memory reads.
+// Shared by the floors: time, random numbers, the packed row, paths, memory reads.
 #include "floors_support.h"
 #include "floors_packages.h"
 #include <errno.h>
@@ -15,13 +15,13 @@ double bf_now(void) {
   return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
-// Rests this thread, for the gaps between wakes; a signal may end it early, which is harmless.
+// Pauses this thread between wakes; a signal may end it early, which is harmless.
 void bf_pause(double seconds) {
   struct timespec rest = {(time_t)seconds, (long)((seconds - (double)(time_t)seconds) * 1e9)};
   nanosleep(&rest, NULL);
 }
 
-// The next number of a splitmix64 sequence: any state is a good one.
+// The next number of a splitmix64 sequence. Any state is valid.
 uint64_t bf_random(uint64_t *state) {
   uint64_t z = (*state += 0x9e3779b97f4a7c15ull);
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
@@ -118,8 +118,8 @@ int bf_named_compare(const void *left, const void *right) {
   return (a->id > b->id) - (a->id < b->id);
 }
 
-// The rows stay in the first-level cache: what is measured is the read, not the memory. The
-// empty asm statements keep the compiler from dropping a read whose value nobody uses.
+// The rows stay in the first-level cache, so that the read is measured and not the memory. The
+// empty asm statements keep the compiler from dropping a read whose value is unused.
 int bf_memory_reads(int64_t reads, double *int_nanoseconds, double *string_nanoseconds) {
   enum { ROWS = 128 };
   unsigned char *rows = malloc(ROWS * BF_ROW_BYTES_MAX);

@@ -4,8 +4,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// A packed row: 8 bytes each id, age, score, dob; 1 byte active; 1 byte and the name; 1 byte and
-// the city. Little endian, nothing aligned, as LMDB gives it back.
+// A packed row: 8 bytes each for id, age, score and dob; 1 byte active; 1 byte and the name; 1 byte
+// and the city. Little endian and unaligned, as LMDB returns it.
 enum {
   BF_ROW_AGE = 8,
   BF_ROW_SCORE = 16,
@@ -19,7 +19,7 @@ enum {
 // SQLite's result codes and LMDB's error numbers overlap errno: SQLite's are moved up here.
 enum { BF_SQLITE_ERROR = 100000 };
 
-// Every path of a store fits into this, or making the store fails with ENAMETOOLONG.
+// Every path of a store fits; a longer one makes creating the store fail with ENAMETOOLONG.
 enum { BF_PATH_BYTES = 1024 };
 
 double bf_now(void);
@@ -28,7 +28,7 @@ size_t bf_row_pack(const struct bf_person *person, unsigned char row[BF_ROW_BYTE
 int bf_row_unpack(const void *row, size_t bytes, struct bf_person *person);
 int bf_path(const char *folder, const char *name, char path[BF_PATH_BYTES]);
 
-// What a sort collects of a person: the name as two numbers that compare as its bytes do.
+// The sort key of a person: the name as two numbers that compare like its bytes.
 struct bf_named {
   uint64_t high;
   uint32_t low;
@@ -38,18 +38,18 @@ struct bf_named {
 struct bf_named bf_named_make(const char *name, int64_t id);
 int bf_named_compare(const void *left, const void *right);
 
-// The moments of one wake; `sent` and `woken` are 0 where nothing is sent.
+// The moments of one wake; `sent` and `woken` are 0 if no wake is sent.
 struct bf_wake_times {
   double began;  // the commit
-  double sent;   // the commit is done and the watcher's wake is on its way
+  double sent;  // the commit is done and the wake is sent
   double woken;  // the watcher runs
-  double read;   // it has the value
+  double read;  // it has read the value
 };
 
-// What a writer and a watcher process share while latencies are measured.
+// Memory shared by the writer and the watcher process during a measurement.
 struct bf_wake {
   int64_t wakes;
-  _Atomic int64_t ready;    // 1 when the watcher waits for the first time
+  _Atomic int64_t ready;  // 1 when the watcher waits for the first wake
   _Atomic int64_t seen;     // how many commits the watcher has read
   _Atomic int64_t failure;  // the watcher's error, 0 if none
   struct bf_wake_times times[];

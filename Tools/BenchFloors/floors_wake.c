@@ -21,15 +21,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-// How long one side waits for the other before it calls the measurement failed.
+// How long one side waits for the other before the measurement fails.
 static const double patience_seconds = 20;
 
-// The bytes of the shared memory for so many wakes.
+// The size of the shared memory for that many wakes.
 static size_t wake_bytes(int64_t wakes) {
   return sizeof(struct bf_wake) + (size_t)wakes * sizeof(struct bf_wake_times);
 }
 
-// Memory that a forked child shares, zeroed. NULL with errno if there is none.
+// Zeroed memory that a forked child shares. NULL and errno on failure.
 struct bf_wake *bf_wake_share(int64_t wakes) {
   void *memory =
       mmap(NULL, wake_bytes(wakes), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -39,11 +39,11 @@ struct bf_wake *bf_wake_share(int64_t wakes) {
   return wake;
 }
 
-// Gives the shared memory back.
+// Unmaps the shared memory.
 void bf_wake_unshare(struct bf_wake *wake) { munmap(wake, wake_bytes(wake->wakes)); }
 
-// The writer's wait until a counter of the watcher is high enough: ETIMEDOUT, or the watcher's
-// own error, if that never happens.
+// Waits in the writer until a counter of the watcher reaches a value. Returns ETIMEDOUT, or the
+// watcher's error, if it never does.
 int bf_wake_await(struct bf_wake *wake, _Atomic int64_t *counter, int64_t at_least) {
   double deadline = bf_now() + patience_seconds;
   while (atomic_load(counter) < at_least) {
@@ -64,7 +64,7 @@ static int compare_doubles(const void *left, const void *right) {
 // The moments of the latency's parts, as offsets into the times of a wake.
 enum { BEGAN, SENT, WOKEN, READ };
 
-// A percentile of the time from one moment to another one.
+// A percentile of the time between two moments.
 static double percentile(
     const struct bf_wake *wake, double *room, int from, int to, size_t hundredths) {
   size_t count = (size_t)wake->wakes;
@@ -77,7 +77,7 @@ static double percentile(
   return room[count * hundredths / 100];
 }
 
-// Picks the median and the ninety-ninth percentile of the whole, and the medians of its parts.
+// The median and the ninety-ninth percentile of the whole, and the medians of its parts.
 int bf_wake_summary(const struct bf_wake *wake, struct bf_latency *latency) {
   double *room = malloc((size_t)wake->wakes * sizeof(double));
   if (!room) return ENOMEM;
@@ -121,7 +121,7 @@ int bf_cpus_leave(const struct bf_cpus *cpus) {
   return sched_setaffinity(0, sizeof all, &all) ? errno : 0;
 }
 
-// Forks the watcher, runs the writer here, ends the watcher in any case.
+// Forks the watcher, runs the writer here, and always ends the watcher.
 int bf_wake_run(
     struct bf_wake *wake, int watcher, void *context, int (*watch)(struct bf_wake *, void *),
     int (*write)(struct bf_wake *, void *)) {
@@ -129,7 +129,7 @@ int bf_wake_run(
   pid_t child = fork();
   if (child < 0) return errno;
   if (child == 0) {
-    // The watcher goes when its parent goes; it may already have gone before prctl().
+    // The watcher ends with its parent, which may have ended before prctl().
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(1);
     int failure = bf_run_on(watcher);

@@ -28,15 +28,15 @@ static bool fails(enum stress_step step) {
   return true;
 }
 
-// LMDB writes the headers, which are the first two pages, from the same field on: behind the page's
-// own 16 bytes and the three numbers that never change. Nothing else is written there.
+// LMDB writes the headers, the first two pages, always from the same field: after the page's own 16
+// bytes and the three numbers that never change. It writes nothing else there.
 static bool is_header(off_t offset) {
   off_t page = sysconf(_SC_PAGESIZE);
   return offset == 32 || offset == page + 32;
 }
 
-// These replace libc's, for the whole process. LMDB writes one page with `pwrite`, and
-// several that follow each other with `writev`; shorter ones are the signal file's.
+// These replace libc's functions in the whole process. LMDB writes one page with `pwrite`, and
+// several adjacent ones with `writev`; shorter writes are the signal file's.
 ssize_t pwrite(int fd, const void *bytes, size_t count, off_t offset) {
   bool header = is_header(offset);
   if (header ? fails(stress_header) : count >= 4096 && fails(stress_pages)) return -1;
@@ -46,7 +46,7 @@ ssize_t pwrite(int fd, const void *bytes, size_t count, off_t offset) {
   return written;
 }
 
-// The same under the name that a library built for large files asks for.
+// The same under the name that a library with large-file support uses.
 ssize_t pwrite64(int fd, const void *bytes, size_t count, off_t offset) {
   return pwrite(fd, bytes, count, offset);
 }

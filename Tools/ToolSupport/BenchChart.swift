@@ -1,5 +1,5 @@
-/// Figures as bars, in SVG: for each workload a bar of ours, of the baseline and of SQLite. All of
-/// them are times or sizes, so that shorter is better; each workload has a scale of its own.
+/// Figures as bars, in SVG: for each workload a bar for Tarn, the baseline and SQLite. All are
+/// times or sizes, so shorter is better; each workload has its own scale.
 package struct BenchChart {
   private let title: String
   private let figures: [BenchFigure]
@@ -13,13 +13,13 @@ package struct BenchChart {
   private static let barStep = 19
   private static let headHeight = 64
 
-  /// - Parameter figures: those without a baseline and without SQLite are left out.
+  /// - Parameter figures: those without a baseline and without SQLite are omitted.
   package init(title: String, figures: [BenchFigure]) {
     self.title = title
     self.figures = figures.filter { $0.floor != nil || $0.sqlite != nil }
   }
 
-  /// Whether there is anything to compare.
+  /// Whether there is nothing to compare.
   package var isEmpty: Bool { figures.isEmpty }
 
   private struct Bar {
@@ -40,7 +40,7 @@ package struct BenchChart {
     }
   }
 
-  /// The picture as the text of an SVG file.
+  /// The SVG file.
   package var svg: String {
     var body = ""
     var top = Self.headHeight

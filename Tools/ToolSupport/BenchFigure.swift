@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a figure counts; it decides how the figure is written and which way is better.
+/// The unit of a figure. It decides how the figure is written and whether less or more is better.
 package enum BenchUnit: String, Sendable {
   /// Less is better. Written in ns, µs, ms or s.
   case seconds
@@ -11,7 +11,7 @@ package enum BenchUnit: String, Sendable {
 
   package var moreIsBetter: Bool { self == .perSecond }
 
-  /// A figure with its unit, three digits where that is exact enough.
+  /// A figure with its unit, with three digits if that is exact enough.
   package func text(_ value: Double) -> String {
     switch self {
     case .perSecond: return grouped(value) + "/s"
@@ -25,22 +25,22 @@ package enum BenchUnit: String, Sendable {
   }
 }
 
-/// What a workload is to reach.
+/// The target of a workload.
 package enum BenchTarget: Sendable, Equatable {
-  /// Ours divided by the floor: at most this, or at least this where more is better.
+  /// Tarn divided by the floor: at most this, or at least this if more is better.
   case ratio(Double)
-  /// Ours itself: at most this, or at least this where more is better.
+  /// Tarn's figure: at most this, or at least this if more is better.
   case value(Double)
 }
 
-/// One line of the benchmark: a workload on the library, on its baseline (a plain C program on raw
-/// LMDB that does only that job, unless the title names another one), on SQLite.
+/// One line of the benchmark: a workload on Tarn, on its baseline (a plain C program on raw LMDB
+/// that does only that job, unless the title names another one), and on SQLite.
 package struct BenchFigure: Sendable, Equatable {
   /// The workload's short name, such as `W2a`.
   package let id: String
   package let title: String
   package let unit: BenchUnit
-  /// Nil where the workload was left out of this run.
+  /// Nil if the workload was not run.
   package var ours: Double?
   package var floor: Double?
   package var sqlite: Double?
@@ -59,13 +59,13 @@ package struct BenchFigure: Sendable, Equatable {
     self.target = target
   }
 
-  /// Ours divided by the floor; nil where one of them is missing.
+  /// Tarn divided by the floor; nil if one of them is missing.
   package var ratio: Double? {
     guard let ours, let floor, floor > 0 else { return nil }
     return ours / floor
   }
 
-  /// Whether the target is reached; nil where there is none or nothing to compare.
+  /// Whether the target is reached; nil without a target or without a figure to compare.
   package var isReached: Bool? {
     func compare(_ value: Double?, _ limit: Double) -> Bool? {
       value.map { unit.moreIsBetter ? $0 >= limit : $0 <= limit }

@@ -1,7 +1,7 @@
-/// Workloads that the documentation shows together: in one table, and those with something to
-/// compare them with in one chart.
+/// Workloads that the documentation shows together: in one table, and those with a comparison in
+/// one chart.
 package struct BenchGroup: Sendable {
-  /// The name of its place in the documentation, and of its chart.
+  /// The name of its marker in the documentation, and of its chart.
   package let name: String
   package let title: String
   package let ids: [String]

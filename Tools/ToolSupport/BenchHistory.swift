@@ -1,8 +1,8 @@
 import Foundation
 
-/// One run of the benchmark, as it was recorded.
+/// One recorded run of the benchmark.
 package struct BenchRun: Sendable, Equatable {
-  /// When it ended, as ISO 8601.
+  /// When the run ended, as ISO 8601.
   package let date: String
   package let table: BenchTable
 
@@ -12,13 +12,13 @@ package struct BenchRun: Sendable, Equatable {
   }
 }
 
-/// The runs that were recorded, the oldest first.
+/// The recorded runs, oldest first.
 package struct BenchHistory: Sendable {
   package let runs: [BenchRun]
 
   package init(runs: [BenchRun]) { self.runs = runs }
 
-  /// Reads lines as `BenchTable.json(date:)` writes them.
+  /// Reads lines that `BenchTable.json(date:)` wrote.
   package init(_ text: String) throws(ToolError) {
     var runs: [BenchRun] = []
     for (number, line) in text.split(separator: "\n").enumerated() {
@@ -31,7 +31,7 @@ package struct BenchHistory: Sendable {
     self.runs = runs
   }
 
-  /// The newest figure of each workload, of all runs with so many objects.
+  /// The newest figure of each workload, from all runs with that many objects.
   package func newest(objects: Int) throws(ToolError) -> BenchResults {
     var figures: [String: BenchResults.Figure] = [:]
     for (number, run) in runs.enumerated() where run.table.objects == objects {
@@ -52,16 +52,17 @@ package struct BenchHistory: Sendable {
   }
 }
 
-/// What the documentation shows: one figure a workload.
+/// The figures that the documentation shows: one per workload.
 package struct BenchResults: Sendable {
   package struct Figure: Sendable {
     package let figure: BenchFigure
-    /// The run that it is of, by its position in `runs`.
+    /// The position of its run in `runs`.
     package let run: Int
   }
 
   package let figures: [String: Figure]
-  /// The runs that the figures are of, the oldest first: one, unless the newest run lacks some.
+  /// The runs that the figures come from, oldest first: one, unless the newest run lacks some
+  /// figures.
   package let runs: [BenchRun]
   package let objects: Int
 }
@@ -76,8 +77,8 @@ extension BenchRun {
     guard case .array(let figures)? = json["figures"] else { throw ToolError("it has no figures") }
     var table = BenchTable(machine: machine, objects: try json.whole("objects"))
     for figure in figures {
-      // Before the history was kept in the tree, lines had neither titles nor targets.
-      guard figure["title"] != nil else { throw ToolError("its figures have no titles") }
+      // Before the history was committed, lines had neither titles nor targets.
+      guard figure["title"] != nil else { throw ToolError("the figures have no titles") }
       table.figures.append(try BenchFigure(figure))
     }
     self.table = table

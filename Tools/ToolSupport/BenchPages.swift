@@ -1,10 +1,10 @@
 import Foundation
 
-/// The figures in the documentation: tables and single values between markers of a Markdown file,
-/// and charts as SVG files.
+/// Inserts the figures into the documentation: tables and single values between markers of a
+/// Markdown file, and charts as SVG files.
 ///
 /// A marker is an HTML comment, which readers do not see: `<!-- bench:writing -->` … `<!-- /bench
-/// -->` is the table of a group, `<!-- bench:W7.ours -->` … `<!-- /bench -->` one figure. What is
+/// -->` is the table of a group, `<!-- bench:W7.ours -->` … `<!-- /bench -->` one figure. The text
 /// between the two is replaced, so that no figure is copied by hand.
 package struct BenchPages {
   private let results: BenchResults
@@ -14,14 +14,14 @@ package struct BenchPages {
   private static let opening = "<!-- bench:"
   private static let closing = "<!-- /bench -->"
 
-  /// The text of a Markdown file with the figures of today.
+  /// The text of a Markdown file with the current figures.
   package func updated(_ text: String) throws(ToolError) -> String {
     var result = ""
     var rest = text[...]
     while let start = rest.range(of: Self.opening) {
       let tail = rest[start.upperBound...]
       guard let nameEnd = tail.range(of: " -->") else {
-        throw ToolError("a marker '\(Self.opening)' has no end")
+        throw ToolError("the end of a marker '\(Self.opening)' is missing")
       }
       let name = String(tail[..<nameEnd.lowerBound])
       guard let end = tail.range(of: Self.closing) else {
@@ -33,7 +33,7 @@ package struct BenchPages {
     return result + rest
   }
 
-  /// The charts, as names of files and their contents.
+  /// The charts, as file names and their contents.
   package var charts: [(name: String, svg: String)] {
     ([BenchGroup.eight] + BenchGroup.all).compactMap { group in
       let chart = BenchChart(title: group.title, figures: recorded(group).map(\.figure))
@@ -49,7 +49,7 @@ package struct BenchPages {
     }
     let parts = name.split(separator: ".").map(String.init)
     guard parts.count == 2, let figure = results.figures[parts[0]]?.figure else {
-      throw ToolError("there is nothing for the marker 'bench:\(name)'")
+      throw ToolError("unknown marker 'bench:\(name)'")
     }
     let values = ["ours": figure.ours, "baseline": figure.floor, "sqlite": figure.sqlite]
     guard let value = values[parts[1]] ?? nil else {
@@ -85,7 +85,7 @@ package struct BenchPages {
     String(UnicodeScalar(UInt8(ascii: "a") + UInt8(run % 26)))
   }
 
-  /// Which machine, which commit, when.
+  /// The machine, the commit and the date of each run.
   private var runs: String {
     let objects = "with \(grouped(Double(results.objects))) objects"
     if hasOneRun { return "Measured \(Self.words(results.runs[0])), \(objects)." }

@@ -1,15 +1,15 @@
 import Foundation
 
-/// The machine and the commit that a benchmark ran on: a figure without them says little.
+/// The machine and the commit of a benchmark run; a figure without them says little.
 package struct BenchMachine: Sendable, Equatable {
   package var processor: String
   package var cores: Int
   package var memoryMiB: Int
   package var kernel: String
-  /// The commit that was built, from TARN_COMMIT, which the Makefile sets; else `unknown`.
+  /// The commit that was built, from TARN_COMMIT, which the Makefile sets; otherwise `unknown`.
   package var commit: String
 
-  /// The machine that this process runs on.
+  /// The machine of this process.
   package static var current: BenchMachine {
     var names = utsname()
     uname(&names)
@@ -31,11 +31,11 @@ package struct BenchMachine: Sendable, Equatable {
   }
 }
 
-/// The figures of one run, as a table for people and as one JSON object for a history.
+/// The figures of one run, as a table for people and as one JSON object for the history.
 package struct BenchTable: Sendable, Equatable {
   package var figures: [BenchFigure] = []
   package let machine: BenchMachine
-  /// How many objects the workloads had.
+  /// The number of objects in the workloads.
   package let objects: Int
 
   package init(machine: BenchMachine, objects: Int) {
@@ -43,7 +43,7 @@ package struct BenchTable: Sendable, Equatable {
     self.objects = objects
   }
 
-  /// The table, with a line about the machine before it and a sum after it.
+  /// The table, between a line about the machine and a summary.
   package func text(terminal: Terminal? = nil) -> String {
     typealias Column = TextTable.Column
     var table = TextTable([

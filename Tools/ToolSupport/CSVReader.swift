@@ -1,24 +1,24 @@
-/// Reads CSV (RFC 4180): a header, then records of as many fields; quoted fields may hold
-/// separators, doubled quotes and line ends. Lines end with LF, CRLF or CR, also mixed. A field
-/// that is empty without quotes is null, `""` is the empty text.
+/// Reads CSV (RFC 4180): a header, then records with as many fields; quoted fields may contain
+/// separators, doubled quotes and line ends. Lines end with LF, CRLF or CR, also mixed. An empty
+/// field without quotes is null, `""` is the empty string.
 ///
-/// A record that breaks the rules comes back as a bad one with the number of its first line; the
-/// reader goes on after the line at which it noticed.
+/// A malformed record is returned as a bad one with the number of its first line. Reading continues
+/// after the line where the error was found.
 package final class CSVReader {
-  /// The lines below, for positions and progress.
+  /// The underlying lines, for positions and progress.
   package let lines: LineReader
   /// The names in the first record.
   package let header: [String]
   private let separator: UInt8
 
   /// Reads the header.
-  /// - Throws: also where the header is missing, bad, or has a name twice.
+  /// - Throws: also if the header is missing or malformed, or has a name twice.
   package init(_ lines: LineReader, separator: UInt8 = UInt8(ascii: ",")) throws(ToolError) {
     lines.endsAtReturns = true
     self.lines = lines
     self.separator = separator
     guard let first = try Self.record(lines, separator) else {
-      throw ToolError("\(lines.name): empty, without even a header")
+      throw ToolError("\(lines.name): the file is empty; a header is missing")
     }
     switch first {
     case .bad(let reason, _): throw ToolError("\(lines.name): line 1: \(reason)")
@@ -30,14 +30,14 @@ package final class CSVReader {
     }
   }
 
-  /// The next record, its fields in the header's order with nil for null; nil at the end.
+  /// The next record, its fields in the header's order, nil for null; nil at the end.
   package func next() throws(ToolError) -> InputItem<[String?]>? {
     while let item = try Self.record(lines, separator) {
       guard case .record(let fields, let line) = item else { return item }
-      // An empty line is nothing, save where one null field is all that a record has.
+      // An empty line is skipped, unless it is a record of a single null field.
       if fields == [nil], header.count > 1 { continue }
       if fields.count != header.count {
-        return .bad("\(fields.count) fields where the header has \(header.count)", line: line)
+        return .bad("\(fields.count) fields, but the header has \(header.count)", line: line)
       }
       return item
     }
@@ -62,7 +62,7 @@ package final class CSVReader {
     while parser.isOpen {
       let lineEnd = lines.lineEnd
       guard let more = try lines.next() else {
-        return .bad("a quote is never closed", line: number)
+        return .bad("a closing quote is missing", line: number)
       }
       parser.add(lineEnd)
       parser.read(more)
@@ -70,7 +70,7 @@ package final class CSVReader {
     return parser.result(line: number)
   }
 
-  /// The common record: no quote in it.
+  /// A record without quotes, the common case.
   private static func plain(
     _ line: UnsafeRawBufferPointer, _ separator: UInt8, _ number: Int
   ) -> InputItem<[String?]> {
@@ -92,7 +92,7 @@ package final class CSVReader {
   }
 }
 
-/// A record that has a quote in it, read byte by byte.
+/// A record with quotes, read byte by byte.
 private struct QuotedRecord {
   private enum State { case start, plain, quoted, quoteInQuoted }
 
@@ -104,7 +104,7 @@ private struct QuotedRecord {
 
   init(separator: UInt8) { self.separator = separator }
 
-  /// Whether a quoted field goes on in the next line. A fault ends the record at its line.
+  /// Whether a quoted field continues in the next line. An error ends the record at its line.
   var isOpen: Bool { state == .quoted && fault == nil }
 
   /// Adds a line end inside a quoted field.

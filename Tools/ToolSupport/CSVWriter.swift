@@ -1,24 +1,24 @@
-/// Writes CSV (RFC 4180) into bytes: quotes only where a field needs them, nothing for null,
-/// `""` for the empty text, so that what `CSVReader` reads back is what was written.
+/// Writes CSV (RFC 4180) into bytes: quotes only fields that need it, writes nothing for null and
+/// `""` for the empty string, so that `CSVReader` reads back what was written.
 package struct CSVWriter {
-  /// What is written and not yet taken.
+  /// The bytes written since the last `removeAll()`.
   package private(set) var bytes: [UInt8] = []
   private let separator: UInt8
   private let lineEnd: [UInt8]
 
-  /// - Parameter crlf: whether lines end as the standard has it; the tools of Unix want LF.
+  /// - Parameter crlf: whether lines end with CRLF, as the standard says; Unix tools expect LF.
   package init(separator: UInt8 = UInt8(ascii: ","), crlf: Bool = false) {
     self.separator = separator
     lineEnd = crlf ? [0x0d, 0x0a] : [0x0a]
   }
 
-  /// What is written, as a String.
+  /// The bytes written, as a String.
   package var text: String { String(decoding: bytes, as: UTF8.self) }
 
-  /// Forgets what is written and keeps the room for more.
+  /// Removes the bytes written and keeps the capacity.
   package mutating func removeAll() { bytes.removeAll(keepingCapacity: true) }
 
-  /// Writes a record, the header among them.
+  /// Writes a record, or the header.
   package mutating func write(_ fields: [String?]) {
     for (index, field) in fields.enumerated() {
       if index > 0 { bytes.append(separator) }

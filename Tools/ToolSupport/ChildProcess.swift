@@ -1,10 +1,10 @@
 package import Foundation
 import TarnStore
 
-/// A process that this one started, with a pipe from its standard output.
+/// A child process, with a pipe from its standard output.
 ///
-/// Signals go to it by number; it is reaped by whoever asks first whether it has ended. Confined
-/// to one thread at a time.
+/// Signals are sent to it by process id; the first call that finds it ended reaps it. Confined to
+/// one thread at a time.
 package final class ChildProcess {
   /// How a process ended.
   package enum End: Equatable, Sendable {
@@ -17,16 +17,16 @@ package final class ChildProcess {
   package let output: Int32
   private(set) var end: End?
   private var buffer: [UInt8] = []
-  /// False once it has closed its standard output, which it does at its end at the latest.
+  /// False once it has closed its standard output, at the latest when it ends.
   package private(set) var isOpen = true
-  /// Held from the making of a pipe to the start of its process: what another thread starts
-  /// meanwhile would keep the pipe open.
+  /// Held from creating a pipe to starting its process: a process that another thread starts in
+  /// between would inherit the pipe and keep it open.
   private static let starting = Lock<Void>(())
 
   /// - Parameters:
-  ///   - environment: added to this process's own.
-  ///   - errors: a file for what it says on its standard error, instead of this process's own.
-  /// - Throws: `ToolError` if there is no such program or no process can be had.
+  /// - environment: added to this process's own.
+  /// - errors: a file for its standard error, instead of this process's own.
+  /// - Throws: `ToolError` if there is no such program or no process can be created.
   package init(
     _ program: String, _ arguments: [String], environment: [String: String] = [:],
     errors: String? = nil
@@ -73,7 +73,7 @@ package final class ChildProcess {
     close(output)
   }
 
-  /// Sends a signal, unless the process was reaped already: its number may be another's by now.
+  /// Sends a signal, unless the process was reaped: its id may be reused.
   package func signal(_ number: Int32) {
     if end == nil { kill(processID, number) }
   }
@@ -87,7 +87,7 @@ package final class ChildProcess {
     if status & 0xff != 0x7f { _ = ended(status) }
   }
 
-  /// Waits until it has stopped by itself; false if it ended, or has not stopped in that time.
+  /// Waits until it has stopped by itself; false if it ended, or did not stop in that time.
   package func hasStopped(within timeout: Duration) -> Bool {
     let limit = ContinuousClock.now + timeout
     while end == nil, ContinuousClock.now < limit {
@@ -126,7 +126,7 @@ package final class ChildProcess {
     return found
   }
 
-  /// The complete lines that have arrived, without waiting.
+  /// The complete lines received so far, without waiting.
   package func lines() -> [String] {
     var piece = [UInt8](repeating: 0, count: 1 << 16)
     while isOpen {
@@ -145,14 +145,14 @@ package final class ChildProcess {
     return text.split(separator: "\n").map(String.init)
   }
 
-  /// Waits until its output has something to read or has ended.
+  /// Waits until it has written output or closed it.
   package func waitForOutput(milliseconds: Int32) {
     var wanted = pollfd(fd: output, events: Int16(POLLIN), revents: 0)
     _ = Foundation.poll(&wanted, 1, milliseconds)
   }
 
-  /// The next line for which `isIt` holds; nil if it ends or time is up before that. Lines before
-  /// it are dropped, lines after it are kept only if they arrive later.
+  /// The next line for which `isIt` is true; nil if the process ends or time is up first. Lines
+  /// before it are dropped, lines after it only if they were received with it.
   package func line(within timeout: Duration, where isIt: (String) -> Bool) -> String? {
     let limit = ContinuousClock.now + timeout
     while true {
@@ -162,8 +162,8 @@ package final class ChildProcess {
     }
   }
 
-  /// Everything that it still says, and how it ended. If time is up before that, it is killed, and
-  /// the last line says so.
+  /// Its remaining output, and how it ended. If time is up first, it is killed, and the last line
+  /// says so.
   package func finish(within timeout: Duration = .seconds(300)) -> (lines: [String], end: End) {
     let limit = ContinuousClock.now + timeout
     var said: [String] = []

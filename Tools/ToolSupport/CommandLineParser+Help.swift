@@ -4,7 +4,7 @@ extension CommandLineParser {
     OptionSpec.flag("version", "show the version"),
   ]
 
-  /// The help of the whole program: what it is for and its commands.
+  /// The help of the whole program: its summary and its commands.
   package func help() -> String {
     if commands.count == 1, commands[0].name == program { return help(for: commands[0]) }
     var text = "\(summary)\n\nUsage: \(program) COMMAND [ARGUMENTS]\n\nCommands:\n"
@@ -14,7 +14,7 @@ extension CommandLineParser {
     return text
   }
 
-  /// The help of one command: how to call it and what each part means.
+  /// The help of one command: its usage and the meaning of each part.
   package func help(for command: CommandSpec) -> String {
     let name = command.name == program ? program : "\(program) \(command.name)"
     var usage = "Usage: \(name)"
@@ -49,7 +49,8 @@ extension CommandLineParser {
     return text
   }
 
-  /// Breaks a text between words into lines of at most `width` letters, a longer word alone.
+  /// Breaks a text between words into lines of at most `width` letters; a longer word gets its own
+  /// line.
   private func wrap(_ text: String, width: Int) -> [String] {
     var lines: [String] = []
     var line = ""

@@ -1,23 +1,23 @@
 import Foundation
 import TarnStore
 
-/// Reads command lines by the field's conventions: long and short options, `--name=value`,
-/// joined short flags, `--` before arguments that begin with a dash, options and arguments in any
-/// order, `--help` and `--version` everywhere, `help COMMAND`.
+/// Parses command lines by the usual conventions: long and short options, `--name=value`, joined
+/// short flags, `--` before arguments that begin with a dash, options and arguments in any order,
+/// `--help` and `--version` everywhere, `help COMMAND`.
 package struct CommandLineParser: Sendable {
-  /// What a command line asks for.
+  /// The result of parsing a command line.
   package enum Outcome: Equatable, Sendable {
     case run(ParsedArguments)
-    /// Help or the version: print it on standard output and end with success.
+    /// Help or the version: print it on standard output and exit with success.
     case show(String)
-    /// Print on standard error and end with `ExitCode.usage`.
+    /// Print it on standard error and exit with `ExitCode.usage`.
     case refuse(String)
   }
 
   package let program: String
   package let version: String
   package let summary: String
-  /// The subcommands; exactly one whose name is the program's for a program without any.
+  /// The subcommands; a program without subcommands has exactly one, named like the program.
   package let commands: [CommandSpec]
 
   package init(program: String, version: String, summary: String, commands: [CommandSpec]) {
@@ -32,7 +32,7 @@ package struct CommandLineParser: Sendable {
     commands.count == 1 && commands[0].name == program ? commands[0] : nil
   }
 
-  /// Understands a command line; `arguments` does not hold the program's own name.
+  /// Parses a command line; `arguments` does not include the program's name.
   package func parse(_ arguments: [String]) -> Outcome {
     do throws(UsageError) {
       return try understand(arguments)
@@ -41,7 +41,7 @@ package struct CommandLineParser: Sendable {
     }
   }
 
-  /// Understands this process's command line. Ends the process where there is nothing to run.
+  /// Parses this process's command line. Exits if there is nothing to run.
   package func parseOrExit(
     _ arguments: [String] = Array(CommandLine.arguments.dropFirst())
   ) -> ParsedArguments {
@@ -52,18 +52,18 @@ package struct CommandLineParser: Sendable {
     }
   }
 
-  /// The text for standard error about a command line that was refused, also for what a command
-  /// finds wrong later, such as a number out of range.
-  /// - Parameter command: the command, if it was understood so far: its own help is named.
+  /// The message for standard error about a command line that was refused, also for errors that a
+  /// command finds later, such as a number out of range.
+  /// - Parameter command: the command, if it is known; the message then names its help.
   package func refusal(_ error: UsageError, of command: String? = nil) -> String {
     let known = commands.first { $0.name == command && $0.name != program }
     let name = known.map { "\(program) \($0.name)" } ?? program
     let message = printableLines(error.message)
-    return "\(program): \(message)\nTry '\(name) --help' for what it can do.\n"
+    return "\(program): \(message)\nTry '\(name) --help' for more information.\n"
   }
 
   private func end(_ text: String, to file: FileHandle, with code: ExitCode) -> Never {
-    // A reader that closed the pipe needs no message about it.
+    // If the reader closed the pipe, a message cannot reach it.
     try? file.write(contentsOf: Data(text.utf8))
     exit(code.rawValue)
   }
@@ -81,7 +81,7 @@ package struct CommandLineParser: Sendable {
       return .show(help(for: try command(arguments[1])))
     default:
       if first.hasPrefix("-") {
-        throw UsageError("a command comes first, before '\(first)'")
+        throw UsageError("the command must come first, before '\(first)'")
       }
       return try read(arguments.dropFirst(), for: try command(first))
     }
@@ -89,7 +89,8 @@ package struct CommandLineParser: Sendable {
 
   private func command(_ name: String) throws(UsageError) -> CommandSpec {
     if let found = commands.first(where: { $0.name == name }) { return found }
-    throw UsageError("no command '\(name)'" + suggestion(for: name, among: commands.map(\.name)))
+    throw UsageError(
+      "unknown command '\(name)'" + suggestion(for: name, among: commands.map(\.name)))
   }
 
   private func read(
@@ -103,7 +104,7 @@ package struct CommandLineParser: Sendable {
         positionalValues += rest
         break
       }
-      // A dash alone is a name: standard input or output.
+      // A single dash is a name: standard input or output.
       guard argument.hasPrefix("-"), argument != "-" else {
         positionalValues.append(argument)
         continue
@@ -129,7 +130,7 @@ package struct CommandLineParser: Sendable {
     let name = String(equals.map { body[..<$0] } ?? body)
     guard let option = command.options.first(where: { $0.name == name }) else {
       let names = command.options.map { "--\($0.name)" } + ["--help"]
-      throw UsageError("no option '--\(name)'" + suggestion(for: "--\(name)", among: names))
+      throw UsageError("unknown option '--\(name)'" + suggestion(for: "--\(name)", among: names))
     }
     if let equals {
       guard option.valueName != nil else { throw UsageError("--\(name) takes no value") }
@@ -146,7 +147,7 @@ package struct CommandLineParser: Sendable {
     var letters = argument.dropFirst()
     while let letter = letters.popFirst() {
       guard let option = command.options.first(where: { $0.short == letter }) else {
-        throw UsageError("no option '-\(letter)'")
+        throw UsageError("unknown option '-\(letter)'")
       }
       if option.valueName != nil, !letters.isEmpty {
         try record(String(letters), option, &parsed)
@@ -191,11 +192,11 @@ package struct CommandLineParser: Sendable {
         throw UsageError("\(command.name) needs \(spec.name): \(spec.help)")
       }
     }
-    if let extra = rest.first { throw UsageError("one argument too many: '\(extra)'") }
+    if let extra = rest.first { throw UsageError("unexpected argument '\(extra)'") }
   }
 }
 
-/// `; did you mean 'x'?` where a word is close to a known one, else nothing.
+/// `; did you mean 'x'?` if a word is close to a known one, otherwise an empty string.
 func suggestion(for word: String, among known: [String]) -> String {
   nearestName(to: word, among: known).map { "; did you mean '\($0)'?" } ?? ""
 }

@@ -1,11 +1,11 @@
-// What a tool declares about its command line. The parser reads a command line by it, and the
-// help text is made from it, so that the two cannot disagree.
+// A tool's declaration of its command line. The parser and the help text both use it, so they
+// cannot disagree.
 
-/// An option: `--name`, perhaps `-n`, perhaps with a value.
+/// An option: `--name`, optionally `-n`, optionally with a value.
 package struct OptionSpec: Sendable {
   package let name: String
   package let short: Character?
-  /// What the help calls the value; nil for an option that takes none.
+  /// The name of the value in the help; nil for an option without a value.
   package let valueName: String?
   package let help: String
   /// Whether it may be given more than once.
@@ -24,20 +24,20 @@ package struct OptionSpec: Sendable {
     Self(name: name, short: short, valueName: valueName, help: help, repeats: repeats)
   }
 
-  /// How the help names it: `-n, --name VALUE`.
+  /// The option in the help: `-n, --name VALUE`.
   var usage: String {
     let front = short.map { "-\($0), " } ?? "    "
     return "\(front)--\(name)" + (valueName.map { " \($0)" } ?? "")
   }
 }
 
-/// An argument that is known by its position.
+/// An argument identified by its position.
 package struct PositionalSpec: Sendable {
-  /// What the help calls it, in capitals.
+  /// Its name in the help, in capitals.
   package let name: String
   package let help: String
   package let isOptional: Bool
-  /// Whether it takes all the arguments that are left; only the last one may.
+  /// Whether it takes all remaining arguments; only the last one may.
   package let repeats: Bool
 
   package init(_ name: String, _ help: String, isOptional: Bool = false, repeats: Bool = false) {
@@ -53,7 +53,7 @@ package struct PositionalSpec: Sendable {
   }
 }
 
-/// A subcommand, or the whole of a program that has none.
+/// A subcommand, or the only command of a program without subcommands.
 package struct CommandSpec: Sendable {
   package let name: String
   /// One line for the list of commands.
@@ -75,29 +75,29 @@ package struct CommandSpec: Sendable {
   }
 }
 
-/// What a command line says, checked against the declarations.
+/// The parsed command line, checked against the declarations.
 package struct ParsedArguments: Sendable, Equatable {
-  /// The subcommand's name; the program's for a program without subcommands.
+  /// The subcommand's name, or the program's if it has no subcommands.
   package let command: String
   var given: [String: [String]] = [:]
   var positionalValues: [String: [String]] = [:]
 
   package init(command: String) { self.command = command }
 
-  /// Whether an option was given at all.
+  /// Whether an option was given.
   package func has(_ option: String) -> Bool { given[option] != nil }
 
-  /// The option's value, the last one where it was repeated.
+  /// The option's value, the last one if it was repeated.
   package func value(_ option: String) -> String? { given[option]?.last }
 
-  /// All the values of an option that may be repeated, in their order.
+  /// All values of an option that may be repeated, in order.
   package func values(_ option: String) -> [String] { given[option] ?? [] }
 
-  /// The argument of a position; nil only where the position is optional.
+  /// The argument of a position; nil only if the position is optional.
   package func positional(_ name: String) -> String? { positionalValues[name]?.first }
 
   /// The argument of a position that is not optional.
-  /// - Precondition: the command declares the position so.
+  /// - Precondition: the command declares the position as required.
   package func required(_ name: String) -> String {
     guard let value = positionalValues[name]?.first else {
       preconditionFailure("\(command) does not declare \(name) as required")
@@ -105,10 +105,10 @@ package struct ParsedArguments: Sendable, Equatable {
     return value
   }
 
-  /// All the arguments of a position that repeats.
+  /// All arguments of a position that repeats.
   package func positionals(_ name: String) -> [String] { positionalValues[name] ?? [] }
 
-  /// A whole number within a range.
+  /// The value of an option that takes a whole number within a range.
   package func integer(
     _ option: String, default fallback: Int, in range: ClosedRange<Int>
   ) throws(UsageError) -> Int {
@@ -121,7 +121,7 @@ package struct ParsedArguments: Sendable, Equatable {
     return number
   }
 
-  /// One of a few words.
+  /// The value of an option that takes one of a few words.
   package func choice(
     _ option: String, of words: [String], default fallback: String
   ) throws(UsageError) -> String {

@@ -1,45 +1,45 @@
-/// A package as Debian's package database describes it.
+/// A package in Debian's package database.
 package struct DebianPackage: Sendable, Equatable {
   package let name: String
   package let version: String
   package let architecture: String
-  /// What dpkg wants and has, such as `install ok installed`.
+  /// The wanted and the current state, such as `install ok installed`.
   package let status: String
-  /// Estimated room on disk, in KiB.
+  /// Estimated disk space, in KiB.
   package let installedSizeKiB: Int?
   package let section: String?
   package let priority: String?
   package let maintainer: String?
-  /// The source package, where it is called otherwise than the package.
+  /// The source package, if its name differs from the package's.
   package let source: String?
   /// The first line of the description.
   package let summary: String?
   package let isEssential: Bool
-  /// The names that `Depends` and `Pre-Depends` mention, without versions, each once, in order;
-  /// of alternatives the first.
+  /// The names in `Depends` and `Pre-Depends`, without versions and duplicates, in order; of
+  /// alternatives only the first.
   package let depends: [String]
 
-  /// Whether the package's files are in place; the database also remembers removed packages.
+  /// Whether the package's files are installed; the database also lists removed packages.
   package var isInstalled: Bool { status.hasSuffix(" installed") }
 }
 
-/// Reads `/var/lib/dpkg/status`: stanzas of `Name: value` lines with an empty line between them,
-/// where a line that begins with white space continues the field before.
+/// Reads `/var/lib/dpkg/status`: stanzas of `Name: value` lines, separated by an empty line. A line
+/// that begins with white space continues the field before.
 package final class DebianStatusReader {
-  /// Where the database lies on a Debian machine.
+  /// The path of the database on Debian.
   package static let defaultPath = "/var/lib/dpkg/status"
 
-  /// The lines below, for positions and progress.
+  /// The underlying lines, for positions and progress.
   package let lines: LineReader
 
   package init(_ lines: LineReader) { self.lines = lines }
 
-  /// The next package, or a stanza that is none; nil at the end.
+  /// The next package, or a malformed stanza; nil at the end.
   package func next() throws(ToolError) -> InputItem<DebianPackage>? {
     guard let (fields, line, fault) = try stanza() else { return nil }
     if let fault { return .bad(fault, line: line) }
     guard let name = fields["package"], let version = fields["version"] else {
-      return .bad("a stanza without a package or a version", line: line)
+      return .bad("a stanza without a package name or version", line: line)
     }
     let summary = fields["description"]?.split(separator: "\n").first.map(String.init)
     let source = fields["source"]?.split(separator: " ").first.map(String.init)
@@ -53,7 +53,7 @@ package final class DebianStatusReader {
     return .record(package, line: line)
   }
 
-  /// The fields of the next stanza by lower-case name, its first line, and what is wrong with it.
+  /// The fields of the next stanza by lower-case name, its first line, and its error, if any.
   private func stanza() throws(ToolError) -> (fields: [String: String], line: Int, String?)? {
     var fields: [String: String] = [:]
     var first = 0
@@ -76,7 +76,7 @@ package final class DebianStatusReader {
         fields[name] = Self.trimmed(line[line.index(after: colon)...])
         last = name
       } else {
-        fault = fault ?? "no field: '\(line.prefix(40))'"
+        fault = fault ?? "not a field: '\(line.prefix(40))'"
       }
     }
     return first > 0 || fault != nil ? (fields, max(1, first), fault) : nil

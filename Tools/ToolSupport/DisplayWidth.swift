@@ -1,18 +1,18 @@
-// How much room text takes on a terminal, and how to keep foreign text from steering one.
+// The width of text on a terminal, and escaping of text that would control the terminal.
 
-/// Terminal cells that a text takes: 2 for wide East Asian letters and emoji, 0 for marks that
-/// combine with the letter before, 1 for the rest. Control characters count as nothing.
+/// The number of terminal cells of a text: 2 for wide East Asian letters and emoji, 0 for combining
+/// marks, 1 for other letters. Control characters count as 0.
 package func displayWidth(_ text: String) -> Int {
-  // The common case without a look at each letter.
+  // The common case, without a loop over letters.
   if text.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7f }) { return text.utf8.count }
   return text.reduce(0) { $0 + displayWidth($1) }
 }
 
-/// Terminal cells of one letter as a reader sees it.
+/// The number of terminal cells of one grapheme.
 package func displayWidth(_ letter: Character) -> Int {
   var width = 0
   for scalar in letter.unicodeScalars {
-    // A variation selector that asks for the picture makes a narrow sign wide.
+    // A variation selector for emoji presentation makes a narrow character wide.
     if scalar.value == 0xfe0f { width = max(width, 2) }
     width = max(width, cellWidth(scalar))
   }
@@ -28,16 +28,16 @@ private func cellWidth(_ scalar: Unicode.Scalar) -> Int {
   return scalar.properties.isEmojiPresentation ? 2 : 1
 }
 
-/// The blocks whose letters Unicode calls wide or full-width.
+/// The blocks that Unicode calls wide or full-width.
 private let wideRanges: [ClosedRange<UInt32>] = [
   0x1100...0x115f, 0x2e80...0x303e, 0x3041...0x33ff, 0x3400...0x4dbf, 0x4e00...0x9fff,
   0xa000...0xa4cf, 0xa960...0xa97f, 0xac00...0xd7a3, 0xf900...0xfaff, 0xfe30...0xfe6f,
   0xff01...0xff60, 0xffe0...0xffe6, 0x1b000...0x1b2ff, 0x20000...0x3fffd,
 ]
 
-/// Text from a file made harmless for a terminal and for one line: control characters, among them
-/// the escape that begins a terminal's commands, become `\n`, `\t` or `\u{1b}`, and so do the
-/// marks that turn the direction of writing.
+/// Text from a file, made safe for a terminal and for one line: control characters, including the
+/// escape character, become `\n`, `\t` or `\u{1b}`, and so do marks that change the direction of
+/// writing.
 package func printable(_ text: String) -> String {
   if !text.unicodeScalars.contains(where: isUnsafe) { return text }
   var result = ""
@@ -53,13 +53,13 @@ package func printable(_ text: String) -> String {
   return result
 }
 
-/// The same for a text of several lines, which stay lines.
+/// The same for a text of several lines; line feeds stay.
 package func printableLines(_ text: String) -> String {
   text.split(separator: "\n", omittingEmptySubsequences: false).map { printable(String($0)) }
     .joined(separator: "\n")
 }
 
-/// Whether a terminal would obey the scalar instead of showing it.
+/// Whether a terminal would interpret the scalar instead of showing it.
 func isUnsafe(_ scalar: Unicode.Scalar) -> Bool {
   switch scalar.value {
   case 0..<0x20, 0x7f..<0xa0, 0x2028, 0x2029, 0x202a...0x202e, 0x2066...0x2069: return true
@@ -67,7 +67,7 @@ func isUnsafe(_ scalar: Unicode.Scalar) -> Bool {
   }
 }
 
-/// The text cut to a width, with an ellipsis in the last cell where something is missing.
+/// The text cut to a width, with an ellipsis in the last cell if it was cut.
 package func truncated(_ text: String, toWidth width: Int) -> String {
   if width <= 0 { return "" }
   if displayWidth(text) <= width { return text }
@@ -82,7 +82,7 @@ package func truncated(_ text: String, toWidth width: Int) -> String {
   return result + "…"
 }
 
-/// The text with spaces up to a width, on the right or, with `toRight`, on the left.
+/// The text padded with spaces to a width, on the right or, with `toRight`, on the left.
 package func padded(_ text: String, toWidth width: Int, toRight: Bool = false) -> String {
   let space = String(repeating: " ", count: max(0, width - displayWidth(text)))
   return toRight ? space + text : text + space

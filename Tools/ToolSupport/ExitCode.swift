@@ -2,18 +2,18 @@ import Foundation
 
 /// The exit statuses of Tarn's tools.
 package enum ExitCode: Int32, Sendable {
-  /// Everything asked for was done. Also the end by SIGINT or SIGTERM of a command that runs
-  /// until it is told to stop, and a reader that closed its end of the pipe: it had enough.
+  /// The command succeeded. Also if SIGINT or SIGTERM ends a command that runs until it is stopped,
+  /// and if the reader closes its end of the pipe.
   case success = 0
-  /// Something went wrong while working, or was found to be wrong.
+  /// The command failed, or found a problem.
   case failure = 1
-  /// The command line was not understood; nothing was touched.
+  /// The command line was refused; nothing was changed.
   case usage = 2
 }
 
-/// A command line that cannot be carried out, in words for the person who typed it.
+/// An error in the command line, worded for the person who typed it.
 package struct UsageError: Error, Equatable, Sendable, CustomStringConvertible {
-  /// What is wrong, without the program's name and without a full stop.
+  /// The error, without the program's name and without a full stop.
   package let message: String
 
   package init(_ message: String) { self.message = message }
@@ -21,14 +21,14 @@ package struct UsageError: Error, Equatable, Sendable, CustomStringConvertible {
   package var description: String { message }
 }
 
-/// A failure in words for the person who runs a tool; printed as `program: message`.
+/// A failure, worded for the person who runs a tool; printed as `program: message`.
 package struct ToolError: Error, Equatable, Sendable, CustomStringConvertible {
-  /// What is wrong and, where there is one, the way out.
+  /// The error and, if there is one, its remedy.
   package let message: String
 
   package init(_ message: String) { self.message = message }
 
-  /// A failed system call: what was tried, on what, and the system's own words.
+  /// A failed system call: the action, its subject, and the system's error text.
   package init(_ action: String, _ subject: String, errno code: Int32) {
     message = "\(action) \(subject): \(String(cString: strerror(code)))"
   }

@@ -1,9 +1,8 @@
 package import TarnStore
 
-/// Dates as exports write them: as ISO 8601 does, in the proleptic Gregorian calendar, to the
-/// nanosecond.
+/// Dates in exports: ISO 8601 in the proleptic Gregorian calendar, to the nanosecond.
 package enum ISODate {
-  /// Writes a point in time in UTC: `2024-01-31T10:20:30Z`, with as many decimals as it has.
+  /// Writes a point in time in UTC: `2024-01-31T10:20:30Z`, with as many decimals as needed.
   package static func text(_ timestamp: Timestamp) -> String {
     let dayNumber = floorDivide(timestamp.seconds, 86400)
     let remainder = timestamp.seconds % 86400
@@ -14,7 +13,7 @@ package enum ISODate {
     text += "T\(two(secondOfDay / 3600)):\(two(secondOfDay / 60 % 60)):\(two(secondOfDay % 60))"
     if timestamp.nanoseconds > 0 {
       let digits = String(timestamp.nanoseconds)
-      // More than nine digits are in damaged files only.
+      // Only damaged files have more than nine digits.
       var fraction = String(repeating: "0", count: max(0, 9 - digits.count)) + digits
       while fraction.last == "0" { fraction.removeLast() }
       text += ".\(fraction)"
@@ -29,7 +28,7 @@ package enum ISODate {
     return sign + zeros + digits
   }
 
-  /// The date of a day that is counted from 1970-01-01.
+  /// The date of a day counted from 1970-01-01.
   private static func civil(_ dayNumber: Int64) -> (year: Int64, month: Int64, day: Int64) {
     let shifted = dayNumber + 719468
     let era = floorDivide(shifted, 146097)

@@ -1,5 +1,5 @@
-/// Reads an array of objects, laid out in whatever way, element by element: one is in memory at a
-/// time. An element that is no object comes back as a bad one, and reading goes on after it.
+/// Reads an array of objects in any layout, one element in memory at a time. An element that is not
+/// an object is returned as a bad one, and reading continues after it.
 package final class JSONArrayReader {
   private enum State { case start, elements, end }
 
@@ -8,16 +8,16 @@ package final class JSONArrayReader {
   private var position = 0
   private var line = 1
   private var state = State.start
-  /// What is to be told after the last element.
+  /// Returned after the last element.
   private var rest: InputItem<[JSONMember]>?
 
-  /// - Parameter lines: nothing has been taken from it yet.
+  /// - Parameter lines: must be at its start.
   package init(_ lines: LineReader) { self.lines = lines }
 
-  /// The next element's members, or a bad one, with its first line; nil at the end.
+  /// The next element's members, or a bad element, with its first line; nil at the end.
   package func next() throws(ToolError) -> InputItem<[JSONMember]>? {
     if state == .start {
-      // The byte that made this an array, after what stands before it.
+      // Skips white space and the opening bracket.
       while try peek() != UInt8(ascii: "["), try peek() != nil { take() }
       take()
       state = .elements
@@ -61,15 +61,15 @@ package final class JSONArrayReader {
     return try result.get()
   }
 
-  /// After the last element: that should be all.
+  /// Checks that nothing follows the array.
   private func finish() throws(ToolError) {
     take()
     state = .end
     try skipSpace()
-    if try peek() != nil { rest = .bad("something follows the array", line: line) }
+    if try peek() != nil { rest = .bad("unexpected text after the array", line: line) }
   }
 
-  /// The bytes up to the comma or bracket that ends the element.
+  /// The bytes up to the comma or bracket after the element.
   private func element() throws(ToolError) -> [UInt8] {
     var bytes: [UInt8] = []
     var depth = 0

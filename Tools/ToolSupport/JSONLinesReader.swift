@@ -1,7 +1,7 @@
-/// Reads JSON Lines: one object a line. Empty lines are passed over; any other line that is not
-/// an object comes back as a bad one, and reading can go on after it.
+/// Reads JSON Lines: one object per line. Empty lines are skipped; any other line that is not an
+/// object is returned as a bad one, and reading can continue after it.
 package final class JSONLinesReader {
-  /// The lines below, for positions and progress.
+  /// The underlying lines, for positions and progress.
   package let lines: LineReader
 
   package init(_ lines: LineReader) { self.lines = lines }

@@ -1,5 +1,5 @@
-/// Reads one JSON text (RFC 8259) from bytes: strict, of limited depth, without a copy of the
-/// input. The non-finite numbers, which JSON does not have, stay the strings that they are.
+/// Parses one JSON text (RFC 8259) from bytes: strict, of limited depth, without copying the input.
+/// The strings "NaN", "Infinity" and "-Infinity" stay strings.
 package struct JSONScanner {
   private static let depthMax = 512
 
@@ -7,13 +7,13 @@ package struct JSONScanner {
   private var position = 0
   private var depth = 0
 
-  /// The only value in the bytes, with nothing but white space around it.
+  /// The only value in the bytes, which may have white space around it.
   package static func value(in bytes: UnsafeRawBufferPointer) throws(JSONError) -> JSONValue {
     var scanner = JSONScanner(bytes: bytes)
     scanner.skipSpace()
     let value = try scanner.value()
     scanner.skipSpace()
-    if scanner.position < bytes.count { throw scanner.error("something follows the value") }
+    if scanner.position < bytes.count { throw scanner.error("unexpected text after the value") }
     return value
   }
 
@@ -56,7 +56,7 @@ package struct JSONScanner {
     case UInt8(ascii: "f"): return try word("false", .bool(false))
     case UInt8(ascii: "n"): return try word("null", .null)
     case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): return try number()
-    default: throw error("no value begins so")
+    default: throw error("not a value")
     }
   }
 
@@ -65,7 +65,7 @@ package struct JSONScanner {
   {
     let start = position
     for index in 0..<word.utf8CodeUnitCount {
-      guard take(word.utf8Start[index]) else { throw error("no value begins so", at: start) }
+      guard take(word.utf8Start[index]) else { throw error("not a value", at: start) }
     }
     return value
   }
@@ -146,7 +146,7 @@ extension JSONScanner {
     guard let double = Double(text), double.isFinite else {
       throw error("a number out of the range of Double", at: start)
     }
-    // Minus zero is a number of its own only as a Double.
+    // Only a Double can represent minus zero.
     return isWhole && text != "-0" ? .whole(text) : .double(double)
   }
 }
@@ -210,7 +210,7 @@ extension JSONScanner {
     case UInt8(ascii: "r"): return "\r"
     case UInt8(ascii: "t"): return "\t"
     case UInt8(ascii: "u"): return try unicodeEscape()
-    default: throw error("no escape begins so", at: position - 1)
+    default: throw error("unknown escape sequence", at: position - 1)
     }
   }
 

@@ -1,17 +1,17 @@
-/// Writes JSON piece by piece into bytes, for one object a line.
+/// Writes JSON incrementally into bytes, one object per line.
 ///
 /// Doubles are written with the fewest digits that read back as the same number, and with a
-/// fraction even where they are whole (`5.0`), so that a reader can tell them from integers.
+/// fraction even if they are whole (`5.0`), so that a reader can distinguish them from integers.
 /// JSON has no infinity and no NaN: these are written as the strings "Infinity", "-Infinity" and
-/// "NaN", which the importer takes for a column of doubles.
+/// "NaN", which the importer accepts in a column of doubles.
 package struct JSONText {
-  /// What is written and not yet taken.
+  /// The bytes written since the last `removeAll()` or `takeBytes()`.
   package private(set) var bytes: [UInt8] = []
   private var needsComma = false
 
   package init() {}
 
-  /// What is written, as a String.
+  /// The bytes written, as a String.
   package var text: String { String(decoding: bytes, as: UTF8.self) }
 
   /// A value as text.
@@ -26,13 +26,13 @@ package struct JSONText {
     return json.bytes
   }
 
-  /// Forgets what is written and keeps the room for more.
+  /// Removes the bytes written and keeps the capacity.
   package mutating func removeAll() {
     bytes.removeAll(keepingCapacity: true)
     needsComma = false
   }
 
-  /// Takes what is written so far out of the middle of a value, to go on with the rest.
+  /// Takes the bytes written so far, even in the middle of a value, which can then be continued.
   package mutating func takeBytes() -> [UInt8] {
     let taken = bytes
     bytes.removeAll(keepingCapacity: true)
@@ -62,15 +62,15 @@ package struct JSONText {
   package mutating func bool(_ value: Bool) { raw(value ? "true" : "false") }
   package mutating func integer(_ value: Int64) { raw(value.description) }
 
-  /// An integer beyond Int64's range would not survive the way back; 64 unsigned bits fit a
-  /// version number, and JSON itself sets no limit.
+  /// An integer beyond Int64's range could not be imported again; a version number has 64 unsigned
+  /// bits, and JSON sets no limit.
   package mutating func unsigned(_ value: UInt64) { raw(value.description) }
 
   package mutating func double(_ value: Double) {
     if value.isFinite { raw(value.description) } else { string(Self.name(ofNonFinite: value)) }
   }
 
-  /// The shortest digits that read back as the same Float, not those of the Double that it is.
+  /// The shortest digits that read back as the same Float, not those of the equal Double.
   package mutating func float(_ value: Float) {
     if value.isFinite {
       raw(value.description)
@@ -85,7 +85,7 @@ package struct JSONText {
     needsComma = true
   }
 
-  /// Any value, as it was read.
+  /// Any value, as it was parsed.
   package mutating func value(_ value: JSONValue) {
     switch value {
     case .null: null()
@@ -108,12 +108,12 @@ package struct JSONText {
     }
   }
 
-  /// How a number that is not finite is spelt.
+  /// The string for a number that is not finite.
   package static func name(ofNonFinite value: Double) -> String {
     value.isNaN ? "NaN" : value < 0 ? "-Infinity" : "Infinity"
   }
 
-  /// The number that such a spelling stands for.
+  /// The number that such a string stands for.
   package static func nonFinite(named name: String) -> Double? {
     switch name {
     case "NaN": return .nan

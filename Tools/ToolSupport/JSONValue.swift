@@ -1,10 +1,10 @@
-/// A JSON value that keeps what Foundation's form loses: the order of an object's members, which
-/// number was written as a whole one, and every digit of an Int64.
+/// A JSON value that keeps what Foundation's form loses: the order of an object's members, whether
+/// a number was written as an integer, and every digit of an Int64.
 package enum JSONValue: Equatable, Sendable {
   case null
   case bool(Bool)
   case integer(Int64)
-  /// A whole number that no Int64 holds, as it is written.
+  /// A whole number beyond the range of Int64, as written.
   case whole(String)
   /// A number with a fraction or an exponent.
   case double(Double)
@@ -12,7 +12,7 @@ package enum JSONValue: Equatable, Sendable {
   case array([JSONValue])
   case object([JSONMember])
 
-  /// An object's member; the last one where a name occurs twice. Nil for anything else.
+  /// An object's member; the last one if a name occurs twice. Nil for anything else.
   package subscript(_ name: String) -> JSONValue? {
     guard case .object(let members) = self else { return nil }
     return members.last { $0.name == name }?.value

@@ -1,20 +1,19 @@
 import Foundation
 
-/// Reads a file or a pipe line by line through one buffer: a file larger than memory is no
-/// different from a small one. Belongs to one thread at a time.
+/// Reads a file or a pipe line by line through one buffer, whatever its size. Confined to one
+/// thread at a time.
 package final class LineReader {
-  /// What the input is called in messages.
+  /// The input's name in messages.
   package let name: String
-  /// The bytes of the whole input where it is a file, else nil; for a progress bar.
+  /// The size of a file, nil for other input; for a progress bar.
   package let totalBytes: Int64?
-  /// How many lines `next()` has returned: the number of the line that it returned last.
+  /// The number of lines that `next()` has returned, which is the number of the last one.
   package private(set) var lineNumber = 0
-  /// The longest line that is taken; a longer one is an error, not a full memory.
+  /// The longest line accepted; a longer one is an error.
   package let maximumLineBytes: Int
-  /// Whether lines also end with a carriage return, alone or before a line feed, which is left
-  /// out then.
+  /// Whether lines also end with a carriage return, alone or before a line feed.
   package var endsAtReturns = false
-  /// The bytes that ended the line returned last; none at the end of the input.
+  /// The bytes that ended the last line returned; empty at the end of the input.
   package private(set) var lineEnd: [UInt8] = []
 
   private let descriptor: Int32
@@ -60,12 +59,12 @@ package final class LineReader {
 
   /// The next line without its end (a carriage return before a line feed stays unless
   /// `endsAtReturns`), or nil at the end of the input. The bytes are valid until the next call. A
-  /// byte order mark at the very start is left out.
+  /// byte order mark at the very start is skipped.
   package func next() throws(ToolError) -> UnsafeRawBufferPointer? {
     var searched = start
     while true {
       searched = endOfLine(from: searched) ?? end
-      // A line feed that belongs to a carriage return may still have to be read.
+      // The line feed after a carriage return may not have been read yet.
       if searched < end, atEnd || buffer[searched] == 0x0a || searched + 1 < end {
         let isPair = buffer[searched..<end].starts(with: [0x0d, 0x0a])
         lineEnd = isPair ? [0x0d, 0x0a] : [buffer[searched]]
@@ -93,7 +92,7 @@ package final class LineReader {
   }
 
   /// The first byte that is neither white space nor part of a byte order mark; nil if there is
-  /// none. Takes nothing.
+  /// none. Consumes nothing.
   package func firstByte() throws(ToolError) -> UInt8? {
     var position = start
     while true {
@@ -110,8 +109,8 @@ package final class LineReader {
     }
   }
 
-  /// Bytes without regard to lines: those that are there, or as many as come next; nil at the end.
-  /// They are valid until the next call.
+  /// The next bytes, without regard to lines: those in the buffer, or as many as the next read
+  /// returns; nil at the end. They are valid until the next call.
   package func piece() throws(ToolError) -> UnsafeRawBufferPointer? {
     if start == end, !atEnd { try fill() }
     if start == end { return nil }
@@ -128,7 +127,7 @@ package final class LineReader {
     return bytes
   }
 
-  /// Moves what is left to the front of the buffer, makes room if there is none, reads more.
+  /// Moves the unread bytes to the front of the buffer, grows it if it is full, and reads more.
   private func fill() throws(ToolError) {
     if start > 0 {
       buffer.baseAddress!.copyMemory(from: buffer.baseAddress! + start, byteCount: end - start)
@@ -158,20 +157,19 @@ package final class LineReader {
   }
 }
 
-/// Where a byte occurs first.
+/// The first position of a byte.
 func indexOf(_ byte: UInt8, in bytes: UnsafeRawBufferPointer) -> Int? {
   guard let base = bytes.baseAddress, bytes.count > 0 else { return nil }
   return memchr(base, Int32(byte), bytes.count).map { UnsafeRawPointer($0) - base }
 }
 
-/// The bytes as text, or nil where they are not UTF-8. Contiguous memory is what makes it fast.
+/// The bytes as a string, or nil if they are not UTF-8. Contiguous memory makes it fast.
 func validText(_ bytes: Slice<UnsafeRawBufferPointer>) -> String? {
   let whole = UnsafeRawBufferPointer(rebasing: bytes)
   return whole.withMemoryRebound(to: UInt8.self) { String(validating: $0, as: UTF8.self) }
 }
 
-/// What a reader of records finds: a record or a line that is none, each with the number of its
-/// (first) line, counted from 1.
+/// A record, or a line that is not one, each with the number of its first line, counted from 1.
 package enum InputItem<Record> {
   case record(Record, line: Int)
   /// Why the line is not a record, in a few words that fit after `line 12: `.

@@ -1,21 +1,22 @@
 import Foundation
 
-/// Buffered output that behaves in a pipeline.
+/// Buffered output that behaves well in a pipeline.
 ///
-/// - A reader that closes the pipe ends the tool quietly: `write` and `flush` throw
+/// - If the reader closes the pipe, the tool exits quietly: `write` and `flush` throw
 ///   `Failure.closed`, and the tool exits with `ExitCode.success`, because the reader had enough
-///   (`tarn export … | head`). SIGPIPE must be ignored for that: `SignalTrap.ignoreBrokenPipes()`.
-/// - A reader that does not read stops the writer, as it should; `cancel()` from any thread lets
-///   a blocked write throw `Failure.cancelled`. A pipe is written in pieces that fit once it is
-///   reported ready, so that no write blocks where `cancel` cannot reach it. The descriptor's own
-///   flags stay as they are: other processes may share them.
+///   (`tarn export … | head`). This requires that SIGPIPE is ignored:
+///   `SignalTrap.ignoreBrokenPipes()`.
+/// - If the reader does not read, the writer blocks; `cancel()` from any thread makes a blocked
+///   write throw `Failure.cancelled`. A pipe is written in pieces that fit once it is reported
+///   ready, so that no write blocks where `cancel` cannot reach it. The descriptor's flags are not
+///   changed, because other processes may share them.
 /// - A full disk, or any other error, is `Failure.failed` with the reason.
-/// - On a terminal, control characters in text and data are written as escapes, whatever file or
-///   process they come from. Only `write(control:)` steers the terminal.
-/// - After `neverWait()` no write waits for the reader: what it does not take is kept, in a file
-///   without a name where it is much. `flush` waits all the same.
+/// - On a terminal, control characters in text and data are escaped, whatever file or process they
+///   come from. Only `write(control:)` controls the terminal.
+/// - After `neverWait()` no write waits for the reader: unread output is kept in memory and, if
+///   there is much, in an unnamed file. `flush` still waits.
 ///
-/// `cancel` may be called from any thread; everything else belongs to one thread at a time.
+/// `cancel` may be called from any thread; everything else is confined to one thread at a time.
 package final class OutputPipe {
   package enum Failure: Error, Equatable {
     case closed
@@ -23,7 +24,7 @@ package final class OutputPipe {
     case failed(ToolError)
   }
 
-  /// What is kept in memory for a reader that does not read.
+  /// How much unread output is kept in memory.
   private static let keptBytesMax = 1 << 20
 
   private let descriptor: Int32
@@ -37,12 +38,12 @@ package final class OutputPipe {
   private var start = 0
   private let bufferBytes: Int
   private var waits = true
-  /// The same pipe or terminal, opened so that no write waits; -1 where that cannot be had.
+  /// The same pipe or terminal, opened as non-blocking; -1 if that is not possible.
   private var impatient: Int32 = -1
-  /// What follows the buffer.
+  /// The output after the buffer.
   private var kept: ByteQueueFile?
 
-  /// - Parameter bufferBytes: how much is gathered before it is written; `flush` writes earlier.
+  /// - Parameter bufferBytes: how much is buffered before it is written; `flush` writes earlier.
   package init(
     descriptor: Int32 = STDOUT_FILENO, name: String = "standard output",
     bufferBytes: Int = 1 << 16
@@ -59,7 +60,7 @@ package final class OutputPipe {
     buffer.reserveCapacity(bufferBytes)
   }
 
-  /// What makes a blocked write give up; may be kept and called by a signal handler's queue.
+  /// Makes a blocked write throw; may be kept and called by a signal handler's queue.
   package var cancel: @Sendable () -> Void {
     let canceller = canceller
     return { canceller.cancel() }
@@ -91,23 +92,23 @@ package final class OutputPipe {
     }
   }
 
-  /// Writes what is gathered. What was not written when this throws is dropped.
+  /// Writes the buffer. If it throws, the rest is dropped.
   package func flush() throws(Failure) { _ = try drain(waiting: true) }
 
   // MARK: - Without waiting
 
-  /// From now on `write` keeps what the reader does not take at once.
+  /// From now on `write` keeps what the reader does not read at once.
   package func neverWait() {
     waits = false
     guard isWaitable, !isSocket else { return }
-    // A description of its own, since other processes may share the flags of this one.
+    // A separate open file description, because other processes may share this one's flags.
     impatient = open("/proc/self/fd/\(descriptor)", O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
   }
 
-  /// Writes what the reader takes now. False if something is left.
+  /// Writes as much as the reader accepts now. False if something is left.
   package func writeWhatGoes() throws(Failure) -> Bool { try drain(waiting: false) }
 
-  /// Drops what the reader has not taken.
+  /// Drops the output that the reader has not read.
   package func giveUp() {
     buffer.removeAll(keepingCapacity: true)
     start = 0
@@ -119,7 +120,7 @@ package final class OutputPipe {
       if kept == nil { kept = try ByteQueueFile() }
       try kept?.append(bytes)
     } catch {
-      // There is no room: the reader has to be waited for after all.
+      // Nothing can be kept, so it has to wait for the reader.
       try flush()
       buffer.append(contentsOf: bytes)
     }
@@ -148,7 +149,7 @@ package final class OutputPipe {
     }
   }
 
-  /// False if the reader takes nothing now.
+  /// False if the reader accepts nothing now.
   private func writePiece(_ waiting: Bool) throws(Failure) -> Bool {
     if isWaitable {
       if waiting { try wait() } else if impatient < 0, !isReady() { return false }
@@ -195,21 +196,20 @@ package final class OutputPipe {
       }
       if ready <= 0 { continue }
       if waits[1].revents != 0 { throw .cancelled }
-      // An error is the write's to find: it knows which.
+      // The write reports the error, because it knows which.
       if waits[0].revents != 0 { return }
     }
   }
 }
 
-/// A pipe whose end becomes readable when the writing is to be given up, once and for all.
+/// A pipe whose end becomes readable when writing is cancelled, permanently.
 private final class Canceller: Sendable {
   let descriptor: Int32
   private let writeEnd: Int32
 
   init() {
     var ends: [Int32] = [-1, -1]
-    // Without a descriptor left there is nothing to wait for, and no cancelling: poll passes
-    // over negative descriptors.
+    // Without a free descriptor, cancelling does not work: poll ignores negative descriptors.
     if pipe(&ends) == 0 {
       for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
       _ = fcntl(ends[1], F_SETFL, O_NONBLOCK)

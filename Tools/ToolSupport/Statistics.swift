@@ -1,6 +1,6 @@
-/// The few figures that sum up repeated measurements.
+/// Summaries of repeated measurements.
 package enum Statistics {
-  /// The middle value; of an even number of values the mean of the two in the middle.
+  /// The middle value, or the mean of the two middle values.
   /// - Precondition: there is a value.
   package static func median(_ values: [Double]) -> Double {
     precondition(!values.isEmpty, "the median of nothing")
@@ -9,7 +9,7 @@ package enum Statistics {
     return sorted.count % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2
   }
 
-  /// The smallest value that at least the share `rank` (0...1) of all values does not exceed.
+  /// The smallest value such that at least the share `rank` (0...1) of all values is not greater.
   /// - Precondition: there is a value.
   package static func percentile(_ rank: Double, of values: [Double]) -> Double {
     precondition(!values.isEmpty, "a percentile of nothing")
@@ -19,7 +19,7 @@ package enum Statistics {
     return sorted[max(0, index)]
   }
 
-  /// Measures several times, five where nothing else is said, and takes the median.
+  /// Measures several times, five by default, and returns the median.
   package static func median<Failure>(
     of runs: Int = 5, _ measure: () throws(Failure) -> Double
   ) throws(Failure) -> Double {

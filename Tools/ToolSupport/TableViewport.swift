@@ -1,8 +1,8 @@
-/// Which rows of a table that changes are on the screen, and what has just happened to them.
+/// The rows of a changing table that are on the screen, and their recent changes.
 ///
-/// It works as a table view does that is given the positions of a difference: what was looked at
-/// stays where it is while rows come and go above it, marks follow their rows, and a row that was
-/// deleted is still shown for a moment where it was.
+/// It behaves like a table view that applies positional changes: visible rows stay in place while
+/// rows above are inserted and deleted, marks follow their rows, and a deleted row remains visible
+/// for a moment.
 package struct TableViewport<Ghost> {
   package enum Mark: Sendable, Equatable { case inserted, modified, moved }
 
@@ -12,8 +12,9 @@ package struct TableViewport<Ghost> {
     case deleted(Ghost)
   }
 
-  /// What became of a table's rows: old positions of deletions, new ones of insertions; of those
-  /// that stayed both, and of a move, which is among both of the former, the pair.
+  /// The changes of a table's rows: old positions of deletions, new positions of insertions, both
+  /// positions of modified rows, and for each move, which is also a deletion and an insertion, the
+  /// pair.
   package struct Difference {
     package var deletions: [Int] = []
     package var insertions: [Int] = []
@@ -41,7 +42,7 @@ package struct TableViewport<Ghost> {
   private var deleted: [Deleted] = []
   private let markFor: Duration
 
-  /// - Parameter markFor: how long what happened to a row is shown.
+  /// - Parameter markFor: how long a change is marked.
   package init(count: Int, height: Int, markFor: Duration = .milliseconds(1500)) {
     self.count = count
     self.height = max(1, height)
@@ -63,8 +64,8 @@ package struct TableViewport<Ghost> {
 
   // MARK: - Differences
 
-  /// - Parameter ghost: how a row that is deleted is to be shown, by its old position; asked for
-  ///   those on the screen only.
+  /// - Parameter ghost: a picture of a deleted row, by its old position; called only for rows on
+  ///   the screen.
   package mutating func apply(
     _ difference: Difference, now: ContinuousClock.Instant, ghost: (Int) throws -> Ghost?
   ) rethrows {
@@ -90,15 +91,15 @@ package struct TableViewport<Ghost> {
       followed[pair.to] = Marked(mark: .modified, until: until)
     }
     marks = followed
-    // Who looks at the beginning sees what comes there; else the rows looked at stay.
+    // At the top, new rows appear; elsewhere the visible rows stay.
     if top > 0 { top = map.gap(top) }
     count += difference.insertions.count - difference.deletions.count
     scroll(to: top)
   }
 
-  /// Forgets what was shown for long enough.
+  /// Removes marks and ghosts that were shown long enough.
   ///
-  /// - Returns: whether something was.
+  /// - Returns: whether there were any.
   package mutating func expire(now: ContinuousClock.Instant) -> Bool {
     let before = marks.count + deleted.count
     marks = marks.filter { $0.value.until > now }
@@ -106,7 +107,7 @@ package struct TableViewport<Ghost> {
     return marks.count + deleted.count < before
   }
 
-  /// What is on the screen, from top to bottom.
+  /// The lines on the screen, from top to bottom.
   package var lines: [Line] {
     var lines: [Line] = []
     let ghosts = deleted.sorted { $0.position < $1.position }
@@ -126,7 +127,7 @@ package struct TableViewport<Ghost> {
     return lines
   }
 
-  /// Where rows are after a difference.
+  /// The rows' positions after a change.
   private struct PositionMap {
     private let deletions: [Int]
     private let insertions: [Int]
@@ -138,13 +139,13 @@ package struct TableViewport<Ghost> {
       moves = Dictionary(difference.moves.map { ($0.from, $0.to) }) { first, _ in first }
     }
 
-    /// The new position of a row; nil for one that is gone.
+    /// The new position of a row; nil for a deleted one.
     func after(_ position: Int) -> Int? {
       if let moved = moves[position] { return moved }
       return deletions.contains(position) ? nil : gap(position)
     }
 
-    /// The new position of the first row that stayed at or behind an old position.
+    /// The new position of the first row that stayed at or after an old position.
     func gap(_ position: Int) -> Int {
       var new = position - deletions.count { $0 < position }
       for insertion in insertions where insertion <= new { new += 1 }

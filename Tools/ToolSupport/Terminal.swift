@@ -1,11 +1,11 @@
 import Foundation
 
-/// What lies behind a file descriptor that text is written to: a terminal of some width that
-/// understands colours, or a file or pipe that gets the plain text.
+/// The target of a descriptor: a terminal with a width and colours, or a file or pipe that gets
+/// plain text.
 package struct Terminal: Sendable {
   package let isTerminal: Bool
-  /// Whether `styled` colours: only on a terminal, not on a dumb one, and not where the
-  /// environment has NO_COLOR with any value but the empty one.
+  /// Whether `styled` adds colours: only on a terminal that is not dumb, and not if the environment
+  /// sets NO_COLOR to a non-empty value.
   package let usesColor: Bool
   private let descriptor: Int32
   private let fallbackWidth: Int
@@ -30,8 +30,8 @@ package struct Terminal: Sendable {
   package static var standardOutput: Terminal { Terminal(descriptor: STDOUT_FILENO) }
   package static var standardError: Terminal { Terminal(descriptor: STDERR_FILENO) }
 
-  /// What `--color` asks for: `always` writes as to a terminal, `never` without colours, anything
-  /// else leaves it to what is there.
+  /// Applies `--color`: `always` writes as to a terminal, `never` without colours, anything else
+  /// leaves it unchanged.
   package func colored(_ choice: String) -> Terminal {
     switch choice {
     case "always": Terminal(descriptor: descriptor, isTerminal: true, environment: environment)
@@ -43,7 +43,7 @@ package struct Terminal: Sendable {
     }
   }
 
-  /// Columns at this moment: the window's, else COLUMNS, else 80.
+  /// Current columns: the window's, otherwise COLUMNS, otherwise 80.
   package var width: Int {
     var size = winsize()
     if isTerminal, ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 {
@@ -52,7 +52,7 @@ package struct Terminal: Sendable {
     return fallbackWidth
   }
 
-  /// Lines at this moment: the window's, else LINES, else 24.
+  /// Current lines: the window's, otherwise LINES, otherwise 24.
   package var height: Int {
     var size = winsize()
     if isTerminal, ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_row > 0 {
@@ -64,7 +64,7 @@ package struct Terminal: Sendable {
   /// The same without colours.
   package var plain: Terminal { colored("never") }
 
-  /// A way for text to stand out, by its number in the terminal's own language.
+  /// A text style, by its SGR number.
   package enum Style: Int, Sendable {
     case bold = 1
     case dim = 2
@@ -76,7 +76,7 @@ package struct Terminal: Sendable {
     case cyan = 36
   }
 
-  /// The text with styles where this terminal takes them. It must be `printable` already.
+  /// The text with styles if this terminal supports them. It must be `printable` already.
   package func styled(_ text: String, _ styles: Style...) -> String {
     guard usesColor, !text.isEmpty, !styles.isEmpty else { return text }
     let codes = styles.map { String($0.rawValue) }.joined(separator: ";")
@@ -84,8 +84,8 @@ package struct Terminal: Sendable {
   }
 }
 
-/// A line on standard error that fills while work goes on, and leaves nothing behind. Without a
-/// terminal it writes nothing at all. Belongs to one thread at a time.
+/// A progress line on standard error that erases itself at the end. Without a terminal it writes
+/// nothing. Confined to one thread at a time.
 package struct ProgressBar: ~Copyable {
   private let label: String
   private let total: Int64
@@ -93,14 +93,14 @@ package struct ProgressBar: ~Copyable {
   private let start = ContinuousClock.now
   private var drawn: ContinuousClock.Instant?
 
-  /// - Parameter total: what `update` counts up to; 0 where nobody knows.
+  /// - Parameter total: the value that `update` counts up to; 0 if unknown.
   package init(_ label: String, total: Int64, terminal: Terminal = .standardError) {
     self.label = label
     self.total = total
     self.terminal = terminal
   }
 
-  /// Draws the line anew, at most ten times a second; cheap enough to call for every record.
+  /// Redraws the line, at most ten times a second; cheap enough to call for every record.
   package mutating func update(_ done: Int64) {
     guard terminal.isTerminal else { return }
     let now = ContinuousClock.now
@@ -118,11 +118,11 @@ package struct ProgressBar: ~Copyable {
   private func put(_ text: String) { Self.write(text) }
 
   private static func write(_ text: String) {
-    // What a bar shows is worth no error.
+    // A progress bar is not worth an error.
     try? FileHandle.standardError.write(contentsOf: Data(text.utf8))
   }
 
-  /// One line, never wider than the terminal less one cell, in which a cursor may stand.
+  /// One line, at most one cell narrower than the terminal, to leave room for a cursor.
   static func line(
     _ label: String, done: Int64, total: Int64, elapsed: Double, width: Int
   ) -> String {
@@ -152,7 +152,7 @@ func clockText(_ seconds: Double) -> String {
 }
 
 extension Duration {
-  /// The duration in seconds, as nearly as a Double has it.
+  /// The duration in seconds, rounded to a Double.
   package var seconds: Double {
     Double(components.seconds) + Double(components.attoseconds) * 1e-18
   }

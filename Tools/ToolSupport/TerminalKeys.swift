@@ -1,26 +1,26 @@
 import Foundation
 
-/// A terminal that gives each key as it is pressed, and a screen of its own to draw on; both as
-/// they were before once it is let go of. Belongs to one thread at a time.
+/// A terminal in raw mode that reports each key press, and an alternate screen to draw on; both are
+/// restored at the end. Confined to one thread at a time.
 package final class TerminalKeys {
   package enum Key: Equatable, Sendable {
     case up, down, pageUp, pageDown, home, end, quit
   }
 
-  /// What to write before the first picture, and after the last one.
+  /// Written before the first frame, and after the last one.
   package static let enterScreen = "\u{1b}[?1049h\u{1b}[?25l"
   package static let leaveScreen = "\u{1b}[?25h\u{1b}[?1049l"
 
   package let descriptor: Int32
   private let former: termios
 
-  /// Nil where there is no terminal.
+  /// Nil if the descriptor is not a terminal.
   package init?(descriptor: Int32) {
     var settings = termios()
     guard tcgetattr(descriptor, &settings) == 0 else { return nil }
     self.descriptor = descriptor
     former = settings
-    // Signals stay: Ctrl-C ends a tool as ever.
+    // Signals stay enabled: Ctrl-C ends a tool as usual.
     settings.c_lflag &= ~tcflag_t(ICANON | ECHO)
     withUnsafeMutableBytes(of: &settings.c_cc) { codes in
       codes[Int(VMIN)] = 0
@@ -34,14 +34,14 @@ package final class TerminalKeys {
     tcsetattr(descriptor, TCSANOW, &settings)
   }
 
-  /// The keys that have been pressed, without waiting. Those that mean nothing are left out.
+  /// The keys pressed so far, without waiting. Unknown keys are ignored.
   package func pressed() -> [Key] {
     var bytes = [UInt8](repeating: 0, count: 256)
     let count = read(descriptor, &bytes, bytes.count)
     return count > 0 ? Self.keys(Array(bytes[..<count])) : []
   }
 
-  /// What bytes of a terminal mean; a sequence that is cut off is passed over.
+  /// The keys in a terminal's bytes; an incomplete sequence is skipped.
   static func keys(_ bytes: [UInt8]) -> [Key] {
     var keys: [Key] = []
     var rest = bytes[...]

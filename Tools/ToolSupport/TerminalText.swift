@@ -1,11 +1,11 @@
-/// The last check before text reaches a terminal, where control characters would steer it.
+/// Escapes control characters in text that is written to a terminal.
 enum TerminalText {
-  /// The text with control characters and marks that turn the direction of writing as `\\u001b`,
+  /// The text with control characters and marks that change the direction of writing as `\\u001b`,
   /// which JSON reads back. Line feeds and tabs stay.
   ///
-  /// - Parameter keepsStyles: whether the sequences that `Terminal.styled` makes stay too.
+  /// - Parameter keepsStyles: whether the sequences of `Terminal.styled` also stay.
   static func harmless(_ bytes: [UInt8], keepsStyles: Bool) -> [UInt8] {
-    // All others begin with one of these bytes, or are one.
+    // Every unsafe character is one of these bytes or begins with one.
     let isSuspect = bytes.contains { byte in
       byte < 0x20 && byte != 0x0a && byte != 0x09 || byte == 0x7f || byte == 0xc2 || byte == 0xe2
     }
@@ -31,7 +31,7 @@ enum TerminalText {
     return result
   }
 
-  /// A sequence at the beginning that only changes how text looks: `ESC [ 1;31 m`.
+  /// A sequence at the start that only changes the style: `ESC [ 1;31 m`.
   private static func style(at text: Substring.UnicodeScalarView) -> Substring? {
     guard text.starts(with: ["\u{1b}", "["]) else { return nil }
     let end = text.dropFirst(2).firstIndex { !("0"..."9" ~= $0) && $0 != ";" }

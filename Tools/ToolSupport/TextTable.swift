@@ -1,6 +1,6 @@
 /// Rows of text under headings, each column as wide as its widest cell.
 package struct TextTable: Sendable {
-  /// Which way a column's cells lean: words to the left, figures to the right.
+  /// The alignment of a column's cells: words left, figures right.
   package enum Alignment: Sendable { case left, right }
 
   package struct Column: Sendable {
@@ -15,7 +15,7 @@ package struct TextTable: Sendable {
 
   private let columns: [Column]
   private var rows: [[String]] = []
-  /// The widths of the columns, once `takeText` has decided them.
+  /// The widths of the columns, once `takeText` has determined them.
   private var settled: [Int]?
 
   package init(_ columns: [Column]) { self.columns = columns }
@@ -28,8 +28,8 @@ package struct TextTable: Sendable {
     rows.append(cells.map(printable) + missing)
   }
 
-  /// The table's lines, each with a line feed, no spaces at the ends. With a width, the widest
-  /// columns that lean left are cut until the lines fit; figures are never cut.
+  /// The table's lines, each with a line feed and without trailing spaces. With a width, the widest
+  /// left-aligned columns are cut until the lines fit; figures are never cut.
   package func text(width: Int? = nil, terminal: Terminal? = nil) -> String {
     let widths = fit(width)
     var text = line(columns.map(\.title), widths) { terminal?.styled($0, .bold) ?? $0 }
@@ -37,9 +37,9 @@ package struct TextTable: Sendable {
     return text
   }
 
-  /// The lines of the rows that were added since the last call, the first time under the headings.
-  /// Those of the first call decide how wide the columns are: of later ones what is wider is cut,
-  /// or, where there is no width to keep to, stands out.
+  /// The lines of the rows added since the last call, the first time with the headings. The rows of
+  /// the first call determine the widths: wider cells of later rows are cut or, without a given
+  /// width, overflow.
   package mutating func takeText(width: Int?, terminal: Terminal? = nil) -> String {
     var text = ""
     let widths = settled ?? fit(width)

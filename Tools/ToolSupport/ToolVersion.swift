@@ -1,4 +1,4 @@
-/// The version of Tarn, which its tools have too.
+/// The version of Tarn and its tools.
 package enum ToolVersion {
   package static let text = "0.1.0"
 }

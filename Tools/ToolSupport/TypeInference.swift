@@ -1,20 +1,20 @@
 import Foundation
 import TarnStore
 
-/// What a column of an imported file holds, as far as its values tell.
+/// The type of an imported column, inferred from its values.
 package indirect enum InferredType: Sendable, Equatable {
   case bool, int, double, date, string
-  /// Values that no one type takes, such as lists beside numbers.
+  /// Values without a common type, such as lists and numbers.
   case any
-  /// Arrays with elements of a type; whether some of them are null.
+  /// Arrays with elements of one type; whether an element is null.
   case list(InferredType, hasNull: Bool)
-  /// Objects that have other names each; whether some values are null.
+  /// Objects with different names each; whether a value is null.
   case map(InferredType, hasNull: Bool)
-  /// Objects that have the same names.
+  /// Objects with the same names.
   case object([InferredColumn])
 }
 
-/// One column that the values of a file suggest.
+/// An inferred column.
 package struct InferredColumn: Sendable, Equatable {
   package let name: String
   package let type: InferredType
@@ -22,22 +22,22 @@ package struct InferredColumn: Sendable, Equatable {
   package let isOptional: Bool
 }
 
-/// Finds the narrowest type of each column that takes all the values seen: bool, int, double,
-/// date, else string; ints and doubles together are doubles. Of JSON, values of several kinds and
-/// numbers that no one type has exactly are of any type: each keeps its own. A column of which no
-/// value was seen is an optional string.
+/// Infers the narrowest type of each column that accepts all values seen: bool, int, double, date,
+/// otherwise string; ints and doubles together are doubles. JSON values of several kinds, and
+/// numbers that no type represents exactly, make a mixed column: each value keeps its own type. A
+/// column without values is an optional string.
 ///
-/// Text is read with care, because what looks like a number may be a name: `007` and `+1` are
-/// strings, since as numbers they would not come back as they were, and so is a whole number that
-/// no Int64 holds. Text is a bool only as `true` or `false`. No number loses digits: fractions and
-/// whole numbers that no Double has exactly are strings together.
+/// Text is treated conservatively, because a text that looks like a number may be a name: `007` and
+/// `+1` are strings, because as numbers they would not be exported unchanged, and so is a whole
+/// number beyond Int64. Text is a bool only as `true` or `false`. No number loses digits: a column
+/// with fractions and with whole numbers that no Double represents exactly is a string column.
 ///
-/// Arrays of JSON are lists. Its objects have a shape of their own where most of them have the same
-/// names, else they are maps. What is more than that, such as arrays in arrays, is of any type.
+/// JSON arrays are lists. JSON objects are embedded objects if most of them have the same names,
+/// otherwise maps. Deeper nesting, such as arrays in arrays, is mixed.
 package struct TypeInference: Sendable {
-  /// More names than that are keys of a map, not those of properties.
+  /// With more names, they are keys of a map and not properties.
   static let namesMax = 100
-  /// Deeper ones are of any type.
+  /// Deeper values are mixed.
   static let depthMax = 16
 
   private var names: [String] = []
@@ -50,7 +50,7 @@ package struct TypeInference: Sendable {
 
   init(depth: Int) { self.depth = depth }
 
-  /// The columns in the order in which they first appeared.
+  /// The columns in order of first appearance.
   package var columns: [InferredColumn] {
     zip(names, shapes).map { name, shape in
       InferredColumn(
@@ -58,7 +58,7 @@ package struct TypeInference: Sendable {
     }
   }
 
-  /// Whether most of the records have each of the columns, and none has many.
+  /// Whether most records have each of the columns, and none has many.
   var isShape: Bool {
     !names.isEmpty && names.count <= Self.namesMax && shapes.allSatisfy { $0.count * 2 >= records }
       && names.allSatisfy { !$0.isEmpty && !$0.contains(".") && !$0.hasPrefix("$") }
@@ -66,26 +66,26 @@ package struct TypeInference: Sendable {
 
   var columnCount: Int { names.count }
 
-  /// What all values of all columns have in common; nil without columns.
+  /// The common shape of all values of all columns; nil without columns.
   var common: ValueShape? {
     var common = shapes.first
     for shape in shapes.dropFirst() { common?.merge(shape) }
     return common
   }
 
-  /// Takes all that the other one has seen into account.
+  /// Adds all that the other one has seen.
   mutating func merge(_ other: TypeInference) {
     records += other.records
     for (name, shape) in zip(other.names, other.shapes) { shapes[index(of: name)].merge(shape) }
   }
 
-  /// Takes a record of JSON into account.
+  /// Adds a JSON record.
   package mutating func add(_ members: [JSONMember]) {
     records += 1
     for member in members { shapes[index(of: member.name)].add(member.value) }
   }
 
-  /// Takes a record of CSV into account.
+  /// Adds a CSV record.
   package mutating func add(_ names: [String], _ fields: [String?]) {
     records += 1
     for (name, field) in zip(names, fields) {
@@ -94,7 +94,7 @@ package struct TypeInference: Sendable {
     }
   }
 
-  /// Makes columns of these names, whether values come for them or not.
+  /// Adds columns with these names, even without values.
   package mutating func expect(_ names: [String]) {
     for name in names { _ = index(of: name) }
   }
@@ -108,7 +108,7 @@ package struct TypeInference: Sendable {
   }
 }
 
-/// What all values of one column, or all elements of its lists, have in common.
+/// The common shape of all values of one column, or of all elements of its lists.
 struct ValueShape: Sendable {
   /// The types that all values so far allow, as bits.
   private struct Candidates: OptionSet {
@@ -120,7 +120,7 @@ struct ValueShape: Sendable {
     static let all: Candidates = [.bool, .int, .double, .date]
   }
 
-  /// The kinds of values that there were, as bits: those of JSON, which says what they are.
+  /// The kinds of JSON values seen, as bits.
   private struct Kinds: OptionSet {
     let rawValue: UInt8
     static let bool = Kinds(rawValue: 1)
@@ -136,11 +136,11 @@ struct ValueShape: Sendable {
   private var nulls = 0
   private var arrays = 0
   private var objects = 0
-  /// An object that says of which type a value is, as exports write them.
+  /// An object with `$type`, as exports write them.
   private var isTyped = false
-  /// Of arrays the elements, of objects with many names the values: one shape, once there is one.
+  /// The elements of arrays, or the values of objects with many names: one shape once there is one.
   private var inner: [ValueShape] = []
-  /// Of objects; none once they have too many names, or lie too deep.
+  /// The members of objects; empty once there are too many names, or too much nesting.
   private var members: [TypeInference]
 
   init(depth: Int) {
@@ -148,7 +148,7 @@ struct ValueShape: Sendable {
     members = depth < TypeInference.depthMax ? [TypeInference(depth: depth + 1)] : []
   }
 
-  /// How many values there were that are not null.
+  /// The number of values that are not null.
   var count: Int { values + arrays + objects }
 
   mutating func add(_ value: JSONValue) {
@@ -157,7 +157,7 @@ struct ValueShape: Sendable {
     case .bool: narrow(to: .bool, .bool)
     case .integer(let number):
       narrow(to: Double(exactly: number) == nil ? .int : [.int, .double], .number)
-    // Reported where it is read as an int: one line does not decide for all.
+    // Reported when it is read as an int: one line does not decide for all.
     case .whole(let text): narrow(to: Self.isExact(text) ? [.int, .double] : .int, .number)
     case .double: narrow(to: .double, .number)
     case .string(let text):
@@ -201,7 +201,7 @@ struct ValueShape: Sendable {
     if inner.isEmpty { inner.append(shape) } else { inner[0].merge(shape) }
   }
 
-  /// From here on they are keys.
+  /// From here on the names are keys.
   private mutating func forgetNames() {
     if let shape = members.first?.common { mergeInner(shape) }
     members = []
@@ -264,14 +264,14 @@ struct ValueShape: Sendable {
     return Timestamp(iso8601: text) != nil ? .date : []
   }
 
-  /// Digits with a point or an exponent, no zero or plus before them: `1.5`, `-2e10`, `0.1`.
+  /// Digits with a point or an exponent, without a leading zero or plus: `1.5`, `-2e10`, `0.1`.
   private static func isDecimal(_ text: String) -> Bool {
     guard text.utf8.contains(where: { $0 == 0x2e || $0 | 0x20 == 0x65 }) else { return false }
     guard case .double? = try? JSONScanner.value(in: text) else { return false }
     return true
   }
 
-  /// Whether a Double has the whole number with all its digits.
+  /// Whether a Double represents the whole number exactly.
   private static func isExact(_ text: String) -> Bool {
     Double(text).map { String(format: "%.0f", $0) } == text
   }

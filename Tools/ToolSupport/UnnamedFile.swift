@@ -1,8 +1,8 @@
 import Foundation
 
-/// A file that only this process sees and that is gone with it: it has no name.
+/// A temporary file without a name, which only this process sees.
 package enum UnnamedFile {
-  /// Makes one where temporary files go, to be closed by the caller.
+  /// Creates one in the folder for temporary files. The caller closes it.
   package static func make() throws(ToolError) -> Int32 {
     let folder = NSTemporaryDirectory()
     var template = Array((folder + "/tarn-XXXXXX").utf8CString)
@@ -14,8 +14,7 @@ package enum UnnamedFile {
   }
 }
 
-/// Bytes that wait in a file without a name: what comes first goes first. Belongs to one thread at
-/// a time.
+/// A first-in, first-out queue of bytes in an unnamed file. Confined to one thread at a time.
 final class ByteQueueFile {
   private let descriptor: Int32
   private var readAt: off_t = 0
@@ -27,7 +26,7 @@ final class ByteQueueFile {
 
   deinit { close(descriptor) }
 
-  /// Adds bytes: all of them, or none if it throws.
+  /// Adds all bytes, or none if it throws.
   func append(_ bytes: ArraySlice<UInt8>) throws(ToolError) {
     var end = writtenTo
     var rest = bytes
@@ -41,7 +40,7 @@ final class ByteQueueFile {
     writtenTo = end
   }
 
-  /// Takes the next bytes out, at most that many.
+  /// Removes the next bytes, at most that many.
   func take(_ limit: Int) throws(ToolError) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: min(limit, Int(writtenTo - readAt)))
     var count = -1
@@ -54,7 +53,7 @@ final class ByteQueueFile {
     bytes.removeLast(bytes.count - count)
     readAt += off_t(count)
     if isEmpty {
-      // The room goes back to the disk.
+      // Frees the disk space.
       ftruncate(descriptor, 0)
       (readAt, writtenTo) = (0, 0)
     }

@@ -1,19 +1,19 @@
 import Foundation
 package import TarnStore
 
-/// How the tools spell the values of a store, and read them back. JSON and CSV keep everything:
-/// what is exported can be imported again. Data is base64, object ids are 24 hexadecimal digits.
-/// Decimals are strings in JSON, where a number may lose digits that a double does not have.
+/// How the tools write the values of a store, and read them back. JSON and CSV lose nothing: an
+/// export can be imported again. Data is base64, object ids are 24 hexadecimal digits. Decimals are
+/// strings in JSON, because JSON numbers may lose digits that a double cannot represent.
 package enum ValueText {
   // MARK: - Types
 
-  /// The names by which people give types: those that help and messages use.
+  /// The names of types in help, options and messages.
   package static let typeNames = [
     "int", "bool", "string", "data", "date", "float", "double", "decimal", "objectId", "uuid",
     "any",
   ]
 
-  /// The type of that name, in any case of letters; nil also for links, which need a target.
+  /// The type with that name, in any case; nil also for links, which need a target.
   package static func type(named name: String) -> ColumnType? {
     ColumnType.allCases.first { $0 != .link && self.name(of: $0).lowercased() == name.lowercased() }
   }
@@ -44,7 +44,7 @@ package enum ValueText {
     case .int(let value): .integer(value)
     case .bool(let value): .bool(value)
     case .float(let value):
-      // The double with the digits that the float is written with.
+      // The double whose digits are those of the float.
       value.isFinite
         ? .double(Double(value.description) ?? Double(value))
         : .string(JSONText.name(ofNonFinite: Double(value)))
@@ -77,7 +77,7 @@ package enum ValueText {
     }
   }
 
-  /// The value for a person to read in one line. Not for machines: it is not read back.
+  /// The value for people, in one line. It is not read back.
   package static func shown(_ value: Value) -> String {
     if case .null = value { return "null" }
     if case .string("") = value { return "\"\"" }
@@ -86,7 +86,7 @@ package enum ValueText {
 
   // MARK: - Reading
 
-  /// A value of that type from a field of CSV or a command line; nil if the text is none.
+  /// A value of that type from a field of CSV or a command line; nil if the text does not fit.
   package static func parse(_ text: String, as type: ColumnType) -> Value? {
     switch type {
     case .int: Int64(text).map { .int($0) }
@@ -106,13 +106,13 @@ package enum ValueText {
     }
   }
 
-  /// False for digits that are read as infinity since their number is beyond the type's range.
+  /// False for digits that parse as infinity because the number is out of the type's range.
   private static func isInRange(_ isInfinite: Bool, _ text: String) -> Bool {
     !isInfinite || !text.utf8.contains { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }
   }
 
-  /// A value of that type from JSON, null included; nil if it is of another kind. Whatever it is,
-  /// a string takes it: as it would be written.
+  /// A value of that type from JSON, also null; nil if it is of another kind. A string column
+  /// accepts any value, as it would be written.
   package static func parse(_ json: JSONValue, as type: ColumnType) -> Value? {
     if json == .null { return .null }
     switch (type, json) {

@@ -1,9 +1,9 @@
 #!/bin/bash
-# Shows the main job on real data: three processes share one file.
+# Shows the main use on real data: three processes share one file.
 #
 #   1 imports this machine's package database into a store
-#   2 watches the largest packages, sorted by size, and prints every difference
-#   3 changes, adds and removes packages meanwhile, each step a process of its own
+#   2 watches the largest packages, sorted by size, and prints every change
+#   3 meanwhile changes, adds and removes packages, each step in a separate process
 #
 # Usage: demo.sh path/to/tarn. Leaves nothing behind.
 set -euo pipefail
@@ -30,7 +30,7 @@ columns=100
 if [ -t 1 ]; then columns=$(stty size 2>/dev/null | cut -d' ' -f2 || true); fi
 if [ "${columns:-0}" -lt 40 ]; then columns=100; fi
 say() { printf '\n%s%s%s\n' "$bold" "$1" "$plain"; }
-# The commands are shown also where what they say is not.
+# Commands are shown even if their output is not.
 exec 3>&1
 show() { printf '%s$ tarn %s%s\n' "$dim" "$*" "$plain" >&3; }
 fail() {
@@ -38,7 +38,7 @@ fail() {
   exit 1
 }
 
-# Time for a person to read; none where nobody looks.
+# Time for a person to read; none without a terminal.
 pause() { if [ -t 1 ]; then sleep "$1"; fi; }
 
 # Without Debian's database: a few packages of our own.
@@ -61,7 +61,7 @@ make 1900
 perl 670"
 }
 
-# What the watcher has written since it was asked last, behind a bar of its own.
+# Shows what the watcher has written since the last call, behind a bar.
 lines=0
 told() {
   local all
@@ -70,7 +70,7 @@ told() {
   lines=$all
 }
 
-# Waits until the watcher has told so many states and differences, for ten seconds at most.
+# Waits, for at most ten seconds, until the watcher has printed that many states and changes.
 heads=0
 await() {
   local tries=0
@@ -84,7 +84,7 @@ await() {
   told
 }
 
-# Runs a step in a process of its own and waits until the watcher has told about it.
+# Runs a step in a separate process and waits until the watcher has printed its change.
 steps=0
 step() {
   printf '\n%s\n' "$1"
@@ -120,7 +120,7 @@ show "inspect packages.realm"
 "$tarn" inspect "$store" | sed -n '2p;5,6p;10p'
 pause 1.5
 
-# A limit above which some eight packages lie, whatever this machine has installed.
+# A limit that some eight packages exceed, whatever this machine has installed.
 sizes=$("$tarn" export "$store" Package --sort installedSize:desc |
   grep -oE '"installedSize":[0-9]+' | cut -d: -f2)
 largest=$(sed -n 1p <<<"$sizes")
@@ -128,7 +128,7 @@ middle=$(sed -n 4p <<<"$sizes")
 limit=$(($(sed -n 8p <<<"$sizes") - 1))
 filter="installedSize > $limit"
 
-say "2  A second process watches the packages that take more than $limit KiB, by size"
+say "2  A second process watches the packages larger than $limit KiB, sorted by size"
 show "watch packages.realm Package --where '$filter' --sort installedSize"
 COLUMNS=$((columns - 2)) "$tarn" watch "$store" Package --where "$filter" --sort installedSize \
   --color "$color" >"$watched" &
@@ -137,19 +137,19 @@ watcher=$!
 await
 pause 2
 
-say "3  Other processes write, and the watcher tells each difference"
+say "3  Other processes write, and the watcher prints each change"
 kind='"version":"1.0","architecture":"all","section":"demo"'
-step "A package appears:" \
+step "A package is added:" \
   update "{\"name\":\"tarn-demo\",\"installedSize\":$((middle + 1)),$kind}"
-step "It grows, and so moves to the end:" \
+step "It grows and moves to the end:" \
   change "name == 'tarn-demo'" "installedSize=$((largest + 1000))"
-step "It gets a new version, and stays where it is:" \
+step "It gets a new version and keeps its position:" \
   change "name == 'tarn-demo'" "version=2.0"
-step "It shrinks below the limit: it leaves the view although it stays in the file:" \
+step "It shrinks below the limit and leaves the result, but stays in the file:" \
   change "name == 'tarn-demo'" "installedSize=1"
-step "Every package of the view is moved to another section, in one commit:" \
+step "Every package of the result gets another section, in one commit:" \
   change "$filter" "section=large"
-step "Two packages appear, in one commit:" \
+step "Two packages are added, in one commit:" \
   update "{\"name\":\"tarn-demo-a\",\"installedSize\":$((limit + 1)),$kind}
 {\"name\":\"tarn-demo-b\",\"installedSize\":$((largest + 1)),$kind}"
 step "Both are removed:" \
@@ -165,4 +165,4 @@ say "4  The file afterwards"
 show "inspect packages.realm --check"
 "$tarn" inspect "$store" --check | tail -n 1
 
-say "Shown: one file, $steps commits by $steps processes, $steps exact differences in another."
+say "Shown: one file, $steps commits by $steps processes, $steps exact changes in another."

@@ -13,7 +13,7 @@ class Person: Object {
   @Persisted var isActive = false
   @Persisted var city = ""
 
-  /// The person with a number, with the values that the floors give it.
+  /// The person with a number, with the same values as in the floors.
   static func made(_ id: Int) -> Person {
     var values = bf_person()
     bf_person_make(Int64(id), &values)
@@ -29,38 +29,38 @@ class Person: Object {
   }
 }
 
-/// A C string that lies in a struct.
+/// The C string in a struct's bytes.
 func benchText<Bytes>(_ bytes: inout Bytes) -> String {
   withUnsafeBytes(of: &bytes) { bytes in
     String(decoding: bytes[..<(bytes.firstIndex(of: 0) ?? bytes.count)], as: UTF8.self)
   }
 }
 
-/// A number of objects as the titles of workloads have it: `1,000,000`.
+/// A number of objects in a workload's title: `1,000,000`.
 func amount(_ count: Int) -> String { grouped(Double(count)) }
 
-/// The clock of all measurements: monotonic, and the same in every process.
+/// The clock of all measurements: monotonic and shared by all processes.
 func benchNow() -> Double {
   var time = timespec()
   clock_gettime(CLOCK_MONOTONIC, &time)
   return Double(time.tv_sec) + Double(time.tv_nsec) * 1e-9
 }
 
-/// How long `body` takes, in seconds.
+/// The duration of `body`, in seconds.
 func benchTime(_ body: () throws -> Void) rethrows -> Double {
   let start = benchNow()
   try body()
   return benchNow() - start
 }
 
-/// What the workloads of one run share: the folder, the stores, the figures.
+/// Shared by the workloads of one run: the folder, the stores, the figures.
 ///
-/// The stores of `options.objects` persons are made when first asked for and kept.
+/// The stores of `options.objects` persons are created on first use and kept.
 final class Bench {
   let options: BenchOptions
   let folder: String
   private(set) var table: BenchTable
-  /// Turns of every Realm that the workloads observe with.
+  /// Takes turns for every Realm that the workloads observe.
   let scheduler = ManualScheduler()
   private var known: BenchStores?
 
@@ -82,7 +82,7 @@ final class Bench {
   var objects: Int { options.objects }
   var isTiny: Bool { options.isTiny }
 
-  /// So many where it counts, or so many in a tiny run.
+  /// The number of rounds: `many`, or `tiny` in a tiny run.
   func rounds(_ many: Int, tiny: Int) -> Int { isTiny ? tiny : many }
 
   func add(_ figure: BenchFigure) { table.figures.append(figure) }
@@ -100,7 +100,7 @@ final class Bench {
       objectTypes: [Person.self, Ping.self], durability: isDurable ? .full : .relaxed)
   }
 
-  /// Makes a store with persons in one write; how long the write took, in seconds.
+  /// Fills a store with persons in one write. Returns the duration of the write in seconds.
   func fill(_ realm: Realm, objects: Int) throws -> Double {
     try benchTime {
       try realm.write {
@@ -109,8 +109,8 @@ final class Bench {
     }
   }
 
-  /// Medians of several rounds in which ours, the floor and SQLite take turns, after one round
-  /// that does not count.
+  /// Medians of several rounds that alternate between Tarn, the floor and SQLite, after one warm-up
+  /// round.
   func alternate(
     rounds: Int = 5, warm: Bool = true, _ sides: [() throws -> Double]
   ) throws -> [Double] {
@@ -123,19 +123,19 @@ final class Bench {
   }
 }
 
-/// Traps floors' error numbers into errors with words.
+/// Throws a floor's error number as an error with its text.
 func floor(_ error: Int32, _ what: String = #function) throws {
-  if error != 0 { throw ToolError("a floor of \(what): \(String(cString: bf_error_text(error)))") }
+  if error != 0 { throw ToolError("floor of \(what): \(String(cString: bf_error_text(error)))") }
 }
 
-/// The same persons in a Tarn file, on raw LMDB and in SQLite.
+/// The same persons in a Tarn file, in raw LMDB and in SQLite.
 final class BenchStores {
   let realm: Realm
   let lmdb: OpaquePointer
   let sqlite: OpaquePointer
-  /// Seconds that the inserts took: ours, the floor's, SQLite's.
+  /// The duration of the inserts in seconds: Tarn, the floor, SQLite.
   let insertSeconds: [Double]
-  /// The next of the scattered numbers for changes.
+  /// The next number of the scattered changes.
   var nextUpdate = 0
   private let objects: Int
 
@@ -148,7 +148,9 @@ final class BenchStores {
     let count = Int64(bench.objects)
     try floor(bf_lmdb_create(bench.folder, count, 0, &handles.0, &seconds.0), "insert")
     try floor(bf_sqlite_create(bench.folder, count, &handles.1, &seconds.1), "insert")
-    guard let lmdb = handles.0, let sqlite = handles.1 else { throw ToolError("no floor") }
+    guard let lmdb = handles.0, let sqlite = handles.1 else {
+      throw ToolError("a floor has no store")
+    }
     self.lmdb = lmdb
     self.sqlite = sqlite
     insertSeconds = [ours, seconds.0, seconds.1]
@@ -159,7 +161,7 @@ final class BenchStores {
     bf_sqlite_destroy(sqlite)
   }
 
-  /// Primary keys all over the store, other ones each time.
+  /// A scattered primary key, different each time.
   func scatteredID() -> Int {
     nextUpdate += 1
     return Self.scattered(nextUpdate, objects)

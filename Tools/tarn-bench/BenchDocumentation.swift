@@ -1,7 +1,7 @@
 import Foundation
 import ToolSupport
 
-/// Where the figures of the project are shown: in its README, in an article, and in charts.
+/// The places that show the figures: the README, an article, and charts.
 struct BenchDocumentation {
   /// The folder of the project.
   let root: String
@@ -10,7 +10,7 @@ struct BenchDocumentation {
   private var catalog: String { root + "/Sources/Tarn/Documentation.docc" }
   private var pages: [String] { [root + "/README.md", catalog + "/Benchmarks.md"] }
 
-  /// Writes the newest figures of the runs with a million objects, which can be compared.
+  /// Writes the newest comparable figures: those of runs with a million objects.
   func update() throws {
     let results = try BenchHistory(read(history)).newest(objects: 1_000_000)
     let figures = BenchPages(results)

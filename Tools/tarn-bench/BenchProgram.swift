@@ -2,7 +2,7 @@ import BenchFloors
 import Foundation
 import ToolSupport
 
-/// The command line of `tarn-bench`: what is measured, and where the figures go.
+/// The command line of `tarn-bench`: the workloads, and the output.
 enum BenchProgram {
   private static let parser = CommandLineParser(
     program: "tarn-bench", version: ToolVersion.text,
@@ -12,8 +12,8 @@ enum BenchProgram {
         "tarn-bench", "Compares Tarn with raw LMDB and SQLite.",
         discussion: """
           Each workload runs through the public Swift API, next to a plain C program on raw LMDB \
-          that does the same job and nothing else (the baseline), and next to SQLite. Compare the \
-          ratios: absolute figures vary with the load of the machine.
+          that does only the same job (the baseline), and next to SQLite. Compare the ratios: \
+          absolute figures vary with the load of the machine.
           """,
         options: [
           .value("objects", "N", "number of objects in the workloads (default: 1000000)"),
@@ -24,7 +24,7 @@ enum BenchProgram {
           .value("folder", "DIR", "where to create the stores (default: the temporary folder)"),
           .value(
             "pages", "ROOT",
-            "measure nothing: write the newest figures of ROOT's history into its documentation"),
+            "do not measure; write the newest figures of ROOT's history into its documentation"),
         ])
     ])
 
@@ -69,7 +69,7 @@ enum BenchProgram {
     try handle.write(contentsOf: Data(json.utf8))
   }
 
-  /// What is being measured now, for whoever waits at a terminal.
+  /// Shows the current workload on a terminal.
   private static func note(_ text: String) {
     guard Terminal.standardError.isTerminal else { return }
     write("\(text) …\n", to: .standardError)
@@ -80,7 +80,7 @@ enum BenchProgram {
   }
 }
 
-/// What the command line asks for.
+/// The parsed command line.
 struct BenchOptions {
   let objects: Int
   let isTiny: Bool
@@ -110,7 +110,7 @@ struct BenchOptions {
   func wants(_ workload: BenchWorkload) -> Bool { workload.ids.contains { wants($0) } }
 }
 
-/// A job that gives one figure or a few.
+/// A job that produces one or more figures.
 struct BenchWorkload {
   let ids: [String]
   let title: String
@@ -122,8 +122,8 @@ struct BenchWorkload {
     self.run = run
   }
 
-  /// In the order in which they run: those that read come before those that change the store,
-  /// ageing it comes last.
+  /// In the order in which they run: those that only read come before those that change the store,
+  /// and ageing it comes last.
   static var all: [BenchWorkload] {
     [
       BenchWorkload("W8", "W8b", "W8c", "W8w", "W8t", title: "wake another process", measureWake),

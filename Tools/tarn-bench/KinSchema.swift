@@ -1,7 +1,7 @@
 import Foundation
 import Tarn
 
-/// Objects with links, for the workloads that observe more than a class of values.
+/// Objects with links, for the workloads that observe through links.
 class Kin: Object {
   @Persisted(primaryKey: true) var id = 0
   @Persisted var name = ""
@@ -19,7 +19,7 @@ class KinTribe: Object {
   @Persisted var members: List<Kin>
 }
 
-/// The beginning of a chain of links, and its other members.
+/// The first object of a chain of links, and the other ones.
 class ChainRoot: Object {
   @Persisted var next: ChainLink?
 }
@@ -29,7 +29,7 @@ class ChainLink: Object {
   @Persisted var value = 0
 }
 
-/// Objects with ten links each, so that a thousand ways lead three links far.
+/// Objects with ten links each: a thousand paths of three links.
 class Hub: Object {
   @Persisted(primaryKey: true) var id = 0
   @Persisted var value = 0
@@ -54,7 +54,7 @@ enum KinSchema {
 }
 
 extension Bench {
-  /// An empty store of these classes, whose turns the benchmark takes.
+  /// An empty store of these classes. The benchmark takes its turns.
   func kinRealm(_ name: String) throws -> Realm {
     var configuration = configuration(name)
     configuration.objectTypes = KinSchema.types

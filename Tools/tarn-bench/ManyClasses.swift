@@ -1,6 +1,6 @@
 import Tarn
 
-// As many classes as a larger program has: W13 opens a file without listing any of them.
+// As many classes as in a larger program: W13 opens a file without listing any.
 
 final class Many000: Object { @Persisted var number: Int }
 final class Many001: Object { @Persisted var number: Int }

@@ -4,7 +4,7 @@ import Tarn
 import TarnStore
 import ToolSupport
 
-/// W8a and W4a: observes and reads as the code of an actor does.
+/// W8a and W4a: observes and reads in an actor.
 private actor BenchActor {
   private var realm: Realm!
   private var token: NotificationToken?
@@ -17,7 +17,7 @@ private actor BenchActor {
     token = realm.objects(Person.self).observe { _ in hear() }
   }
 
-  /// Seconds for one read of a property.
+  /// The duration of one read of a property, in seconds.
   func read(_ reads: Int) -> Double {
     let people = Array(realm.objects(Person.self).prefix(100))
     var sum = 0
@@ -33,7 +33,7 @@ private actor BenchActor {
   }
 }
 
-/// W8a: when a thread that waits for them hears of calls.
+/// W8a: lets a thread wait for calls of observers, and records their times.
 private final class Hearing: Sendable {
   private let called = DispatchSemaphore(value: 0)
   private let time = Lock(0.0)
@@ -52,8 +52,8 @@ private final class Hearing: Sendable {
   }
 }
 
-/// W8a: from the start of a commit on another thread until the observer of an actor is called; the
-/// floor is the same for a thread in its run loop. W4a: a property of an actor's object.
+/// W8a: from the start of a commit on another thread until an actor's observer is called; the floor
+/// is an observer in a thread's run loop. W4a: a property of an actor's object.
 func measureActors(_ bench: Bench) throws {
   let configuration = bench.configuration("actors")
   let writer = try Realm(configuration: configuration, scheduler: ManualScheduler())
@@ -81,7 +81,7 @@ func measureActors(_ bench: Bench) throws {
       "W4a", "read an Int of an actor's object", .seconds, ours: read, target: .value(5e-9)))
 }
 
-/// Commits one at a time, each after the one before was heard of.
+/// Commits one at a time, each after the observer was called for the one before.
 private func latencies(_ commits: Int, _ writer: Realm, _ hearing: Hearing) throws -> [Double] {
   _ = try hearing.await()
   let person = writer.object(ofType: Person.self, forPrimaryKey: 1)
@@ -92,7 +92,7 @@ private func latencies(_ commits: Int, _ writer: Realm, _ hearing: Hearing) thro
   }
 }
 
-/// A thread in its run loop that observes.
+/// A thread that observes in its run loop.
 private final class ObservingLoop: Sendable {
   private let isEnded = Lock(false)
   private let hasEnded = DispatchSemaphore(value: 0)
@@ -102,7 +102,7 @@ private final class ObservingLoop: Sendable {
       let loop = RunLoop.current
       let timer = Timer(timeInterval: 0.01, repeats: true) { _ in }
       loop.add(timer, forMode: .default)
-      // A Realm belongs to a run loop that is running when it is opened.
+      // A Realm uses the run loop that is running when it is opened.
       loop.perform {
         let people = try? Realm(configuration: configuration).objects(Person.self)
         let token = people?.observe { _ in hear() }
@@ -122,7 +122,7 @@ private final class ObservingLoop: Sendable {
   }
 }
 
-/// The value of a task, for code without one.
+/// Waits for the value of a task in synchronous code.
 func waiting<R: Sendable>(
   _ work: @escaping @Sendable () async throws -> R
 ) throws -> R {

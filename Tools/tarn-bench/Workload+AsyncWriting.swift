@@ -2,7 +2,7 @@ import Foundation
 import Tarn
 import ToolSupport
 
-/// W2r, W2s and W2t: writes as the code of an actor does.
+/// W2r, W2s and W2t: writes in an actor.
 private actor WritingActor {
   private var realm: Realm!
   private var person: Person!
@@ -12,20 +12,20 @@ private actor WritingActor {
     person = try realm.write { realm.create(Person.self, value: ["_id": 1, "age": 30]) }
   }
 
-  /// Seconds for one commit that is on the disk when the call returns.
+  /// The duration of one commit that is durable when the call returns, in seconds.
   func write(_ writes: Int) throws -> Double {
     try benchTime { for _ in 0..<writes { try realm.write { person.age += 1 } } } / Double(writes)
   }
 
-  /// The same for one that suspends the task.
+  /// The same for a commit that suspends the task.
   func asyncWrite(_ writes: Int) async throws -> Double {
     let start = benchNow()
     for _ in 0..<writes { try await realm.asyncWrite { person.age += 1 } }
     return (benchNow() - start) / Double(writes)
   }
 
-  /// Seconds for one of many commits that were queued at once and may share a sync, until all are
-  /// on the disk.
+  /// The duration of one of many commits that are queued at once and may share a sync, until all
+  /// are durable, in seconds.
   func grouped(_ writes: Int) async throws -> Double {
     let start = benchNow()
     let failures = await withCheckedContinuation { continuation in
@@ -52,8 +52,8 @@ private actor WritingActor {
 }
 
 /// W2r and W2s: asynchronous writes of one Int on an actor, one after the other, durable and not;
-/// the floor are synchronous ones there. W2t: many durable ones that may share a sync; the floor
-/// are synchronous durable ones.
+/// the floor is a synchronous write there. W2t: many durable ones that may share a sync; the floor
+/// is a synchronous durable write.
 func measureAsyncWrites(_ bench: Bench) throws {
   for (id, title, isDurable) in [("W2r", "durable", true), ("W2s", "no fsync", false)] {
     let configuration = bench.configuration("async-\(id)", isDurable: isDurable)

@@ -10,13 +10,13 @@ class Shelf: Object {
   @Persisted var map: Map<String, Int>
 }
 
-/// The same collections in a Tarn file, on raw LMDB and in SQLite.
+/// The same collections in a Tarn file, in raw LMDB and in SQLite.
 private final class Shelves {
   let realm: Realm
   let shelf: Shelf
   let lmdb: OpaquePointer
   let sqlite: OpaquePointer
-  /// What the list's elements add up to.
+  /// The sum of the list's elements.
   let sum: Int
 
   init(_ bench: Bench) throws {
@@ -35,7 +35,9 @@ private final class Shelves {
     var handles: (OpaquePointer?, OpaquePointer?)
     try floor(bf_lists_create(bench.folder, Int64(count), &handles.0), "collections")
     try floor(bf_sqlite_lists_create(bench.folder, Int64(count), &handles.1), "collections")
-    guard let lmdb = handles.0, let sqlite = handles.1 else { throw ToolError("no floor") }
+    guard let lmdb = handles.0, let sqlite = handles.1 else {
+      throw ToolError("a floor has no store")
+    }
     self.lmdb = lmdb
     self.sqlite = sqlite
   }
@@ -61,8 +63,8 @@ extension Bench {
   }
 }
 
-/// W11 and its kin: lists, sets and maps of as many elements as there are objects. Those that read
-/// come before those that change them.
+/// W11 and related: lists, sets and maps with as many elements as there are objects. Workloads that
+/// only read come first.
 func measureCollections(_ bench: Bench) throws {
   let shelves = try Shelves(bench)
   try measureIteration(bench, shelves)
@@ -72,7 +74,7 @@ func measureCollections(_ bench: Bench) throws {
   try measureListAssignments(bench, shelves)
 }
 
-/// W11i and W11x: every element of the list, by `for` and by its position.
+/// W11i and W11x: every element of the list, with `for` and by position.
 private func measureIteration(_ bench: Bench, _ shelves: Shelves) throws {
   let list = shelves.shelf.list
   let count = Double(bench.objects)
@@ -94,7 +96,7 @@ private func measureIteration(_ bench: Bench, _ shelves: Shelves) throws {
     },
   ])
   guard sums.allSatisfy({ $0 == Int64(shelves.sum) }) else {
-    throw ToolError("the lists add up to \(sums), not to \(shelves.sum)")
+    throw ToolError("the sums of the lists are \(sums), not \(shelves.sum)")
   }
   bench.add(
     BenchFigure(
@@ -157,13 +159,13 @@ private func measureMembers(_ bench: Bench, _ shelves: Shelves) throws {
       sqlite: medians[2], target: .ratio(1.5)))
 }
 
-/// W11, W11r and W11c: inserts in the middle of the list and all over it, and the whole cost of
-/// one insert with its commit.
+/// W11, W11r and W11c: inserts in the middle of the list and at scattered positions, and the total
+/// cost of one insert with its commit.
 private func measureListInserts(_ bench: Bench, _ shelves: Shelves) throws {
   let (realm, list) = (shelves.realm, shelves.shelf.list)
   // A tenth of the list, which leaves the floor room between its chunks.
   let inserts = bench.rounds(min(100_000, max(200, bench.objects / 10)), tiny: 200)
-  // The floor never labels its chunks anew, so that only so many inserts fit between two.
+  // The floor never relabels its chunks, so only that many inserts fit between two.
   let floorInserts = min(inserts, 1000)
   let commits = bench.rounds(300, tiny: 20)
   func measure(_ count: Int, _ position: (Int) -> Int) throws -> Double {
@@ -207,7 +209,7 @@ private func measureListInserts(_ bench: Bench, _ shelves: Shelves) throws {
     ])
 }
 
-/// W11a: an empty list gets its elements one by one.
+/// W11a: appends elements one by one to an empty list.
 private func measureListAppends(_ bench: Bench, _ shelves: Shelves) throws {
   let realm = shelves.realm
   let count = bench.objects
@@ -221,7 +223,7 @@ private func measureListAppends(_ bench: Bench, _ shelves: Shelves) throws {
         let time = try benchTime {
           try realm.write { for number in 0..<count { list.append(number) } }
         }
-        guard list.count == count else { throw ToolError("elements got lost") }
+        guard list.count == count else { throw ToolError("elements are missing") }
         return time / Double(count)
       },
       { try seconds { bf_lists_append(shelves.lmdb, Int64(count), $0) } },
@@ -234,8 +236,8 @@ private func measureListAppends(_ bench: Bench, _ shelves: Shelves) throws {
       sqlite: medians[2]))
 }
 
-/// W11d: a list is assigned elements that it has but for one in the middle; the floor empties and
-/// fills it. W11n: the same where no element stays.
+/// W11d: assigns the elements that a list has plus one in the middle; the floor empties and refills
+/// it. W11n: assigns other elements only.
 private func measureListAssignments(_ bench: Bench, _ shelves: Shelves) throws {
   let realm = shelves.realm
   let count = max(2, bench.objects / 10)
@@ -252,7 +254,7 @@ private func measureListAssignments(_ bench: Bench, _ shelves: Shelves) throws {
       round += 1
       let elements = next(round)
       let time = try benchTime { try realm.write { change(elements) } }
-      guard list.count == elements.count else { throw ToolError("elements got lost") }
+      guard list.count == elements.count else { throw ToolError("elements are missing") }
       return time / Double(count)
     }
     let medians = try bench.alternate(

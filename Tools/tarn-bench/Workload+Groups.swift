@@ -3,8 +3,8 @@ import Foundation
 import Tarn
 import ToolSupport
 
-/// W5g: the first use of groups of all persons by age, a hundred of them. Nobody holds those from
-/// before, so each is one scan. The floor adds up the same in a plain loop over clusters.
+/// W5g: the first use of groups of all persons by age, a hundred groups. Earlier groups are
+/// released, so each use is one scan. The floor computes the same in a plain loop over clusters.
 func measureGrouping(_ bench: Bench) throws {
   let stores = try bench.stores()
   let people = stores.realm.objects(Person.self)
@@ -38,9 +38,9 @@ func measureGrouping(_ bench: Bench) throws {
       floor: floor))
 }
 
-/// W7g: one change of an observed group among a hundred over all persons, from the commit until the
-/// callback; W7gm with least and greatest values, of which the greatest goes each time. The floor
-/// commits one change and tells nobody.
+/// W7g: one change of a group among a hundred observed groups over all persons, from the commit
+/// until the callback; W7gm with minimum and maximum, where each change removes the maximum. The
+/// floor commits one change and notifies no observer.
 func measureObservedGroups(_ bench: Bench) throws {
   let stores = try bench.stores()
   let people = stores.realm.objects(Person.self)
@@ -54,7 +54,7 @@ func measureObservedGroups(_ bench: Bench) throws {
   let ends = try measure(bench, rounds) { clock in
     people.grouped(by: \.age, .min(of: \.score), .max(of: \.score)).observe { _ in clock.call() }
   } change: { number in
-    // Every other time it is the greatest of its group that becomes an ordinary one.
+    // Every second change replaces the maximum of its group by an ordinary value.
     let person = try stores.person(BenchStores.scattered(number / 2, bench.objects))
     person.score = number % 2 == 0 ? 1000 + Double(number) : 0.5
   }

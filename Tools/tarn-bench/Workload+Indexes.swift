@@ -3,7 +3,7 @@ import Foundation
 import Tarn
 import ToolSupport
 
-/// An object with an index over a property whose values are all different, in no order.
+/// An object with an indexed property whose values are all different and unordered.
 class Member: Object {
   @Persisted(primaryKey: true) var _id: Int
   @Persisted(indexed: true) var rank = 0
@@ -11,8 +11,8 @@ class Member: Object {
   @Persisted var score = 0.0
 }
 
-/// W5q, W5i, W5y: objects by the primary key or by an indexed property, from the results to the
-/// object, and what building such results takes. The floor is that of W3.
+/// W5q, W5i, W5y: objects by primary key or by an indexed property, from the results to the object,
+/// and the cost of building such results. The floor is that of W3.
 func measureIndexedLookups(_ bench: Bench) throws {
   let (members, count) = (try bench.members(), bench.objects)
   let stores = try bench.stores()
@@ -56,7 +56,8 @@ func measureIndexedLookups(_ bench: Bench) throws {
       target: .value(3e-6)))
 }
 
-/// W5r: a hundred objects by a range of an indexed property, in its order, two properties of each.
+/// W5r: a hundred objects by a range of an indexed property, in its order; reads two properties of
+/// each.
 func measureIndexedRange(_ bench: Bench) throws {
   let (members, count) = (try bench.members(), bench.objects)
   let stores = try bench.stores()
@@ -83,7 +84,7 @@ func measureIndexedRange(_ bench: Bench) throws {
     },
   ])
   guard abs(sums.0 - sums.1) < 1e-6 * sums.1 else {
-    throw ToolError("the ranges add up to \(sums.0) here and to \(sums.1) on the floor")
+    throw ToolError("the sums of the ranges are \(sums.0) here and \(sums.1) on the floor")
   }
   bench.add(
     BenchFigure(
@@ -91,8 +92,8 @@ func measureIndexedRange(_ bench: Bench) throws {
       floor: medians[1], target: .ratio(3)))
 }
 
-/// W6i, W6w: the first of all objects by an indexed property; the same within a write that has
-/// given a hundred of them another value.
+/// W6i, W6w: the first of all objects by an indexed property; the same inside a write that has
+/// changed the property of a hundred objects.
 func measureFirstByIndex(_ bench: Bench) throws {
   let members = try bench.members()
   let stores = try bench.stores()
@@ -127,12 +128,12 @@ func measureFirstByIndex(_ bench: Bench) throws {
 }
 
 extension Member {
-  /// The ranks are the numbers 1...count as well, so that the floor's ids stand for them.
+  /// The ranks are a permutation of 1...count, so they correspond to the floor's ids.
   static func rank(of id: Int, among count: Int) -> Int { count + 1 - id }
 }
 
 extension Bench {
-  /// All members, of whom the one with a rank has the values of the person with that number.
+  /// All members; the one with a rank has the values of the person with that number.
   func members() throws -> Results<Member> {
     var configuration = configuration("members")
     configuration.objectTypes = [Member.self]

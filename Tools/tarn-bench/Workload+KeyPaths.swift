@@ -3,9 +3,9 @@ import Foundation
 import Tarn
 import ToolSupport
 
-/// W7p: an observer of many objects along a key path of four links, at whose end one changes that
-/// one of them reaches; from the commit until the callback. The floor commits one change and looks
-/// up four.
+/// W7p: an observer of many objects along a key path of four links, where the object at the end of
+/// one path changes; from the commit until the callback. The floor commits one change and looks up
+/// four objects.
 func measureLongKeyPath(_ bench: Bench) throws {
   let stores = try bench.stores()
   let realm = try bench.kinRealm("chains")
@@ -48,7 +48,7 @@ func measureLongKeyPath(_ bench: Bench) throws {
       target: .value(100e-6)))
 }
 
-/// What one commit takes on raw LMDB, and some look-ups after it.
+/// The duration of a commit on raw LMDB and some look-ups after it.
 private func keyPathFloor(_ stores: BenchStores, lookups: Int, _ bench: Bench) throws -> Double {
   let rounds = Int64(bench.rounds(2000, tiny: 10))
   let commits = try seconds { bf_lmdb_commits(stores.lmdb, rounds, 0, $0) }
@@ -56,15 +56,15 @@ private func keyPathFloor(_ stores: BenchStores, lookups: Int, _ bench: Bench) t
   return commits / Double(rounds) + Double(lookups) * nanoseconds * 1e-9
 }
 
-/// W7t: a thousand tokens on one collection, each with a key path of its own, three links long;
-/// what changes lies on one of them. From the commit until the last callback.
+/// W7t: a thousand tokens on one collection, each with its own key path of three links; the change
+/// is on one of these paths. From the commit until the last callback.
 func measureManyKeyPaths(_ bench: Bench) throws {
   let stores = try bench.stores()
   let realm = try bench.kinRealm("hubs")
   let count = min(10_000, bench.objects)
   try realm.write {
     for id in 0..<count { realm.create(Hub.self, value: ["id": id]) }
-    // Each in the middle of a chain over three links of different names.
+    // Each in the middle of a chain of three links with different names.
     for id in stride(from: 0, to: count - 3, by: 4) {
       for step in 0..<3 {
         let hub = realm.object(ofType: Hub.self, forPrimaryKey: id + step)!

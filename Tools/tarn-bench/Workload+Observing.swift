@@ -3,7 +3,7 @@ import Foundation
 import Tarn
 import ToolSupport
 
-/// An observed `age > 50`, sorted by name, on a store; measures from the start of a commit until
+/// An observed `age > 50`, sorted by name, in a store; measures from the start of a commit until
 /// the callback, on one instance whose turns the benchmark takes.
 private final class ObservedPeople {
   let realm: Realm
@@ -14,7 +14,7 @@ private final class ObservedPeople {
   private(set) var lastCall = 0.0
   private var serial = 0
 
-  /// - Parameter window: which of them, by their positions.
+  /// - Parameter window: the positions of those observed.
   init(
     _ realm: Realm, _ scheduler: ManualScheduler, window: Range<Int> = 0..<Int.max
   ) throws {
@@ -27,12 +27,12 @@ private final class ObservedPeople {
       calls += 1
     }
     scheduler.pump()
-    guard calls == 1 else { throw ToolError("the observer was not called at first") }
+    guard calls == 1 else { throw ToolError("the observer's first call is missing") }
   }
 
   var count: Int { results.count }
 
-  /// A name that nobody had before, somewhere in the order.
+  /// A new unique name, somewhere in the order.
   func freshName() -> String {
     serial += 1
     var values = bf_person()
@@ -40,7 +40,7 @@ private final class ObservedPeople {
     return benchText(&values.name)
   }
 
-  /// A person of the result, another one for each number.
+  /// A person of the result, a different one for each number.
   func someone(_ number: Int) -> Person {
     results[BenchStores.scattered(number, results.count) - 1]
   }
@@ -48,7 +48,7 @@ private final class ObservedPeople {
   /// Renames a person of the result.
   func renameOne(_ number: Int) { someone(number).name = freshName() }
 
-  /// From the start of the commit of what `change` does until the callback has been called.
+  /// From the start of a commit of `change` until the callback.
   func measure(_ change: () throws -> Void) throws -> Double {
     realm.beginWrite()
     try change()
@@ -63,7 +63,7 @@ private final class ObservedPeople {
   deinit { token?.invalidate() }
 }
 
-/// W7: one person of an observed result is renamed; on all persons and on 10,000.
+/// W7: renames one person of an observed result; with all persons and with 10,000.
 func measureOneChange(_ bench: Bench) throws {
   let stores = try bench.stores()
   let small = try Realm(
@@ -97,8 +97,8 @@ func measureOneChange(_ bench: Bench) throws {
       target: .ratio(2)))
 }
 
-/// W7w: the same with fifty of all observed; one of them is renamed, so that another one takes its
-/// place.
+/// W7w: the same with an observed window of fifty; one of them is renamed, so that another one
+/// replaces it.
 func measureWindow(_ bench: Bench) throws {
   let stores = try bench.stores()
   let rounds = bench.rounds(400, tiny: 20)
@@ -115,8 +115,8 @@ func measureWindow(_ bench: Bench) throws {
       floor: floor, target: .value(100e-6)))
 }
 
-/// W7kc: the part of W7k that is the commit: renames all over the store while nobody observes,
-/// from the call of the commit to its return. The floor is a whole transaction of as many updates.
+/// W7kc: the commit in W7k: scattered renames without observers, from the call of the commit to its
+/// return. The floor is a whole transaction of as many updates.
 func measureScatteredCommit(_ bench: Bench) throws {
   let stores = try bench.stores()
   let changes = min(1000, bench.objects / 10)
@@ -142,7 +142,7 @@ func measureScatteredCommit(_ bench: Bench) throws {
       floor: medians[1], sqlite: medians[2]))
 }
 
-/// W7k: the same with many changes in one commit; the floor runs the query anew.
+/// W7k: the same with many changes in one commit; the floor runs the query again.
 func measureManyChanges(_ bench: Bench) throws {
   let stores = try bench.stores()
   if bench.options.wants("W7kc") { try measureScatteredCommit(bench) }
@@ -170,8 +170,8 @@ func measureManyChanges(_ bench: Bench) throws {
   }
 }
 
-/// W7b: a begin on the observing instance, after another instance of the file has committed a
-/// change. Catching up and calling the observer are part of it.
+/// W7b: begins a write on the observing instance after another instance of the file has committed a
+/// change. Includes catching up and calling the observer.
 func measureForeignCommit(_ bench: Bench) throws {
   let stores = try bench.stores()
   let observed = try ObservedPeople(stores.realm, bench.scheduler)
@@ -192,8 +192,8 @@ func measureForeignCommit(_ bench: Bench) throws {
       ours: Statistics.median(times), target: .value(200e-6)))
 }
 
-/// W7m: a hundred different observed results; from a commit that concerns all of them until the
-/// last callback.
+/// W7m: a hundred different observed results; from a commit that changes all of them until the last
+/// callback.
 func measureManyResults(_ bench: Bench) throws {
   let realm = try Realm(
     configuration: bench.configuration("hundred"), scheduler: bench.scheduler)
@@ -229,8 +229,8 @@ func measureManyResults(_ bench: Bench) throws {
       ours: Statistics.median(times), target: .value(3e-3)))
 }
 
-/// W9: many objects with an observer each, of which one changes, and the memory of an observer
-/// with its token and closure (the objects themselves are there before).
+/// W9: many objects with one observer each; one of them changes. Also the memory of an observer
+/// with its token and closure, without the objects.
 func measureObjectObservers(_ bench: Bench) throws {
   let stores = try bench.stores()
   let count = min(10_000, bench.objects)

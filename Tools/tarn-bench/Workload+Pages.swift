@@ -2,10 +2,10 @@ import BenchFloors
 import Tarn
 import ToolSupport
 
-/// W6p, W6pk, W6pf: fifty of all members as a page shows them that nobody observes: the last by an
-/// indexed property, the newest by primary key, and the last by the property of whom half meet a
-/// condition without an index. Building the results and reading two properties of each is counted.
-/// The floor reads as many rows by ids that follow each other.
+/// W6p, W6pk, W6pf: a page of fifty members that is not observed: the last by an indexed property,
+/// the newest by primary key, and the last by the property among the half that matches a filter
+/// without an index. Includes building the results and reading two properties of each member. The
+/// floor reads as many rows with consecutive ids.
 func measurePages(_ bench: Bench) throws {
   let members = try bench.members()
   let stores = try bench.stores()
@@ -26,7 +26,7 @@ func measurePages(_ bench: Bench) throws {
   ]
   var sums = [Double](repeating: 0, count: pages.count)
   var floorSum = 0.0
-  // Ranks descend from that of the first member, and stand for the floor's ids.
+  // Ranks descend from that of the first member, and correspond to the floor's ids.
   let firsts = [Int64](repeating: Int64(bench.objects - size + 1), count: rounds)
   let medians = try bench.alternate(
     pages.indices.map { index in
@@ -53,7 +53,7 @@ func measurePages(_ bench: Bench) throws {
   }
 }
 
-/// Compares what was read with the floor's, and with what Swift finds among all members.
+/// Compares the sums with the floor's, and with those of a Swift loop over all members.
 private func check(
   _ sums: [Double], _ floorSum: Double, _ members: Results<Member>, _ size: Int, _ rounds: Int
 ) throws {
@@ -64,6 +64,6 @@ private func check(
   let old = members.lazy.filter { $0.age < 50 }.prefix(size)
   for (found, expected) in [(sums[0], floorSum), (sums[1], sum(newest)), (sums[2], sum(old))]
   where abs(found - expected) > 1e-6 * expected {
-    throw ToolError("the pages add up to \(found), not to \(expected)")
+    throw ToolError("the sums of the pages are \(found), not \(expected)")
   }
 }

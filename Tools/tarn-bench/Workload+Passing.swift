@@ -3,15 +3,15 @@ import Tarn
 import ToolSupport
 
 extension BenchChild {
-  /// W8p: observes other objects than those that change, reads what does change, and notes the CPU
-  /// time that the whole process took, in nanoseconds, from the first commit to the last.
+  /// W8p: observes objects that do not change, reads one that does, and records the CPU time of the
+  /// whole process, in nanoseconds, from the first commit to the last.
   static func pass(_ path: String, _ shared: String, _ commits: Int) throws {
     let numbers = try SharedNumbers(shared, count: 1)
     let scheduler = ManualScheduler()
     let realm = try Realm(configuration: configuration(path), scheduler: scheduler)
     guard let ping = realm.object(ofType: Ping.self, forPrimaryKey: 1),
       let other = realm.object(ofType: Ping.self, forPrimaryKey: 2)
-    else { throw ToolError("there is no ping") }
+    else { throw ToolError("the ping object is missing") }
     var calls = 0
     let tokens = [
       other.observe { (_: ObjectChange<Ping>) in calls += 1 },
@@ -29,7 +29,7 @@ extension BenchChild {
       numbers.seen = Int64(ping.value)
     }
     numbers.times(1).pointee.read = Int64((try cpuSeconds() - before) * 1e9)
-    guard calls == first else { throw ToolError("an observer was called of what it does not see") }
+    guard calls == first else { throw ToolError("an observer was called for another object") }
     numbers.ready = 2
     for token in tokens { token.invalidate() }
   }
@@ -44,8 +44,8 @@ extension BenchChild {
   }
 }
 
-/// W8p: what a commit costs a process that observes, where it concerns none of its observers. Each
-/// is sent after the one before was seen.
+/// W8p: the cost of a commit for an observing process, if the commit concerns none of its
+/// observers. Each commit waits until the one before was seen.
 func measurePassing(_ bench: Bench) throws {
   let commits = bench.rounds(1000, tiny: 50)
   let configuration = bench.configuration("passing")
@@ -54,7 +54,7 @@ func measurePassing(_ bench: Bench) throws {
     for id in 1...2 { realm.create(Ping.self, value: ["_id": id]) }
   }
   guard let ping = realm.object(ofType: Ping.self, forPrimaryKey: 1) else {
-    throw ToolError("there is no ping")
+    throw ToolError("the ping object is missing")
   }
   let shared = "\(bench.folder)/passing"
   let numbers = try SharedNumbers(shared, count: 1)

@@ -3,9 +3,9 @@ import Foundation
 import Tarn
 import ToolSupport
 
-/// The parts of workloads that run in a process of their own.
+/// The parts of workloads that run in a separate process.
 enum BenchChild {
-  /// What such a process finds as its first argument.
+  /// The first argument of such a process.
   static let word = "child-of-tarn-bench"
 
   static func start(_ arguments: [String]) throws -> (Process, Pipe) {
@@ -41,8 +41,8 @@ enum BenchChild {
       durability: .relaxed)
   }
 
-  /// W10: opens the file again and again, all closed in between, and prints the median seconds.
-  /// Another file has been opened before with the same classes.
+  /// W10: opens the file repeatedly, closing everything in between, and prints the median in
+  /// seconds. Another file with the same classes was opened before.
   private static func open(_ path: String, _ other: String, _ id: Int) throws {
     for _ in 0..<2 { _ = try Realm(configuration: configuration(other)) }
     var sum = 0
@@ -60,8 +60,8 @@ enum BenchChild {
 }
 
 /// W10: opens a file of all persons and reads one, in a process that has opened files before.
-/// Included: checking the file, LMDB's opening, the schema's check against the classes, the
-/// instance, a snapshot, one object; and closing all of it.
+/// Includes checking the file, opening LMDB, checking the schema against the classes, the instance,
+/// a snapshot, one object, and closing everything.
 func measureOpening(_ bench: Bench) throws {
   let stores = try bench.stores()
   let (child, pipe) = try BenchChild.start([
@@ -82,7 +82,8 @@ func measureOpening(_ bench: Bench) throws {
       floor: floors[0], sqlite: floors[1], target: .value(0.5e-3)))
 }
 
-/// W13: opening again what is open here, in a program of 160 classes that lists none of them.
+/// W13: opens a file again that is open in this process, in a program of 160 classes that lists
+/// none of them.
 func measureReopening(_ bench: Bench) throws {
   let configuration = Realm.Configuration(
     fileURL: URL(fileURLWithPath: "\(bench.folder)/again.realm"), durability: .relaxed)

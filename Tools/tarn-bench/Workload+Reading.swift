@@ -3,7 +3,7 @@ import Foundation
 import Tarn
 import ToolSupport
 
-/// W3: an object by its primary key, two of its properties.
+/// W3: finds an object by its primary key and reads two properties.
 func measureLookup(_ bench: Bench) throws {
   let stores = try bench.stores()
   let lookups = bench.rounds(200_000, tiny: 2000)
@@ -28,7 +28,7 @@ func measureLookup(_ bench: Bench) throws {
       floor: medians[1], sqlite: medians[2], target: .ratio(0.7)))
 }
 
-/// W4: one property of live objects, again and again.
+/// W4: reads one property of live objects repeatedly.
 func measureReads(_ bench: Bench) throws {
   let stores = try bench.stores()
   let people = try (1...100).map { try stores.person($0) }
@@ -60,7 +60,7 @@ func measureReads(_ bench: Bench) throws {
       target: .value(25e-9)))
 }
 
-/// W4o: the same where Swift's Observation may follow, but does not.
+/// W4o: the same where Swift's Observation could track the reads, but does not.
 private func measureTrackedReads(_ bench: Bench, floor: Double) throws -> BenchFigure {
   var configuration = bench.configuration("main")
   configuration.tracksObservation = true
@@ -95,8 +95,8 @@ private func readNames(_ people: [Person], _ passes: Int) -> Int {
   return sum
 }
 
-/// W5: matches counted without an index; each evaluates the query anew, because
-/// nobody holds its rows from the count before.
+/// W5: counts matches without an index; each count evaluates the query again, because the rows of
+/// the count before are released.
 func measureCounting(_ bench: Bench) throws {
   let stores = try bench.stores()
   var someone = bf_person()
@@ -135,7 +135,7 @@ func measureCounting(_ bench: Bench) throws {
   }
 }
 
-/// W6: all persons sorted, until the first one is there.
+/// W6: sorts all persons and reads the first.
 func measureSorting(_ bench: Bench) throws {
   let stores = try bench.stores()
   let people = stores.realm.objects(Person.self)

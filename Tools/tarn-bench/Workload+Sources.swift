@@ -3,7 +3,7 @@ import Foundation
 import Tarn
 import ToolSupport
 
-/// Whoever is called, and when it was.
+/// Counts the calls of observers and records the time of the last one.
 final class CallClock {
   private(set) var calls = 0
   private(set) var last = 0.0
@@ -14,12 +14,12 @@ final class CallClock {
   }
 }
 
-/// What W7x observes and changes: a kind of source over as many objects.
+/// An observed collection of W7x and its change.
 private struct SourceKind {
   let id: String
   let name: String
   let observe: (Realm, CallClock) -> NotificationToken
-  /// Changes what one element shows; another one for each number.
+  /// Changes a visible property of one element, a different one for each number.
   let change: (Realm, Int, Int) -> Void
 
   static func kin(_ realm: Realm, _ number: Int, of count: Int) -> Kin {
@@ -68,7 +68,7 @@ private struct SourceKind {
         observe: { realm, clock in
           realm.objects(Kin.self).distinct(by: [\.group]).observe { _ in clock.call() }
         },
-        // The first of each group is the one that is shown.
+        // The first of each group is shown.
         change: { realm, number, count in
           kin(realm, number, of: count / 10).age += 2
         }),
@@ -77,7 +77,7 @@ private struct SourceKind {
         observe: { realm, clock in
           realm.objects(Kin.self).distinct(by: [\.group]).observe { _ in clock.call() }
         },
-        // Of what is shown, so that another one of its group replaces it.
+        // An element that is shown, so that another one of its group replaces it.
         change: { realm, number, count in
           let groups = max(1, count / 10)
           kin(realm, number, of: groups).group = BenchStores.scattered(number + 7, groups) - 1
@@ -102,8 +102,8 @@ private struct SourceKind {
   }
 }
 
-/// W7x: for each kind of source, one change, from its commit until the callback; over 2,000 and
-/// over 100,000 elements. The floor commits one change and tells nobody.
+/// W7x: for each kind of source, one change, from its commit until the callback; with 2,000 and
+/// with 100,000 elements. The floor commits one change and notifies no observer.
 func measureSources(_ bench: Bench) throws {
   let stores = try bench.stores()
   let commits = Int64(bench.rounds(2000, tiny: 10))
@@ -163,7 +163,7 @@ private func measure(
     let (before, start) = (clock.calls, benchNow())
     try realm.commitWrite()
     bench.scheduler.pump()
-    // Some are not among the elements.
+    // Some changes do not affect the elements.
     if clock.calls > before, number >= rounds / 4 { times.append(clock.last - start) }
   }
   guard times.count >= rounds / 4 else {

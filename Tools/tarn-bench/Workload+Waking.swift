@@ -5,30 +5,30 @@ import Tarn
 import TarnStore
 import ToolSupport
 
-/// What one process tells the other with.
+/// The object through which one process signals the other.
 class Ping: Object {
   @Persisted(primaryKey: true) var _id: Int
   @Persisted var value = 0
 }
 
-/// The moments of one wake, in nanoseconds of the clock that all processes share.
+/// The times of one wake, in nanoseconds of a clock that all processes share.
 struct WakeTimes {
-  /// The commit.
+  /// Before the commit.
   var began: Int64
-  /// The commit is in the file, and the other process's wake is on its way.
+  /// The commit is in the file, and the wake is sent.
   var sent: Int64
   /// The other process runs.
   var woken: Int64
-  /// It has the value.
+  /// It has read the value.
   var read: Int64
 }
 
-/// What two processes share: two counters, and behind them the moments of each wake.
+/// Memory that two processes share: two counters, then the times of each wake.
 struct SharedNumbers {
   private static let headerBytes = 64
   private let base: UnsafeMutableRawPointer
 
-  /// Maps the file, which is made if it is not there.
+  /// Maps the file, creating it if necessary.
   init(_ path: String, count: Int) throws {
     let bytes = Self.headerBytes + count * MemoryLayout<WakeTimes>.stride
     let file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
@@ -53,12 +53,12 @@ struct SharedNumbers {
     get { base.load(fromByteOffset: 8, as: Int64.self) }
     nonmutating set { base.storeBytes(of: newValue, toByteOffset: 8, as: Int64.self) }
   }
-  /// The moments of the wake for the value, from 1.
+  /// The times of the wake for that value; values start at 1.
   func times(_ value: Int) -> UnsafeMutablePointer<WakeTimes> {
     (base + Self.headerBytes).assumingMemoryBound(to: WakeTimes.self) + (value - 1)
   }
 
-  /// Waits, with pauses like the floor's, until `reached` says true.
+  /// Waits, with pauses like the floor's, until `reached` is true.
   func wait(_ what: String, until reached: () -> Bool) throws {
     let deadline = benchNow() + 20
     while !reached() {
@@ -68,17 +68,17 @@ struct SharedNumbers {
   }
 }
 
-/// The clock of all processes.
+/// The clock of all processes, in nanoseconds.
 private func benchNanoseconds() -> Int64 { Int64(benchNow() * 1e9) }
 
 extension BenchChild {
-  /// W8: observes the ping and notes when each of its values was read.
+  /// W8: observes the ping and records when each of its values was read.
   static func observe(_ path: String, _ shared: String, _ wakes: Int) throws {
     let numbers = try SharedNumbers(shared, count: wakes)
     let scheduler = ManualScheduler()
     let realm = try Realm(configuration: configuration(path), scheduler: scheduler)
     guard let ping = realm.object(ofType: Ping.self, forPrimaryKey: 1) else {
-      throw ToolError("there is no ping")
+      throw ToolError("the ping object is missing")
     }
     var woken: Int64 = 0
     let token = ping.observe { (_: ObjectChange<Ping>) in
@@ -100,7 +100,7 @@ extension BenchChild {
 }
 
 /// W8: from the start of a commit here until another process has read the value, and the parts of
-/// that. Both sides of each comparison have a CPU of their own.
+/// that. Each side of a comparison has its own CPU.
 func measureWake(_ bench: Bench) throws {
   let wakes = bench.rounds(2000, tiny: 50)
   var cpus = bf_cpus()
@@ -141,7 +141,7 @@ func measureWake(_ bench: Bench) throws {
     Statistics.median(part(\.read, after: \.woken)), floors.0.turn)
 }
 
-/// Commits so many values, each when the other process surely sleeps again.
+/// Commits that many values, each after the other process has had time to sleep again.
 private func wakeAnother(_ bench: Bench, _ wakes: Int, on cpu: Int32) throws -> [WakeTimes] {
   let configuration = bench.configuration("ping")
   let realm = try Realm(configuration: configuration, scheduler: bench.scheduler)
@@ -156,7 +156,7 @@ private func wakeAnother(_ bench: Bench, _ wakes: Int, on cpu: Int32) throws -> 
   let (child, _) = try BenchChild.start(["observe", path, shared, String(wakes), String(cpu)])
   defer { if child.isRunning { child.terminate() } }
   try numbers.wait("get ready") { numbers.ready == 1 }
-  // Who follows a store in the writer's own process is told right behind the wake of the others.
+  // Followers in the writer's own process are notified right after the wake of the others.
   let sent = Atomic<Int64>(0)
   let store = try StoreRegistry.open(path, Store.Options())
   let registration = try store.follow(usesWatcher: false) {

@@ -3,7 +3,7 @@ import Foundation
 import Tarn
 import ToolSupport
 
-/// W1 and W1f: all persons in one write, and the bytes of the file after it.
+/// W1 and W1f: inserts all persons in one write; the size of the file afterwards.
 func measureInsert(_ bench: Bench) throws {
   let stores = try bench.stores()
   let rates = stores.insertSeconds.map { Double(bench.objects) / $0 }
@@ -25,7 +25,7 @@ func measureInsert(_ bench: Bench) throws {
       sqlite: Double(bytes.1), target: .value(limit)))
 }
 
-/// W2m: one write that updates ages all over the store.
+/// W2m: one write with scattered updates of ages.
 func measureBulkUpdate(_ bench: Bench) throws {
   let stores = try bench.stores()
   let updates = min(100_000, bench.objects / 10)
@@ -47,14 +47,14 @@ private func updateScattered(_ stores: BenchStores, _ updates: Int) throws {
   }
 }
 
-/// A floor's seconds.
+/// The seconds that a floor measured.
 func seconds(_ run: (UnsafeMutablePointer<Double>) -> Int32) throws -> Double {
   var value = 0.0
   try floor(run(&value))
   return value
 }
 
-/// W2a and W2b: commits of one Int, with and without waiting for the disk.
+/// W2a and W2b: commits of one Int, durable and not.
 func measureCommits(_ bench: Bench) throws {
   let stores = try bench.stores()
   if bench.options.wants("W2a") {
@@ -91,7 +91,7 @@ private func measureCommits(
       target: .ratio(target)))
 }
 
-/// Live objects all over the store, found before a measurement begins.
+/// Scattered live objects, found before the measurement begins.
 private func scatteredPeople(_ realm: Realm, _ bench: Bench) throws -> [Person] {
   try (0..<min(10_000, bench.objects)).map { number in
     let id = BenchStores.scattered(number, bench.objects)
@@ -109,7 +109,7 @@ private func commit(_ realm: Realm, _ people: [Person], _ commits: Int) throws {
   }
 }
 
-/// W2g: the same after large and small writes have left holes all over the files.
+/// W2g: the same after large and small writes have left free pages all over the files.
 func measureAgedCommits(_ bench: Bench) throws {
   let stores = try bench.stores()
   let updates = min(100_000, bench.objects / 10)

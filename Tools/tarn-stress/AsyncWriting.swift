@@ -2,7 +2,7 @@ import Foundation
 import Tarn
 import ToolSupport
 
-/// Writes that nobody waits for, in a process that only takes turns.
+/// Asynchronous writes in a process that only takes turns.
 final class AsyncWriting {
   private let worker: Worker
   private let scheduler = ManualScheduler()
@@ -13,14 +13,14 @@ final class AsyncWriting {
     realm = try Realm(configuration: worker.configuration, scheduler: scheduler)
   }
 
-  /// One queued write, told of when it is through.
+  /// Queues one write and reports its completion.
   func commitOne() throws {
     queueOne()
     WorkerLine.say("ready")
     finish()
   }
 
-  /// The same, but its turns never come: it stands in line and takes nothing.
+  /// The same without turns: the write stays in the queue and never takes the write lock.
   func standInLine() throws {
     queueOne()
     scheduler.pump()
@@ -39,8 +39,8 @@ final class AsyncWriting {
     }
   }
 
-  /// So many commits, of which each leaves an object with a number of its own, and is told of when
-  /// its completion comes. They may share a sync unless the last word is "single".
+  /// Makes that many commits, each of which adds an object with its own number and reports its
+  /// completion. They may share a sync unless the last argument is "single".
   func commitMany() throws {
     let mayShare = worker.sabotage != "single"
     WorkerLine.say("ready")

@@ -1,11 +1,10 @@
 import CTarn
 import TarnStore
 
-/// One thing done to the bytes of a store.
+/// One change to the bytes of a store.
 ///
-/// Blind damage hits any byte or page. Aimed damage changes what a page's header or a node says, or
-/// a record in a way that its checksum stays right: what no checksum finds, the reader of the
-/// record has to.
+/// Blind damage hits any byte or page. Targeted damage changes a field of a page's header or node,
+/// or a record with a valid checksum: no checksum detects it, so the reader of the record must.
 struct DamageMutation {
   private enum Kind: Int, CaseIterable {
     case bit, bytes, zeros, randomPage, swappedPages, swappedContents, copiedPage, olderPage, cut
@@ -31,7 +30,7 @@ struct DamageMutation {
     let choices = Kind.allCases + often
     let kind = choices[random.below(choices.count)]
     title += (title.isEmpty ? "" : ", ") + "\(kind)"
-    // A file may have been cut before.
+    // Earlier damage may have truncated the file.
     guard pages > 2 else { return }
     switch kind {
     case .bit, .bytes, .zeros, .cut: damageAnywhere(kind, &random)
@@ -70,7 +69,7 @@ struct DamageMutation {
       guard a + Self.pageSize <= map.store.earlier.count else { return }
       for offset in 0..<Self.pageSize { bytes[a + offset] = map.store.earlier[a + offset] }
     default:
-      // With the pages' numbers, or without.
+      // With or without the pages' numbers.
       for offset in (kind == .swappedPages ? 0 : 8)..<Self.pageSize {
         bytes.swapAt(a + offset, b + offset)
       }
@@ -122,7 +121,7 @@ struct DamageMutation {
     if kind != .record && kind != .key { seal(entry, tag) }
   }
 
-  /// A number that is just out of range, or far.
+  /// Writes a number that is just out of range, or far out of range.
   private mutating func putNumber(_ value: Range<Int>, _ random: inout StressRandom) {
     let width = [1, 2, 4, 8][random.below(4)]
     guard value.count >= width else { return }
@@ -155,7 +154,7 @@ struct DamageMutation {
 
   // MARK: - Checksums
 
-  /// Makes the record's checksum right for what it says now.
+  /// Recomputes the record's checksum.
   private mutating func seal(_ entry: DamageMap.Entry, _ tag: UInt8) {
     let value = entry.value
     switch TreeKey.Tag(rawValue: tag) {
@@ -200,8 +199,7 @@ struct DamageMutation {
   }
 }
 
-/// Where everything lies in a sound store: its pages in use, and the keys and values in their
-/// leaves.
+/// The layout of a sound store: its pages in use, and the keys and values in their leaves.
 struct DamageMap {
   struct Entry {
     var key: Range<Int>
@@ -210,7 +208,7 @@ struct DamageMap {
 
   let store: DamageStore
   private(set) var usedPages: [Int] = []
-  /// Those of the free list as well, under the tag 0.
+  /// By tag; entries of the free list have the tag 0.
   private(set) var entriesByTag: [UInt8: [Entry]] = [:]
   let entries: [Entry]
   let tags: [UInt8]

@@ -1,11 +1,11 @@
 import ToolSupport
 
-/// What `tarn-stress damage` is asked for.
+/// The options of `tarn-stress damage`.
 struct DamageOptions {
   var seed: UInt64 = 1
   var count = 10_000
   var jobs = 2
-  /// The number of the only file to be tried; its copy is left where it is.
+  /// The number of the only copy to test, which is kept.
   var only: Int?
 
   static func fromCommandLine() throws -> DamageOptions {
@@ -25,15 +25,15 @@ struct DamageOptions {
   private static let command = CommandSpec(
     "tarn-stress damage", "Damages copies of stores and runs tarn's commands on them.",
     discussion: """
-      Each copy has bytes changed, pages zeroed, overwritten, swapped or cut off, or records \
+      In each copy bytes are changed, pages zeroed, overwritten, swapped or cut off, or records \
       changed such that their checksums stay valid. inspect, inspect --check, export, watch, set \
-      and import must end by themselves and in time, with status 0, or with 1 and a message that \
-      says what is wrong. The exit status is 0 only if all of them did.
+      and import must end by themselves and in time, with status 0, or with 1 and an error \
+      message. The exit status is 0 only if all of them did.
       """,
     options: [
       .value("seed", "N", "seed of the random choices (1)"),
-      .value("count", "N", "how many copies (10000)"),
-      .value("jobs", "N", "how many at once (2)"),
-      .value("only", "N", "only the copy with that number, which is kept"),
+      .value("count", "N", "number of copies (10000)"),
+      .value("jobs", "N", "number of copies at a time (2)"),
+      .value("only", "N", "test only copy N, and keep it"),
     ])
 }

@@ -2,15 +2,15 @@ import Foundation
 import Tarn
 import ToolSupport
 
-/// `tarn-stress worker look FILE`: what a program does with a store, in a process that may die of
-/// it: reads all objects with everything in them, sorts, filters, changes and deletes.
+/// `tarn-stress worker look FILE`: uses a store as a program does, in a process that may crash:
+/// reads all objects and their contents, sorts, filters, changes and deletes.
 enum DamageReader {
   static func run(_ path: String) {
     do {
       let realm = try Realm(
         configuration: Realm.Configuration(
           fileURL: URL(fileURLWithPath: path), objectTypes: [], durability: .relaxed))
-      // What was made another schema that makes sense is for nobody to see.
+      // Damage that makes another valid schema cannot be detected.
       guard hasThings(realm) else { return WorkerLine.say("error another schema") }
       var bytes = 0
       for name in realm.schema.objectSchema.map(\.className) {

@@ -3,7 +3,7 @@ import Synchronization
 import TarnStore
 import ToolSupport
 
-/// Runs `tarn`'s commands on damaged copies of stores, and counts what became of them.
+/// Runs `tarn`'s commands on damaged copies of stores, and counts the outcomes.
 struct DamageRun {
   private let options: DamageOptions
   private let folder: String
@@ -13,7 +13,7 @@ struct DamageRun {
     self.options = options
     let own = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
     tarn = (own as NSString).deletingLastPathComponent + "/tarn"
-    // Nothing here has to outlive a power failure.
+    // These files need not survive a power failure.
     let memory = "/dev/shm"
     let parent =
       access(memory, W_OK) == 0 && ProcessInfo.processInfo.environment["TMPDIR"] == nil
@@ -49,7 +49,7 @@ struct DamageRun {
     return tally.withLock { $0.report() }
   }
 
-  /// Two small ones and a large one.
+  /// Two small stores and a large one.
   private func makeStores() throws -> [DamageMap] {
     var random = StressRandom(options.seed)
     return try [false, false, true].enumerated().map { number, isLarge in
@@ -59,14 +59,14 @@ struct DamageRun {
   }
 }
 
-/// What became of the commands on one damaged copy.
+/// The outcome of the commands on one damaged copy.
 struct DamageOutcome {
   var title: String
-  /// What each command ended with, in words.
+  /// How each command ended, in words.
   var ends: [(command: String, end: String)] = []
-  /// What must not be: a sentence each.
+  /// Forbidden outcomes, one sentence each.
   var faults: [String] = []
-  /// What was said to be wrong.
+  /// The errors that commands reported.
   var complaints: [String] = []
 }
 
@@ -86,7 +86,7 @@ struct DamageTally {
     if outcome.complaints.isEmpty { unnoticed += 1 }
     for fault in outcome.faults { print("FAULT \(outcome.title): \(fault)") }
     faults += outcome.faults.count
-    // Whoever follows a log wants to see each line as it comes.
+    // So that each line appears in a log at once.
     fflush(nil)
   }
 
@@ -104,7 +104,7 @@ struct DamageTally {
   }
 
   func report() -> ExitCode {
-    print("\(files) files, \(unnoticed) of them without any complaint")
+    print("\(files) files, \(unnoticed) of them without a complaint")
     for (command, ends) in ends.sorted(by: { $0.key < $1.key }) {
       let list = ends.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
       print("  \(command): \(list.joined(separator: ", "))")

@@ -1,15 +1,15 @@
 import Foundation
 import TarnStore
 
-/// A store that has every kind of record, for damage to be done to: all types of columns and all
+/// A store with every kind of record, as a target for damage: all types of columns and all
 /// collections, long values and elements, lists within values, indexes, unique objects, links,
-/// embedded objects, change records that somebody may still need, and a free list.
+/// embedded objects, change records that are still needed, and a free list.
 ///
-/// With `isLarge` it has one class of many rows instead, and a list of many numbers: pages in the
-/// middle of trees, several directory pages, a free list that does not fit one page.
+/// With `isLarge` it has instead one class of many rows and a list of many numbers: branch pages of
+/// trees, several directory pages, a free list that does not fit one page.
 struct DamageStore {
   static let className = "Thing"
-  /// What an import brings: an object that is there, one that is not, and bad values.
+  /// The input of an import: an existing object, a new one, and invalid values.
   static let imported = """
     {"id": 1, "note": "imported"}
     {"id": 900001, "note": "new"}
@@ -90,7 +90,7 @@ struct DamageStore {
       }
     }
     earlier = try Self.contents(path)
-    // As long as this is held, the records of the changes after it stay.
+    // While this is held, the change records after it are not pruned.
     let held = try store.newestSnapshot()
     for _ in 0..<6 { try Self.write(store) { try filler.change($0, isLarge: isLarge) } }
     bytes = try Self.contents(path)
@@ -110,7 +110,7 @@ struct DamageStore {
   }
 }
 
-/// Puts random values into everything.
+/// Fills everything with random values.
 struct DamageFiller {
   var random: StressRandom
   private var nextID = 100_000
@@ -152,7 +152,7 @@ struct DamageFiller {
     }
   }
 
-  /// Changes some, adds some and deletes some, or many.
+  /// Changes, adds and deletes some objects, or many.
   mutating func change(_ session: WriteSession, isLarge: Bool) throws {
     let described = session.schema.schema.named(DamageStore.className)!
     for number in 0..<(isLarge ? 200 : 12) where !random.chance(40) {

@@ -2,17 +2,17 @@ import Foundation
 import Tarn
 import ToolSupport
 
-/// `tarn-stress worker damage FILE COUNT SEED RANGES`: opens a damaged copy of a file again and
-/// again, each in a process of its own, and says what became of it.
+/// `tarn-stress worker damage FILE COUNT SEED RANGES`: opens damaged copies of a file, each in a
+/// separate process, and reports the outcomes.
 ///
-/// RANGES are byte offsets in the file, `from-to,from-to`; each copy has one bit there flipped, or
-/// with `cut` instead of ranges is cut after each page in turn. A line a copy: what was done, then
-/// one of
+/// RANGES are byte offsets in the file, `from-to,from-to`; each copy has one bit there flipped.
+/// With `cut` instead of ranges, the copies are cut after each page in turn. One line per copy: the
+/// damage, then one of
 ///
 ///     fine                     opened, read, written, and read again
 ///     error CODE MESSAGE       a Realm.Error
-///     trap MESSAGE             ended by itself, with our message
-///     crash SIGNAL MESSAGE     ended by the system
+///     trap MESSAGE             ended by a trap with a message of Tarn
+///     crash SIGNAL MESSAGE     ended by a signal
 ///     hang                     took more than ten seconds
 struct DamageWorker {
   let worker: Worker
@@ -81,7 +81,7 @@ struct DamageWorker {
     }
   }
 
-  /// In the process that may die: everything that a program does with a file.
+  /// Runs in a process that may crash: everything that a program does with a file.
   static func tryAll(_ path: String) {
     let said = open(path + ".said", O_WRONLY | O_CREAT | O_TRUNC, 0o600)
     dup2(said, STDERR_FILENO)
@@ -89,7 +89,7 @@ struct DamageWorker {
       let realm = try Realm(configuration: StressStore.configuration(path))
       var count = readAll(realm)
       let worker = Worker(["", path, "5"])
-      // Where a bit has made a row another one, a writer would only say so.
+      // If a bit turned a row into another one, a writer would only report that.
       let hasShelves = (0..<StressShelf.shelves).allSatisfy {
         realm.object(ofType: StressShelf.self, forPrimaryKey: $0) != nil
       }

@@ -1,13 +1,13 @@
 import Foundation
 import ToolSupport
 
-/// One copy of a store with damage done to it, and all commands run on it.
+/// One copy of a store, damaged, and all commands run on it.
 struct DamagedCopy {
-  /// Much longer than any command takes, also where many processes share a machine.
+  /// Much longer than any command takes, even if many processes share the machine.
   private static let patience = Duration.seconds(60)
 
-  /// How a program's trap begins that damage may lead to.
-  private static let wordsOfTrap = "Tarn cannot go on"
+  /// The beginning of the trap message that damage may cause.
+  private static let wordsOfTrap = "Tarn cannot continue"
 
   private let folder: String
   private let tarn: String
@@ -23,10 +23,10 @@ struct DamagedCopy {
     path = folder + "/x.realm"
   }
 
-  /// - Parameter keeps: leaves the copy as it was before the first command, as well.
+  /// - Parameter keeps: also keeps the copy as it was before the first command.
   func run(_ stores: [DamageMap], keeps: Bool) throws -> DamageOutcome {
     var random = StressRandom(seed &+ UInt64(number) &* 0x9E37_79B9)
-    // Mostly a small store, in which more of the damage hits something that is looked at.
+    // Mostly a small store, where damage more often hits data that is read.
     let map = stores[random.chance(12) ? 2 : random.below(2)]
     var mutation = DamageMutation(map)
     for _ in 0...(random.chance(75) ? 0 : random.below(4)) { mutation.run(&random) }
@@ -64,12 +64,12 @@ struct DamagedCopy {
     let assignment = random.chance(50) ? "note=changed" : "rank=7"
     try finish(start("set", [path, name, assignment] + change), &outcome)
     try finish(start("import", [path, input, "-c", name, "--update", "--defaults"]), &outcome)
-    // Whatever it still has to tell, it has told or tells now.
+    // It reports its remaining changes before it ends.
     watch.wait(&patience)
     watch.process.signal(SIGTERM)
     finish(watch, &outcome)
     try look(arePagesSound: inspect == 0, &outcome)
-    // A class or property with another name is no damage that anybody could see.
+    // A class or property with another name is damage that cannot be detected.
     let complaints = outcome.complaints.filter {
       !$0.contains("no class '") && !$0.contains("has no property '")
     }
@@ -77,8 +77,8 @@ struct DamagedCopy {
     outcome.faults.append("the check finds nothing, but: \(complaints[0])")
   }
 
-  /// A program of somebody's: it may end with our words, but where the pages are sound with no
-  /// others.
+  /// Runs a program that uses the library. It may end with the library's trap message, and in no
+  /// other way if the pages are sound.
   private func look(arePagesSound: Bool, _ outcome: inout DamageOutcome) throws {
     let errors = folder + "/look.errors"
     let process = try ChildProcess(
@@ -93,7 +93,7 @@ struct DamagedCopy {
     case _ where words.contains(Self.wordsOfTrap):
       outcome.ends.append((running.name, "trap"))
     default:
-      // Where LMDB is led astray, anything may happen; Recovery says so.
+      // If damaged pages mislead LMDB, anything may happen, as Recovery says.
       outcome.ends.append((running.name, arePagesSound ? "crash" : "crash of damaged pages"))
       guard arePagesSound else { return }
       outcome.faults.append("a program ended with \(end.map { "\($0)" } ?? "a hang"): \(words)")
@@ -145,7 +145,7 @@ struct DamagedCopy {
       outcome.ends.append((running.name, "fine"))
       return 0
     case .exited(2) where said.first?.contains("--update needs a primary key") == true:
-      // As above: the class of that name is a new one then.
+      // As above: the class with that name is then a new one.
       outcome.ends.append((running.name, "error"))
       return 2
     case .exited(1):
@@ -158,7 +158,7 @@ struct DamagedCopy {
     }
   }
 
-  /// How it ends; nil, and it is killed, if it does not.
+  /// How the process ends; nil, and it is killed, if it does not end in time.
   private func end(of running: Running) -> ChildProcess.End? {
     var limit = running.lineLimit(Self.patience)
     while running.process.isOpen, limit > .now { running.wait(&limit) }
@@ -175,17 +175,17 @@ struct DamagedCopy {
 
   private func judge(_ name: String, _ said: [String], _ outcome: inout DamageOutcome) {
     let complaint = said.first { $0.hasPrefix("tarn: ") }
-    let isDeath = said.contains { $0.contains("was ended by") }
+    let isDeath = said.contains { $0.contains("was killed by") }
     outcome.ends.append((name, isDeath ? "died" : "error"))
     if isDeath {
       outcome.faults.append("\(name) died: \(said.prefix(3).joined(separator: " | "))")
     } else if let complaint {
       outcome.complaints.append(complaint.replacing(folder, with: ""))
     } else if name == "check", said.isEmpty {
-      // What it found is in its report.
+      // Its findings are in its report.
       outcome.complaints.append("the check's report")
     } else {
-      outcome.faults.append("\(name) fails without a word")
+      outcome.faults.append("\(name) fails without a message")
     }
   }
 }

@@ -3,15 +3,15 @@ import StressFaults
 import Tarn
 import ToolSupport
 
-/// What is told of a disk that fails once, by one kind of write, and what comes after it.
+/// Reports a disk that fails once, at one step of one kind of write, and the writes after it.
 @MainActor struct FailingDisk {
-  /// How many writes of a kind are on their way together.
+  /// How many writes of a kind are queued together.
   private static let groupCount = 5
 
   private let realm: Realm
   private let kind: String
 
-  /// - Parameter step: the one of LMDB's steps that fails; none does if there is no such step.
+  /// - Parameter step: the LMDB step that fails; none does if there is no such step.
   nonisolated static func run(_ path: String, step: Int, _ kind: String) -> Never {
     Task { @MainActor in
       do {
@@ -31,7 +31,7 @@ import ToolSupport
     let token = writers.observe { change in
       if case .update(let writers, _, _, _) = change { told.append(writers.count) }
     }
-    // The first call has come before the first write.
+    // The observer's first call comes before the first write.
     await withCheckedContinuation { continuation in
       DispatchQueue.main.async { continuation.resume() }
     }
@@ -70,7 +70,7 @@ import ToolSupport
     return (error as? Realm.Error).map { "\($0.code)" } ?? "\(error)"
   }
 
-  /// Writes of the kind; what each of them was told.
+  /// Makes writes of the kind; returns the outcome of each.
   private func write(from first: Int) async -> [String] {
     switch kind {
     case "write": return [outcome { try realm.write { change(first) } }]
@@ -101,7 +101,7 @@ import ToolSupport
     }
   }
 
-  /// Begins so many writes, and waits until each of them was told how it ended.
+  /// Begins that many writes, and waits until each has completed.
   private func completions(
     _ count: Int, _ begin: (Int, @escaping ((any Error)?) -> Void) -> Void
   ) async -> [String] {

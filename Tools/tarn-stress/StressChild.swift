@@ -1,8 +1,8 @@
 import Foundation
 import ToolSupport
 
-/// One role among the processes of a stress: the same writer or observer again and again, each
-/// time as another process.
+/// One role among the processes of a stress run: the same writer or observer, restarted as a new
+/// process each time.
 final class StressChild {
   enum Role: String {
     case writer = "write"
@@ -12,15 +12,15 @@ final class StressChild {
   let role: Role
   let number: Int
   private(set) var process: ChildProcess?
-  /// It was killed, or told to die, by the stress.
+  /// The stress run killed it, or started it to die.
   private var isCondemned = false
   private(set) var stoppedUntil: ContinuousClock.Instant?
   private var runningSince: ContinuousClock.Instant?
   private var hasStarted = false
 
-  /// How long it could work, starting up and being stopped left out.
+  /// How long it could work, without its start and its stops.
   private(set) var running = Duration.zero
-  /// A writer's last commit that was told, and how many there were.
+  /// A writer's last acknowledged commit, which is also their number.
   private(set) var acknowledged = 0
   private(set) var commits = 0
   /// An observer's newest version.
@@ -35,7 +35,7 @@ final class StressChild {
 
   var name: String { "\(role == .writer ? "writer" : "observer") \(number)" }
   var isRunning: Bool { process != nil }
-  /// Its last process was killed.
+  /// Whether its last process was killed.
   private(set) var wasKilled = false
 
   func start(_ path: String, seed: UInt64, sabotage: String?, fault: Int?) throws {
@@ -71,7 +71,7 @@ final class StressChild {
     runningSince = nil
   }
 
-  /// Reads what it said. True if it has ended.
+  /// Reads its output. True if it has ended.
   func listen() -> Bool {
     guard let process else { return false }
     for line in process.lines() { take(line) }
@@ -117,7 +117,7 @@ final class StressChild {
     }
   }
 
-  /// A writer that died may have had one commit more than it could tell of, and never one less.
+  /// A writer that died may have made one commit more than it acknowledged, never one less.
   private func check(start found: Int) {
     if found < acknowledged {
       problems.append("lost: \(name) had commit \(acknowledged), the file has \(found)")

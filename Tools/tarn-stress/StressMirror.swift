@@ -1,6 +1,6 @@
 import Tarn
 
-/// What one collection should be by the differences that its observer was told, and nothing else.
+/// A copy of one collection, built only from the changes that its observer received.
 final class StressMirror {
   private struct Row: Equatable {
     var balance: Int
@@ -21,13 +21,13 @@ final class StressMirror {
   private(set) var updates = 0
 
   /// - Parameter forgets: true to skip the modifications of one update, from the fifth on, which
-  ///   the comparison must then find.
+  ///   the comparison must then detect.
   init(_ name: String, forgets: Bool) {
     self.name = name
     self.forgets = forgets
   }
 
-  /// Replays a difference and compares with the data; gives what does not fit.
+  /// Applies a change and compares the copy with the data; returns a mismatch.
   func apply(_ change: RealmCollectionChange<Results<StressAccount>>) -> String? {
     switch change {
     case .initial(let accounts):
@@ -51,7 +51,7 @@ final class StressMirror {
   ) -> String? {
     let lists = [(deletions, ids.count), (modifications, ids.count), (insertions, accounts.count)]
     for (list, count) in lists where !isAscending(list, below: count) {
-      return "\(name): positions \(list) do not ascend below \(count)"
+      return "\(name): positions \(list) are not ascending and below \(count)"
     }
     var changed = Set(modifications.map { ids[$0] })
     if forgets, updates >= 5, !changed.isEmpty {
@@ -60,7 +60,7 @@ final class StressMirror {
     }
     for index in deletions.reversed() { rows[ids.remove(at: index)] = nil }
     for index in insertions {
-      guard index <= ids.count else { return "\(name): an insertion at \(index) has a gap before" }
+      guard index <= ids.count else { return "\(name): a gap before the insertion at \(index)" }
       let account = accounts[index]
       ids.insert(account.id, at: index)
       rows[account.id] = Row(account)
@@ -83,14 +83,14 @@ final class StressMirror {
 
   private func compare(_ accounts: Results<StressAccount>) -> String? {
     guard accounts.count == ids.count else {
-      return "\(name): \(accounts.count) rows, but \(ids.count) by the differences"
+      return "\(name): \(accounts.count) rows, but \(ids.count) by the changes"
     }
     for (index, account) in accounts.enumerated() {
       guard account.id == ids[index] else {
-        return "\(name): row \(index) is \(account.id), but \(ids[index]) by the differences"
+        return "\(name): row \(index) is \(account.id), but \(ids[index]) by the changes"
       }
       guard rows[account.id] == Row(account) else {
-        return "\(name): account \(account.id) is not as the differences say"
+        return "\(name): account \(account.id) differs from the reported changes"
       }
     }
     return nil

@@ -1,7 +1,7 @@
 import Foundation
 import Tarn
 
-/// An account: all balances together never change.
+/// An account. The sum of all balances never changes.
 class StressAccount: Object {
   @Persisted(primaryKey: true) var id = 0
   @Persisted var balance = 0
@@ -9,16 +9,16 @@ class StressAccount: Object {
   @Persisted var partner: StressAccount?
 }
 
-/// One writer's own counter, raised by each of its writes.
+/// One writer's counter, incremented by each of its writes.
 class StressWriter: Object {
   @Persisted(primaryKey: true) var id = 0
   @Persisted var sequence = 0
 }
 
-/// What all writes share: one row that each of them changes.
+/// The row that every write changes.
 class StressTotal: Object {
   @Persisted(primaryKey: true) var id = 0
-  /// How many writes there were; the version that the processes compare.
+  /// The number of writes, which the processes compare as the version.
   @Persisted var commits = 0
   @Persisted var accounts = 0
   @Persisted var nextAccount = 0
@@ -31,7 +31,7 @@ enum StressStore {
   /// Objects with greater ids stand for one commit each.
   static let firstDoneID = 1000
 
-  /// Durable if the file was filled so; a marker beside it says that.
+  /// Durable if the file was filled so, which a marker file next to it records.
   static func configuration(_ path: String) -> Realm.Configuration {
     var configuration = Realm.Configuration(
       fileURL: URL(fileURLWithPath: path),
@@ -42,7 +42,7 @@ enum StressStore {
     return configuration
   }
 
-  /// Writes the first rows. The sum of all balances is `accounts * balance` from then on.
+  /// Writes the first rows. From then on the sum of all balances is `accounts * balance`.
   static func fill(_ path: String, isDurable: Bool) throws {
     if isDurable { _ = FileManager.default.createFile(atPath: path + ".durable", contents: nil) }
     let realm = try Realm(configuration: configuration(path))
@@ -61,10 +61,10 @@ enum StressStore {
     }
   }
 
-  /// What is wrong with the data as `realm` shows it, nil if nothing is.
+  /// A mismatch in the data of `realm`, nil if there is none.
   static func problem(_ realm: Realm) -> String? {
     guard let total = realm.object(ofType: StressTotal.self, forPrimaryKey: 0) else {
-      return "the row of totals is gone"
+      return "the row of totals is missing"
     }
     var sum = 0
     var count = 0
@@ -73,7 +73,7 @@ enum StressStore {
       count += 1
     }
     if sum != accounts * balance {
-      return "at \(total.commits) the balances are \(sum) in all, not \(accounts * balance)"
+      return "at \(total.commits) the sum of the balances is \(sum), not \(accounts * balance)"
     }
     if count != total.accounts {
       return "at \(total.commits) there are \(count) accounts, not \(total.accounts)"
@@ -86,13 +86,13 @@ enum StressStore {
     }
     let sequences = realm.objects(StressWriter.self).reduce(0) { $0 + $1.sequence }
     if sequences != total.commits {
-      return "the writers' counters are \(sequences) in all, but there were \(total.commits) writes"
+      return "the writers counted \(sequences) writes, but there were \(total.commits)"
     }
     return nil
   }
 }
 
-/// Numbers that are the same in every run with one seed.
+/// Random numbers that are the same in every run with the same seed.
 struct StressRandom: RandomNumberGenerator {
   private var state: UInt64
 

@@ -2,7 +2,7 @@ import Foundation
 import Tarn
 import ToolSupport
 
-/// An observer: replays every difference that it is told, and compares at each version.
+/// An observer: applies every change that it receives, and compares with the data at each version.
 final class StressObserving {
   private let worker: Worker
   private let scheduler = ManualScheduler()
@@ -65,10 +65,10 @@ final class StressObserving {
     ]
   }
 
-  /// The old value of each change must be the one that was seen last.
+  /// The old value of each change must be the last one seen.
   private func observeTotal() -> NotificationToken? {
     guard let total = realm.object(ofType: StressTotal.self, forPrimaryKey: 0) else {
-      WorkerLine.bad("the row of totals is gone")
+      WorkerLine.bad("the row of totals is missing")
     }
     totals = total.commits
     return total.observe { [unowned self] change in
@@ -81,7 +81,7 @@ final class StressObserving {
           "the old value of commits is \(commits.oldValue ?? "nil"), but \(totals ?? -1) was seen")
       }
       if commits.newValue as? Int != total.commits {
-        problems.append("the new value of commits is not the one that is shown")
+        problems.append("the new value of commits is not the current one")
       }
       totals = total.commits
     }
@@ -92,7 +92,7 @@ final class StressObserving {
     let commits = realm.object(ofType: StressTotal.self, forPrimaryKey: 0)?.commits ?? -1
     if commits < newest { problems.append("the version went back from \(newest) to \(commits)") }
     if let totals, totals != commits {
-      problems.append("the observer of the totals stayed at \(totals), shown is \(commits)")
+      problems.append("the observer of the totals stayed at \(totals), the data is at \(commits)")
     }
     if let problem = problems.first { WorkerLine.bad("at \(commits): \(problem)") }
     if commits != newest { WorkerLine.say("seen \(commits)") }

@@ -1,14 +1,14 @@
 import Foundation
 import ToolSupport
 
-/// What the command line asks for.
+/// The parsed command line.
 struct StressOptions {
   var seed: UInt64 = 1
   var seconds = 30
   var processes = 20
   var keeps = false
   var isDurable = false
-  /// A fault to be made on purpose, for testing the checks themselves.
+  /// A fault made on purpose, to test the checks.
   var sabotage: String?
 
   static func fromCommandLine() throws -> StressOptions {
@@ -32,21 +32,21 @@ struct StressOptions {
     CommandSpec(
       "tarn-stress", "Stresses one file with many processes and checks what they see.",
       discussion: """
-        Half of the processes write without pause. The other half observe: they replay every \
-        difference of results, lists, sets and maps and compare the outcome with the data. \
+        Half of the processes write without pause. The other half observe: they apply every \
+        change of results, lists, sets and maps to a copy and compare it with the data. \
         Meanwhile processes are killed and stopped at random, some of them inside a commit. The \
-        exit status is 0 only if nothing was wrong.
+        exit status is 0 only if there were no problems.
         """,
       options: [
         .value("seed", "N", "seed of the random choices (1)"),
-        .value("seconds", "N", "how long to run (30)"),
-        .value("processes", "N", "writers and observers together (20)"),
-        .flag("durable", "wait for the disk at every commit"),
+        .value("seconds", "N", "duration of the run (30)"),
+        .value("processes", "N", "number of writers and observers (20)"),
+        .flag("durable", "make every commit durable"),
         .flag("keep", "keep the file at the end"),
       ])
   }
 
-  /// Not in the help: it is for the test of this tool.
+  /// Not in the help: only this tool's test uses it.
   private static func takeSabotage(_ arguments: inout [String]) -> String? {
     guard let at = arguments.firstIndex(of: "--sabotage"), at + 1 < arguments.count else {
       return nil

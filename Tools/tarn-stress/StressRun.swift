@@ -3,14 +3,14 @@ import Tarn
 import TarnStore
 import ToolSupport
 
-/// The stress: starts the processes, kills and stops them at random, and judges.
+/// The stress run: starts the processes, kills and stops them at random, and checks the result.
 ///
 /// 1. The file is filled, writers and observers are started.
-/// 2. Until the time is up, now and then one of them is killed and started again, or stopped for
-///    a while; some writers are started with the order to die inside a commit.
-/// 3. All go on undisturbed, the writers are told to end; each has told its last commit.
+/// 2. Until the time is up, one of them is killed and restarted at random times, or stopped for a
+///   while; some writers are started so that they die inside a commit.
+/// 3. All continue undisturbed, then the writers are told to end; each reports its last commit.
 /// 4. The observers must reach the last version within a second, and are told to end.
-/// 5. The file is opened and looked at: its data, its pages, its checksums, its pins.
+/// 5. The file is opened and checked: its data, its pages, its checksums, its pins.
 final class StressRun {
   private let options: StressOptions
   private let folder: String
@@ -54,9 +54,9 @@ final class StressRun {
     return problems.isEmpty ? .success : .failure
   }
 
-  // MARK: - Tormenting
+  // MARK: - Killing and stopping
 
-  /// In a process of its own: this one must not have the file open while it counts pins.
+  /// In a separate process: this one must not have the file open while it counts pins.
   private func fill() throws {
     let child = try ChildProcess(
       "/proc/self/exe", ["worker", "fill", path, options.isDurable ? "1" : "0"])
@@ -89,7 +89,7 @@ final class StressRun {
       strike(children[random.below(children.count)], now)
     }
     for child in children where child.stoppedUntil != nil { child.proceed() }
-    // Those that were killed at the last moment are still about to end.
+    // Processes that were killed last may not have ended yet.
     let settled = ContinuousClock.now + .milliseconds(500)
     while ContinuousClock.now < settled {
       listen(milliseconds: 20)
@@ -141,14 +141,14 @@ final class StressRun {
     }
     catchUp = start.duration(to: .now)
     for child in observers where child.seen != commits {
-      child.report("\(child.name) stayed at \(child.seen), the newest is \(commits)")
+      child.report("\(child.name) stayed at \(child.seen), the newest version is \(commits)")
     }
     if catchUp > .seconds(1), !hasProblems {
       problems.append("the last observer needed \(catchUp) to reach the newest version")
     }
   }
 
-  /// Read by a process that ends at once.
+  /// Read in a process that ends at once.
   private static func commits(_ path: String) -> Int {
     let realm = try? Realm(configuration: StressStore.configuration(path))
     return realm?.object(ofType: StressTotal.self, forPrimaryKey: 0)?.commits ?? -1
@@ -173,11 +173,11 @@ final class StressRun {
     for writer in children where writer.role == .writer {
       let found = realm.object(ofType: StressWriter.self, forPrimaryKey: writer.number)
       let sequence = found?.sequence ?? 0
-      // One that died in its last commit could not tell of it.
+      // A writer that died in its last commit could not acknowledge it.
       let most = writer.acknowledged + (writer.wasKilled ? 1 : 0)
       if !(writer.acknowledged...most).contains(sequence), !hasProblems {
         problems.append(
-          "\(writer.name) was told of \(writer.acknowledged) commits, the file has \(sequence)")
+          "\(writer.name) acknowledged \(writer.acknowledged) commits, the file has \(sequence)")
       }
     }
   }
@@ -202,7 +202,7 @@ final class StressRun {
     }
     _ = try store.environment.clearStaleReaders()
     let strangers = store.environment.readers().filter { $0.processID != getpid() }
-    if !strangers.isEmpty { problems.append("pins of processes that ended: \(strangers)") }
+    if !strangers.isEmpty { problems.append("pins of ended processes: \(strangers)") }
   }
 
   private static var storeOptions: Store.Options {
@@ -211,22 +211,23 @@ final class StressRun {
     return options
   }
 
-  /// Commits for each second that a writer could work, against the mean of all writers. Writers
-  /// that worked for too short a time to say anything are left out.
+  /// Compares each writer's commits per second of working time with the mean of all writers.
+  /// Writers that worked too briefly are skipped.
   private func checkShares() {
     let writers = children.filter { $0.role == .writer && $0.running > .milliseconds(1500) }
     let shares = writers.map { Double($0.commits) / ($0.running / .seconds(1)) }
     guard shares.count > 1 else { return }
     let fair = shares.reduce(0, +) / Double(shares.count)
     for (writer, share) in zip(writers, shares) where share < fair / 4 {
-      problems.append("\(writer.name) got \(Int(share)) commits a second, fair are \(Int(fair))")
+      problems.append(
+        "\(writer.name) got \(Int(share)) commits per second, a fair share is \(Int(fair))")
     }
     shareRange = (shares.min()! / fair, shares.max()! / fair)
   }
   private var shareRange = (1.0, 1.0)
 }
 
-/// What a stress did and found, for people.
+/// The result of a stress run, for people.
 extension StressRun {
   fileprivate var summary: String {
     let terminal = Terminal.standardOutput
@@ -237,11 +238,11 @@ extension StressRun {
       tarn-stress: seed \(options.seed), \(options.seconds) s, \(writers.count) writers, \
       \(observers.count) observers on \(path)
         commits        \(commits), \(writers.reduce(0) { $0 + $1.commits }) acknowledged
-        differences    \(updates) replayed by the observers that lived to the end
+        changes        \(updates) applied by the observers that ran to the end
         disturbances   \(kills) killed, \(faults) told to die in a commit, \(stops) stopped
         fairness       smallest share \(rounded(shareRange.0)), largest \(rounded(shareRange.1)) \
-      of the fair one
-        catching up    \(Int(catchUp / .milliseconds(1))) ms until the last observer was there
+      of a fair share
+        catching up    \(Int(catchUp / .milliseconds(1))) ms until the last observer was up to date
         file           \(pages?.pageCount ?? 0) pages, \(pages?.freePages ?? 0) free, \
       \(pages?.unreachablePages ?? 0) lost, \(pages?.entries ?? 0) entries
 
@@ -249,7 +250,7 @@ extension StressRun {
     for problem in problems.prefix(10) {
       text += "  " + terminal.styled("wrong", .red, .bold) + "          \(problem)\n"
     }
-    text += problems.isEmpty ? "  nothing was wrong\n" : "  \(problems.count) things were wrong\n"
+    text += problems.isEmpty ? "  no problems\n" : "  \(problems.count) problems\n"
     return text
   }
 

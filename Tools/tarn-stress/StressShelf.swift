@@ -3,16 +3,16 @@ import Tarn
 /// Collections that all writers share.
 class StressShelf: Object {
   @Persisted(primaryKey: true) var id = 0
-  /// How many elements the three below have together.
+  /// The number of elements of the three collections below.
   @Persisted var size = 0
   @Persisted var numbers: List<Int>
   @Persisted var tags: MutableSet<String>
   @Persisted var marks: Map<String, Int>
-  /// Accounts leave when they are deleted, so nobody counts them.
+  /// Not counted, because deleted accounts leave it.
   @Persisted var accounts: List<StressAccount>
 
   static let shelves = 2
-  /// Some are in their object's row, some in pages of their own.
+  /// Short collections are stored in their object's row, long ones in separate pages.
   private static let countMax = 150
 
   /// One change to one of the collections.
@@ -57,7 +57,7 @@ class StressShelf: Object {
   }
 }
 
-/// What one list, set or map should be by the differences that its observer was told.
+/// A copy of one list, set or map, built only from the changes that its observer received.
 final class StressShelfMirror {
   private let name: String
   private var forgets: Bool
@@ -66,13 +66,13 @@ final class StressShelfMirror {
   private(set) var updates = 0
 
   /// - Parameter forgets: true to skip the insertions of one update, from the fifth on, which the
-  ///   comparison must then find.
+  ///   comparison must then detect.
   init(_ name: String, forgets: Bool = false) {
     self.name = name
     self.forgets = forgets
   }
 
-  /// Replays what became of a list or set, and compares with the data; gives what does not fit.
+  /// Applies a change of a list or set and compares the copy with the data; returns a mismatch.
   func apply<Elements: RealmCollection>(
     _ change: RealmCollectionChange<Elements>, _ text: (Elements.Element) -> String
   ) -> String? {
@@ -92,16 +92,16 @@ final class StressShelfMirror {
       if isForgotten { forgets = false }
       for index in insertions where !isForgotten {
         guard index <= replayed.count, index < texts.count else {
-          return "\(name): an insertion at \(index) has a gap before"
+          return "\(name): a gap before the insertion at \(index)"
         }
         replayed.insert((texts[index], false), at: index)
       }
       guard replayed.count == texts.count else {
-        return "\(name): \(texts.count) elements, but \(replayed.count) by the differences"
+        return "\(name): \(texts.count) elements, but \(replayed.count) by the changes"
       }
       elements = replayed.enumerated().map { $1.isChanged ? texts[$0] : $1.text }
       guard elements == texts else {
-        return "\(name): \(texts) is shown, but \(elements) by the differences"
+        return "\(name): \(texts), but \(elements) by the changes"
       }
     case .error(let error): return "\(name) ended: \(error)"
     }
@@ -120,15 +120,15 @@ final class StressShelfMirror {
       updates += 1
       let shown = content(now)
       for key in deletions where pairs.removeValue(forKey: key) == nil {
-        return "\(name): \(key) was deleted, but was not there"
+        return "\(name): \(key) was deleted, but did not exist"
       }
       for key in insertions where pairs.updateValue(shown[key] ?? -1, forKey: key) != nil {
-        return "\(name): \(key) was inserted, but was there"
+        return "\(name): \(key) was inserted, but existed"
       }
       for key in modifications where pairs.updateValue(shown[key] ?? -1, forKey: key) == nil {
-        return "\(name): \(key) was modified, but was not there"
+        return "\(name): \(key) was modified, but did not exist"
       }
-      if pairs != shown { return "\(name): \(shown) is shown, but \(pairs) by the differences" }
+      if pairs != shown { return "\(name): \(shown), but \(pairs) by the changes" }
     case .error(let error): return "\(name) ended: \(error)"
     }
     return nil

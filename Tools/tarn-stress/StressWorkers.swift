@@ -3,29 +3,29 @@ import Tarn
 import TarnStore
 import ToolSupport
 
-/// What a process that the stress, or a test, has started says on its standard output: one line a
-/// message, written at once, because the process may be killed at any moment.
+/// Output of a process that the stress run or a test has started: one line per message, written at
+/// once, because the process may be killed at any moment.
 enum WorkerLine {
   static func say(_ text: String) {
     let bytes = Array((text + "\n").utf8)
     var start = 0
     while start < bytes.count {
       let count = bytes[start...].withUnsafeBytes { write(STDOUT_FILENO, $0.baseAddress, $0.count) }
-      // Nobody listens any more: whoever started this process is gone.
+      // The process that started this one has ended.
       if count < 0 && errno != EINTR { exit(ExitCode.failure.rawValue) }
       start += max(0, count)
     }
   }
 
-  /// Reports what is wrong and ends.
+  /// Reports a problem and exits.
   static func bad(_ text: String) -> Never {
     say("bad \(text)")
     exit(ExitCode.failure.rawValue)
   }
 }
 
-/// `tarn-stress worker KIND FILE [number] [seed] [sabotage]`: the processes that are not meant to
-/// be started by hand.
+/// `tarn-stress worker KIND FILE [number] [seed] [sabotage]`: the processes that are not started by
+/// hand.
 final class Worker {
   let kind: String
   let path: String
@@ -70,7 +70,7 @@ final class Worker {
 
   var configuration: Realm.Configuration { StressStore.configuration(path) }
 
-  /// One write over two rows and the totals; with TARN_FAULT set it dies on the way.
+  /// One write of two rows and the totals; with TARN_FAULT set the process dies during it.
   private func commitOnce() throws {
     let realm = try Realm(configuration: configuration)
     WorkerLine.say("ready")
@@ -79,7 +79,7 @@ final class Worker {
     WorkerLine.say("ack \(sequence)")
   }
 
-  /// Takes the gate and stays, until it is killed, or SIGUSR1 tells it to let go.
+  /// Takes the write lock and holds it, until the process is killed or receives SIGUSR1.
   private func holdGate() throws {
     var wanted = sigset_t()
     sigemptyset(&wanted)
@@ -95,8 +95,8 @@ final class Worker {
     WorkerLine.say("let go")
   }
 
-  /// Several threads that write without pause, the first with the worker's number, until they are
-  /// told to stop. Says how often each did.
+  /// Several threads that write without pause until they are told to stop, the first with the
+  /// worker's number. Reports the number of writes of each.
   private func writeOnThreads() {
     let counts = Lock<[Int: Int]>([:])
     let group = DispatchGroup()
@@ -120,18 +120,18 @@ final class Worker {
       "counts " + counts.withLock { $0.values.map(String.init) }.joined(separator: " "))
   }
 
-  /// Shows a version and stays at it, until it is killed.
+  /// Reads a version and holds it, until the process is killed.
   private func hold() throws {
     let realm = try Realm(configuration: configuration)
     realm.autorefresh = false
     let accounts = realm.objects(StressAccount.self)
     WorkerLine.say("reading \(accounts.count)")
-    // Until it is killed, or nobody is left who would: its reader's end closes the pipe.
+    // Until it is killed, or its parent has ended and closed the pipe.
     var output = pollfd(fd: STDOUT_FILENO, events: 0, revents: 0)
     while poll(&output, 1, -1) < 0 && errno == EINTR {}
   }
 
-  /// Opens, and says what that gave; with "write" as last word it writes as well.
+  /// Opens the file and reports the outcome; also writes if the last argument is "write".
   private func open() throws {
     var configuration = configuration
     configuration.readOnly = sabotage == "read-only"
@@ -148,8 +148,8 @@ final class Worker {
     }
   }
 
-  /// Swift's mutexes know the thread that forked by the number that it had in the parent, and end
-  /// the process when it then has to wait for one: so a child works in threads of its own.
+  /// Swift's mutexes identify the thread that forked by its number in the parent, and end the
+  /// process if that thread then has to wait: so a child works in new threads.
   private func openInNewThread(_ path: String) {
     let done = DispatchSemaphore(value: 0)
     Thread.detachNewThread {
@@ -160,7 +160,7 @@ final class Worker {
     done.wait()
   }
 
-  /// What a child has of its parent's Realm: nothing but an error; and what it opens itself.
+  /// The child's use of its parent's Realm, which only throws, and of one that it opens itself.
   private func forked() throws {
     let realm = try Realm(configuration: configuration)
     let before = realm.objects(StressAccount.self).count

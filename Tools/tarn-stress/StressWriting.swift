@@ -2,7 +2,7 @@ import Foundation
 import Tarn
 import ToolSupport
 
-/// A writer: writes without pause, and tells of each commit when `write` has returned.
+/// A writer: writes without pause, and acknowledges each commit when `write` has returned.
 final class StressWriting {
   private let worker: Worker
   private let realm: Realm
@@ -32,7 +32,7 @@ final class StressWriting {
     WorkerLine.say("stopped \(sequence)")
   }
 
-  /// Small writes; how many it has made.
+  /// Makes small writes; returns their number.
   func transferUntilStopped() throws -> Int {
     var count = 0
     while !isToldToStop() {
@@ -47,17 +47,17 @@ final class StressWriting {
     return realm.object(ofType: StressWriter.self, forPrimaryKey: worker.number)?.sequence ?? 0
   }
 
-  /// The end of standard input is the word to stop.
+  /// The end of standard input means stop.
   private func isToldToStop() -> Bool {
     access(worker.path + ".stop", F_OK) == 0
   }
 
-  /// One commit; gives its number among this writer's.
+  /// Makes one commit; returns its number among this writer's commits.
   func write(_ body: (StressWriting) -> Void) throws -> Int {
     try realm.write { change(with: body) }
   }
 
-  /// Everything that a write has to change, in one that is open.
+  /// All changes of one write, inside an open one.
   func change(with body: (StressWriting) -> Void) -> Int {
     total.commits += 1
     let mine =
@@ -70,7 +70,7 @@ final class StressWriting {
 
   private var total: StressTotal {
     guard let total = realm.object(ofType: StressTotal.self, forPrimaryKey: 0) else {
-      WorkerLine.bad("the row of totals is gone")
+      WorkerLine.bad("the row of totals is missing")
     }
     return total
   }
@@ -98,7 +98,7 @@ final class StressWriting {
   private func changeShelf() {
     let id = random.below(StressShelf.shelves)
     guard let shelf = realm.object(ofType: StressShelf.self, forPrimaryKey: id) else {
-      WorkerLine.bad("shelf \(id) is gone")
+      WorkerLine.bad("shelf \(id) is missing")
     }
     shelf.change(&random, anyAccount())
   }
@@ -106,7 +106,7 @@ final class StressWriting {
   private func problemInWrite() -> String? {
     let sum = realm.objects(StressAccount.self).reduce(0) { $0 + $1.balance }
     let wanted = StressStore.accounts * StressStore.balance
-    return sum == wanted ? nil : "inside a write the balances are \(sum) in all, not \(wanted)"
+    return sum == wanted ? nil : "inside a write the sum of the balances is \(sum), not \(wanted)"
   }
 
   func transfer() {
@@ -138,7 +138,7 @@ final class StressWriting {
     total.accounts -= 1
   }
 
-  /// Makes the file larger by some pages.
+  /// Grows the file by some pages.
   func grow() {
     for _ in 0..<40 { insert() }
     for _ in 0..<8 { anyAccount().note = String(repeating: "x", count: 3000) }

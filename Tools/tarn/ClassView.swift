@@ -1,26 +1,27 @@
 import TarnStore
 import ToolSupport
 
-/// A class of a file with what the commands ask of it: its columns, its rows' values, and what
-/// names an object to people.
+/// A class as the commands show it: its columns, the values of its rows, and the name of each
+/// object.
 struct ClassView: Equatable {
   let schema: ClassSchema
-  /// Those that are shown: all that are not removed in their order, or those that were asked for.
+  /// The columns shown: those asked for, or all that were not removed, in their order.
   let columns: [ColumnSchema]
-  /// Where the primary key is among `columns`.
+  /// The index of the primary key in `columns`.
   let keyPosition: Int?
   private let names: [String]?
-  /// Whether its rows are no objects but groups of them.
+  /// Whether the rows are groups of objects, not objects.
   let isOfGroups: Bool
 
   var id: ClassID { schema.id }
   var name: String { schema.name }
-  /// Whether it is not all columns that are shown.
+  /// Whether only some columns are shown.
   var showsSome: Bool { names != nil }
-  /// What people call a row.
+  /// The noun for a row in messages.
   var rowName: String { isOfGroups ? "group" : "object" }
 
-  /// - Parameter names: the columns to show, nil for all. What the class does not have is left out.
+  /// - Parameter names: the columns to show, nil for all. Names that the class does not have are
+  ///   ignored.
   init(_ schema: ClassSchema, only names: [String]? = nil) {
     self.schema = schema
     self.names = names
@@ -29,9 +30,9 @@ struct ClassView: Equatable {
     keyPosition = columns.firstIndex { $0.id == schema.primaryKey }
   }
 
-  /// What groups of a class's objects are shown as.
+  /// The view of groups of the class's objects.
   ///
-  /// - Parameter key: what the objects of a group have in common; nil for one group of all.
+  /// - Parameter key: the property that groups the objects; nil for one group of all objects.
   init(groupsOf schema: ClassSchema, by key: String?, _ figures: [String]) {
     let key = key.map { PathText.name($0) }
     let headings = (key.map { [$0] } ?? []) + figures
@@ -48,10 +49,10 @@ struct ClassView: Equatable {
     isOfGroups = true
   }
 
-  /// The same view of the class as another version has it.
+  /// The same view of the class in another version.
   func at(_ schema: SchemaView) -> ClassView { ClassView(schema[id], only: names) }
 
-  /// The class of that name.
+  /// The class with that name.
   static func named(
     _ name: String, in view: SchemaView, _ path: String, only columns: [String]? = nil
   ) throws -> ClassView {
@@ -68,7 +69,7 @@ struct ClassView: Equatable {
   }
 
   /// The object's properties in the order of `columns`, nil if there is no such object. A link is
-  /// shown as the primary key of what it leads to, if that has one.
+  /// shown as the primary key of its target, if the target has one.
   ///
   /// - Parameter skipped: columns that are not read, and shown as null.
   func fields(
@@ -98,7 +99,7 @@ struct ClassView: Equatable {
     return fields
   }
 
-  /// What names the object: its primary key, else its object key.
+  /// The object's primary key, or its object key if the class has no primary key.
   func identity(
     _ key: ObjectKey, _ fields: [Field], _ reader: SnapshotReader
   ) throws -> Value {

@@ -1,10 +1,10 @@
 import TarnStore
 import ToolSupport
 
-/// A value as a file or a command line has it.
+/// A value as a file or the command line gives it.
 enum RawValue {
   case json(JSONValue)
-  /// A field of text, nil where it is empty without quotes.
+  /// A string; nil if it is empty and not quoted.
   case text(String?)
 
   var isNull: Bool {
@@ -15,12 +15,12 @@ enum RawValue {
   }
 }
 
-/// What numbers count in a column of dates that is given as Unix time.
+/// The unit of numbers in a column of Unix times.
 enum UnixTime: Int64, CaseIterable {
   case seconds = 1
   case milliseconds = 1_000
 
-  /// By the word for it in `--types`.
+  /// The unit that `--types` calls by that name.
   init?(typeName: String) {
     guard let found = Self.allCases.first(where: { $0.typeName == typeName.lowercased() }) else {
       return nil
@@ -35,7 +35,7 @@ enum UnixTime: Int64, CaseIterable {
     }
   }
 
-  /// The date that a number stands for; nil for other texts, and for what JSON has else.
+  /// The date that a number stands for; nil for anything but a number.
   func date(_ raw: RawValue) -> Timestamp? {
     switch raw {
     case .text(let text?), .json(.string(let text)):
@@ -47,7 +47,7 @@ enum UnixTime: Int64, CaseIterable {
   }
 }
 
-/// A column that values are read for, be it in the file already or about to be added.
+/// A column that values are read for. It is in the file, or about to be added.
 struct ColumnReading {
   let name: String
   let type: ColumnType
@@ -57,7 +57,7 @@ struct ColumnReading {
   let target: ClassID?
   /// The class that a new column links to, which may have no id yet.
   let targetName: String?
-  /// Dates come as numbers; nil where they come as dates are written.
+  /// The unit of dates given as numbers; nil if dates are written as strings.
   var unixTime: UnixTime?
 
   init(
@@ -76,7 +76,7 @@ struct ColumnReading {
     name = column.name
     type = column.type
     collection = column.collection
-    // A to-one link may always lead nowhere.
+    // A to-one link may always be nil.
     isOptional =
       column.isOptional || column.type == .any
       || column.type == .link && column.collection == .none

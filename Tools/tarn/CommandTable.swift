@@ -1,6 +1,6 @@
 import ToolSupport
 
-/// The commands and what each of them takes.
+/// The commands, their arguments and their help.
 enum CommandTable {
   static let commands = [
     inspect, query, count, watch, importing, exporting, set, delete, reindex,
@@ -11,19 +11,19 @@ enum CommandTable {
   private static let file = PositionalSpec("FILE", "the store")
   private static let oneClass = PositionalSpec("CLASS", "the class")
   private static let filter = PositionalSpec(
-    "FILTER", "a condition, such as 'age > 5 AND name BEGINSWITH \"R\"'", isOptional: true)
+    "FILTER", "a filter, such as 'age > 5 AND name BEGINSWITH \"R\"'", isOptional: true)
   private static let namesHelp = """
-    A name with other characters than letters, digits and _ stands in back quotes in conditions:
-    '`Total Amount` > 5'. Elsewhere only the characters that separate names there need them:
-    --sort '`a.b`', --columns '`Last, First`,age'. A back quote within them is doubled.
+    In a filter, a name with characters other than letters, digits and _ needs back quotes:
+    '`Total Amount` > 5'. In options, only a name that contains a separator needs them:
+    --sort '`a.b`', --columns '`Last, First`,age'. Inside, a back quote is doubled.
     """
   private static let filterOption = OptionSpec.value(
-    "where", short: "w", "FILTER", "the same as an option")
+    "where", short: "w", "FILTER", "same as FILTER")
   private static let condition = OptionSpec.value(
-    "where", short: "w", "FILTER", "a condition, such as 'age > 5 AND name BEGINSWITH \"R\"'")
+    "where", short: "w", "FILTER", "a filter, such as 'age > 5 AND name BEGINSWITH \"R\"'")
   private static let order = OptionSpec.value(
     "sort", short: "s", "KEY[:desc]", repeats: true,
-    "sort by a property, text by its bytes, or as a language has it: name:sv, name:en:numeric, "
+    "sort by a property; strings by bytes or by locale: name:sv, name:en:numeric, "
       + "name:nocase; separate several with commas")
   private static let color = OptionSpec.value(
     "color", "WHEN", "auto (default), always or never")
@@ -32,14 +32,14 @@ enum CommandTable {
   private static let columns = OptionSpec.value(
     "columns", "NAME,...", repeats: true, "only these columns, in this order (default: all)")
   private static let limit = OptionSpec.value("limit", short: "n", "N", "only the first N")
-  private static let offset = OptionSpec.value("offset", "N", "leave out the first N")
+  private static let offset = OptionSpec.value("offset", "N", "skip the first N")
   private static let group = OptionSpec.value(
     "group", short: "g", "NAME", "one line for each value of a property")
   private static let aggregates = OptionSpec.value(
     "aggregates", short: "a", "WHAT,...", repeats: true,
     "count (default), sum:NAME, min:NAME, max:NAME, avg:NAME")
   private static let explain = OptionSpec.flag(
-    "explain", "print how the objects would be found, and why so, instead of them")
+    "explain", "print the query plan instead of the objects")
   private static let all = OptionSpec.flag("all", "all objects of the class")
 
   private static let inspect = CommandSpec(
@@ -53,13 +53,11 @@ enum CommandTable {
   private static let query = CommandSpec(
     "query", "Prints objects of a class.",
     discussion: """
-      The table has as many columns as fit the width of the terminal, and names the others. --json
-      writes one object per line, --csv a header and one line per object, both in the format of
-      'export'.
+      The table shows as many columns as fit the terminal and lists the rest below. --json writes
+      one object per line, --csv a header and one line per object, both in the format of 'export'.
 
-      With --group it prints a line for each value of a property instead, in the order of these
-      values, and with --aggregates what of the objects that have it; --aggregates alone takes all
-      objects together:
+      --group prints one line per value of a property, in value order; --aggregates selects the
+      figures for each group. --aggregates without --group covers all objects:
 
           tarn query FILE Dog --group breed --aggregates count,max:age,avg:weight
 
@@ -83,39 +81,38 @@ enum CommandTable {
       JSON is one object per line, or an array of objects. Types are inferred unless given;
       existing columns of the class keep their types. Arrays become lists. Objects become embedded
       objects (of a class CLASS_COLUMN) if most of them have the same names, otherwise maps. Values
-      of mixed types become a column of any type. Sets must be declared with --types. In CSV, all
+      of mixed types become an AnyRealmValue column. Sets must be declared with --types. In CSV, all
       of these are JSON in a field, and the column's type must be given or exist already.
 
-      A column of declared type takes for bool true, t, yes, y, on, 1 and their opposites in any
-      case of letters; for dates ISO 8601 (2024-01-02, 2024-01-02T10:20:30.5Z, 2024-01-02 10:20:30
-      -0500, … UTC), with the types unixtime and unixtime-ms numbers of seconds or milliseconds
-      since 1970; for data Base64. 'set' and quoted values in conditions are read likewise.
+      A column of declared type accepts for bool true, t, yes, y, on, 1 and their opposites in any
+      case; for dates ISO 8601 (2024-01-02, 2024-01-02T10:20:30.5Z, 2024-01-02 10:20:30 -0500, …
+      UTC), or with the types unixtime and unixtime-ms seconds or milliseconds since 1970; for data
+      Base64. 'set' and quoted values in filters accept the same.
 
-      Bad lines are reported with their numbers. With --on-error refuse, the default, a single bad
-      line means that nothing is written and no new file is left behind. 'skip' leaves bad lines
-      out and exits with 1; 'ignore' does the same and exits with 0.
+      Bad lines are reported by number. With --on-error refuse, the default, a single bad line means
+      that nothing is written and no new file is left behind. 'skip' omits bad lines and exits with
+      1; 'ignore' omits them and exits with 0.
 
       A new object needs a value for each column of its class that cannot be null: a line without
       one is a bad line. --defaults uses 0, false, "", 1970-01-01 and the like instead, also inside
       embedded objects. --nullable makes columns nullable; a program that declares such a property
-      as not optional cannot open the file any more until its class is changed. In CSV an empty
-      field is null, or the empty text in a text column that cannot be null.
+      as not optional cannot open the file until its class is changed. In CSV an empty field is
+      null, or the empty string in a string column that cannot be null.
 
       A pipe is copied to a temporary file first, because the types must be known before the values
-      are written. With --batch it is imported as it comes: the first batch, or the first 1000
+      are written. With --batch it is imported as it arrives: the first batch, or the first 1000
       lines for a new class, determines the columns, and a line with another column is a bad line.
 
-      A link is given as the primary key of its target, which is already in the file or on any line
-      of any input. So classes that link to each other can be imported together:
+      A link is the primary key of its target, which may be in the file or on any line of any
+      input. So classes that link to each other can be imported together:
 
           tarn import FILE dogs.jsonl people.jsonl -c Dog -c Person -k id \\
             -t owner:Person,friends:list<Person>
 
       A line with a link to a missing object is a bad line; with 'skip' the property stays empty.
       Objects of classes without a primary key are identified by their object keys. In a new class
-      an import assigns them from 0 on, in the order of the lines; they cannot be chosen. Links to
-      such objects are restored only if the whole class was exported and none of its objects had
-      been deleted.
+      the import assigns these from 0 in the order of the lines. Links to such objects are restored
+      only if the whole class was exported and none of its objects had been deleted.
       """,
     positionals: [
       PositionalSpec("FILE", "the store; created if it does not exist"),
@@ -130,16 +127,16 @@ enum CommandTable {
         "csv, jsonl (also for an array) or debian (default: by the file's name)"),
       .value(
         "key", short: "k", "[CLASS.]COL", repeats: true,
-        "the primary key of all new classes, or of one"),
+        "the primary key of all new classes, or of one class"),
       .value(
         "types", short: "t", "[CLASS.]COL:TYPE,...", repeats: true,
         "types of columns: \(typeNames); names of classes for links; TYPE? may be null; "
           + "list<TYPE>, set<TYPE>, map<TYPE>"),
-      .flag("defaults", "use zeros of types for missing values that cannot be null"),
+      .flag("defaults", "use 0, false, \"\" and the like for missing values"),
       .value(
         "nullable", "[CLASS.]COL,...", repeats: true, "make columns nullable, existing ones too"),
       .flag("update", "update existing objects where values differ"),
-      .value("on-error", "refuse|skip|ignore", "what to do about bad lines (default: refuse)"),
+      .value("on-error", "refuse|skip|ignore", "what to do with bad lines (default: refuse)"),
       .value("batch", "N", "objects per commit, with --on-error skip or ignore (default: all)"),
       timeout,
     ])
@@ -148,10 +145,10 @@ enum CommandTable {
     "export", "Writes the objects of a class as JSON Lines or CSV.",
     discussion: """
       'import' reads back exactly what is written. Lists and sets are written as arrays, maps and
-      embedded objects as objects, links as the primary key of their target. In a column of any
-      type, values that JSON lacks (decimals, floats, dates, data, ids and links) are written like
-      {"$type":"decimal","value":"1.5"}. In CSV, collections, embedded objects and values of any
-      type are JSON in a field.
+      embedded objects as objects, links as the primary key of their target. In an AnyRealmValue
+      column, values that JSON lacks (decimals, floats, dates, data, ids and links) are written
+      like {"$type":"decimal","value":"1.5"}. In CSV, collections, embedded objects and
+      AnyRealmValue columns are JSON in a field.
       """,
     positionals: [file, oneClass, filter],
     options: [
@@ -159,35 +156,35 @@ enum CommandTable {
     ])
 
   private static let watch = CommandSpec(
-    "watch", "Prints the objects of one class or of all, then each difference as it happens.",
+    "watch", "Prints the objects of one class or of all classes, then each change.",
     discussion: """
       Ends on SIGINT and SIGTERM. Exits with 1 when the file is deleted, moved or replaced. Exits
-      with 1 after the first state for a user who may not write the lock and signal files, and
-      when all read transactions are taken: the file is then read from a private copy, which does
-      not follow commits.
+      with 1 after the first state if the user cannot write the lock and signal files, or if all
+      read transactions are taken: the file is then read from a private copy, which does not follow
+      commits.
 
       With --json each line is an object: first class, version and "initial", then class, version,
       "deletions", "insertions" and "modifications". A modified object has "old" and "new" values,
       and under "collections" the deletions, insertions and modifications within each list, set or
-      map; "path" names one within a value. A moved element is deleted and inserted.
+      map; "path" names a collection within a value. A moved element is deleted and inserted.
 
-      Each difference leads from the state shown before to the current one. If nobody reads for a
-      while, or a migration changes the classes, the next difference covers everything that
-      happened; lists, sets and maps are then given as a whole, among the "old" and "new" values.
-      Values have the names that their columns had in their version.
+      Each change leads from the state shown before to the current one. If the output is not read
+      for a while, or a migration changes the classes, the next change covers all commits since;
+      lists, sets and maps are then written whole, among the "old" and "new" values. Values have
+      the column names of their version.
 
       With --table, on a terminal, the rows are drawn as a table that stays up to date and can be
-      scrolled; q ends it. What was inserted (+), changed (~), moved (↕) or deleted (-) is marked
-      for a moment. Anywhere else --table prints text.
+      scrolled; q quits. Inserted (+), changed (~), moved (↕) and deleted (-) rows are marked for
+      a moment. Anywhere else --table prints text.
 
-      With --limit or --offset only these of the objects found are shown, and each difference is
-      that of what is shown: an object that makes room for another one is inserted.
+      With --limit or --offset, only that window is shown; an object that moves into the window is
+      reported as inserted.
 
-      With --group and --aggregates, as for 'query', the rows are groups, and each difference says
-      which groups came, went, or have other figures.
+      With --group and --aggregates, as for 'query', the rows are groups, and each change lists
+      the groups inserted, deleted or changed.
 
-      With --columns the first state has only these columns. Differences still name each object by
-      its primary key or object key.
+      With --columns the first state has only these columns. Changes still name each object by its
+      primary key or object key.
       """,
     positionals: [
       file, PositionalSpec("CLASS", "the class (default: all)", isOptional: true), filter,
@@ -196,17 +193,17 @@ enum CommandTable {
       filterOption, order, limit, offset, columns, group, aggregates,
       .flag("json", "print one JSON object per line instead of text"),
       .flag("table", "draw a table that stays up to date"),
-      .flag("no-initial", "print only differences"),
+      .flag("no-initial", "print only changes, not the first state"),
       .value("rows", "N", "rows of the first state to print as text (default: 20)"),
-      .value("exit-after", "N", "exit after N differences"), explain,
+      .value("exit-after", "N", "exit after N changes"), explain,
       color,
     ])
 
   private static let set = CommandSpec(
     "set", "Changes properties of objects.",
     discussion: """
-      An empty VALUE is null if the column may be null; "" is the empty text. Lists, sets, maps,
-      embedded objects and values of any type are given as JSON, as 'export' writes them. An
+      An empty VALUE is null if the column may be null; "" is the empty string. Lists, sets, maps,
+      embedded objects and AnyRealmValue columns are given as JSON, as 'export' writes them. An
       embedded object needs each member that cannot be null.
 
       \(namesHelp)
@@ -224,19 +221,19 @@ enum CommandTable {
   private static let reindex = CommandSpec(
     "reindex", "Rebuilds indexes from the objects.",
     discussion: """
-      For a file of which 'inspect --check' says that only indexes are wrong. Indexes of columns and
-      primary keys, links back, and unique rules are rebuilt in one commit. If two objects have the
-      same primary key, or break a unique rule, all such pairs are listed and nothing is written.
+      Use it when 'inspect --check' says that only indexes are wrong. Indexes of columns, primary
+      keys, backlinks and unique rules are rebuilt in one commit. If two objects have the same
+      primary key, or break a unique rule, all such pairs are listed and nothing is written.
       Objects and the version stay the same, so observers are not called; programs that have the
       file open use the new indexes from their next version on.
 
-      Takes up to 200 MB of memory, however large the file is, and as much room in the file as the
-      indexes have.
+      Takes up to 200 MB of memory, whatever the size of the file, and as much space in the file as
+      the indexes.
       """,
     positionals: [
       file,
       PositionalSpec(
-        "CLASS[.COLUMN]", "only the indexes of a class, or those that have a column",
+        "CLASS[.COLUMN]", "only the indexes of a class, or of one column",
         isOptional: true),
     ],
     options: [timeout])

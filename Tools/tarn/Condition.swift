@@ -1,10 +1,10 @@
 import TarnStore
 import ToolSupport
 
-/// A condition as it was given on the command line.
+/// A filter from the command line.
 struct Condition {
   private let parsed: ParsedPredicate?
-  /// What a message calls it.
+  /// The name of the option or argument, for messages.
   private let name: String
   private let text: String
 
@@ -12,8 +12,8 @@ struct Condition {
   init() { (parsed, name, text) = (nil, "", "") }
 
   /// - Parameters:
-  ///   - name: where it was given, such as `--where`.
-  ///   - names: of the properties that there are, for a message about a text that is wrong.
+  /// - name: the option or argument that gave it, such as `--where`.
+  /// - names: the class's properties, which a message about a wrong filter lists.
   init(
     _ text: String, givenAs name: String, names: () -> [String] = { [] }
   ) throws(UsageError) {
@@ -27,8 +27,8 @@ struct Condition {
 
   var predicate: TarnStore.Predicate { parsed?.predicate ?? .constant(true) }
 
-  /// The objects of a class that meet it. Throws what does not fit the class, with the place in the
-  /// text.
+  /// The query for the class's objects that match. Throws an error with the place in the text if
+  /// the filter does not fit the class.
   func query(
     on classID: ClassID, _ schema: SchemaView, sorted order: [OrderTerm] = []
   ) throws -> CompiledQuery {
@@ -41,7 +41,7 @@ struct Condition {
     return try CompiledQuery(predicate, order, on: classID, schema)
   }
 
-  /// The properties of the class itself that it names, in its order.
+  /// The properties of the class itself that the filter names, in its order.
   var propertyNames: [String] { predicate.propertyNames }
 }
 

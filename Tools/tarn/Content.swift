@@ -1,10 +1,10 @@
 import TarnStore
 import ToolSupport
 
-/// What a property holds, with everything that lies within it: lists, sets, maps, lists and maps
-/// within mixed values, embedded objects.
+/// A property's value and everything nested in it: lists, sets, maps, lists and maps within mixed
+/// values, embedded objects.
 enum Content {
-  /// A single value, never a list or map; a link stays the key that it is.
+  /// A single value, never a list or map. A link is its target's key.
   case value(Value)
   /// Elements in their order: a list's or a set's.
   case list([Content])
@@ -23,7 +23,7 @@ enum Content {
     var content: Content
   }
 
-  /// True if both are the same to the bit. Columns that only `other` has do not count.
+  /// True if both are bitwise equal. Columns that only `other` has are ignored.
   func isSame(as other: Content) -> Bool {
     switch (self, other) {
     case (.value(let a), .value(let b)):
@@ -45,7 +45,7 @@ enum Content {
   }
 }
 
-/// A list, set or map as a snapshot or a write has it.
+/// A list, set or map, read in a snapshot or in a write.
 protocol ReadableSequence {
   var count: Int { get }
   var shape: SequenceShape { get }
@@ -56,7 +56,7 @@ protocol ReadableSequence {
 extension StoredSequence: ReadableSequence {}
 extension WorkingSequence: ReadableSequence {}
 
-/// What contents are read from: a snapshot, or a write with its changes.
+/// Where contents are read: a snapshot, or a write with its changes.
 protocol ContentSource {
   associatedtype Sequence: ReadableSequence
   var schema: SchemaView { get }
@@ -70,16 +70,17 @@ extension SnapshotReader: ContentSource {}
 extension WriteSession: ContentSource {}
 
 extension ColumnSchema {
-  /// Whether what the column holds may be more than one value of a simple type.
+  /// Whether the column can hold more than a single simple value.
   func mayHaveParts(_ schema: SchemaView) -> Bool {
     collection != .none || type == .any || target.map(schema.isEmbedded) == true
   }
 }
 
-/// What was met on the way through one property: each list, set, map and embedded object has one
-/// owner. In a damaged file that has some twice on each level, the way would have no end.
+/// The nested values met so far while one property is read. Each list, set, map and embedded object
+/// has one owner. In a damaged file that refers to some twice on each level, reading would never
+/// end.
 private struct MetContents {
-  /// As deep as contents are followed. What is nested deeper could not be read back either.
+  /// The deepest nesting that is read. Deeper values could not be imported again.
   private static let depthMax = 200
 
   private var collections: Set<CollectionID> = []
@@ -106,7 +107,7 @@ private struct MetContents {
 }
 
 extension ContentSource {
-  /// What an object's property holds. Of an object that is gone it is null.
+  /// The value of an object's property; null if the object does not exist.
   func content(
     of column: ColumnSchema, at key: ObjectKey, in id: ClassID
   ) throws -> Content {
@@ -114,7 +115,7 @@ extension ContentSource {
     return try content(of: column, at: key, in: id, 0, &met)
   }
 
-  /// What a value at that place stands for.
+  /// The content that a stored value at that place stands for.
   func content(
     _ value: Value, _ column: ColumnSchema, _ place: SequencePlace
   ) throws -> Content {

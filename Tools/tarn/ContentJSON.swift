@@ -1,26 +1,27 @@
 import TarnStore
 import ToolSupport
 
-/// Contents as JSON that an import reads back exactly.
+/// Writes contents as JSON that an import reads back exactly.
 ///
-/// Where a column's type says what a value is, it is spelt as `ValueText` does it. In a column of
-/// any type null, bools, integers, finite doubles (which have a fraction or an exponent), strings,
-/// arrays and objects stand for themselves; all else is an object with the member `$type`:
+/// Where the column determines a value's type, the value is written as `ValueText` writes it. In a
+/// mixed column null, bools, integers, finite doubles (which have a fraction or an exponent),
+/// strings, arrays and objects are written as JSON has them. Other values are objects with the
+/// member `$type`:
 ///
 ///     {"$type":"decimal","value":"1.5"}
 ///     {"$type":"link","class":"Dog","value":"Rex"}
 ///
-/// A map within such a value that has the key `$type` itself is `{"$type":"map","value":{…}}`.
+/// A map in a mixed value that has the key `$type` itself is `{"$type":"map","value":{…}}`.
 enum ContentJSON {
   static let typeKey = "$type"
 
-  /// What a property holds.
+  /// The value of a property.
   static func json(
     _ content: Content, _ column: ColumnSchema, _ source: some ContentSource
   ) throws(StorageError) -> JSONValue {
     switch content {
     case .map(let pairs) where column.collection == .map:
-      // The column says that it is a map, whatever the keys are.
+      // The column says that it is a map, so its keys need no check.
       return .object(try members(pairs, column, source))
     case .list(let items) where column.collection != .none:
       return .array(
@@ -29,7 +30,7 @@ enum ContentJSON {
     }
   }
 
-  /// What one element of a property's collection is, or the one value of another property.
+  /// One element of a property's collection, or the value of a single property.
   static func element(
     _ content: Content, _ column: ColumnSchema, _ source: some ContentSource
   ) throws(StorageError) -> JSONValue {
@@ -98,7 +99,7 @@ enum ContentJSON {
     }
   }
 
-  /// What people know an object by: its primary key, else its object key.
+  /// The object's primary key, or its object key if the class has no primary key.
   static func name(
     of key: ObjectKey, in id: ClassID, _ source: some ContentSource
   ) throws(StorageError) -> Value {
@@ -110,7 +111,7 @@ enum ContentJSON {
 /// A property as it is shown and exported.
 enum Field {
   case value(Value)
-  /// Of what is more than one simple value.
+  /// A value that is more than one simple value.
   case json(JSONValue)
 
   var isNull: Bool {
@@ -128,7 +129,7 @@ enum Field {
     }
   }
 
-  /// For a person to read in one line.
+  /// For people, in one line.
   var shown: String {
     switch self {
     case .value(let value): ValueText.shown(value)
@@ -147,7 +148,7 @@ enum Field {
   func isSame(as other: Field) -> Bool {
     switch (self, other) {
     case (.value(let a), .value(let b)): a == b
-    // As bytes, since 0 and -0 are equal as numbers, and texts in several ways.
+    // Compared as bytes: 0 and -0 are equal as numbers, and so are some different strings.
     case (.json(let a), .json(let b)): JSONText.bytes(a) == JSONText.bytes(b)
     default: false
     }

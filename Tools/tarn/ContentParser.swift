@@ -1,19 +1,19 @@
 import TarnStore
 import ToolSupport
 
-/// Reads contents as `ContentJSON` spells them, of the types that columns have. What does not fit
-/// is told with the way to it inside the value, such as `address.tags[2]`.
+/// Reads contents that `ContentJSON` writes, as the types of the columns. An error names the place
+/// inside the value, such as `address.tags[2]`.
 struct ContentParser {
   /// For the columns of embedded objects.
   let schema: StoreSchema
   let links: any LinkFinding
-  /// Whether a member that an embedded object lacks gets the zero of its type where null is not
-  /// allowed. Otherwise it is an error.
+  /// Whether a member that is missing from an embedded object becomes the zero of its type if it
+  /// cannot be null. Otherwise a missing member is an error.
   var usesDefaults = false
 
   /// The content for the column.
   ///
-  /// - Throws: a `ToolError` that says what does not fit.
+  /// - Throws: a `ToolError` that names the value and the type it should have.
   func content(_ raw: RawValue, _ column: ColumnReading) throws -> Content {
     switch raw {
     case .json(let value): return try content(value, column, column.name)
@@ -21,13 +21,13 @@ struct ContentParser {
       if column.collection == .none, column.type != .any, embedded(column) == nil {
         return .value(try scalar(text, column))
       }
-      // What leaves no trace in a line of CSV.
+      // An empty field of CSV.
       guard let text else { return column.empty }
       let value: JSONValue
       do {
         value = try JSONScanner.value(in: text)
       } catch {
-        throw ToolError("column '\(column.name)': \(Self.quoted(text)) is no JSON: \(error)")
+        throw ToolError("column '\(column.name)': \(Self.quoted(text)) is not valid JSON: \(error)")
       }
       return try content(value, column, column.name)
     }
@@ -45,7 +45,7 @@ struct ContentParser {
         Self.sorted(
           try items.enumerated().map { index, item in
             guard case .value(let value) = try single(item, column, "\(path)[\(index)]") else {
-              throw ToolError("column '\(path)[\(index)]': a set holds no arrays and objects")
+              throw ToolError("column '\(path)[\(index)]': a set cannot hold arrays or objects")
             }
             return value
           }))
@@ -54,8 +54,8 @@ struct ContentParser {
         try Self.pairs(members) { try single($1, column, "\(path)[\(Self.quoted($0))]") })
     case (_, .null): return column.empty
     default:
-      let wanted = column.collection == .map ? "object, as a map is" : "array"
-      throw ToolError("column '\(path)': \(Self.quoted(json)) is no \(wanted)")
+      let wanted = column.collection == .map ? "object, which a map needs" : "array"
+      throw ToolError("column '\(path)': \(Self.quoted(json)) is not an \(wanted)")
     }
   }
 
@@ -76,7 +76,7 @@ struct ContentParser {
         hint = ": it has more than 64 bits (--types \(path):decimal keeps its digits)"
       }
       throw ToolError(
-        "column '\(path)': \(Self.quoted(json)) is no \(column.typeName)\(hint)")
+        "column '\(path)': \(Self.quoted(json)) is not of type \(column.typeName)\(hint)")
     }
     return .value(value)
   }
@@ -98,12 +98,12 @@ struct ContentParser {
     if let target = column.target { return try link(.text(text), target, column.name) }
     guard let value = Self.value(.text(text), column) else {
       throw ToolError(
-        "column '\(column.name)': \(Self.quoted(text)) is no \(column.typeName)")
+        "column '\(column.name)': \(Self.quoted(text)) is not of type \(column.typeName)")
     }
     return value
   }
 
-  /// The object that a primary key, or an object key where the class has none, stands for.
+  /// The object with that primary key, or with that object key if the class has no primary key.
   private func link(_ raw: RawValue, _ target: ClassID, _ path: String) throws -> Value {
     guard let view = schema[target] else { return .null }
     let type = view.primaryKey.map { view[$0].type } ?? .int
@@ -113,7 +113,7 @@ struct ContentParser {
       case .text(let text): (ValueText.parse(text ?? "", as: type), Self.quoted(text ?? ""))
       }
     guard let found else {
-      throw ToolError("column '\(path)': \(quoted) is no \(ValueText.name(of: type))")
+      throw ToolError("column '\(path)': \(quoted) is not of type \(ValueText.name(of: type))")
     }
     guard let key = try links.find(found, in: target, at: path) else {
       throw ToolError("column '\(path)': there is no \(view.name) \(quoted)")
@@ -131,7 +131,7 @@ struct ContentParser {
   {
     guard case .object(let members) = json else {
       throw ToolError(
-        "column '\(path)': \(Self.quoted(json)) is no object, as a \(described.name) is")
+        "column '\(path)': \(Self.quoted(json)) is not an object of \(described.name)")
     }
     for member in members where described.named(member.name) == nil {
       throw ToolError("column '\(path)': class \(described.name) has no '\(member.name)'")
@@ -161,7 +161,7 @@ struct ContentParser {
     case .integer(let value): return .value(.int(value))
     case .double(let value): return .value(.double(value))
     case .whole:
-      // Not a double, which would lose digits.
+      // A double would lose digits.
       guard let value = ValueText.parse(json, as: .decimal) else {
         throw ToolError("column '\(path)': \(Self.quoted(json)) is not a number that can be stored")
       }
@@ -199,14 +199,14 @@ struct ContentParser {
       throw ToolError("column '\(path)': there is no type '\(name)'")
     }
     guard value != .null, let found = ValueText.parse(value, as: type) else {
-      throw ToolError("column '\(path)': \(Self.quoted(value)) is no \(name)")
+      throw ToolError("column '\(path)': \(Self.quoted(value)) is not of type \(name)")
     }
     return .value(found)
   }
 
   // MARK: - Order and texts
 
-  /// A set's elements: in its order, each once.
+  /// A set's elements in the set's order, without duplicates.
   private static func sorted(_ values: [Value]) -> [Content] {
     var unique: [Value] = []
     for value in values.sorted(by: { SequenceOrder.compare($0, $1) < 0 }) {
@@ -216,7 +216,7 @@ struct ContentParser {
     return unique.map { .value($0) }
   }
 
-  /// A map's pairs: in its order; of a key that comes twice the last one.
+  /// A map's pairs in the map's order. If a key occurs twice, the last pair counts.
   private static func pairs(
     _ members: [JSONMember], _ read: (String, JSONValue) throws -> Content
   ) throws -> [Content.Pair] {
@@ -239,13 +239,13 @@ struct ContentParser {
 }
 
 extension ColumnReading {
-  /// The type as people give it.
+  /// The name of the type in `--types`.
   fileprivate var typeName: String { unixTime?.typeName ?? ValueText.name(of: type) }
 
-  /// Whether an object must be given a value for the column.
+  /// Whether an object needs a value for the column.
   var isRequired: Bool { collection == .none && !isOptional }
 
-  /// A collection without elements, otherwise null.
+  /// An empty collection, or null.
   var empty: Content {
     switch collection {
     case .list, .set: .list([])

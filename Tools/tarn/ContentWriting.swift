@@ -1,8 +1,8 @@
 import TarnStore
 
-/// Contents on their way into objects.
+/// Writing contents into objects.
 extension WriteSession {
-  /// Adds an object with these contents. The caller has made sure that its primary key is free.
+  /// Adds an object with these contents. Its primary key must be free.
   @discardableResult
   func create(_ contents: [ColumnID: Content], in id: ClassID) throws -> ObjectKey {
     let described = schema[id]
@@ -20,7 +20,7 @@ extension WriteSession {
     return key
   }
 
-  /// Gives a property that content in place of what it has.
+  /// Replaces a property's value with that content.
   func put(
     _ content: Content, _ column: ColumnSchema, at key: ObjectKey, in id: ClassID
   ) throws {
@@ -34,13 +34,13 @@ extension WriteSession {
       try replace(items, inSet: column, place)
     case .list(let items): try replace(items, inList: column, place)
     case .map(let pairs): try replace(pairs, inMap: column, place)
-    case .value, .object: preconditionFailure("one value for a collection: bug in this program")
+    case .value, .object: preconditionFailure("internal error: one value for a collection")
     }
   }
 
-  // MARK: - Replacing no more than what differs
+  // MARK: - Replacing only what differs
 
-  /// What is the same at both ends stays.
+  /// Replaces a list's elements, except the equal ones at both ends.
   private func replace(
     _ items: [Content], inList column: ColumnSchema, _ place: SequencePlace
   ) throws {
@@ -62,13 +62,13 @@ extension WriteSession {
     guard case .list(let old) = try content(of: column, at: place.key, in: place.classID) else {
       return
     }
-    // Both are in the order of sets.
+    // Both are in the set's order.
     var (before, after) = (old.compactMap(\.single)[...], items.compactMap(\.single)[...])
     while !before.isEmpty || !after.isEmpty {
       let order =
         before.isEmpty ? 1 : after.isEmpty ? -1 : SequenceOrder.compare(before.first!, after.first!)
       let (gone, come) = (order <= 0 ? before.popFirst() : nil, order >= 0 ? after.popFirst() : nil)
-      // Equal to a set, and yet another value: -0 for 0, or a number of another type.
+      // The set compares them as equal, but the values differ: -0 and 0, or numbers of two types.
       if order == 0, let gone, let come, gone != come {
         try remove(gone, fromSet: place)
         try insert(come, intoSet: place)
@@ -100,7 +100,8 @@ extension WriteSession {
     try contents.map { try stored($0, column, place) }
   }
 
-  /// The value that is to stand for the content at that place. What it names is made.
+  /// The value to store for the content at that place. Collections and embedded objects in it are
+  /// created.
   private func stored(
     _ content: Content, _ column: ColumnSchema, _ place: SequencePlace
   ) throws -> Value {

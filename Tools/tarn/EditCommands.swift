@@ -1,7 +1,7 @@
 import TarnStore
 import ToolSupport
 
-/// `tarn delete`: removes what a condition finds, in one commit.
+/// `tarn delete`: removes the objects that a filter matches, in one commit.
 struct DeleteCommand {
   private let path: String
   private let className: String
@@ -31,8 +31,8 @@ struct DeleteCommand {
   }
 }
 
-/// `tarn set`: changes properties of what a condition finds, in one commit. Values that are equal
-/// already are left alone.
+/// `tarn set`: changes properties of the objects that a filter matches, in one commit. Values that
+/// are equal already are not written.
 struct SetCommand {
   private let path: String
   private let className: String

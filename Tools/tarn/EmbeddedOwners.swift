@@ -1,6 +1,6 @@
 import TarnStore
 
-/// Which objects have embedded ones, at any depth, that changed.
+/// Finds the objects that own changed embedded objects, at any depth.
 struct EmbeddedOwners {
   private let rows: StoreRows
   private let changes: ChangeSet
@@ -10,7 +10,7 @@ struct EmbeddedOwners {
     self.changes = changes
   }
 
-  /// Those of that class.
+  /// The owners of that class.
   func keys(in id: ClassID) throws(StorageError) -> Set<ObjectKey> {
     var found: Set<ObjectKey> = []
     var seen: Set<LinkTarget> = []

@@ -1,7 +1,7 @@
 import TarnStore
 import ToolSupport
 
-/// `tarn export`: the objects of one version, as the query orders them, a line each. Only their
+/// `tarn export`: writes the objects of one version in the query's order, one per line. Only their
 /// keys are held in memory.
 struct ExportCommand {
   private let query: ObjectQuery
@@ -21,7 +21,7 @@ struct ExportCommand {
   }
 }
 
-/// How objects are written for other programs.
+/// The formats that other programs read.
 enum ObjectFormat { case jsonLines, csv }
 
 /// Writes objects so that an import reads them back.

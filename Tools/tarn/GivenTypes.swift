@@ -1,9 +1,9 @@
 import TarnStore
 import ToolSupport
 
-/// What `--types` says: `size:int,name:string?,owner:Person,Person.friends:list<Person>`.
+/// The argument of `--types`: `size:int,name:string?,owner:Person,Person.friends:list<Person>`.
 struct GivenTypes {
-  /// A column of one class, or of each that has it.
+  /// A column of one class, or of every class that has it.
   private struct Item {
     var className: String?
     var column: ColumnReading
@@ -20,13 +20,13 @@ struct GivenTypes {
       let word = String(item[item.index(after: colon)...])
       let (className, name) = qualified(String(item[..<colon]), classes)
       guard let reading = ColumnReading(name: name, typeName: word) else {
-        throw UsageError("--types: no type '\(word)'; there are \(Self.known)")
+        throw UsageError("--types: there is no type '\(word)'; types are \(Self.known)")
       }
       items.append(Item(className: className, column: reading, word: word))
     }
   }
 
-  /// For messages about a type that there is not.
+  /// The known types, for a message about an unknown one.
   static var known: String {
     (ValueText.typeNames + UnixTime.allCases.map(\.typeName)).joined(separator: ", ")
       + ", the names of classes, and list<…>, set<…>, map<…> of them"
@@ -41,9 +41,9 @@ struct GivenTypes {
 
 extension GivenTypes {
   /// - Parameters:
-  ///   - found: the columns of each input, by its class; nil where not all of them are known yet.
-  ///   - stored: the classes of the file.
-  /// - Throws: for a column that there is not, and for one that the class has with another type.
+  /// - found: the columns of each input, by its class; nil where some are not known yet.
+  /// - stored: the classes of the file.
+  /// - Throws: for a column that does not exist, and for one that has another type in the class.
   func check(_ found: [String: [String]?], _ stored: StoreSchema) throws {
     for item in items {
       let name = item.column.name
@@ -69,7 +69,7 @@ extension GivenTypes {
     }
   }
 
-  /// The columns of that class whose dates come as numbers.
+  /// The class's columns whose dates are given as numbers.
   func unixTimes(in className: String) -> [String: UnixTime] {
     var found: [String: UnixTime] = [:]
     for item in items where item.className ?? className == className {
@@ -78,7 +78,7 @@ extension GivenTypes {
     return found
   }
 
-  /// The columns that are given for that class and are not among those names.
+  /// The columns that `--types` gives for that class and that are not among those names.
   func others(than names: [String], in className: String) -> [ColumnReading] {
     items.filter { $0.className ?? className == className && !names.contains($0.column.name) }
       .map(\.column)
@@ -86,8 +86,8 @@ extension GivenTypes {
 }
 
 extension ColumnReading {
-  /// Whether the column of the file is another one than these words say. What the file lets be null
-  /// need not be so in what is imported.
+  /// Whether the column of the file has another type than `--types` says. The file's column may be
+  /// nullable even if `--types` does not say so.
   fileprivate func contradicts(_ column: ColumnSchema, _ schema: StoreSchema) -> Bool {
     if type != column.type || collection != column.collection { return true }
     if let targetName, column.target.flatMap({ schema[$0]?.name }) != targetName { return true }
@@ -95,7 +95,7 @@ extension ColumnReading {
   }
 }
 
-/// What `--key` says: `id`, or `Person.id`.
+/// The argument of `--key`: `id`, or `Person.id`.
 struct GivenKeys {
   private var names: [String?: String] = [:]
 
@@ -111,7 +111,7 @@ struct GivenKeys {
   func key(of className: String) -> String? { names[className] ?? names[nil] }
 }
 
-/// What `--nullable` says: `age,Person.name`.
+/// The argument of `--nullable`: `age,Person.name`.
 struct GivenNullables {
   private var items: [(className: String?, name: String, word: String)] = []
 
@@ -122,7 +122,7 @@ struct GivenNullables {
     }
   }
 
-  /// The columns of that class, among them those that it does not have.
+  /// The names given for that class, existing columns or not.
   func names(in className: String) -> Set<String> {
     Set(items.filter { $0.className ?? className == className }.map(\.name))
   }
@@ -155,8 +155,8 @@ struct GivenNullables {
   }
 }
 
-/// A column's name without its class before it, and that class. A point that follows no class is
-/// part of the name, and what stands in back quotes is a name as a whole.
+/// Splits a column's name from the class in front of it. A dot that does not follow the name of a
+/// class is part of the column's name. A name in back quotes is not split.
 private func qualified(_ word: String, _ classes: [String]) -> (className: String?, name: String) {
   for name in classes where word.hasPrefix(name + ".") && word.count > name.count + 1 {
     return (name, PathText.name(word.dropFirst(name.count + 1)))
@@ -165,8 +165,8 @@ private func qualified(_ word: String, _ classes: [String]) -> (className: Strin
 }
 
 extension ColumnReading {
-  /// What `int`, `string?`, `list<int>`, `set<string>`, `map<double?>` and `list<Person>` say; nil
-  /// for what can be no type. A word that is no type of values names a class.
+  /// Parses `int`, `string?`, `list<int>`, `set<string>`, `map<double?>` and `list<Person>`; nil if
+  /// the word cannot be a type. A word that is not a type of values names a class.
   init?(name: String, typeName: String) {
     var word = Substring(typeName)
     var collection = CollectionKind.none
@@ -193,7 +193,7 @@ extension ColumnReading {
     guard !word.isEmpty, word.allSatisfy({ $0.isLetter || $0.isNumber || $0 == "_" }) else {
       return nil
     }
-    // Links lead nowhere where that is possible at all: lists and sets cannot hold one.
+    // Links are optional, except in lists and sets, which cannot hold null.
     self.init(
       name: name, type: .link, collection: collection,
       isOptional: collection == .none || collection == .map, targetName: String(word))

@@ -1,11 +1,11 @@
 import TarnStore
 import ToolSupport
 
-/// What `--group` and `--aggregates` ask of the objects that a query finds.
+/// The groups and aggregates that `--group` and `--aggregates` ask for.
 struct GroupQuestion {
-  /// The property whose values make groups; nil for one group of all.
+  /// The property that groups the objects; nil for one group of all objects.
   private let key: String?
-  /// As they are written.
+  /// As written on the command line.
   private let aggregates: [String]
   private let terms: [AggregateTerm]
 
@@ -20,7 +20,7 @@ struct GroupQuestion {
     key = arguments.value("group")
     let names = StoreAccess.names("aggregates", arguments)
     guard !names.isEmpty || !arguments.has("aggregates") else {
-      throw UsageError("--aggregates names none")
+      throw UsageError("--aggregates names no aggregate")
     }
     aggregates = names.isEmpty ? ["count"] : names.map(String.init)
     terms = try aggregates.map(Self.term)
@@ -39,27 +39,27 @@ struct GroupQuestion {
     return AggregateTerm(kind, of: String(parts[1]))
   }
 
-  /// The way to the property.
+  /// The key path of the property.
   private var path: [String]? {
     key.map(PathText.names)
   }
 
-  /// A group's key, if there are keys, and what is worked out of it.
+  /// A group's key, if there is one, and its aggregates.
   func row(at position: Int, of table: GroupTable) -> [Value] {
     (key == nil ? [] : [table.key(at: position)]) + table.values(at: position)
   }
 
-  /// What a live source follows.
+  /// The model for a live source of the groups.
   func model(_ query: CompiledQuery, _ schema: SchemaView) throws -> GroupsModel {
     try GroupsModel(.query(query), by: path, terms, schema)
   }
 
-  /// What the groups are shown as.
+  /// The view that shows the groups.
   func view(of schema: ClassSchema) -> ClassView {
     ClassView(groupsOf: schema, by: key, aggregates)
   }
 
-  /// Writes the groups at these positions, as a table if no format is asked for.
+  /// Writes the groups at these positions, as a table by default.
   func write(
     _ query: CompiledQuery, _ reader: SnapshotReader, _ format: ObjectFormat?,
     in window: Range<Int>,

@@ -1,20 +1,20 @@
 import TarnStore
 import ToolSupport
 
-/// Tries an import out: converts every value and looks for what links lead to, so that nothing is
-/// written in vain.
+/// A dry run of an import: converts every value and looks up the target of every link, so that a
+/// bad line is found before anything is written.
 final class ImportCheck {
   private let plans: [ImportPlan]
   private let reader: SnapshotReader?
   private let updates: Bool
   private let report: ImportReport
   private let imported: Set<ClassID>
-  /// The primary keys of what comes, by class.
+  /// The primary keys of the imported objects, by class.
   private var keys: [ClassID: Set<Value>] = [:]
-  /// How many objects come of classes without one.
+  /// How many objects of each class without a primary key are imported.
   private var counts: [ClassID: Int] = [:]
   private var location = ImportLocation(input: 0, line: 0)
-  /// What was not there when a link led to it.
+  /// The links whose target was missing when they were read.
   private var sought: [Sought] = []
 
   private struct Sought {
@@ -24,7 +24,7 @@ final class ImportCheck {
     var path: String
   }
 
-  /// - Parameter existing: what the file shows, nil if there is none yet.
+  /// - Parameter existing: the file's newest snapshot, nil if there is no file yet.
   init(
     _ plans: [ImportPlan], _ existing: Snapshot?, updates: Bool, _ report: ImportReport
   ) throws {
@@ -72,7 +72,7 @@ final class ImportCheck {
     if !isNew, !updates { throw plan.taken(value) }
   }
 
-  /// The object of the file.
+  /// The object in the file.
   private func stored(_ value: Value, _ id: ClassID) throws -> ObjectKey? {
     guard let reader, reader.schema.schema[id] != nil else { return nil }
     if reader.schema[id].primaryKey != nil { return try reader.find(primaryKey: value, in: id) }
@@ -80,7 +80,7 @@ final class ImportCheck {
     return try reader.row(ObjectKey(number), in: id) == nil ? nil : ObjectKey(number)
   }
 
-  /// Whether the import brings the object.
+  /// Whether the import adds the object.
   private func comes(_ value: Value, _ id: ClassID) throws -> Bool {
     if keys[id]?.contains(value) == true { return true }
     guard plans.contains(where: { $0.classID == id && $0.key == nil }), case .int(let key) = value
@@ -97,7 +97,7 @@ final class ImportCheck {
 }
 
 extension ImportCheck: LinkFinding {
-  /// Some key, if the object is there or may still come.
+  /// Some key, if the object exists or may be imported later.
   func find(_ value: Value, in id: ClassID, at path: String) throws -> ObjectKey? {
     if let key = try stored(value, id) { return key }
     guard imported.contains(id) else { return nil }

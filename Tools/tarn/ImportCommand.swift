@@ -4,29 +4,29 @@ import ToolSupport
 
 /// `tarn import`. The inputs are read two or three times:
 ///
-/// 1. for the columns and their types, as far as they are not given;
-/// 2. where a bad line refuses all: to convert every value, so that nothing is written in vain;
-/// 3. to write, in one commit or one for each batch.
+/// 1. to find the columns and their types, unless they are given;
+/// 2. to convert every value before anything is written, if a bad line refuses the import;
+/// 3. to write, in one commit or one per batch.
 ///
-/// A record that cannot become an object is reported by the number of its first line.
+/// A record that cannot become an object is reported with the number of its first line.
 ///
-/// A pipe that is imported in batches is read once, as it comes: its first records tell the
+/// A pipe that is imported in batches is read once, as it arrives. Its first records determine the
 /// columns.
 struct ImportCommand {
-  /// What becomes of the others if a record is bad.
+  /// What to do with the other records if one is bad.
   private enum OnError: String {
     /// Nothing is imported.
     case refuse
-    /// They are imported, and the command ends with 1.
+    /// They are imported, and the exit status is 1.
     case skip
-    /// They are imported, and all is well.
+    /// They are imported, and the exit status is 0.
     case ignore
   }
 
-  /// Of a pipe, the records that tell the columns of a new class, at least.
+  /// How many records of a pipe, at least, determine the columns of a new class.
   private static let sampleSize = 1000
 
-  /// What is read, and what it becomes.
+  /// An input and the class it is imported into.
   private struct Source {
     var path: String
     var format: ImportFormat
@@ -58,7 +58,7 @@ struct ImportCommand {
         "import needs a --class for each INPUT: there are \(classes.count) and \(paths.count)")
     }
     guard Set(classes).count == classes.count else {
-      throw UsageError("a --class is given twice: each needs an INPUT of its own")
+      throw UsageError("a --class is given twice; give each class once, with its own INPUT")
     }
     let keys = try GivenKeys(arguments, classes: classes)
     sources = try zip(paths, classes).map { path, name in
@@ -79,7 +79,7 @@ struct ImportCommand {
       ? try arguments.integer("batch", default: .max, in: 1...(.max)) : nil
     if onError == .refuse, batch != nil {
       throw UsageError(
-        "--batch needs --on-error skip or ignore: a committed batch cannot be taken back")
+        "--batch needs --on-error skip or ignore: a committed batch cannot be undone")
     }
   }
 
@@ -89,7 +89,7 @@ struct ImportCommand {
       return ImportFormat(rawValue: word) ?? .jsonl
     }
     guard let guess = ImportFormat(path: path) else {
-      throw UsageError("'\(path)' has no known extension: give --format")
+      throw UsageError("'\(path)' has an unknown extension; give --format")
     }
     return guess
   }
@@ -107,7 +107,7 @@ struct ImportCommand {
     }
   }
 
-  /// A function of its own, so that nothing holds the store when it returns.
+  /// A separate function, so that nothing holds the store when it returns.
   private func run(_ report: ImportReport, _ output: OutputPipe) throws -> ExitCode {
     let isStream = batch != nil && sources.count == 1 && ImportInput.isPipe(sources[0].path)
     let (plans, records) = isStream ? try prepareStream() : try prepare(report)
@@ -118,7 +118,7 @@ struct ImportCommand {
       return .failure
     }
     if let size = StoreAccess.fileSize(path), size > 0 {
-      // New classes are written while the file is opened, which says nothing of waiting.
+      // Opening the file writes new classes and cannot report that it waits.
       let store = try StoreAccess.openExisting(path, writing: patience.renewed())
       try patience.acquireGate(of: store).release()
     }
@@ -137,7 +137,7 @@ struct ImportCommand {
 
   // MARK: - Before writing
 
-  /// All that comes before writing. A function of its own, so that no snapshot is held later.
+  /// Everything before the write. A separate function, so that no snapshot is held later.
   private func prepare(
     _ report: ImportReport
   ) throws -> (plans: [ImportPlan], records: [RecordSource]) {
@@ -149,13 +149,13 @@ struct ImportCommand {
       found.append(
         source.format == .debian ? nil : try columns(of: inputs[number], number, report))
     }
-    // What a bad line has is not known.
+    // The columns of a bad line are unknown.
     let plans = try plans(found, stored, areAllKnown: report.count == 0)
     if refuses { try ImportCheck(plans, existing, updates: updates, report).run(inputs) }
     return (plans, inputs.map { input in { try input.forEach("Importing", $0) } })
   }
 
-  /// The same for a pipe that is read once. The first records are kept until they are written.
+  /// The same for a pipe that is read once. The first records are buffered until they are written.
   private func prepareStream() throws -> (plans: [ImportPlan], records: [RecordSource]) {
     let source = sources[0]
     let (header, next) = try ImportInput(source.path, source.format, isReadOnce: true).records()
@@ -179,8 +179,8 @@ struct ImportCommand {
   }
 
   /// - Parameters:
-  ///   - found: the columns of each input; nil for those that its format says.
-  ///   - areAllKnown: whether no others can come.
+  /// - found: the columns of each input; nil if the format determines them.
+  /// - areAllKnown: whether no other columns can follow.
   private func plans(
     _ found: [[InferredColumn]?], _ stored: StoreSchema, areAllKnown: Bool
   ) throws -> [ImportPlan] {
@@ -236,7 +236,7 @@ struct ImportCommand {
     return (parts + ["version \(version.rawValue)\n"]).joined(separator: ", ")
   }
 
-  /// What the file shows before anything is written, nil if there is none yet.
+  /// The file's newest snapshot, nil if there is no file yet.
   private func existingSnapshot() throws -> Snapshot? {
     guard let size = StoreAccess.fileSize(path), size > 0 else { return nil }
     return try StoreAccess.openExisting(path, writing: patience.renewed()).newestSnapshot()
@@ -258,7 +258,7 @@ struct ImportCommand {
 }
 
 extension TypeInference {
-  /// Takes a record of any format into account.
+  /// Adds a record's columns and types.
   mutating func add(_ record: ImportRecord) {
     var members: [JSONMember] = []
     var names: [String] = []

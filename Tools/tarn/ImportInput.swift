@@ -1,10 +1,10 @@
 import Foundation
 import ToolSupport
 
-/// One property as the input has it.
+/// One property of a record.
 typealias ImportField = (name: String, value: RawValue)
 
-/// One object as the input has it.
+/// One record: an object to import.
 struct ImportRecord {
   var fields: [ImportField]
 }
@@ -13,7 +13,7 @@ struct ImportRecord {
 enum ImportFormat: String {
   case csv, jsonl, debian
 
-  /// By the file's name; nil if that tells nothing.
+  /// The format of a file by its extension; nil if that is unknown.
   init?(path: String) {
     if path == DebianStatusReader.defaultPath {
       self = .debian
@@ -27,16 +27,16 @@ enum ImportFormat: String {
   }
 }
 
-/// Where records come from, in their order: each, or why there is none, with its line.
+/// Calls `body` with each record in order, or with the error in its place, and its line number.
 typealias RecordSource = (_ body: (InputItem<ImportRecord>) throws -> Void) throws -> Void
 
 /// A file of records that can be read several times: first for the types, then for the values. A
-/// pipe is copied to a file without a name for that, unless it is to be read only once.
+/// pipe is copied to an unnamed temporary file first, unless it is read only once.
 struct ImportInput {
   private let path: String
   private let format: ImportFormat
 
-  /// - Parameter isReadOnce: whether it is enough to call one of the methods, once.
+  /// - Parameter isReadOnce: true if only one of the methods is called, once.
   init(_ path: String, _ format: ImportFormat, isReadOnce: Bool = false) throws {
     self.format = format
     let name = path == "-" ? "standard input" : path
@@ -44,7 +44,7 @@ struct ImportInput {
     self.path = isFile || isReadOnce ? path : try Self.spooled(path, name)
   }
 
-  /// Whether what is read there comes bit by bit and only once.
+  /// Whether the file can be read only once, such as a pipe.
   static func isPipe(_ path: String) -> Bool {
     [S_IFIFO, S_IFSOCK, S_IFCHR].contains(kind(path))
   }
@@ -55,12 +55,12 @@ struct ImportInput {
     return result == 0 ? status.st_mode & S_IFMT : 0
   }
 
-  /// The records one by one, as they come; nil at the end.
+  /// Returns the next record, as it arrives; nil at the end.
   typealias Next = () throws -> InputItem<ImportRecord>?
 
-  /// Reads all records, and shows how far it is.
+  /// Reads all records and shows progress.
   ///
-  /// - Parameter header: called first with the columns that the input names before its records.
+  /// - Parameter header: called first, with the columns that the input names before its records.
   func forEach(
     _ label: String, header: ([String]) -> Void = { _ in },
     _ body: (InputItem<ImportRecord>) throws -> Void
@@ -75,7 +75,7 @@ struct ImportInput {
     }
   }
 
-  /// The columns that the input names before its records, and the records.
+  /// The columns that the input names before its records, and a reader of the records.
   func records() throws -> (header: [String], next: Next) { try reader(LineReader.open(path)) }
 
   private func reader(_ lines: LineReader) throws -> (header: [String], next: Next) {
@@ -106,7 +106,7 @@ struct ImportInput {
     }
   }
 
-  /// Copies what can be read only once.
+  /// Copies a file that can be read only once.
   private static func spooled(_ path: String, _ name: String) throws -> String {
     let input = path == "-" ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC)
     guard input >= 0 else { throw ToolError("cannot read", path, errno: errno) }
@@ -121,13 +121,13 @@ struct ImportInput {
       try output.write(Array(buffer[..<count]))
     }
     try output.flush()
-    // Stays open as long as this process lives; the path opens it anew from the start.
+    // The descriptor stays open until this process exits; opening the path reads from the start.
     return "/proc/self/fd/\(copy)"
   }
 }
 
 extension InputItem {
-  /// The item with another form of the record.
+  /// The item with its record transformed.
   func map<Other>(_ body: (Record) -> Other) -> InputItem<Other> {
     switch self {
     case .record(let record, let line): .record(body(record), line: line)

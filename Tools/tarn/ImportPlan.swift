@@ -1,36 +1,36 @@
 import TarnStore
 import ToolSupport
 
-/// Which columns an import fills: those that the class has, and those that it gets.
+/// The columns that an import fills: the existing ones of the class and those it adds.
 struct ImportPlan {
   let className: String
-  /// By name, all that the class will have.
+  /// All columns that the class will have, by name.
   private(set) var columns: [String: ColumnReading]
-  /// The class as it will be, for the schema.
+  /// The class after the import, for the schema.
   let definition: ClassDefinition
-  /// Classes that new columns need.
+  /// The embedded classes that new columns need.
   var embedded: [ClassDefinition] = []
-  /// Whether a record may not have fields that the class does not have.
+  /// Whether a record with a field that the class lacks is an error.
   var refusesUnknown = false
-  /// The columns whose dates come as numbers.
+  /// The columns whose dates are given as numbers.
   var unixTimes: [String: UnixTime] = [:]
-  /// Whether a new object gets the zeros of types for columns that its record lacks.
+  /// Whether columns missing from a record become the zeros of their types.
   var usesDefaults = false
-  /// Whether a column of the file is made nullable, which takes a migration.
+  /// Whether an existing column becomes nullable, which needs a migration.
   let widens: Bool
-  /// The column that names an object, if there is one.
+  /// The primary key, if there is one.
   let key: String?
-  /// The id that the class has, or will have.
+  /// The class's id now, or after the import.
   private(set) var classID: ClassID
-  /// The classes of the file as they will be.
+  /// The file's classes after the import.
   private(set) var schema: StoreSchema
-  /// The columns that a new object must be given values for.
+  /// The columns that a new object needs values for.
   private var required: [String] = []
 
   /// - Parameters:
-  ///   - stored: the schema of the file as it is.
-  ///   - found: the columns of the input in their order.
-  ///   - nullable: the columns that are to allow null.
+  /// - stored: the file's schema before the import.
+  /// - found: the columns of the input in their order.
+  /// - nullable: the columns that are to be nullable.
   init(
     _ className: String, stored: StoreSchema, found: [ColumnReading], key: String?,
     nullable: Set<String>
@@ -53,7 +53,7 @@ struct ImportPlan {
     }
     for column in found where !names.contains(column.name) {
       let isKey = known == nil && column.name == key
-      // Objects that are there already have no value for a new column.
+      // Existing objects have no value for a new column.
       readings.append(
         ColumnReading(
           name: column.name, type: column.type, collection: column.collection,
@@ -88,7 +88,7 @@ struct ImportPlan {
     {
       throw ToolError(
         "'\(key)' is of type \(ValueText.name(of: type)), which cannot be a primary key; "
-          + "--types \(key):string makes it a text")
+          + "--types \(key):string makes it a string")
     }
   }
 
@@ -105,8 +105,8 @@ struct ImportPlan {
       for case (let column, let target?) in plan.columns.map({ ($0.key, $0.value.targetName) })
       where !names.contains(target) && stored.named(target)?.isVacant != false {
         throw ToolError(
-          "--types \(column):\(target): there is no class '\(target)', neither in the file nor in "
-            + "this import, and no such type; there are \(GivenTypes.known)")
+          "--types \(column):\(target): '\(target)' is not a type, nor a class of the file or of "
+            + "this import; types are \(GivenTypes.known)")
       }
     }
     let schema =
@@ -128,7 +128,7 @@ struct ImportPlan {
     }
   }
 
-  /// What the record says, by the columns' names, and the fields that wait for what they link to.
+  /// The record's contents by column name, and the fields that wait for the objects they link to.
   func contents(
     _ record: ImportRecord, _ links: any LinkFinding
   ) throws -> (contents: [String: Content], waiting: [ImportField]) {
@@ -141,7 +141,7 @@ struct ImportPlan {
         guard refusesUnknown, !field.value.isNull else { continue }
         throw ToolError(
           "column '\(field.name)': neither the class nor the first lines have it "
-            + "(--types \(field.name):… makes it one)")
+            + "(--types \(field.name):… adds it)")
       }
       do {
         contents[field.name] = try parser.content(field.value, column)
@@ -153,7 +153,7 @@ struct ImportPlan {
     return (contents, waiting)
   }
 
-  /// What single fields say.
+  /// The contents of some fields.
   func contents(_ fields: [ImportField], _ links: any LinkFinding) throws -> [String: Content] {
     let parser = ContentParser(schema: schema, links: links, usesDefaults: usesDefaults)
     var contents: [String: Content] = [:]
@@ -165,7 +165,7 @@ struct ImportPlan {
     return contents
   }
 
-  /// - Throws: for a column that a new object needs and its record lacks.
+  /// - Throws: if the record lacks a column that a new object needs.
   func checkComplete(_ contents: [String: Content]) throws {
     if usesDefaults { return }
     for name in required where contents[name] == nil {
@@ -175,13 +175,13 @@ struct ImportPlan {
     }
   }
 
-  /// Why an object cannot be added.
+  /// The error for an object that exists already.
   func taken(_ value: Value) -> ToolError {
     ToolError(
       "there is a \(className) '\(ValueText.shown(value))' already (use --update to change it)")
   }
 
-  /// The primary key among them, nil where there is none.
+  /// The primary key in the contents, nil if there is none.
   func keyValue(_ contents: [String: Content]) -> Value? {
     guard let key, case .value(let value)? = contents[key], value != .null else { return nil }
     return value

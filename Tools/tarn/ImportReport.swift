@@ -1,14 +1,14 @@
 import ToolSupport
 
-/// A record of an import: its input and its first line.
+/// The location of a record: its input and its first line.
 struct ImportLocation: Hashable {
   var input: Int
   var line: Int
 }
 
-/// Tells of records that cannot become objects, each once.
+/// Reports records that cannot become objects, each once.
 final class ImportReport {
-  /// Bad lines that are told one by one; the rest are counted.
+  /// How many bad lines are listed; the others are counted.
   private static let reportsMax = 20
 
   private let inputNames: [String]
@@ -18,7 +18,7 @@ final class ImportReport {
 
   var count: Int { badLines.count }
 
-  /// `line 5`; of several inputs `dogs.csv line 5`.
+  /// `line 5`, or `dogs.csv line 5` if there are several inputs.
   func title(_ location: ImportLocation) -> String {
     (inputNames.count > 1 ? "\(inputNames[location.input]) " : "") + "line \(location.line)"
   }

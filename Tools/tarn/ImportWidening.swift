@@ -1,20 +1,20 @@
 import TarnStore
 import ToolSupport
 
-/// Makes columns nullable that the file has already: a migration, committed together with the
-/// first objects of the import, so that a failed import leaves the classes as they were.
+/// Makes existing columns nullable. The migration is committed with the first objects of the
+/// import, so a failed import leaves the classes as they were.
 struct ImportWidening {
   let classes: [ClassDefinition]
-  /// The classes of the file as the import was planned for.
+  /// The file's classes when the import was planned.
   let planned: StoreSchema
   let path: String
 
-  /// The write that the import goes on with.
+  /// Begins the write that migrates the classes and then imports.
   func begin(_ snapshot: Snapshot) throws -> WriteSession {
     let migration = try SchemaMigration(
       snapshot, to: snapshot.head.schemaVersion, classes, path: path
     ) {}
-    // A property that another process has added since would be removed.
+    // The migration would remove a property that another process has added since.
     guard migration.plan.working == planned else {
       throw ToolError(
         "another process changed the classes of \(path) meanwhile; nothing was imported")

@@ -1,10 +1,10 @@
 import TarnStore
 import ToolSupport
 
-/// Writes what an import brings. A property that links to what is not there yet waits until all
-/// objects are.
+/// Writes imported objects. A property that links to an object of a later line waits until all
+/// objects are written.
 final class ImportWriter {
-  /// What became of the records of one input.
+  /// The numbers of records added, changed and unchanged, for one input.
   struct Counts {
     var added = 0
     var changed = 0
@@ -13,20 +13,20 @@ final class ImportWriter {
 
   private let plans: [ImportPlan]
   private let updates: Bool
-  /// Whether a bad record ends everything.
+  /// Whether a bad record aborts the import.
   private let refuses: Bool
-  /// To be done with the first commit; nil afterwards.
+  /// The migration to run in the first commit; nil afterwards.
   private var widening: ImportWidening?
   private let report: ImportReport
   private(set) var counts: [Counts]
   private var waiting: [Waiting] = []
 
-  /// An object with properties that wait for what they link to.
+  /// An object with links to objects that are not written yet.
   private struct Waiting {
     var location: ImportLocation
     var key: ObjectKey
     var fields: [ImportField]
-    /// It was there, and had all other values already.
+    /// The object existed and all its other values were equal.
     var isSame: Bool
   }
 
@@ -42,7 +42,7 @@ final class ImportWriter {
     counts = plans.map { _ in Counts() }
   }
 
-  /// - Parameter batch: how many objects a commit holds at most, nil for one commit of all.
+  /// - Parameter batch: the most objects in one commit, nil for a single commit.
   func run(
     _ inputs: [RecordSource], _ store: Store, batch: Int?, _ patience: WriterPatience
   ) throws -> Version {
@@ -91,12 +91,12 @@ final class ImportWriter {
     }
   }
 
-  /// Runs what may find that a record is bad.
+  /// Runs `body`, and reports its error as a bad record.
   private func telling(_ location: ImportLocation, _ body: () throws -> Void) throws {
     do throws(any Error) {
       try body()
     } catch let error as ToolError {
-      // Another process may have written since all was tried out.
+      // Another process may have written since the dry run.
       if refuses {
         throw ToolError("\(report.title(location)): \(error.message); nothing was imported")
       }
@@ -143,7 +143,7 @@ final class ImportWriter {
     return try session.create(contents, in: plan.classID)
   }
 
-  /// Gives an object what it does not have yet. False if it has it all.
+  /// Sets the values that differ. False if none does.
   private func update(
     _ key: ObjectKey, _ contents: [String: Content], _ plan: ImportPlan, _ session: WriteSession
   ) throws -> Bool {
@@ -161,11 +161,11 @@ final class ImportWriter {
 
   // MARK: - Links
 
-  /// Sets the properties that waited. One that links to what has not come stays as it is.
+  /// Sets the links that waited. A link whose target is still missing stays as it is.
   private func link(_ session: WriteSession) throws {
     for object in waiting {
       let plan = plans[object.location.input]
-      // Between two commits others may delete it.
+      // Another process may delete the object between two commits.
       guard try session.location(of: object.key, in: plan.classID) != nil else { continue }
       var isChanged = false
       for field in object.fields {

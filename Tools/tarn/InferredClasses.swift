@@ -1,14 +1,14 @@
 import TarnStore
 import ToolSupport
 
-/// Inferred columns as those of classes: objects within objects become embedded classes, called
-/// after the class and the column that has them.
+/// Turns inferred columns into columns of classes. Nested objects become embedded classes, named
+/// after the class and the column.
 struct InferredClasses {
-  /// The embedded classes that there are to be.
+  /// The embedded classes to create.
   private(set) var embedded: [ClassDefinition] = []
   private var taken: Set<String>
 
-  /// - Parameter taken: names that other classes have.
+  /// - Parameter taken: names of other classes.
   init(taken: Set<String>) { self.taken = taken }
 
   mutating func reading(_ column: InferredColumn, in className: String) -> ColumnReading {
@@ -61,7 +61,7 @@ struct InferredClasses {
 }
 
 extension ColumnReading {
-  /// A new column of a class, without what only its class can say.
+  /// The property for a new column, without traits that only its class determines.
   var property: ClassDefinition.Property {
     ClassDefinition.Property(
       name: name, type: type, collection: collection, isOptional: isOptional && type != .any,

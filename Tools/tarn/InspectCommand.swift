@@ -1,8 +1,8 @@
 import TarnStore
 import ToolSupport
 
-/// `tarn inspect`: what a file holds, how large it is, and who uses it. With `--check` everything
-/// is verified as well.
+/// `tarn inspect`: prints what a file holds, its size, and who uses it. `--check` verifies
+/// everything, too.
 struct InspectCommand {
   private let path: String
   private let usesJSON: Bool
@@ -19,7 +19,7 @@ struct InspectCommand {
     do {
       store = try StoreAccess.openExisting(path)
     } catch let error as StorageError where checks && error.code == .corrupted {
-      // The pages may say more about what happened to it.
+      // A walk over the pages may say more about the damage.
       for problem in try StoreCheck(pagesOf: path).problems { TarnProgram.complain(problem) }
       throw error
     }
@@ -35,7 +35,7 @@ struct InspectCommand {
   }
 }
 
-/// What was found, to be printed in either form.
+/// The findings, printed as text or as JSON.
 struct InspectReport {
   let path: String
   let store: Store
@@ -107,7 +107,7 @@ struct InspectReport {
             + sizeText(census.changes.bytes)
         ))
     } else {
-      facts.append(("changes", "no records"))
+      facts.append(("changes", "no change records"))
     }
     facts.append(
       (
@@ -115,7 +115,7 @@ struct InspectReport {
         collections
       ))
     if store.isPrivateCopy {
-      facts.append(("open in", "not known: this is a private copy"))
+      facts.append(("open in", "unknown: this is a private copy"))
     } else {
       let names = processes.map(processText)
       facts.append(("open in", names.isEmpty ? "no other process" : names.joined(separator: ", ")))

@@ -2,7 +2,7 @@ import TarnStore
 import ToolSupport
 
 extension InspectReport {
-  /// One object in one line.
+  /// Writes one object in one line.
   func writeJSON(_ output: OutputPipe) throws {
     var json = JSONText()
     json.beginObject()
@@ -61,7 +61,7 @@ extension InspectReport {
     json.endObject()
   }
 
-  /// What lies outside of the objects that the collections belong to.
+  /// The pages of collections that are stored outside of their objects.
   private func writeCollections(_ json: inout JSONText) {
     let found = census.collections
     json.key("collections")

@@ -2,13 +2,12 @@ import Foundation
 import TarnStore
 import ToolSupport
 
-/// What a command says when the system ends it: which file it worked on, and what is wrong there.
+/// Reports the file and its damage when a signal kills a command.
 ///
-/// Before a command reads a file, all of its pages are walked, and what lies in them is checked as
-/// it is read. What is left is what nobody could check: a file that is cut short or overwritten
-/// meanwhile, and mistakes of ours. A process that was sent SIGSEGV or SIGBUS can do nothing any
-/// more that is sure to work, except become another one: so it becomes this program anew, which
-/// walks the pages, says what it found, and ends with status 1.
+/// Before a command reads a file, it walks all pages, and it checks their contents as it reads
+/// them. Two cases remain: another process truncates or overwrites the file meanwhile, and bugs in
+/// tarn. After SIGSEGV or SIGBUS little is safe but `exec`. So the process executes this program
+/// again, which walks the pages, prints what it finds, and exits with 1.
 struct LastWords {
   private static let word = "--ended-by"
   private static let signals = [
@@ -17,10 +16,10 @@ struct LastWords {
   ]
   private static let stackByteCount = 1 << 16
 
-  // All that the handler uses is made before it is installed, and never changes: a handler may not
-  // allocate.
+  // The handler must not allocate, so everything it uses is made before it is installed and never
+  // changes.
   private nonisolated(unsafe) static let program = strdup("/proc/self/exe")!  // because: see above
-  /// Words of the next program; the third names the signal.
+  /// Arguments of the new process; the third is the signal's name.
   private nonisolated(unsafe) static let words =  // because: see above
     UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>.allocate(capacity: 6)
   private nonisolated(unsafe) static let names =  // because: see above
@@ -30,13 +29,13 @@ struct LastWords {
   private let command: String
   private let path: String
 
-  /// Nil unless a command became this program when it was ended.
+  /// Nil unless a killed command executed this program.
   init?(_ arguments: [String]) {
     guard arguments.count == 5, arguments[1] == Self.word else { return nil }
     (signal, command, path) = (arguments[2], arguments[3], arguments[4])
   }
 
-  /// From now on a signal that would end the program makes it tell about that file.
+  /// From now on a fatal signal reports that file.
   static func keep(for arguments: ParsedArguments) {
     guard let path = arguments.positional("FILE") else { return }
     let texts = [CommandLine.arguments.first ?? "tarn", word, "", arguments.command, path]
@@ -45,14 +44,14 @@ struct LastWords {
     names.initialize(repeating: nil, count: 65)
     for (number, name) in signals { names[Int(number)] = strdup(name) }
     _ = program
-    // A stack that overflowed has no room for a handler.
+    // After a stack overflow the handler needs a stack of its own.
     var stack = stack_t()
     stack.ss_sp = .allocate(byteCount: stackByteCount, alignment: 16)
     stack.ss_size = stackByteCount
     sigaltstack(&stack, nil)
     var action = sigaction()
     action.__sigaction_handler.sa_handler = { number in LastWords.become(number) }
-    // Not masked: what follows would inherit that.
+    // Not masked: the new process would inherit the mask.
     action.sa_flags = SA_NODEFER | SA_ONSTACK | Int32(bitPattern: UInt32(SA_RESETHAND))
     var unmasked = sigset_t()
     sigemptyset(&unmasked)
@@ -60,7 +59,7 @@ struct LastWords {
       sigaction(number, &action, nil)
       sigaddset(&unmasked, number)
     }
-    // Who started this program may have masked some.
+    // The parent process may have masked some.
     pthread_sigmask(SIG_UNBLOCK, &unmasked, nil)
   }
 
@@ -70,9 +69,9 @@ struct LastWords {
     _exit(ExitCode.failure.rawValue)
   }
 
-  /// Says what ended the command, and what a walk over the file's pages finds.
+  /// Prints what killed the command, and what a walk over the file's pages finds.
   func tell() -> ExitCode {
-    TarnProgram.complain("\(command) was ended by \(signal) while it worked on \(path)")
+    TarnProgram.complain("\(command) was killed by \(signal) while working on \(path)")
     do {
       let problems = try Environment.verifyPages(path: path).problems
       for problem in problems { TarnProgram.complain("\(path) is damaged: \(problem)") }

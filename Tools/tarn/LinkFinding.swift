@@ -1,18 +1,18 @@
 import TarnStore
 
-/// Finds the objects that links lead to.
+/// Finds the targets of links.
 protocol LinkFinding {
-  /// The object of a primary key, or of an object key where the class has none; nil if there is
-  /// none.
+  /// The object with that primary key, or with that object key if the class has no primary key; nil
+  /// if there is none.
   ///
   /// - Parameter path: where the link is, for messages.
   func find(_ value: Value, in id: ClassID, at path: String) throws -> ObjectKey?
 }
 
-/// Finds them in the write that is under way.
+/// Finds targets in the current write.
 struct LinkFinder: LinkFinding {
   private let session: WriteSession
-  /// Classes of which more objects are to come.
+  /// Classes that more objects will be imported into.
   private let coming: Set<ClassID>
 
   init(_ session: WriteSession, coming: Set<ClassID> = []) {
@@ -20,7 +20,7 @@ struct LinkFinder: LinkFinding {
     self.coming = coming
   }
 
-  /// - Throws: `LinkComesLater` if the object is not there, but more of its class are to come.
+  /// - Throws: `LinkComesLater` if the object does not exist, but more objects of its class follow.
   func find(_ value: Value, in id: ClassID, at path: String) throws -> ObjectKey? {
     if let found = try object(value, id) { return found }
     if coming.contains(id) { throw LinkComesLater() }
@@ -35,5 +35,5 @@ struct LinkFinder: LinkFinding {
   }
 }
 
-/// A link whose target may still come.
+/// The target of a link may be imported later.
 struct LinkComesLater: Error {}

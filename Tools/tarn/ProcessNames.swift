@@ -10,7 +10,7 @@ func processText(_ process: SignalProcess) -> String {
   process.name.map { "\(printable($0)) (\(process.processID))" } ?? process.description
 }
 
-/// Bytes as people read them: `812 B`, `1.4 MB`.
+/// A size for people: `812 B`, `1.4 MB`.
 func sizeText(_ bytes: Int) -> String {
   if bytes < 1000 { return "\(bytes) B" }
   var size = Double(bytes)

@@ -1,7 +1,7 @@
 import TarnStore
 import ToolSupport
 
-/// What `query` and `count` ask: a class, which of its objects, in which order.
+/// The arguments of `query` and `count`: a class, a filter and an order.
 struct ObjectQuery {
   private let path: String
   private let className: String
@@ -17,7 +17,7 @@ struct ObjectQuery {
     columns = try StoreAccess.columns(arguments)
   }
 
-  /// Calls `body` with the class, and what the newest version of the file has of it.
+  /// Calls `body` with the class and the query's result in the newest version of the file.
   func run(
     _ body: (ClassView, CompiledQuery, SnapshotReader) throws -> Void
   ) throws {
@@ -29,7 +29,7 @@ struct ObjectQuery {
 }
 
 extension OrderedRoot {
-  /// Calls `body` with the keys in their order, of those positions that there are.
+  /// Calls `body` with the keys in order, for the positions of `window` that exist.
   func forEach(in window: Range<Int>, _ body: (ObjectKey) throws -> Void) throws {
     var failure: (any Error)?
     forEachKey(in: window.clamped(to: 0..<count)) { key in
@@ -45,9 +45,10 @@ extension OrderedRoot {
   }
 }
 
-/// `tarn query`: the objects of one version that a condition finds, as a table, JSON Lines or CSV.
+/// `tarn query`: prints the objects of one version that a filter matches, as a table, JSON Lines or
+/// CSV.
 struct QueryCommand {
-  /// Rows that decide how wide the columns of a table are.
+  /// How many rows determine the widths of a table's columns.
   private static let rowsOfTable = 500
 
   private let query: ObjectQuery
@@ -64,7 +65,7 @@ struct QueryCommand {
     window = try StoreAccess.window(arguments)
     let formats = ["table", "json", "csv"].filter(arguments.has)
     guard formats.count < 2 else {
-      throw UsageError("--\(formats[0]) and --\(formats[1]) exclude each other")
+      throw UsageError("--\(formats[0]) and --\(formats[1]) cannot be combined")
     }
     terminal = try StoreAccess.terminal(arguments)
     format = arguments.has("json") ? .jsonLines : arguments.has("csv") ? .csv : nil
@@ -112,8 +113,8 @@ struct QueryCommand {
 }
 
 extension OutputPipe {
-  /// What `--explain` prints instead of the result: how it would be found now, and what later
-  /// commits do to those who watch it.
+  /// Prints the query plan for `--explain`: how the result would be found now, and what later
+  /// commits cost a watch.
   func explain(
     _ query: CompiledQuery, _ reader: SnapshotReader, in window: Range<Int> = 0..<(.max),
     isGrouped: Bool = false
@@ -131,7 +132,7 @@ extension OutputPipe {
   }
 }
 
-/// `tarn count`: how many objects a condition finds.
+/// `tarn count`: prints how many objects a filter matches.
 struct CountCommand {
   private let query: ObjectQuery
   private let explains: Bool

@@ -1,10 +1,10 @@
 import TarnStore
 import ToolSupport
 
-/// `tarn reindex`: rebuilds indexes from the objects, in a commit that keeps the version.
+/// `tarn reindex`: rebuilds indexes from the objects in a commit that does not change the version.
 struct ReindexCommand {
   private let path: String
-  /// The class, and maybe the column, as they were given.
+  /// The class, or class and column, as given.
   private let wanted: String?
   private let patience: WriterPatience
 
@@ -14,7 +14,7 @@ struct ReindexCommand {
     patience = try WriterPatience(arguments)
   }
 
-  /// The command for a file, as a shell takes it.
+  /// The shell command for a file.
   static func line(for path: String) -> String {
     let isPlain = path.utf8.allSatisfy { byte in
       "/._-+,:@%=".utf8.contains(byte) || UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte
@@ -49,7 +49,7 @@ struct ReindexCommand {
       return reader.indexNames(of: described.id)
     }
     guard let owner = classes.first(where: { wanted.hasPrefix($0.name + ".") }) else {
-      // Throws, and says which classes there are.
+      // Throws an error that lists the classes.
       return reader.indexNames(of: try ClassView.named(wanted, in: reader.schema, path).id)
     }
     let name = String(wanted.dropFirst(owner.name.count + 1))
@@ -63,7 +63,7 @@ struct ReindexCommand {
       }
     }
     guard !found.isEmpty else {
-      throw ToolError("there is no index over '\(name)' of class \(owner.name)")
+      throw ToolError("property '\(name)' of class \(owner.name) has no index")
     }
     return found
   }

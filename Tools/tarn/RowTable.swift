@@ -1,12 +1,12 @@
 import TarnStore
 import ToolSupport
 
-/// Objects as a table for a person: as many columns as the width has room for, those of interest
-/// first. What is cut ends with `…`, and so does the heading where columns are missing.
+/// A table of objects for people, with as many columns as fit the width, the most relevant first. A
+/// value or heading that is cut ends with `…`.
 struct RowTable {
-  /// Of a value that is longer no more is shown.
+  /// The most characters shown of a value.
   private static let cellWidthMax = 40
-  /// What a column of words must have at least.
+  /// The least width of a column of strings.
   private static let cellWidthMin = 12
   private static let gap = 2
 
@@ -14,23 +14,23 @@ struct RowTable {
   private let leading: [TextTable.Column]
   private let candidates: [Int]
   private var rows: [[String]] = []
-  /// Which columns are shown, and the table of them, once the first rows have decided it.
+  /// How many columns are shown, and their table, determined by the first rows.
   private var settled: (shown: Int, table: TextTable)?
 
   /// - Parameters:
-  ///   - leading: columns that stand before those of the class, and are always shown.
-  ///   - highlighted: what the query is about: a person wants to see these columns first.
+  /// - leading: columns in front of those of the class, always shown.
+  /// - highlighted: the columns that the query uses, which people want to see first.
   init(_ view: ClassView, leading: [TextTable.Column] = [], highlighted: [String] = []) {
     self.view = view
     self.leading = leading
-    // Columns that were asked for are shown as they were, and so are those of a table of its own.
+    // Columns that were asked for keep their order, and so do those of groups.
     candidates =
       leading.isEmpty || view.showsSome
       ? Array(view.columns.indices) : Self.order(view, highlighted)
   }
 
-  /// Columns in the order of interest: what the query is about, then the others. The one that
-  /// names the object is not among them. Columns that were asked for stay in their order.
+  /// Columns by relevance: those of the query, then the others, without the one that names the
+  /// object. Columns that were asked for keep their order.
   static func order(_ view: ClassView, _ highlighted: [String]) -> [Int] {
     var order: [Int] = []
     for name in view.showsSome ? [] : highlighted {
@@ -49,7 +49,7 @@ struct RowTable {
     field.isNull ? "" : truncated(field.shown, toWidth: cellWidthMax)
   }
 
-  /// The rows added since the last call; the first time with the headings.
+  /// The text of the rows added since the last call; the first text includes the headings.
   mutating func takeText(width: Int?, terminal: Terminal) -> String {
     var (shown, table) = settled ?? settle(width)
     let isCut = shown < candidates.count
@@ -62,7 +62,7 @@ struct RowTable {
     return text
   }
 
-  /// What columns are missing, in a line; nil if none are.
+  /// A line that lists the missing columns; nil if none is missing.
   func note(width: Int?) -> String? {
     guard let shown = settled?.shown, shown < candidates.count else { return nil }
     let names = candidates[shown...].map { printable(view.columns[$0].name) }
@@ -81,7 +81,7 @@ struct RowTable {
       shown = 0
       for (index, column) in columns.enumerated() {
         room -= needed(leading.count + index, column)
-        // The sign for the others needs room as well.
+        // The `…` for the other columns needs room, too.
         if room + Self.gap < (index + 1 < columns.count ? 1 + Self.gap : 0) { break }
         shown += 1
       }
@@ -91,7 +91,7 @@ struct RowTable {
     return (shown, TextTable(leading + columns.prefix(shown) + sign))
   }
 
-  /// The width below which a column is not shown, with the gap after it.
+  /// The least width at which the column is shown, with the gap after it.
   private func needed(_ index: Int, _ column: TextTable.Column) -> Int {
     let title = displayWidth(column.title)
     let widest = rows.reduce(title) { max($0, displayWidth($1[index])) }

@@ -1,6 +1,6 @@
 import TarnStore
 
-/// Types of properties as a program declares them.
+/// Property types as Swift declares them.
 enum SchemaText {
   /// `Int?`, `List<Dog>`, `MutableSet<String>`, `Map<String, Int?>`, `AnyRealmValue`.
   static func type(of column: ColumnSchema, _ schema: StoreSchema) -> String {

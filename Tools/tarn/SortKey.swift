@@ -2,8 +2,8 @@ import Foundation
 import TarnStore
 import ToolSupport
 
-/// What `--sort` says of one property: `KEY`, and behind colons the direction and how text is
-/// compared, whichever comes first: `name:sv:desc`.
+/// One sort key of `--sort`: `KEY`, then, after colons and in any order, the direction and how to
+/// compare strings: `name:sv:desc`.
 struct SortKey {
   private var key: String
   private var direction: String?
@@ -29,11 +29,11 @@ struct SortKey {
 
   private static func usage(_ text: String) -> UsageError {
     UsageError(
-      "--sort takes KEY, KEY:asc or KEY:desc, and of text also a language (KEY:sv), 'nocase' and "
+      "--sort takes KEY, KEY:asc or KEY:desc, for strings also a locale (KEY:sv), 'nocase' and "
         + "'numeric', not '\(text)'")
   }
 
-  /// ICU would take any name, and sort by no language's rules where it does not know it.
+  /// ICU accepts any name, and ignores one that it does not know.
   private static func isLocale(_ name: String) -> Bool {
     let known = Locale(identifier: name).language.languageCode?.isISOLanguage == true
     return known && name.allSatisfy { $0.isASCII && ($0.isLetter || $0 == "-" || $0 == "_") }

@@ -2,15 +2,15 @@ import Foundation
 import TarnStore
 import ToolSupport
 
-/// What the commands share about opening, asking and writing.
+/// Opening, querying and writing, shared by the commands.
 enum StoreAccess {
-  /// Opens a store that exists, once all of its pages were found to be sound.
+  /// Opens an existing store after checking all of its pages.
   ///
-  /// - Parameter patience: of a command that writes; nil to read only.
+  /// - Parameter patience: for a command that writes; nil to read only.
   static func openExisting(_ path: String, writing patience: WriterPatience? = nil) throws -> Store
   {
     guard let size = fileSize(path) else { throw ToolError("\(path): there is no such file") }
-    guard size > 0 else { throw ToolError("\(path): the file is empty, it holds no store") }
+    guard size > 0 else { throw ToolError("\(path): the file is empty") }
     var options = Store.Options()
     options.isReadOnly = patience == nil
     if let deadline = patience?.deadline { options.deadline = deadline }
@@ -26,8 +26,8 @@ enum StoreAccess {
     text.prefix(1).uppercased() + text.dropFirst()
   }
 
-  /// Bytes of the file at the path, nil if there is none. What was left of a store that was never
-  /// finished counts for nothing.
+  /// The size of the file at the path, nil if there is none. A store whose creation was never
+  /// finished counts as none.
   static func fileSize(_ path: String) -> Int? {
     var status = stat()
     guard stat(path, &status) == 0 else { return nil }
@@ -35,7 +35,7 @@ enum StoreAccess {
     return isFile && Environment.isYetToBeMade(path: path) ? 0 : Int(status.st_size)
   }
 
-  /// Removes a file in which nothing was ever written but classes.
+  /// Removes a store that holds classes but no objects.
   static func removeIfEmpty(_ path: String) throws {
     guard fileSize(path) != nil, try isEmpty(path) else { return }
     try StoreRegistry.removeUnused(.file(path))
@@ -47,7 +47,7 @@ enum StoreAccess {
 
   // MARK: - Queries
 
-  /// What FILTER or `--where` says; everything if neither is given.
+  /// The filter given by FILTER or `--where`; all objects if neither is given.
   static func condition(_ arguments: ParsedArguments) throws -> Condition {
     let texts = [
       ("FILTER", arguments.positional("FILTER")), ("--where", arguments.value("where")),
@@ -57,7 +57,7 @@ enum StoreAccess {
     return try Condition(text, givenAs: name, names: { propertyNames(arguments) })
   }
 
-  /// Those of the class that the command is about, as far as there are any.
+  /// The properties of the command's class, if the file can be read.
   private static func propertyNames(_ arguments: ParsedArguments) -> [String] {
     guard let path = arguments.positional("FILE"), let name = arguments.positional("CLASS"),
       let store = try? openExisting(path),
@@ -66,8 +66,7 @@ enum StoreAccess {
     return view.schema.named(name)?.columns.filter { !$0.isRemoved }.map(\.name) ?? []
   }
 
-  /// As above for a command that changes what it finds: all of a class must be said in so many
-  /// words.
+  /// The filter for a command that changes objects. Without a filter it requires `--all`.
   static func deliberateCondition(_ arguments: ParsedArguments) throws -> Condition {
     guard arguments.has("where") != arguments.has("all") else {
       throw UsageError("\(arguments.command) needs either --where or --all")
@@ -75,20 +74,20 @@ enum StoreAccess {
     return try condition(arguments)
   }
 
-  /// What an option lists between commas, but for those within back quotes.
+  /// The names in an option's list. A comma in back quotes does not separate.
   static func names(_ option: String, _ arguments: ParsedArguments) -> [Substring] {
     arguments.values(option).flatMap { PathText.parts(of: $0, separatedBy: ",") }
       .filter { !$0.isEmpty }
   }
 
-  /// What `--sort` says.
+  /// The sort keys of `--sort`.
   static func order(_ arguments: ParsedArguments) throws -> [OrderTerm] {
     try names("sort", arguments).map { term in
       try SortKey(String(term)).term
     }
   }
 
-  /// Which of the objects found `--offset` and `--limit` leave, by their positions.
+  /// The positions that `--offset` and `--limit` leave.
   static func window(_ arguments: ParsedArguments) throws -> Range<Int> {
     let offset = try arguments.integer("offset", default: 0, in: 0...(.max))
     let limit = try arguments.integer("limit", default: .max, in: 0...(.max))
@@ -96,16 +95,16 @@ enum StoreAccess {
     return offset..<(overflows ? .max : end)
   }
 
-  /// What `--columns` says; nil if it is not given.
+  /// The names in `--columns`; nil if it is not given.
   static func columns(_ arguments: ParsedArguments) throws -> [String]? {
     guard arguments.has("columns") else { return nil }
     let names = names("columns", arguments).map { PathText.name($0) }
-    guard !names.isEmpty else { throw UsageError("--columns names no column") }
+    guard !names.isEmpty else { throw UsageError("--columns needs at least one column") }
     guard Set(names).count == names.count else { throw UsageError("--columns has duplicates") }
     return names
   }
 
-  /// The terminal as `--color` wants it.
+  /// The terminal, coloured as `--color` says.
   static func terminal(_ arguments: ParsedArguments) throws -> Terminal {
     .standardOutput.colored(
       try arguments.choice("color", of: ["auto", "always", "never"], default: "auto"))
@@ -115,8 +114,8 @@ enum StoreAccess {
 
   /// Runs one write transaction and commits it, unless it changed nothing.
   ///
-  /// - Parameter begin: makes the write that `body` works on, of the newest version.
-  /// - Returns: what `body` returned, and the version that shows it.
+  /// - Parameter begin: begins the write on the newest version.
+  /// - Returns: the result of `body`, and the version that has its changes.
   static func write<R>(
     _ store: Store, _ patience: WriterPatience,
     beginning begin: (Snapshot) throws -> WriteSession = {
@@ -134,14 +133,14 @@ enum StoreAccess {
   }
 }
 
-/// How long a command waits for another writer, and that it says so to a person.
+/// How long a command waits for another writer. A long wait is reported on the terminal.
 struct WriterPatience {
-  /// Whoever waits no longer than that need not know.
+  /// A wait up to this long is not reported.
   private static let silence = Duration.seconds(1)
 
-  /// Nil for as long as it takes.
+  /// Nil for no limit.
   private let timeout: Duration?
-  /// When the time is up that began with this value; opening the file takes from it as well.
+  /// The end of the timeout, which starts when this value is made and includes opening the file.
   let deadline: Deadline?
 
   private init(timeout: Duration?) {
@@ -149,14 +148,14 @@ struct WriterPatience {
     deadline = timeout.map { Deadline(after: $0) }
   }
 
-  /// What `--timeout` says, counted from now.
+  /// The timeout of `--timeout`, counted from now.
   init(_ arguments: ParsedArguments) throws {
     self.init(
       timeout: arguments.has("timeout")
         ? .seconds(try arguments.integer("timeout", default: 0, in: 0...1_000_000)) : nil)
   }
 
-  /// As much again, for the next of several commits.
+  /// The full timeout again, for the next of several commits.
   func renewed() -> WriterPatience { WriterPatience(timeout: timeout) }
 
   func acquireGate(of store: Store) throws -> GateToken {

@@ -1,6 +1,6 @@
 import TarnStore
 
-/// What lies in a file's tree, counted in one walk over it, and who uses the file.
+/// The contents of a file's tree, counted in one walk, and the processes that use the file.
 struct StoreCensus {
   struct Tally {
     var entries = 0
@@ -20,26 +20,26 @@ struct StoreCensus {
     var bytes: Int { clusters.bytes + indexes.bytes + longValues.bytes + directory.bytes }
   }
 
-  /// A process with a read transaction on an old state.
+  /// A process with a read transaction on an old state of the file.
   struct Reader {
     var process: SignalProcess
-    /// Commits after the state that it holds.
+    /// Commits after that state.
     var commitsBehind: UInt64
-    /// Versions after that state; nil if that cannot be told.
+    /// Versions after that state; nil if unknown.
     var versionsBehind: UInt64?
   }
 
   private(set) var classes: [ClassTally]
   private(set) var changes = Tally()
-  /// Elements of lists, sets and maps, but for those in the cells of their objects.
+  /// Elements of lists, sets and maps, except those stored in their object's cell.
   struct CollectionTally {
     var pages = Tally()
     var directories = Tally()
-    /// Pieces of elements that are too long for a page.
+    /// Chunks of elements that are too long for a page.
     var longElements = Tally()
     /// Cells of lists and maps within mixed values.
     var nested = Tally()
-    /// How often an object links to another one.
+    /// Counts of how often an object links to another.
     var linkCounts = Tally()
 
     private var all: [Tally] { [pages, directories, longElements, nested, linkCounts] }
@@ -48,7 +48,7 @@ struct StoreCensus {
   }
 
   private(set) var collections = CollectionTally()
-  /// The versions whose change records are kept.
+  /// The versions that have change records.
   private(set) var records: ClosedRange<Version>?
   private(set) var readers: [Reader] = []
   private var transactions: [(version: Version, id: UInt64)] = []
@@ -91,7 +91,7 @@ struct StoreCensus {
     case .nested: collections.nested.add(key, value)
     case .linkCount: collections.linkCounts.add(key, value)
     case .index, .unique:
-      // The class stands in the four bytes after the tag, the highest first.
+      // The class is in the four bytes after the tag, most significant first.
       let id = key.dropFirst().prefix(4).reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
       add(to: \.indexes, ClassID(id))
     case .change:
@@ -106,10 +106,10 @@ struct StoreCensus {
     }
   }
 
-  /// A state's version is that of the last record at or before its transaction.
+  /// The version of a state is that of the last record at or before its transaction.
   private func versions(after transactionID: UInt64, _ newest: Version) -> UInt64? {
     guard let next = transactions.first(where: { $0.id > transactionID }) else { return 0 }
-    // A record that is gone may have been the one after the state.
+    // A pruned record may have been the one after the state.
     return newest.rawValue &- next.version.rawValue &+ 1
   }
 }

@@ -1,31 +1,31 @@
 import TarnStore
 
-/// Verifies what a file says against itself: pages, checksums, rows, counts, indexes, collections,
-/// owners, change records, and that nothing lies in the tree that belongs nowhere.
-/// Finds what is wrong; changes nothing.
+/// Verifies that a file is consistent: pages, checksums, rows, counts, indexes, collections, owners
+/// and change records, and that every entry of the tree belongs to something. Reports problems;
+/// changes nothing.
 struct StoreCheck {
   private static let problemsMax = 100
 
   private(set) var problems: [String] = []
-  /// Whether something is wrong that `tarn reindex` does not mend.
+  /// Whether there is a problem that `tarn reindex` does not repair.
   private var hasOthers = false
   /// True if nothing is wrong but indexes.
   var areOnlyIndexesWrong: Bool { !problems.isEmpty && !hasOthers }
   private(set) var clusters = 0
   private(set) var rows = 0
   private(set) var indexEntries = 0
-  /// Lists, sets and maps, and the elements in them.
+  /// The number of lists, sets and maps, and of their elements.
   private(set) var sequences = 0
   private(set) var elements = 0
   let pages: PageReport
 
-  /// Walks the pages alone, for a file that may be too damaged to be opened.
+  /// Only walks the pages, for a file that may be too damaged to open.
   init(pagesOf path: String) throws {
     pages = try Environment.verifyPages(path: path)
     problems = pages.problems
   }
 
-  /// - Parameter pages: what a walk over the pages of the snapshot's file has found.
+  /// - Parameter pages: the result of a walk over the pages of the snapshot's file.
   init(_ snapshot: Snapshot, pages: PageReport) throws {
     self.pages = pages
     problems = pages.problems

@@ -2,13 +2,13 @@ import Foundation
 import TarnStore
 import ToolSupport
 
-/// Waits for commits of other processes, for the end of the program, for the loss of the file, and
-/// for the reader of the output to go away, all in one `poll`.
+/// Waits, in one `poll`, for commits of other processes, for the end of the program, for the loss
+/// of the file, and for the reader of the output to exit.
 ///
-/// An arrival only means "look": what there is to show is decided by the data. Every quarter of a
-/// second it looks anyway, since a writer may have died between its commit and the announcement, or
-/// the file may have been taken away. Without a descriptor to wait on, or when the signal file was
-/// deleted, it looks every few milliseconds and says so once.
+/// A wake-up only says that something may be new; the data decides. The follower also checks every
+/// quarter of a second, because a writer may have died between its commit and the wake-up, or the
+/// file may have been deleted. Without a descriptor to wait on, or after the signal file was
+/// deleted, it checks every few milliseconds and says so once.
 final class StoreFollower {
   enum Event { case news, lost, stopped, readerGone, writable, silence, keys }
 
@@ -31,14 +31,14 @@ final class StoreFollower {
     }
   }
 
-  /// Returns when there may be something newer than `shown`.
+  /// Returns when something may be newer than `shown`.
   ///
   /// - Parameters:
-  ///   - toWrite: returns also when the output takes something.
-  ///   - keys: returns also when something can be read there; -1 for nothing.
+  ///   - toWrite: returns also when the output can be written.
+  ///   - keys: a descriptor; returns also when it can be read. -1 for none.
   func wait(beyond shown: Version, toWrite: Bool, keys: Int32 = -1) -> Event {
     while true {
-      // Others may announce what they commit to the file that replaced this one.
+      // Other processes may announce commits in the file that replaced this one.
       if (try? store.environment.checkIdentity()) == nil { return .lost }
       if descriptor != nil, !store.signal.isIntact {
         sayPolling("the signal file was deleted or replaced")
@@ -47,11 +47,11 @@ final class StoreFollower {
       var waits = [
         pollfd(fd: stop.descriptor, events: Int16(POLLIN), revents: 0),
         pollfd(fd: descriptor?.descriptor ?? -1, events: Int16(POLLIN), revents: 0),
-        // What is always told is that nobody reads any more.
+        // The end of the reader is always reported.
         pollfd(fd: STDOUT_FILENO, events: toWrite ? Int16(POLLOUT) : 0, revents: 0),
         pollfd(fd: keys, events: Int16(POLLIN), revents: 0),
       ]
-      // What was committed before this call has left its mark in the counter.
+      // Commits before this call have raised the counter.
       let isBehind = store.newestKnownVersion > shown
       let ready = poll(&waits, nfds_t(waits.count), isBehind ? 0 : timeout)
       if stop.isRequested || waits[0].revents != 0 { return .stopped }
@@ -63,7 +63,7 @@ final class StoreFollower {
     }
   }
 
-  /// Waits until the output takes something, for so long.
+  /// Waits until the output can be written, for at most that long.
   ///
   /// - Returns: `.writable`, `.silence`, `.stopped` or `.readerGone`.
   func waitToWrite(milliseconds: Int32) -> Event {
@@ -84,7 +84,7 @@ final class StoreFollower {
   }
 }
 
-/// The wish to end, made by a signal, as something that can be waited for.
+/// A request by a signal to end, as a descriptor that can be polled.
 final class StopSignal: Sendable {
   let descriptor: Int32
   private let writeEnd: Int32
@@ -108,7 +108,7 @@ final class StopSignal: Sendable {
     _ = write(writeEnd, &byte, 1)
   }
 
-  /// It is never taken back.
+  /// Never becomes false again.
   var isRequested: Bool {
     var wait = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
     return poll(&wait, 1, 0) > 0

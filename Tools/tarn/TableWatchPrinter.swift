@@ -2,10 +2,10 @@ import Foundation
 import TarnStore
 import ToolSupport
 
-/// What `tarn watch --table` draws: the rows of a result as they are now, on a screen of its own.
+/// The screen of `tarn watch --table`: the current rows of a result.
 ///
-/// Differences are applied as a table view would apply them. What has just been inserted, changed,
-/// moved or deleted is marked for a moment. Only the rows on the screen are read.
+/// Changes are applied as a table view would apply them. Inserted, changed, moved and deleted rows
+/// are marked for a moment. Only the rows on the screen are read.
 final class TableWatchPrinter: WatchPrinter {
   private let output: OutputPipe
   private let terminal: Terminal
@@ -26,7 +26,7 @@ final class TableWatchPrinter: WatchPrinter {
     var height: Int
   }
 
-  /// Lines of the screen that are no rows: the headings, and the state at the bottom.
+  /// Lines that do not show rows: the headings, and the status line at the bottom.
   private static let otherLines = 2
 
   init(_ output: OutputPipe, _ terminal: Terminal, highlighted: [String]) {
@@ -40,10 +40,10 @@ final class TableWatchPrinter: WatchPrinter {
 
   deinit { leave() }
 
-  /// Where keys come from, -1 if nowhere.
+  /// The descriptor that keys are read from, -1 for none.
   var keyDescriptor: Int32 { keys?.descriptor ?? -1 }
 
-  // MARK: - What there is
+  // MARK: - Contents
 
   func initial(
     _ view: ClassView, _ version: Version, count: Int, _ row: @escaping (Int) throws -> WatchedRow
@@ -79,9 +79,9 @@ final class TableWatchPrinter: WatchPrinter {
 
   // MARK: - Keys and time
 
-  /// Does what the keys say, and lets marks go that were shown for long enough.
+  /// Handles keys, and removes marks that were shown long enough.
   ///
-  /// - Returns: false if the person has had enough.
+  /// - Returns: false if the user quits.
   func tick() throws -> Bool {
     var isStale = viewport.expire(now: .now)
     for key in keys?.pressed() ?? [] {
@@ -114,7 +114,7 @@ final class TableWatchPrinter: WatchPrinter {
     var texts = try layOut(shown, view)[...]
     var text = "\u{1b}[H" + line(texts.popFirst() ?? "", .bold)
     for (shown, cells) in zip(shown, texts) { text += line(cells, shown.kind?.style) }
-    // What is below the last row goes, then the state is written into the last line.
+    // Clears the lines below the last row, then writes the status line.
     text += "\u{1b}[J\u{1b}[\(size.height);1H" + state(view)
     try output.write(control: text)
     _ = try output.writeWhatGoes()
@@ -134,7 +134,7 @@ final class TableWatchPrinter: WatchPrinter {
     }
   }
 
-  /// The headings, then the rows. Columns are as wide as the rows on the screen need them.
+  /// The headings, then the rows. The rows on the screen determine the widths.
   private func layOut(_ shown: [ShownRow], _ view: ClassView) throws -> [String] {
     let keyName = view.schema.primaryKey.map { view.schema[$0].name } ?? "object"
     let key: [TextTable.Column] = view.showsSome ? [] : [.init(keyName)]
@@ -145,7 +145,7 @@ final class TableWatchPrinter: WatchPrinter {
       let front =
         [kind?.sign ?? " ", position.map { "\($0)" } ?? ""]
         + (view.showsSome ? [] : [ValueText.shown(row.key)])
-      // A row that went with another version of the class has nothing to show under these columns.
+      // A deleted row of an older version of the class does not fit these columns.
       let isSame = row.view == view
       table.add(front, isSame ? row.values : view.columns.map { _ in .value(.null) })
     }
@@ -158,7 +158,7 @@ final class TableWatchPrinter: WatchPrinter {
     return (style.map { terminal.styled(cut, $0) } ?? cut) + "\u{1b}[K\r\n"
   }
 
-  /// The version, what is shown of how much, what happened last, and the keys, as far as they fit.
+  /// The version, the visible range, the last changes and the keys, as far as they fit.
   private func state(_ view: ClassView) -> String {
     let rows = viewport.lines.count { if case .row = $0 { true } else { false } }
     let range = rows == 0 ? "" : "  rows \(viewport.top)–\(viewport.top + rows - 1)"
@@ -182,12 +182,12 @@ final class TableWatchPrinter: WatchPrinter {
 
   // MARK: - The end
 
-  /// Gives the terminal back as it was.
+  /// Restores the terminal.
   func leave() {
     guard isEntered else { return }
     isEntered = false
     output.giveUp()
-    // Past the output, which takes nothing any more after a signal.
+    // Written past the output buffer, which is closed after a signal.
     let bytes = Array(TerminalKeys.leaveScreen.utf8)
     _ = write(STDOUT_FILENO, bytes, bytes.count)
   }

@@ -2,12 +2,12 @@ import Foundation
 import TarnStore
 import ToolSupport
 
-/// The shell for stores: reads the command line, runs one command, and turns whatever ends it into
-/// a message and an exit status.
+/// The shell for stores: parses the command line, runs one command, and turns its outcome into a
+/// message and an exit status.
 ///
-/// What can be judged by the command line alone ends with 2, everything else that goes wrong with
-/// 1. A reader that closed the pipe, and a signal that ends a watch, are no failures. What the
-/// system would end a command for, because a file is damaged, ends with 1 as well: see `LastWords`.
+/// Errors in the command line exit with 2, all others with 1. A reader that closed the pipe, and a
+/// signal that ends a watch, are not errors. A command that is killed because a file is damaged
+/// exits with 1 as well: see `LastWords`.
 enum TarnProgram {
   static let parser = CommandLineParser(
     program: "tarn", version: "\(ToolVersion.text) (LMDB \(Environment.engineVersion))",
@@ -58,20 +58,20 @@ enum TarnProgram {
       write(parser.refusal(error, of: command))
       return .usage
     default:
-      // What was printed before is worth showing; that it fails too is not.
+      // The output so far is worth showing; a second error is not.
       try? output.flush()
       complain("\(error)")
       return .failure
     }
   }
 
-  /// A line on standard error.
+  /// Prints a line on standard error.
   static func complain(_ message: String) {
     write("tarn: \(printableLines(message))\n")
   }
 
   private static func write(_ text: String) {
-    // Nobody is left to be told if this fails.
+    // If this fails, there is nowhere to report it.
     try? FileHandle.standardError.write(contentsOf: Data(text.utf8))
   }
 }

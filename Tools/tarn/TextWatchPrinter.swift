@@ -1,7 +1,7 @@
 import TarnStore
 import ToolSupport
 
-/// Lines for a person: coloured on a terminal, and cut to its width there.
+/// Lines for people, coloured on a terminal and cut to its width.
 struct TextWatchPrinter: WatchPrinter {
   private let output: OutputPipe
   private let terminal: Terminal
@@ -28,7 +28,7 @@ struct TextWatchPrinter: WatchPrinter {
     let shown = min(count, rowsShown)
     if shown == 0 { return }
     let keyName = view.schema.primaryKey.map { view.schema[$0].name } ?? "object"
-    // What names the objects comes first, unless it was left out of the columns asked for.
+    // The objects' names come first, unless `--columns` leaves them out.
     let key: [TextTable.Column] = view.showsSome ? [] : [.init(keyName)]
     var table = RowTable(view, leading: [.init("", .right)] + key, highlighted: highlighted)
     for index in 0..<shown {
@@ -99,7 +99,7 @@ struct TextWatchPrinter: WatchPrinter {
   }
 
   private func changes(_ modification: WatchedModification) -> String {
-    if modification.isEmpty { return "(rewritten, or changed behind a link)" }
+    if modification.isEmpty { return "(rewritten, or changed via a link)" }
     func text(_ index: Int?, _ row: WatchedRow) -> (name: String, value: String)? {
       index.map { (printable(row.view.columns[$0].name), row.values[$0].shown) }
     }

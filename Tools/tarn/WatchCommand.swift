@@ -2,19 +2,18 @@ import Foundation
 import TarnStore
 import ToolSupport
 
-/// `tarn watch`: what there is, then each difference as it happens, until a signal ends it, or the
-/// loss of the file.
+/// `tarn watch`: prints the objects, then each change as it happens, until a signal ends it or the
+/// file is lost.
 ///
-/// The differences are exact: they lead from the version that was shown to the one shown next,
-/// however many commits lie between them. No version is held for a reader that is slow, or that
-/// does not read at all: what was said already waits for it in memory and in a file, and what
-/// happens meanwhile becomes one difference, told when the reader has taken what was before.
+/// The changes are exact: they lead from the version shown last to the one shown next, however many
+/// commits lie between. A slow reader holds no version: unread output waits in memory and in a
+/// file, and commits meanwhile are merged into one change, printed when the reader has caught up.
 struct WatchCommand {
-  /// How long a reader may take nothing before what is left for it is given up, once there is
-  /// nothing to follow any more.
+  /// How long the reader may read nothing, once there is nothing more to follow, before its output
+  /// is discarded.
   private static let patienceMilliseconds: Int32 = 1000
 
-  /// What can be asked of one class only.
+  /// Options that need a class.
   private static let optionsOfClass = [
     "where", "sort", "limit", "offset", "columns", "table", "explain", "group", "aggregates",
   ]
@@ -50,7 +49,7 @@ struct WatchCommand {
     rowsShown = try arguments.integer("rows", default: 20, in: 0...(.max))
     differencesMax = try arguments.integer("exit-after", default: .max, in: 1...(.max))
     if usesTable, let other = ["json", "no-initial"].first(where: arguments.has) {
-      throw UsageError("--table and --\(other) exclude each other")
+      throw UsageError("--table and --\(other) cannot be combined")
     }
     if className == nil,
       let option = Self.optionsOfClass.first(where: arguments.has)
@@ -70,13 +69,13 @@ struct WatchCommand {
     defer { withExtendedLifetime(trap) {} }
     let store = try StoreAccess.openExisting(path)
     if let cause = store.environment.copyCause { return try showCopy(store, cause, output) }
-    // Before the first look, so that nothing can happen unnoticed between the two.
+    // Before the first state is read, so that no commit is missed in between.
     let follower = StoreFollower(store, stop)
     output.neverWait()
     return try follow(store, follower, makePrinter(output), output)
   }
 
-  /// No commit reaches a private copy, so the watch ends after the first state.
+  /// Commits do not reach a private copy, so the watch ends after the first state.
   private func showCopy(
     _ store: Store, _ cause: StorageError, _ output: OutputPipe
   ) throws -> ExitCode {
@@ -91,7 +90,7 @@ struct WatchCommand {
     return .failure
   }
 
-  /// How the first state would be found.
+  /// Prints the query plan of the first state.
   private func explain(_ output: OutputPipe) throws -> ExitCode {
     let reader = try SnapshotReader(StoreAccess.openExisting(path).newestSnapshot())
     let view = try ClassView.named(className ?? "", in: reader.schema, path)
@@ -100,7 +99,7 @@ struct WatchCommand {
     return .success
   }
 
-  /// A table needs a terminal; anywhere else it is lines of text.
+  /// A table needs a terminal; elsewhere the output is text.
   private func makePrinter(_ output: OutputPipe) -> any WatchPrinter {
     if usesJSON { return JSONWatchPrinter(output) }
     if usesTable, terminal.isTerminal {
@@ -113,7 +112,7 @@ struct WatchCommand {
     TextWatchPrinter(output, terminal, rowsShown: rowsShown, highlighted: highlighted)
   }
 
-  /// A function of its own, so that nothing but the result holds the first snapshot.
+  /// A separate function, so that only the result holds the first snapshot.
   private func begin(_ store: Store) throws -> any Watched {
     let snapshot = try store.newestSnapshot()
     guard let className else { return try WatchedClasses(snapshot) }
@@ -124,7 +123,7 @@ struct WatchCommand {
     return try WatchedResult(view, condition, order, window, snapshot)
   }
 
-  /// What is left to be written when it returns waits in the output, which holds no version.
+  /// Output that is unread when it returns is buffered and holds no version.
   private func follow(
     _ store: Store, _ follower: StoreFollower, _ printer: any WatchPrinter, _ output: OutputPipe
   ) throws -> ExitCode {
@@ -145,7 +144,7 @@ struct WatchCommand {
       switch event {
       case .stopped, .readerGone: return .success
       case .writable, .silence, .keys: continue
-      // What was committed before the file went away is still to be told.
+      // Commits before the file was lost are still printed.
       case .news, .lost: told += try look(store, watched, isWritten ? printer : nil)
       }
       if event == .lost, told < differencesMax {
@@ -155,10 +154,10 @@ struct WatchCommand {
     return .success
   }
 
-  /// Moves to the newest version.
+  /// Advances to the newest version.
   ///
-  /// - Parameter printer: nil while nothing can be told.
-  /// - Returns: how many differences were told.
+  /// - Parameter printer: nil while the output cannot be written.
+  /// - Returns: the number of changes printed.
   private func look(
     _ store: Store, _ watched: any Watched, _ printer: (any WatchPrinter)?
   ) throws -> Int {
@@ -175,8 +174,8 @@ struct WatchCommand {
     return 0
   }
 
-  /// The end of what is followed. A reader who reads gets all that was to be told; one who does not
-  /// is not waited for.
+  /// Ends the watch. A reader that still reads gets all output; one that does not is not waited
+  /// for.
   private func end(
     _ follower: StoreFollower, _ watched: any Watched, _ printer: any WatchPrinter,
     _ output: OutputPipe
@@ -199,7 +198,7 @@ struct WatchCommand {
     }
   }
 
-  /// The properties that the query is about: a person wants to see these first.
+  /// The properties that the query uses, which people want to see first.
   private var highlighted: [String] {
     order.compactMap(\.path.first) + condition.propertyNames
   }

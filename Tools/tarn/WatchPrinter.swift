@@ -1,16 +1,16 @@
 import TarnStore
 import ToolSupport
 
-/// Shows what a watch finds.
+/// Prints the results of a watch.
 protocol WatchPrinter {
-  /// - Parameter row: the object at a position, now and after each difference of a result.
+  /// - Parameter row: the object at a position of a result, now and after each change.
   func initial(
     _ view: ClassView, _ version: Version, count: Int,
     _ row: @escaping (Int) throws -> WatchedRow) throws
   func difference(_ view: ClassView, _ difference: WatchedDifference) throws
 }
 
-/// One JSON object a line, every value in it.
+/// Prints JSON, one object per line, with all values.
 struct JSONWatchPrinter: WatchPrinter {
   private let output: OutputPipe
 
@@ -28,7 +28,7 @@ struct JSONWatchPrinter: WatchPrinter {
       let row = try row(index)
       view.write(row.values, to: &json)
       if namesByKeys { keys.append(row.key) }
-      // What is gathered goes out in pieces; the pipe has a buffer of its own.
+      // Written in chunks; the pipe has a buffer of its own.
       if json.bytes.count > 1 << 15 { try output.write(json.takeBytes()) }
     }
     json.endArray()
@@ -38,7 +38,7 @@ struct JSONWatchPrinter: WatchPrinter {
     try output.write(json.bytes)
   }
 
-  /// What later lines name the objects by, where no property does.
+  /// Writes the keys that name the objects in later lines, if no property does.
   private func write(_ keys: [Value], to json: inout JSONText) {
     json.key("keys")
     json.beginArray()
@@ -107,7 +107,7 @@ struct JSONWatchPrinter: WatchPrinter {
     }
     json.endObject()
   }
-  /// The values of some columns.
+  /// Writes the values of some columns.
   private func write(
     _ name: String, _ row: WatchedRow, _ indices: [Int], to json: inout JSONText
   ) {

@@ -1,39 +1,39 @@
 import TarnStore
 import ToolSupport
 
-/// What is being watched, at the version that was shown last, or on the way to be shown.
+/// The watched objects, at the version shown last or on the way to the next one.
 ///
-/// While nobody takes what is written, nothing can be shown. Then the versions that come are only
-/// gathered: of what they touch it is remembered how it was shown, and the newest is moved to. So
-/// no old version is held, however long the reader sleeps, and what is told in the end is one
-/// difference from what was shown to what is there. What is remembered grows with the objects that
-/// were touched, not with the commits.
+/// While the output cannot be written, nothing can be shown. New versions are then gathered: the
+/// watch advances to the newest one and remembers how each object that they touch was shown. So no
+/// old version is held however slow the reader is, and in the end one change leads from what was
+/// shown to the newest version. Memory grows with the number of objects touched, not with the
+/// number of commits.
 protocol Watched: AnyObject {
-  /// The newest version looked at.
+  /// The newest version seen.
   var snapshot: Snapshot { get }
-  /// Whether `snapshot` is newer than what was shown.
+  /// Whether `snapshot` is newer than the version shown.
   var hasGathered: Bool { get }
   func showInitial(_ printer: any WatchPrinter) throws
-  /// Moves to `newest` and shows what `changes`, which lead there, have changed.
+  /// Advances to `newest` and prints `changes`, which lead there.
   ///
-  /// - Precondition: nothing is gathered, and the schema did not change in an incompatible way.
-  /// - Returns: how many differences were shown.
+  /// - Precondition: nothing is gathered, and the schema did not change incompatibly.
+  /// - Returns: the number of changes printed.
   func advance(
     to newest: Snapshot, _ changes: ChangeSet, _ printer: any WatchPrinter
   ) throws -> Int
-  /// Moves to `newest` and remembers how what `changes` touched was shown.
+  /// Advances to `newest` and remembers how the objects that `changes` touch were shown.
   func gather(to newest: Snapshot, _ changes: ChangeSet) throws
-  /// Shows what was gathered.
-  /// - Returns: how many differences were shown.
+  /// Prints what was gathered.
+  /// - Returns: the number of changes printed.
   func tellGathered(_ printer: any WatchPrinter) throws -> Int
 }
 
-/// All classes, straight from the change sets: no order, so no positions.
+/// All classes, directly from the change sets, without order and positions.
 final class WatchedClasses: Watched {
-  /// The way from what was shown to what is there.
+  /// The changes since the version shown.
   private struct Gathered {
     let schema: SchemaView
-    /// How the objects were shown that something happened to; nil for those that were not there.
+    /// The changed objects as they were shown; nil for those that did not exist.
     var rows: [ClassID: [ObjectKey: WatchedRow?]] = [:]
     var changes: ChangeSet
   }
@@ -66,7 +66,7 @@ final class WatchedClasses: Watched {
     changes.isCleared ? try keys(of: changes.id, old) : changes.deleted
   }
 
-  // MARK: - One version after the other
+  // MARK: - One version at a time
 
   func advance(
     to newest: Snapshot, _ changes: ChangeSet, _ printer: any WatchPrinter
@@ -93,12 +93,12 @@ final class WatchedClasses: Watched {
     return told
   }
 
-  // MARK: - Many versions as one
+  // MARK: - Merging versions
 
   func gather(to newest: Snapshot, _ changes: ChangeSet) throws {
     let old = reader
     reader = try SnapshotReader(newest)
-    // Values are compared as wholes.
+    // Values are compared as a whole.
     var next = changes
     for index in next.classes.indices { next.classes[index].sequences = [] }
     var gathered =
@@ -113,7 +113,7 @@ final class WatchedClasses: Watched {
     self.gathered = gathered
   }
 
-  /// Keys of the class to which something happened. After a migration that may be all.
+  /// The objects of the class that changed; after a migration possibly all.
   private func touched(
     _ id: ClassID, _ changes: ChangeSet, _ old: SnapshotReader
   ) throws -> KeySet {
@@ -129,7 +129,7 @@ final class WatchedClasses: Watched {
     return keys
   }
 
-  /// What nothing happened to so far is now as it was when it was shown.
+  /// Objects that have not changed so far are now as they were shown.
   private func remember(
     _ key: ObjectKey, in id: ClassID, _ old: SnapshotReader, _ gathered: inout Gathered
   ) throws {

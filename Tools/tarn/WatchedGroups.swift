@@ -2,18 +2,18 @@ import Tarn
 import TarnStore
 import ToolSupport
 
-/// Groups of the objects that a condition finds. A live source follows them; its tables have all
+/// Groups of the objects that a filter matches. A live source maintains them. Its tables hold all
 /// that is shown, so no old version is read.
 final class WatchedGroups: Watched {
   private let question: GroupQuestion
   private let condition: Condition
-  /// Which of the groups are shown, by their positions.
+  /// The positions of the groups shown.
   private let window: Range<Int>
   private var view: ClassView
   private let version: WatchedVersion
   private let source: LiveSource<GroupsModel>
   private let seen: SourceView
-  /// The way from what was shown to what is there, with the view of what was shown.
+  /// The changes since the version shown, and the view of that version.
   private var gathered: (view: ClassView, step: GroupsStep?)?
 
   var snapshot: Snapshot { version.reader.snapshot }
@@ -41,15 +41,15 @@ final class WatchedGroups: Watched {
     }
   }
 
-  /// The group at a position of what is shown.
+  /// The group at a position of the window.
   private func row(at index: Int, of table: GroupTable, _ view: ClassView) -> WatchedRow {
     let position = window.lowerBound + index
     return WatchedRow(group: question.row(at: position, of: table), at: index, view)
   }
 
-  /// Takes the next version for the one to look at.
+  /// Advances to the next version.
   ///
-  /// - Returns: what it did to the groups, nil if nothing.
+  /// - Returns: the changes of the groups, nil if there are none.
   private func move(to newest: Snapshot, _ changes: ChangeSet) throws -> GroupsStep? {
     if newest.schema.epoch != snapshot.schema.epoch { try bind(to: newest) }
     try source.follow(version.move(to: newest, changes))
@@ -89,7 +89,7 @@ final class WatchedGroups: Watched {
     return try tell(step, gathered.view, printer)
   }
 
-  /// - Returns: how many differences were shown.
+  /// - Returns: the number of changes printed.
   private func tell(
     _ step: GroupsStep, _ old: ClassView, _ printer: any WatchPrinter
   ) throws -> Int {

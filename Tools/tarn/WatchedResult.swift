@@ -2,26 +2,26 @@ import Tarn
 import TarnStore
 import ToolSupport
 
-/// A sorted, filtered result. A live source follows it and says what became of its rows; here they
-/// are read and shown.
+/// A sorted, filtered result. A live source maintains its rows and reports their changes; this
+/// class reads and shows them.
 final class WatchedResult: Watched {
-  /// The way from what was shown to what is there.
+  /// The changes since the version shown.
   private struct Gathered {
     let view: ClassView
-    /// Of all versions since; nil while they did nothing to the rows.
+    /// The merged step of all versions since; nil while the rows have not changed.
     var step: ResultStep?
-    /// How the rows were shown that something happened to.
+    /// The changed rows as they were shown.
     var rows: [ObjectKey: WatchedRow] = [:]
   }
 
   private let condition: Condition
   private let order: [OrderTerm]
-  /// Which of the rows are shown, by their positions.
+  /// The positions of the rows shown.
   private let window: Range<Int>
   private var view: ClassView
   private let version: WatchedVersion
   private let source: LiveSource<WatchedRows>
-  /// A row is modified with what it has a link to.
+  /// A row counts as modified if an object that it links to is.
   private let seen: SourceView
   private var gathered: Gathered?
 
@@ -51,17 +51,17 @@ final class WatchedResult: Watched {
     }
   }
 
-  /// How many rows of all are shown.
+  /// How many of all rows are shown.
   private func shown(_ count: Int) -> Int { window.clamped(to: 0..<count).count }
 
-  /// The object at a position of what is shown.
+  /// The object at a position of the window.
   private func key(at index: Int, _ rows: OrderedRoot) -> ObjectKey {
     rows.key(at: window.lowerBound + index)
   }
 
-  /// Takes the next version for the one to look at.
+  /// Advances to the next version.
   ///
-  /// - Returns: what it did to the rows, nil if nothing.
+  /// - Returns: the changes of the rows, nil if there are none.
   private func move(to newest: Snapshot, _ changes: ChangeSet) throws -> ResultStep? {
     if newest.schema.epoch != snapshot.schema.epoch { try bind(to: newest) }
     try source.follow(version.move(to: newest, changes))
@@ -79,14 +79,14 @@ final class WatchedResult: Watched {
     }
   }
 
-  /// - Returns: how many differences were shown.
+  /// - Returns: the number of changes printed.
   private func tell(_ difference: WatchedDifference, _ printer: any WatchPrinter) throws -> Int {
     if difference.isEmpty { return 0 }
     try printer.difference(view, difference)
     return 1
   }
 
-  // MARK: - One version after the other
+  // MARK: - One version at a time
 
   func advance(
     to newest: Snapshot, _ changes: ChangeSet, _ printer: any WatchPrinter
@@ -113,14 +113,14 @@ final class WatchedResult: Watched {
     return try tell(difference, printer)
   }
 
-  // MARK: - Many versions as one
+  // MARK: - Merging versions
 
   func gather(to newest: Snapshot, _ changes: ChangeSet) throws {
     let before = version.reader
     var gathered = self.gathered.take() ?? Gathered(view: view)
     if let step = try move(to: newest, changes) {
       let all = gathered.step?.merging(step) ?? step
-      // What nothing happened to so far is now as it was when it was shown.
+      // Rows that have not changed so far are now as they were shown.
       for key in step.keys where gathered.rows[key] == nil {
         guard all.before.position(of: key) != nil else { continue }
         gathered.rows[key] = try WatchedRow(gathered.view, key, before)
@@ -135,7 +135,7 @@ final class WatchedResult: Watched {
     let reader = version.reader
     func before(_ index: Int) throws -> WatchedRow {
       let key = key(at: index, step.before)
-      // All that differs has been remembered.
+      // Every row that differs has been remembered.
       var row = try gathered.rows[key] ?? WatchedRow(gathered.view, key, reader)
       row.index = index
       return row

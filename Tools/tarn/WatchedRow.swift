@@ -1,15 +1,15 @@
 import TarnStore
 import ToolSupport
 
-/// An object as it is shown: its values, and the class as it was in the version that has them.
+/// An object as shown: its values, and its class in the version of the values.
 struct WatchedRow {
   var view: ClassView
-  /// Where it is in a result; nil where there is no order.
+  /// Its position in a result; nil if there is no order.
   var index: Int?
   var key: Value
   /// In the order of the view's columns.
   var values: [Field]
-  /// What names it among the others; nil for the one group of all objects.
+  /// The key that names it; nil for a single group of all objects.
   var name: Value? { view.isOfGroups && view.keyPosition == nil ? nil : key }
 
   init(
@@ -32,7 +32,7 @@ struct WatchedRow {
     key = view.keyPosition.map { values[$0] } ?? .null
   }
 
-  /// An object that a change record names as one of that state: it has to be there.
+  /// An object that a change record names for that version, so it must exist.
   init(of key: ObjectKey, _ view: ClassView, _ reader: SnapshotReader) throws {
     guard let values = try view.fields(of: key, reader) else {
       throw Self.missing(key, view, reader)
@@ -48,16 +48,16 @@ struct WatchedRow {
         + "version \(reader.snapshot.version.rawValue) does not have")
   }
 
-  /// The object as the reader shows it.
+  /// The object in the reader's version.
   init(_ view: ClassView, _ key: ObjectKey, at index: Int? = nil, _ reader: SnapshotReader) throws {
     try self.init(view, key, view.fields(of: key, reader), at: index, reader)
   }
 }
 
-/// An object that stayed, before and after. Only `changed` columns differ.
+/// A modified object, before and after. Only `changed` columns differ.
 struct WatchedModification {
-  /// Indices of one column among those of the old row and of the new one; nil where it was not
-  /// there yet or is not there any more.
+  /// The index of a column in the old row and in the new one; nil if the column does not exist
+  /// there.
   struct Column {
     var old: Int?
     var new: Int?
@@ -66,7 +66,7 @@ struct WatchedModification {
   var old: WatchedRow
   var new: WatchedRow
   var changed: [Column] = []
-  /// What changed inside of lists, sets and maps; their columns are not among `changed`.
+  /// The changes inside lists, sets and maps, whose columns are not in `changed`.
   var sequences: [WatchedSequence] = []
 
   var isEmpty: Bool { changed.isEmpty && sequences.isEmpty }
@@ -79,7 +79,7 @@ struct WatchedModification {
       old.view.columns.firstIndex { $0.id == column.id }
     }
     for case let index? in indices { gone.remove(index) }
-    // A migration may have given the property a new column.
+    // A migration may have replaced the property's column.
     for (index, column) in new.view.columns.enumerated() where indices[index] == nil {
       indices[index] = gone.first { old.view.columns[$0].name == column.name }
       if let found = indices[index] { gone.remove(found) }
@@ -92,20 +92,20 @@ struct WatchedModification {
   }
 }
 
-/// What one class's part of a difference is.
+/// The change of one class or result.
 struct WatchedDifference {
   var version: Version
-  /// Objects after the change: of the result, or of the class.
+  /// The number of objects after the change, in the result or in the class.
   var count: Int
   var deletions: [WatchedRow] = []
   var insertions: [WatchedRow] = []
   var modifications: [WatchedModification] = []
-  /// Rows that are among both the deletions and the insertions, by their positions.
+  /// Rows that are both deleted and inserted, by position.
   var moves: [IndexChanges.Move] = []
 
   var isEmpty: Bool { deletions.isEmpty && insertions.isEmpty && modifications.isEmpty }
 
-  /// What can happen to a row, as a person sees it.
+  /// The kinds of change that people see.
   enum Kind {
     case insertion, deletion, modification, move
 
@@ -127,7 +127,7 @@ struct WatchedDifference {
     }
   }
 
-  /// How many rows of each kind there are, in a line, as `text` writes a number.
+  /// The number of rows of each kind in one line; `text` formats each number.
   func summary(_ text: (Int, Kind) -> String) -> String {
     let numbers: [(Int, Kind)] = [
       (insertions.count - moves.count, .insertion), (deletions.count - moves.count, .deletion),

@@ -1,10 +1,10 @@
 import TarnStore
 
-/// The rows of a watched result, as a live source of the library.
+/// The rows of a watched result, as the model of a live source.
 ///
-/// They are those of a query, with two rules of the watch's own. A row is shown with its embedded
-/// objects, at any depth, so it is modified with them. And the class may be another one after a
-/// migration: the rows before and after it are then compared as wholes.
+/// They are the rows of a query, with two additional rules. A row is shown with its embedded
+/// objects, at any depth, so it is modified with them. After a migration the class may differ; rows
+/// before and after it are then compared as a whole.
 struct WatchedRows: LiveModel {
   let query: CompiledQuery
 
@@ -12,7 +12,7 @@ struct WatchedRows: LiveModel {
   var concerningClasses: Set<ClassID> { query.concerningClasses }
   var elementClasses: Set<ClassID> { [query.classID] }
 
-  /// Any class may be embedded in one that the rows have.
+  /// Any class may be embedded in the rows.
   func isConcerned(by changes: ChangeSet) -> Bool { true }
 
   func evaluate(_ rows: StoreRows) throws(StorageError) -> ResultRows {
@@ -26,7 +26,7 @@ struct WatchedRows: LiveModel {
 
   func advance(_ content: inout ResultRows, over move: LiveMove) throws(StorageError) -> Step {
     guard case .root(let old) = content else {
-      trap("rows of another kind than the query's: bug in this package")
+      trap("internal error: rows of another kind than the query's")
     }
     if move.changes.schemaChanged {
       let step = try query.stepOverMigration(from: old, over: move.changes, to: move.rows)
@@ -41,8 +41,8 @@ struct WatchedRows: LiveModel {
   /// Anything may be embedded in a row.
   func isQuiet(_ step: Step) -> Bool { false }
 
-  /// Tells also of objects that were not among the rows and still are not: one that replaced
-  /// a row may come among them later.
+  /// Also reports objects that were not rows and still are not: an object that replaced a row may
+  /// become a row later.
   func change(
     _ step: inout Step, _ content: inout ResultRows, _ move: LiveMove, seen reach: ReachPlan
   ) throws(StorageError) -> LiveChange? {
@@ -62,7 +62,7 @@ struct WatchedRows: LiveModel {
     .count(content.count)
   }
 
-  // The watch waits for what it shows: it leaves nothing to a worker.
+  // The watch needs the result at once, so it uses no worker.
 
   func cost(ofEvaluating rows: StoreRows) throws(StorageError) -> LiveCost { .none }
 

@@ -1,41 +1,41 @@
 import TarnStore
 import ToolSupport
 
-/// What changed in one list, set or map of an object that stayed.
+/// The changes of one list, set or map of a modified object.
 struct WatchedSequence {
   struct Element {
     var index: Int
-    /// Of a map.
+    /// The key, for a map.
     var key: String?
     var value: JSONValue
   }
 
   var column: String
-  /// The positions and keys that lead to it inside the property's value; none for its own.
+  /// The positions and keys that lead to it inside the property's value; empty for the value
+  /// itself.
   var path: [JSONValue]
   var deletions: [Element] = []
   var insertions: [Element] = []
   var modifications: [(old: Element, new: Element)] = []
-  /// Positions of elements that are among both the deletions and the insertions.
+  /// Positions of elements that are both deleted and inserted.
   var moves: [IndexChanges.Move] = []
 
   var isEmpty: Bool { deletions.isEmpty && insertions.isEmpty && modifications.isEmpty }
 }
 
-/// Tells what became of objects of a class from one snapshot to another. Lists, sets and maps are
-/// told by the scripts of the commits between the two, so that what stayed in them is not read.
+/// Reads how objects of a class changed between two snapshots. Changes of lists, sets and maps come
+/// from the edit scripts of the commits in between, so unchanged elements are not read.
 ///
-/// The scripts are those of the library's live sources and mean here what they mean there. But no
-/// source is kept for the collections of each row: a source keeps content of its own and is asked
-/// at every version, and a result may have millions of rows of which a commit changes a few. The
-/// rows' source says which; only of those is the difference of a collection made, and nothing of
-/// it is kept.
+/// The scripts have the same meaning as in the library's live sources. But there is no source for
+/// each row's collections: a source holds its content in memory and is asked at every version, and
+/// a result may have millions of rows of which a commit changes a few. The rows' source says which
+/// rows changed. Only their collections are compared, and nothing is kept afterwards.
 struct ModificationReader {
   private let old: (view: ClassView, reader: SnapshotReader)
   private let new: (view: ClassView, reader: SnapshotReader)
   private let scripts: [ObjectKey: [SequenceChange]]
 
-  /// - Parameter changes: those of the class that lead from `old` to `new`.
+  /// - Parameter changes: the class's changes from `old` to `new`.
   init(
     from old: (view: ClassView, reader: SnapshotReader),
     to new: (view: ClassView, reader: SnapshotReader), _ changes: ClassChanges?
@@ -46,7 +46,7 @@ struct ModificationReader {
   }
 
   /// - Parameters:
-  ///   - index: where the object was in a result, and where it is.
+  /// - index: the object's old and new position in a result.
   func modification(
     of key: ObjectKey, at index: (old: Int, new: Int)? = nil
   ) throws -> WatchedModification {
@@ -64,7 +64,7 @@ struct ModificationReader {
     return modification
   }
 
-  /// Those whose list, set or map is the same one as before.
+  /// The columns whose list, set or map is still the same collection.
   private func editedColumns(_ key: ObjectKey) throws -> Set<ColumnID> {
     var result: Set<ColumnID> = []
     for column in new.view.columns where old.view.columns.contains(where: { $0.id == column.id }) {
@@ -102,8 +102,8 @@ struct ModificationReader {
     return found.filter { !$0.isEmpty }
   }
 
-  /// What the script did, and which embedded objects have other contents. Without a script nothing
-  /// came, went or moved.
+  /// The effect of the script, and the embedded objects whose contents changed. Without a script,
+  /// nothing was inserted, removed or moved.
   private func difference(
     _ script: EditScript?, _ column: ColumnSchema, _ place: SequencePlace, path: [JSONValue]
   ) throws -> WatchedSequence {
@@ -133,7 +133,7 @@ struct ModificationReader {
     return result
   }
 
-  /// Where embedded objects are that were there before and have other contents now.
+  /// The positions of embedded objects that existed before and have other contents now.
   private func embeddedPositions(
     _ column: ColumnSchema, _ place: SequencePlace, _ before: StoredSequence,
     _ after: StoredSequence
@@ -152,13 +152,13 @@ struct ModificationReader {
     return KeySet(positions)
   }
 
-  /// The way to each of those lists and maps within the property's value, as it is now.
+  /// The path to each of those lists and maps inside the property's value, in the new version.
   private func paths(
     to ids: Set<CollectionID>, _ column: ColumnSchema, _ place: SequencePlace
   ) throws -> [CollectionID: [JSONValue]] {
     var paths: [CollectionID: [JSONValue]] = [:]
     var pending: [(place: SequencePlace, path: [JSONValue])] = []
-    // A damaged file may refer to one several times.
+    // A damaged file may refer to a collection several times.
     var met: Set<CollectionID> = []
     func take(_ value: Value, _ path: [JSONValue]) {
       switch value {
@@ -254,7 +254,7 @@ extension WatchedSequence {
   private static let elementsShown = 5
   private static let charactersShown = 40
 
-  /// `tags +[0] red -[2] blue ~[1] a → b ↕[4→0]`; values are cut, and so are many of them.
+  /// `tags +[0] red -[2] blue ~[1] a → b ↕[4→0]`; long values and long lists are cut.
   var shown: String {
     let from = Set(moves.map(\.from))
     let to = Set(moves.map(\.to))

@@ -1,16 +1,16 @@
 import Tarn
 import TarnStore
 
-/// The version that a watch is at, as the host of its live sources. It only moves on.
+/// The version of a watch, as the host of its live sources. It only advances.
 final class WatchedVersion: LiveHost {
   private(set) var reader: SnapshotReader
   private(set) var step = 0
 
   init(_ snapshot: Snapshot) throws { reader = try SnapshotReader(snapshot) }
 
-  /// Moves to `newest`. The reader of the version before goes on reading that.
+  /// Advances to `newest`. The old version's reader stays valid.
   ///
-  /// - Returns: the move, to be followed by every source.
+  /// - Returns: the move, which every source must follow.
   func move(to newest: Snapshot, _ changes: ChangeSet) throws -> LiveMove {
     let former = reader.snapshot
     reader = try SnapshotReader(newest)
@@ -19,7 +19,7 @@ final class WatchedVersion: LiveHost {
   }
 
   func shown() -> SnapshotReader { reader }
-  /// All of them have been followed: sources are followed from the first version on.
+  /// Every source has followed all steps: sources start at the first version.
   var recentSteps: RecentSteps { RecentSteps() }
   var activeWrite: ActiveWrite? { nil }
   var isFrozen: Bool { false }

@@ -1,6 +1,7 @@
 #ifndef CTARN_H
 #define CTARN_H
-// Our C: what Swift cannot say. Each header has one subject; this one only gathers them.
+// The library's C code: everything that Swift cannot express. Each header has one subject; this one
+// includes them all.
 #include "ctarn_classes.h"
 #include "ctarn_cluster.h"
 #include "ctarn_collation.h"

@@ -4,28 +4,28 @@
 #include <stdint.h>
 #include <string.h>
 
-// The bytes of a cluster, and the loads that the hot read path makes from them. Little endian,
-// nothing aligned: LMDB promises no alignment inside a page, so every load goes through memcpy.
+// The bytes of a cluster, and the loads of the hot read path. Little endian and unaligned: LMDB
+// guarantees no alignment inside a page, so every load uses memcpy.
 //
 //   0  u8   format, 1
 //   1  u8   flags, 0
 //   2  u16  rows
 //   4  u16  columns described; a column past them is absent
-//   6  u16  bytes in all
+//   6  u16  total bytes
 //   8  u32  checksum (CRC-32C) of the bytes from 12 on
 //  12  u8   key width: 0 keys are base + slot; 1, 2, 4, 8 unsigned offsets from the base
 //  13  u8   0
-//  14  u16  where the key offsets start (of no meaning if the width is 0)
+//  14  u16  where the key offsets start (meaningless if the width is 0)
 //  16  i64  key base
 //  24  ...  column descriptors of 8 bytes: u8 kind, u8 width, u16 data, u16 nulls, u16 aux
-//  ...      key offsets, then what each column's descriptor points to, in their order; nothing
+//  ...      key offsets, then the data of each column's descriptor, in their order, without
 //           overlaps, so that a value written in place changes no other
-//  ...      16 bytes of padding into which nothing points
+//  ...      16 bytes of padding that no descriptor points into
 //
-// nulls: where the null bitmap starts (a set bit is a null), 0 if there is none; it comes before
-// the column's other parts, which follow in the order given below. The padding lets a load of up
-// to 16 bytes start at any byte of data: an integer of any width is one masked load, a string of
-// up to 15 bytes two.
+// nulls: where the null bitmap starts (a set bit is a null), 0 if there is none; it precedes the
+// column's other parts, which follow in the order given below. The padding lets a load of up to 16
+// bytes start at any byte of data: an integer of any width is one masked load, a string of up to
+// 15 bytes two.
 enum {
   TARN_CLUSTER_FORMAT = 1,
   TARN_CLUSTER_HEADER_BYTES = 24,
@@ -34,17 +34,17 @@ enum {
   TARN_CLUSTER_CHECKED_FROM = 12,
 };
 enum {
-  // Nothing stored: every row has null (optional column) or the type's zero.
+  // Nothing stored: every row is null (optional column) or the type's zero.
   TARN_KIND_ABSENT = 0,
   // aux: i64 base; data: unsigned offsets from it, width 0, 1, 2, 4 or 8 bytes.
   TARN_KIND_INT = 1,
   // data: bitmap.
   TARN_KIND_BOOL = 2,
-  // data: width bytes a row, as they are (4 float, 8 double, 12 object id, 16 uuid).
+  // data: width bytes per row, unchanged (4 float, 8 double, 12 object id, 16 uuid).
   TARN_KIND_FIXED = 3,
-  // aux: i64 base of the seconds, i32 base of the nanoseconds, then nanoseconds less their base
-  // in 0 or 4 bytes a row; data: seconds as in KIND_INT. width: that of the seconds in the low
-  // four bits, that of the nanoseconds in the high ones.
+  // aux: i64 base of the seconds, i32 base of the nanoseconds, then nanoseconds less their base in
+  // 0 or 4 bytes per row; data: seconds as in KIND_INT. width: that of the seconds in the low four
+  // bits, that of the nanoseconds in the high ones.
   TARN_KIND_DATE = 4,
   // data: u16 ends, one more than rows, counted from aux, where the bytes start.
   TARN_KIND_BYTES = 5,
@@ -54,7 +54,7 @@ enum {
   // Nothing stored: the value is the row's key.
   TARN_KIND_KEY = 7,
 };
-// In `width` of BYTES: a bitmap of the rows whose value is kept elsewhere, in pieces, lies right
+// In `width` of BYTES: a bitmap of the rows whose value is stored elsewhere, in pieces, lies right
 // before `data`; such a row's own bytes are the value's length as u64.
 enum { TARN_LONG_BITMAP = 0x80 };
 
@@ -66,9 +66,10 @@ struct tarn_column {
   uint16_t aux;
 };
 
-// What a load found. VALUE and NULL are final: a NULL comes with the type's zero, so that the
-// getter of a non-optional property need not tell them apart. LONG: bytes kept elsewhere. SLOW:
-// the cluster does not describe the column, has no such slot or is damaged; the caller finds out.
+// The result of a load. VALUE and NULL are final: a NULL comes with the type's zero, so the getter
+// of a non-optional property need not distinguish them. LONG: the bytes are stored elsewhere. SLOW:
+// the cluster does not describe the column, has no such slot or is damaged; the caller finds out
+// which.
 enum tarn_state {
   TARN_STATE_VALUE = 0,
   TARN_STATE_NULL = 1,
@@ -81,21 +82,21 @@ struct tarn_bool { uint32_t value; enum tarn_state state; };
 struct tarn_float { float value; enum tarn_state state; };
 struct tarn_double { double value; enum tarn_state state; };
 struct tarn_date { int64_t seconds; int32_t nanoseconds; enum tarn_state state; };
-// Numbers made of the bytes with the first byte as the most significant one.
+// Numbers from the bytes, most significant byte first.
 struct tarn_bytes12 { uint64_t high; uint32_t low; enum tarn_state state; };
 struct tarn_bytes16 { uint64_t high; uint64_t low; enum tarn_state state; };
-// `length` of a LONG value is that of the value elsewhere; `bytes` then is of no use.
-// Safe to Swift: the bytes are copied before the instance that they were read through can move.
+// `length` of a LONG value is that of the value elsewhere; `bytes` is then meaningless. Safe to
+// Swift: the bytes are copied before the instance that they were read through can advance.
 struct __attribute__((swift_attr("safe"))) tarn_bytes {
   const uint8_t *bytes;
   uint64_t length;
   enum tarn_state state;
 };
 
-// `pure`, so that Swift neither retains the owner of the bytes around a call nor repeats one.
+// `pure`, so that Swift neither retains the owner of the bytes around a call nor repeats a call.
 #define TARN_LOAD static inline __attribute__((always_inline, pure))
 
-// The number at p, wherever p is.
+// The number at p, aligned or not.
 TARN_LOAD uint16_t tarn_u16(const uint8_t *p) { uint16_t v; memcpy(&v, p, 2); return v; }
 TARN_LOAD uint32_t tarn_u32(const uint8_t *p) { uint32_t v; memcpy(&v, p, 4); return v; }
 TARN_LOAD uint64_t tarn_u64(const uint8_t *p) { uint64_t v; memcpy(&v, p, 8); return v; }
@@ -106,7 +107,7 @@ TARN_LOAD uint64_t tarn_packed(const uint8_t *p, uint32_t width) {
   return tarn_u64(p) & (((UINT64_C(1) << 4 * width) << 4 * width) - 1);
 }
 
-// Begins to fetch the bytes, so that reading them one after the other does not wait for each line.
+// Prefetches the bytes, so that reading them in order does not wait for each cache line.
 static inline __attribute__((always_inline)) void tarn_prefetch(const void *bytes, size_t count) {
   for (size_t at = 0; at < count; at += 64) __builtin_prefetch((const uint8_t *)bytes + at);
 }
@@ -129,16 +130,16 @@ TARN_LOAD struct tarn_column tarn_cluster_column(const void *image, uint32_t col
   return c;
 }
 
-// Where a column's parts begin, 0 if it stores nothing.
+// The offset of a column's first part, 0 if it stores nothing.
 TARN_LOAD uint32_t tarn_column_start(struct tarn_column c) {
   if (c.kind == TARN_KIND_ABSENT || c.kind == TARN_KIND_KEY) return 0;
   if (c.nulls != 0) return c.nulls;
   return c.aux != 0 && c.aux < c.data ? c.aux : c.data;
 }
 
-// Begins to fetch what a cluster of that many bytes stores of a column: up to where the next one
-// begins, and 2 KiB at most, since more would push out what was fetched before. The bytes need
-// not be valid yet; nothing is read but the header and the descriptors that lie inside.
+// Prefetches a column's bytes in a cluster of that many bytes: up to the start of the next column,
+// and 2 KiB at most, because more would evict earlier prefetches. The bytes need not be validated
+// yet; only the header and descriptors inside the cluster are read.
 static inline __attribute__((always_inline)) void tarn_cluster_prefetch(
     const void *image, size_t bytes, uint32_t column) {
   enum { MOST = 2048 };
@@ -168,13 +169,13 @@ TARN_LOAD int64_t tarn_cluster_key(const void *image, uint32_t slot) {
   return (int64_t)(tarn_u64(p + 16) + offset);
 }
 
-// What a load of any type answers for a column of another kind than its own.
+// The result of a load for a column of another kind.
 TARN_LOAD enum tarn_state tarn_other_kind(struct tarn_column c) {
   return c.kind == TARN_KIND_ABSENT ? TARN_STATE_NULL : TARN_STATE_SLOW;
 }
 
-// The loads below never read outside a validated image, whatever column and slot they are given,
-// and answer SLOW for an image without columns.
+// The loads below never read outside a validated image, whatever the column and slot, and return
+// SLOW for an image without columns.
 
 // An integer, a link's object key, or the row's own key.
 TARN_LOAD struct tarn_int tarn_cluster_int(const void *image, uint32_t column, uint32_t slot) {
@@ -202,7 +203,7 @@ TARN_LOAD struct tarn_bool tarn_cluster_bool(const void *image, uint32_t column,
   return (struct tarn_bool){tarn_bit(p + c.data, slot), TARN_STATE_VALUE};
 }
 
-// Where a slot's bytes of a FIXED column of that width are, and whether they count.
+// The position of a slot's bytes in a FIXED column of that width, and their state.
 TARN_LOAD struct tarn_bytes tarn_cluster_fixed(
     const void *image, uint32_t column, uint32_t slot, uint32_t width) {
   const uint8_t *p = (const uint8_t *)image;
@@ -232,7 +233,7 @@ TARN_LOAD struct tarn_double tarn_cluster_double(
   return r;
 }
 
-// A FIXED column of 12 bytes as numbers in the bytes' order.
+// A FIXED column of 12 bytes as numbers, most significant byte first.
 TARN_LOAD struct tarn_bytes12 tarn_cluster_bytes12(
     const void *image, uint32_t column, uint32_t slot) {
   struct tarn_bytes b = tarn_cluster_fixed(image, column, slot, 12);
@@ -241,7 +242,7 @@ TARN_LOAD struct tarn_bytes12 tarn_cluster_bytes12(
                                __builtin_bswap32(tarn_u32(b.bytes + 8)), b.state};
 }
 
-// A FIXED column of 16 bytes as numbers in the bytes' order.
+// A FIXED column of 16 bytes as numbers, most significant byte first.
 TARN_LOAD struct tarn_bytes16 tarn_cluster_bytes16(
     const void *image, uint32_t column, uint32_t slot) {
   struct tarn_bytes b = tarn_cluster_fixed(image, column, slot, 16);
@@ -250,7 +251,7 @@ TARN_LOAD struct tarn_bytes16 tarn_cluster_bytes16(
                                __builtin_bswap64(tarn_u64(b.bytes + 8)), b.state};
 }
 
-// Seconds and nanoseconds, each its column's base and the slot's offset from it.
+// Seconds and nanoseconds, each its column's base plus the slot's offset.
 TARN_LOAD struct tarn_date tarn_cluster_date(const void *image, uint32_t column, uint32_t slot) {
   const uint8_t *p = (const uint8_t *)image;
   if (!tarn_cluster_has(p, column, slot)) return (struct tarn_date){0, 0, TARN_STATE_SLOW};
@@ -265,7 +266,7 @@ TARN_LOAD struct tarn_date tarn_cluster_date(const void *image, uint32_t column,
   return (struct tarn_date){(int64_t)seconds, (int32_t)nanoseconds, TARN_STATE_VALUE};
 }
 
-// The bytes from `start` to `end` after `from`, unless they leave the image.
+// The bytes from `start` to `end` after `from`, unless they extend past the image.
 TARN_LOAD struct tarn_bytes tarn_bytes_between(
     const uint8_t *p, uint32_t from, uint32_t start, uint32_t end) {
   if (__builtin_expect(start > end || from + end + 16 > tarn_u16(p + 6), 0))
@@ -273,7 +274,7 @@ TARN_LOAD struct tarn_bytes tarn_bytes_between(
   return (struct tarn_bytes){p + from + start, end - start, TARN_STATE_VALUE};
 }
 
-// A string's or data's bytes, from a BYTES or DICTIONARY column; LONG with the length alone.
+// The bytes of a string or data, from a BYTES or DICTIONARY column; LONG with only the length.
 TARN_LOAD struct tarn_bytes tarn_cluster_bytes(
     const void *image, uint32_t column, uint32_t slot) {
   const uint8_t *p = (const uint8_t *)image;
@@ -303,8 +304,8 @@ TARN_LOAD struct tarn_bytes tarn_cluster_bytes(
 }
 
 struct tarn_small { uint64_t low; uint64_t high; };
-// The first `length` (at most 15) bytes of what tarn_cluster_bytes found, zeros after them: what
-// Swift's small strings consist of. Reads 16 bytes, which the padding makes safe for bytes in an
+// The first `length` (at most 15) bytes of a result of tarn_cluster_bytes, followed by zeros: the
+// words of Swift's small strings. Reads 16 bytes, which the padding makes safe for bytes in an
 // image and for no others.
 TARN_LOAD struct tarn_small tarn_small_bytes(const uint8_t *bytes, uint32_t length) {
   uint64_t low = tarn_u64(bytes), high = tarn_u64(bytes + 8);
@@ -313,14 +314,14 @@ TARN_LOAD struct tarn_small tarn_small_bytes(const uint8_t *bytes, uint32_t leng
   return (struct tarn_small){low, high & ((UINT64_C(1) << (8 * length & 63)) - 1)};
 }
 
-// An image without rows and columns: every load from it answers SLOW.
+// An image without rows and columns: every load from it returns SLOW.
 TARN_LOAD const void *tarn_cluster_empty(void) {
   static const uint8_t image[40] = {1, 0, 0, 0, 0, 0, 40, 0, 0x69, 0xc7, 0xc9, 0xf7};
   return image;
 }
 
-// CRC-32C (Castagnoli) of the bytes, continued from that of bytes before them, which is 0 if there
-// are none. By the processor's instruction where it has one.
+// CRC-32C (Castagnoli) of the bytes, continued from the CRC of the bytes before them, 0 if there
+// are none. Uses the processor's instruction if it has one.
 uint32_t tarn_crc32c_after(uint32_t before, const void *bytes, size_t count);
 static inline uint32_t tarn_crc32c(const void *bytes, size_t count) {
   return tarn_crc32c_after(0, bytes, count);

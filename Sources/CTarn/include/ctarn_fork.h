@@ -3,45 +3,45 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-// What happens when the process forks: what the child has, and what our threads do meanwhile.
+// Forks: the state of the child, and the library's threads during a fork.
 
 // ---- the child ------------------------------------------------------------------------------
 
 extern uint32_t tarn_fork_count_;
-// Leads to a number that the kernel makes 0 in each child, whichever way it was made.
+// Points to a number that the kernel sets to 0 in each child, however the child was created.
 extern uint32_t *tarn_fork_mark_;
-// What a child does that was made without the C library's fork, at its first look at the mark.
+// Called in a child that was created without the C library's fork, when it first sees the mark.
 void tarn_notice_fork(void);
-// Raised in each forked child: whoever remembers another number was made in the parent.
+// Incremented in each forked child: a value remembered in the parent differs.
 static inline uint32_t tarn_fork_count(void) {
   if (__builtin_expect(__atomic_load_n(tarn_fork_mark_, __ATOMIC_ACQUIRE) == 0, 0))
     tarn_notice_fork();
   return __atomic_load_n(&tarn_fork_count_, __ATOMIC_RELAXED);
 }
-// Was this process made without the C library's fork? Then nobody prepared that library for it: a
-// lock in shared memory would be taken in the name of a thread of the parent's.
+// Was this process created without the C library's fork? Then that library is not prepared for it:
+// a lock in shared memory would be taken in the name of a thread of the parent.
 bool tarn_forked_unprepared(void);
-// From now on a forked child closes this descriptor first of all, so that it does not keep the
-// parent's locks alive. 0, or an errno: EMFILE for a number of 1,048,576 and more.
+// From now on a forked child closes this descriptor first, so that it does not keep the parent's
+// locks alive. 0, or an errno: EMFILE for a number of 1,048,576 or more.
 int tarn_close_in_child(int fd);
-// Undoes it; call it before the descriptor is closed.
+// Undoes tarn_close_in_child(). Call it before closing the descriptor.
 void tarn_forget_in_child(int fd);
-// Gives up the locks of such a descriptor, and closes it. Closing alone is not enough: a program
+// Releases the locks of such a descriptor, and closes it. Closing alone is not enough: a program
 // that is being started (posix_spawn) has a copy of the descriptor until it calls exec, and the
 // locks live as long as any copy.
 void tarn_unlock_and_close(int fd);
 
-// ---- our threads ----------------------------------------------------------------------------
+// ---- the library's threads ------------------------------------------------------------------
 //
-// A lock that another thread holds at the moment of a fork is never let go of in the child. Those
-// of Swift's own runtime are among them: it takes one whenever it makes the metadata of a generic
-// type. So fork waits, before it forks, until each thread of ours sleeps or has ended, and keeps
-// them from going on until it is done. It waits for a second at most: a thread that is busy for
-// longer, or that waits for something of the forking thread's, is not worth a hang.
+// A lock that another thread holds at the moment of a fork is never released in the child. This
+// includes locks of Swift's runtime, which takes one whenever it creates the metadata of a generic
+// type. So fork first waits until each of the library's threads sleeps or has ended, and blocks
+// them until it is done. It waits for a second at most: a thread that is busy for longer, or that
+// waits for the forking thread, must not hang the fork.
 
-// Counts a thread as busy. Waits while the process forks. By who starts it, before it starts; and
-// by itself, after it has slept.
+// Counts a thread as busy. Waits while the process forks. Called by the starting thread before it
+// starts the new one, and by the thread itself after it has slept.
 void tarn_thread_busy(void);
-// Counts it as not busy: before it sleeps, and at its end.
+// Counts the thread as not busy: called before it sleeps, and when it ends.
 void tarn_thread_resting(void);
 #endif

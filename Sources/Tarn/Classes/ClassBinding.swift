@@ -41,7 +41,7 @@ import TarnStore
       var column = UInt16(number)
       if !property.isComputed {
         guard let id = schema.named(property.columnName)?.id else {
-          trap("no column for '\(reflection.name).\(property.name)': bug in this package")
+          trap("internal error: no column for '\(reflection.name).\(property.name)'")
         }
         column = id.rawValue
         propertyOfColumn[id.index] = number

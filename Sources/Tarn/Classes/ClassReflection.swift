@@ -138,12 +138,12 @@ final class ClassReflection: Sendable {
     let key = type._primaryKeyName ?? keys.first?.name
     if let key, type._isOfEmbedded {
       throw ModelError(
-        "The embedded class '\(name)' has a primary key, '\(key)': its objects are found through "
-          + "the object that has them.")
+        "The embedded class '\(name)' has a primary key, '\(key)': its objects are reached only "
+          + "through the objects that own them.")
     }
     if let key, !declared.contains(name: key) {
       throw ModelError(
-        "Class '\(name)' has no @Persisted property '\(key)' to be its primary key.")
+        "Class '\(name)' has no @Persisted property '\(key)' for its primary key.")
     }
     properties = declared.filter { !ignored.contains($0.name) }.map {
       unsafe PropertyReflection(
@@ -247,14 +247,14 @@ extension ClassReflection {
       for property in names {
         guard let number = properties.firstIndex(where: { $0.name == property }) else {
           throw ModelError(
-            "Class '\(name)' names a property '\(property)' in uniqueProperties() that is no "
-              + "@Persisted property of it.")
+            "Class '\(name)' names a property '\(property)' in uniqueProperties() that is not a "
+              + "@Persisted property of the class.")
         }
         let found = properties[number]
         guard found.collection == .none, found.type != .any, !found.isComputed else {
           throw ModelError(
-            "'\(name).\(property)' cannot be in uniqueProperties(): collections and values of any "
-              + "type have nothing that could be compared at once.")
+            "'\(name).\(property)' cannot be in uniqueProperties(): collections and AnyRealmValue "
+              + "properties cannot be compared as a whole.")
         }
         rule.append(number)
       }
@@ -280,7 +280,7 @@ struct ModelError: Error, CustomStringConvertible {
       description = problems[0]
     } else {
       let list = problems.map { "- " + $0 }.joined(separator: "\n")
-      description = "\(problems.count) things are wrong with the model classes:\n\(list)"
+      description = "\(problems.count) problems in the model classes:\n\(list)"
     }
   }
 }

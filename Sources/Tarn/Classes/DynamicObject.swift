@@ -60,7 +60,7 @@ enum DynamicValue: AnyPersisted {
   static func unboxed(_ boxed: _BoxedValue) -> Any? { boxed.value.plain }
 
   private static func hasNoStorage() -> Never {
-    trap("a dynamic property has no wrapper: bug in this package")
+    trap("internal error: a dynamic property has no wrapper")
   }
 
   static var description: _ColumnDescription { hasNoStorage() }

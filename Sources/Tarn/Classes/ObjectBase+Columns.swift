@@ -11,7 +11,7 @@ extension ObjectBase {
     guard let working = unsafe _working else { return nil }
     assert(
       unsafe _instance == nil || _isWritten(in: working.toOpaque()),
-      "an accessor has a column that the open write does not know: bug in this package")
+      "internal error: an accessor has a column that the open write does not know")
     return unsafe working.takeUnretainedValue()
   }
 

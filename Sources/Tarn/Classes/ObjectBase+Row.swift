@@ -6,7 +6,7 @@ extension ObjectBase {
   /// The object's instance. Traps for an unmanaged object.
   @inline(__always)
   private final var managing: Instance {
-    guard let _instance else { trap("an unmanaged object has no row: bug in this package") }
+    guard let _instance else { trap("internal error: an unmanaged object has no row") }
     return _instance
   }
 
@@ -30,12 +30,12 @@ extension ObjectBase {
   final func _trapInvalid() -> Never {
     if let damage {
       trap(
-        "Tarn cannot go on reading: the file is damaged: \(damage). `tarn inspect --check` looks "
-          + "at all of it.")
+        "Tarn cannot continue: the file is damaged: \(damage). `tarn inspect --check` checks "
+          + "all of it.")
     }
     trap(
-      "Object has been deleted or invalidated: an object of class '\(_className)' is used after "
-        + "that. Check isInvalidated first.")
+      "Object has been deleted or invalidated: an object of class '\(_className)' was used "
+        + "afterwards. Check isInvalidated first.")
   }
 
   /// The reason why an existing row cannot be found; nil for a deleted one.
@@ -255,7 +255,7 @@ extension ObjectBase {
     guard _state.contains(.frozen) else { return }
     trap(
       "A frozen object of class '\(_className)' cannot become part of a live Realm, nor be deleted "
-        + "from it. thaw() it first, and use what that gives.")
+        + "from it. Call thaw() first, and use the object that it returns.")
   }
 }
 

@@ -93,22 +93,22 @@ extension Persisted {
     message: """
       this type cannot be stored. Use List<Element> for an array, MutableSet<Element> for a set, \
       Map<String, Value> for a dictionary, Int for an unsigned integer, an optional for an object, \
-      PersistableEnum for an enum and CustomPersistable for a type of your own
+      PersistableEnum for an enum and CustomPersistable for a custom type
       """
   )
   /// Never called: for types that cannot be stored.
-  public init() { trap("a type that cannot be stored") }
+  public init() { trap("@Persisted needs a type that can be stored") }
 
   @available(
     *, unavailable,
     message: """
       this type cannot be stored. Use List<Element> for an array, MutableSet<Element> for a set, \
       Map<String, Value> for a dictionary, Int for an unsigned integer, an optional for an object, \
-      PersistableEnum for an enum and CustomPersistable for a type of your own
+      PersistableEnum for an enum and CustomPersistable for a custom type
       """
   )
   /// Never called: for types that cannot be stored.
-  public init(wrappedValue: Value) { trap("a type that cannot be stored") }
+  public init(wrappedValue: Value) { trap("@Persisted needs a type that can be stored") }
 }
 
 extension Persisted where Value: _Persistable & _Indexable {
@@ -298,7 +298,7 @@ extension Persisted: AnyPersisted where Value: _Persistable {
     elements: any SequenceBacking, _ object: ObjectBase, at field: UnsafeMutableRawPointer
   ) {
     guard let value = Value._collection(_SequenceHandle(elements)) else {
-      trap("'\(Value.self)' is no collection: bug in this package")
+      trap("internal error: '\(Value.self)' is not a collection")
     }
     unsafe assign(value, object, at: field)
   }

@@ -98,7 +98,7 @@ extension ObjectBase {
   /// Called before a property of an observed unmanaged object is assigned.
   public final func _beginAssigning(_ number: UInt16) -> _UnmanagedTelling {
     guard let observers = unmanagedObservers else {
-      trap("an observed object without observers: bug in this package")
+      trap("internal error: an observed object without observers")
     }
     let (property, column) = (_reflection.properties[Int(number)], ColumnID(number))
     let telling = observers.begin(column, .setting)
@@ -146,8 +146,8 @@ extension ObjectBase {
     require(
       unmanagedObservers?.isEmpty != false,
       "An object of class '\(_className)' with observed properties cannot be added to a Realm: "
-        + "what its observers are told of would be another thing. Invalidate their tokens first, "
-        + "and observe it anew once it is added.")
+        + "its observers watch the unmanaged object. Invalidate their tokens, add the object, "
+        + "then observe it again.")
     _endObservers()
   }
 }
@@ -166,7 +166,7 @@ protocol UnmanagedCollection: AnyObject {
 extension ClassReflection {
   fileprivate func number(of property: PropertyReflection) -> ColumnID {
     guard let number = properties.firstIndex(where: { $0.name == property.name }) else {
-      trap("'\(property.name)' is not a property of '\(name)': bug in this package")
+      trap("internal error: '\(property.name)' is not a property of '\(name)'")
     }
     return ColumnID(UInt16(number))
   }

@@ -16,7 +16,7 @@ enum Bounds {
     require(
       position >= 0 && position <= count,
       "Index \(position) is out of bounds (must be \(count) or less) of \(title(of: collection)). "
-        + "Insert at an existing position, or at count.")
+        + "Insert at an existing position or at count.")
   }
 
   /// Traps for a number of elements that is negative or larger than the count.

@@ -33,7 +33,7 @@ extension Map {
     for (key, value) in entries {
       require(
         !backing.find(key._mapKey).isFound,
-        "A map was given the key '\(key)' twice. Leave one of the two.")
+        "A map was given the key '\(key)' twice. Remove one of the two.")
       updateValue(value, forKey: key)
     }
   }

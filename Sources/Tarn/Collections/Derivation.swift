@@ -17,7 +17,7 @@ public struct _Derivation {
   static func trapUnmanaged() -> Never {
     trap(
       "Only collections which are managed by a Realm can be queried and sorted; add the object "
-        + "that has this one first.")
+        + "that owns this one first.")
   }
 }
 
@@ -58,7 +58,7 @@ extension LinkingObjects {
     if target._isInvalidated { target._trapInvalid() }
     let binding = core.binding(of: Element.self)
     guard let column = binding.column(originProperty) else {
-      trap("no column for '\(originProperty)': bug in this package")
+      trap("internal error: no column for '\(originProperty)'")
     }
     let owner = LinkTarget(classID: target._binding!.classID, key: ObjectKey(target._key))
     var spec = QuerySpec(Element.self)

@@ -48,7 +48,7 @@ extension CollectionDelta where Element: RealmCollectionValue {
         .insert(offset: position, element: identity, associatedWith: origins[position]))
     }
     guard let difference = Swift.CollectionDifference(changes) else {
-      trap("a change with a position twice: bug in this package")
+      trap("internal error: a change with a position twice")
     }
     return difference
   }
@@ -65,7 +65,7 @@ where
     case .initial(let collection): identities = collection.map { ElementIdentity(of: $0) }
     case .update(_, let delta):
       guard let new = identities.applying(delta.difference(from: identities)) else {
-        trap("a difference that does not fit what it was made from: bug in this package")
+        trap("internal error: a difference that does not fit its origin")
       }
       identities = new
     case .error: break

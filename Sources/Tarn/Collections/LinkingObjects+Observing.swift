@@ -62,7 +62,7 @@ extension LinkingObjects: RealmCollection, DumpedCollection {
     return core.changeOrigin(of: source, isDynamic: false) {
       revived(core)
     } _: { value in
-      guard case .link(let key) = value else { trap("no object links here: bug in this package") }
+      guard case .link(let key) = value else { trap("internal error: no object links here") }
       return Element._element(of: core.object(Element.self, key))
     }
   }
@@ -71,7 +71,7 @@ extension LinkingObjects: RealmCollection, DumpedCollection {
     guard let target, let core = target._core else {
       trap(
         "Only collections which are managed by a Realm support change notifications; add the "
-          + "object that has this one first.")
+          + "object that owns this one first.")
     }
     return (core, core.liveBacklinks(target, from: Element.self, property: originProperty))
   }
@@ -93,7 +93,7 @@ extension RealmCore {
     if target._isInvalidated { target._trapInvalid() }
     let binding = binding(of: origin)
     guard let column = binding.column(property) else {
-      trap("no column for '\(property)': bug in this package")
+      trap("internal error: no column for '\(property)'")
     }
     let owner = LinkTarget(classID: target._binding!.classID, key: ObjectKey(target._key))
     let model = BacklinksModel(to: owner, from: binding.classID, column, shown().schema)

@@ -61,9 +61,9 @@ extension LinkingObjects: RandomAccessCollection {
           + "\(property). Add the object to a Realm first.")
     }
     trap(
-      "Index \(position) is out of bounds (must be less than \(count)): so many objects link to an "
-        + "object of class '\(target._className)' through \(property). Check count first, or use "
-        + "first, last or indices.")
+      "Index \(position) is out of bounds (must be less than \(count)): that many objects link to "
+        + "an object of class '\(target._className)' through \(property). Check count first, or "
+        + "use first, last or indices.")
   }
 
   /// Iterates the objects that link here now: changes made meanwhile do not affect it.
@@ -95,7 +95,8 @@ extension LinkingObjects: _Persistable {
     let property = object._reflection.properties[Int(column)]
     trap(
       "'\(object._className).\(property.name)' is computed and cannot be set: set "
-        + "'\(Element.className()).\(property.originProperty ?? "")' of those that shall link here."
+        + "'\(Element.className()).\(property.originProperty ?? "")' of the objects that should "
+        + "link here."
     )
   }
   /// The value stays in the object, which needs it when it is unmanaged again.

@@ -16,7 +16,7 @@ private struct LinkingPassage<Element: ObjectBase>: Passage {
 
 extension LinkingObjects {
   public func _passage() -> _Passage {
-    guard let target else { trap("backlinks of no object: bug in this package") }
+    guard let target else { trap("internal error: backlinks without an object") }
     return _Passage(
       LinkingPassage<Element>(target: target.objectPassage, originProperty: originProperty),
       createdInWrite: target._createdInWrite)

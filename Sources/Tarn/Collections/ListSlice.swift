@@ -30,8 +30,8 @@ public struct ListSlice<Element: RealmCollectionValue>: MutableCollection, Rando
       {
         trap(
           "The \(type(of: object)) at \(current) cannot be put at \(position) through a slice: it "
-            + "has one position, and the list would lose an element. Use swapAt(_:_:) or "
-            + "move(from:to:).")
+            + "can be in only one position, and the list would lose an element. Use swapAt(_:_:) "
+            + "or move(from:to:).")
       }
       base[position] = newValue
     }

@@ -27,7 +27,7 @@ extension _CollectionProperty {
     guard let managed = backing as? ManagedSequence else {
       trap(
         "Only collections which are managed by a Realm support change notifications; add the "
-          + "object that has this one first.")
+          + "object that owns this one first.")
     }
     _ = managed.view()
     return managed

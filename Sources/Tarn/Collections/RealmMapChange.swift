@@ -8,7 +8,7 @@ extension _CollectionProperty {
     guard let managed = backing as? ManagedSequence else {
       trap(
         "Only collections which are managed by a Realm support change notifications; add the "
-          + "object that has this one first.")
+          + "object that owns this one first.")
     }
     return managed.observe(look) { [self] news in
       block(managed.revived.map { Self(_handle: _SequenceHandle($0)) } ?? self, news)

@@ -19,7 +19,7 @@ private struct SequencePassage<Collection: _CollectionProperty & ThreadConfined>
 extension _CollectionProperty where Self: ThreadConfined {
   public func _passage() -> _Passage {
     guard let managed = backing as? ManagedSequence else {
-      trap("an unmanaged collection has no place: bug in this package")
+      trap("internal error: an unmanaged collection has no place")
     }
     return _Passage(
       SequencePassage<Self>(

@@ -137,7 +137,7 @@ final class UnmanagedSequence: SequenceBacking {
       guard object is EmbeddedObject else { return [] }
       require(
         coming.insert(ObjectIdentifier(object)).inserted,
-        "An object of the embedded class '\(object._className)' is to be in two positions of a "
+        "An object of the embedded class '\(object._className)' would be in two positions of a "
           + "\(kind) at once. An embedded object has one position: make another object for the "
           + "second one.")
       // Only managed objects can be one row.
@@ -170,7 +170,7 @@ final class UnmanagedSequence: SequenceBacking {
   private func add(_ value: _BoxedValue) {
     require(
       value.nested == nil,
-      "Lists and maps cannot be in a set: they have no value that could be compared. Use a list.")
+      "Lists and maps cannot be in a set, because they cannot be compared. Use a list.")
     if let object = value.object {
       // Only managed objects can be one row.
       let isKnown = unsafe object._context != nil && index(of: value) != nil

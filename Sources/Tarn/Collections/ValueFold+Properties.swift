@@ -11,18 +11,20 @@ extension ValueFold {
       trap(
         "The result for \(name) is \(number), out of the range of '\(T.self)', "
           + "\(range(of: type)): a program whose model declares a wider type stored it. Declare "
-          + "the property as Int, or ask for the result as Int.")
+          + "the property as Int, or request the result as Int.")
     case .float, .double, .decimal:
       guard T.self is any FixedWidthInteger.Type else { break }
       // Elements that are numbers have no property to ask for.
       let wayOut =
         name.hasPrefix("property")
-        ? "Ask for it as Double or Decimal128, as sum(ofProperty:) can."
+        ? "Request it as Double or Decimal128, as sum(ofProperty:) can."
         : "Add the elements as Double."
       trap("The result for \(name) does not fit '\(T.self)': it is \(value). \(wayOut)")
     default: break
     }
-    trap("The result for \(name) is not of type '\(T.self)'. Ask for its type: it is \(value).")
+    trap(
+      "The result for \(name) is not of type '\(T.self)'. Request it as its own type: it is "
+        + "\(value).")
   }
 
   private static func range<Whole: FixedWidthInteger>(of _: Whole.Type) -> String {
@@ -107,7 +109,7 @@ extension ClassReflection {
     guard let found = self.property(property), found.collection == .none,
       [.int, .float, .double, .decimal, .date, .any].contains(found.type)
     else {
-      trap("Class '\(name)' has no property '\(property)' that is a number or a date.")
+      trap("Class '\(name)' has no number or date property '\(property)'.")
     }
     if let total, found.type == .date { trap("Dates have no \(total): property '\(property)'.") }
     return found

@@ -123,8 +123,8 @@ struct KeyPathReader {
       trap("Key paths need objects: the elements of this collection are values.")
     }
     trap(
-      "Property '\(property.name)' of class '\(way.binding.reflection.name)' is no link and has no "
-        + "property '\(name)', which is in the key path '\(keyPath)'.")
+      "Property '\(property.name)' of class '\(way.binding.reflection.name)' is not a link and has "
+        + "no property '\(name)', which is in the key path '\(keyPath)'.")
   }
 }
 

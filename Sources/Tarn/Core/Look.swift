@@ -20,7 +20,7 @@ public struct _Look: Sendable {
   }
 
   init(depth: Int) {
-    require(depth >= 0, "The depth of an observation is a number of links, and \(depth) is none.")
+    require(depth >= 0, "The depth of an observation must be 0 or more, not \(depth).")
     part = .links(depth)
   }
 

@@ -29,7 +29,7 @@ final class ManagedSequence: SequenceBacking, StoredElements {
     guard let core = owner._core, let binding = owner._binding,
       let property = dynamicProperty ?? binding.property(column)
     else {
-      trap("no collection of a managed object: bug in this package")
+      trap("internal error: not a collection of a managed object")
     }
     instance = core
     self.property = property
@@ -101,7 +101,7 @@ final class ManagedSequence: SequenceBacking, StoredElements {
     }
     guard let found = found() else {
       trap(
-        "The collection \(name) is used after its object was deleted or its Realm invalidated. "
+        "The collection \(name) was used after its object was deleted or its Realm invalidated. "
           + "Check isInvalidated first.")
     }
     return found
@@ -237,7 +237,7 @@ final class ManagedSequence: SequenceBacking, StoredElements {
   private func checkingNested(_ boxed: _BoxedValue) -> _BoxedValue {
     require(
       boxed.nested == nil || kind != .set,
-      "Lists and maps cannot be in \(title): they have no value to be compared. Use a list.")
+      "Lists and maps cannot be in \(title), because they cannot be compared. Use a list.")
     return boxed
   }
 
@@ -412,7 +412,7 @@ extension ObjectBase {
   final func requirePosition() {
     require(
       !isInvalidated,
-      "A deleted or invalidated object has no position: one of class '\(_className)' is looked "
+      "A deleted or invalidated object has no position: one of class '\(_className)' was searched "
         + "for. Check isInvalidated first.")
   }
 }

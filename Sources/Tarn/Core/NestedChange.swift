@@ -167,7 +167,7 @@ func nestedChanges(
   isDynamic: Bool, wasSet: (NestedWalk) throws(StorageError) -> Bool
 ) -> [NestedChange] {
   guard let core = host as? RealmCore else {
-    trap("a change of what is no Realm's: bug in this package")
+    trap("internal error: a change of something outside a Realm")
   }
   core.checkThread()
   let (walk, object) = (elements.walk, elements.object(value))
@@ -213,7 +213,7 @@ extension RealmCore {
       $0.isComputed && $0.target == others.reflection.type
         && $0.originProperty.flatMap { others.column($0) } == column
     }
-    guard let property else { trap("a way that no property begins: bug in this package") }
+    guard let property else { trap("internal error: a path that does not begin with a property") }
     return property.name
   }
 }

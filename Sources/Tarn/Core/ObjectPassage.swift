@@ -30,7 +30,7 @@ extension ObjectBase {
   /// Traps for an unmanaged object.
   final var objectPassage: ObjectPassage {
     guard let passage = ObjectPassage(self) else {
-      trap("an unmanaged object has no row: bug in this package")
+      trap("internal error: an unmanaged object has no row")
     }
     return passage
   }

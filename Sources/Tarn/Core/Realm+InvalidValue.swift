@@ -92,7 +92,7 @@ extension Realm {
       case .tooManyValues:
         return "\(self.value ?? "") of '\(className)'."
       case .tooDeep:
-        return "\(invalid) Lists and maps may be up to 100 deep, and nothing may contain itself."
+        return "\(invalid) Lists and maps may be up to 100 deep and must not contain themselves."
       case .unreadable:
         return "\(invalid) It has been deleted or invalidated, or belongs to another thread."
       case .tooManyElements:

@@ -77,8 +77,8 @@ extension RealmCore {
     let id = object._binding!.classID
     require(
       !schemaToBind().isEmbedded(id),
-      "An object of the embedded class '\(object._className)' cannot be a value of any type: it "
-        + "belongs to the property that has it. Copy its values.")
+      "An object of the embedded class '\(object._className)' cannot be an AnyRealmValue: it "
+        + "belongs to the property that owns it. Copy its values.")
     return .object(id, ObjectKey(object._key))
   }
 

@@ -9,7 +9,7 @@ extension RealmCore {
     if let known = classes.known(name) ?? classesOfThread?.known(name) { return known }
     guard let described = schema.schema.named(name), !described.isVacant else {
       trap(
-        "The file has no class '\(name)'. Use the name that it has there, without module; see the "
+        "The file has no class '\(name)'. Use its name in the file, without module; see the "
           + "Realm's schema.")
     }
     let binding = ClassBinding(ClassReflection(schema.schema, described), described)
@@ -42,8 +42,8 @@ extension RealmCore {
   func column(of property: PropertyReflection, in binding: ClassBinding) -> ColumnID {
     guard let column = binding.column(property.name) else {
       trap(
-        "Class '\(binding.reflection.name)' has no property '\(property.name)' any more: a "
-          + "migration removed it. Ask for the object again.")
+        "Class '\(binding.reflection.name)' no longer has the property '\(property.name)': a "
+          + "migration removed it. Fetch the object again.")
     }
     return column
   }

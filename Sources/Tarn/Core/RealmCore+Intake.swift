@@ -9,7 +9,7 @@ extension RealmCore {
   func takingIn<R>(
     _ change: (WriteSession) throws(StorageError) -> R
   ) -> R {
-    guard let session else { trap("objects come in outside of a write: bug in this package") }
+    guard let session else { trap("internal error: objects are added outside of a write") }
     return trapping { () throws(StorageError) in
       if write.isInLargerChange { return try change(session) }
       return try session.changing { () throws(StorageError) in
@@ -53,15 +53,15 @@ extension RealmCore {
     let row = LinkTarget(classID: object._binding!.classID, key: ObjectKey(object._key))
     require(
       !intake.holds(embedded: row),
-      "An object of the embedded class '\(object._className)' is in two positions of what is "
-        + "added. An embedded object has one position: make another object for the second one.")
+      "An object of the embedded class '\(object._className)' is in two positions of the added "
+        + "object. An embedded object has one position: make another object for the second one.")
   }
 
   /// Gives an unmanaged object its row: an existing one with its primary key, or a new one.
   func giveRow(_ object: ObjectBase, _ update: Realm.UpdatePolicy) throws(StorageError) {
     require(
       !(object is DynamicObject),
-      "A DynamicObject cannot be added: make one with dynamicCreate(_:value:update:).")
+      "A DynamicObject cannot be added: create one with dynamicCreate(_:value:update:).")
     if object._state.contains(.observed) { object._refuseObserved() }
     let session = writing("add objects")
     let binding = binding(of: type(of: object))

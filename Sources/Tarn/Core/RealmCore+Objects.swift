@@ -50,7 +50,7 @@ extension RealmCore {
     require(
       isThere,
       "An object of class '\(object._className)' was deleted in this migration: nothing can "
-        + "link to it. Check what is left with enumerateObjects.")
+        + "link to it. Use enumerateObjects to find the remaining objects.")
     return true
   }
 

@@ -83,7 +83,7 @@ import TarnStore
     }
     guard let described = schema.schema.named(reflection.name) else {
       trap(
-        "Object type '\(reflection.name)' is not in the version that the Realm shows: the program "
+        "Object type '\(reflection.name)' is not in the Realm's current version: the program "
           + "has loaded the class since. Call refresh() first.")
     }
     let binding = ClassBinding(reflection, described)

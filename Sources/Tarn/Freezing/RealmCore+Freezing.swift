@@ -32,6 +32,6 @@ extension RealmCore {
       checkThread()
       return self
     }
-    return RealmCache.here(store, configuration, home: frozen.home, for: "to thaw what was frozen")
+    return RealmCache.here(store, configuration, home: frozen.home, for: "to thaw a frozen object")
   }
 }

@@ -25,7 +25,8 @@ extension ThreadConfined {
   func realmToLeave(_ done: String) -> Realm {
     guard let realm else {
       trap(
-        "'\(Self.self)': only what is managed by a Realm can be \(done). Add the object first.")
+        "'\(Self.self)': only managed objects and collections can be \(done). Add the object first."
+      )
     }
     require(
       !isInvalidated,
@@ -37,8 +38,8 @@ extension ThreadConfined {
   fileprivate func frozen(in realm: Realm) -> Self {
     guard let frozen = _counterpart(in: realm) else {
       trap(
-        "'\(Self.self)' was made in the open write and cannot be frozen: freezing gives the state "
-          + "before the write. Commit it first.")
+        "'\(Self.self)' was created in the open write and cannot be frozen: freezing uses the "
+          + "state before the write. Commit it first.")
     }
     return frozen
   }
@@ -87,7 +88,7 @@ extension Realm {
   /// Traps if this Realm is frozen, of another file, or belongs to another thread, queue or actor.
   public func thaw<Confined: ThreadConfined>(_ confined: Confined) -> Confined? {
     let realm = confined.realmToLeave("thawed")
-    if isFrozen { core.trapFrozen("Nothing can be thawed into") }
+    if isFrozen { core.trapFrozen("Cannot thaw into") }
     core.checkThread()
     guard realm.isFrozen else {
       checkIsOwn(realm)
@@ -95,7 +96,7 @@ extension Realm {
     }
     require(
       realm.core.store === core.store,
-      "What is frozen is of '\(realm.core.store.path)' and has no counterpart in "
+      "The frozen object or collection is from '\(realm.core.store.path)' and does not exist in "
         + "'\(core.store.path)'. Thaw it in a Realm of its own file.")
     return confined._counterpart(in: self)
   }

@@ -192,7 +192,7 @@ extension GroupedResults: RandomAccessCollection, _DeltaCollection, Equatable, D
     }
     return CollectionDelta(changes, positions, on: groups.core, isDynamic: false) { value in
       guard case .int(let position) = value else {
-        trap("a group that has no position: bug in this package")
+        trap("internal error: a group that has no position")
       }
       return group(at: Int(position), of: table)
     }

@@ -22,8 +22,8 @@ extension RealmCollection where Element: KeypathSortable {
     let names = PathText.names(in: name)
     require(
       names.count == 1 || Key.self is any OptionalProtocol.Type,
-      "Grouping by '\(name)' needs an optional key, as objects without the link have the key nil: "
-        + "write \\.\(names.joined(separator: "?.")).")
+      "Grouping by '\(name)' needs an optional key, because objects without the link have the key "
+        + "nil: write \\.\(names.joined(separator: "?.")).")
     return GroupedResults(liveGroups(GroupShape(by: name, repeat each aggregates)))
   }
 

@@ -65,7 +65,7 @@ extension Instance {
   func readable(_ frozen: FrozenState) -> FrozenState {
     require(
       !frozen.isInvalidated,
-      "The frozen Realm '\(store.path)' is read after invalidate(). Freeze the live one again.")
+      "The frozen Realm '\(store.path)' was read after invalidate(). Freeze the live one again.")
     return frozen
   }
 

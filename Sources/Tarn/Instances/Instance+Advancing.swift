@@ -14,8 +14,8 @@ extension Instance {
       throw StorageError(
         .schemaMismatch, operation: "follow", path: store.path,
         detail: "the file was migrated to schema version \(newest.head.schemaVersion), which the "
-          + "classes of this program do not match:\n\(list)\nThis instance stays at the version "
-          + "that it shows; open the file again with the new classes.")
+          + "classes of this program do not match:\n\(list)\nThis instance stays at its "
+          + "version; open the file again with the new classes.")
     }
     return newest
   }

@@ -38,9 +38,9 @@ extension Instance {
     require(
       scheduler.hasTurns,
       "Can only add notification blocks from within run loops, on serial queues, or with a "
-        + "ManualScheduler: a plain thread has no later turn in which they could be called. "
+        + "ManualScheduler: a thread without a run loop has no later turn in which to call them. "
         + "Observe a Realm that was opened on the main thread, on a serial queue, in an actor or "
-        + "inside a run loop; where this thread is to see changes, call refresh()."
+        + "inside a run loop. If this thread needs changes, call refresh()."
         + scheduler.adviceForTasks)
     if delivery.refusal != nil { scheduleTurn() }
   }
@@ -49,7 +49,7 @@ extension Instance {
   func checkHasChanges(isRealmLevel: Bool = false) {
     checkThread()
     finishWriting()
-    if isFrozen { trapFrozen("Nothing changes in, and so nothing can be observed of,") }
+    if isFrozen { trapFrozen("Cannot observe") }
     require(
       isRealmLevel || session == nil || session?.isEmpty == true,
       "Cannot create asynchronous query after making changes in a write transaction.")

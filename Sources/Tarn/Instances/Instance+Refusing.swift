@@ -18,8 +18,8 @@ extension Instance {
   func trapFrozen(_ operation: String) -> Never {
     let version = shownVersion.map { " at version \($0.rawValue)" } ?? ""
     trap(
-      "\(operation) a frozen Realm: what is frozen of '\(store.path)'\(version) never changes. "
-        + "Call thaw() on the object, the collection or the Realm, and use what that gives.")
+      "\(operation) a frozen Realm: frozen data of '\(store.path)'\(version) never changes. "
+        + "Call thaw() on the object, the collection or the Realm, and use the result.")
   }
 
   /// Traps in a property observer that is called in the middle of a change.
@@ -35,7 +35,7 @@ extension Instance {
   func refuseInSectionKey(_ operation: String) {
     require(
       sectionKeyDepth == 0,
-      "Cannot \(operation) while the keys of sections are worked out: the block given to "
+      "Cannot \(operation) while section keys are computed: the block given to "
         + "sectioned(by:) may only read.")
   }
 }

@@ -88,7 +88,8 @@ extension Migration {
     require(
       object._core === newCore,
       "Only new objects of a migration can be deleted. This one of class '\(object._className)' is "
-        + "an old one, or from elsewhere. Delete the new one that enumerateObjects gives with it.")
+        + "an old one, or not from the migration. Delete the new object that enumerateObjects "
+        + "passes with it.")
     newCore.delete(object)
   }
 

@@ -118,7 +118,7 @@ struct StoreOpening {
       throw error
     } catch {
       throw Realm.Error(
-        .fail, message: "The migration's block threw: \(error). The file is as it was.",
+        .fail, message: "The migration's block threw: \(error). The file is unchanged.",
         fileURL: store.fileURL)
     }
     let result = try publicly { () throws(StorageError) in try migration.migration.finish() }

@@ -49,13 +49,14 @@ extension _CollectionProperty {
   ) -> NotificationToken {
     require(
       isInvalidation,
-      "Of a collection only \\.isInvalidated can be observed as a property. Observe its elements "
-        + "with collection.observe { change in … }, or as a property of the object that has it.")
+      "The only property of a collection that can be observed is \\.isInvalidated. Observe its "
+        + "elements with collection.observe { change in … }, or as a property of the object that "
+        + "owns it.")
     let managed = backing as? ManagedSequence
     if let managed {
       managed.instance.checkThread()
       if managed.instance.isFrozen {
-        managed.instance.trapFrozen("Nothing changes in, and so no property can be observed of,")
+        managed.instance.trapFrozen("Cannot observe a property of")
       }
       require(
         managed.place.nested == nil,

@@ -48,7 +48,7 @@ private final class Detacher {
       }
       require(
         property.write(property.readBoxed(object).detached(self.copy), copy),
-        "a value is not of its own property's type: bug in this package")
+        "internal error: a value is not of its own property's type")
     }
   }
 }

@@ -28,7 +28,7 @@ extension ObjectBase {
           + "should link here.")
     }
     if property.isDynamic, _core == nil {
-      trap("no dynamic object is unmanaged: bug in this package")
+      trap("internal error: an unmanaged dynamic object")
     }
     var reader = ValueReader(.taken, _core, keepsRefused: _core != nil)
     do throws(Realm.InvalidValue) {

@@ -33,7 +33,7 @@ extension ObjectObservable {
   @available(
     *, deprecated,
     message: """
-      LinkingObjects cannot be observed as a property: nothing is assigned to it. Observe the \
+      LinkingObjects cannot be observed as a property: it is never assigned. Observe the \
       collection itself: object.property.observe { change in … }
       """
   )
@@ -52,7 +52,7 @@ extension ObjectObservable {
     if let core = _core {
       core.checkThread()
       if core.isFrozen {
-        core.trapFrozen("Nothing changes in, and so no property can be observed of,")
+        core.trapFrozen("Cannot observe a property of")
       }
       require(!_isInvalidated, "Cannot observe a deleted or invalidated object.")
     }

@@ -219,13 +219,13 @@ private enum ElementKeys {
     switch boxed {
     case .date where !path.hasPrefix("@m"): trap("Dates have no sum and no average: '\(path)'.")
     case .int, .float, .double, .decimal, .date: return boxed
-    default: trap("The path '\(path)' leads to '\(value)', which is no number and no date.")
+    default: trap("The path '\(path)' leads to '\(value)', which is neither a number nor a date.")
     }
   }
 
   private static func trapOperator(_ path: String) -> Never {
     trap(
-      "The path '\(path)' is neither '@count' nor '@min', '@max', '@sum' or '@avg' with a property."
+      "The path '\(path)' must be '@count', or '@min', '@max', '@sum' or '@avg' with a property."
     )
   }
 }

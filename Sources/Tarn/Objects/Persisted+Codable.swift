@@ -26,7 +26,7 @@ extension Persisted: Encodable where Value: _Persistable & Encodable {
           EncodingError.Context(
             codingPath: encoder.codingPath,
             debugDescription:
-              "A managed object cannot be encoded property by property, where its class is not "
+              "A managed object cannot be encoded property by property, because its class is not "
               + "known to the compiler. Encode its detached()."))
       }
       return try encode(Value._default(), to: encoder)

@@ -26,8 +26,8 @@ struct PropertyChain {
       KeyPathShape(keyPath)?.parts.contains { if case .force = $0 { true } else { false } } ?? false
     for step in steps where step.isComputed {
       trap(
-        "'\(step.name)' is a LinkingObjects property, which cannot be observed: nothing is "
-          + "assigned to it. Observe the collection: object.\(step.name).observe { … }.")
+        "'\(step.name)' is a LinkingObjects property, which cannot be observed: it is never "
+          + "assigned. Observe the collection: object.\(step.name).observe { … }.")
     }
   }
 

@@ -21,7 +21,7 @@ extension RealmCore {
     require(
       update == .error || binding(of: type(of: object)).schema.primaryKey != nil,
       "'\(binding(of: type(of: object)).schema.name)' does not have a primary key and can not be "
-        + "updated: nothing says which object is meant. Use update: .error, or give the class a "
+        + "updated: it is unknown which object is meant. Use update: .error, or give the class a "
         + "primary key.")
     takingIn { _ throws(StorageError) in try giveRow(object, update) }
   }
@@ -32,8 +32,8 @@ extension RealmCore {
     require(
       object._core === self,
       "Can only delete an object from the Realm it belongs to: this one of class "
-        + "'\(object._className)' belongs to \(object._core == nil ? "none" : "another one"). Use "
-        + "its realm property.")
+        + "'\(object._className)' belongs to "
+        + "\(object._core == nil ? "no Realm" : "another Realm"). Use its realm property.")
   }
 
   func delete(_ object: ObjectBase) {

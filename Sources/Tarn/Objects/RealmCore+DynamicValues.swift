@@ -10,11 +10,12 @@ extension RealmCore {
     _ = writing("create objects")
     require(
       schemaToBind().schema.named(name)?.isEmbedded != true,
-      "Objects of the embedded class '\(name)' are made as the value of a property of another one.")
+      "Objects of the embedded class '\(name)' can be created only as the value of another "
+        + "object's property.")
     let binding = dynamicBinding(name)
     require(
       update == .error || binding.schema.primaryKey != nil,
-      "'\(name)' does not have a primary key and can not be updated: nothing says which object is "
+      "'\(name)' does not have a primary key and can not be updated: it is unknown which object is "
         + "meant. Use update: .error, or give the class a primary key.")
     let object = DynamicObject()
     var reader = ValueReader(.copied, self, keepsRefused: true)

@@ -15,7 +15,7 @@ extension RealmCore {
     }
     guard let column = binding.schema.primaryKey else {
       trap(
-        "'\(binding.schema.name)' does not have a primary key, by which an object could be found. "
+        "'\(binding.schema.name)' does not have a primary key to find an object by. "
           + "Use a condition.")
     }
     guard let value = primaryKey(key, binding, binding.schema[column]) else { return nil }

@@ -62,7 +62,7 @@ extension ObjectBase {
       case .single(let value):
         require(
           property.write(value, self),
-          "a value is not of its own property's type: bug in this package")
+          "internal error: a value is not of its own property's type")
       case .collection(let value): property.write(elements: value.backing, self)
       }
     }

@@ -45,7 +45,7 @@ final class ChangeSignal: Sendable {
             state = .waiting(continuation)
             return false
           case .cancelled: return true
-          case .waiting: trap("Two tasks ask one iterator of changes at once.")
+          case .waiting: trap("Two tasks use one iterator of changes at once.")
           }
         }
         if isRefused { continuation.resume() }

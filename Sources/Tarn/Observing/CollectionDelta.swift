@@ -91,7 +91,7 @@ public struct CollectionDelta<Element> {
   func value(at position: Int) -> Value {
     require(
       position >= 0 && position < count,
-      "Index \(position) is out of bounds: the change leads to \(count) elements.")
+      "Index \(position) is out of bounds: the collection has \(count) elements after the change.")
     return elements.value(at: position)
   }
 
@@ -111,8 +111,8 @@ public struct CollectionDelta<Element> {
   func requireOld(_ number: Int) {
     require(
       number - deletions.count + insertions.count == count,
-      "The change is of a collection with \(count - insertions.count + deletions.count) elements, "
-        + "not of one with \(number): apply every change, and each once.")
+      "The change is for a collection with \(count - insertions.count + deletions.count) elements, "
+        + "not of one with \(number): apply every change exactly once.")
   }
 }
 

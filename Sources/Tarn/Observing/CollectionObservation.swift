@@ -137,12 +137,12 @@ class CollectionObservation: Observation {
     let next = statesBeforeSkipped.keys.filter { $0 > last }.min()
     let shown = host.delivery.roundState ?? host.reader?.snapshot
     guard let state = next.flatMap({ statesBeforeSkipped[$0] }) ?? shown.map({ .version($0) })
-    else { trap("news without a state that they lead to: bug in this package") }
+    else { trap("internal error: a change without the state that it leads to") }
     return view.elements(after: last, in: state, since: former)
   }
 
   private static func trapNoElements() -> PastElements {
-    trap("these news lead to nothing new: bug in this package")
+    trap("internal error: this change leads to no new state")
   }
 
   /// The first call is near: what it shows is worked out.

@@ -154,7 +154,7 @@ enum RealmCache {
     do {
       return try open(configuration, .current)
     } catch {
-      trap("Cannot open '\(store.path)' here, \(purpose): \(error)")
+      trap("Cannot open '\(store.path)' here \(purpose): \(error)")
     }
   }
 

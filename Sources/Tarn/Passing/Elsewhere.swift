@@ -15,10 +15,11 @@ struct Elsewhere<Confined: ThreadConfined>: @unchecked Sendable {
   /// Traps for anything that cannot be observed.
   init(_ confined: Confined) {
     guard let realm = confined.realm else {
-      trap("Only what is managed by a Realm can be observed; add the object first.")
+      trap("Only managed objects and collections can be observed; add the object first.")
     }
     realm.core.checkHasChanges()
-    require(!confined.isInvalidated, "Cannot observe something deleted or invalidated.")
+    require(
+      !confined.isInvalidated, "Cannot observe a deleted or invalidated object or collection.")
     frozen = confined.freeze()
     core = realm.core.freeze()
   }

@@ -52,7 +52,7 @@ extension _PropertyObservable {
       block(
         change.map { observed in
           guard let observed = observed as? Self else {
-            trap("the observed object is of another type: bug in this package")
+            trap("internal error: the observed object is of another type")
           }
           return observed
         })

@@ -42,7 +42,7 @@ public struct ThreadSafeReference<Confined: ThreadConfined>: Sendable {
   func resolve(in core: RealmCore) -> Confined? {
     guard let found = parcel.arrival(in: core) else { return nil }
     guard let found = found as? Confined else {
-      trap("a reference to a '\(type(of: found))' as '\(Confined.self)': bug in this package")
+      trap("internal error: a reference to a '\(type(of: found))' as '\(Confined.self)'")
     }
     return found
   }
@@ -88,8 +88,8 @@ private final class Parcel: Sendable {
   init(_ passage: _Passage, from core: RealmCore) {
     require(
       !core.isOfMigration,
-      "Nothing of a migration can be passed on: its objects end with its block, and their keys may "
-        + "change. Do so after the migration.")
+      "Objects of a migration cannot be passed on: they end with its block, and their keys may "
+        + "change. Pass them after the migration.")
     content = passage.content
     createdInWrite = passage.createdInWrite
     store = core.store
@@ -103,7 +103,7 @@ private final class Parcel: Sendable {
   func arrival(in core: RealmCore) -> (any ThreadConfined)? {
     require(
       core.store === store,
-      "The reference is to something in '\(store.path)' and cannot be resolved in "
+      "The reference is to an object or collection of '\(store.path)' and cannot be resolved in "
         + "'\(core.store.path)'. Resolve it in a Realm of its own file.")
     core.catchUp(to: version, isFromWrite ? nil : snapshot)
     let found = content.arrival(in: core)

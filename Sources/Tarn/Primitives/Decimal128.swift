@@ -135,7 +135,7 @@ extension Decimal128: LosslessStringConvertible {
 struct DecimalFormatError: Error, CustomStringConvertible {
   var text: String
   var description: String {
-    "\"\(text)\" is not a Decimal128, which is written like 12, -3.50, 1.5E+9, Infinity or NaN"
+    "\"\(text)\" is not a Decimal128. Write it like 12, -3.50, 1.5E+9, Infinity or NaN"
   }
 }
 

@@ -116,7 +116,7 @@ extension ObjectId: Codable {
 struct ObjectIdFormatError: Error, CustomStringConvertible {
   var text: String
   var description: String {
-    "\"\(text)\" is not an ObjectId, which is written as 24 hexadecimal digits"
+    "\"\(text)\" is not an ObjectId. Write it as 24 hexadecimal digits"
   }
 }
 

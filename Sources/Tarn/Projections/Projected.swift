@@ -23,13 +23,13 @@ public struct Projected<Root: ObjectBase, Value: _Projectable> {
   @available(
     *, unavailable,
     message: """
-      A collection behind an optional link cannot be projected. Project the link, or compute it: \
-      var names: ProjectedCollection<String>? { rootObject.owner?.dogs.projectTo.name }
+      A collection reached through an optional link cannot be projected. Project the link, or \
+      compute it: var names: ProjectedCollection<String>? { rootObject.owner?.dogs.projectTo.name }
       """
   )
   /// Never called: there would be nothing to return instead of a missing collection.
   public init(_ projectedKeyPath: KeyPath<Root, Value?>) where Value: ThreadConfined {
-    trap("A collection behind an optional link cannot be projected.")
+    trap("A collection reached through an optional link cannot be projected.")
   }
 
   /// Never called: inside classes the subscript below is used instead.
@@ -89,7 +89,7 @@ extension Projection {
     guard let property, !property.isProjectedCollection else {
       trap(
         "'\(type(of: self)).\(property?.label ?? "")' is read from the objects of a list or set "
-          + "and cannot be set. Set the property of those.")
+          + "and cannot be set. Set the property of these objects.")
     }
     rootObject.setValue(value, forKeyPath: property.name)
   }

@@ -28,7 +28,7 @@ extension Projection: KeypathSortable {
     along keyPath: AnyKeyPath, throughElements: Bool
   ) throws -> _PropertyPath {
     guard let keyPath = keyPath as? PartialKeyPath<Self> else {
-      trap("a key path of another class than \(Self.self): bug in this package")
+      trap("internal error: a key path of another class than \(Self.self)")
     }
     return _PropertyPath(
       steps: try Tracer.steps(of: keyPath, throughElements: throughElements) { (root: Root) in

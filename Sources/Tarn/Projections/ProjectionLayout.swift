@@ -50,7 +50,7 @@ final class ProjectionLayout: Sendable {
     if let known = known.withLock({ $0[id] }) { return known }
     _ = P(projecting: P.Root())
     guard let made = known.withLock({ $0[id] }) else {
-      trap("'\(type)' is no projection. Derive it from Projection.")
+      trap("'\(type)' is not a projection. Derive it from Projection.")
     }
     return made
   }
@@ -124,7 +124,7 @@ extension Projected: AnyProjected {
 
   static func path(of keyPath: AnyKeyPath) throws(KeyPathFault) -> [PropertyReflection] {
     guard let keyPath = keyPath as? KeyPath<Root, Value> else {
-      trap("a key path of another type than its wrapper's: bug in this package")
+      trap("internal error: a key path of another type than its wrapper's")
     }
     guard isProjectedCollection else { return try Tracer.steps(of: keyPath) }
     return try Tracer.steps(ofValues: keyPath)
@@ -141,10 +141,10 @@ extension ProjectedCollection: ProjectedValues {}
 
 extension ProjectedCollection: _Projectable {
   public static func _load(_ object: ObjectBase, _ column: UInt16) -> Self {
-    trap("a projected collection is in no column: bug in this package")
+    trap("internal error: a projected collection without a column")
   }
 
   public static func _store(_ object: ObjectBase, _ column: UInt16, _ value: Self) {
-    trap("a projected collection is in no column: bug in this package")
+    trap("internal error: a projected collection without a column")
   }
 }

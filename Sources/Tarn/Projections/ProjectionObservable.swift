@@ -137,8 +137,8 @@ extension ProjectionLayout {
     if properties.contains(where: { $0.isBegin(of: keyPath) }) { return keyPath }
     let labels = properties.map { "'\($0.label)'" }.joined(separator: ", ")
     trap(
-      "'\(owner)' projects nothing that the key path '\(keyPath)' begins with. Name one of its "
-        + "properties (\(labels)), or what one projects.")
+      "'\(owner)' has no projected property at the start of the key path '\(keyPath)'. Name one of "
+        + "its properties (\(labels)), or one of the properties that they project.")
   }
 
   /// The path in the objects' class of a key path that begins with a label; nil for others.

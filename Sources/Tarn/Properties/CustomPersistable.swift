@@ -60,7 +60,7 @@ extension FailableCustomPersistable {
     let zero = PersistedType._insideDefault()
     guard let value = Self(persistedValue: zero) else {
       trap(
-        "\(Self.self) has no value for \(zero): give its properties a default of their own.")
+        "\(Self.self) has no value for \(zero): give its properties their own default.")
     }
     return value
   }

@@ -55,33 +55,35 @@ struct KeyPathFault: Error {
         ? "is not stored"
         : "is not stored but computed from "
           + names.map { "'\($0)'" }.joined(separator: ", ")
-    case .member: "goes into a value, of which the file knows no parts"
-    case .object: "is no property but the object itself"
+    case .member: "goes into a value, whose parts are not stored separately"
+    case .object: "is the object itself and not a property"
     case .requirement:
-      "stands for what a protocol requires, which a class may compute (name the property as "
-        + "text, or use a key path of the class)"
+      "is a requirement of a protocol, which a class may compute (name the property as a "
+        + "string, or use a key path of the class)"
     case .unknown: "is not a chain of stored properties"
     }
   }
 
   private func rule(_ use: Use) -> String {
     switch use {
-    case .name: "so it has no name in the file. Use a @Persisted property, or one behind links."
+    case .name:
+      "so it has no name in the file. Use a @Persisted property, or one reached through "
+        + "links."
     case .order:
       "so the store cannot sort by it. Sort by a @Persisted property, or sort an array of the "
         + "objects."
     case .aggregate:
-      "so the store cannot compute with it. Go over the objects in Swift instead."
+      "so the store cannot compute with it. Iterate over the objects in Swift instead."
     case .condition:
-      "so the store cannot ask for it. Ask for @Persisted properties, or filter the objects in "
+      "so a filter cannot use it. Use @Persisted properties, or filter the objects in "
         + "Swift."
     case .distinct:
-      "so the store cannot tell objects apart by it. Use @Persisted properties, or go over the "
-        + "objects in Swift."
+      "so the store cannot distinguish objects by it. Use @Persisted properties, or iterate over "
+        + "the objects in Swift."
     case .observing:
-      "so it cannot be observed. Observe the @Persisted properties that it is made of."
+      "so it cannot be observed. Observe the @Persisted properties that it is computed from."
     case .property:
-      "so nothing tells when it changes. Observe the @Persisted properties that it is made of."
+      "so its changes are not reported. Observe the @Persisted properties that it is computed from."
     case .sections:
       "so the store cannot order sections by it. Give a closure instead: "
         + "sectioned(by: { … }, sortDescriptors: […])."
@@ -89,8 +91,8 @@ struct KeyPathFault: Error {
       "so the store cannot group by it. Group by a @Persisted property, or use Swift's "
         + "Dictionary(grouping:by:)."
     case .projection(let name):
-      "so '\(name)' cannot project it. Project a @Persisted property, one behind links, or a "
-        + "property of a list's objects: \\Person.friends.projectTo.name."
+      "so '\(name)' cannot project it. Project a @Persisted property, one reached through links, "
+        + "or a property of a list's objects: \\Person.friends.projectTo.name."
     }
   }
 }

@@ -37,7 +37,7 @@ extension ObjectBase: KeypathSortable {
     along keyPath: AnyKeyPath, throughElements: Bool
   ) throws -> _PropertyPath {
     guard let keyPath = keyPath as? PartialKeyPath<Self> else {
-      trap("a key path of another class than \(Self.self): bug in this package")
+      trap("internal error: a key path of another class than \(Self.self)")
     }
     return _PropertyPath(steps: try Tracer.steps(of: keyPath, throughElements: throughElements))
   }
@@ -49,7 +49,7 @@ extension KeypathSortable {
     do {
       return try _properties(along: keyPath, throughElements: use.goesThroughElements)
     } catch {
-      trap((error as? KeyPathFault)?.message(for: use) ?? "\(error): bug in this package")
+      trap((error as? KeyPathFault)?.message(for: use) ?? "internal error: \(error)")
     }
   }
 }

@@ -28,7 +28,7 @@ extension RealmCollectionValue {
   @inlinable public static var _isObject: Bool { false }
   public static func _canHoldElement(_ boxed: _BoxedValue) -> Bool { _unboxElement(boxed) != nil }
   public static func _element(of object: ObjectBase) -> Self {
-    trap("an object is no '\(Self.self)': bug in this package")
+    trap("internal error: an object is not a '\(Self.self)'")
   }
   /// Traps for a value that no such type has.
   @usableFromInline static func _element(ofBoxed boxed: _BoxedValue) -> Self {

@@ -17,8 +17,8 @@ extension FailableCustomPersistable {
   public static func _sum(of stored: PersistedType) -> Self {
     guard let value = Self(persistedValue: stored) else {
       trap(
-        "The sum \(stored) is not a valid \(Self.self). Make its initializer take sums, or sum up "
-          + "in Swift.")
+        "The sum \(stored) is not a valid \(Self.self). Make its initializer accept sums, or add "
+          + "up in Swift.")
     }
     return value
   }

@@ -15,7 +15,7 @@ final class TracedSequence: SequenceBacking {
 
   var ownInstance: Instance? { nil }
   var isInvalidated: Bool { false }
-  var title: String { "a \(kind) behind a key path" }
+  var title: String { "a \(kind) reached through a key path" }
   func isEqual(to other: any SequenceBacking) -> Bool { other === self }
 
   func element(at index: Int) -> _BoxedValue { element }

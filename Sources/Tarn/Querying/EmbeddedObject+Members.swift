@@ -12,7 +12,7 @@ extension EmbeddedObject {
   func membersToCompare() throws(MemberMistake) -> Operand {
     let reflection = ClassReflection.of(type(of: self))
     if isInvalidated {
-      throw MemberMistake(message: "an object that has been deleted")
+      throw MemberMistake(message: "a deleted object")
     }
     var terms: [Predicate] = []
     for property in reflection.properties where !property.isComputed {
@@ -55,7 +55,7 @@ extension EmbeddedObject {
     case let embedded as EmbeddedObject: return try embedded.membersToCompare()
     case let object?:
       if object.isGone {
-        throw MemberMistake(message: "\(name) is an object that has been deleted")
+        throw MemberMistake(message: "\(name) is a deleted object")
       }
       return .value(object._core == nil ? .unmanagedObject : .link(ObjectKey(object._key)))
     }

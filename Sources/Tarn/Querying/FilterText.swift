@@ -81,9 +81,9 @@ private struct FilterArgument {
       return isElement ? .unusable("a list of lists") : values(of: collection, core)
     case is any _CollectionProperty: return .unusable("a map")
     case let date as Date where !date.isStorable:
-      return .unusable("a date that no Realm can store")
+      return .unusable("a date that a Realm cannot store")
     case AnyRealmValue.date(let date) as AnyRealmValue where !date.isStorable:
-      return .unusable("a date that no Realm can store")
+      return .unusable("a date that a Realm cannot store")
     case let value as any _Persistable: return boxed(value._box(), core)
     case let shape as any _GeoShape:
       return isElement ? .unusable("a shape") : .shape(shape.stored)
@@ -123,10 +123,10 @@ private struct FilterArgument {
         }
         return .members(of: name, members)
       } catch {
-        return .unusable("an object that does not compare: \(error.message)")
+        return .unusable("an object that cannot be compared: \(error.message)")
       }
     }
-    if object.isGone { return .unusable("an object that has been deleted") }
+    if object.isGone { return .unusable("a deleted object") }
     guard let owner = object._core, let binding = object._binding else {
       return .value(.unmanagedObject)
     }

@@ -29,7 +29,7 @@ public struct GeoPoint: Hashable, Sendable {
 
   fileprivate var position: GeoPosition {
     guard let position = GeoPosition(latitude: latitude, longitude: longitude) else {
-      trap("a point that is not on the earth: bug in this package")
+      trap("internal error: a point that is not on the earth")
     }
     return position
   }

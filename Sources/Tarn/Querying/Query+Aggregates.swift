@@ -72,8 +72,8 @@ extension Query {
   func aggregateOfElements<V>(_ aggregate: CollectionAggregate) -> Query<V> {
     guard case .any(let path) = content else {
       trap(
-        "\(aggregate.rawValue.dropFirst()) is of all elements of a collection, as in "
-          + "$0.dogs.age.\(aggregate.rawValue.dropFirst()); here is one value")
+        "\(aggregate.rawValue.dropFirst()) needs a collection, as in "
+          + "$0.dogs.age.\(aggregate.rawValue.dropFirst()); this is a single value")
     }
     return Query<V>(.total(path) { .aggregate(aggregate, $0, $1) })
   }

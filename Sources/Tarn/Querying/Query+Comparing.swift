@@ -64,7 +64,7 @@ extension Query {
     case (.any(let path), .value(let low), .value(let high)):
       return condition(path, .anyWithin(low, high, isClosed: isClosed))
     case (.anyCount, _, _):
-      trap("A number of elements behind another collection compares with one number, not a range.")
+      trap("Compare a number of elements inside another collection with one number, not a range.")
     default: return compare(.greaterOrEqual, low) && compare(end, high)
     }
   }
@@ -95,12 +95,12 @@ extension Query {
     guard let core = object._core else { return }
     require(
       storeOfObjects == nil || storeOfObjects == ObjectIdentifier(core.store),
-      "A query cannot compare with an object of another Realm, which is one of class "
-        + "'\(object._className)' here: look it up in this Realm by its primary key.")
+      "A query cannot compare with an object of another Realm, here one of class "
+        + "'\(object._className)': look it up in this Realm by its primary key.")
     require(
       !object._isInvalidated,
-      "A query cannot compare with an object that has been deleted, which is one of class "
-        + "'\(object._className)' here: check isInvalidated first.")
+      "A query cannot compare with a deleted object, here one of class "
+        + "'\(object._className)': check isInvalidated first.")
   }
 }
 

@@ -19,8 +19,9 @@ extension Query {
         ?? CollectionCondition(path, .any(op, .path(elements), options.store))
     case (.any, .any):
       trap(
-        "The elements of one collection do not compare with those of another. Two properties of "
-          + "one element do in a text: filter(\"SUBQUERY(dogs, $x, $x.age > $x.limit).@count > 0\")"
+        "Cannot compare the elements of one collection with those of another. To compare two "
+          + "properties of one element, write a filter string: filter(\"SUBQUERY(dogs, $x, $x.age "
+          + "> $x.limit).@count > 0\")"
       )
     default: return nil
     }

@@ -52,8 +52,8 @@ extension Query where T: _OptionalPersistable {
   private func compareToNil(_ op: ComparisonOperator) -> Query<Bool> {
     if case .path(let path) = content, path.count < 2 {
       trap(
-        "'\(path.first ?? "the object")' is never nil, because its type is not optional: leave the "
-          + "condition out, or make the property optional.")
+        "'\(path.first ?? "the object")' is never nil, because its type is not optional: remove "
+          + "the condition, or make the property optional.")
     }
     return compare(op, .value(.null))
   }

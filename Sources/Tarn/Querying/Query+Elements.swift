@@ -99,7 +99,7 @@ extension Query {
     let element: Query<V> = element()
     guard case .any(let path) = element.content, case .value(let low) = constant(low),
       case .value(let high) = constant(high)
-    else { trap("A range of objects: bug in this package") }
+    else { trap("internal error: a range of objects") }
     let condition = CollectionCondition(path, .allWithin(low, high, isClosed: isClosed))
     return Query<Bool>(.collection(condition), of: element.scope)
   }

@@ -20,8 +20,8 @@ extension Query {
   private func stepping<V>(to position: Int) -> Query<V> {
     require(
       position >= 0,
-      "A position of a list is 0 or more, not \(position): a filter written as text says [LAST] "
-        + "for the last one.")
+      "A position of a list must be 0 or more, not \(position): a filter string can use [LAST] "
+        + "for the last element.")
     return appending([ValueStep.position(position).name])
   }
 }

@@ -13,7 +13,7 @@ extension Query where T == Bool {
   public var count: Query<Int> {
     guard let scope, let inner = predicate.onElements(of: scope) else {
       trap(
-        "Only a condition on the elements of one collection has a count, as in "
+        "A count needs a condition on the elements of one collection, as in "
           + "($0.dogs.age > 3 && $0.dogs.isGood).count: \(predicate)")
     }
     let content = Query<Int>.Content.total(scope.collection) { .matching(inner, $0, $1) }

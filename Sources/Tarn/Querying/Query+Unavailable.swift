@@ -17,7 +17,7 @@ extension Query {
   }
 
   fileprivate static func unavailable() -> Never {
-    trap("an overload that no program can call: bug in this package")
+    trap("internal error: an overload that no program can call")
   }
 }
 
@@ -41,30 +41,30 @@ extension Query where T: _QueryText {
 
 extension Query where T: _Persistable & _QueryText {
   /// Unavailable: data compares byte by byte.
-  @available(*, unavailable, message: "Data compares byte by byte: leave the options out.")
+  @available(*, unavailable, message: "Data is compared byte by byte: omit the options.")
   @_disfavoredOverload
   public func contains<V>(_ data: V, options: StringOptions) -> Query<Bool> { Self.unavailable() }
   /// Unavailable: data compares byte by byte.
-  @available(*, unavailable, message: "Data compares byte by byte: leave the options out.")
+  @available(*, unavailable, message: "Data is compared byte by byte: omit the options.")
   @_disfavoredOverload
   public func starts<V>(with data: V, options: StringOptions) -> Query<Bool> { Self.unavailable() }
   /// Unavailable: data compares byte by byte.
-  @available(*, unavailable, message: "Data compares byte by byte: leave the options out.")
+  @available(*, unavailable, message: "Data is compared byte by byte: omit the options.")
   @_disfavoredOverload
   public func ends<V>(with data: V, options: StringOptions) -> Query<Bool> { Self.unavailable() }
   /// Unavailable: data compares byte by byte.
-  @available(*, unavailable, message: "Data compares byte by byte: leave the options out.")
+  @available(*, unavailable, message: "Data is compared byte by byte: omit the options.")
   @_disfavoredOverload
   public func equals<V>(_ data: V, options: StringOptions) -> Query<Bool> { Self.unavailable() }
   /// Unavailable: data compares byte by byte.
-  @available(*, unavailable, message: "Data compares byte by byte: leave the options out.")
+  @available(*, unavailable, message: "Data is compared byte by byte: omit the options.")
   @_disfavoredOverload
   public func notEquals<V>(_ data: V, options: StringOptions) -> Query<Bool> { Self.unavailable() }
 }
 
 extension Query where T: _QueryString {
   /// Unavailable: only collections and conditions on them have a count.
-  @available(*, unavailable, message: "Lengths are not stored. Objects have $0.dogs.count.")
+  @available(*, unavailable, message: "Lengths are not stored. Count objects: $0.dogs.count.")
   @_disfavoredOverload
   public var count: Query<Int> { Self.unavailable() }
 }
@@ -94,7 +94,7 @@ extension Query {
   @available(*, unavailable, message: "A set has no positions: compare any of its elements.")
   public subscript<E>(_ position: Int) -> Query<E> where T == MutableSet<E> { Self.unavailable() }
   /// Unavailable: only lists have positions.
-  @available(*, unavailable, message: "What links to an object has no order: compare any of it.")
+  @available(*, unavailable, message: "Backlinks have no positions: compare with any of them.")
   public subscript<E>(_ position: Int) -> Query<E> where T == LinkingObjects<E> {
     Self.unavailable()
   }
@@ -102,46 +102,46 @@ extension Query {
 
 extension Query where T: RealmCollection, T.Element == AnyRealmValue {
   /// Unavailable: an `AnyRealmValue` has no aggregates in a query.
-  @available(*, unavailable, message: "Conditions neither rank nor add up values of any type.")
+  @available(*, unavailable, message: "A query cannot aggregate AnyRealmValue properties.")
   public var min: Query<AnyRealmValue> { Self.unavailable() }
   /// Unavailable: an `AnyRealmValue` has no aggregates in a query.
-  @available(*, unavailable, message: "Conditions neither rank nor add up values of any type.")
+  @available(*, unavailable, message: "A query cannot aggregate AnyRealmValue properties.")
   public var max: Query<AnyRealmValue> { Self.unavailable() }
   /// Unavailable: an `AnyRealmValue` has no aggregates in a query.
-  @available(*, unavailable, message: "Conditions neither rank nor add up values of any type.")
+  @available(*, unavailable, message: "A query cannot aggregate AnyRealmValue properties.")
   public var sum: Query<AnyRealmValue> { Self.unavailable() }
   /// Unavailable: an `AnyRealmValue` has no aggregates in a query.
-  @available(*, unavailable, message: "Conditions neither rank nor add up values of any type.")
+  @available(*, unavailable, message: "A query cannot aggregate AnyRealmValue properties.")
   public var avg: Query<AnyRealmValue> { Self.unavailable() }
 }
 
 extension Query where T: RealmKeyedCollection, T.Value == AnyRealmValue {
   /// Unavailable: an `AnyRealmValue` has no aggregates in a query.
-  @available(*, unavailable, message: "Conditions neither rank nor add up values of any type.")
+  @available(*, unavailable, message: "A query cannot aggregate AnyRealmValue properties.")
   public var min: Query<AnyRealmValue> { Self.unavailable() }
   /// Unavailable: an `AnyRealmValue` has no aggregates in a query.
-  @available(*, unavailable, message: "Conditions neither rank nor add up values of any type.")
+  @available(*, unavailable, message: "A query cannot aggregate AnyRealmValue properties.")
   public var max: Query<AnyRealmValue> { Self.unavailable() }
   /// Unavailable: an `AnyRealmValue` has no aggregates in a query.
-  @available(*, unavailable, message: "Conditions neither rank nor add up values of any type.")
+  @available(*, unavailable, message: "A query cannot aggregate AnyRealmValue properties.")
   public var sum: Query<AnyRealmValue> { Self.unavailable() }
   /// Unavailable: an `AnyRealmValue` has no aggregates in a query.
-  @available(*, unavailable, message: "Conditions neither rank nor add up values of any type.")
+  @available(*, unavailable, message: "A query cannot aggregate AnyRealmValue properties.")
   public var avg: Query<AnyRealmValue> { Self.unavailable() }
 }
 
 extension Query where T == AnyRealmValue {
   /// Unavailable: an `AnyRealmValue` has no aggregates in a query.
-  @available(*, unavailable, message: "Conditions neither rank nor add up values of any type.")
+  @available(*, unavailable, message: "A query cannot aggregate AnyRealmValue properties.")
   public var min: Query<AnyRealmValue> { Self.unavailable() }
   /// Unavailable: an `AnyRealmValue` has no aggregates in a query.
-  @available(*, unavailable, message: "Conditions neither rank nor add up values of any type.")
+  @available(*, unavailable, message: "A query cannot aggregate AnyRealmValue properties.")
   public var max: Query<AnyRealmValue> { Self.unavailable() }
   /// Unavailable: an `AnyRealmValue` has no aggregates in a query.
-  @available(*, unavailable, message: "Conditions neither rank nor add up values of any type.")
+  @available(*, unavailable, message: "A query cannot aggregate AnyRealmValue properties.")
   public var sum: Query<AnyRealmValue> { Self.unavailable() }
   /// Unavailable: an `AnyRealmValue` has no aggregates in a query.
-  @available(*, unavailable, message: "Conditions neither rank nor add up values of any type.")
+  @available(*, unavailable, message: "A query cannot aggregate AnyRealmValue properties.")
   public var avg: Query<AnyRealmValue> { Self.unavailable() }
 }
 
@@ -151,14 +151,14 @@ extension Query {
   /// Unavailable: the types of both sides do not compare.
   @available(
     *, unavailable,
-    message: "A property compares with a value or a property of its own type: convert the other."
+    message: "Compare a property with a value or a property of its own type: convert the other."
   )
   @_disfavoredOverload
   public static func == <V>(property: Query, value: V) -> Query<Bool> { unavailable() }
   /// Unavailable: the types of both sides do not compare.
   @available(
     *, unavailable,
-    message: "A property compares with a value or a property of its own type: convert the other."
+    message: "Compare a property with a value or a property of its own type: convert the other."
   )
   @_disfavoredOverload
   public static func != <V>(property: Query, value: V) -> Query<Bool> { unavailable() }
@@ -220,18 +220,18 @@ extension Query {
 
 extension Query where T == Bool {
   /// Unavailable: both sides must be conditions.
-  @available(*, unavailable, message: "Both sides of && are conditions, such as $0.age > 3.")
+  @available(*, unavailable, message: "Both sides of && must be conditions, such as $0.age > 3.")
   @_disfavoredOverload
   public static func && <V>(a: Query, b: V) -> Query<Bool> { unavailable() }
   /// Unavailable: both sides must be conditions.
-  @available(*, unavailable, message: "Both sides of || are conditions, such as $0.age > 3.")
+  @available(*, unavailable, message: "Both sides of || must be conditions, such as $0.age > 3.")
   @_disfavoredOverload
   public static func || <V>(a: Query, b: V) -> Query<Bool> { unavailable() }
 }
 
 extension Query {
   /// Unavailable: `!` needs a condition.
-  @available(*, unavailable, message: "Behind ! stands a condition: !($0.age > 3).")
+  @available(*, unavailable, message: "! needs a condition: !($0.age > 3).")
   @_disfavoredOverload
   public static prefix func ! (query: Query) -> Query<Bool> { unavailable() }
 }

@@ -53,11 +53,11 @@ public struct Query<T> {
     switch content {
     case .path(let path): .path(path)
     case .anyCount:
-      trap("A number of elements behind another collection compares with a number only.")
+      trap("Compare a number of elements inside another collection only with a number.")
     case .any, .total:
       trap(
-        "What a collection comes to compares with a value or a property, not with elements or with "
-          + "what another one comes to.")
+        "Compare an aggregate with a value or a property, not with elements or with another "
+          + "aggregate.")
     case .condition:
       trap("Compare a property of the object, not another condition")
     }

@@ -12,7 +12,7 @@ extension Realm.Error: _ObjectiveCBridgeable {
 
   public static func _forceBridgeFromObjectiveC(_ source: NSError, result: inout Realm.Error?) {
     guard _conditionallyBridgeFromObjectiveC(source, result: &result) else {
-      trap("\(source) is no Realm.Error.")
+      trap("\(source) is not a Realm.Error.")
     }
   }
 

@@ -88,7 +88,7 @@ private class AnyCollectionBase<Element: RealmCollectionValue> {
     Self.unreachable()
   }
 
-  static func unreachable() -> Never { trap("a collection without a base: bug in this package") }
+  static func unreachable() -> Never { trap("internal error: a collection without a base") }
 }
 
 private final class CollectionBase<Base: RealmCollection>: AnyCollectionBase<Base.Element> {

@@ -27,7 +27,7 @@ extension RealmCollection where Element: KeypathSortable {
     require(
       !keyPaths.isEmpty,
       "distinct(by:) needs at least one property to compare objects by. Name one, or "
-        + "leave the call out.")
+        + "remove the call.")
     let base = _derivation
     return Results(base.core, base.spec.distinct(keyPaths), createdInWrite: base.createdInWrite)
   }

@@ -81,7 +81,7 @@ extension RealmCollection where Element: _Persistable {
       do {
         return index(of: try ValueCondition(condition, column))
       } catch {
-        trap("\(error): bug in this package")
+        trap("internal error: \(error)")
       }
     } catch {
       trap(error.message)

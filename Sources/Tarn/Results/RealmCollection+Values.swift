@@ -39,7 +39,7 @@ extension Results {
   fileprivate init(_ base: _Derivation, _ change: (inout ValueQuery) -> Void) {
     guard var values = base.spec.values, values.property.type != .link else {
       trap(
-        "Elements of type '\(Element.self)' are stored as objects, which have no order and are "
+        "Elements of type '\(Element.self)' are stored as objects, which cannot be ordered and are "
           + "all different. Make an array of the elements first.")
     }
     change(&values)

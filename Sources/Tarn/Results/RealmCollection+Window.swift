@@ -27,7 +27,7 @@ extension RealmCollection {
     let range = positions.relative(to: Positions())
     require(
       range.lowerBound >= 0,
-      "A window begins at position 0 at the earliest, not at \(range.lowerBound).")
+      "A window must begin at position 0 or later, not at \(range.lowerBound).")
     let base = _derivation
     return Results(base.core, base.spec.windowed(range), createdInWrite: base.createdInWrite)
   }
@@ -35,14 +35,14 @@ extension RealmCollection {
   /// The first elements of the collection, live, like `window(_:)`. Traps for a negative number,
   /// and for an unmanaged or invalidated collection.
   public func limit(_ count: Int) -> Results<Element> {
-    require(count >= 0, "A limit is 0 or more, not \(count).")
+    require(count >= 0, "A limit must be 0 or more, not \(count).")
     return window(0..<count)
   }
 
   /// All elements of the collection except the first ones, live, like `window(_:)`. Traps for a
   /// negative number, and for an unmanaged or invalidated collection.
   public func offset(_ count: Int) -> Results<Element> {
-    require(count >= 0, "An offset is 0 or more, not \(count).")
+    require(count >= 0, "An offset must be 0 or more, not \(count).")
     return window(count...)
   }
 }

@@ -41,7 +41,7 @@ public struct Results<Element: RealmCollectionValue> {
     if let tracking = core.tracking { tracking.note(live) }
     require(
       !isInvalidated,
-      "This Results<\(Element.self)> has been invalidated with its Realm; ask for it again."
+      "This Results<\(Element.self)> has been invalidated with its Realm; query again."
     )
   }
 
@@ -107,7 +107,7 @@ extension Results: RandomAccessCollection {
     let rows = rows()
     Bounds.check(position, rows.count, of: self)
     guard let value = rows.value(at: position) else {
-      trap("objects are no values: bug in this package")
+      trap("internal error: objects are not values")
     }
     return typedElement(core.boxed(value, of: spec, createdInWrite: createdInWrite))
   }
@@ -186,7 +186,7 @@ extension RealmCore {
   /// The collection that results of values are from.
   func sequence(of spec: QuerySpec, createdInWrite: WriteMark?) -> ManagedSequence {
     guard let values = spec.values, case .sequence(let place)? = spec.origin else {
-      trap("objects are no values: bug in this package")
+      trap("internal error: objects are not values")
     }
     return ManagedSequence(
       self, values.property, values.kind, at: place, createdInWrite: createdInWrite)

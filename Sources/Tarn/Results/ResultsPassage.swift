@@ -24,8 +24,8 @@ extension Results {
     require(
       core.writeThatMadeOrigin(of: spec) == nil,
       "This Results<\(Element.self)> is derived from a collection that was created in the open "
-        + "write, and cannot be passed on before that is committed. Pass the collection or its "
-        + "object and derive the results where they arrive, or commit first.")
+        + "write, and cannot be passed on before the write is committed. Pass the collection or "
+        + "its object and derive the results at the destination, or commit first.")
     return _Passage(ResultsPassage<Element>(spec: spec), createdInWrite: createdInWrite)
   }
 }

@@ -40,7 +40,8 @@ public final class ManualScheduler: Sendable {
   @discardableResult
   public func pump() -> Bool {
     require(
-      turns.isCurrent, "A ManualScheduler is pumped on its own thread; call adopt() there first.")
+      turns.isCurrent,
+      "A ManualScheduler must be pumped on its own thread; call adopt() there first.")
     return turns.run()
   }
 

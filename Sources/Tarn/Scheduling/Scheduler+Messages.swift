@@ -9,7 +9,7 @@ extension Scheduler {
     guard case .thread = self, Self.isInTask else { return "" }
     return
       " A task or an actor may continue on another thread after each await: open the Realm for "
-      + "the actor, with try await Realm(actor:), or open, use and let go of it between two awaits."
+      + "the actor, with try await Realm(actor:), or open, use and release it between two awaits."
   }
 
   /// The place where its instances may be used.
@@ -32,7 +32,7 @@ extension Scheduler {
   static var thisSide: String {
     if isMain { return "the main thread, queue or actor" }
     if let executor = runningExecutor { return executor }
-    if isInTask { return "a task on no actor" }
+    if isInTask { return "a task without an actor" }
     let label = unsafe String(cString: tarn_queue_label())
     if !label.isEmpty, !label.hasPrefix(globalLabels) { return "the queue '\(label)'" }
     return "another thread" + (threadName.map { " '\($0)'" } ?? "")

@@ -23,7 +23,7 @@ enum Scheduler: Sendable {
   /// blocks at once.
   init(on queue: DispatchQueue) {
     if QueueIdentity.isMain(queue) {
-      require(Self.isMain, "A Realm is opened on its queue: this is not the main queue.")
+      require(Self.isMain, "A Realm must be opened on its queue: this is not the main queue.")
       self = .main
       return
     }
@@ -31,7 +31,7 @@ enum Scheduler: Sendable {
     QueueIdentity.mark(queue)
     require(
       QueueIdentity.isCurrent(queue),
-      "A Realm is opened on its queue: call this inside of '\(queue.label)'.")
+      "A Realm must be opened on its queue: call this on '\(queue.label)'.")
     // Traps where the queue is concurrent: there is no other way to tell one from a serial queue.
     dispatchPrecondition(condition: .onQueueAsBarrier(queue))
     self = .queue(queue)
@@ -43,7 +43,7 @@ enum Scheduler: Sendable {
   static func refuseGlobal(_ queue: DispatchQueue) {
     require(
       !queue.label.hasPrefix(globalLabels),
-      "A Realm belongs to a serial queue or the main queue; '\(queue.label)' is a global one.")
+      "A Realm needs a serial queue or the main queue; '\(queue.label)' is a global queue.")
   }
 
   /// The scheduler of an actor.

@@ -34,7 +34,9 @@ enum SchedulerEnd {
     let result = unsafe pthread_key_create(&key) { thread in
       SchedulerEnd.tell(.thread(UInt(bitPattern: thread)))
     }
-    require(result == 0, "The process has no key for values of threads left (pthread_key_create).")
+    require(
+      result == 0,
+      "The process has no key for thread-specific data left (pthread_key_create).")
     return key
   }()
 }

@@ -121,11 +121,11 @@ enum SectionKeyRule {
       switch value {
       case .object:
         trap(
-          "Links are not supported as section keys: a value of any type is an object. Use a "
+          "Links are not supported as section keys: an AnyRealmValue is an object. Use a "
             + "property of the object.")
       case .list, .dictionary:
         trap(
-          "Collections are not supported as section keys: a value of any type is a list or map. "
+          "Collections are not supported as section keys: an AnyRealmValue is a list or map. "
             + "Use a value, such as the count.")
       default: break
       }

@@ -67,7 +67,7 @@ extension SectionsDelta where Element: RealmCollectionValue {
         .insert(offset: line, element: .element(identity), associatedWith: origins[line]))
     }
     guard let difference = Swift.CollectionDifference(changes) else {
-      trap("a change with a position twice: bug in this package")
+      trap("internal error: a change with a position twice")
     }
     return difference
   }
@@ -96,7 +96,7 @@ private struct SectionLines {
       case .element:
         require(
           !counts.isEmpty,
-          "A list of sections begins with the key of the first one, not with \(line).")
+          "A list of sections must begin with the key of the first one, not with \(line).")
         counts[counts.count - 1] += 1
       }
     }
@@ -122,7 +122,7 @@ extension ObservedChange {
       }
     case .update(_, let delta):
       guard let new = identities.applying(delta.difference(from: identities)) else {
-        trap("a difference that does not fit what it was made from: bug in this package")
+        trap("internal error: a difference that does not fit its origin")
       }
       identities = new
     case .error: break

@@ -94,7 +94,7 @@ public struct SectionsDelta<Key: _Persistable & Hashable, Element> {
   private func check(_ section: Int) {
     require(
       section >= 0 && section < count,
-      "Section \(section) is out of bounds: the change leads to \(count) sections.")
+      "Section \(section) is out of bounds: there are \(count) sections after the change.")
   }
 
   /// The element at a position in the new sections. Traps if it is out of bounds.
@@ -105,7 +105,7 @@ public struct SectionsDelta<Key: _Persistable & Hashable, Element> {
     let count = count(of: section)
     require(
       item >= 0 && item < count,
-      "Index \(item) is out of bounds: the change leads to \(count) elements in section "
+      "Index \(item) is out of bounds: after the change there are \(count) elements in section "
         + "\(section).")
     return elements.value(at: table.position(item, in: section))
   }
@@ -132,7 +132,7 @@ public struct SectionsDelta<Key: _Persistable & Hashable, Element> {
       let rest = sections[section].elements.count - items.count
       sections[section].elements = sections[section].elements.rearranged(
         deleting: items, inserting: [], count: rest
-      ) { _ in trap("an element that nobody put in: bug in this package") }
+      ) { _ in trap("internal error: an element that was not inserted") }
     }
     if !sectionsToDelete.isEmpty || !sectionsToInsert.isEmpty {
       sections = sections.rearranged(
@@ -167,7 +167,7 @@ public struct SectionsDelta<Key: _Persistable & Hashable, Element> {
       isRight = counts.indices.allSatisfy { counts[$0] == table.count(of: $0) }
     }
     require(
-      isRight, "The change is of other sections than these: apply every change, and each once.")
+      isRight, "The change is for other sections: apply every change exactly once.")
   }
 
   /// The positions in each section.

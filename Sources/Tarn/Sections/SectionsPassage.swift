@@ -29,8 +29,8 @@ extension SectionedResults {
   private var sharedKeyPath: PassedKeyPath<SectionElement, Key> {
     guard let keyPath = rule.keyPath as? KeyPath<SectionElement, Key> else {
       trap(
-        "These sections are made by a block, which may only run on their own thread, queue or "
-          + "actor. Pass the results and make the sections where they arrive, make them by a key "
+        "These sections are made by a block, which can run only on their own thread, queue or "
+          + "actor. Pass the results and make the sections at the destination, make them by a key "
           + "path, or freeze them.")
     }
     return PassedKeyPath(keyPath: keyPath)
@@ -61,7 +61,7 @@ extension ResultsSection {
   public func _passage() -> _Passage {
     parent._passage().map { content in
       guard let sections = content as? SectionsPassage<Key, SectionElement> else {
-        trap("a section of something else: bug in this package")
+        trap("internal error: a section of something else")
       }
       return SectionPassage(sections: sections, key: key._box().value, number: number)
     }

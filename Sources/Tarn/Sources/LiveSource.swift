@@ -89,7 +89,7 @@ package final class LiveSource<Model: LiveModel>: ObservedSource {
 
   /// Gives a source on a frozen instance the content that its version is known to have.
   func show(_ content: Content) {
-    guard let frozen else { trap("content for what moves by itself: bug in this package") }
+    guard let frozen else { trap("internal error: content for a source that is not frozen") }
     _ = trapping { () throws(StorageError) in
       try frozen.value { () throws(StorageError) in content }
     }

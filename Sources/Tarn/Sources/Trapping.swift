@@ -7,6 +7,6 @@ func trapping<R>(_ body: () throws(StorageError) -> R) -> R {
   do {
     return try body()
   } catch {
-    trap("Tarn cannot go on reading: \(error)")
+    trap("Tarn cannot continue: \(error)")
   }
 }

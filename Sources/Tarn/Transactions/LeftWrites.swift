@@ -82,7 +82,7 @@ final class LeftWrite {
   static func warn(_ store: Store) {
     StoreLog.shared.write(
       .warning,
-      "\(store.path): a thread or queue ended with an open write, or an actor let go of its Realm, "
-        + "and the write is cancelled. Call commitWrite() or cancelWrite() before that.")
+      "\(store.path): a thread or queue ended with an open write, or an actor released its Realm, "
+        + "so the write was cancelled. Call commitWrite() or cancelWrite() before that.")
   }
 }

@@ -59,7 +59,7 @@ extension RealmCore {
     if let failure = delivery.failure {
       // No more commits can come, and the instance stays at its version.
       if failure.code == .replaced { return false }
-      trap("Tarn cannot go on reading: \(failure)")
+      trap("Tarn cannot continue: \(failure)")
     }
     delivery.cancelWorkAhead()
     let hadVersion = reader != nil

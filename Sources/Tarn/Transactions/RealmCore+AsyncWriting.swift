@@ -14,14 +14,14 @@ extension RealmCore {
     require(!configuration.readOnly, "Can't perform transactions on read-only Realms.")
     require(
       scheduler.hasTurns,
-      "Can't \(operation) on a plain thread, which has no later turn in which the block or the "
-        + "completion could be called. Use write, or a Realm that was opened on the main thread, "
+      "Can't \(operation) on a thread without a run loop, which has no later turn in which to call "
+        + "the block or the completion. Use write, or a Realm that was opened on the main thread, "
         + "on a serial queue, in an actor, inside a run loop or with a ManualScheduler."
         + scheduler.adviceForTasks)
     require(
       !scheduler.isGone,
-      "Can't \(operation) when nobody has the Realm's ManualScheduler any more: no later turn "
-        + "comes in which the block or the completion could be called. Keep it, or use write.")
+      "Can't \(operation) after the Realm's ManualScheduler was released: there is no later turn "
+        + "in which to call the block or the completion. Retain it, or use write.")
     if let asyncWrites { return asyncWrites }
     let made = AsyncWrites(self)
     pendingWrites = made
@@ -77,7 +77,7 @@ extension RealmCore {
   /// Starts the commit of the settled write.
   func startCommit(_ session: WriteSession, _ writes: AsyncWrites) {
     guard let token = write.takeGateToken() else {
-      trap("a write without the gate: bug in this package")
+      trap("internal error: a write without the write lock")
     }
     session.rowsMoved = {}
     let (marks, parts) = (writes.marks, writes.parts)
@@ -148,7 +148,7 @@ extension RealmCore {
     var (former, position) = (PastState.version(base), ChangeRecorder.Position.start)
     for part in parts.dropLast() {
       guard let end = try part.end?.kept() else {
-        trap("a part of a transaction without an end: bug in this package")
+        trap("internal error: a part of a transaction without an end")
       }
       let between = StateBetween(end, of: session, upTo: snapshot.version)
       let next = between.position

@@ -33,7 +33,7 @@ extension RealmCore {
     require(
       session == nil,
       "The Realm is already in a write transaction. Check isInWriteTransaction "
-        + "first where code may be called inside and outside of one.")
+        + "first if the code may run inside or outside of one.")
     if let failure = delivery.failure { throw Realm.Error(failure) }
     checkActiveVersions()
     do {
@@ -68,7 +68,7 @@ extension RealmCore {
       active <= most,
       "Number of active versions (\(active)) in the Realm exceeded the limit of \(most): "
         + "'\(store.path)' keeps them for frozen objects, iterators and instances that do not "
-        + "advance. Let go of these, or raise maximumNumberOfActiveVersions.")
+        + "advance. Release these, or raise maximumNumberOfActiveVersions.")
   }
 
   func commitWrite(withoutNotifying tokens: [NotificationToken] = []) throws(Realm.Error) {
@@ -126,13 +126,13 @@ extension RealmCore {
     let wanted = identities(of: tokens)
     require(
       properties.map { table in !wanted.contains(where: table.contains) } ?? true,
-      "An observer of a property is called at the assignment and cannot be left out of a commit. "
-        + "End it before, or observe the object: object.observe { change in … }.")
+      "An observer of a property is called at the assignment and cannot be excluded from a commit. "
+        + "Invalidate it before, or observe the object: object.observe { change in … }.")
     let found = delivery.observers.observations(wanted).filter(\.state.isActive)
     require(
       found.count == wanted.count && tokens.allSatisfy { $0.identity != nil },
-      "A token to be left out must be an active one of this very Realm instance. Leave out those "
-        + "that are invalidated or come from another one.")
+      "Tokens passed to withoutNotifying: must be active and belong to this Realm instance. Omit "
+        + "those that are invalidated or belong to another instance.")
     return found
   }
 

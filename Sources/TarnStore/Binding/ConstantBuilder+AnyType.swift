@@ -1,5 +1,5 @@
-/// Constants against mixed values: a constant meets values of its own kind only. Numbers of
-/// all types are one kind, and compare by their value as elsewhere.
+/// Constants against mixed values: a constant is compared only with values of its own kind. Numbers
+/// of all types are one kind, and compare by value.
 extension ConstantBuilder {
   /// Nil if no value passes.
   func testOfAnyType(
@@ -33,7 +33,7 @@ extension ConstantBuilder {
     return tests.isEmpty ? nil : .ofType(tests)
   }
 
-  /// As if all values were of that type.
+  /// A builder for values of that type.
   private func typed(_ type: ColumnType) -> ConstantBuilder {
     var path = path
     path.type = type
@@ -59,7 +59,7 @@ extension ConstantBuilder {
 }
 
 extension Value {
-  /// Of mixed values those that may equal this one, if it is neither null nor an object.
+  /// The types of mixed values that may equal this one, if it is neither null nor an object.
   fileprivate var comparableTypes: [ColumnType] {
     switch self {
     case .int, .float, .double, .decimal: [.int, .float, .double, .decimal]

@@ -4,7 +4,7 @@ struct ConstantBuilder {
   let names: [String]
   let schema: StoreSchema
   let options: StringOptions
-  /// What has the column may be missing, which rows do not show.
+  /// The object with the column may be missing, which rows do not show.
   private let mayBeNowhere: Bool
 
   init(
@@ -107,7 +107,7 @@ struct ConstantBuilder {
   func membership(_ values: [Value]) throws(PredicateError) -> ScalarTest? {
     switch path.type {
     case .int:
-      // A number that no integer equals is no member.
+      // A number that is not an integer cannot be a member.
       let domains = try all(values, number).compactMap { Domain<Int64>(.equal, number: $0) }
       return Domain(domains.flatMap(\.values)).map { .int($0) }
     case .double, .float:
@@ -160,11 +160,11 @@ extension ConstantBuilder {
       let object = schema[id].map { "object of class '\($0.name)'" } ?? "unmanaged object"
       return PredicateError(
         "\(described) is of type \(path.typeName(in: schema)), "
-          + "which does not compare with an \(object)")
+          + "which cannot be compared with an \(object)")
     }
     return PredicateError(
       "\(described) is of type \(path.typeName(in: schema)), "
-        + "which does not compare with \(value.predicateText)\(hint)")
+        + "which cannot be compared with \(value.predicateText)\(hint)")
   }
 
   private func number(_ value: Value) throws(PredicateError) -> NumericConstant {
@@ -185,7 +185,7 @@ extension ConstantBuilder {
       return .decimal(written)
     case .string(let text):
       guard let decimal = DecimalNumber(text: text) else {
-        throw mismatch(value, ": a decimal is written like 12.50 or \"12.50\"")
+        throw mismatch(value, ": write a decimal like 12.50 or \"12.50\"")
       }
       return .decimal(decimal)
     default: return try number(value)
@@ -209,14 +209,14 @@ extension ConstantBuilder {
     case .link(let key): return key.rawValue
     case .int(let key): return key
     case .object(let id, let key) where id == path.target: return key.rawValue
-    default: throw mismatch(value, ": a link compares with the key of an object")
+    default: throw mismatch(value, ": compare a link with the key of an object")
     }
   }
 
   private func date(_ value: Value) throws(PredicateError) -> Timestamp {
     if case .date(let date) = value { return date }
     guard case .string(let text) = value, let date = Timestamp(iso8601: text) else {
-      throw mismatch(value, ": a date is written like \"2024-05-01T12:30:00Z\"")
+      throw mismatch(value, ": write a date like \"2024-05-01T12:30:00Z\"")
     }
     return date
   }
@@ -224,7 +224,7 @@ extension ConstantBuilder {
   private func bytes12(_ value: Value) throws(PredicateError) -> Bytes12 {
     if case .objectID(let id) = value { return id }
     guard case .string(let text) = value, let id = Bytes12(hexadecimal: text) else {
-      throw mismatch(value, ": an object id is written as 24 hexadecimal digits in quotes")
+      throw mismatch(value, ": write an object id as 24 hexadecimal digits in quotes")
     }
     return id
   }
@@ -232,7 +232,7 @@ extension ConstantBuilder {
   private func bytes16(_ value: Value) throws(PredicateError) -> Bytes16 {
     if case .uuid(let uuid) = value { return uuid }
     guard case .string(let text) = value, let uuid = Bytes16(uuidText: text) else {
-      throw mismatch(value, ": a UUID is written as 8-4-4-4-12 hexadecimal digits in quotes")
+      throw mismatch(value, ": write a UUID as 8-4-4-4-12 hexadecimal digits in quotes")
     }
     return uuid
   }
@@ -247,7 +247,7 @@ extension ConstantBuilder {
 }
 
 extension ColumnPath {
-  /// Throws if the operator makes no sense for the column's type.
+  /// Throws if the operator does not apply to the column's type.
   func check(
     _ op: ComparisonOperator, _ options: StringOptions, _ names: [String], _ schema: StoreSchema
   ) throws(PredicateError) {
@@ -262,11 +262,11 @@ extension ColumnPath {
     } else if isOrder && (type == .bool || type == .link) {
       reason = "\(op) needs values that have an order"
     } else if op == .like && options.contains(.diacriticInsensitive) {
-      reason = "LIKE knows no [d]"
+      reason = "LIKE does not support [d]"
     } else if !options.isEmpty && !isString {
       reason = "\(options.suffix) needs a string"
     } else if !options.isEmpty && isOrder {
-      reason = "\(op) knows no \(options.suffix)"
+      reason = "\(op) does not support \(options.suffix)"
     } else {
       return
     }

@@ -1,11 +1,11 @@
 extension ParsedPredicate {
-  /// Throws what of the text does not fit the class, with its position, as `ResolvedPredicate`
-  /// would without one.
+  /// Throws what `ResolvedPredicate` would for a filter that does not fit the class, with the
+  /// position in the text.
   package func check(
     on classID: ClassID, in schema: StoreSchema
   ) throws(PredicateSyntaxError) {
     for condition in conditions {
-      // Nil if the collection itself is wrong, which the SUBQUERY as a whole says later.
+      // Nil if the collection itself is wrong, which the check of the SUBQUERY reports later.
       guard let classID = classID.elements(at: condition.subject, in: schema) else { continue }
       switch condition.predicate {
       case .comparison(let comparison): try check(comparison, condition, classID, schema)
@@ -38,14 +38,14 @@ extension ParsedPredicate {
       throw lexer.error(at: condition.left, mistake)
     }
     guard let mistake = mistake(in: comparison.right, classID, schema) else { return }
-    // A word alone behind an operator was mostly meant as text.
+    // A single word after an operator was mostly meant as a string.
     let isWord =
       if case .path(let names) = comparison.right { names.count == 1 } else { false }
     throw lexer.error(
-      at: condition.right, mistake + (isWord ? "; text stands in quotes" : ""))
+      at: condition.right, mistake + (isWord ? "; write a string in quotes" : ""))
   }
 
-  /// Of some element and a property: each path leads somewhere.
+  /// For any element and a property: checks both paths.
   private func check(
     _ elements: CollectionCondition, _ condition: Condition, _ classID: ClassID,
     _ schema: StoreSchema
@@ -61,12 +61,12 @@ extension ParsedPredicate {
     }
   }
 
-  /// Why a path does not lead to one value.
+  /// The error of a path that does not lead to a single value.
   private func mistake(
     in operand: Operand, _ classID: ClassID, _ schema: StoreSchema
   ) -> String? {
     guard case .path(let names) = operand else { return nil }
-    // What leads into values is checked with the whole condition.
+    // Paths into values are checked with the whole condition.
     let found = try? CollectionPath.find(names, from: classID, in: schema)
     if found?.hasSteps == true || names.contains(where: { ValueStep($0) != nil }) { return nil }
     do {
@@ -79,15 +79,15 @@ extension ParsedPredicate {
 }
 
 extension StoreSchema {
-  /// Whether the objects that a path from a class leads to have a property of that name.
+  /// Whether the objects that a path from a class leads to have a property with that name.
   package func hasProperty(_ name: String, behind path: [String], _ id: ClassID) -> Bool {
     id.elements(at: path, in: self).flatMap { self[$0]?.named(name) } != nil
   }
 }
 
 extension ClassID {
-  /// The class of the objects that a path through links and collections leads to; nil if it leads
-  /// to none.
+  /// The class of the objects that a path through links and collections leads to; nil if it does
+  /// not lead to objects.
   fileprivate func elements(at path: [String], in schema: StoreSchema) -> ClassID? {
     var id = self
     for name in path where ValueStep(name) == nil {

@@ -16,8 +16,8 @@ extension PredicateBuilder {
     }
     guard path.rest.isEmpty else {
       throw PredicateError(
-        "'\(Operand.path(condition.path))' goes on behind a collection: write ANY before it, "
-          + "to ask for some element")
+        "'\(Operand.path(condition.path))' continues past a collection: write ANY before it "
+          + "to match any element")
     }
     switch condition.test {
     case .count(let op, let right):
@@ -27,7 +27,7 @@ extension PredicateBuilder {
       return try count(path, condition, op, try constant(right, condition))
     case .elements(let values):
       guard path.column.collection == .list else {
-        throw PredicateError("only the elements of lists have an order: \(condition)")
+        throw PredicateError("only the elements of lists have positions: \(condition)")
       }
       let element = try elementBuilder(path, condition)
       var nodes: [ResolvedNode] = []
@@ -37,12 +37,12 @@ extension PredicateBuilder {
       let number = try constant(right, condition)
       return try matching(predicate, path, condition, op, number, depth)
     case .any, .anyWithin, .allWithin, .anyCount, .aggregate:
-      trap("a condition that was bound before: bug in this package")
+      trap("internal error: the condition is bound already")
     }
   }
 
-  /// A comparison of a constant with what is in a map under a key, or with a mixed value; nil
-  /// for others.
+  /// A comparison of a constant with the value of a map's key, or with a mixed value; nil for
+  /// others.
   func nodeOfElement(
     _ comparison: Comparison, _ depth: Int
   ) throws(PredicateError) -> ResolvedNode? {
@@ -62,7 +62,7 @@ extension PredicateBuilder {
       ? try some(path, condition, depth) : try behind(path, condition, depth)
   }
 
-  /// Nil for a path that takes no step into a value.
+  /// Nil for a path without a step into a value.
   func elementPath(_ names: [String]) throws(PredicateError) -> CollectionPath? {
     // Most paths are one name of a plain column, which needs no search.
     if names.count == 1, let column = schema[classID]?.named(names[0]),
@@ -74,7 +74,7 @@ extension PredicateBuilder {
     if names.contains(where: { ValueStep($0) != nil }) {
       found = try CollectionPath.find(names, from: classID, in: schema)
     } else {
-      // What is wrong with other paths is said in other words.
+      // Errors of other paths are reported elsewhere.
       found = try? CollectionPath.find(names, from: classID, in: schema)
     }
     guard let found, found.hasSteps else { return nil }
@@ -87,8 +87,8 @@ extension PredicateBuilder {
   ) throws(PredicateError) -> ResolvedNode {
     guard !path.hasSteps || path.column.type == .any else {
       throw PredicateError(
-        "SUBQUERY looks at the elements of a collection, which '\(Operand.path(condition.path))' "
-          + "is not")
+        "SUBQUERY needs a collection, and '\(Operand.path(condition.path))' "
+          + "is not one")
     }
     let target = path.column.type == .link ? path.column.target : nil
     let node: ResolvedNode
@@ -101,8 +101,8 @@ extension PredicateBuilder {
     return .collection(CollectionTest(path, .matching(target, node, count: count)))
   }
 
-  /// About a collection of an object that is one element of another: `parts['left'].screws.@count`.
-  /// Nil for others.
+  /// A condition on a collection of an object that is an element of another collection:
+  /// `parts['left'].screws.@count`. Nil for others.
   private func collectionOfElement(
     _ path: CollectionPath, _ condition: CollectionCondition, _ depth: Int
   ) throws(PredicateError) -> ResolvedNode? {
@@ -111,7 +111,7 @@ extension PredicateBuilder {
     }
     if condition.test.isAboutProperty {
       throw PredicateError(
-        "\(Operand.path(condition.path)) compares with values only: \(condition)")
+        "\(Operand.path(condition.path)) can be compared only with values: \(condition)")
     }
     let inner = PredicateBuilder(classID: target, schema: schema, isElement: true)
     let rest = CollectionCondition(path.rest, condition.test)
@@ -143,13 +143,13 @@ extension PredicateBuilder {
     let value = try constant(right, condition)
     let node = try number(path, condition, result).node(op, value)
     if aggregate == .sum, result == .int, value != .null {
-      // The sum may be one that no integer is.
+      // The sum may be beyond the range of integers.
       return .pair(ValuePair(.total(ElementWay(path), total), op, .constant(value)))
     }
     return .collection(CollectionTest(path, .aggregate(aggregate, behind, result, node)))
   }
 
-  /// Builds tests of a number that a collection comes to.
+  /// Builds tests of a collection's aggregate.
   private func number(
     _ path: CollectionPath, _ condition: CollectionCondition, _ type: ColumnType
   ) -> ConstantBuilder {
@@ -176,7 +176,7 @@ extension PredicateBuilder {
     return .collection(CollectionTest(path, .count(try builder.node(op, value))))
   }
 
-  /// About what the path names behind the elements, which are objects.
+  /// A condition on the rest of the path, from elements that are objects.
   private func behind(
     _ path: CollectionPath, _ condition: CollectionCondition, _ depth: Int
   ) throws(PredicateError) -> ResolvedNode {
@@ -196,7 +196,7 @@ extension PredicateBuilder {
     return .collection(CollectionTest(path, .object(target, node)))
   }
 
-  /// About the elements themselves.
+  /// A condition on the elements themselves.
   private func some(
     _ path: CollectionPath, _ condition: CollectionCondition, _ depth: Int
   ) throws(PredicateError) -> ResolvedNode {
@@ -235,7 +235,7 @@ extension PredicateBuilder {
     return ConstantBuilder(element, condition.path, schema, [])
   }
 
-  /// Of an element that may have none there: passes every object of the class, and not nothing.
+  /// For an element that may not exist: passes for every existing object of the class.
   private func isThere(_ owner: ClassSchema) -> ResolvedNode {
     guard isElement, let column = owner.columns.first(where: { !$0.isRemoved }) else {
       return .constant(true)
@@ -245,17 +245,17 @@ extension PredicateBuilder {
     return .test(ColumnTest(path, .isNull, isNegated: true))
   }
 
-  /// An object against the members of another.
+  /// Compares an object with the members of another.
   func node(
     _ op: ComparisonOperator, membersOf name: String, _ members: Predicate,
     _ condition: some CustomStringConvertible, depth: Int
   ) throws(PredicateError) -> ResolvedNode {
     guard op == .equal || op == .notEqual else {
-      throw PredicateError("embedded objects compare with == and != only: \(condition)")
+      throw PredicateError("compare embedded objects only with == and !=: \(condition)")
     }
     guard let owner = schema[classID], owner.name == name else {
       throw PredicateError(
-        "an object of class '\(schema[classID]?.name ?? "")' does not compare with one of class "
+        "an object of class '\(schema[classID]?.name ?? "")' cannot be compared with one of class "
           + "'\(name)'")
     }
     let isEqual = ResolvedNode.all([isThere(owner), try node(members, depth: depth)])
@@ -276,7 +276,7 @@ extension CollectionPath {
 }
 
 extension CollectionAggregate {
-  /// What the aggregate of values of a type is compared as.
+  /// The type in which the aggregate of values of a type is compared.
   fileprivate func type(of type: ColumnType) -> ColumnType {
     switch self {
     case .minimum, .maximum: type
@@ -287,7 +287,7 @@ extension CollectionAggregate {
 }
 
 extension CollectionCondition.Test {
-  /// True where the path may go through several collections.
+  /// True if the path may lead through several collections.
   fileprivate var isAboutSome: Bool {
     switch self {
     case .any, .anyWithin, .allWithin, .anyCount: true
@@ -295,7 +295,7 @@ extension CollectionCondition.Test {
     }
   }
 
-  /// True if the elements come to something that compares with a property.
+  /// True if the aggregate is compared with a property.
   fileprivate var isAboutProperty: Bool {
     switch self {
     case .count(_, .path), .aggregate(_, _, .path): true
@@ -303,7 +303,7 @@ extension CollectionCondition.Test {
     }
   }
 
-  /// The condition on what some element, or what is behind it, has there.
+  /// The condition on the value of any element, or of a property of it.
   fileprivate func onOneValue(
     _ left: Operand, _ condition: CollectionCondition
   ) throws(PredicateError) -> Predicate {
@@ -316,7 +316,7 @@ extension CollectionCondition.Test {
         .comparison(Comparison(left, isClosed ? .lessOrEqual : .less, .value(high))),
       ])
     case .allWithin:
-      throw PredicateError("a range that holds all elements needs a collection: \(condition)")
+      throw PredicateError("a range for all elements needs a collection: \(condition)")
     case .anyCount, .count, .elements, .aggregate, .matching:
       throw PredicateError("@count must follow a collection: \(condition)")
     }
@@ -324,7 +324,7 @@ extension CollectionCondition.Test {
 }
 
 extension ConstantBuilder: ConditionBuilder {
-  /// A comparison of a value that is in no row.
+  /// A comparison of a value that is not in a row.
   func node(
     _ comparison: Comparison, depth: Int
   ) throws(PredicateError) -> ResolvedNode {
@@ -338,7 +338,8 @@ extension ConstantBuilder: ConditionBuilder {
       return try builder.node(op, value)
     default: break
     }
-    throw PredicateError("values have no properties and compare with constants only: \(comparison)")
+    throw PredicateError(
+      "values have no properties and can be compared only with constants: \(comparison)")
   }
 
   func node(
@@ -354,7 +355,7 @@ extension ConstantBuilder: ConditionBuilder {
     let inside = ResolvedNode.all([
       try node(.greaterOrEqual, low), try node(isClosed ? .lessOrEqual : .less, high),
     ])
-    // Null precedes strings, but is not one of them.
+    // Null sorts before strings, but is not one.
     let outside = ResolvedNode.all([
       try node(.notEqual, .null),
       .any([try node(.less, low), try node(isClosed ? .greater : .greaterOrEqual, high)]),

@@ -1,24 +1,24 @@
 extension PredicateBuilder {
-  /// Two properties that have embedded objects: those are equal if their members are, one by one,
-  /// or if neither is there. Nil for other properties.
+  /// Two properties with embedded objects: they are equal if their members are, one by one, or if
+  /// both are nil. Nil for other properties.
   func embeddedPair(
     _ comparison: Comparison, _ left: [String], _ right: [String], _ depth: Int
   ) throws(PredicateError) -> ResolvedNode? {
-    // Mistakes in paths are said where all pairs are bound.
+    // Errors in paths are reported where all pairs are bound.
     guard let first = try? ColumnPath(left, from: classID, in: schema),
       let second = try? ColumnPath(right, from: classID, in: schema),
       let target = first.target, target == second.target,
       let members = schema[target], members.isEmbedded
     else { return nil }
     guard comparison.op == .equal || comparison.op == .notEqual else {
-      throw PredicateError("embedded objects compare with == and != only: \(comparison)")
+      throw PredicateError("compare embedded objects only with == and !=: \(comparison)")
     }
     var both = [first, second].map { ResolvedNode.test(ColumnTest($0, .isNull, isNegated: true)) }
     for column in members.columns where !column.isRemoved {
       guard column.collection == .none, column.type != .any else {
-        let kind = column.collection == .none ? "a value of any type" : "a collection"
+        let kind = column.collection == .none ? "an AnyRealmValue" : "a collection"
         throw PredicateError(
-          "'\(Operand.path(left))' and '\(Operand.path(right))' do not compare as a whole: "
+          "'\(Operand.path(left))' and '\(Operand.path(right))' cannot be compared as a whole: "
             + "'\(members.name).\(column.name)' is \(kind). Compare their other properties")
       }
       let pair = Comparison(.path(left + [column.name]), .equal, .path(right + [column.name]))

@@ -1,12 +1,13 @@
-/// Places are objects in the way of GeoJSON:
-/// `{ type: "Point", coordinates: [longitude, latitude] }`.
+/// Places are objects in the form of GeoJSON: `{ type: "Point", coordinates: [longitude, latitude]
+/// }`.
 extension PredicateBuilder {
-  /// The condition that the place at a path is within a shape; of no path the object itself is one.
+  /// The condition that the place at a path is within a shape; with an empty path the object itself
+  /// is the place.
   func location(
     _ names: [String], _ shape: GeoShape, _ comparison: Comparison
   ) throws(PredicateError) -> ResolvedNode {
     guard comparison.op == .in, comparison.options.isEmpty else {
-      throw PredicateError("a place compares with a shape by IN only: \(comparison)")
+      throw PredicateError("compare a place with a shape only with IN: \(comparison)")
     }
     let region: GeoRegion
     do throws(GeoMistake) {
@@ -22,9 +23,9 @@ extension PredicateBuilder {
     else {
       let what =
         names.isEmpty
-        ? "class '\(schema[classID]?.name ?? "")'" : "what '\(Operand.path(names))' leads to"
+        ? "class '\(schema[classID]?.name ?? "")'" : "the object of '\(Operand.path(names))'"
       throw PredicateError(
-        "\(what) is no place, which has a text 'type' and a list of doubles 'coordinates': "
+        "\(what) is not a place, which has a string 'type' and a list of doubles 'coordinates': "
           + "\(comparison)")
     }
     let path = try CollectionPath(names + [coordinates.name], from: classID, in: schema)

@@ -1,10 +1,9 @@
-/// Comparisons of properties with each other, and with what is in collections and in values of any
-/// type.
+/// Comparisons of properties with each other, and with values in collections and mixed values.
 extension PredicateBuilder {
   /// One side of a comparison.
   private struct Side {
     let source: ValueSource
-    /// What describes its values: their type, and the class that has them.
+    /// Describes its values: their type, and the class that has them.
     let column: ColumnPath
     let names: [String]
 
@@ -20,7 +19,7 @@ extension PredicateBuilder {
     return try pair(first, comparison.op, second, comparison.options, comparison)
   }
 
-  /// Of a property and the elements of a collection, on either side.
+  /// A property and the elements of a collection, on either side.
   func pairOfElements(
     _ condition: CollectionCondition, _ op: ComparisonOperator, _ right: [String],
     _ options: StringOptions, _ depth: Int
@@ -39,7 +38,7 @@ extension PredicateBuilder {
     return try pair(first, op, second, options, condition)
   }
 
-  /// What a collection comes to, of that type, against what a path of names leads to.
+  /// An aggregate of that type, compared with the value of a path.
   func total(
     _ total: CollectionTotal, _ type: ColumnType, _ path: CollectionPath,
     _ condition: CollectionCondition, _ op: ComparisonOperator, _ names: [String], _ depth: Int
@@ -51,23 +50,23 @@ extension PredicateBuilder {
     let other = side.column.type
     guard other == type || other.isNumeric && type.isNumeric || other == .any else {
       throw PredicateError(
-        "cannot compare what '\(Operand.path(condition.path))' comes to (\(type)) with "
+        "cannot compare the aggregate '\(Operand.path(condition.path))' (\(type)) with "
           + side.described(in: schema))
     }
     guard op.mirrored != nil else {
-      throw PredicateError("\(op) does not compare with what a collection comes to: \(condition)")
+      throw PredicateError("\(op) cannot compare an aggregate of a collection: \(condition)")
     }
     let source = ValueSource.total(ElementWay(path), total)
     try requireOne(source, side.source, condition)
     return .pair(ValuePair(source, op, side.source))
   }
 
-  /// The right side of a condition that compares with nothing but a value.
+  /// The right side of a condition that compares only with a value.
   func constant(
     _ right: Operand, _ condition: CollectionCondition
   ) throws(PredicateError) -> Value {
     guard case .value(let value) = right else {
-      throw PredicateError("the @count of a SUBQUERY compares with a number: \(condition)")
+      throw PredicateError("compare the @count of a SUBQUERY with a number: \(condition)")
     }
     return value
   }
@@ -88,8 +87,8 @@ extension PredicateBuilder {
     for side in [left, right] {
       guard let target = side.column.target, schema[target]?.isEmbedded == true else { continue }
       throw PredicateError(
-        "'\(Operand.path(side.names))' leads to embedded objects, which compare as a whole with "
-          + "a value only. Compare their properties: \(condition)")
+        "'\(Operand.path(side.names))' is an embedded object, which as a whole compares only with "
+          + "a value. Compare its properties: \(condition)")
     }
     try a.check(op, options, left.names, schema)
     try b.check(op, options, right.names, schema)
@@ -108,17 +107,17 @@ extension PredicateBuilder {
   ) throws(PredicateError) {
     guard !left.hasOne, !right.hasOne else { return }
     throw PredicateError(
-      "the elements of one collection do not compare with those of another, nor two properties of "
-        + "elements with each other but in a SUBQUERY: \(condition)")
+      "cannot compare the elements of one collection with those of another, nor two properties of "
+        + "elements with each other outside a SUBQUERY: \(condition)")
   }
 
-  /// A property, or what lies within a value or collection by steps.
+  /// A property, or a value inside a value or collection by steps.
   private func side(_ names: [String], _ depth: Int) throws(PredicateError) -> Side {
     if let path = try elementPath(names) { return try side(path, names, depth) }
     return try plainSide(names)
   }
 
-  /// The same, and through collections.
+  /// The same, also through collections.
   private func sideOfElements(_ names: [String], _ depth: Int) throws(PredicateError) -> Side {
     guard let path = try CollectionPath.find(names, from: classID, in: schema) else {
       return try plainSide(names)

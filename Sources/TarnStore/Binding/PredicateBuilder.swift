@@ -1,6 +1,6 @@
 extension ResolvedPredicate {
   /// Binds a predicate to a class. Throws, with the names of the class and the property, if a
-  /// property does not exist, a path leads through something else than links, a constant does
+  /// property does not exist, a path leads through a property that is not a link, a constant does
   /// not fit its column or an operator its type.
   package init(
     _ predicate: Predicate, on classID: ClassID, in schema: StoreSchema
@@ -13,7 +13,7 @@ extension ResolvedPredicate {
   }
 }
 
-/// Binds the conditions in a tree of names; how they are put together is the same for all.
+/// Binds the conditions in a tree of names. All builders combine conditions in the same way.
 protocol ConditionBuilder {
   func node(_ comparison: Comparison, depth: Int) throws(PredicateError) -> ResolvedNode
   func node(_ condition: CollectionCondition, depth: Int) throws(PredicateError) -> ResolvedNode
@@ -94,7 +94,7 @@ struct PredicateBuilder: ConditionBuilder {
     return ConstantBuilder(path, names, schema, options, mayBeNowhere: isElement)
   }
 
-  /// What a link leads to against the members of an object.
+  /// Compares a link's target with the members of an object.
   private func node(
     _ comparison: Comparison, _ names: [String], membersOf name: String, _ members: Predicate,
     _ depth: Int
@@ -103,14 +103,14 @@ struct PredicateBuilder: ConditionBuilder {
     guard path.type == .link, let target = path.target else {
       throw PredicateError(
         "property '\(Operand.path(names))' of class '\(schema[path.classID]?.name ?? "")' "
-          + "is of type \(path.typeName(in: schema)), which does not compare with an object of "
+          + "is of type \(path.typeName(in: schema)), which cannot be compared with an object of "
           + "class '\(name)'")
     }
-    // Says what does not fit in the words of the class that has the members.
+    // Reports mismatches in terms of the class that has the members.
     let inner = PredicateBuilder(classID: target, schema: schema)
     _ = try inner.node(.equal, membersOf: name, members, comparison, depth: depth + 1)
     guard comparison.op == .equal || comparison.op == .notEqual else {
-      throw PredicateError("embedded objects compare with == and != only: \(comparison)")
+      throw PredicateError("compare embedded objects only with == and !=: \(comparison)")
     }
     let isThere = ResolvedNode.test(ColumnTest(path, .isNull, isNegated: true))
     let isEqual = ResolvedNode.all([isThere, try node(members.behind(names), depth: depth + 1)])

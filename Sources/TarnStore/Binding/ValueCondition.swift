@@ -1,10 +1,10 @@
-/// A condition on values that are in no row: the elements of a collection that is asked one by one.
-/// Its paths are empty, which stands for the value.
+/// A condition on values that are not in rows: the elements of a collection, tested one by one. Its
+/// paths are empty, which stands for the value.
 package struct ValueCondition: Sendable {
   private let root: ResolvedNode
 
   /// - Parameter column: describes the values.
-  /// - Throws: what in the condition does not fit them.
+  /// - Throws: if the condition does not fit the values.
   package init(_ predicate: Predicate, _ column: ColumnSchema) throws(PredicateError) {
     guard column.type != .link else {
       throw PredicateError(

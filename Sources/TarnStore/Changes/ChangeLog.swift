@@ -1,7 +1,7 @@
-/// The change records in the file: written with each commit, merged for whoever moves over several
-/// of them, removed when nobody needs them.
+/// The change records in the file: written with each commit, merged for a move over several
+/// versions, removed when they are no longer needed.
 package enum ChangeLog {
-  /// How many records one commit removes at most.
+  /// The most records that one commit removes.
   private static let pruneMost = 512
 
   static func put(
@@ -23,9 +23,9 @@ package enum ChangeLog {
       : .change(version, ClassID(classField - 1), chunk: chunk)
   }
 
-  /// Everything that changed in the versions after `from`, up to and with `to`.
+  /// All changes in the versions after `from`, up to and including `to`.
   ///
-  /// - Throws: `.corrupted` if a record is damaged, or missing.
+  /// - Throws: `.corrupted` if a record is damaged or missing.
   static func changes(
     after from: Version, upTo to: Version, in transaction: ReadTransaction
   ) throws(StorageError) -> ChangeSet {
@@ -38,8 +38,8 @@ package enum ChangeLog {
     return ChangeSet.merging(records) ?? ChangeSet(from: from, to: to)
   }
 
-  /// About how many bytes the records of these versions have, at the price of their headers.
-  /// Counts no further than `most`.
+  /// The approximate size of the records of these versions in bytes, reading only their headers.
+  /// Stops counting above `most`.
   package static func byteCount(
     after from: Version, upTo to: Version, most: Int, in transaction: ReadTransaction
   ) throws(StorageError) -> Int {
@@ -50,7 +50,7 @@ package enum ChangeLog {
       let found = unsafe try key(version, 0, 0).withBytes { key throws(StorageError) in
         unsafe try transaction.value(forKey: key)
       }
-      // A missing record is found by whoever merges them.
+      // Merging reports a missing record.
       guard let found = unsafe found else { continue }
       let header = unsafe try ChangeRecord.decodeHeader(found, version: version)
       let chunks = header.classes.reduce(Int(header.headerChunkCount)) { $0 + Int($1.chunkCount) }

@@ -1,26 +1,26 @@
 extension ChangeRecord {
   /// Reads chunk 0 of the header under that version.
   ///
-  /// - Throws: `.corrupted` for bytes that no writer wrote, `.newerFormat` for what only a newer
-  ///   version of this library understands.
+  /// - Throws: `.corrupted` for malformed bytes, `.newerFormat` for a record that only a newer
+  ///   version of this library can read.
   package static func decodeHeader(
     _ bytes: UnsafeRawBufferPointer, version: Version
   ) throws(StorageError) -> Header {
     try unsafe openHeader(bytes, version: version).header
   }
 
-  /// The same, with the reader behind it.
+  /// The same, and returns the reader positioned after it.
   private static func openHeader(
     _ bytes: UnsafeRawBufferPointer, version: Version
   ) throws(StorageError) -> (header: Header, rest: RecordReader) {
     var reader = try unsafe open(bytes, version: version, classField: 0, chunk: 0)
     var header = try readHeaderStart(&reader)
-    if header.to != version { throw .damagedRecord("it names another version") }
+    if header.to != version { throw .damagedRecord("it is of another version") }
     try readSummaries(&reader, into: &header)
     return (header, reader)
   }
 
-  /// Reads one of the chunks 1..<`headerChunkCount` of the header, in their order.
+  /// Reads one of the chunks 1..<`headerChunkCount` of the header, in order.
   package static func decodeHeaderChunk(
     _ bytes: UnsafeRawBufferPointer, chunk: UInt16, into header: inout Header
   ) throws(StorageError) {
@@ -28,8 +28,8 @@ extension ChangeRecord {
     try readSummaries(&reader, into: &header)
   }
 
-  /// What the header alone says: the range, the classes and whether they were cleared. The chunks
-  /// add the keys.
+  /// The contents of the header alone: the range, the classes and whether they were cleared. The
+  /// chunks add the keys.
   package static func emptyChangeSet(_ header: Header) -> ChangeSet {
     ChangeSet(
       from: header.from, to: header.to,
@@ -40,7 +40,7 @@ extension ChangeRecord {
       }, schemaChanged: header.schemaChanged)
   }
 
-  /// Reads the sections that a whole record has in chunk 0, behind the header.
+  /// Reads the sections of a whole record in chunk 0, after the header.
   private static func decodeWhole(
     _ reader: inout RecordReader, into changes: inout ChangeSet
   ) throws(StorageError) {
@@ -49,14 +49,14 @@ extension ChangeRecord {
     try state.scripts.finish()
   }
 
-  /// Where the reader of sections is: what it knows from those before.
+  /// The state of the reader of sections.
   private struct SectionState {
     /// The position of the class among the changes.
     var classIndex: Int?
     var scripts = SequenceReader()
   }
 
-  /// The whole record, its values fetched through `read` by (class field, chunk).
+  /// Decodes the whole record; `read` returns its values by (class field, chunk).
   ///
   /// - Throws: also `.corrupted` if a value is missing (`read` returns nil).
   package static func decode(
@@ -96,7 +96,7 @@ extension ChangeRecord {
     return (header, changes)
   }
 
-  /// The sections have to say what the header promised.
+  /// The sections must match the header.
   private static func check(
     _ entry: ClassChanges, _ summary: Summary
   ) throws(StorageError) {
@@ -105,10 +105,10 @@ extension ChangeRecord {
       entry.deleted.count == summary.deletedCount, touched == summary.touchedCount,
       entry.touchedColumns == summary.touchedColumns,
       entry.backTouched.isEmpty != summary.hasBackTouched
-    else { throw .damagedRecord("its parts do not say what its header does") }
+    else { throw .damagedRecord("its parts contradict its header") }
   }
 
-  /// Checks what all values begin with.
+  /// Checks the start that all values have.
   private static func open(
     _ bytes: UnsafeRawBufferPointer, version: Version, classField: UInt32, chunk: UInt16
   ) throws(StorageError) -> RecordReader {
@@ -188,7 +188,7 @@ extension ChangeRecord {
           try readSection(kind, &part, into: &changes.classes[index])
         }
       } else {
-        throw .damagedRecord("sections of no class")
+        throw .damagedRecord("sections without a class")
       }
     }
   }

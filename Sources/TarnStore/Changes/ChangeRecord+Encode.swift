@@ -1,8 +1,8 @@
 extension ChangeRecord {
   /// The record of one commit, in the order of its keys.
   ///
-  /// - Throws: `.limitExceeded` if a class needs more than 65,535 chunks, which only a commit of
-  ///   tens of millions of scattered keys does.
+  /// - Throws: `.limitExceeded` if a class needs more than 65,535 chunks, which takes a commit of
+  ///   tens of millions of scattered keys.
   package static func encode(
     _ changes: ChangeSet, _ meta: Meta
   ) throws(StorageError) -> [Piece] {
@@ -21,7 +21,7 @@ extension ChangeRecord {
     return try encodeLarge(changes, meta)
   }
 
-  /// True if everything fits one chunk even if each number took as many bytes as it can.
+  /// True if everything fits one chunk even with numbers of maximum length.
   private static func isSurelySmall(_ changes: ChangeSet) -> Bool {
     guard changes.classes.count <= 8 else { return false }
     var bytes = headerBytes
@@ -163,7 +163,7 @@ extension ChangeRecord {
   }
 }
 
-/// Takes sections and begins a new chunk when one is full.
+/// Collects sections, starting a new chunk when one is full.
 struct SectionSink {
   var writer: RecordWriter
   private var finished: [[UInt8]] = []
@@ -190,7 +190,7 @@ struct SectionSink {
     for change in entry.sequences { script(of: change) }
   }
 
-  /// The chunks, none if there was no section.
+  /// The chunks, none without sections.
   consuming func finish() -> [[UInt8]] {
     if writer.bytes.count > ChangeRecord.chunkStartBytes { finished.append(writer.bytes) }
     return finished

@@ -1,10 +1,11 @@
 /// Key sets as bytes: either runs or bitmaps of 128 keys, whichever is smaller.
 ///
 ///     runs      0 | first key (zigzag) | gap and length ...
-///               the first item has no gap; a gap counts the keys left out less one, shifted left
-///               by one; the low bit says that a length follows (keys in the run less two)
+///               the first item has no gap; a gap is the number of skipped keys minus one,
+///               shifted left by one; the low bit means that a length follows (keys in the run
+///               minus two)
 ///     bitmaps   1 | (block gap | 16 bytes) ...     a block is the key divided by 128, rounding
-///               down; the first gap is the block itself (zigzag), others the distance less one
+///               down; the first gap is the block itself (zigzag), others the distance minus one
 extension ChangeRecord {
   static func zigzag(_ value: Int64) -> UInt64 {
     UInt64(bitPattern: (value << 1) ^ (value >> 63))
@@ -13,8 +14,8 @@ extension ChangeRecord {
     Int64(bitPattern: value >> 1) ^ -Int64(bitPattern: value & 1)
   }
 
-  /// The gap's varint has room for one flag bit, so gaps of 2^63 and more need two varints: such
-  /// a gap is written as the largest one, with the rest behind it.
+  /// The gap's varint has room for one flag bit, so a gap of 2^63 or more needs two varints: the
+  /// largest gap, followed by the rest.
   private static let gapMax = UInt64(Int64.max)
 
   /// Writes runs from `index` on while they fit `limit` bytes; at least one.
@@ -90,8 +91,8 @@ extension ChangeRecord {
     (UInt64.max << UInt64(first)) & (UInt64.max >> UInt64(63 - last))
   }
 
-  /// True if bitmaps take fewer bytes than runs. A set with long runs never does: the bitmaps of
-  /// a run of a million keys would fill pages.
+  /// True if bitmaps take fewer bytes than runs. Never for long runs: the bitmaps of a run of a
+  /// million keys would fill pages.
   static func prefersBitmaps(_ keys: KeySet) -> Bool {
     guard keys.runs.count >= 16 else { return false }
     var runBytes = 0
@@ -114,7 +115,7 @@ extension ChangeRecord {
     return blocks * 17 < runBytes
   }
 
-  /// Reads what the two above wrote and adds it to `keys`, whose keys are all smaller.
+  /// Reads keys written as runs or bitmaps and adds them to `keys`, whose keys are all smaller.
   static func readKeys(
     _ reader: inout RecordReader, into keys: inout KeySet
   ) throws(StorageError) {
@@ -191,7 +192,7 @@ extension ChangeRecord {
     }
   }
 
-  /// `key + distance`, or nil if no such key exists.
+  /// `key + distance`, nil on overflow.
   private static func sum(_ key: Int64, _ distance: UInt64) -> Int64? {
     let moved = Int64(bitPattern: UInt64(bitPattern: key) &+ distance)
     let room = UInt64(bitPattern: Int64.max) &- UInt64(bitPattern: key)

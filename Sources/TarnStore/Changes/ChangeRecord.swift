@@ -4,14 +4,14 @@ internal import CTarn
 ///
 /// One record is several values of at most 2 KB, each under the key (version, class field, chunk):
 ///
-///     field 0, chunk 0     the header: who wrote what when, and a summary of each class
+///     field 0, chunk 0     the header: data about the commit, and a summary of each class
 ///     field 0, chunk 1...  more summaries, if a commit touched very many classes
 ///     field id + 1         the class's sections, in as many chunks as they need
 ///
-/// If all sections fit beside the summaries, they are in chunk 0 as well and there is nothing
-/// else: a small commit, which most are, writes one value and a reader looks up one. A summary
-/// holds counts and the mask of touched columns, so a reader whom a commit does not concern
-/// decides that by the header alone.
+/// If all sections fit next to the summaries, they are also in chunk 0, and there are no other
+/// values: a small commit, the usual case, writes one value and a reader looks up one. A summary
+/// has counts and the mask of touched columns, so a reader can skip an irrelevant commit after
+/// reading only the header.
 ///
 ///     each value           checksum u32 | format u8 | ...
 ///     chunk 0              ... flags u8 | header chunks u16 | from u64 | to u64 | history 16 |
@@ -22,23 +22,23 @@ internal import CTarn
 ///     class chunk          ... sections
 ///     section              kind u8 | length u16 | payload
 ///
-/// The checksum (CRC-32C) covers the value and the key under which it belongs, so that a value
-/// under a wrong key is noticed. A section kind that a reader does not know is skipped if its top
-/// bit is set, else the record needs a newer reader. Kinds 16 to 31 are meant for lists,
-/// sets and maps, 32 to 47 for values before the commit.
+/// The checksum (CRC-32C) covers the value and its key, so that a value under a wrong key is
+/// detected. An unknown section kind is skipped if its top bit is set; otherwise the record needs a
+/// newer reader. Kinds 16 to 31 are reserved for lists, sets and maps, 32 to 47 for values before
+/// the commit.
 package enum ChangeRecord {
-  /// No value of a record is longer, in bytes.
+  /// The longest value of a record, in bytes.
   package static let chunkBytesMax = 2048
   static let format: UInt8 = 1
 
-  /// What the writer of a record says about its commit beside the changes.
+  /// A record's data about its commit other than the changes.
   package struct Meta: Equatable, Sendable {
-    /// The history of the file: a copy that lives on separately gets another one.
+    /// The history of the file: an independent copy gets another one.
     package var historyID: Bytes16
-    /// Random, to tell a commit from another one that reached the same version in a copy.
+    /// Random: distinguishes commits that made the same version in copies.
     package var commitID: UInt64
-    /// LMDB's id of the transaction that holds the record; it decides when no snapshot that is
-    /// still in use can need the record.
+    /// The LMDB id of the transaction that contains the record; it decides when no pinned snapshot
+    /// can need the record any more.
     package var transactionID: UInt64
     package var schemaEpoch: UInt64
 
@@ -54,7 +54,7 @@ package enum ChangeRecord {
 
   /// One value of a record and the end of its key.
   package struct Piece: Equatable, Sendable {
-    /// 0 for the header, else the class's id and one.
+    /// 0 for the header, otherwise the class's id plus one.
     package var classField: UInt32
     package var chunk: UInt16
     package var bytes: [UInt8]
@@ -66,7 +66,7 @@ package enum ChangeRecord {
     }
   }
 
-  /// What the header says about a class.
+  /// A class's summary in the header.
   package struct Summary: Equatable, Sendable {
     package var id: ClassID
     package var isCleared: Bool
@@ -75,7 +75,7 @@ package enum ChangeRecord {
     package var chunkCount: UInt16
     package var insertedCount: Int
     package var deletedCount: Int
-    /// The sum over the columns.
+    /// The sum over all columns.
     package var touchedCount: Int
     package var touchedColumns: ColumnMask
   }
@@ -92,7 +92,7 @@ package enum ChangeRecord {
     /// In the order of the ids; complete once all header chunks were read.
     package var classes: [Summary]
 
-    /// The summary of that class, or nil if the commit left it alone.
+    /// The summary of that class, nil if the commit did not change it.
     package subscript(id: ClassID) -> Summary? { classes.first { $0.id == id } }
   }
 
@@ -109,7 +109,7 @@ package enum ChangeRecord {
   }
 
   enum Section {
-    /// What follows, up to the next one of these, belongs to the class in the payload.
+    /// Everything up to the next one of these belongs to the class in the payload.
     static let startOfClass: UInt8 = 1
     static let inserted: UInt8 = 2
     static let deleted: UInt8 = 3
@@ -122,7 +122,7 @@ package enum ChangeRecord {
     static let optionalBit: UInt8 = 0x80
   }
 
-  /// Where a value belongs, mixed into its checksum.
+  /// The key of a value, mixed into its checksum.
   static func checksum(
     of bytes: UnsafeRawBufferPointer, version: Version, classField: UInt32, chunk: UInt16
   ) -> UInt32 {
@@ -133,8 +133,8 @@ package enum ChangeRecord {
 }
 
 extension ChangeRecord.Piece {
-  /// Makes the checksum right for whatever the bytes are now, so that tests and tools can try what
-  /// a reader does with bytes that no writer of ours wrote.
+  /// Makes the checksum valid for the current bytes, so that tests and tools can try readers with
+  /// arbitrary bytes.
   package mutating func reseal(version: Version) {
     let sum = unsafe bytes.withUnsafeBytes {
       unsafe ChangeRecord.checksum(

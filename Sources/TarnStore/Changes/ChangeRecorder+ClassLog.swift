@@ -1,5 +1,5 @@
 extension ChangeRecorder {
-  /// Keys in the order of their notes, neighbours joined to runs.
+  /// Keys in the order of their notes, adjacent ones joined into runs.
   struct KeyLog {
     private var runs: ContiguousArray<KeyRun> = []
     private var tidyLimit = KeyLog.tidyLimitMin
@@ -22,7 +22,7 @@ extension ChangeRecorder {
       runs.append(KeyRun(first: key, last: key))
     }
 
-    /// Makes room. The same few objects set over and over again take no more than once.
+    /// Makes room. Setting the same few objects repeatedly takes no more room than once.
     @inline(never)
     private mutating func grow() {
       if runs.count >= tidyLimit {
@@ -40,7 +40,7 @@ extension ChangeRecorder {
     }
   }
 
-  /// Keys that came or went, one after the other.
+  /// Inserted or deleted keys, in order.
   fileprivate struct Event {
     var first: Int64
     var last: Int64
@@ -51,7 +51,7 @@ extension ChangeRecorder {
   struct ClassLog {
     var isActive = false
     fileprivate var isCleared = false
-    /// Set while the last inserted key may skip notes of its properties.
+    /// Whether notes of properties of the last inserted key may be skipped.
     fileprivate var hasLastInserted = false
     fileprivate var lastInserted: Int64 = 0
     fileprivate var events: ContiguousArray<Event> = []
@@ -154,8 +154,8 @@ extension ChangeRecorder {
 }
 
 extension ChangeRecorder.ClassLog {
-  /// The notes as changes, cleaned up: no touches of objects that came or went, nothing of those
-  /// that did both.
+  /// The notes as changes, without touches of inserted or deleted objects, and without objects that
+  /// were both inserted and deleted.
   mutating func changes(of id: ClassID) -> ClassChanges {
     var changes = ClassChanges(id: id)
     if !events.isEmpty { fold() }
@@ -177,7 +177,7 @@ extension ChangeRecorder.ClassLog {
     return changes
   }
 
-  /// Turns the events into what they come to and begins a new list of them.
+  /// Folds the events into changes and starts a new list.
   private mutating func fold() {
     var inserted: ContiguousArray<KeyRun> = []
     var deleted: ContiguousArray<KeyRun> = []
@@ -196,8 +196,8 @@ extension ChangeRecorder.ClassLog {
     events.removeAll(keepingCapacity: events.count <= 1024)
   }
 
-  /// For keys that came and went: the first event says whether an object was there before, the
-  /// last one whether there is one now.
+  /// For keys that were inserted and deleted: the first event tells whether an object existed
+  /// before, the last one whether it exists now.
   private func resolve(_ both: KeySet, in changes: inout ClassChanges) {
     var starts: ContiguousArray<Int> = []
     var count = 0

@@ -1,12 +1,12 @@
-/// Notes what one write does, while it does it.
+/// Records the changes of one write as they happen.
 ///
-/// Notes go into buffers, one for each class and column, where a key that follows the last one
-/// only extends a run; sorting and cleaning up waits until somebody asks. `changeSet(from:to:)`
-/// gives the whole write. A result that is read in the middle of a write takes a `position` and
-/// later asks for the `changes(since:)` it: taking a position closes the buffers as a segment, so
-/// that a write in which nobody asks pays nothing for this.
+/// Notes are appended to buffers, one for each class and column, where a key that follows the last
+/// one only extends a run; sorting and cleaning up are deferred until the changes are read.
+/// `changeSet(from:to:)` returns the whole write. A result that is read in the middle of a write
+/// takes a `position` and later reads the `changes(since:)` it: taking a position closes the
+/// buffers as a segment, so a write without such reads pays nothing.
 ///
-/// Not safe to share: belongs to the write and moves with it.
+/// Not thread safe: belongs to the write and moves with it.
 @safe package final class ChangeRecorder {
   /// A position in the order of the notes of one write.
   package struct Position: Comparable, Hashable, Sendable {
@@ -16,9 +16,9 @@
     package static func < (a: Self, b: Self) -> Bool { a.segment < b.segment }
   }
 
-  /// Behind a pointer, because a class's own storage costs a check for exclusive access for each
-  /// property that a write sets. The pointer is only used in the methods below, none of which
-  /// runs foreign code.
+  /// Behind a pointer, because access to a class's own storage costs an exclusivity check for each
+  /// property that a write sets. The pointer is only used in the methods below, none of which calls
+  /// foreign code.
   private let notes: UnsafeMutablePointer<Notes>
   private var segments: ContiguousArray<ChangeSet> = []
   private var sequences: [ClassID: [SequenceChange]] = [:]
@@ -33,63 +33,63 @@
     unsafe notes.deallocate()
   }
 
-  /// Notes a new object. Its properties need no notes.
+  /// Records a new object. Its properties need no notes.
   @inline(__always)
   package func insert(_ id: ClassID, _ key: ObjectKey) {
     unsafe notes.pointee.withLog(id) { $0.insert(key.rawValue) }
   }
 
-  /// Notes that an object is gone.
+  /// Records a deleted object.
   package func delete(_ id: ClassID, _ key: ObjectKey) {
     unsafe notes.pointee.withLog(id) { $0.delete(key.rawValue) }
   }
 
-  /// Notes that a property was set, be it to the value that it had.
+  /// Records that a property was set, even to its former value.
   @inline(__always)
   package func touch(_ id: ClassID, _ key: ObjectKey, _ column: ColumnID) {
     unsafe notes.pointee.withLog(id) { $0.touch(key.rawValue, column.index) }
   }
 
-  /// Notes that a link of `origin.column` began or ceased to point at the object.
+  /// Records that a link of `origin.column` to the object was added or removed.
   package func backTouch(
     _ id: ClassID, _ key: ObjectKey, origin: ClassID, column: ColumnID
   ) {
     unsafe notes.pointee.withLog(id) { $0.backTouch(key.rawValue, origin, column) }
   }
 
-  /// Notes that the class lost all its objects at once.
+  /// Records that all objects of the class were deleted at once.
   package func clear(_ id: ClassID) { unsafe notes.pointee.withLog(id) { $0.clear() } }
 
-  /// Notes how sequences of objects of that class changed from the beginning of the write to its
-  /// end, each sequence at most once. To be called when nothing will be changed any more.
+  /// Records how sequences of objects of that class changed from the start of the write to its end,
+  /// each sequence at most once. Call it after all changes.
   ///
-  /// What happened to a sequence is also noted as a touch of the collection's column, when it
-  /// happens: `changeSet(from:to:)` leaves out the scripts of objects that are not touched in that
-  /// column, which those are not that came or went. Scripts of too many runs are limited.
+  /// A change of a sequence is also recorded as a touch of the collection's column when it happens:
+  /// `changeSet(from:to:)` omits the scripts of objects that are not touched in that column, such
+  /// as inserted and deleted ones. Scripts with too many runs are limited.
   package func noteSequences(_ id: ClassID, _ changes: [SequenceChange]) {
     if !changes.isEmpty { sequences[id, default: []] += changes }
   }
 
-  /// Notes a change of the schema after which nothing known about the data holds.
+  /// Records a change of the schema that invalidates everything known about the data.
   package func changeSchema() { unsafe notes.pointee.schemaChanged = true }
 
-  /// True if nothing was noted.
+  /// True if nothing was recorded.
   package var isEmpty: Bool {
     unsafe segments.isEmpty && sequences.isEmpty && notes.pointee.isEmpty
   }
 
-  /// Where the notes stand now.
+  /// The current position in the notes.
   package var position: Position {
     closeSegment()
     return Position(segment: segments.count)
   }
 
-  /// What was noted after the position, as if it were a write of its own: an object that was
-  /// inserted before the position and set after it is touched. The versions in it mean nothing.
-  /// There are no scripts of sequences in it: those are known for whole writes only.
+  /// The notes after the position, as if they were a separate write: an object that was inserted
+  /// before the position and set after it is touched. Its versions are meaningless. It has no
+  /// scripts of sequences: those are known only for whole writes.
   package func changes(since position: Position) -> ChangeSet {
     closeSegment()
-    require(position.segment <= segments.count, "the position is of another write")
+    require(position.segment <= segments.count, "the position belongs to another write")
     return ChangeSet.merging(segments[position.segment...])
       ?? ChangeSet(from: .zero, to: .zero)
   }
@@ -108,7 +108,7 @@
     return changes
   }
 
-  /// The notes between two positions, of a write over a version.
+  /// The notes between two positions of a write over a version.
   package func changes(
     since position: Position, upTo end: Position, over version: Version
   ) -> ChangeSet {
@@ -118,7 +118,7 @@
     return changes ?? ChangeSet(from: version, to: version)
   }
 
-  /// The notes after a position to the end of the write, if no sequence had changed up to there.
+  /// The notes from a position to the end of the write, if no sequence had changed before it.
   package func changeSet(since position: Position, from: Version, to: Version) -> ChangeSet {
     var changes = changes(since: position)
     changes.from = from
@@ -139,7 +139,7 @@
     }
   }
 
-  /// The same notes, apart from these.
+  /// An independent copy of the notes.
   package func copy() -> ChangeRecorder {
     closeSegment()
     let copy = ChangeRecorder()
@@ -148,7 +148,7 @@
     return copy
   }
 
-  /// Forgets all notes; small buffers are kept for the next write.
+  /// Drops all notes; small buffers are kept for the next write.
   package func reset() {
     unsafe notes.pointee.reset()
     segments = []
@@ -158,7 +158,7 @@
   private func closeSegment() {
     if unsafe notes.pointee.isEmpty { return }
     let number = UInt64(segments.count)
-    // Even if all of it cancelled out: segments are numbered without a gap.
+    // Even if everything cancelled out: segments are numbered without gaps.
     unsafe segments.append(notes.pointee.collected(from: Version(number), to: Version(number + 1)))
     unsafe notes.pointee.reset()
   }
@@ -167,7 +167,7 @@
 /// The notes since the last segment.
 private struct Notes {
   private var logs: ContiguousArray<ChangeRecorder.ClassLog> = []
-  /// The classes that have notes.
+  /// The classes with notes.
   private var active: ContiguousArray<Int> = []
   var schemaChanged = false
 

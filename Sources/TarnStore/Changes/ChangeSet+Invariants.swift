@@ -1,5 +1,5 @@
 extension ChangeSet {
-  /// Traps if the set contradicts itself. For tests.
+  /// Traps if the set is inconsistent. For tests.
   package func checkInvariants() {
     require(from <= to)
     requireAscending(classes.map(\.id))
@@ -9,7 +9,7 @@ extension ChangeSet {
 
 extension ClassChanges {
   fileprivate func checkInvariants() {
-    require(!isEmpty, "a class without changes is left out")
+    require(!isEmpty, "a class in a change set has changes")
     require(!isCleared || deleted.isEmpty)
     inserted.checkInvariants()
     deleted.checkInvariants()
@@ -26,7 +26,7 @@ extension ClassChanges {
     requireAscending(sequences.map(\.name))
     for change in sequences {
       change.script.checkInvariants()
-      require(!change.script.isIdentity, "a sequence that stayed as it was is left out")
+      require(!change.script.isIdentity, "a sequence in a change set has changes")
       require(touchedKeys(in: change.name.column).contains(change.name.key))
     }
   }

@@ -36,7 +36,7 @@ extension ChangeSet {
     return result
   }
 
-  /// Many consecutive change sets as one, neighbours first, so that a thousand small ones do not
+  /// Merges many consecutive change sets, adjacent ones first, so that a thousand small ones do not
   /// copy a growing set a thousand times. Nil for none.
   package static func merging(_ sets: some Sequence<ChangeSet>) -> ChangeSet? {
     var level = Array(sets)
@@ -55,12 +55,12 @@ extension ChangeSet {
 
 extension ClassChanges {
   /// These changes followed by later ones of the same class. The result may be empty: an object
-  /// inserted here and deleted there leaves nothing.
+  /// that is inserted here and deleted there leaves nothing.
   package func merging(_ later: ClassChanges) -> ClassChanges {
     assert(id == later.id)
     var result = ClassChanges(id: id)
     if later.isCleared {
-      // Whatever was here is gone, what these changes inserted included.
+      // All former objects are deleted, including those inserted by these changes.
       result = later
       return result
     }
@@ -71,14 +71,14 @@ extension ClassChanges {
     result.backTouched = backTouched.merging(later.backTouched)
     result.sequences = sequences.merging(later.sequences)
     if isCleared || !(inserted.isEmpty && later.deleted.isEmpty && later.inserted.isEmpty) {
-      // Earlier touches of keys that went, and later touches of keys that came.
+      // Earlier touches of deleted keys, and later touches of inserted keys.
       result.removeTouches(of: result.inserted)
       result.removeTouches(of: result.deleted)
     }
     return result
   }
 
-  /// Forgets what else happened to objects that came or went.
+  /// Drops other changes of inserted and deleted objects.
   mutating func removeTouches(of keys: KeySet) {
     if keys.isEmpty { return }
     for index in touched.indices where touched[index].keys.intersects(keys) {

@@ -1,10 +1,10 @@
-/// What happened to the data between two versions, class by class, as sets of object keys.
+/// The changes between two versions, class by class, as sets of object keys.
 ///
-/// A change set is a pure value. `merging` joins one with the next later one and is associative,
-/// so that a reader that missed a thousand commits may fold their records in any grouping. For one
-/// object and one write the possible fates are: inserted; deleted; touched in some columns; and,
-/// only where the integer primary key is the object key, deleted *and* inserted: another object
-/// took the key. Such an object is replaced, never modified. Inserted and deleted again is nothing.
+/// A change set is a pure value. `merging` joins it with the next one and is associative, so a
+/// reader that missed a thousand commits may fold their records in any grouping. In one write an
+/// object can be inserted; deleted; touched in some columns; or, only if the integer primary key is
+/// the object key, deleted *and* inserted: another object got the key. Such an object is replaced,
+/// never modified. An object that is inserted and deleted again does not appear.
 package struct ChangeSet: Equatable, Sendable {
   /// The version before the first change.
   package var from: Version
@@ -12,7 +12,7 @@ package struct ChangeSet: Equatable, Sendable {
   package var to: Version
   /// The classes with changes, in the order of their ids.
   package var classes: [ClassChanges]
-  /// The schema changed in an incompatible way: everything has to be taken as changed.
+  /// The schema changed incompatibly: everything counts as changed.
   package var schemaChanged: Bool
 
   package init(
@@ -33,7 +33,7 @@ package struct ChangeSet: Equatable, Sendable {
     return index < classes.count && classes[index].id == id
   }
 
-  /// The changes of a class, or nil if it has none.
+  /// The changes of a class, nil if it has none.
   package subscript(id: ClassID) -> ClassChanges? {
     let index = classes.firstIndex(ofID: id)
     return index < classes.count && classes[index].id == id ? classes[index] : nil
@@ -52,8 +52,8 @@ package struct ClassChanges: Equatable, Sendable {
     }
   }
 
-  /// Keys of this class that a link column of another class (or this one) began or ceased to
-  /// point at. Links of deleted objects count, so nobody has to ask the object that is gone.
+  /// Keys of this class to which a link column of a class was added or removed. Links of deleted
+  /// objects count, so the deleted object need not be read.
   package struct BackTouched: Equatable, Sendable {
     package var origin: ClassID
     package var column: ColumnID
@@ -67,17 +67,17 @@ package struct ClassChanges: Equatable, Sendable {
 
   package var id: ClassID
   package var inserted = KeySet()
-  /// Empty where `isCleared`, which says more.
+  /// Empty if `isCleared`, which implies more.
   package var deleted = KeySet()
   /// In the order of the columns, none with an empty set.
   package var touched: [Touched] = []
   /// In the order of (origin, column), none with an empty set.
   package var backTouched: [BackTouched] = []
-  /// How the positions moved in collections of objects that are touched in the collection's
-  /// column. In the order of the names, none that leaves its sequence as it was: a column may be
-  /// touched without a script.
+  /// How the positions moved in collections of objects that are touched in the collection's column.
+  /// In the order of the names, without unchanged sequences: a column may be touched without a
+  /// script.
   package var sequences: [SequenceChange] = []
-  /// Every object that existed before is gone; what exists now is in `inserted`.
+  /// Every object that existed before was deleted; the existing ones are in `inserted`.
   package var isCleared = false
 
   package init(id: ClassID) { self.id = id }
@@ -87,11 +87,10 @@ package struct ClassChanges: Equatable, Sendable {
       && sequences.isEmpty && !isCleared
   }
 
-  /// True if there are so many keys that it is worth a look whether there are as many objects.
+  /// True if there are so many keys that the number of objects should be checked.
   var isLarge: Bool { keyCount > 4_096 }
 
-  /// How many keys are inserted, deleted and, column by column, touched; `Int.max` where it is
-  /// more than that.
+  /// The number of keys inserted, deleted and, column by column, touched; `Int.max` on overflow.
   package var keyCount: Int {
     touched.reduce(saturatingSum(inserted.count, deleted.count)) {
       saturatingSum($0, $1.keys.count)
@@ -104,8 +103,8 @@ package struct ClassChanges: Equatable, Sendable {
     return KeySet()
   }
 
-  /// The keys touched in any of the columns that the mask may hold. A mask cannot tell high
-  /// columns apart, so the result may be too large, never too small.
+  /// The keys touched in any of the columns that the mask may contain. A mask does not distinguish
+  /// high columns, so the result may be too large, never too small.
   package func touchedKeys(in columns: ColumnMask) -> KeySet {
     var result = KeySet()
     for entry in touched where columns.mayContain(entry.column) { result.formUnion(entry.keys) }
@@ -119,8 +118,7 @@ package struct ClassChanges: Equatable, Sendable {
     return KeySet()
   }
 
-  /// How that sequence came from its former state, or nil if its positions are what they were and
-  /// none was set.
+  /// How that sequence changed; nil if its positions are unchanged and none was set.
   package func script(of name: SequenceName) -> EditScript? {
     let index = sequences.partitioningIndex { $0.name >= name }
     guard index < sequences.count, sequences[index].name == name else { return nil }
@@ -133,14 +131,14 @@ package struct ClassChanges: Equatable, Sendable {
     return mask
   }
 
-  /// True if the key now names another object than before. In a cleared class any inserted key
-  /// may be such a one.
+  /// True if the key now identifies another object than before. In a cleared class this may apply
+  /// to any inserted key.
   package func isReplaced(_ key: ObjectKey) -> Bool {
     inserted.contains(key) && (isCleared || deleted.contains(key))
   }
 }
 
-/// A set of columns in one word: exact for the first 63, "one of the others" for the rest.
+/// A set of columns in one word: exact for the first 63, one bit for all others.
 package struct ColumnMask: Equatable, Sendable {
   package var bits: UInt64
   package init(bits: UInt64 = 0) { self.bits = bits }
@@ -156,7 +154,7 @@ package struct ColumnMask: Equatable, Sendable {
 }
 
 extension [ClassChanges] {
-  /// The position of that class, or where it would go.
+  /// The position of that class, or where it would be inserted.
   func firstIndex(ofID id: ClassID) -> Int {
     partitioningIndex { $0.id >= id }
   }

@@ -1,11 +1,11 @@
 extension ClassChanges {
-  /// True if the object was touched, deleted, or went with its class.
+  /// True if the object was touched or deleted, also with all of its class.
   package func concerns(_ key: ObjectKey) -> Bool {
     isCleared || deleted.contains(key) || touched.contains { $0.keys.contains(key) }
   }
 
-  /// The objects that were touched or deleted, if a walk through them finds those of `count` known
-  /// ones sooner than asking for each of these; else nil.
+  /// The objects touched or deleted, if iterating over them is faster than checking each of `count`
+  /// known ones; otherwise nil.
   package func concernedKeys(ifFewerThan count: Int) -> KeySet? {
     if isCleared { return nil }
     let most = touched.reduce(deleted.count) { max($0, $1.keys.count) }

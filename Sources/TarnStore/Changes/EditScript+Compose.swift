@@ -2,9 +2,9 @@ extension EditScript {
   /// This script followed by the next one. Associative; takes time for the runs of both, and for
   /// each run of the later one a search among those of this one.
   ///
-  /// An element that came here and was set there is just new; one that was set and went left no
-  /// trace. If `later` does not begin with as many elements as this one ends with, which scripts
-  /// from a sound file never do, everything counts as replaced.
+  /// An element that was inserted here and set there is just new; one that was set and removed
+  /// leaves no trace. If `later` does not begin with as many elements as this one ends with, which
+  /// cannot happen with scripts from a sound file, everything counts as replaced.
   package func composing(_ later: EditScript) -> EditScript {
     guard newCount == later.oldCount else {
       return .replacingAll(oldCount: oldCount, newCount: later.newCount)
@@ -27,7 +27,7 @@ extension EditScript {
     return script
   }
 
-  /// Where each run begins in the new sequence.
+  /// The start of each run in the new sequence.
   private var runStarts: ContiguousArray<Int> {
     var starts: ContiguousArray<Int> = []
     starts.reserveCapacity(runs.count)
@@ -39,7 +39,7 @@ extension EditScript {
     return starts
   }
 
-  /// Adds what lies in that part of the new sequence, which is not empty.
+  /// Adds the runs in that part of the new sequence, which is not empty.
   private func append(
     _ part: Range<Int>, _ starts: ContiguousArray<Int>, to builder: inout Builder
   ) {
@@ -58,7 +58,7 @@ extension EditScript {
     }
   }
 
-  /// Where the elements are now that were at those positions, without those that went.
+  /// The new positions of the elements at those old positions, without removed ones.
   func newPositions(of old: KeySet) -> KeySet {
     var result = KeySet()
     if old.isEmpty { return result }
@@ -81,7 +81,7 @@ extension EditScript {
     return result
   }
 
-  /// The positions of what is new.
+  /// The positions of new elements.
   var freshPositions: KeySet {
     var result = KeySet()
     var start = 0

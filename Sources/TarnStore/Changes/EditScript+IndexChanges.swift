@@ -1,11 +1,11 @@
 extension EditScript {
-  /// What the script says as deletions, insertions and modifications. Takes time for the runs and
-  /// for each position in the result, so a script from a file is first compared with the numbers of
-  /// elements that there are.
+  /// The script as deletions, insertions and modifications. Takes time for the runs and for each
+  /// position in the result, so a script from a file is first compared with the actual numbers of
+  /// elements.
   ///
-  /// Of the elements that are still there, as many as can stay without changing their order count
-  /// as unmoved; where that leaves a choice, those that nobody set are preferred. The others moved:
-  /// each is deleted and inserted and never modified. So one element that moved gives one pair.
+  /// Of the remaining elements, as many as possible count as unmoved without changing their order;
+  /// if there is a choice, those that were not set are preferred. Each of the others is a move: a
+  /// deletion and an insertion, never a modification. So one moved element gives one pair.
   ///
   /// - Parameter withMoves: whether to fill in `moves`.
   package func indexChanges(withMoves: Bool = false) -> IndexChanges {
@@ -51,23 +51,23 @@ extension EditScript {
     return kept
   }
 
-  /// A number of elements, and of those among them that nobody set.
+  /// A number of elements, and how many of them were not set.
   private struct Weight: Comparable, BitwiseCopyable {
     var count = 0
     var unset = 0
     static func < (a: Self, b: Self) -> Bool { (a.count, a.unset) < (b.count, b.unset) }
   }
 
-  /// Lets those runs stay that keep their order among each other and have the most elements.
+  /// Keeps runs that are in order and have the most elements in total.
   ///
-  /// Whole runs are enough: what lies between two elements of a run in neither order cannot make
-  /// it worth while to take one without the other.
+  /// Whole runs suffice: elements between two elements of a run that are out of order with both
+  /// cannot make it worthwhile to keep only one of the two.
   private static func keepHeaviestIncreasing(_ kept: inout ContiguousArray<Kept>) {
     let count = kept.count
     var ranks = ContiguousArray(repeating: 0, count: count)
     for (rank, run) in indices(byOldPosition: kept).enumerated() { ranks[run] = rank }
-    // For the runs so far: the best one that ends a sequence, by ranks, as a tree of maxima
-    // (Fenwick). Node i covers the ranks below i from i without its lowest bit on.
+    // For each run so far: the best run that ends a sequence, by rank, as a tree of maxima
+    // (Fenwick). Node i covers the ranks below i, starting at i without its lowest bit.
     var best = ContiguousArray(repeating: -1, count: count + 1)
     var weights = ContiguousArray(repeating: Weight(), count: count)
     var previous = ContiguousArray(repeating: -1, count: count)
@@ -107,7 +107,7 @@ extension EditScript {
     return indices
   }
 
-  /// What is in none of the runs that stay went or came.
+  /// Elements outside of the kept runs were deleted or inserted.
   private func addGaps(between kept: ContiguousArray<Kept>, to changes: inout IndexChanges) {
     var old = 0
     var new = 0

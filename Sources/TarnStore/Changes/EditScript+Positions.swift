@@ -1,5 +1,5 @@
 extension EditScript {
-  /// The same with the elements at those new positions set, as far as they are not new.
+  /// The same script with the elements at those new positions marked as set, unless they are new.
   package func modifying(_ positions: KeySet) -> EditScript {
     if positions.isEmpty { return self }
     var script = self
@@ -7,10 +7,10 @@ extension EditScript {
     return script
   }
 
-  /// The same with some new elements being old ones instead.
+  /// The same script with some new elements replaced by old ones.
   ///
-  /// - Parameter pairs: where they are and where they were, ascending by the new position; none of
-  ///   the old positions is in the new sequence.
+  /// - Parameter pairs: their old and new positions, ascending by the new position; none of the old
+  ///   positions is in the new sequence.
   package func keeping(_ pairs: [(old: Int, new: Int)]) -> EditScript {
     if pairs.isEmpty { return self }
     var builder = Builder(oldCount: oldCount)
@@ -36,7 +36,7 @@ extension EditScript {
     return script
   }
 
-  /// Where the element at a new position was, nil if it is new. Takes time for the runs.
+  /// The old position of the element at a new position, nil if it is new. Takes time for the runs.
   package func oldPosition(of new: Int) -> Int? {
     var start = 0
     for run in runs {
@@ -49,7 +49,8 @@ extension EditScript {
     return nil
   }
 
-  /// Where the element at an old position is, nil if it went. Takes time for the runs.
+  /// The new position of the element at an old position, nil if it was removed. Takes time for the
+  /// runs.
   package func newPosition(of old: Int) -> Int? {
     var start = 0
     for run in runs {

@@ -1,11 +1,11 @@
 extension EditScript {
-  /// What positions that changed say, as a script. Moves count if they are there.
+  /// Converts changed positions into a script, with their moves if present.
   ///
-  /// If they contradict each other or the numbers of elements, which only a damaged file makes them
-  /// do, everything counts as replaced.
+  /// If they contradict each other or the numbers of elements, which only a damaged file can cause,
+  /// everything counts as replaced.
   ///
-  /// - Parameter isModified: whether an element that moved was set as well, by its new position. In
-  ///   a part of the sequence it may be one that stays, and then that is to be told.
+  /// - Parameter isModified: whether an element that moved was also set, by its new position. In a
+  ///   part of the sequence it may count as unmoved, and is then reported as modified.
   init(
     _ changes: IndexChanges, oldCount: Int, newCount: Int, isModified: (Int) -> Bool
   ) {
@@ -42,8 +42,8 @@ extension EditScript {
     self = builder.finish().modifying(KeySet(set))
   }
 
-  /// The script of a window on the sequence: of those elements only that were in one range before
-  /// and are in another now. What came in from outside of the window is new in it.
+  /// The script of a window on the sequence: only the elements that were in one range before and
+  /// are in another one now. Elements that enter the window are new in it.
   func clipped(from old: Range<Int>, to new: Range<Int>) -> EditScript {
     var builder = Builder(oldCount: old.count)
     var start = 0
@@ -63,7 +63,7 @@ extension EditScript {
     return builder.finish().modifying(modified(in: new))
   }
 
-  /// The positions in a range whose elements were set, counted from its beginning.
+  /// The positions in a range whose elements were set, counted from its start.
   private func modified(in range: Range<Int>) -> KeySet {
     var result = KeySet()
     if range.isEmpty { return result }
@@ -77,8 +77,7 @@ extension EditScript {
 }
 
 extension EditScript.Builder {
-  /// Adds elements that were side by side, of which only those in `window` were in what the script
-  /// is of.
+  /// Adds adjacent elements, of which only those in `window` were in the script's old sequence.
   fileprivate mutating func append(_ range: Range<Int>, of window: Range<Int>) {
     let kept = range.clamped(to: window)
     if kept.isEmpty { return appendFresh(range.count) }

@@ -1,14 +1,14 @@
-/// How a sequence, which is what a list, a set sorted by value and a map sorted by key all are,
-/// came from its former state: where each element was, or that it is new.
+/// How a sequence (a list, a set sorted by value or a map sorted by key) changed: each element's
+/// old position, or that it is new.
 ///
-/// A script holds positions, no values. It is a pure value in a normal form, so that equal scripts
-/// say the same. `composing` joins one with the next later one and is associative.
+/// A script contains positions, no values. It is a pure value in a normal form, so equal changes
+/// have equal scripts. `composing` joins it with the next one and is associative.
 package struct EditScript: Equatable, Sendable {
-  /// Neighbouring elements of the new sequence.
+  /// Adjacent elements of the new sequence.
   package enum Run: Equatable, Sendable {
-    /// Elements that were neighbours in the same order before, the first of them at `first`.
+    /// Elements that were adjacent in the same order before, the first of them at `first`.
     case old(first: Int, count: Int)
-    /// That many elements that were not there before.
+    /// That many new elements.
     case fresh(Int)
 
     package var count: Int {
@@ -18,20 +18,20 @@ package struct EditScript: Equatable, Sendable {
     }
   }
 
-  /// No script that is kept or written has more runs; see `limited`.
+  /// The most runs of a stored or written script; see `limited`.
   package static let runsMax = 65_536
-  /// No sequence has more elements; a record that says so is damaged.
+  /// A sequence cannot have more elements; a record that says so is damaged.
   package static let countMax = 1 << 48
 
   package let oldCount: Int
   package let newCount: Int
-  /// In the new order. Each old position is in at most one run, no run is empty, and no two
-  /// neighbours could be one.
+  /// In the new order. Each old position is in at most one run, no run is empty, and adjacent runs
+  /// are merged.
   package let runs: ContiguousArray<Run>
-  /// The new positions of old elements whose value was set, be it to the value that they had.
+  /// The new positions of old elements whose value was set, even to the same value.
   package internal(set) var modified: KeySet
 
-  /// - Precondition: the parts make a script in normal form.
+  /// - Precondition: the parts form a script in normal form.
   private init(
     known oldCount: Int, _ newCount: Int, _ runs: ContiguousArray<Run>, _ modified: KeySet
   ) {
@@ -42,7 +42,7 @@ package struct EditScript: Equatable, Sendable {
     assert(isConsistent)
   }
 
-  /// The script of these parts, nil if they contradict each other or are not in normal form.
+  /// The script of these parts, nil if they are inconsistent or not in normal form.
   init?(checking oldCount: Int, _ newCount: Int, _ runs: ContiguousArray<Run>, _ modified: KeySet) {
     self.oldCount = oldCount
     self.newCount = newCount
@@ -51,19 +51,19 @@ package struct EditScript: Equatable, Sendable {
     if !isConsistent { return nil }
   }
 
-  /// The script of a sequence that nothing happened to.
+  /// The script of an unchanged sequence.
   package static func identity(count: Int) -> EditScript {
     EditScript(
       known: count, count, count == 0 ? [] : [.old(first: 0, count: count)], KeySet())
   }
 
-  /// The script that removes every element and puts in new ones.
+  /// The script that removes every element and inserts new ones.
   package static func replacingAll(oldCount: Int, newCount: Int) -> EditScript {
     EditScript(known: oldCount, newCount, newCount == 0 ? [] : [.fresh(newCount)], KeySet())
   }
 
-  /// The script, if it is of a sequence that had so many elements and has so many now; else, or
-  /// if there is none, the one that replaces all.
+  /// The script, if it fits the old and new number of elements; otherwise, or without one, the
+  /// script that replaces everything.
   package static func fitting(
     _ script: EditScript?, from oldCount: Int, to newCount: Int
   ) -> EditScript {
@@ -71,16 +71,15 @@ package struct EditScript: Equatable, Sendable {
     return .replacingAll(oldCount: oldCount, newCount: newCount)
   }
 
-  /// True if it is of a sequence that had so many elements and has so many now. What a damaged
-  /// record says need not be.
+  /// True if it fits the old and new number of elements. A script from a damaged record may not.
   func leads(from oldCount: Int, to newCount: Int) -> Bool {
     self.oldCount == oldCount && self.newCount == newCount
   }
 
-  /// True if every element is where it was and none was set.
+  /// True if every element kept its position and none was set.
   package var isIdentity: Bool { keepsPositions && modified.isEmpty }
 
-  /// True if every element is where it was.
+  /// True if every element kept its position.
   package var keepsPositions: Bool {
     guard oldCount == newCount else { return false }
     return runs.isEmpty || runs == [.old(first: 0, count: oldCount)]
@@ -88,18 +87,18 @@ package struct EditScript: Equatable, Sendable {
 
   /// This script, or the one that replaces everything if this one has too many runs.
   ///
-  /// Only what is to be written is limited: composing limited scripts is not associative.
+  /// Only written scripts are limited: composing limited scripts is not associative.
   package var limited: EditScript {
     runs.count > Self.runsMax ? .replacingAll(oldCount: oldCount, newCount: newCount) : self
   }
 
-  /// Traps if the script contradicts itself or is not in normal form. For tests.
+  /// Traps if the script is inconsistent or not in normal form. For tests.
   package func checkInvariants() {
     modified.checkInvariants()
     require(isConsistent)
   }
 
-  /// Whether the parts fit each other. Adds no two numbers that were not checked before.
+  /// Whether the parts are consistent. Only adds numbers that were checked before.
   private var isConsistent: Bool {
     guard (0...Self.countMax).contains(oldCount), (0...Self.countMax).contains(newCount) else {
       return false
@@ -136,7 +135,7 @@ package struct EditScript: Equatable, Sendable {
 }
 
 extension EditScript {
-  /// Takes the elements of the new sequence one after the other, from the first on.
+  /// Builds a script from the elements of the new sequence, in order.
   package struct Builder: Sendable {
     private let oldCount: Int
     private var newCount = 0
@@ -147,13 +146,13 @@ extension EditScript {
 
     package mutating func reserveRuns(_ count: Int) { runs.reserveCapacity(count) }
 
-    /// An element that was at `position`; no position comes twice.
+    /// An element that was at `position`; no position may be repeated.
     package mutating func append(old position: Int, isModified: Bool = false) {
       if isModified { modified.append(KeyRun(first: Int64(newCount), last: Int64(newCount))) }
       appendOld(position..<position + 1)
     }
 
-    /// Elements that were side by side and whose values nobody set.
+    /// Adjacent old elements whose values were not set.
     package mutating func appendOld(_ range: Range<Int>) {
       if range.isEmpty { return }
       newCount += range.count
@@ -174,11 +173,11 @@ extension EditScript {
       }
     }
 
-    /// - Precondition: each position that was given is one of the old sequence, and none was given
-    ///   twice. Always checked: what else would be written could not be read again.
+    /// - Precondition: each position is one of the old sequence, and none is repeated. Always
+    ///   checked: a violating script could be written but not read again.
     package consuming func finish() -> EditScript {
       guard let script = EditScript(checking: oldCount, newCount, runs, modified) else {
-        trap("a script has a position twice or one that is not there")
+        trap("a script has a duplicate position or one out of bounds")
       }
       return script
     }

@@ -1,19 +1,19 @@
-/// What changed in a collection, as positions. All arrays are ascending and without repeats.
+/// The changes of a collection, as positions. All arrays are ascending and without duplicates.
 ///
-/// Taking `deletions` out of the old collection and then putting in, ascending, the new one's
-/// rows at `insertions` gives the new collection. A row that moved counts as both, and never as
+/// Removing `deletions` from the old collection and then inserting, in ascending order, the new
+/// rows at `insertions` gives the new collection. A moved row counts as both, and never as
 /// modified.
 package struct IndexChanges: Equatable, Sendable {
   /// Positions in the old collection.
   package var deletions: [Int] = []
   /// Positions in the new collection.
   package var insertions: [Int] = []
-  /// Positions in the old collection of rows that stayed and changed.
+  /// Old positions of modified rows that stayed.
   package var modifications: [Int] = []
-  /// The same rows' positions in the new collection.
+  /// The new positions of the same rows.
   package var modificationsNew: [Int] = []
-  /// Where rows that moved were and are, in the order of the old positions; each `from` is also
-  /// in `deletions`, each `to` in `insertions`. A script fills this in only where it is told to.
+  /// The old and new positions of moved rows, in the order of the old positions; each `from` is
+  /// also in `deletions`, each `to` in `insertions`. A script fills this in only on request.
   package var moves: [Move] = []
 
   package struct Move: Equatable, Sendable {

@@ -1,5 +1,5 @@
-/// Union, difference and intersection, each linear in the runs, with short cuts for what commits
-/// are mostly made of: empty sets and sets that lie apart.
+/// Union, difference and intersection, each linear in the runs, with fast paths for the usual cases
+/// in commits: empty sets and disjoint ranges.
 extension KeySet {
   package func union(_ other: KeySet) -> KeySet {
     if other.isEmpty { return self }
@@ -75,8 +75,8 @@ extension KeySet {
     return result
   }
 
-  /// True if a key is in both. Looks the shorter set's runs up in the longer one while that is
-  /// cheaper than walking both.
+  /// True if a key is in both. Looks up the shorter set's runs in the longer one while that is
+  /// cheaper than iterating over both.
   package func intersects(_ other: KeySet) -> Bool {
     guard let first = runs.first, let last = runs.last,
       let otherFirst = other.runs.first, let otherLast = other.runs.last,

@@ -1,4 +1,4 @@
-/// An unbroken row of object keys, both ends included.
+/// A range of consecutive object keys, both ends included.
 package struct KeyRun: Equatable, Sendable, BitwiseCopyable {
   package var first: Int64
   package var last: Int64
@@ -7,18 +7,18 @@ package struct KeyRun: Equatable, Sendable, BitwiseCopyable {
     self.last = last
   }
 
-  /// The number of keys, `Int.max` where it is more than that.
+  /// The number of keys, `Int.max` on overflow.
   var count: Int {
     let distance = UInt64(bitPattern: last) &- UInt64(bitPattern: first)
     return distance >= UInt64(Int.max) ? Int.max : Int(distance) + 1
   }
 }
 
-/// A set of object keys as ascending runs with a gap between any two: a million objects inserted
-/// in a row take as much as one. Pure value; equal sets have equal runs.
+/// A set of object keys as ascending runs with a gap between any two: a million objects inserted in
+/// a row take as much memory as one. A pure value; equal sets have equal runs.
 package struct KeySet: Equatable, Sendable {
   package private(set) var runs: ContiguousArray<KeyRun>
-  /// The number of keys, `Int.max` where it is more than that.
+  /// The number of keys, `Int.max` on overflow.
   package private(set) var count: Int
 
   package init() {
@@ -36,10 +36,10 @@ package struct KeySet: Equatable, Sendable {
     count = runs[0].count
   }
 
-  /// The keys in any order, repeats allowed.
+  /// The keys in any order, duplicates allowed.
   package init(_ keys: [ObjectKey]) { self.init(anyOrder: keys) }
 
-  /// The keys in any order, repeats allowed.
+  /// The keys in any order, duplicates allowed.
   package init(_ keys: some Sequence<ObjectKey>) { self.init(anyOrder: keys) }
 
   @inline(__always)
@@ -73,7 +73,7 @@ package struct KeySet: Equatable, Sendable {
     return true
   }
 
-  /// Adds a run that begins nowhere before the last one; the two join if they meet.
+  /// Adds a run that does not begin before the last one; they are joined if they meet.
   mutating func append(_ run: KeyRun) {
     assert(run.first <= run.last && run.first >= runs.last?.first ?? run.first)
     guard let last = runs.last else {
@@ -101,13 +101,13 @@ package struct KeySet: Equatable, Sendable {
     return index < runs.count && runs[index].first <= key.rawValue
   }
 
-  /// The position of the first run whose end is not before the key; `runs.count` if there is none.
+  /// The index of the first run that ends at or after the key; `runs.count` if there is none.
   package func firstRun(endingAtOrAfter key: Int64) -> Int {
     runs.partitioningIndex { $0.last >= key }
   }
 }
 
-/// The sum of two counts, stopping at `Int.max`: a run can hold more keys than an `Int` counts.
+/// The sum of two counts, at most `Int.max`: a run can have more keys than an `Int` can count.
 @inline(__always)
 package func saturatingSum(_ a: Int, _ b: Int) -> Int {
   let (sum, overflow) = a.addingReportingOverflow(b)
@@ -144,7 +144,7 @@ extension KeySet: Sequence {
 }
 
 extension KeySet {
-  /// Traps if the set contradicts itself. For tests.
+  /// Traps if the set is inconsistent. For tests.
   package func checkInvariants() {
     var sum = 0
     for (index, run) in runs.enumerated() {
@@ -152,7 +152,7 @@ extension KeySet {
       sum = saturatingSum(sum, run.count)
       if index > 0 {
         let before = runs[index - 1].last
-        require(before < run.first && before + 1 < run.first, "two runs could be one")
+        require(before < run.first && before + 1 < run.first, "adjacent runs must be merged")
       }
     }
     require(count == sum)

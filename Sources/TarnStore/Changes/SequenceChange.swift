@@ -1,5 +1,5 @@
-/// Names a sequence within a class: the list, set or map that a column of an object is, or one
-/// nested in it.
+/// Identifies a sequence within a class: the list, set or map of an object's column, or one nested
+/// in it.
 package struct SequenceName: Hashable, Comparable, Sendable {
   package var column: ColumnID
   package var key: ObjectKey
@@ -19,7 +19,7 @@ package struct SequenceName: Hashable, Comparable, Sendable {
   }
 }
 
-/// What happened to one sequence.
+/// The change of one sequence.
 package struct SequenceChange: Equatable, Sendable {
   package var name: SequenceName
   package var script: EditScript
@@ -31,8 +31,8 @@ package struct SequenceChange: Equatable, Sendable {
 }
 
 extension [SequenceChange] {
-  /// These changes followed by later ones, both in the order of the names. Sequences that are as
-  /// they were are left out.
+  /// These changes followed by later ones, both in the order of the names. Unchanged sequences are
+  /// omitted.
   func merging(_ later: [SequenceChange]) -> [SequenceChange] {
     if later.isEmpty { return self }
     if isEmpty { return later }

@@ -1,14 +1,14 @@
-/// Scripts of sequences as sections of a change record. A script that does not fit what is left of
-/// a chunk goes on in further sections, which name the same sequence; nothing comes between them.
+/// Scripts of sequences as sections of a change record. A script that does not fit the rest of a
+/// chunk continues in adjacent sections, which name the same sequence.
 ///
-///     section   column | key (zigzag) | nested id and one, or 0 | flags u8 |
+///     section   column | key (zigzag) | nested id plus one, or 0 | flags u8 |
 ///               [old count | new count] | runs u16 | runs | [key set of modified positions]
 ///     run       (length, shifted left by one, the low bit set if it is fresh) |
 ///               [distance from the end of the last old run, zigzag]
 ///
-/// Numbers of no stated width are varints. The counts are in the first part only, a key set only
-/// where the flags say so, a distance only where the run is old; the first is counted from 0.
-/// Distances and modified positions go on where the part before stopped.
+/// Numbers without a stated width are varints. The counts are only in the first part, a key set
+/// only if the flags say so, a distance only in old runs; the first one starts at 0. Distances and
+/// modified positions continue where the part before ended.
 enum SequencePart {
   enum Flag {
     static let isFirst: UInt8 = 1
@@ -17,12 +17,12 @@ enum SequencePart {
     static let known: UInt8 = 7
   }
 
-  /// Bytes before the runs if each number takes as many as it can, the section's start included.
+  /// Bytes before the runs with numbers of maximum length, including the start of the section.
   static let startBytesMax = 3 + 3 + 10 + 10 + 1 + 2 * 7 + 2
-  /// The same for one run; no number in it is larger than the largest count, doubled.
+  /// The same for one run; its numbers are at most twice the largest count.
   static let runBytesMax = 2 * 8
 
-  /// No fewer bytes than the script takes if it is in one section.
+  /// An upper bound of the script's bytes in one section.
   static func bytesMax(_ script: EditScript) -> Int {
     startBytesMax + 80 + script.runs.count * runBytesMax + script.modified.runs.count * 30
   }
@@ -67,7 +67,7 @@ extension SectionSink {
     }
   }
 
-  /// Writes the name and room for the flags, and says where that is.
+  /// Writes the name and a placeholder for the flags, and returns its offset.
   private mutating func startPart(of name: SequenceName) -> Int {
     writer.varint(UInt64(name.column.rawValue))
     writer.varint(ChangeRecord.zigzag(name.key.rawValue))
@@ -101,7 +101,7 @@ extension SectionSink {
 
 /// Joins the parts of scripts while the sections of one class are read.
 struct SequenceReader {
-  /// The script of which the last part has not come.
+  /// A script whose last part was not read yet.
   private var open: Open?
 
   private struct Open {
@@ -113,7 +113,7 @@ struct SequenceReader {
     var modified = KeySet()
   }
 
-  /// Reads a section of kind `sequence` and adds the script if this is the end of it.
+  /// Reads a section of kind `sequence` and adds the script if this is its end.
   mutating func read(
     _ part: inout RecordReader, into sequences: inout [SequenceChange]
   ) throws(StorageError) {
@@ -131,15 +131,15 @@ struct SequenceReader {
       }
       open = Open(name: name, oldCount: try part.number(), newCount: try part.number())
     }
-    // Taken out while it grows, so that its arrays are not copied.
+    // Removed while it grows, so that its arrays are not copied.
     guard var script = open.take(), script.name == name else {
-      throw .damagedRecord("a script does not begin")
+      throw .damagedRecord("a script has no beginning")
     }
     try Self.readRuns(&part, into: &script)
     if flags & SequencePart.Flag.hasModified != 0 {
       try ChangeRecord.readKeys(&part, into: &script.modified)
     }
-    if part.remaining != 0 { throw .damagedRecord("a script is longer than it says") }
+    if part.remaining != 0 { throw .damagedRecord("a script is longer than its stated length") }
     guard flags & SequencePart.Flag.isLast != 0 else {
       open = script
       return
@@ -152,9 +152,9 @@ struct SequenceReader {
     sequences.append(SequenceChange(name: name, script: checked))
   }
 
-  /// To be called where a script must not go on.
+  /// Call it where a script must have ended.
   func finish() throws(StorageError) {
-    if open != nil { throw .damagedRecord("a script does not end") }
+    if open != nil { throw .damagedRecord("a script has no end") }
   }
 
   private static func readRuns(
@@ -162,7 +162,7 @@ struct SequenceReader {
   ) throws(StorageError) {
     for _ in 0..<(try part.word(UInt16.self)) {
       let item = try part.varint()
-      // So small that the sums below cannot overflow; whether it fits is checked at the end.
+      // Small enough that the sums below cannot overflow; whether it fits is checked at the end.
       guard item >> 1 <= EditScript.countMax else { throw .damagedRecord("a run is too long") }
       let count = Int(item >> 1)
       if item & 1 == 1 {

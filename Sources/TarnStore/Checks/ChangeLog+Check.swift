@@ -1,10 +1,10 @@
-/// What change records say, held against the states between which they lie: few damaged bytes can
-/// name more objects than anybody could go through, and classes or columns that there are not.
+/// Checks change records against the states before and after: a few damaged bytes can name more
+/// objects than could be processed, and classes or columns that do not exist.
 extension ChangeLog {
-  /// Everything that changed from one state to a later one.
+  /// All changes from one state to a later one.
   ///
   /// - Throws: `.corrupted` if a record is damaged, missing although the caller has held `old` all
-  ///   the time, or at odds with the two states.
+  ///   the time, or inconsistent with the two states.
   package static func changes(
     from old: Snapshot, to new: Snapshot
   ) throws(StorageError) -> ChangeSet {
@@ -20,7 +20,7 @@ extension ChangeLog {
       detail: "A change record is damaged: \(detail).")
   }
 
-  /// Classes and columns are in their order, so that the last ones tell of all.
+  /// Classes and columns are ordered, so checking the last ones suffices.
   private static func check(
     _ classes: [ClassChanges], _ schema: StoreSchema
   ) throws(StorageError) {
@@ -43,17 +43,17 @@ extension ChangeLog {
     let now = try SnapshotReader(new).record(of: entry.id).rowCount
     let touched = entry.touched.map(\.keys.count).max() ?? 0
     guard max(entry.inserted.count, touched) <= now else {
-      throw damaged("it names more objects of a class than there are")
+      throw damaged("it names more objects of a class than exist")
     }
     let before = try SnapshotReader(old).record(of: entry.id).rowCount
     guard entry.deleted.count <= before else {
-      throw damaged("it deletes more objects of a class than there were")
+      throw damaged("it deletes more objects of a class than existed")
     }
   }
 
   // MARK: - All records
 
-  /// What is wrong with the records that the file keeps, a sentence each.
+  /// The problems of the file's records, one sentence each.
   package static func problems(in snapshot: Snapshot) -> [String] {
     var check = RecordCheck(snapshot)
     do throws(StorageError) { try check.run() } catch { check.problems.append("\(error)") }
@@ -64,7 +64,7 @@ extension ChangeLog {
     let snapshot: Snapshot
     var problems: [String] = []
     private var last: Version?
-    /// Pieces that the record at hand must have, and those that were met.
+    /// The number of pieces that the current record must have, and of those found.
     private var expected = 0
     private var found = 0
 

@@ -1,10 +1,10 @@
-/// Verifies the indexes of a class, those of unique rules included: that every entry that the
-/// objects ask for is there, that there are no others, and that no two objects have what only one
-/// may have. Finds what is wrong; changes nothing.
+/// Verifies the indexes of a class, including those of unique rules: that every entry that the
+/// objects require exists, that there are no others, and that no two objects violate a rule.
+/// Reports problems; changes nothing.
 package struct IndexCheck {
-  /// Errors in indexes, which rebuilding the indexes mends.
+  /// Errors in indexes, which rebuilding them repairs.
   package private(set) var problems: [String] = []
-  /// Unique rules that objects break, and primary keys that two objects have.
+  /// Unique rules that objects violate, and primary keys that two objects have.
   package private(set) var broken: [String] = []
   package private(set) var entries = 0
 
@@ -45,30 +45,30 @@ package struct IndexCheck {
     entries += found
     if missing > 0 {
       problems.append(
-        "\(title) lacks \(missing) of \(expected) entries, or has them with wrong counts")
+        "\(title) lacks \(missing) of \(expected) entries, or has wrong counts for them")
     }
     if found != expected {
       problems.append("\(title) has \(found) entries instead of \(expected)")
     }
     var doubles = 0
     try IndexDoubles.find(in: index, reader, &cursor) { _, _ in doubles += 1 }
-    if doubles > 0 { broken.append("\(title) is broken by \(doubles) objects") }
+    if doubles > 0 { broken.append("\(title) is violated by \(doubles) objects") }
   }
 }
 
-/// Objects that have the same under a unique rule, or the same primary key.
+/// Finds objects with equal values under a unique rule, or the same primary key.
 enum IndexDoubles {
-  /// Calls `body` with each object that has what one before it in the index has. Of indexes that
-  /// allow that there are none.
+  /// Calls `body` with each object whose values equal those of an earlier one in the index. Never
+  /// for an index that allows that.
   ///
-  /// - Parameter cursor: over the tree that has the index.
+  /// - Parameter cursor: over the tree with the index.
   static func find(
     in index: IndexName, _ reader: SnapshotReader, _ cursor: inout Cursor,
     _ body: (_ first: ObjectKey, _ other: ObjectKey) throws(StorageError) -> Void
   ) throws(StorageError) {
     guard reader.uniqueColumns(of: index) != nil else { return }
     var order: [UInt8] = []
-    /// Those under one order key that differ from each other: cut keys meet.
+    /// Objects with the same order key but different values, because keys are truncated.
     var together: [ObjectKey] = []
     try unsafe index.packed.forEach(&cursor) { bytes, key throws(StorageError) in
       if unsafe !bytes.elementsEqual(order) {

@@ -1,4 +1,4 @@
-/// An index that a file keeps: over a column, or of a unique rule.
+/// An index of a file: over a column, or of a unique rule.
 package enum IndexName: Hashable, Sendable {
   case column(ClassID, ColumnID)
   case rule(ClassID, Int)
@@ -25,8 +25,8 @@ extension SnapshotReader {
       + schema[id].uniqueRules.indices.map { .rule(id, $0) }
   }
 
-  /// Calls `body` with each entry of an object in an index, and for a link that an object may have
-  /// more than once with how often it has it.
+  /// Calls `body` with each entry of an object in an index, and the count for a link that an object
+  /// may have more than once.
   func forEachEntry(
     of key: ObjectKey, in index: IndexName,
     _ body: (OrderKey, (link: LinkName, count: UInt64)?) throws(StorageError) -> Void
@@ -49,7 +49,7 @@ extension SnapshotReader {
     }
   }
 
-  /// True if two objects have the same under a unique rule, or the same primary key.
+  /// True if two objects have equal values under a unique rule, or the same primary key.
   func areDoubles(
     _ first: ObjectKey, _ second: ObjectKey, in index: IndexName
   ) throws(StorageError) -> Bool {
@@ -59,7 +59,7 @@ extension SnapshotReader {
     return try uniqueKey(of: second, in: index.classID, columns) == mine
   }
 
-  /// The columns that no two objects may have the same values in; nil for an index of another kind.
+  /// The columns whose values must be unique; nil for another kind of index.
   func uniqueColumns(of index: IndexName) -> [ColumnID]? {
     switch index {
     case .rule(let id, let number): schema[id].uniqueRules[number]
@@ -81,8 +81,8 @@ extension SnapshotReader {
 }
 
 extension ColumnSchema {
-  /// What a value is under in the index over its column; nil if it has no entry of its own. Links
-  /// in columns that may have several have theirs by the links.
+  /// The key of a value in the index over its column; nil if it has no entry of its own. Entries of
+  /// links in columns that may have several come from the links.
   fileprivate func ownOrder(of value: Value) -> OrderKey? {
     switch value {
     case .object, .list, .map: nil

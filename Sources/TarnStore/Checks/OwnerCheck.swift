@@ -1,17 +1,17 @@
-/// Verifies that every embedded object of a file has one owner, and that what it belongs to belongs
-/// in the end to an object that is not embedded. Finds what is wrong; changes nothing.
+/// Verifies that every embedded object of a file has one owner, and that the outermost owner is not
+/// embedded. Reports problems; changes nothing.
 package struct OwnerCheck: SnapshotCheck {
   package internal(set) var problems: [String] = []
 
   private let reader: SnapshotReader
   private var owners: [LinkTarget: Owner] = [:]
 
-  /// What has an embedded object.
+  /// The owner of an embedded object.
   private struct Owner {
-    /// The first that was found.
+    /// The first one found.
     var object: LinkTarget
     var links: UInt64
-    /// It, or what it belongs to, is not embedded.
+    /// Whether it, or its outermost owner, is not embedded.
     var isRooted = false
   }
 
@@ -66,7 +66,7 @@ package struct OwnerCheck: SnapshotCheck {
     for key in try keys(of: described.id) {
       let object = LinkTarget(classID: described.id, key: key)
       guard let owner = owners[object] else {
-        note("\(name(object)) is embedded and belongs to no object")
+        note("\(name(object)) is embedded and has no owner")
         continue
       }
       if owner.links > 1 {
@@ -75,12 +75,12 @@ package struct OwnerCheck: SnapshotCheck {
             + name(owner.object))
       }
       if !isRooted(object) {
-        note("\(name(object)) is embedded in an object that belongs to it")
+        note("\(name(object)) is embedded in an object that it owns")
       }
     }
   }
 
-  /// False for one in a circle. What belongs to none is told of by itself.
+  /// False for an object in a cycle. An object without an owner is reported separately.
   private mutating func isRooted(_ object: LinkTarget) -> Bool {
     var way: [LinkTarget] = []
     var known: Set<LinkTarget> = []

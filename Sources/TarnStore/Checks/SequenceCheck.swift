@@ -1,17 +1,17 @@
-/// Verifies what a file holds for lists, sets and maps against itself: that every page, piece and
-/// record belongs to exactly one of them, that the counts add up, and that sets and maps are in
-/// their order. Finds what is wrong; changes nothing.
+/// Verifies the stored lists, sets and maps of a file: that every page, piece and record belongs to
+/// exactly one of them, that the counts add up, and that sets and maps are in order. Reports
+/// problems; changes nothing.
 package struct SequenceCheck: SnapshotCheck {
   package internal(set) var problems: [String] = []
   package private(set) var sequences = 0
   package private(set) var elements = 0
 
   private let reader: SnapshotReader
-  /// Pages, pieces and records that something refers to, by their ids.
+  /// Referenced pages, pieces and records, by their ids.
   private var pages: [CollectionID: Set<PageLabel>] = [:]
   private var longs: [CollectionID: Int] = [:]
   private var nested: Set<CollectionID> = []
-  /// Collections within values that are still to be looked at.
+  /// Nested collections that remain to be checked.
   private var pending: [(id: CollectionID, kind: CollectionKind, owner: String)] = []
 
   package init(_ reader: SnapshotReader) {
@@ -61,7 +61,7 @@ package struct SequenceCheck: SnapshotCheck {
       guard let sequence = try check.reader.nestedSequence(id) else {
         return check.note("\(name) is missing")
       }
-      if sequence.shape.kind != kind { check.note("\(name) is of another kind than its value") }
+      if sequence.shape.kind != kind { check.note("\(name) has another kind than its value says") }
       try check.check(sequence, name)
     }
   }
@@ -110,7 +110,7 @@ package struct SequenceCheck: SnapshotCheck {
         return true
       }
       if hasOutside, !large.hasOutside {
-        note("\(name) has long elements or collections, but its cell says that it has none")
+        note("\(name) has long elements or collections, but its cell says otherwise")
       }
     }
     if found != sequence.count { note("\(name) has \(found) elements of \(sequence.count)") }
@@ -133,7 +133,7 @@ package struct SequenceCheck: SnapshotCheck {
 
   private mutating func claim(_ id: CollectionID, _ name: String) {
     if id >= reader.snapshot.head.nextCollectionID {
-      note("\(name) has the id \(id.rawValue), which was not given yet")
+      note("\(name) has the id \(id.rawValue), which was never assigned")
     }
   }
 
@@ -165,7 +165,7 @@ package struct SequenceCheck: SnapshotCheck {
 
   // MARK: - Orphans
 
-  /// Everything under the keys of collections belongs to one of those that were found.
+  /// Checks that every entry under the keys of collections belongs to one that was found.
   private mutating func findOrphans() throws(StorageError) {
     var cursor = try Cursor(reader.snapshot.transaction)
     let start = TreeKey.sequencePage(CollectionID(0), label: .smallest)
@@ -180,24 +180,24 @@ package struct SequenceCheck: SnapshotCheck {
           pages[parsed.id]?.contains(parsed.label) == true
         {
         } else {
-          note("a page of elements belongs to no collection")
+          note("a page of elements does not belong to a collection")
         }
       case .sequenceDirectory:
         if let parsed = unsafe TreeKey.parseSequenceDirectory(key), pages[parsed.id] != nil {
         } else {
-          note("a directory page belongs to no collection")
+          note("a directory page does not belong to a collection")
         }
       case .longElement:
         if let parsed = unsafe TreeKey.parseLongElement(key), let bytes = longs[parsed.id],
           Int(parsed.piece) * Pieces.byteCountMax < bytes
         {
         } else {
-          note("a piece of a long element belongs to none")
+          note("a piece of a long element does not belong to an element")
         }
       case .nested:
         if let id = unsafe TreeKey.parseNested(key), nested.contains(id) {
         } else {
-          note("a collection within a value belongs to no value")
+          note("a nested collection does not belong to a value")
         }
       case .linkCount: break
       default: return

@@ -1,6 +1,6 @@
 extension SnapshotReader {
-  /// Throws `.corrupted` if the clusters, the directory or the indexes of a class contradict
-  /// themselves, or the numbers of rows each other. For tests; it stops at the first problem.
+  /// Throws `.corrupted` if the clusters, the directory or the indexes of a class are inconsistent,
+  /// or their numbers of rows differ. For tests; it stops at the first problem.
   package func checkInvariants(of id: ClassID) throws(StorageError) {
     let described = schema[id]
     var clusters: [DirectoryEntry] = []

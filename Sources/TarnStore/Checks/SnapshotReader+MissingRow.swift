@@ -1,17 +1,16 @@
-/// Why a row that somebody names is not found. Mostly because it was deleted; then nothing of the
-/// state names it any more.
+/// Finds out why a row is missing. Mostly it was deleted; then nothing in the state refers to it.
 extension SnapshotReader {
-  /// What is wrong with the file, in words, if something in this state says that there is such a
-  /// row although it cannot be found; nil if all agrees that there is none.
+  /// The damage, in words, if something in this state says that the row exists although it cannot
+  /// be found; nil if nothing does.
   ///
-  /// For who is about to end the program: looks at all of the class.
+  /// Called before the program ends: reads the whole class.
   package func damage(behindMissing key: ObjectKey, in id: ClassID) -> String? {
     guard let described = schema.schema[id] else { return nil }
     let name = "object \(key.rawValue) of class '\(described.name)'"
     do throws(StorageError) {
       if try row(key, in: id) != nil { return nil }
       if try hasRowElsewhere(key, in: id) {
-        return "\(name) is not where it belongs"
+        return "\(name) is in the wrong place"
       }
       if let problem = try problemOfDirectory(of: id) {
         return "\(name) is missing, and the directory of its class is wrong: \(problem)"
@@ -31,7 +30,7 @@ extension SnapshotReader {
   private func hasRowElsewhere(_ key: ObjectKey, in id: ClassID) throws(StorageError) -> Bool {
     var found = false
     try forEachCluster(in: id) { cluster throws(StorageError) in
-      // Keys that do not ascend are no help to a search.
+      // Keys may be out of order, so a binary search would not help.
       for slot in 0..<cluster.image.rowCount where cluster.image.key(at: slot) == key {
         found = true
       }

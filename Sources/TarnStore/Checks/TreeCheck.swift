@@ -1,13 +1,13 @@
-/// Verifies that every entry of a file's tree is of a kind that this library knows and belongs to
-/// something, and that the long values of rows are there. What lies in the entries is for others to
-/// see; so are those of lists, sets and maps. Finds what is wrong; changes nothing.
+/// Verifies that every entry of a file's tree is of a known kind and belongs to something, and that
+/// the long values of rows exist. Other checks verify the contents of the entries, and those of
+/// lists, sets and maps. Reports problems; changes nothing.
 package struct TreeCheck: SnapshotCheck {
   package internal(set) var problems: [String] = []
-  /// Wrong counts of links, which rebuilding the indexes mends.
+  /// Wrong counts of links, which rebuilding the indexes repairs.
   package private(set) var indexProblems: [String] = []
 
   private let reader: SnapshotReader
-  /// Pieces of long values that rows name, and counts of links of two and more.
+  /// Pieces of long values that rows refer to, and counts of links of two and more.
   private var pieces = 0
   private var counts = 0
 
@@ -22,7 +22,7 @@ package struct TreeCheck: SnapshotCheck {
     attempt("the tree") { check throws(StorageError) in try check.walk() }
   }
 
-  // MARK: - What rows name
+  // MARK: - References from rows
 
   private mutating func findLongValues(of described: ClassSchema) throws(StorageError) {
     let columns = described.columns.filter {
@@ -89,12 +89,12 @@ package struct TreeCheck: SnapshotCheck {
       isAtEntry = try cursor.next()
     }
     if foundPieces != pieces {
-      note("there are \(foundPieces) pieces of long values, and objects have \(pieces)")
+      note("there are \(foundPieces) pieces of long values, but objects have \(pieces)")
     }
     if foundCounts != counts {
-      indexProblems.append("there are \(foundCounts) counts of links, and objects have \(counts)")
+      indexProblems.append("there are \(foundCounts) counts of links, but objects have \(counts)")
     }
-    if strangers > 0 { note("\(strangers) entries of the tree belong to nothing") }
+    if strangers > 0 { note("\(strangers) entries of the tree do not belong to anything") }
   }
 
   private func belongs(_ key: UnsafeRawBufferPointer) -> Bool {
@@ -105,7 +105,7 @@ package struct TreeCheck: SnapshotCheck {
     case .directory: unsafe has(TreeKey.parseDirectory(key)?.classID)
     case .index, .unique: unsafe isPage(key)
     case .head: key.count == 1
-    // These are looked at with the collections and with the change records.
+    // Checked with the collections and with the change records.
     case .sequencePage, .sequenceDirectory, .longElement, .nested, .change: true
     case .longValue, .linkCount: true
     case nil: false
@@ -114,7 +114,7 @@ package struct TreeCheck: SnapshotCheck {
 
   private func has(_ id: ClassID?) -> Bool { id.flatMap { reader.schema.schema[$0] } != nil }
 
-  /// Whether the key is that of a page of an index or unique rule that the schema has.
+  /// Whether the key is that of a page of an index or unique rule in the schema.
   private func isPage(_ key: UnsafeRawBufferPointer) -> Bool {
     guard let index = unsafe PackedIndex(ofPageUnder: key),
       let described = reader.schema.schema[index.classID]

@@ -1,27 +1,26 @@
 import CTarn
 
-/// The numbers of the cluster format that the Swift side needs; the layout itself is described in
-/// `ctarn_cluster.h`.
+/// The numbers of the cluster format that Swift code needs; `ctarn_cluster.h` describes the layout.
 package enum ClusterFormat {
-  /// The most bytes of an image: what one page of the file holds as one value.
+  /// The most bytes of an image: the longest value in one page of the file.
   package static let imageBytesMax = 4_080
   /// The most rows of an image. Only rows of a byte or two reach it.
   package static let rowsMax = 1_024
-  /// The longest string or data value that lies in the cluster itself; a longer one is kept in
-  /// pieces elsewhere. A row that fits no image moves shorter ones out too, longest first.
+  /// The longest string or data value stored in the cluster itself; longer ones are stored in
+  /// pieces elsewhere. A row that does not fit an image moves shorter ones out, too, longest first.
   package static let inlineBytesMax = 256
 
   static let headerBytes = Int(TARN_CLUSTER_HEADER_BYTES)
   static let descriptorBytes = Int(TARN_CLUSTER_DESCRIPTOR_BYTES)
   static let paddingBytes = Int(TARN_CLUSTER_PADDING_BYTES)
   static let checkedFrom = Int(TARN_CLUSTER_CHECKED_FROM)
-  /// More entries than this make no dictionary: a code is one byte.
+  /// With more entries there is no dictionary: a code is one byte.
   static let dictionaryEntriesMax = 255
-  /// What a long value leaves in its row: its length.
+  /// The bytes of a long value in its row: its length.
   static let longReferenceBytes = 8
 }
 
-/// The kinds of columns in an image, as `ctarn_cluster.h` numbers them.
+/// The kinds of columns in an image, with the numbers of `ctarn_cluster.h`.
 package enum ClusterColumnKind: UInt8, Sendable {
   case absent = 0
   case int = 1
@@ -33,18 +32,18 @@ package enum ClusterColumnKind: UInt8, Sendable {
   case key = 7
 }
 
-/// A string's or data's bytes as a cluster has them. The buffer points into the cluster: it is
-/// good until the cluster is changed or its memory ends.
+/// The bytes of a string or data in a cluster. The buffer points into the cluster: it is valid
+/// until the cluster is changed or its memory freed.
 @safe package enum ClusterBytes {
   case null
   case inline(UnsafeRawBufferPointer)
-  /// The value is kept elsewhere, in pieces; only its length is here.
+  /// The value is stored elsewhere, in pieces; only its length is here.
   case long(length: Int)
 }
 
-/// How a column's cells look in memory. Follows from the column's type alone.
+/// The layout of a column's cells in memory, which depends only on the column's type.
 enum ColumnStorage: UInt8 {
-  /// A removed column: nothing is kept.
+  /// A removed column: nothing is stored.
   case none
   /// The value is the row's key.
   case key
@@ -90,7 +89,7 @@ enum ColumnStorage: UInt8 {
     }
   }
 
-  /// Bytes of a cell in an image if the kind there is FIXED, else 0.
+  /// The bytes of a cell in an image of kind FIXED, otherwise 0.
   var fixedWidth: Int {
     switch self {
     case .float, .double, .bytes12, .bytes16: stride
@@ -98,7 +97,7 @@ enum ColumnStorage: UInt8 {
     }
   }
 
-  /// Whether an image may describe such a column with that kind.
+  /// Whether an image may have such a column in that kind.
   func accepts(_ column: tarn_column) -> Bool {
     switch ClusterColumnKind(rawValue: column.kind) {
     case .absent: true
@@ -132,7 +131,7 @@ enum Little {
     unsafe p.storeBytes(of: value, toByteOffset: offset, as: T.self)
   }
 
-  /// The width in bytes (0, 1, 2, 4 or 8) that holds every number up to `span`.
+  /// The width in bytes (0, 1, 2, 4 or 8) for every number up to `span`.
   @inline(__always)
   static func width(of span: UInt64) -> Int {
     if span == 0 { return 0 }

@@ -1,9 +1,9 @@
 import CTarn
 
 extension ClusterImage {
-  /// Looks at every row: keys ascend, strings lie inside, codes have entries, nothing overlaps, and
-  /// the kinds are those that the schema asks for. Throws `.corrupted` otherwise. Done before rows
-  /// are edited, so that damage is never written back and no value written in place can change
+  /// Checks every row: keys ascend, strings are inside the image, codes have entries, nothing
+  /// overlaps, and the kinds match the schema. Throws `.corrupted` otherwise. Called before rows
+  /// are edited, so that damage is not written back and a value written in place cannot change
   /// another, and when a file is checked.
   package func checkRows(_ schema: ClassSchema) throws(StorageError) {
     let key = schema.keyIsPrimary ? schema.primaryKey : nil
@@ -33,7 +33,7 @@ extension ClusterImage {
       let storage = storage(index)
       if storage == .none { continue }
       guard storage.accepts(descriptor) else {
-        throw Self.corrupted("column \(index) is of another type than the schema says")
+        throw Self.corrupted("column \(index) has another type than in the schema")
       }
       if storage == .bytes { try checkBytes(descriptor, index) }
     }
@@ -53,8 +53,8 @@ extension ClusterImage {
     }
   }
 
-  /// Moves `end` behind the column's parts. False if they do not lie in their order behind `end`
-  /// and before the padding.
+  /// Moves `end` past the column's parts. False if they are not in order after `end` and before the
+  /// padding.
   private func pass(_ column: tarn_column, _ end: inout Int) -> Bool {
     let limit = unsafe bytes.count - ClusterFormat.paddingBytes
     if column.nulls != 0 {
@@ -70,7 +70,7 @@ extension ClusterImage {
 
   private func checkBytes(_ descriptor: tarn_column, _ index: Int) throws(StorageError) {
     let id = ColumnID(UInt16(truncatingIfNeeded: index))
-    // That the last end lies inside was seen with the column's parts.
+    // The last end was checked with the column's parts.
     if Int32(descriptor.kind) == Int32(TARN_KIND_BYTES) {
       guard unsafe Self.ascend(base + Int(descriptor.data), rowCount) else {
         throw Self.corrupted("the strings of column \(index) overlap")
@@ -95,8 +95,8 @@ extension ClusterImage {
     }
   }
 
-  /// True if `count` offsets of 16 bits and the one behind them never go back. Eight at a time:
-  /// every query for text asks it of every cluster.
+  /// True if `count` offsets of 16 bits and the one after them never decrease. Eight at a time:
+  /// every query on strings checks every cluster.
   static func ascend(_ offsets: UnsafeRawPointer, _ count: Int) -> Bool {
     var wrong = SIMD8<UInt16>()
     var index = 0

@@ -1,9 +1,9 @@
 import CTarn
 
-// Taking a column as it is from one image into another of the same rows.
+// Copies a column unchanged from one image into another of the same rows.
 extension ClusterImage {
-  /// Where a column's parts are, without the null bitmap. `first..<middle` and `second..<end`
-  /// are the two parts in their order; columns with one part have it as the second.
+  /// The parts of a column, without the null bitmap. `first..<middle` and `second..<end` are the
+  /// two parts in order; a column with one part has it as the second.
   struct Parts {
     var first = 0
     var middle = 0
@@ -58,8 +58,8 @@ extension ClusterImage {
     return plan
   }
 
-  /// Copies the column's parts to `at`, which moves behind them, and returns its new descriptor.
-  /// Only after `checkRows`.
+  /// Copies the column's parts to `at`, which moves past them, and returns its new descriptor. Only
+  /// after `checkRows`.
   func copyColumn(
     _ id: ColumnID, _ out: UnsafeMutableRawPointer, _ at: inout Int
   ) -> tarn_column {

@@ -1,21 +1,21 @@
 import CTarn
 
-// Whole columns at once. Every target buffer must have room for `rowCount` elements, a bitmap for
-// `bitmapWords` words; bits past the last row are zero. Rows without a value decode to anything in
-// the value buffers: combine them with `decodeNulls`.
+// Decoding whole columns. Every target buffer needs room for `rowCount` elements, a bitmap for
+// `bitmapWords` words; bits past the last row are zero. Rows without a value decode to arbitrary
+// values: combine them with `decodeNulls`.
 
-/// An integer column as the image has it: `base` plus an unsigned number of `width` bytes a row.
-/// Lets a comparison run over the stored bytes, or be decided for all rows by the range alone.
+/// An integer column as stored in the image: `base` plus an unsigned number of `width` bytes per
+/// row. A comparison can run over the stored bytes, or be decided for all rows by the range alone.
 @safe package struct PackedInts {
   package let base: Int64
   /// 0, 1, 2, 4 or 8.
   package let width: Int
-  /// The numbers, unaligned; nothing if `width` is 0.
+  /// The numbers, unaligned; empty if `width` is 0.
   package let data: UnsafeRawPointer
   /// Whether some rows may be null.
   package let hasNulls: Bool
 
-  /// What every value lies within; nil if that says nothing.
+  /// Bounds of all values; nil if they are not restricted.
   package var range: ClosedRange<Int64>? {
     guard width < 8 else { return nil }
     let span = (Int64(1) << (8 * Int64(width))) - 1
@@ -24,17 +24,17 @@ import CTarn
   }
 }
 
-/// The distinct values of a dictionary column, and which of them each row has.
+/// The distinct values of a dictionary column, and each row's code.
 @safe package struct ClusterDictionary {
-  /// A code a row; the code of a row without a value says nothing.
+  /// A code per row; that of a row without a value is meaningless.
   package let codes: UnsafePointer<UInt8>
-  /// Entries; codes are below it unless the image is damaged.
+  /// The number of entries; codes are below it unless the image is damaged.
   package let count: Int
   package let hasNulls: Bool
   let image: ClusterImage
   let ends: Int
 
-  /// The bytes of an entry. Throws `.corrupted` if they would lie outside of the image.
+  /// The bytes of an entry. Throws `.corrupted` if they extend past the image.
   package func entry(_ code: Int) throws(StorageError) -> UnsafeRawBufferPointer {
     require(code >= 0 && code < count, "no such entry")
     let start = unsafe Little.u16(image.base, ends + 2 * code)
@@ -43,14 +43,14 @@ import CTarn
       image.base.assumingMemoryBound(to: UInt8.self), UInt32(ends + 2 * (count + 1)),
       UInt32(start), UInt32(end))
     guard found.state == TARN_STATE_VALUE else {
-      throw ClusterImage.corrupted("an entry of a dictionary lies outside")
+      throw ClusterImage.corrupted("an entry of a dictionary is out of bounds")
     }
     return unsafe UnsafeRawBufferPointer(start: found.bytes, count: Int(found.length))
   }
 }
 
 extension ClusterImage {
-  /// Words of 64 bits that a bitmap of the rows takes.
+  /// The number of 64-bit words in a bitmap of the rows.
   package var bitmapWords: Int { (rowCount + 63) >> 6 }
 
   /// The keys of all rows, ascending.
@@ -65,7 +65,7 @@ extension ClusterImage {
     }
   }
 
-  /// An integer or link column as it is stored, or nil if it is absent or the key.
+  /// An integer or link column as stored, nil if it is absent or the key.
   package func packedInts(_ column: ColumnID) -> PackedInts? {
     let descriptor = descriptor(column)
     guard Int32(descriptor.kind) == Int32(TARN_KIND_INT) else { return nil }
@@ -86,15 +86,14 @@ extension ClusterImage {
     }
   }
 
-  /// The values of a bool column, a bit a row.
+  /// The values of a bool column, one bit per row.
   package func decodeBools(_ column: ColumnID, into target: UnsafeMutablePointer<UInt64>) {
     let descriptor = descriptor(column)
     let isBool = Int32(descriptor.kind) == Int32(TARN_KIND_BOOL)
     unsafe decodeBitmap(isBool ? base + Int(descriptor.data) : nil, into: target)
   }
 
-  /// A set bit for every row without a value; all set for a column that is absent. True if any
-  /// bit is set.
+  /// A set bit for every row without a value; all set for an absent column. True if any bit is set.
   @discardableResult
   package func decodeNulls(
     _ column: ColumnID, into target: UnsafeMutablePointer<UInt64>
@@ -146,7 +145,7 @@ extension ClusterImage {
     }
   }
 
-  /// The dictionary of a string or data column, or nil if the image holds the column otherwise.
+  /// The dictionary of a string or data column, nil if the image stores the column differently.
   package func dictionary(_ column: ColumnID) -> ClusterDictionary? {
     let descriptor = descriptor(column)
     guard Int32(descriptor.kind) == Int32(TARN_KIND_DICTIONARY) else { return nil }

@@ -1,7 +1,7 @@
 import CTarn
 
-// Reads of one value. A column that the image does not describe, and a row without a value, read
-// as the type's zero; whether that means zero or null is told by `isNull` and by the schema.
+// Reading single values. A column that the image does not describe, and a row without a value, read
+// as the type's zero; `isNull` and the schema tell whether that means zero or null.
 extension ClusterImage {
   /// The column's descriptor; an absent one beyond those in the image.
   func descriptor(_ column: ColumnID) -> tarn_column {
@@ -9,13 +9,13 @@ extension ClusterImage {
     return unsafe tarn_cluster_column(base, UInt32(column.rawValue))
   }
 
-  /// How the image holds the column.
+  /// The kind of the column in the image.
   package func kind(_ column: ColumnID) -> ClusterColumnKind {
     ClusterColumnKind(rawValue: descriptor(column).kind) ?? .absent
   }
 
-  /// True if the row has no value in that column. Also true in every row of a column that is
-  /// absent from the image, which for a column that is not optional means the type's zero.
+  /// True if the row has no value in that column. Also true in every row of a column that is absent
+  /// from the image, which means the type's zero for a column that is not optional.
   package func isNull(_ column: ColumnID, _ slot: Int) -> Bool {
     assert(slot >= 0 && slot < rowCount)
     let descriptor = descriptor(column)
@@ -55,7 +55,7 @@ extension ClusterImage {
     return Bytes16(high: bytes.high, low: bytes.low)
   }
 
-  /// A string's or data's bytes. Throws `.corrupted` if they would lie outside of the image.
+  /// The bytes of a string or data. Throws `.corrupted` if they extend past the image.
   package func bytes(_ column: ColumnID, _ slot: Int) throws(StorageError) -> ClusterBytes {
     let found = unsafe tarn_cluster_bytes(base, UInt32(column.rawValue), UInt32(slot))
     switch found.state {
@@ -67,7 +67,7 @@ extension ClusterImage {
       return .long(length: Int(truncatingIfNeeded: found.length & (.max >> 1)))
     default:
       if column.index >= columnCount { return .null }
-      throw Self.corrupted("the bytes of column \(column.rawValue), row \(slot) lie outside")
+      throw Self.corrupted("the bytes of column \(column.rawValue), row \(slot) are out of bounds")
     }
   }
 }

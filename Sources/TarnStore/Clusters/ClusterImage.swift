@@ -1,20 +1,20 @@
 import CTarn
 
-/// A view of a cluster's bytes. `init(validating:)` looks at the header and at the columns'
-/// descriptors, once and in time that does not depend on the rows; what a row points to is looked
-/// at when it is read. So no read leaves the bytes, whatever they hold.
+/// A view of a cluster's bytes. `init(validating:)` checks the header and the columns' descriptors
+/// once, in time independent of the rows; data that a row points to is checked when it is read. So
+/// no read leaves the bytes, whatever they contain.
 ///
-/// The view does not own the bytes: it, and every buffer that it returns, must not be used after
-/// the memory ended. Any thread may use it.
+/// The view does not own the bytes: neither it nor any buffer that it returns may be used after the
+/// memory is freed. Any thread may use it.
 @safe package struct ClusterImage {
   let base: UnsafeRawPointer
   /// Rows in this cluster; slots are `0..<rowCount`.
   package let rowCount: Int
-  /// Columns that the image describes; every later one reads as the default.
+  /// The number of columns in the image; later ones read as the default.
   package let columnCount: Int
 
-  /// Throws `.corrupted` if the descriptors contradict each other or lead outside of the bytes,
-  /// `.newerFormat` for a format that this version does not know.
+  /// Throws `.corrupted` if the descriptors are inconsistent or point outside of the bytes,
+  /// `.newerFormat` for an unsupported format.
   package init(validating bytes: UnsafeRawBufferPointer) throws(StorageError) {
     guard let base = bytes.baseAddress,
       bytes.count >= ClusterFormat.headerBytes + ClusterFormat.paddingBytes
@@ -25,7 +25,7 @@ import CTarn
       if format == 0 { throw Self.corrupted("it has no format") }
       throw StorageError(
         .newerFormat, operation: "read cluster", path: "",
-        detail: "a cluster has format \(format).\(flags), which this version does not know")
+        detail: "a cluster has format \(format).\(flags), which this version does not support")
     }
     unsafe self.base = unsafe base
     rowCount = unsafe Little.u16(base, 2)
@@ -39,7 +39,7 @@ import CTarn
   /// The image of a cluster without rows and columns.
   package static var empty: ClusterImage { unsafe ClusterImage(trusting: tarn_cluster_empty()) }
 
-  /// For bytes that were valid when they were copied or that this process made.
+  /// For bytes that were valid when they were copied, or that this process created.
   init(trusting base: UnsafeRawPointer) {
     unsafe self.base = unsafe base
     rowCount = unsafe Little.u16(base, 2)
@@ -56,7 +56,7 @@ import CTarn
       .corrupted, operation: "read cluster", path: "", detail: "a cluster is damaged: \(detail)")
   }
 
-  /// Compares the checksum with the bytes. Not part of validation: it touches every byte.
+  /// Compares the checksum with the bytes. Not part of validation, because it reads every byte.
   package func verifyChecksum() throws(StorageError) {
     let from = ClusterFormat.checkedFrom
     let bytes = unsafe self.bytes
@@ -75,13 +75,13 @@ extension ClusterImage {
     return unsafe ObjectKey(tarn_cluster_key(base, UInt32(truncatingIfNeeded: slot)))
   }
 
-  /// True if each row's key is that of the row before it and one.
+  /// True if each row's key is that of the row before plus one.
   var hasDenseKeys: Bool { unsafe base.load(fromByteOffset: 12, as: UInt8.self) == 0 }
 
-  /// The first slot whose key is not below `key`; `rowCount` if there is none.
+  /// The first slot whose key is not less than `key`; `rowCount` if there is none.
   package func slot(atOrAfter key: ObjectKey) -> Int {
     guard hasDenseKeys else { return (0..<rowCount).partitioningIndex { self.key(at: $0) >= key } }
-    // The keys have no gaps: the slot follows from the distance to the first one.
+    // Dense keys: the slot is the distance to the first key.
     guard rowCount > 0, key > self.key(at: 0) else { return 0 }
     let first = self.key(at: 0).rawValue
     let distance = UInt64(bitPattern: key.rawValue &- first)
@@ -98,8 +98,8 @@ extension ClusterImage {
 // MARK: - Validation
 
 extension ClusterImage {
-  /// Looks at header and descriptors, and at nothing that they point to: that would cost a miss of
-  /// the cache a column. `limit` is where the padding starts.
+  /// Checks the header and descriptors, but not the data that they point to: that would cost a
+  /// cache miss per column. `limit` is where the padding starts.
   private func validate(limit: Int) throws(StorageError) {
     let tableEnd = ClusterFormat.headerBytes + columnCount * ClusterFormat.descriptorBytes
     guard tableEnd <= limit else { throw Self.corrupted("its columns do not fit") }
@@ -119,8 +119,8 @@ extension ClusterImage {
     width <= 2 || width == 4 || width == 8
   }
 
-  /// A scan asks this of every column of every cluster. No sum of two 16-bit numbers and a product
-  /// of two overflows.
+  /// A scan checks this for every column of every cluster. Sums of two 16-bit numbers and a product
+  /// of two cannot overflow.
   @inline(__always)
   private func fits(_ column: tarn_column, _ limit: Int) -> Bool {
     let bitmap = Little.bitmapBytes(rowCount)

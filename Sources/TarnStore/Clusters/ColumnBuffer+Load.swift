@@ -62,7 +62,7 @@ extension ColumnBuffer {
     }
   }
 
-  /// A row without a value has a cell of zeros, whatever the image held.
+  /// A row without a value has a cell of zeros, whatever the image contains.
   private func clearNullCells(_ count: Int) {
     guard let nulls = unsafe nulls, let cells = unsafe cells else { return }
     for slot in 0..<count where unsafe nulls[slot] != 0 {

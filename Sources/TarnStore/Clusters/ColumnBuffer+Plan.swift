@@ -1,9 +1,9 @@
 import CTarn
 
-// Choosing a column's smallest form for some of its rows.
+// Chooses a column's smallest form for some of its rows.
 extension ColumnBuffer {
-  /// The form for the rows from `first` on, `count` of them. For a dictionary this leaves codes and
-  /// entries in `dictionary`, to be written before another range is planned.
+  /// The form for `count` rows from `first` on. A dictionary leaves its codes and entries in
+  /// `dictionary`, to be written before another range is planned.
   mutating func plan(
     _ first: Int, _ count: Int, capacity: Int, table: UnsafeMutablePointer<UInt8>
   ) -> ColumnPlan {
@@ -134,13 +134,13 @@ extension ColumnBuffer {
     unsafe dictionary!.assumingMemoryBound(to: UInt8.self)
   }
 
-  /// For each entry of the planned dictionary the row, counted from the first, that has it.
+  /// For each entry of the planned dictionary a row that has it, counted from the first.
   func entries(capacity: Int) -> UnsafeMutablePointer<UInt16> {
     unsafe (dictionary! + (capacity + 1) & ~1).assumingMemoryBound(to: UInt16.self)
   }
 
-  /// Turns the plan into a dictionary if that is smaller. Gives up as soon as it cannot be, or
-  /// when the first 32 values are all different.
+  /// Turns the plan into a dictionary if that is smaller. Stops as soon as it cannot be, or if the
+  /// first 32 values are all different.
   private mutating func planDictionary(
     _ first: Int, _ count: Int, _ capacity: Int, _ table: UnsafeMutablePointer<UInt8>,
     _ plan: inout ColumnPlan
@@ -155,7 +155,7 @@ extension ColumnBuffer {
     unsafe table.initialize(repeating: 0, count: EncodingScratch.tableCount)
     var entryCount = 0
     var entryBytes = 0
-    // What the plain form has more than the rest of this one.
+    // What the plain form takes beyond the rest of this one.
     let room = plan.size - (count + 2)
     for index in 0..<count {
       if plan.hasNulls && isNull(first + index) {
@@ -195,8 +195,8 @@ extension ColumnBuffer {
   }
 }
 
-/// A string's first 16 bytes, zeros behind a shorter one, and its length: all that most strings
-/// need to be told apart.
+/// A string's first 16 bytes, padded with zeros, and its length: enough to distinguish most
+/// strings.
 struct StringPrefix: Equatable {
   var low: UInt64
   var high: UInt64
@@ -207,7 +207,7 @@ struct StringPrefix: Equatable {
     (a.low ^ b.low) | (a.high ^ b.high) | UInt64(bitPattern: Int64(a.length ^ b.length)) == 0
   }
 
-  /// A slot in a hash table, before it is cut to size.
+  /// A slot in a hash table, before masking.
   @inline(__always)
   var hash: Int {
     let mixed = (low ^ UInt64(length) << 56) &* 0x9E37_79B9_7F4A_7C15
@@ -217,13 +217,13 @@ struct StringPrefix: Equatable {
 }
 
 extension ByteArena {
-  /// The prefix of a cell in memory. Without branches: lengths are hard to predict. Reads 16
+  /// The prefix of a cell in memory. Branchless, because lengths are hard to predict. Reads 16
   /// bytes, which the arena's slack allows.
   @inline(__always)
   func prefix(_ cell: ByteCell) -> StringPrefix {
     guard let base = unsafe base else { return StringPrefix(low: 0, high: 0, length: 0) }
     let p = unsafe UnsafeRawPointer(base + cell.offset)
-    // A shift by 64 gives 0, as is right for an empty half.
+    // A shift by 64 gives 0, as required for an empty half.
     let length = cell.length
     let low = unsafe Little.u64(p, 0) & (UInt64.max >> UInt64(64 - 8 * min(8, length)))
     let high = unsafe Little.u64(p, 8) & (UInt64.max >> UInt64(64 - 8 * min(8, max(8, length) - 8)))

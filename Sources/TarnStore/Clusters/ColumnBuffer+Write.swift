@@ -1,8 +1,8 @@
 import CTarn
 
-// Writing a planned column into an image.
+// Writes a planned column into an image.
 extension ColumnBuffer {
-  /// Writes the column's parts at `at`, which moves behind them, and returns its descriptor.
+  /// Writes the column's parts at `at`, which moves past them, and returns its descriptor.
   func write(
     _ plan: ColumnPlan, _ first: Int, _ count: Int, capacity: Int,
     _ out: UnsafeMutableRawPointer, _ at: inout Int
@@ -41,8 +41,8 @@ extension ColumnBuffer {
     return column
   }
 
-  /// Packs bytes of 0 and 1 into bits, eight at a time: the multiplication moves bit 0 of byte i
-  /// to bit 56 + i, and no two of its products meet.
+  /// Packs bytes of 0 and 1 into bits, eight at a time: the multiplication moves bit 0 of byte i to
+  /// bit 56 + i, and its partial products do not collide.
   private static func packBits(
     _ bytes: UnsafePointer<UInt8>, _ count: Int, _ out: UnsafeMutableRawPointer, _ at: inout Int
   ) {
@@ -61,7 +61,7 @@ extension ColumnBuffer {
     at += 1
   }
 
-  /// Writes the values less the base in `width` bytes each.
+  /// Writes the values minus the base in `width` bytes each.
   private static func pack(
     _ values: UnsafePointer<Int64>, _ count: Int, _ base: Int64, _ width: Int,
     _ out: UnsafeMutableRawPointer, _ at: inout Int

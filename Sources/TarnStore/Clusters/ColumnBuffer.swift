@@ -1,9 +1,9 @@
 import CTarn
 
-/// A string's or data's cell in memory: where its bytes are in the column's arena, and what is
-/// known of it.
+/// The cell of a string or data in memory: the position of its bytes in the column's arena, and
+/// flags.
 struct ByteCell {
-  /// Offset in the arena, or negative for a long value that is in the file only.
+  /// Offset in the arena; negative for a long value that is only in the file.
   var offset = 0
   private var info: UInt = 0
 
@@ -21,7 +21,7 @@ struct ByteCell {
 
   var length: Int { Int(info >> 2) }
   var isInMemory: Bool { offset >= 0 }
-  /// Pieces of this value are in the file, or were handed out to be put there.
+  /// The pieces of this value are in the file, or were passed on to be stored there.
   var isStored: Bool {
     get { info & 1 != 0 }
     set { info = newValue ? info | 1 : info & ~1 }
@@ -34,24 +34,24 @@ struct ByteCell {
   var isLong: Bool {
     offset < 0 || info & 2 != 0 || length > ClusterFormat.inlineBytesMax
   }
-  /// Bytes that it takes in an image.
+  /// Its bytes in an image.
   var imageBytes: Int { isLong ? ClusterFormat.longReferenceBytes : length }
 }
 
-/// Bytes of a column's strings, appended and never changed in place: cells of equal values may
-/// share them. What no cell needs any more goes at the next compaction.
+/// The bytes of a column's strings, appended and never changed in place: cells of equal values may
+/// share them. Unused bytes are removed by the next compaction.
 @safe struct ByteArena {
   private(set) var base: UnsafeMutableRawPointer?
   private(set) var count = 0
   private var capacity = 0
-  /// Bytes behind the last one that may be read, so that a load of 16 can start anywhere.
+  /// Readable bytes after the last one, so that a load of 16 can start anywhere.
   private static let slack = 16
-  /// Beyond that many bytes a compaction is worth its time.
+  /// Above this many bytes, compaction is worthwhile.
   private var limit = 8_192
 
   var wantsCompaction: Bool { count > limit }
 
-  /// Appends the bytes, which may be the arena's own, and returns where they begin.
+  /// Appends the bytes, which may be the arena's own, and returns their offset.
   mutating func append(_ bytes: UnsafeRawBufferPointer) -> Int {
     let start = count
     guard let source = bytes.baseAddress, bytes.count > 0 else { return start }
@@ -67,7 +67,7 @@ struct ByteCell {
     return start
   }
 
-  /// Moves to new memory with room for so many bytes; the old is left to the caller.
+  /// Moves to new memory with that capacity; the caller frees the old.
   private mutating func reserve(_ wanted: Int) {
     capacity = max(wanted + Self.slack, 2 * capacity, 512)
     let new = UnsafeMutableRawPointer.allocate(byteCount: capacity, alignment: 16)
@@ -80,7 +80,7 @@ struct ByteCell {
     return unsafe UnsafeRawBufferPointer(start: base + cell.offset, count: cell.length)
   }
 
-  /// Keeps only the bytes of these cells, which move.
+  /// Keeps only the bytes of these cells, and moves them.
   mutating func compact(_ cells: UnsafeMutableBufferPointer<ByteCell>) {
     var fresh = ByteArena()
     unsafe fresh.copy(cells, from: self)
@@ -89,7 +89,7 @@ struct ByteCell {
     self = fresh
   }
 
-  /// Appends the bytes of cells that lie in another arena, and points the cells here.
+  /// Appends the bytes of cells in another arena, and points the cells here.
   mutating func copy(_ cells: UnsafeMutableBufferPointer<ByteCell>, from other: ByteArena) {
     for index in cells.indices where unsafe cells[index].isInMemory {
       let isEmpty = unsafe cells[index].length == 0
@@ -100,12 +100,12 @@ struct ByteCell {
   func deallocate() { unsafe base?.deallocate() }
 }
 
-/// One column of rows being edited. Its owner says how many rows there are and frees it.
+/// One column of rows under edit. Its owner has the number of rows and frees it.
 @safe struct ColumnBuffer {
   enum State: UInt8 {
-    /// Every row has the default; no memory is held.
+    /// Every row has the default; no memory is allocated.
     case absent
-    /// The values are those in the image that the cluster was made from.
+    /// The values are in the image that the cluster was made from.
     case image
     /// The values are in `cells` and `nulls`.
     case loaded
@@ -117,14 +117,14 @@ struct ByteCell {
   var state = State.absent
   /// False only if no cell is long.
   var mayHaveLong = false
-  /// `stride` bytes a row; all zero in a row without a value.
+  /// `stride` bytes per row; all zero for a row without a value.
   var cells: UnsafeMutableRawPointer?
-  /// A byte a row, 1 for a row without a value. Nil if there is none.
+  /// A byte per row, 1 for a row without a value. Nil if there is no such row.
   var nulls: UnsafeMutablePointer<UInt8>?
   /// The bytes that a string or data column's cells point to.
   var arena = ByteArena()
-  /// Room for the dictionary of the range that was planned last: a code a row, then for each
-  /// entry the row that has it, as 16 bits.
+  /// Memory for the dictionary of the last planned range: a code per row, then for each entry a row
+  /// that has it, as 16 bits.
   var dictionary: UnsafeMutableRawPointer?
 
   init(_ column: ColumnSchema, isKey: Bool) {
@@ -141,7 +141,7 @@ struct ByteCell {
 
   var byteCells: UnsafeMutablePointer<ByteCell> { unsafe typed(ByteCell.self) }
 
-  /// Takes memory for `capacity` rows and fills `count` with the default.
+  /// Allocates memory for `capacity` rows and fills `count` with the default.
   mutating func materialize(count: Int, capacity: Int) {
     assert(state != .loaded && stride > 0)
     let bytes = capacity * stride
@@ -171,7 +171,7 @@ struct ByteCell {
     unsafe dictionary = nil
   }
 
-  /// Makes room for a row with the default at `slot`, of `count` rows so far.
+  /// Inserts a row with the default at `slot`, into `count` rows.
   @inline(__always)
   mutating func openRow(at slot: Int, count: Int) {
     guard state == .loaded, let cells = unsafe cells else { return }
@@ -193,7 +193,7 @@ struct ByteCell {
     }
   }
 
-  /// Takes `removed` rows out from `slot` on, of `count` rows so far.
+  /// Removes `removed` rows from `slot` on, of `count` rows.
   mutating func closeRows(at slot: Int, removed: Int, count: Int) {
     guard state == .loaded, let cells = unsafe cells else { return }
     let kept = count - slot - removed
@@ -221,7 +221,7 @@ struct ByteCell {
     }
   }
 
-  /// Makes room for the marks of nulls, which the caller fills.
+  /// Allocates the null marks, which the caller fills.
   mutating func ensureNulls(capacity: Int) {
     guard unsafe nulls == nil else { return }
     unsafe nulls = UnsafeMutablePointer<UInt8>.allocate(capacity: capacity)

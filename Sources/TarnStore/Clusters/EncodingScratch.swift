@@ -1,28 +1,28 @@
-/// How a column will look in the image of some rows: its form and its size.
+/// The form and size of a column in the image of some rows.
 struct ColumnPlan {
   var kind = ClusterColumnKind.absent
-  /// As in the descriptor: bytes of a packed number or of a fixed value.
+  /// As in the descriptor: the bytes of a packed number or of a fixed value.
   var width = 0
   var base: Int64 = 0
   var hasNulls = false
-  /// Some values are long: a bitmap says which.
+  /// Some values are long: a bitmap marks them.
   var hasLong = false
-  /// Of a date: bytes of nanoseconds a row, and what is subtracted from them.
+  /// For a date: bytes of nanoseconds per row, and their base.
   var fineWidth = 0
   var fineBase: Int32 = 0
-  /// Of a dictionary.
+  /// The number of a dictionary's entries.
   var entryCount = 0
-  /// Bytes of the strings, or of a dictionary's entries.
+  /// The bytes of the strings, or of a dictionary's entries.
   var byteCount = 0
   /// The column's parts are copied from the image that the cluster was made from.
   var isCopied = false
-  /// Bytes of all parts, without the descriptor.
+  /// The bytes of all parts, without the descriptor.
   var size = 0
 }
 
-/// Memory that encoding needs and that is worth keeping from one image to the next.
+/// Memory for encoding that is reused from image to image.
 @safe struct EncodingScratch {
-  /// A plan a column.
+  /// A plan per column.
   private(set) var plans: UnsafeMutablePointer<ColumnPlan>!
   /// The image being written, at most `imageBytesMax` long.
   private(set) var output: UnsafeMutableRawPointer!

@@ -1,9 +1,9 @@
-/// The columns of the rows of one cluster, whether stored (`ClusterImage`) or under edit.
-/// What a row without a value returns does not matter: `isNull` is asked first.
+/// The columns of the rows of one cluster, stored (`ClusterImage`) or under edit. The value of a
+/// row without one is arbitrary: check `isNull` first.
 package protocol RowReading {
   var rowCount: Int { get }
   func key(at slot: Int) -> ObjectKey
-  /// May be true for a column that is not optional: then the type's zero is meant.
+  /// May be true for a column that is not optional: this means the type's zero.
   func isNull(_ column: ColumnID, _ slot: Int) -> Bool
   func int(_ column: ColumnID, _ slot: Int) -> Int64
   func bool(_ column: ColumnID, _ slot: Int) -> Bool
@@ -19,8 +19,8 @@ extension ClusterImage: RowReading {}
 extension WorkingCluster: RowReading {}
 
 extension RowReading {
-  /// The value in any type's form, or nil if it is long: kept elsewhere. Of a collection the cell
-  /// that says where it is, as data. Not for hot paths.
+  /// The value in the form of any type, nil if it is long, which means stored elsewhere. For a
+  /// collection its cell, as data. Not for hot paths.
   package func value(_ column: ColumnSchema, _ slot: Int) throws(StorageError) -> Value? {
     let id = column.id
     if column.collection != .none { return try bytesValue(.data, isOptional: false, id, slot) }
@@ -53,15 +53,15 @@ extension RowReading {
 }
 
 extension Value {
-  /// What the bytes of a cell of that column stand for, which is kept as bytes. Of a collection
-  /// the cell itself, as data.
+  /// The value of a cell of that column, which is stored as bytes. For a collection the cell
+  /// itself, as data.
   package init(
     cell bytes: UnsafeRawBufferPointer, of column: ColumnSchema
   ) throws(StorageError) {
     self = try unsafe Value(cell: bytes, column.collection == .none ? column.type : .data)
   }
 
-  /// What the bytes of a string, data or any cell stand for.
+  /// The value of the bytes of a string, data or mixed cell.
   package init(cell bytes: UnsafeRawBufferPointer, _ type: ColumnType) throws(StorageError) {
     switch type {
     case .string: self = unsafe .string(String(decoding: bytes, as: UTF8.self))

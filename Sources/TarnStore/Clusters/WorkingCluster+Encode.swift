@@ -1,20 +1,20 @@
 import CTarn
 
 extension WorkingCluster {
-  /// Takes an encoded image: the first row's key, the number of rows, the bytes, which are good
-  /// during the call only.
+  /// Receives an encoded image: the first row's key, the number of rows, and the bytes, which are
+  /// valid only during the call.
   package typealias EmitImage =
     (_ first: ObjectKey, _ rows: Int, _ image: UnsafeRawBufferPointer) throws(StorageError) -> Void
-  /// Takes a long value to be stored in pieces, before the image that refers to it.
+  /// Receives a long value to store in pieces, before the image that refers to it.
   package typealias EmitLong =
     (_ key: ObjectKey, _ column: ColumnID, _ bytes: UnsafeRawBufferPointer) throws(StorageError) ->
     Void
 
-  /// Encodes all rows into images, in key order: one if they fit, none if there are no rows. The
-  /// cluster stays as it is and may be changed further, then encoded again.
+  /// Encodes all rows into images, in key order: one if they fit, none without rows. The cluster is
+  /// not changed and may be edited further, then encoded again.
   ///
-  /// Throws what the callbacks throw, and `.limitExceeded` if a single row has too many columns to
-  /// fit an image even with all of its strings moved out.
+  /// Throws the callbacks' errors, and `.limitExceeded` if a single row has too many columns to fit
+  /// an image even with all of its strings moved out.
   package func encode(emitLong: EmitLong, emit: EmitImage) throws(StorageError) {
     guard count > 0 else { return }
     if isBacked && !hasLoaded {
@@ -35,15 +35,15 @@ extension WorkingCluster {
     }
   }
 
-  /// For a cluster that grows at its end only: encodes as many full images as the rows make and
-  /// removes those rows; what would not fill an image stays. Worth calling when `rowCount` has
-  /// reached `targetRows`. Throws as `encode` does; then the rows are all still here.
+  /// For a cluster that grows only at its end: encodes as many full images as possible and removes
+  /// their rows; the rest stays. Worthwhile once `rowCount` has reached `targetRows`. Throws like
+  /// `encode`; then all rows are still here.
   package func sealFullImages(emitLong: EmitLong, emit: EmitImage) throws(StorageError) {
     loadAll()
     scratch.prepare(columnCount: columnCount)
-    // What is clearly too few for an image need not be measured.
+    // Too few rows for an image need not be measured.
     let sealed = try unsafe encodeFullImages(leaving: rowsPerImage * 3 / 4, emitLong, emit)
-    // Rows that are this small are measured again only when there are many more.
+    // Rows this small are measured again only when there are many more.
     if sealed == 0 { return delaySealing() }
     removeRows(at: 0, removed: sealed)
     for index in 0..<columnCount where unsafe columns[index].storage == .bytes {
@@ -53,7 +53,7 @@ extension WorkingCluster {
     }
   }
 
-  /// The image is the result, but for its checksum.
+  /// The image is finished, except for its checksum.
   private func emitOwnImage(_ emit: EmitImage) throws(StorageError) {
     if imageIsPatched, let memory = unsafe imageMemory {
       unsafe Self.stampChecksum(memory, image.bytes.count)
@@ -68,11 +68,11 @@ extension WorkingCluster {
   }
 }
 
-// MARK: - Cutting
+// MARK: - Splitting
 
 extension WorkingCluster {
-  /// Encodes full images from the left and returns where the rows begin that fit one image, or
-  /// that are not more than `few`.
+  /// Encodes full images from the left and returns the first of the remaining rows, which fit one
+  /// image or are at most `few`.
   private func encodeFullImages(
     leaving few: Int, _ emitLong: EmitLong, _ emit: EmitImage
   ) throws(StorageError) -> Int {
@@ -91,11 +91,11 @@ extension WorkingCluster {
     return first
   }
 
-  /// The most rows from `first` on that fit one image; they are left planned. The search goes by
-  /// the bytes a row of the last attempt, and ends when what is free is less than a row.
+  /// The most rows from `first` on that fit one image; they are left planned. The search uses the
+  /// bytes per row of the last attempt, and ends when less than a row is free.
   ///
-  /// While the keys have no gaps a byte a row is left free: without it the first row removed from
-  /// a full image, which makes the keys take that byte, would cut it in two.
+  /// While the keys are dense, a byte per row is left free: otherwise the first row removed from a
+  /// full image, which makes the keys take that byte, would split it.
   private func prefixThatFits(_ first: Int) -> Int {
     var low = 0
     var high = min(count - first, ClusterFormat.rowsMax) + 1
@@ -118,7 +118,7 @@ extension WorkingCluster {
     return low
   }
 
-  /// Encodes the rows into one image, or cuts them where both sides have about equal bytes.
+  /// Encodes the rows into one image, or splits them so that both sides have about equal bytes.
   private func encodeHalves(
     _ first: Int, _ rows: Int, _ emitLong: EmitLong, _ emit: EmitImage
   ) throws(StorageError) {
@@ -136,7 +136,7 @@ extension WorkingCluster {
     }
   }
 
-  /// The row before which about half of the bytes lie; never the first.
+  /// The row at about half of the bytes; never the first.
   private func middle(_ first: Int, _ end: Int) -> Int {
     var fixed = 4
     for index in 0..<columnCount { unsafe fixed += columns[index].stride / 2 }
@@ -191,7 +191,7 @@ extension WorkingCluster {
     rows <= ClusterFormat.rowsMax && plan(first, rows) <= ClusterFormat.imageBytesMax
   }
 
-  /// Plans all columns for these rows and returns the bytes of their image.
+  /// Plans all columns for these rows and returns the size of their image.
   private func plan(_ first: Int, _ rows: Int) -> Int {
     assert(rows > 0 && rows <= ClusterFormat.rowsMax)
     var size = ClusterFormat.headerBytes + ClusterFormat.paddingBytes
@@ -216,8 +216,7 @@ extension WorkingCluster {
     return span == rows - 1 ? 0 : Little.width(of: UInt64(bitPattern: span))
   }
 
-  /// Writes the image of the rows that were planned last and hands it out, after their new long
-  /// values.
+  /// Writes the image of the last planned rows and passes it on, after their new long values.
   private func writeImage(
     _ first: Int, _ rows: Int, _ emitLong: EmitLong, _ emit: EmitImage
   ) throws(StorageError) {

@@ -1,5 +1,5 @@
 extension WorkingCluster {
-  /// Traps if the cluster contradicts itself. For tests.
+  /// Traps if the cluster is inconsistent. For tests.
   package func checkInvariants() {
     require(count >= 0 && count <= capacity)
     require(!isBacked || image.rowCount == count)

@@ -1,8 +1,8 @@
 import CTarn
 
-// Writing a value into the copied image, where it fits in the old one's bytes, or a string's bytes
-// where the image has room for them. Each returns false, having changed nothing, if it does not fit
-// or the image does not have the column in that form.
+// Writes a value into the copied image, if it fits in the old one's bytes, or a string's bytes if
+// the image has room. Each function returns false without a change if the value does not fit or the
+// image has the column in another form.
 extension WorkingCluster {
   /// The column's descriptor if the image has its values.
   @inline(__always)
@@ -78,9 +78,9 @@ extension WorkingCluster {
     return true
   }
 
-  /// Puts a string's or data's bytes into a column whose values all lie in the image: a code if the
-  /// column is a dictionary that has them, else where the old bytes were, behind which everything
-  /// moves up or down if the length is another one. Not for bytes that lie in this very image.
+  /// Writes a string's or data's bytes into a column whose values are all in the image: a code if
+  /// the column is a dictionary that has them, otherwise in place of the old bytes, shifting the
+  /// bytes after them if the length differs. Not for bytes that are in this very image.
   func patchBytes(_ index: Int, _ slot: Int, _ bytes: UnsafeRawBufferPointer) -> Bool {
     guard bytes.count <= ClusterFormat.inlineBytesMax, let memory = unsafe imageMemory,
       unsafe columns[index].state == .image
@@ -115,7 +115,7 @@ extension WorkingCluster {
     return true
   }
 
-  /// Moves what lies in the image from an offset on, and its end.
+  /// Moves the bytes of the image from an offset on, and its end.
   private func moveBytes(from start: Int, by change: Int, _ total: Int) {
     guard let memory = unsafe imageMemory else { return }
     unsafe (memory + start + change).copyMemory(
@@ -123,7 +123,7 @@ extension WorkingCluster {
     unsafe Little.put(UInt16(truncatingIfNeeded: total + change), memory, 6)
   }
 
-  /// Corrects the descriptors of later columns, whose parts lie behind those of earlier ones.
+  /// Corrects the descriptors of later columns, whose parts follow those of earlier ones.
   private func moveColumns(after index: Int, by change: Int) {
     guard let memory = unsafe imageMemory else { return }
     let moved = UInt16(truncatingIfNeeded: change)
@@ -146,7 +146,7 @@ extension WorkingCluster {
   ) -> Bool {
     guard let dictionary = image.dictionary(id) else { return false }
     for code in 0..<dictionary.count {
-      // The rows were checked when the image was taken, so that this does not fail.
+      // The rows were checked when the image was copied, so this cannot fail.
       guard let entry = unsafe try? dictionary.entry(code) else { return false }
       guard unsafe entry.count == bytes.count && compareBytes(entry, bytes) == 0 else { continue }
       unsafe Little.put(UInt8(truncatingIfNeeded: code), imageMemory!, Int(column.data) + slot)
@@ -156,7 +156,7 @@ extension WorkingCluster {
     return false
   }
 
-  /// Strings are decoded instead: taking one away may drop a long value.
+  /// Strings are decoded instead: removing one may drop a long value.
   func patchNull(_ index: Int, _ slot: Int) -> Bool {
     guard unsafe columns[index].storage != .bytes, let memory = unsafe imageMemory else {
       return false

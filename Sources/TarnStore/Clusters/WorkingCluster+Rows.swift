@@ -4,7 +4,7 @@ extension WorkingCluster {
     return unsafe isBacked ? image.key(at: slot) : ObjectKey(keys![slot])
   }
 
-  /// The first slot whose key is not below `key`; `rowCount` if there is none.
+  /// The first slot whose key is not less than `key`; `rowCount` if there is none.
   package func slot(atOrAfter key: ObjectKey) -> Int {
     if isBacked { return image.slot(atOrAfter: key) }
     guard count > 0, let keys = unsafe keys else { return 0 }
@@ -18,8 +18,8 @@ extension WorkingCluster {
     return slot < count && self.key(at: slot) == key ? slot : nil
   }
 
-  /// Adds a row with null in optional columns and zero in the others, and returns its slot.
-  /// Traps if there is a row with that key. Fastest for a key above all others.
+  /// Adds a row with null in optional columns and zero in the others, and returns its slot. Traps
+  /// if a row with that key exists. Fastest for a key above all others.
   @discardableResult
   package func insert(_ key: ObjectKey) -> Int {
     loadAll()
@@ -40,7 +40,7 @@ extension WorkingCluster {
     return slot
   }
 
-  /// Removes a row; later ones move down by one slot.
+  /// Removes a row; the slots of later ones decrease by one.
   package func remove(at slot: Int) {
     require(slot >= 0 && slot < count, "no such row")
     loadAll()
@@ -50,8 +50,8 @@ extension WorkingCluster {
     removeRows(at: slot, removed: 1)
   }
 
-  /// Moves the rows from `slot` on into a new cluster. Both must be encoded then, and this one's
-  /// list of dropped long values stays with it.
+  /// Moves the rows from `slot` on into a new cluster. Both must then be encoded; the list of
+  /// dropped long values stays with this one.
   package func split(at slot: Int) -> WorkingCluster {
     require(slot >= 0 && slot <= count, "no such row")
     loadAll()
@@ -72,7 +72,7 @@ extension WorkingCluster {
     return other
   }
 
-  /// Takes rows out without a word about their long values.
+  /// Removes rows without recording their long values.
   func removeRows(at slot: Int, removed: Int) {
     guard removed > 0, let keys = unsafe keys else { return }
     unsafe UnsafeMutableRawPointer(keys + slot)

@@ -1,9 +1,10 @@
 import CTarn
 
-// Writes. Each first tries to leave the column undecoded: a default in a column of defaults is no
-// change, and a value that fits in the image is written there.
+// Setting values. Each function first tries to leave the column undecoded: a default in a column of
+// defaults changes nothing, and a value that fits in the image is written there.
 extension WorkingCluster {
-  /// Stores a cell of a decoded column; `undecoded` may take the value before it is decoded.
+  /// Sets a cell of a decoded column; `undecoded` may handle the value before the column is
+  /// decoded.
   @inline(__always)
   private func store<T>(
     _ column: ColumnID, _ slot: Int, _ value: T, undecoded: (Int) -> Bool
@@ -18,7 +19,7 @@ extension WorkingCluster {
     unsafe buffer.pointee.nulls?[slot] = 0
   }
 
-  /// True if every row has the zero that is about to be set.
+  /// True if every row already has the zero to be set.
   @inline(__always)
   private func isAllZero(_ index: Int) -> Bool {
     unsafe columns[index].state == .absent && !columns[index].isOptional
@@ -88,8 +89,8 @@ extension WorkingCluster {
     }
   }
 
-  /// Sets a string's UTF-8 or a data's bytes, of any length. The bytes are copied; they may be
-  /// ones that this cluster returned.
+  /// Sets a string's UTF-8 or a data's bytes, of any length. The bytes are copied, and may be ones
+  /// that this cluster returned.
   package func setBytes(_ column: ColumnID, _ slot: Int, _ bytes: UnsafeRawBufferPointer) {
     let index = column.index
     assert(slot >= 0 && slot < count && index < columnCount)
@@ -112,7 +113,7 @@ extension WorkingCluster {
     string.withUTF8 { unsafe setBytes(column, slot, UnsafeRawBufferPointer($0)) }
   }
 
-  /// Takes the value away. Only for optional columns.
+  /// Removes the value. Only for optional columns.
   package func setNull(_ column: ColumnID, _ slot: Int) {
     let index = column.index
     assert(slot >= 0 && slot < count && index < columnCount)
@@ -153,7 +154,7 @@ extension WorkingCluster {
     }
   }
 
-  /// Notes the pieces of a row's value, if it has some, as no longer needed.
+  /// Records the pieces of a row's value, if there are any, as unneeded.
   func dropLong(_ index: Int, _ slot: Int) {
     if unsafe columns[index].byteCells[slot].isStored {
       let column = ColumnID(UInt16(truncatingIfNeeded: index))

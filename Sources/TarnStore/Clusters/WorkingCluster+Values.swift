@@ -1,7 +1,7 @@
-// Reads. As in an image: a row without a value reads as the type's zero, and `isNull` tells. Of
-// columns that are not optional `isNull` says nothing of use.
+// Reading values. As in an image, a row without a value reads as the type's zero, and `isNull` is
+// true. For columns that are not optional `isNull` is meaningless.
 extension WorkingCluster {
-  /// The column's memory if it is decoded, else nil: the image has the values, or all are default.
+  /// The column's memory if it is decoded; nil if the image has the values or all are default.
   @inline(__always)
   private func loaded<T>(_ column: ColumnID, _: T.Type) -> UnsafeMutablePointer<T>? {
     assert(column.index < columnCount)
@@ -76,13 +76,13 @@ extension WorkingCluster {
     return isInImage(column) ? image.bytes16(column, slot) : Bytes16(high: 0, low: 0)
   }
 
-  /// A string's or data's bytes. `.long` only for a value that is in the file and not here. The
-  /// buffer is good until the cluster is changed.
+  /// The bytes of a string or data. `.long` only for a value that is in the file and not here. The
+  /// buffer is valid until the cluster is changed.
   package func bytes(_ column: ColumnID, _ slot: Int) -> ClusterBytes {
     assert(slot >= 0 && slot < count)
     guard let cells = unsafe loaded(column, ByteCell.self) else {
       guard isInImage(column) else { return .null }
-      // The rows were checked when the image was taken, so that this does not fail.
+      // The rows were checked when the image was copied, so this cannot fail.
       return (try? image.bytes(column, slot)) ?? .null
     }
     let buffer = unsafe columns + column.index

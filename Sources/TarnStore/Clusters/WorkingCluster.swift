@@ -1,31 +1,32 @@
 import CTarn
 
-// Rows being edited, column by column, in memory.
+// Rows under edit, column by column, in memory.
 //
-// 1. A cluster is made empty, or from an image whose bytes it copies. Nothing is decoded yet; every
-//    read is answered from the copy.
-// 2. A value that fits where the old one lay is written into the copy, and so are a string's bytes
-//    as long as the image has room. Then the image is the result, and encoding it is a checksum.
-// 3. A value that does not fit decodes its column, and only that. The others' bytes are copied
-//    when the cluster is encoded.
-// 4. A row inserted or removed decodes all columns: the image no longer says what the rows are.
-// 5. Encoding measures every column's smallest form, and when the whole is more than an image may
-//    have, cuts the rows into several. Rows that came in at the end leave full images behind them,
-//    as the next ones will come there too; otherwise the halves get equal bytes.
+// 1. A cluster starts empty, or from an image whose bytes it copies. Nothing is decoded yet; reads
+//   use the copy.
+// 2. A value that fits in place of the old one is written into the copy, and so are a string's
+//   bytes as long as the image has room. Then the image is the result, and encoding it is a
+//   checksum.
+// 3. A value that does not fit decodes its column, and only that. The others' bytes are copied when
+//   the cluster is encoded.
+// 4. Inserting or removing a row decodes all columns: the image no longer has the same rows.
+// 5. Encoding measures every column's smallest form and, if the whole exceeds an image, splits the
+//   rows into several. If rows were added at the end, full images are made, because the next rows
+//   will be added there, too; otherwise the halves get equal bytes.
 //
-// Long values: a string over the inline limit stays in memory until `encode` hands it out to be
+// Long values: a string over the inline limit stays in memory until `encode` passes it on to be
 // stored in pieces; the row keeps its length. One that was read from an image is only that length.
-// Pieces that are no longer needed are listed in `droppedLongValues`.
+// Unneeded pieces are listed in `droppedLongValues`.
 
-/// Some rows of a class with consecutive keys, to be changed. Not for several threads at once.
-/// Slots are positions in key order; inserting and removing moves later ones. Keep it below a few
-/// thousand rows (`sealFullImages`, `split(at:)`): an insertion in the middle moves all later rows.
+/// Rows of a class in a range of keys, for editing. Not thread safe. Slots are positions in key
+/// order; inserting and removing moves later ones. Keep it below a few thousand rows
+/// (`sealFullImages`, `split(at:)`): an insertion in the middle moves all later rows.
 @safe package final class WorkingCluster {
   package let schema: ClassSchema
   let columns: UnsafeMutablePointer<ColumnBuffer>
   let columnCount: Int
   var count: Int
-  /// Rows for which there is memory.
+  /// The number of rows that the memory has room for.
   var capacity: Int
   /// Keys of the rows; used once the image no longer has them.
   var keys: UnsafeMutablePointer<Int64>?
@@ -34,24 +35,24 @@ import CTarn
   let imageMemory: UnsafeMutableRawPointer?
   /// The rows are those of `image`: same keys at the same slots.
   var isBacked: Bool
-  /// Values were written into `image`, so that its checksum is wrong.
+  /// Values were written into `image`, so its checksum is wrong.
   var imageIsPatched = false
-  /// Some column is loaded, so that `image` is not the whole truth.
+  /// Some column is loaded, so `image` does not have all values.
   var hasLoaded = false
   var hasAppended = false
   var hasInsertedInside = false
-  /// Rows that the last full image took; where the search for the next cut begins.
+  /// The number of rows of the last full image, where the search for the next split begins.
   var rowsPerImage: Int
   var scratch = EncodingScratch()
 
-  /// Long values in the file that nothing refers to any more: replaced by another value, or of a
-  /// removed row. The owner deletes their pieces before it stores those that `encode` hands out,
-  /// which may be of the same row and column, and then empties the list. Values of a column that
-  /// the schema calls removed are not among them.
+  /// Long values in the file that are no longer referenced: replaced by another value, or of a
+  /// removed row. The owner deletes their pieces before it stores those that `encode` passes on,
+  /// which may be of the same row and column, and then empties the list. Values of removed columns
+  /// are not included.
   package var droppedLongValues: [(key: ObjectKey, column: ColumnID)] = []
 
-  /// At how many rows a cluster that only grows at its end should be sealed: enough for about
-  /// four images, by the density of the last one.
+  /// The number of rows at which a cluster that grows only at its end should be sealed: enough for
+  /// about four images, by the density of the last one.
   package private(set) var targetRows: Int
 
   /// A cluster without rows.
@@ -69,7 +70,7 @@ import CTarn
   }
 
   /// The rows of an image, whose bytes are copied. Throws `.corrupted` if a row is damaged or the
-  /// image does not agree with the schema; the checksum is not looked at.
+  /// image does not match the schema; the checksum is not verified.
   package init(_ image: ClusterImage, _ schema: ClassSchema) throws(StorageError) {
     self.schema = schema
     columnCount = schema.columns.count
@@ -126,7 +127,7 @@ import CTarn
     targetRows = min(2 * ClusterFormat.rowsMax, max(32, 4 * rows))
   }
 
-  /// All rows fit one image: no attempt to seal any is worth while before there are twice as many.
+  /// All rows fit one image: sealing is not worth trying before there are twice as many.
   func delaySealing() { targetRows = min(2 * ClusterFormat.rowsMax, max(targetRows, 2 * count)) }
 
   /// Decodes the column, or gives every row the default in memory.
@@ -140,7 +141,7 @@ import CTarn
     hasLoaded = true
   }
 
-  /// Decodes what is still in the image only, keys included.
+  /// Decodes everything that is only in the image, including keys.
   func loadAll() {
     guard isBacked else { return }
     for index in 0..<columnCount where unsafe columns[index].state == .image {

@@ -82,7 +82,7 @@ final class GeoRegion: Hashable, Sendable {
     case .box(let bottomLeft, let topRight): area = .box(bottomLeft, topRight)
     case .circle(let center, let radius):
       guard radius >= 0, radius.isFinite else {
-        throw GeoMistake("the radius of a circle is 0 or more, not \(radius)")
+        throw GeoMistake("the radius of a circle must be 0 or more, not \(radius)")
       }
       area = .circle(SphericalVector(center), radius)
     case .polygon(let outer, let holes):

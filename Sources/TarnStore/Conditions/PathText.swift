@@ -89,7 +89,7 @@ package enum PathText {
       name.utf8.contains(UInt8(ascii: ".")) && (written + ".").utf8.starts(with: (name + ".").utf8)
     }
     return meant.max { $0.utf8.count < $1.utf8.count }.map {
-      "the name '\($0)' is written in back quotes: \(quoted($0))"
+      "write the name '\($0)' in back quotes: \(quoted($0))"
     }
   }
 }

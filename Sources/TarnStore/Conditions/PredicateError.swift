@@ -11,7 +11,7 @@ package struct PredicateError: Error, Equatable, Sendable, CustomStringConvertib
     if let step = ValueStep(name) {
       let before = Operand.path(Array(path.prefix { $0 != name }))
       message =
-        "'\(before)' is no list, map or value of any type, so \(step) leads nowhere behind it"
+        "'\(before)' is not a list, map or AnyRealmValue, so \(step) cannot follow it"
       return
     }
     message = "class '\(owner.name)' has no property '\(name)'"

@@ -130,16 +130,16 @@ struct SphericalRing: Sendable {
 
   private static func arcs(_ places: [GeoPosition]) throws(GeoMistake) -> [Arc] {
     guard places.count >= 4 else {
-      throw GeoMistake("a ring has at least four places, the last one equal to the first")
+      throw GeoMistake("a ring needs at least four places, the last one equal to the first")
     }
     let points = places.map { SphericalVector($0) }
     guard points.first == points.last else {
       throw GeoMistake(
-        "a ring ends where it begins: its first place is \(places[0]), its last one "
+        "a ring must end where it begins: its first place is \(places[0]), its last one "
           + "\(places[places.count - 1])")
     }
     guard Set(points).count >= 3 else {
-      throw GeoMistake("a ring has at least three places that differ")
+      throw GeoMistake("a ring needs at least three different places")
     }
     var arcs: [Arc] = []
     for (index, (start, end)) in zip(points, points.dropFirst()).enumerated() where start != end {
@@ -213,7 +213,7 @@ private enum SphericalCrossings {
     for index in order {
       open.removeAll { spans[$0].high < spans[index].low }
       for other in open where cross(arcs[index], arcs[other]) {
-        throw GeoMistake("the lines of a ring do not cross each other")
+        throw GeoMistake("the lines of a ring must not cross each other")
       }
       open.append(index)
     }

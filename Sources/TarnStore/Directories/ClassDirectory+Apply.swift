@@ -1,13 +1,13 @@
-/// Changes to a directory arrive sorted; each page that they concern is read once and written
-/// once. A page that got too long is split: filled, if its new clusters are at its end, else
-/// halved. One that became short is put together with the page after it.
+/// Applying sorted changes to a directory: each page that they concern is read once and written
+/// once. A page that became too long is split: filled, if its new clusters are at its end,
+/// otherwise halved. One that became short is merged with the page after it.
 extension ClassDirectory {
   private static let sparseCount = DirectoryPage.entryCountMax / 5
   private static let neighbourCountMax = DirectoryPage.entryCountMax / 2
 
-  /// Records new numbers of rows: 0 for a cluster that is gone. `changes` are sorted by cluster,
-  /// each cluster once; they are not if rows of the file lie in clusters where they do not belong.
-  /// A cluster that is gone and was never recorded does no harm.
+  /// Records new numbers of rows: 0 for a removed cluster. `changes` are sorted by cluster, each
+  /// cluster once, unless rows of the file are in wrong clusters. A removed cluster that was never
+  /// recorded does no harm.
   /// - Throws: `.corrupted` if a page that the changes concern is damaged; the transaction must
   ///   then be aborted, as after any other error.
   package func apply(
@@ -24,7 +24,8 @@ extension ClassDirectory {
     }
   }
 
-  /// Applies the changes from `first` on that belong to one page, and answers which is the next.
+  /// Applies the changes from `first` on that belong to one page, and returns the index of the
+  /// next.
   private func step(
     _ changes: [DirectoryEntry], from first: Int, _ cursor: inout Cursor,
     _ transaction: borrowing WriteTransaction
@@ -60,13 +61,13 @@ extension ClassDirectory {
     let page = try unsafe DirectoryPage(validating: cursor.value)
     try page.verify()
     guard unsafe first(cursor.key) == page.first(0) else {
-      throw DirectoryPage.damaged("it lies under another cluster's key")
+      throw DirectoryPage.damaged("it is stored under another cluster's key")
     }
     return (0..<page.count).map { DirectoryEntry(first: page.first($0), rows: page.rows($0)) }
   }
 
-  /// The first change from `low` on that belongs to a later page than the one under the cursor,
-  /// which moves on.
+  /// The first change from `low` on that belongs to a later page than the one at the cursor, which
+  /// moves forward.
   private func endOfPage(
     _ changes: [DirectoryEntry], from low: Int, _ cursor: inout Cursor
   ) throws(StorageError) -> Int {

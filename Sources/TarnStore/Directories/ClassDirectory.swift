@@ -1,12 +1,12 @@
-/// Counts the rows of a class, and finds a row by its position: a list of the class's clusters
-/// with their numbers of rows, in pages of some 250 clusters that start with a sum. A position
-/// is found with a look at each page's header and at one page's entries.
+/// Counts the rows of a class, and finds a row by its position: a list of the class's clusters with
+/// their numbers of rows, in pages of some 250 clusters that start with a sum. Finding a position
+/// reads each page's header and one page's entries.
 ///
-/// The pages of a list, set or map are counted the same way: what is said of clusters and first
-/// keys here means pages and their labels there.
+/// The pages of a list, set or map are counted in the same way; clusters and first keys here are
+/// then pages and their labels.
 ///
-/// The name of a directory, no state. Functions throw `.corrupted` for pages that make no sense,
-/// besides what the cursor throws.
+/// It only names a directory and has no state. Functions throw `.corrupted` for malformed pages,
+/// besides the cursor's errors.
 package struct ClassDirectory: Hashable, Sendable {
   private enum Owner: Hashable {
     case objects(ClassID)
@@ -18,7 +18,7 @@ package struct ClassDirectory: Hashable, Sendable {
   /// The directory over the pages of a collection.
   package init(pagesOf id: CollectionID) { owner = .sequence(id) }
 
-  /// Rows in all clusters.
+  /// The number of rows in all clusters.
   package func count(_ cursor: inout Cursor) throws(StorageError) -> Int {
     var total = 0
     try forEachPage(&cursor) { page in
@@ -29,11 +29,11 @@ package struct ClassDirectory: Hashable, Sendable {
   }
 
   /// The cluster with the row at that position among all rows, the row's position within the
-  /// cluster, and how many rows that has; nil if there are not so many rows.
+  /// cluster, and the cluster's number of rows; nil if the position is out of bounds.
   package func select(
     _ position: Int, _ cursor: inout Cursor
   ) throws(StorageError) -> (first: ObjectKey, offset: Int, rows: Int)? {
-    require(position >= 0, "a position is not negative")
+    require(position >= 0, "a position must not be negative")
     var rest = position
     var found: (first: ObjectKey, offset: Int, rows: Int)?
     try forEachPage(&cursor) { page throws(StorageError) in
@@ -54,12 +54,11 @@ package struct ClassDirectory: Hashable, Sendable {
     return found
   }
 
-  /// How many rows lie in clusters before the one that starts with that key, which need not
-  /// exist.
+  /// The number of rows in clusters before the one that starts with that key, which need not exist.
   package func rank(
     _ first: ObjectKey, _ cursor: inout Cursor
   ) throws(StorageError) -> Int {
-    // A page only counts as a whole once the next one is known to start at or before the key.
+    // A page counts as a whole only if the next one is known to start at or before the key.
     var before = 0
     var last: (page: DirectoryPage, found: Int)?
     try forEachPage(&cursor) { page in
@@ -73,7 +72,7 @@ package struct ClassDirectory: Hashable, Sendable {
     return before
   }
 
-  /// All clusters in their order. Ends early when `body` returns false.
+  /// All clusters in order, until `body` returns false.
   package func forEach(
     _ cursor: inout Cursor, _ body: (DirectoryEntry) throws(StorageError) -> Bool
   ) throws(StorageError) {
@@ -86,7 +85,7 @@ package struct ClassDirectory: Hashable, Sendable {
     }
   }
 
-  /// All pages in their order. Ends early when `body` returns false.
+  /// All pages in order, until `body` returns false.
   func forEachPage(
     _ cursor: inout Cursor, _ body: (DirectoryPage) throws(StorageError) -> Bool
   ) throws(StorageError) {
@@ -97,8 +96,8 @@ package struct ClassDirectory: Hashable, Sendable {
     } while unsafe owns(cursor.key)
   }
 
-  /// What is wrong with the directory as a sentence, nil if it lists exactly these clusters, which
-  /// are in their order. Looks at every byte.
+  /// A problem of the directory, as a sentence; nil if it lists exactly these ordered clusters.
+  /// Reads every byte.
   package func problem(
     listing clusters: [DirectoryEntry], _ cursor: inout Cursor
   ) throws(StorageError) -> String? {
@@ -108,7 +107,7 @@ package struct ClassDirectory: Hashable, Sendable {
       let page = try unsafe DirectoryPage(validating: cursor.value)
       try page.verify()
       guard unsafe first(cursor.key) == page.first(0) else {
-        return "a page lies under another cluster's key"
+        return "a page is stored under another cluster's key"
       }
       for index in 0..<page.count {
         let entry = DirectoryEntry(first: page.first(index), rows: page.rows(index))
@@ -127,8 +126,8 @@ package struct ClassDirectory: Hashable, Sendable {
     }
   }
 
-  /// Moves the cursor to the page that holds that cluster or would take it up. False if the
-  /// directory has no page.
+  /// Moves the cursor to the page that lists that cluster or would list it. False if the directory
+  /// has no page.
   func seek(_ first: ObjectKey, _ cursor: inout Cursor) throws(StorageError) -> Bool {
     let treeKey = key(first: first)
     let found = try unsafe treeKey.withBytes { key throws(StorageError) -> Bool in
@@ -141,7 +140,7 @@ package struct ClassDirectory: Hashable, Sendable {
     unsafe first(key) != nil
   }
 
-  /// The key of the page that begins with that cluster.
+  /// The key of the page that starts with that cluster.
   func key(first: ObjectKey) -> TreeKey {
     switch owner {
     case .objects(let id): .directory(id, first: first)
@@ -149,7 +148,7 @@ package struct ClassDirectory: Hashable, Sendable {
     }
   }
 
-  /// The first cluster of the page under that key, nil if it is none of this directory's.
+  /// The first cluster of the page under that key, nil if the page is not this directory's.
   func first(_ key: UnsafeRawBufferPointer) -> ObjectKey? {
     switch owner {
     case .objects(let id):

@@ -1,18 +1,17 @@
 internal import CTarn
 
-/// What a file keeps about all objects of a class together. Written by each commit that adds or
-/// removes one.
+/// A file's record about all objects of a class. Written by each commit that adds or removes one.
 ///
 ///     0  u8 format, 7 x 0      8  i64 next key      16  u64 rows
 ///    24  i64 smallest key     32  i64 largest key   40  u32 checksum of all before it
 package struct ClassRecord: Equatable, Sendable {
   package static let byteCount = 44
   private static let format: UInt8 = 1
-  /// No class has more rows; a file that says so is damaged.
+  /// A class cannot have more rows; a file that says so is damaged.
   static let rowCountMax = 1 << 48
 
-  /// The key that the next object gets, where keys come from a counter. Never goes back, so that
-  /// no key is given twice.
+  /// The key of the next object, if keys come from a counter. Never goes back, so that keys are not
+  /// reused.
   package var nextKey: ObjectKey
   package var rowCount: Int
   /// No object has a smaller key. Not moved when objects are deleted, so it may be too small.
@@ -28,11 +27,11 @@ package struct ClassRecord: Equatable, Sendable {
     largestKey = .smallest
   }
 
-  /// Calls `body` with the encoded record, which is gone when it returns.
+  /// Calls `body` with the encoded record, which is valid only during the call.
   package func withEncoded<R, E: Error>(
     _ body: (UnsafeRawBufferPointer) throws(E) -> R
   ) throws(E) -> R {
-    require(rowCount >= 0, "a class cannot have fewer than no rows")
+    require(rowCount >= 0, "a class cannot have a negative number of rows")
     var storage = InlineArray<44, UInt8>(repeating: 0)
     return try unsafe withUnsafeMutableBytes(of: &storage) { bytes throws(E) -> R in
       func store<T: FixedWidthInteger>(_ number: T, _ offset: Int) {
@@ -49,7 +48,7 @@ package struct ClassRecord: Equatable, Sendable {
   }
 
   /// Reads a record.
-  /// - Throws: `.corrupted` if the bytes are none.
+  /// - Throws: `.corrupted` if the bytes are not a valid record.
   package init(decoding bytes: UnsafeRawBufferPointer) throws(StorageError) {
     func load<T: FixedWidthInteger & BitwiseCopyable>(_ offset: Int) -> T {
       unsafe T(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: T.self))

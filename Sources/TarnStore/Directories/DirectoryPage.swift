@@ -1,8 +1,8 @@
 internal import CTarn
 
-/// A cluster as the directory knows it.
+/// A cluster's entry in the directory.
 package struct DirectoryEntry: Equatable, Sendable {
-  /// The first key that the cluster may hold: the one in its own key in the tree.
+  /// The least key that the cluster can contain: the one in its own key in the tree.
   package var first: ObjectKey
   package var rows: Int
   package init(first: ObjectKey, rows: Int) {
@@ -12,12 +12,12 @@ package struct DirectoryEntry: Equatable, Sendable {
 }
 
 /// A view of one page of a class's directory: some 250 clusters, in the order of their keys.
-/// Little endian, nothing aligned:
+/// Little endian and unaligned:
 ///
 ///      0  u8   format, 1
 ///      1  u8   key width: 1, 2, 4 or 8
 ///      2  u16  clusters, 1...320
-///      4  u32  rows of all of them
+///      4  u32  rows in all of them
 ///      8  u32  checksum (CRC-32C) of the bytes from 12 on
 ///     12  u32  0
 ///     16  i64  key base: the first cluster's first key
@@ -34,7 +34,7 @@ package struct DirectoryEntry: Equatable, Sendable {
   private let keyWidth: Int
   private let keyBase: Int64
   let count: Int
-  /// Rows of all clusters of the page, as the header says.
+  /// The rows of all clusters of the page, from the header.
   let rows: Int
 
   init(validating bytes: UnsafeRawBufferPointer) throws(StorageError) {
@@ -94,8 +94,8 @@ package struct DirectoryEntry: Equatable, Sendable {
     return ObjectKey(keyBase &+ Int64(bitPattern: offset))
   }
 
-  /// The page of those clusters, which are in order, at most `entryCountMax`, at least one, and
-  /// have 1...65535 rows each.
+  /// The page of those clusters, which are ordered, between 1 and `entryCountMax`, and have
+  /// 1...65535 rows each.
   static func encode(_ entries: ArraySlice<DirectoryEntry>) -> [UInt8] {
     require(!entries.isEmpty && entries.count <= entryCountMax)
     let base = entries[entries.startIndex].first
@@ -104,7 +104,7 @@ package struct DirectoryEntry: Equatable, Sendable {
     let width = span <= 0xff ? 1 : span <= 0xffff ? 2 : span <= 0xffff_ffff ? 4 : 8
     let keysStart = headerByteCount + 2 * entries.count
     let byteCount = keysStart + entries.count * width
-    // Eight bytes more, because offsets are stored as eight bytes of which `width` count.
+    // Eight extra bytes, because offsets are stored as eight bytes of which `width` count.
     let page = unsafe [UInt8](unsafeUninitializedCapacity: byteCount + 8) { buffer, count in
       let page = UnsafeMutableRawBufferPointer(buffer)
       unsafe page.initializeMemory(as: UInt8.self, repeating: 0)
@@ -113,7 +113,7 @@ package struct DirectoryEntry: Equatable, Sendable {
       }
       var total = 0
       for (index, entry) in entries.enumerated() {
-        require(entry.rows > 0, "a cluster in the directory has rows")
+        require(entry.rows > 0, "a cluster in the directory must have rows")
         total += entry.rows
         store(UInt16(entry.rows), headerByteCount + 2 * index)
         let offset = UInt64(bitPattern: entry.first.rawValue &- base.rawValue)

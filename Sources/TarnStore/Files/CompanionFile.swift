@@ -1,22 +1,23 @@
 internal import CTarn
 internal import Glibc
 
-/// The files beside the data, `-lock` and `-signal`: who may use the data may use them.
+/// The files next to the data, `-lock` and `-signal`. The users of the data can use them.
 ///
 /// Another user may have put such a file there: the owner of the folder renames root's file to
-/// `x.realm-lock`, or a stranger plants one in a folder where everybody may make files. So a file
-/// that exists is looked at before it is used, through the descriptor by which it is used, and is
-/// refused by name if it is not what it should be. Until then its bytes stay as they are, and its
-/// owner and rights for ever: only what this process has just made is given rights.
+/// `x.realm-lock`, or a stranger plants one in a folder that everyone can write. So an existing
+/// file is checked before use, through the descriptor that is then used, and is refused with an
+/// error that names it if it is unsuitable. Until then its bytes are not changed. Its owner and
+/// permissions are never changed: only a file that this process has just created is given
+/// permissions.
 enum CompanionFile {
-  /// Opens the file for reading and writing, or makes one of zeros. All its bytes are allocated.
+  /// Opens the file for reading and writing, or creates one of zeros. All its bytes are allocated.
   ///
-  /// Errors: `.identity` if what lies there must not be used, `.corrupted` if it was overwritten
+  /// Errors: `.identity` if the existing file must not be used, `.corrupted` if it was overwritten
   /// while others use it, `.permissionDenied`, `.diskFull`.
   static func open(
     _ kind: CompanionKind, at path: String, like data: FileFacts
   ) throws(StorageError) -> OwnedDescriptor {
-    // Again if somebody takes it away between the two.
+    // Again if the file is removed between the two steps.
     for attempt in 0..<100 {
       if let file = try openExisting(kind, path, data, attempt) { return file }
       guard try create(kind, at: path, like: data) else {
@@ -27,19 +28,19 @@ enum CompanionFile {
       }
     }
     throw StorageError(
-      .inputOutput, operation: "open", path: path, detail: "it is removed as soon as it is made")
+      .inputOutput, operation: "open", path: path, detail: "another process keeps removing it")
   }
 
-  /// Why this process can neither use both files nor make them so that the data's owner may use
-  /// them: it has not the right, or there is no room. Nil if it can, and if one must not be used,
-  /// which opening then reports.
+  /// Why this process can neither use both files nor create them so that the data's owner can use
+  /// them: it has no permission, or there is no room. Nil if it can, and also if one must not be
+  /// used, which opening then reports.
   static func obstacle(
     besides path: String, _ data: FileFacts, readerCount: Int
   ) -> StorageError? {
     let kinds: [CompanionKind] = [.lock(readerCount: readerCount), .signal]
     for kind in kinds {
       let companion = path + kind.ending
-      // LMDB may have it open in this process, which would lose its locks if it were closed here.
+      // LMDB may have it open in this process, and closing it here would drop LMDB's locks.
       if let facts = FileFacts.at(companion), facts.byteCount > 0 {
         if unsafe access(companion, R_OK | W_OK) != 0 { return notWritable(errno, path) }
         continue
@@ -61,11 +62,11 @@ enum CompanionFile {
     StorageError(
       .permissionDenied, operation: "open", path: path,
       detail: result == EROFS
-        ? "its lock and signal files are on a file system that cannot be written"
-        : "this user may not write its lock and signal files")
+        ? "its lock and signal files are on a read-only file system"
+        : "this user cannot write its lock and signal files")
   }
 
-  // MARK: - What exists
+  // MARK: - Existing files
 
   /// Nil if there is none.
   private static func openExisting(
@@ -81,7 +82,7 @@ enum CompanionFile {
       throw StorageError(errno: errno, operation: "open", path: path)
     }
     if facts.linkCount == 0 { return nil }
-    // Where a file cannot be renamed safely, it has two names for a moment while it is made.
+    // If a file cannot be renamed safely, it briefly has two names while it is created.
     if facts.isRegularFile, facts.linkCount == 2, attempt < 20 {
       usleep(1000)
       return try openExisting(kind, path, data, attempt + 1)
@@ -90,16 +91,16 @@ enum CompanionFile {
     let file = try reopen(name.raw, path)
     let content = content(of: file.raw, kind, facts.byteCount)
     if content == .foreign {
-      // A lock on it: processes use it that found it to be right.
+      // A lock on it means that other processes use it and have found it valid.
       if tarn_is_locked_elsewhere(file.raw, 0, 0) > 0 {
         throw StorageError(
           .corrupted, operation: "open", path: path,
           detail: "the file was overwritten while processes use it; end them")
       }
-      throw refusal(path, "it holds something else than such a file does")
+      throw refusal(path, "it has other contents than such a file")
     }
     if content == .blank, facts.owner == 0, data.owner != 0 {
-      throw refusal(path, "it is an empty file of root's, and the data is not root's")
+      throw refusal(path, "it is an empty file owned by root, but root does not own the data")
     }
     try allocate(file.raw, content == .blank ? kind.byteCount : 0, path)
     return file
@@ -109,9 +110,9 @@ enum CompanionFile {
     to facts: FileFacts, _ path: String, _ data: FileFacts
   ) -> String? {
     guard facts.isRegularFile else { return "it is not a regular file" }
-    guard facts.linkCount == 1 else { return "it has other names" }
+    guard facts.linkCount == 1 else { return "it has other hard links" }
     guard let folder = FileFacts.at(FilePaths.folder(of: path)) else {
-      return "its folder cannot be looked at"
+      return "its folder cannot be read"
     }
     return data.rights.objection(to: facts.rights, in: folder.rights, user: geteuid())
   }
@@ -119,11 +120,11 @@ enum CompanionFile {
   private static func refusal(_ path: String, _ reason: String) -> StorageError {
     StorageError(
       .identity, operation: "open", path: path,
-      detail: "the file is not used, because \(reason). Find out who put it there; give it the "
-        + "owner and the rights of the data, or remove it while no process has the store open")
+      detail: "the file is not used, because \(reason). Find out what created it; give it the "
+        + "owner and permissions of the data, or remove it while no process has the store open")
   }
 
-  /// Opens what a reference leads to, whatever lies at its path by now.
+  /// Opens the file of a reference, whatever is at its path by now.
   private static func reopen(
     _ reference: Int32, _ path: String
   ) throws(StorageError) -> OwnedDescriptor {
@@ -142,18 +143,18 @@ enum CompanionFile {
     let count = unsafe start.withUnsafeMutableBytes {
       unsafe pread(file, $0.baseAddress, $0.count, 0)
     }
-    // Another process may be making it longer just now.
+    // Another process may be extending it at this moment.
     let now = FileFacts.of(descriptor: file)?.byteCount ?? byteCount
     return kind.content(start: Array(start.prefix(max(0, count))), byteCount: now)
   }
 
-  // MARK: - What is made
+  // MARK: - Creating files
 
-  /// Makes the file unless there is one. It gets its name only when it has its rights and its room:
-  /// a look at a store by another user, or one that was killed on the way, must not shut out the
-  /// owner, and a full disk must not be left with an empty file.
+  /// Creates the file unless it exists. It is named only when it has its permissions and its bytes:
+  /// a process of another user that only reads the store, or one killed midway, must not shut out
+  /// the owner, and a full disk must not leave an empty file.
   ///
-  /// - Returns: false if the owner of the data could not use one that this user makes.
+  /// - Returns: false if the owner of the data could not use a file created by this user.
   static func create(
     _ kind: CompanionKind, at path: String, like data: FileFacts
   ) throws(StorageError) -> Bool {
@@ -171,7 +172,7 @@ enum CompanionFile {
     return try createNamed(kind, at: path, like: data)
   }
 
-  /// The same where the file system has no files without names.
+  /// The same for a file system without nameless files.
   static func createNamed(
     _ kind: CompanionKind, at path: String, like data: FileFacts
   ) throws(StorageError) -> Bool {
@@ -187,7 +188,7 @@ enum CompanionFile {
       isRenamed = true
       return true
     }
-    // Some file systems cannot rename without replacing; they can give a second name.
+    // Some file systems cannot rename without replacing, but can link.
     if errno == EINVAL || errno == ENOSYS, unsafe link(name, path) == 0 { return true }
     if errno == EEXIST { return true }
     throw StorageError(errno: errno, operation: "open", path: path)
@@ -203,8 +204,8 @@ enum CompanionFile {
     return true
   }
 
-  /// LMDB makes its lock file with holes, and both files are mapped: on a full disk the first to
-  /// touch a hole would be ended by SIGBUS. Here that is an error.
+  /// LMDB creates its lock file with holes, and both files are mapped: on a full disk the first
+  /// access to a hole would raise SIGBUS. Here it is an error.
   private static func allocate(
     _ file: Int32, _ byteCount: Int64, _ path: String
   ) throws(StorageError) {
@@ -214,8 +215,7 @@ enum CompanionFile {
 }
 
 extension FileFacts {
-  /// Gives a companion that was just made this file's owner, group and mode, as far as this process
-  /// may.
+  /// Gives a new companion this file's owner, group and mode, as far as this process can.
   func giveRights(to descriptor: Int32) {
     guard let has = FileFacts.of(descriptor: descriptor) else { return }
     if has.owner != owner || has.group != group {

@@ -1,13 +1,13 @@
-/// The two files beside the data, and by what each is known.
+/// The two files next to the data, and how each is recognized.
 enum CompanionKind {
-  /// LMDB's table of readers. A new one has room for so many.
+  /// LMDB's reader table. A new one has that many slots.
   case lock(readerCount: Int)
   /// Shared memory of the store's processes.
   case signal
 
   static let signalMagic: UInt64 = 0x3147_4953_4e52_4154  // "TARNSIG1"
   static let signalByteCount = 16384
-  /// In the first four bytes of every lock file of LMDB's.
+  /// The first four bytes of each of LMDB's lock files.
   private static let lockMagic: UInt32 = 0xBEEF_C0DE
 
   var ending: String {
@@ -17,26 +17,26 @@ enum CompanionKind {
     }
   }
 
-  /// The length of a new one.
+  /// The length of a new file.
   var byteCount: Int64 {
     switch self {
-    // LMDB's own sum: a header of three lines of cache, a line for each reader but one.
+    // LMDB's formula: a header of three cache lines, and a line for each reader but one.
     case .lock(let readerCount): Int64(readerCount - 1) * 64 + 192
     case .signal: Int64(Self.signalByteCount)
     }
   }
 
-  /// What a file that exists turns out to be.
+  /// The contents of an existing file.
   enum Content { case blank, known, foreign }
 
-  /// How much of a file's start `content` looks at.
+  /// How many bytes at the start `content` reads.
   static let startByteCount = 4096
 
-  /// Blank is also a file of zeros: its maker died before anything was written, or the machine did.
+  /// A file of zeros is also blank: its creator, or the machine, died before writing it.
   ///
   /// - Parameters:
-  ///   - start: its first bytes, `startByteCount` of them if it has so many.
-  ///   - byteCount: the length of the whole file.
+  /// - start: its first bytes, `startByteCount` of them if it has that many.
+  /// - byteCount: the length of the whole file.
   func content(start: [UInt8], byteCount: Int64) -> Content {
     guard Int64(start.count) == min(byteCount, Int64(Self.startByteCount)) else { return .foreign }
     if start.allSatisfy({ $0 == 0 }) {
@@ -52,7 +52,7 @@ enum CompanionKind {
   }
 
   /// The first process decides how many readers a table has; another version of this library may
-  /// make longer signal files, which say so themselves.
+  /// create longer signal files, which contain their length.
   private func isLength(_ byteCount: Int64, _ start: [UInt8]) -> Bool {
     switch self {
     case .lock: return byteCount >= 192 && byteCount % 64 == 0 && byteCount <= 1 << 30

@@ -1,7 +1,7 @@
-/// The bytes of a data file that locks are taken on, far beyond the data.
+/// The bytes of a data file that are locked, far beyond the data.
 enum DataLocks {
-  /// Here and from here on: a shared lock of each process that has the store open.
+  /// From here on: a shared lock of each process that has the store open.
   static let shared: Int64 = 1 << 62
-  /// An exclusive lock of a process that makes the store in an existing file.
+  /// An exclusive lock of a process that creates the store in an existing file.
   static let making = shared - 1
 }

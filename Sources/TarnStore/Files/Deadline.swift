@@ -1,9 +1,9 @@
 internal import Glibc
 
-/// The moment at which a wait gives up: several waits of one call share it, so that the call takes
-/// no longer than its caller allows.
+/// The end of a wait. Several waits of one call share it, so that the call takes no longer than its
+/// caller allows.
 package struct Deadline: Hashable, Sendable {
-  /// By the monotonic clock.
+  /// On the monotonic clock.
   private let nanoseconds: UInt64
 
   package init(after patience: Duration) {
@@ -12,14 +12,14 @@ package struct Deadline: Hashable, Sendable {
     nanoseconds = Self.now() + wait
   }
 
-  /// Time that is left; zero when it has passed.
+  /// The remaining time; zero after the deadline.
   package var remaining: Duration {
     let now = Self.now()
     return .nanoseconds(Int64(clamping: nanoseconds > now ? nanoseconds - now : 0))
   }
 
-  /// Asks until the answer is yes; false if the moment came first. Sleeps a little longer each
-  /// time, ten milliseconds at most. Asks once at least.
+  /// Polls until `isDone` returns true; false if the deadline comes first. Sleeps a little longer
+  /// each time, ten milliseconds at most. Polls at least once.
   func wait<Failure: Error>(until isDone: () throws(Failure) -> Bool) throws(Failure) -> Bool {
     var pause: UInt32 = 200
     while true {

@@ -1,22 +1,22 @@
 internal import CTarn
 internal import Glibc
 
-/// Numbered points at which a test process can be told to die or to stop, so that a test visits
-/// every one instead of hoping for luck.
+/// Numbered points at which a test process can be made to die or stop, so that a test covers each
+/// of them and does not depend on luck.
 ///
-/// Two environment variables, looked at when a process opens its first store:
+/// Two environment variables are read when a process opens its first store:
 /// - `TARN_FAULT_COUNT=<file>`: each hit appends a line `<number> <name>` to the file.
 /// - `TARN_FAULT=<number>` or `<name>` or `<name>:<occurrence>`: at that hit the process sends
 ///   itself SIGKILL, or SIGSTOP if `TARN_FAULT_SIGNAL=stop`.
 ///
-/// Neither set: a hit costs the load of one flag.
+/// If neither is set, a hit costs the load of one flag.
 package enum FaultPoint {
   @inline(__always)
   package static func hit(_ name: StaticString) {
     if tarn_faults_armed() { plan.hit(name.description) }
   }
 
-  /// Reads the environment; the first store that a process opens calls this.
+  /// Reads the environment. Called when a process opens its first store.
   static func armFromEnvironment() { _ = armed }
 
   private static let armed: Bool = {
@@ -34,7 +34,7 @@ package enum FaultPoint {
   }
 }
 
-/// What one process does at its fault points.
+/// The actions of one process at its fault points.
 final class FaultPlan: Sendable {
   private struct Counts {
     var all = 0

@@ -1,7 +1,7 @@
 internal import CTarn
 internal import Glibc
 
-/// Which file it is, whatever its name: what makes two paths the same store, and one path two.
+/// Identifies a file whatever its path: two paths may be one store, and one path two.
 package struct FileIdentity: Hashable, Sendable {
   package let device: UInt64
   package let inode: UInt64
@@ -11,7 +11,7 @@ package struct FileIdentity: Hashable, Sendable {
   }
 }
 
-/// What `stat` says about a file, as far as we use it.
+/// The results of `stat` that are used.
 package struct FileFacts: Sendable {
   package let identity: FileIdentity
   package let byteCount: Int64
@@ -20,7 +20,7 @@ package struct FileFacts: Sendable {
   package let owner: UInt32
   package let group: UInt32
   package let isRegularFile: Bool
-  /// Names that lead to the file; 0 once it was deleted.
+  /// The number of hard links; 0 after the file was deleted.
   package let linkCount: UInt64
 
   private init(_ facts: stat) {
@@ -33,7 +33,7 @@ package struct FileFacts: Sendable {
     linkCount = UInt64(facts.st_nlink)
   }
 
-  /// The file that the path leads to now, or nil if there is none that we may see.
+  /// The file at the path now; nil if there is none, or none that this process can see.
   package static func at(_ path: String) -> FileFacts? {
     var facts = stat()
     return unsafe stat(path, &facts) == 0 ? FileFacts(facts) : nil
@@ -45,12 +45,12 @@ package struct FileFacts: Sendable {
   }
 }
 
-/// A descriptor that is closed when it goes out of scope; never a standard one. The mode of a file
-/// that it creates is the user's to choose (umask).
+/// A descriptor that is closed when it goes out of scope; never a standard one. The user's umask
+/// applies to a file that it creates.
 package struct OwnedDescriptor: ~Copyable {
   package let raw: Int32
 
-  /// Opens with close-on-exec. Errors: as the system call's, mapped.
+  /// Opens with close-on-exec. Errors: those of the system call.
   package init(
     opening path: String, flags: Int32, mode: UInt32 = 0o666, operation: String
   ) throws(StorageError) {
@@ -58,10 +58,10 @@ package struct OwnedDescriptor: ~Copyable {
     if raw < 0 { throw StorageError(errno: errno, operation: operation, path: path) }
   }
 
-  /// Takes over a descriptor that is open.
+  /// Adopts an open descriptor.
   init(adopting descriptor: Int32) { raw = tarn_above_standard(descriptor) }
 
-  /// The descriptor, which the caller closes.
+  /// Passes the descriptor to the caller, who closes it.
   consuming func release() -> Int32 {
     let descriptor = raw
     discard self
@@ -73,7 +73,7 @@ package struct OwnedDescriptor: ~Copyable {
 
 /// Paths, as the system sees them.
 enum FilePaths {
-  /// The path without links and dots: two names of one file give one lock file beside it.
+  /// The path without links and dots, so that two names of one file have the same lock file.
   static func resolved(_ path: String) -> String? {
     guard let resolved = unsafe realpath(path, nil) else { return nil }
     defer { unsafe free(resolved) }
@@ -85,7 +85,7 @@ enum FilePaths {
     return slash == path.startIndex ? "/" : String(path[..<slash])
   }
 
-  /// What the folder contains, in no order; nothing if it cannot be read.
+  /// The names in the folder, in no order; empty if it cannot be read.
   static func names(in folder: String) -> [String] {
     guard let entries = unsafe opendir(folder) else { return [] }
     defer { unsafe closedir(entries) }
@@ -100,11 +100,11 @@ enum FilePaths {
     return names
   }
 
-  /// Makes a created or renamed name in the folder survive a power loss.
+  /// Makes a created or renamed name in the folder durable.
   static func syncFolder(of path: String) throws(StorageError) {
     let folder = try OwnedDescriptor(
       opening: folder(of: path), flags: O_RDONLY | O_DIRECTORY, operation: "create")
-    // Some file systems refuse this for folders; those promise nothing that we could ask for.
+    // Some file systems refuse this for folders, and give no such guarantee.
     _ = fsync(folder.raw)
   }
 }

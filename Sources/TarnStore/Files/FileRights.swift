@@ -1,4 +1,4 @@
-/// Whose a file is, and what others may do with it.
+/// The owner and permissions of a file.
 struct FileRights: Equatable {
   let owner: UInt32
   let group: UInt32
@@ -7,15 +7,16 @@ struct FileRights: Equatable {
 }
 
 extension FileRights {
-  /// Why a file beside data with these rights must not be used as its companion; nil if it may.
+  /// Why a file next to data with these permissions must not be used as its companion; nil if it
+  /// may.
   ///
-  /// Whoever may write a companion can end every process that uses it, or worse, by what he writes
-  /// into its mapping. So its owner is somebody who may write the data anyway, or the user who
-  /// asks, or root; and a class of users may write it only if it may read the data.
+  /// A user who can write a companion can end every process that uses it, or do worse, by writing
+  /// into its mapping. So its owner must be able to write the data anyway, or be this user, or
+  /// root; and a class of users may have write permission only if it can read the data.
   ///
   /// - Parameters:
-  ///   - folder: of both.
-  ///   - user: who asks.
+  /// - folder: the folder of both.
+  /// - user: this user.
   func objection(to companion: FileRights, in folder: FileRights, user: UInt32) -> String? {
     let isTrusted = [owner, 0, user].contains(companion.owner)
     if !isTrusted, mode & 0o002 == 0, !isMember(ownerOf: companion, folder) {
@@ -31,18 +32,19 @@ extension FileRights {
     return nil
   }
 
-  /// May the companion's owner write the data as a member of its group? Only a member can give a
-  /// file that group, except in a folder that gives its own, to which anybody may add files.
+  /// Can the companion's owner write the data as a member of its group? Only a member can give a
+  /// file that group, except in a folder that passes its own group on and that anyone can add files
+  /// to.
   private func isMember(ownerOf companion: FileRights, _ folder: FileRights) -> Bool {
     let isGiven = folder.group == group && folder.mode & 0o002 != 0
     return mode & 0o020 != 0 && companion.group == group && !isGiven
   }
 
-  /// The permissions of a companion of this file. The owner may always write it: one who looks at a
-  /// store that is write-protected locks there too. Who may write it may read the data.
+  /// The permissions of a companion of this file. The owner can always write it: a process that
+  /// only reads a write-protected store locks there, too. Those who can write it can read the data.
   ///
-  /// - Parameter given: the group that the companion got. If it is another one than the data's, it
-  ///   gets nothing of what the data's may.
+  /// - Parameter given: the companion's group. If it differs from the data's, it gets none of the
+  ///   permissions of the data's group.
   func companionMode(group given: UInt32) -> UInt32 {
     var wanted = (mode | 0o600) & (given == group ? 0o666 : 0o606)
     for readBit in [0o040, 0o004] as [UInt32] where wanted & readBit == 0 {
@@ -51,7 +53,7 @@ extension FileRights {
     return wanted
   }
 
-  /// True if the owner of this file may write that one.
+  /// True if the owner of this file can write that one.
   func ownerMayWrite(_ companion: FileRights) -> Bool {
     if companion.owner == owner || companion.mode & 0o002 != 0 { return true }
     return companion.group == group && companion.mode & 0o020 != 0

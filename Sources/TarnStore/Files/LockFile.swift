@@ -1,46 +1,48 @@
 internal import CTarn
 internal import Glibc
 
-/// The lock file beside the data, and the locks that this process holds on it beside LMDB's.
+/// The lock file next to the data, and the locks that this process holds on it in addition to
+/// LMDB's.
 ///
-/// LMDB locks byte 0 (shared while the store is open, exclusive while its table of readers is made)
-/// and the byte of the process's id, both by `fcntl`. Such locks belong to the process: they go as
-/// soon as it closes any descriptor of the file, which a backup, a checksum or a copy does without
-/// knowing. The next opener then takes the table of readers for unused, and writers use again the
-/// pages that living readers show. So this process holds a second, shared lock on either byte that
-/// belongs to a descriptor of its own, which nobody else closes. LMDB's own look at those bytes
-/// (F_GETLK) meets it whatever was closed.
+/// LMDB locks byte 0 (shared while the store is open, exclusive while its reader table is created)
+/// and the byte of the process's id, both with `fcntl`. Such locks belong to the process and are
+/// dropped when it closes any descriptor of the file, which a backup, a checksum or a copy does
+/// unknowingly. The next opener then takes the reader table for unused, and writers reuse the pages
+/// that live readers see. So this process holds a second, shared lock on either byte, which belongs
+/// to a descriptor of its own that no other code closes. LMDB's check of those bytes (F_GETLK)
+/// finds it whatever was closed.
 ///
-/// One byte far behind the others is held exclusively while a process opens the store. LMDB makes
-/// the table of readers in an order that does not bear an opener that fails (0.9.26 to 0.9.31
-/// destroy the mutexes that the next one is about to wait for), and waits without end for its byte
-/// 0. Behind this lock nobody of ours is at that byte, so that whoever holds it can be found before
-/// LMDB is called.
+/// One byte far beyond the others is locked exclusively while a process opens the store. LMDB
+/// creates the reader table in an order that cannot handle an opener that fails (0.9.26 to 0.9.31
+/// destroy the mutexes that the next one is about to wait for), and waits for its byte 0 without a
+/// limit. Under this lock no other process of this library uses that byte, so that its holder can
+/// be found before LMDB is called.
 ///
-/// The order, which the locks' conflicts decide:
+/// The order, which the conflicts between the locks determine:
 ///
-/// 1. `open`: the descriptor; `beginOpening`: the byte of openers, for a bounded time.
-/// 2. LMDB opens, and goes back to its shared lock on byte 0.
-/// 3. `holdTable`: byte 0. Taken earlier, LMDB would take an unused table for one in use.
+/// 1. `open`: the descriptor; `beginOpening`: the byte of openers, for a limited time.
+/// 2. LMDB opens, and returns to its shared lock on byte 0.
+/// 3. `holdTable`: byte 0. Earlier, LMDB would take an unused table for one in use.
 /// 4. A first read begins and ends: LMDB locks the byte of the process's id, once and exclusively.
-/// 5. `holdReaders`: LMDB's lock there becomes a shared one, in one step, and ours joins it.
-/// 6. `endOpening`. Nothing that anybody keeps was read before both bytes were held.
+/// 5. `holdReaders`: LMDB's lock there is converted to a shared one atomically, and the library's
+///   own lock is added.
+/// 6. `endOpening`. Nothing that is used later was read before both bytes were locked.
 ///
-/// A child of a fork closes the descriptor first of all: a lock lives as long as any copy of it.
+/// A forked child closes the descriptor first: a lock lives as long as any copy of its descriptor.
 struct LockFile: ~Copyable {
   let path: String
-  /// -1 once it was handed on.
+  /// -1 after `release`.
   private var descriptor: Int32
   private let isBorrowed: Bool
 
-  /// For LMDB to be led to the file.
+  /// For passing the file to LMDB.
   var raw: Int32 { descriptor }
 
-  /// Behind every process id and every table of readers.
+  /// Beyond every process id and every reader table.
   private static let openersByte: Int64 = 1 << 40
   private static let tableByte: Int64 = 0
 
-  /// Opens the file beside the data, or makes it.
+  /// Opens the file next to the data, or creates it.
   ///
   /// Errors: `.permissionDenied`, `.diskFull`, `.limitExceeded`.
   init(_ path: String, like data: FileFacts, readerCount: Int) throws(StorageError) {
@@ -48,10 +50,10 @@ struct LockFile: ~Copyable {
     try self.init(path, try CompanionFile.open(kind, at: path, like: data))
   }
 
-  /// One that no path leads to, for this process alone. The caller closes its own descriptor.
+  /// A file without a name, for this process only. The caller closes its own descriptor.
   init(_ path: String, nameless: Int32, readerCount: Int) throws(StorageError) {
-    // LMDB makes the file with holes and maps it: where there is no room, the first reader to come
-    // to a hole would be ended by SIGBUS.
+    // LMDB creates the file with holes and maps it: without room, the first reader to use a hole
+    // would be ended by SIGBUS.
     let result = tarn_allocate(nameless, CompanionKind.lock(readerCount: readerCount).byteCount)
     if result != 0 { throw StorageError(errno: result, operation: "open", path: path) }
     let copy = fcntl(nameless, F_DUPFD_CLOEXEC, 3)
@@ -67,7 +69,7 @@ struct LockFile: ~Copyable {
     isBorrowed = false
   }
 
-  /// That of a store which this process has open, and whose owner closes it.
+  /// The lock file of a store that this process has open, whose owner closes it.
   init(_ path: String, borrowing descriptor: Int32) {
     self.path = path
     self.descriptor = descriptor
@@ -83,7 +85,7 @@ struct LockFile: ~Copyable {
 
   deinit { if descriptor >= 0, !isBorrowed { tarn_unlock_and_close(descriptor) } }
 
-  /// Hands the descriptor to the caller, who closes it by `tarn_unlock_and_close`, after LMDB's
+  /// Passes the descriptor to the caller, who closes it with `tarn_unlock_and_close`, after LMDB's
   /// environment.
   consuming func release() -> Int32 {
     defer { descriptor = -1 }
@@ -103,13 +105,13 @@ struct LockFile: ~Copyable {
 
   borrowing func endOpening() { _ = tarn_unlock(descriptor, Self.openersByte, 1) }
 
-  /// Waits until LMDB can be called: nobody may hold byte 0 but the processes that have the store
+  /// Waits until LMDB can be called: byte 0 may be held only by the processes that have the store
   /// open, which then hold the data as well.
   ///
   /// - Parameter isHeld: whether another process has the store open.
   ///
   /// Errors: `.busy` at the deadline; `.identity` if processes have the lock file open with other
-  /// data: at once if one of them can be seen, else at the deadline.
+  /// data: at once if one of them is visible, otherwise at the deadline.
   borrowing func awaitTable(
     _ deadline: Deadline, whileOpen isHeld: () -> Bool
   ) throws(StorageError) {
@@ -129,15 +131,15 @@ struct LockFile: ~Copyable {
     guard isFree else { throw mayBeUsedForOtherData ? replacedData : busy(at: Self.tableByte) }
   }
 
-  /// Whether a process holds the byte of its id as this library does: shared. LMDB alone holds it
-  /// exclusively.
+  /// Whether a process holds the byte of its id in the way of this library: shared. LMDB alone
+  /// holds it exclusively.
   private var isHeldAsByThisLibrary: Bool {
     tarn_is_locked_elsewhere(descriptor, 1, Self.openersByte - 1) == 1
   }
 
-  /// The kernel takes the locks of a process that was killed one by one, in any order, so that
-  /// this file can be locked for a moment longer than the data. Such a process shows no descriptors
-  /// any more. One that does has locked data, but not that of this opener.
+  /// The kernel releases the locks of a killed process one by one, in any order, so this file can
+  /// stay locked for a moment longer than the data. Such a process no longer shows descriptors. One
+  /// that does has locked data, but not this opener's.
   private borrowing func isHeldByLivingProcess() throws(StorageError) -> Bool {
     try !LockHolders.of(identity(), bytes: 1...Self.openersByte - 1).isEmpty
   }
@@ -146,7 +148,7 @@ struct LockFile: ~Copyable {
     StorageError(
       .identity, operation: "open", path: path,
       detail: "processes have the lock file open with another data file, which was renamed, "
-        + "replaced or removed. End them before this one is opened")
+        + "replaced or removed. End them before you open this one")
   }
 
   /// - Returns: false if another process holds the byte exclusively: then LMDB has lost the table,
@@ -157,7 +159,7 @@ struct LockFile: ~Copyable {
     return isHeld
   }
 
-  /// Errors: `.identity` if another process has this one's id.
+  /// Errors: `.identity` if another process has the same id.
   borrowing func holdReaders() throws(StorageError) {
     let byte = Int64(getpid())
     let result = tarn_lock_shared_as_process(descriptor, byte)
@@ -169,13 +171,13 @@ struct LockFile: ~Copyable {
     FaultPoint.hit("lock.readers")
   }
 
-  /// Whether a lock is on the byte of this process's id that is not this descriptor's.
+  /// Whether another descriptor holds a lock on the byte of this process's id.
   var isHeldUnderOwnID: Bool { tarn_is_locked_elsewhere(descriptor, Int64(getpid()), 1) != 0 }
 
-  /// Lets LMDB lock the byte of the process's id once more, in the first read of a further
-  /// environment of this process. Its lock there, which is as good, is held throughout.
+  /// Lets LMDB lock the byte of the process's id again, in the first read of another environment of
+  /// this process. LMDB's existing lock there, which protects as well, is held throughout.
   ///
-  /// Errors: those of the body, and as `holdReaders`.
+  /// Errors: those of the body, and of `holdReaders`.
   borrowing func lendingReaders(_ body: () throws(StorageError) -> Void) throws(StorageError) {
     let byte = Int64(getpid())
     // It may be lost; see above.
@@ -188,7 +190,7 @@ struct LockFile: ~Copyable {
     try outcome.get()
   }
 
-  /// Two containers whose programs have the same number: LMDB's table and its locks go by it.
+  /// Two containers whose programs have the same process id, by which LMDB's table and locks work.
   static func sameProcessID(_ path: String) -> StorageError {
     StorageError(
       .identity, operation: "open", path: path,
@@ -207,12 +209,12 @@ struct LockFile: ~Copyable {
     throw StorageError(errno: result, operation: "open", path: path)
   }
 
-  /// The error of an opener whose turn did not come.
+  /// The error of an opener whose deadline passed.
   private borrowing func busy(at byte: Int64) -> StorageError {
     Self.busy(FileFacts.of(descriptor: descriptor), at: byte, path)
   }
 
-  /// The error of an opener who waited for the byte of a file until its deadline.
+  /// The error of an opener that waited for a byte of a file until its deadline.
   static func busy(_ file: FileFacts?, at byte: Int64, _ path: String) -> StorageError {
     let holders = (file.map { LockHolders.of($0.identity, bytes: byte...byte) } ?? []).map {
       holder in
@@ -223,10 +225,10 @@ struct LockFile: ~Copyable {
       holders.isEmpty ? "a process that cannot be seen from here" : holders.joined(separator: ", ")
     return StorageError(
       .busy, operation: "open", path: path,
-      detail: "\(who) has been holding the file's lock for as long as this process would wait; "
-        + "nothing was opened. Let it go on, or end it")
+      detail: "\(who) held the file's lock until this process stopped waiting; "
+        + "nothing was opened. Let it continue, or end it")
   }
 
-  /// The error for a table that a stranger has locked between two looks.
+  /// The error for a table that another process locked between two checks.
   borrowing func lostTable() -> StorageError { busy(at: Self.tableByte) }
 }

@@ -4,31 +4,30 @@ internal import Glibc
 package struct LockHolder: Hashable, Sendable, CustomStringConvertible {
   package let processID: Int32
   package let name: String
-  /// Nobody else may lock the same bytes.
+  /// No other lock on the same bytes is possible.
   package let isExclusive: Bool
 
   /// "process 4711 (notes)"
   package var description: String { "process \(processID) (\(name))" }
 }
 
-/// The processes that have a lock on a file, as far as this one may see: its user's processes and,
-/// for root, all of them. The kernel shows each lock at the descriptors through which it is held,
-/// in `/proc/PID/fdinfo`; `/proc/locks` names no process for a lock that belongs to a descriptor.
+/// The processes that have a lock on a file, as far as this one can see: its user's processes and,
+/// for root, all of them. The kernel lists each lock with the descriptors that hold it, in
+/// `/proc/PID/fdinfo`; `/proc/locks` names no process for a lock that belongs to a descriptor.
 ///
-/// For messages to people: it walks over all processes, which takes milliseconds, and what it
-/// finds may be gone by the time that it is read. A process in a container that cannot be seen from
-/// here is missing.
+/// For messages to people: it scans all processes, which takes milliseconds, and the result may be
+/// outdated when it is read. A process in a container that is not visible from here is missing.
 package enum LockHolders {
-  /// The processes that have a lock on any of the bytes, in the order of their ids; this process,
-  /// and children that share a descriptor with it, among them.
+  /// The processes that have a lock on any of the bytes, in the order of their ids, including this
+  /// process and children that share a descriptor with it.
   ///
-  /// - Parameter bytes: which locks count; nil for all.
+  /// - Parameter bytes: the bytes whose locks count; nil for all.
   package static func of(_ file: FileIdentity, bytes: ClosedRange<Int64>? = nil) -> [LockHolder] {
     ProcFile.numbers(in: "/proc").sorted().compactMap { processID in
       let locks = locks(of: processID, on: file).filter { lock in
         bytes.map { lock.bytes.overlaps($0) } ?? true
       }
-      // One that ended meanwhile holds nothing.
+      // A process that ended meanwhile holds nothing.
       guard !locks.isEmpty, let status = ProcessStatus.of(processID) else { return nil }
       return LockHolder(
         processID: processID, name: status.name, isExclusive: locks.contains { $0.isExclusive })
@@ -36,7 +35,7 @@ package enum LockHolders {
   }
 
   /// The same as a list for a sentence, "process 4711 (notes), process 4712 (cat)"; nil if none is
-  /// seen.
+  /// visible.
   package static func text(
     of file: FileIdentity, bytes: ClosedRange<Int64>? = nil
   ) -> String? {
@@ -49,7 +48,8 @@ package enum LockHolders {
       let text = ProcFile.bytes(of: "/proc/\(processID)/fdinfo/\(descriptor)")
       let locks = String(decoding: text, as: UTF8.self).split(separator: "\n")
         .compactMap { FileLock(line: $0) }
-      // A lock's line names the file by numbers that some file systems do not show to `stat`.
+      // A lock's line identifies the file by numbers that some file systems do not report in
+      // `stat`.
       guard !locks.isEmpty,
         FileFacts.at("/proc/\(processID)/fd/\(descriptor)")?.identity == file
       else { return [] }
@@ -58,7 +58,7 @@ package enum LockHolders {
   }
 }
 
-/// A lock on bytes of a file, as a line in `fdinfo` has it.
+/// A lock on bytes of a file, as a line of `fdinfo`.
 struct FileLock: Equatable {
   let isExclusive: Bool
   let bytes: ClosedRange<Int64>

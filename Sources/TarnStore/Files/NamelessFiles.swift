@@ -1,8 +1,8 @@
 internal import CTarn
 internal import Glibc
 
-/// Files that no path leads to. Nobody else can look at them or prepare them, and the kernel gives
-/// them back when the process ends, however it ends.
+/// Files without a path. No other process can read or prepare them, and the kernel frees them when
+/// the process ends, however it ends.
 enum NamelessFiles {
   /// In memory.
   static func inMemory(for path: String) throws(StorageError) -> OwnedDescriptor {
@@ -11,7 +11,7 @@ enum NamelessFiles {
     return OwnedDescriptor(adopting: descriptor)
   }
 
-  /// In the folder for temporary files; in memory where its file system has only files with names.
+  /// In the folder for temporary files; in memory if its file system has no nameless files.
   static func temporary(for path: String) throws(StorageError) -> OwnedDescriptor {
     let descriptor = unsafe tarn_nameless_file(temporaryFolder, 0o600)
     return descriptor >= 0 ? OwnedDescriptor(adopting: descriptor) : try inMemory(for: path)
@@ -22,24 +22,24 @@ enum NamelessFiles {
   }
 }
 
-/// Names for two files that this process has open, for the moment in which LMDB opens them: it
-/// takes paths only, and its lock file must be called like the data. Nameless files have no others;
-/// where files have, those may lead somewhere else by then.
+/// Names for two files that this process has open, for the moment in which LMDB opens them: LMDB
+/// takes only paths, and its lock file must be named like the data. Nameless files have no other
+/// names; the names of other files may lead to different files by then.
 ///
-/// They are links to this process's descriptors, in a folder with a name that nobody can foresee
-/// and that only this user may enter. A process that is killed in this moment leaves the folder
-/// behind, with links that lead nowhere; whoever makes the next one takes it away. A living maker
-/// is known by its lock on the folder.
+/// They are links to this process's descriptors, in a folder with an unpredictable name that only
+/// this user can enter. A process that is killed at this moment leaves the folder behind, with
+/// dangling links; the next process that creates one removes it. The folder of a live process is
+/// known by its lock.
 struct PassingNames: ~Copyable {
   private static let prefix = "tarn-opening-\(geteuid())-"
   private static let names = ["/store", "/store-lock"]
 
   private let folder: LockedFolder
 
-  /// Where LMDB is to find the data. The lock is at the same path with LMDB's ending.
+  /// The path of the data for LMDB. The lock file has the same path with LMDB's suffix.
   var dataPath: String { folder.path + Self.names[0] }
 
-  /// - Parameter path: the store, as errors call it.
+  /// - Parameter path: the store's path in errors.
   init(data: Int32, lock: Int32, for path: String) throws(StorageError) {
     let folder = try Self.makeFolder(for: path)
     for (name, target) in zip(Self.names, [data, lock]) {
@@ -64,12 +64,12 @@ struct PassingNames: ~Copyable {
     var problem = StorageError(errno: EACCES, operation: "open", path: path)
     for parent in ["/dev/shm", NamelessFiles.temporaryFolder] {
       removeAbandoned(in: parent)
-      // Again if somebody took it away before it was locked.
+      // Again if another process removed it before it was locked.
       for _ in 0..<100 {
         var template = Array("\(parent)/\(prefix)XXXXXX".utf8CString)
         guard let made = unsafe mkdtemp(&template) else {
           problem = StorageError(errno: errno, operation: "open", path: path)
-          problem.detail = "no folder can be made in \(parent): \(problem.detail)"
+          problem.detail = "cannot create a folder in \(parent): \(problem.detail)"
           break
         }
         let folder = unsafe String(cString: made)
@@ -85,7 +85,7 @@ struct PassingNames: ~Copyable {
     throw problem
   }
 
-  /// Takes away what processes left that were killed while they had passing names.
+  /// Removes the folders of processes that were killed while they used passing names.
   private static func removeAbandoned(in parent: String) {
     for name in FilePaths.names(in: parent) where name.hasPrefix(prefix) {
       if let abandoned = try? LockedFolder(parent + "/" + name) { remove(abandoned.path) }
@@ -93,12 +93,12 @@ struct PassingNames: ~Copyable {
   }
 }
 
-/// A folder of this user's that this process has locked, until this goes out of scope.
+/// A folder of this user that this process has locked until the value goes out of scope.
 private struct LockedFolder: ~Copyable {
   let path: String
   private let descriptor: OwnedDescriptor
 
-  /// Nil if another process has locked it, or it is gone.
+  /// Nil if another process has locked it, or it was removed.
   ///
   /// Errors: `.limitExceeded` if there is no descriptor left.
   init?(_ path: String) throws(StorageError) {

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// What this process has mapped of a file, according to the kernel.
+/// This process's mappings of a file, from the kernel.
 enum ProcessMaps {
   struct Mapping: Equatable {
     let start: UInt
@@ -8,8 +8,8 @@ enum ProcessMaps {
     let fileOffset: UInt64
   }
 
-  /// Shared mappings of the file in this process. Private ones do not count: the page walker's
-  /// are such, and nobody can commit through one.
+  /// Shared mappings of the file in this process. Private ones, such as the page walker's, do not
+  /// count, because nothing can be committed through them.
   ///
   /// Errors: `.limitExceeded` if the process has no descriptor left.
   static func shared(of file: FileIdentity) throws(StorageError) -> [Mapping] {
@@ -41,7 +41,7 @@ enum ProcessMaps {
     return result
   }
 
-  /// Takes digits and the one byte after them off the front.
+  /// Consumes digits and the byte after them.
   private static func number(_ text: inout ArraySlice<UInt8>, radix: UInt64) -> UInt64 {
     var value: UInt64 = 0
     while let byte = text.popFirst() {

@@ -1,23 +1,23 @@
 internal import Glibc
 
-/// What the system says of a process in `/proc`: for messages to people, never for decisions.
+/// A process's entry in `/proc`: for messages to people, never for decisions.
 struct ProcessStatus: Equatable {
   /// As the system's tools show it.
   let name: String
   /// One letter: `T` for a stopped process, `t` for one that a debugger stopped.
   let state: String
-  /// In clock ticks since the machine's start, whatever time namespace it was asked in.
+  /// In clock ticks since boot, whatever the time namespace.
   let startTime: UInt64
 
   var isStopped: Bool { state == "T" || state == "t" }
 
   static var own: ProcessStatus? { ProcessStatus(in: "/proc/self") }
 
-  /// Nil if no such process can be seen from here.
+  /// Nil if there is no such process, or it is not visible from here.
   static func of(_ processID: Int32) -> ProcessStatus? { ProcessStatus(in: "/proc/\(processID)") }
 
   private init?(in folder: String) {
-    // "4711 (notes) S 1 …": a name may hold blanks and brackets. Field 22 is the start.
+    // "4711 (notes) S 1 …": a name may contain blanks and parentheses. Field 22 is the start.
     let text = ProcFile.bytes(of: folder + "/stat")
     guard let open = text.firstIndex(of: UInt8(ascii: "(")),
       let end = text.lastIndex(of: UInt8(ascii: ")")), open < end
@@ -30,7 +30,7 @@ struct ProcessStatus: Equatable {
     startTime = UInt64(max(0, start - Self.bootOffset()))
   }
 
-  /// How many clock ticks this process's time namespace adds to the time since the machine's start.
+  /// How many clock ticks this process's time namespace adds to the time since boot.
   private static func bootOffset() -> Int64 {
     let text = String(decoding: ProcFile.bytes(of: "/proc/self/timens_offsets"), as: UTF8.self)
     for line in text.split(separator: "\n") {
@@ -47,7 +47,7 @@ struct ProcessStatus: Equatable {
 
 /// Files and folders of `/proc`.
 enum ProcFile {
-  /// What the file holds; nothing if this process may not read it.
+  /// The contents of the file; empty if this process may not read it.
   static func bytes(of path: String) -> [UInt8] {
     guard let file = try? OwnedDescriptor(opening: path, flags: O_RDONLY, operation: "open")
     else { return [] }

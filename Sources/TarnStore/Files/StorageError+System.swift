@@ -1,8 +1,8 @@
 internal import Glibc
 
-/// The only code where error numbers of the system become errors that a person can use.
+/// The only code that maps system error numbers to errors for people.
 extension StorageError {
-  /// The error for an error number of the system.
+  /// The error for a system error number.
   package init(errno number: Int32, operation: String, path: String) {
     let code: Code
     switch number {
@@ -27,28 +27,28 @@ extension StorageError {
     self.init(code, operation: operation, path: path, detail: detail)
   }
 
-  /// A thread of the library's own could not be started.
+  /// A thread of the library could not be started.
   init(noThreadFor operation: String, path: String) {
     self.init(
       .limitExceeded, operation: operation, path: path,
-      detail: "the process can start no more threads: its user may have "
-        + "\(Self.limit(__rlimit_resource_t(__RLIMIT_NPROC.rawValue))) (ulimit -u), the system "
+      detail: "the process cannot start another thread: the limit is, for its user, "
+        + "\(Self.limit(__rlimit_resource_t(__RLIMIT_NPROC.rawValue))) (ulimit -u), for the system "
         + "\(SystemLimit.value(of: "kernel/threads-max")) (sysctl kernel.threads-max), and "
-        + "a container as many as its pids limit says; raise what is reached, or end threads")
+        + "for a container its pids limit; raise the limit that is reached, or end threads")
   }
 
   private static var addressSpaceDetail: String {
     let limit = limit(__rlimit_resource_t(RLIMIT_AS.rawValue))
     if limit != "unlimited" {
-      return "the process may not have the address space that the file needs; raise its limit "
+      return "the file needs more address space than the process may use; raise the limit "
         + "(ulimit -v), which is \(limit) bytes"
     }
-    return "the process has no address space left for the file: its open stores and its other maps "
-      + "take all of it, or there are more of them than the system allows (sysctl "
+    return "the process has no address space left for the file: its open stores and other mappings "
+      + "use all of it, or their number exceeds the system's limit (sysctl "
       + "vm.max_map_count), which is \(SystemLimit.value(of: "vm/max_map_count")); close stores"
   }
 
-  /// The limit of the process for a resource, as text for people.
+  /// The process's limit for a resource, as text for people.
   static func limit(_ resource: __rlimit_resource_t) -> String {
     var limits = rlimit()
     guard unsafe getrlimit(resource, &limits) == 0 else { return "unknown" }

@@ -1,13 +1,12 @@
 internal import Glibc
 
-/// The two meta pages at the start of a file, as LMDB 0.9 lays them out, read by ourselves before
-/// LMDB sees the file: it divides by numbers that it finds there and maps what they say.
+/// The two meta pages at the start of a file, in the layout of LMDB 0.9. The library reads them
+/// before LMDB does, because LMDB divides by numbers in them and maps as much as they say.
 ///
 /// Page header, 16 bytes: u64 page number, u16 pad, u16 flags, u16 lower, u16 upper (or u32 pages
 /// of an overflow run). Meta, from byte 16: u32 magic, u32 version, u64 address, u64 map size, two
-/// trees (free list, main) of 48 bytes, u64 last page, u64 transaction id.
-/// Tree: u32 pad (page size in the first), u16 flags, u16 depth, u64 branch, leaf and overflow
-/// pages, u64 entries, u64 root.
+/// trees (free list, main) of 48 bytes, u64 last page, u64 transaction id. Tree: u32 pad (page size
+/// in the first), u16 flags, u16 depth, u64 branch, leaf and overflow pages, u64 entries, u64 root.
 struct StoreHeader: Equatable {
   struct Tree: Equatable {
     let flags: UInt16
@@ -31,16 +30,16 @@ struct StoreHeader: Equatable {
   let lastPage: UInt64
   let transactionID: UInt64
 
-  /// Bytes that the file has if no page at its end is missing.
+  /// The file's length if no page at its end is missing.
   var byteCount: UInt64 { (lastPage + 1) * UInt64(pageSize) }
 
-  /// No transaction gets here; so LMDB's numbers of them can be added to and are no negative ones.
+  /// No transaction id gets this high, so adding to LMDB's ids cannot overflow or become negative.
   static let transactionIDMax: UInt64 = 1 << 62
 
   /// The newer of the two metas; nil for a file that is to become a store: an empty one, and one
-  /// whose making was cut short.
+  /// whose creation was cut short.
   ///
-  /// A writer may be at a header page just now: what looks damaged is read once more.
+  /// A writer may be writing a header page: a damaged one is read again.
   ///
   /// Errors: `.notAStore` for other files, `.newerFormat`, `.corrupted`.
   static func read(descriptor: Int32, path: String) throws(StorageError) -> StoreHeader? {
@@ -62,7 +61,7 @@ struct StoreHeader: Equatable {
         throw corrupted(path, "its first page is damaged")
       }
       throw StorageError(
-        .notAStore, operation: "open", path: path, detail: "the file is something else than a store"
+        .notAStore, operation: "open", path: path, detail: "the file is not a store"
       )
     }
     let metas = unsafe first.withUnsafeBytes { unsafe MetaFields($0) }
@@ -85,13 +84,12 @@ struct StoreHeader: Equatable {
       .corrupted, operation: "open", path: path, detail: "the file is damaged: \(detail)")
   }
 
-  /// Pages of a file in which nothing but a new store was ever written: two headers, and the one
-  /// page of its tree.
+  /// The pages of a file that holds only a new store: two headers, and the one page of its tree.
   static let newPageCount = 3
 
-  /// True if `NewStore` was cut short in this file. It writes the first page last, so that is
+  /// True if `NewStore` was cut short in this file. It writes the first page last, so that page is
   /// zeros; the second, written before it, is zeros or the header that every store begins with. A
-  /// file that is longer than a new store has held something else: the zeros are damage there.
+  /// file longer than a new store had other contents: zeros there are damage.
   private static func isUnfinished(_ descriptor: Int32) -> Bool {
     guard let fileByteCount = FileFacts.of(descriptor: descriptor)?.byteCount,
       fileByteCount <= newPageCount * pageSizes.max()!
@@ -133,7 +131,7 @@ struct StoreHeader: Equatable {
   }
 }
 
-/// One meta page's fields before anybody believed them.
+/// One meta page's unchecked fields.
 private struct MetaFields {
   let pageFlags: UInt16
   let version: UInt32
@@ -176,14 +174,14 @@ private struct MetaFields {
       throw damaged(path, page, "has a bad page size")
     }
     guard header.lastPage >= 1, header.lastPage < UInt64(Int64.max) / UInt64(pageSize) - 1 else {
-      throw damaged(path, page, "names an impossible last page")
+      throw damaged(path, page, "has an impossible last page")
     }
     guard header.transactionID < StoreHeader.transactionIDMax else {
-      throw damaged(path, page, "names an impossible transaction")
+      throw damaged(path, page, "has an impossible transaction")
     }
-    // Integer keys in the free list, and none of the kinds of tree that a store never has.
+    // Integer keys in the free list, and none of the kinds of trees that a store does not use.
     guard header.free.flags & 0x7e == 0x08 else {
-      throw damaged(path, page, "has a free list of a wrong kind")
+      throw damaged(path, page, "has a free list of the wrong kind")
     }
     guard header.main.flags == 0 else {
       throw StorageError(
@@ -192,13 +190,14 @@ private struct MetaFields {
     }
   }
 
-  /// Checks what is used of the newer one alone. Where the disk failed under a header, LMDB leaves
-  /// the trees of the commit that came to nothing, with number and last page of an older one.
+  /// Checks the fields that are used of the newer one only. If the disk failed while writing a
+  /// header, LMDB leaves the trees of the failed commit, with the transaction id and last page of
+  /// an older one.
   func checkTrees(path: String, page: Int) throws(StorageError) {
     for tree in [header.free, header.main] {
       let isEmpty = tree.root == StoreHeader.noPage
       guard isEmpty || (2...header.lastPage).contains(tree.root) else {
-        throw damaged(path, page, "names a root outside the file")
+        throw damaged(path, page, "has a root outside the file")
       }
       guard isEmpty == (tree.depth == 0), tree.depth <= 32 else {
         throw damaged(path, page, "has a bad depth")

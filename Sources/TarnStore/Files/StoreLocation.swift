@@ -1,14 +1,13 @@
-/// Where a store lies.
+/// The location of a store.
 package enum StoreLocation: Hashable, Sendable {
-  /// In the file at that path, with its companions beside it.
+  /// In the file at that path, with its companions next to it.
   case file(String)
-  /// In the memory of this process alone. The name means something in this process only; another
-  /// one's store of that name is another store.
+  /// In the memory of this process. Another process's store with the same name is another store.
   case memory(String)
 
   private static let memoryPrefix = "memory:"
 
-  /// The path, or what stands for one where people are told of the store.
+  /// The path, or its replacement in messages.
   package var description: String {
     switch self {
     case .file(let path): path
@@ -16,7 +15,7 @@ package enum StoreLocation: Hashable, Sendable {
     }
   }
 
-  /// The file that an error's path leads to, nil if it leads to none.
+  /// The file at an error's path, nil if there is none.
   package static func file(ofErrorAt path: String) -> String? {
     path.isEmpty || path.hasPrefix(memoryPrefix) ? nil : path
   }

@@ -1,10 +1,9 @@
 internal import Glibc
 
-/// Where the engine tells people what happened to files (they are opened, changed, refused), and
-/// what it had to work around: a watch that fell back to polling. Nothing depends on anybody
-/// reading it.
+/// The engine's log: what happened to files (opened, changed, refused), and workarounds, such as a
+/// watch that fell back to polling. Nothing depends on its being read.
 ///
-/// Threading: any thread. The hook is called outside every lock of the engine.
+/// Threading: any thread. The hook is called outside all locks of the engine.
 package final class StoreLog: Sendable {
   package enum Level: Int, Comparable, Sendable {
     case debug, detail, info, warning, error
@@ -22,7 +21,7 @@ package final class StoreLog: Sendable {
     _ = unsafe line.withUnsafeBytes { unsafe Glibc.write(2, $0.baseAddress, $0.count) }
   }
 
-  /// Replaces what receives the messages. At first warnings and errors go to standard error.
+  /// Replaces the receiver of messages. Initially warnings and errors go to standard error.
   package func setHook(_ new: @escaping @Sendable (Level, String) -> Void) {
     hook.withLock { $0 = new }
   }

@@ -1,9 +1,9 @@
 internal import Glibc
 
-/// Limits that the system's administrator sets, for messages about what ran out.
+/// Limits set by the system's administrator, for messages about exhausted resources.
 enum SystemLimit {
-  /// - Parameter name: as under /proc/sys, "fs/inotify/max_user_watches".
-  /// - Returns: digits, or "unknown" where the system does not show it.
+  /// - Parameter name: the path below /proc/sys, such as "fs/inotify/max_user_watches".
+  /// - Returns: digits, or "unknown" if the system does not show it.
   static func value(of name: String) -> String {
     guard
       let file = try? OwnedDescriptor(

@@ -1,7 +1,7 @@
 /// The objects that link to one object through one property.
 ///
-/// They are in the order of their keys, each as often as it links, so what a step did follows from
-/// the keys before and after it.
+/// They are ordered by key, each listed as often as it links, so the keys before and after a step
+/// give its changes.
 package struct BacklinksModel: LiveModel {
   package struct Content: LiveContent {
     package internal(set) var isOwnerGone: Bool
@@ -10,7 +10,7 @@ package struct BacklinksModel: LiveModel {
 
   private let target: LinkTarget
   private let column: ColumnID
-  /// The query for all objects of the origins' class, which knows what changes them.
+  /// The query for all objects of the origins' class, which finds the changed ones.
   private let origins: CompiledQuery
 
   package init(
@@ -62,7 +62,7 @@ package struct BacklinksModel: LiveModel {
 
   // MARK: - Steps
 
-  /// The step is how the origins moved.
+  /// The step is the move of the origins.
   package func advance(
     _ content: inout Content, over move: LiveMove
   ) throws(StorageError) -> EditScript {
@@ -82,7 +82,7 @@ package struct BacklinksModel: LiveModel {
     .news(moves.modifying(try positions(in: content.keys, move, reach)))
   }
 
-  /// How the origins moved. Whatever begins or ceases to link is noted for the object.
+  /// How the origins moved. The change record of the target notes every new and removed link.
   private func moves(
     _ keys: inout [ObjectKey], _ move: LiveMove
   ) throws(StorageError) -> EditScript {
@@ -108,7 +108,7 @@ package struct BacklinksModel: LiveModel {
     return builder.finish()
   }
 
-  /// Where the origins are whose data changed.
+  /// The positions of the origins whose data changed.
   private func positions(
     in keys: [ObjectKey], _ move: LiveMove, _ reach: ReachPlan
   ) throws(StorageError) -> KeySet {

@@ -1,7 +1,7 @@
-/// Finds where objects are in an observed sequence of links, or of mixed values.
+/// Finds the positions of objects in an observed sequence of links, or of mixed values.
 ///
-/// The first question after elements moved or were set is answered by a scan; the second one makes
-/// an index of 16 bytes an object, which serves until that happens again.
+/// The first search after elements moved or were set is a scan; the second one builds an index of
+/// 16 bytes per object, which is used until that happens again.
 struct ElementFinder: Sendable {
   private struct Entry: Sendable {
     var key: ObjectKey
@@ -9,7 +9,7 @@ struct ElementFinder: Sendable {
   }
   private typealias Entries = ContiguousArray<Entry>
 
-  /// The class that links lead to; of mixed values each names its own.
+  /// The class of the linked objects; nil for mixed values, which each name their own.
   private let target: ClassID?
   /// The objects of each class, ordered by key, then position.
   private var index: [ClassID: Entries]?
@@ -17,7 +17,7 @@ struct ElementFinder: Sendable {
 
   init(target: ClassID?) { self.target = target }
 
-  /// The elements have moved.
+  /// Drops the index, because elements have moved.
   mutating func forget() {
     index = nil
     wasAsked = false

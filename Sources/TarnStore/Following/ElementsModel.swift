@@ -1,10 +1,10 @@
-/// What results of objects go over, where no order of a class's rows alone gives them.
+/// The elements that results of objects come from, if they are not simply a class's rows in order.
 package enum ElementsOrigin: Hashable, Sendable {
-  /// All objects of the query's class, of which distinct ones are left.
+  /// All objects of the query's class, for distinct results.
   case objects
   /// A collection of an object.
   case sequence(SequencePlace)
-  /// What links to an object through a column of a class.
+  /// The objects that link to an object through a column of a class.
   case backlinks(to: LinkTarget, from: ClassID, ColumnID)
 
   package var owner: LinkTarget? {
@@ -16,25 +16,24 @@ package enum ElementsOrigin: Hashable, Sendable {
   }
 }
 
-/// The rows of one query over a collection that belongs to an object, or of one with distinct
-/// values over a class.
+/// The rows of a query over an object's collection, or of a query with distinct values over a
+/// class.
 ///
-/// Rows are found by going through all elements. The first step of observed ones brings them into
-/// a form in which the next ones take time for what they touch. When the owner is gone there are
-/// none.
+/// The first evaluation reads all elements. The first step of observed rows brings them into a form
+/// in which later steps take time only for what they change. Without the owner there are no rows.
 package struct ElementsModel: LiveModel {
   package struct Content: LiveContent {
     package internal(set) var isOwnerGone = false
     package internal(set) var rows = ElementRows()
-    /// The elements of the collection, nil where one is no object; none for a class, and none where
-    /// the rows know them.
+    /// The elements of the collection, nil for those that are not objects; empty for a class, and
+    /// if the rows know them.
     var elements: [ObjectKey?] = []
 
     package init() {}
 
     var elementCount: Int { rows.kept?.elements?.count ?? elements.count }
 
-    /// The rows that objects are.
+    /// The rows of those objects.
     func rows(of keys: KeySet) throws(StorageError) -> KeySet {
       guard let kept = rows.kept, ElementIndex.isFew(keys.count, among: kept.elementCount) else {
         return rows.rows(of: keys)
@@ -75,7 +74,7 @@ package struct ElementsModel: LiveModel {
     return content
   }
 
-  /// Nil if the owner is gone.
+  /// Nil if the owner is deleted.
   private func elements(_ rows: StoreRows) throws(StorageError) -> [ObjectKey?]? {
     switch origin {
     case .objects: return []
@@ -136,7 +135,7 @@ package struct ElementsModel: LiveModel {
     return cost
   }
 
-  /// Of a step that looks up what it touches. Where rows are kept, nothing is gone through.
+  /// The cost of a step that looks up what it changes. Maintained rows need no pass over elements.
   private func passing(_ content: Content) -> LiveCost {
     content.rows.kept != nil ? .none : .passing(content.elementCount + content.rows.count)
   }
@@ -145,19 +144,19 @@ package struct ElementsModel: LiveModel {
 
   package struct Step {
     fileprivate let old: ElementRows
-    /// How rows may have moved; nil if all are others.
+    /// How rows may have moved; nil if all are replaced.
     fileprivate let moves: Moves?
-    /// What it is to those who see no row modified, once somebody has asked.
+    /// The change for observers that see no row modified, once it was computed.
     fileprivate var unmodified: LiveChange??
   }
 
   /// How rows may have moved.
   fileprivate enum Moves {
-    /// Not at all.
+    /// The rows did not move.
     case none
-    /// As the elements did; nil if nobody has written that down.
+    /// As the elements did; nil if there is no script for them.
     case along(EditScript?)
-    /// So.
+    /// As this script says.
     case known(EditScript)
   }
 
@@ -196,7 +195,7 @@ package struct ElementsModel: LiveModel {
     return change
   }
 
-  /// Brings rows up to the step. The result is nil if all rows are others.
+  /// Applies the step to the rows. The result is nil if all rows are replaced.
   private func moveRows(
     _ content: inout Content, _ move: LiveMove
   ) throws(StorageError) -> Moves? {
@@ -225,7 +224,7 @@ package struct ElementsModel: LiveModel {
     }
   }
 
-  /// Brings rows into the form that steps change.
+  /// Brings rows into the form that steps update.
   private func keep(_ content: inout Content) {
     if content.rows.kept != nil { return }
     let elements = origin == .objects ? nil : content.elements
@@ -233,7 +232,7 @@ package struct ElementsModel: LiveModel {
     content.elements = []
   }
 
-  /// The same with what tells apart what is distinct, for rows that were read anew.
+  /// The same with the groups of equal rows for distinct results, for rows that were read again.
   private func group(_ content: inout Content, _ rows: StoreRows) throws(StorageError) {
     guard query.stages.count == 1 else { return }
     let elements = origin == .objects ? nil : content.elements
@@ -241,9 +240,9 @@ package struct ElementsModel: LiveModel {
     content.rows = ElementRows(try query.grouping(content.rows.kept!, of: elements, rows))
   }
 
-  /// Moves what the step touches.
+  /// Moves the rows that the step changes.
   ///
-  /// - Returns: nil if that is much, or what is kept does not say enough.
+  /// - Returns: nil if there are many, or the maintained state is not sufficient.
   private func moveKept(
     _ content: inout Content, _ edit: Edit, _ move: LiveMove
   ) throws(StorageError) -> EditScript? {
@@ -285,7 +284,7 @@ package struct ElementsModel: LiveModel {
   private enum Edit {
     case none
     case script(EditScript)
-    /// Nobody has written it down.
+    /// There is no script.
     case unknown
   }
 
@@ -304,7 +303,7 @@ package struct ElementsModel: LiveModel {
     }
   }
 
-  /// What `changes` made of rows that nobody was told of.
+  /// The change of rows over `changes` that were not followed.
   func difference(
     _ old: Content, _ new: Content, over changes: ChangeSet, _ rows: StoreRows,
     seen reach: ReachPlan

@@ -1,31 +1,31 @@
-/// The rows of results in groups, and what is worked out of each.
+/// The rows of results in groups, with their aggregates.
 ///
-/// A step takes what the touched rows were out of their groups and puts in what they are; both
-/// states are read for that, and nothing is kept of single rows. Of a query over a class not even
-/// the rows that it finds are kept.
+/// A step removes the old values of changed rows from their groups and adds the new ones; it reads
+/// both states for that, and nothing is stored per row. For a query over a class, not even its rows
+/// are stored.
 package struct GroupsModel: LiveModel {
   package struct Content: LiveContent {
-    /// The rows that are grouped; nil for those of a query over a class.
+    /// The grouped rows; nil for those of a query over a class.
     fileprivate var rows: ResultRows?
     package fileprivate(set) var table: GroupTable
-    /// It shows an open write's changes, or some of them.
+    /// Whether it includes changes of an open write.
     fileprivate var isOfWrite = false
-    /// About what it takes to begin anew.
+    /// The approximate cost of evaluating again.
     fileprivate var cost = LiveCost.none
 
     package var isOwnerGone: Bool { rows?.isOwnerGone == true }
   }
 
   private let groups: GroupQuery
-  /// What is grouped; nil for the rows of a query over a class.
+  /// The grouped results; nil for the rows of a query over a class.
   private let results: ResultModel?
-  /// What is read of the rows.
+  /// The columns that are read of the rows.
   private let read: ReachPlan?
 
   /// - Parameters:
-  ///   - results: of objects.
-  ///   - names: see `GroupQuery`.
-  /// - Throws: names that the class does not have, or columns that cannot be used so.
+  /// - results: results of objects.
+  /// - names: see `GroupQuery`.
+  /// - Throws: for names that the class does not have, or columns that cannot be used this way.
   package init(
     _ results: ResultModel, by names: [String]?, _ terms: [AggregateTerm], _ schema: SchemaView
   ) throws(PredicateError) {
@@ -56,7 +56,7 @@ package struct GroupsModel: LiveModel {
     groups.query.isConcerned(by: changes) || results?.isConcerned(by: changes) == true
   }
 
-  /// What there is where there are no rows.
+  /// The groups of no rows.
   package var nothing: GroupTable { groups.nothing }
 
   // MARK: - Content
@@ -66,7 +66,7 @@ package struct GroupsModel: LiveModel {
     return try evaluate(content, rows)
   }
 
-  /// - Parameter content: the rows that are grouped; nil for those of a query over a class.
+  /// - Parameter content: the grouped rows; nil for those of a query over a class.
   private func evaluate(
     _ content: ResultRows?, _ rows: StoreRows
   ) throws(StorageError) -> Content {
@@ -85,8 +85,8 @@ package struct GroupsModel: LiveModel {
     _ content: inout Content, over changes: ChangeSet, to rows: StoreRows
   ) throws(StorageError) {
     guard isConcerned(by: changes) else { return }
-    // What lies before is only known where the way begins at what an open write began with.
-    // An open write does not note how a collection moves until it is committed.
+    // The former state is known only if the move begins at the start of an open write. An open
+    // write does not record the moves of a collection until it is committed.
     guard let former = rows.beforeWrite, !content.isOfWrite, results == nil else {
       content = try evaluate(rows)
       return
@@ -160,7 +160,7 @@ package struct GroupsModel: LiveModel {
   package func cost(
     ofFollowing changes: ChangeSet, from content: Content, seen reaches: [ReachPlan]
   ) -> LiveCost {
-    // Where nobody is told of it, the state before is gone, unless a write is open.
+    // Without observers the former state is gone, unless a write is open.
     if reaches.isEmpty { return isConcerned(by: changes) ? content.cost : .none }
     // Each row is looked up in both states.
     var cost = LiveCost(
@@ -174,14 +174,14 @@ package struct GroupsModel: LiveModel {
   }
 }
 
-/// What one step did to groups, as it is kept until everybody has been told.
+/// The change of groups in one step, kept until all observers were notified.
 package struct GroupsStep: Sendable {
   package let before: GroupTable
   package let after: GroupTable
-  /// The only groups that may be others; nil if that is not known.
+  /// The only groups that may have changed; nil if unknown.
   let touched: Set<GroupValue>?
 
-  /// This step and the next one as one.
+  /// This step and the next one, merged.
   package func merging(_ later: GroupsStep) -> GroupsStep {
     let all = touched.flatMap { touched in later.touched.map { touched.union($0) } }
     return GroupsStep(before: before, after: later.after, touched: all)
@@ -189,7 +189,7 @@ package struct GroupsStep: Sendable {
 
   func difference() -> IndexChanges { before.difference(to: after, touched: touched) }
 
-  /// The difference of a window on the groups, as positions in it.
+  /// The change of a window on the groups, as positions in it.
   package func difference(of window: Range<Int>) -> IndexChanges {
     let (old, new) = (before.count, after.count)
     // Groups never move.
@@ -206,8 +206,7 @@ extension IndexChanges {
 }
 
 extension GroupQuery {
-  /// What a move did to the rows that the query finds; nil if that is sooner seen by going over all
-  /// of them.
+  /// What a move did to the rows of the query; nil if a scan of all rows is faster.
   fileprivate func shares(over move: LiveMove) throws(StorageError) -> GroupShares? {
     let (changes, rows) = (move.changes, move.rows)
     if changes[query.classID]?.isCleared == true { return nil }
@@ -230,7 +229,7 @@ extension GroupQuery {
     return shares
   }
 
-  /// What a move did to rows that moved so.
+  /// What a move did to rows that moved this way.
   fileprivate func shares(
     from old: ResultRows, to new: ResultRows, _ moves: IndexChanges, over move: LiveMove
   ) throws(StorageError) -> GroupShares {

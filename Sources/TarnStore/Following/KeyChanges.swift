@@ -1,10 +1,10 @@
-/// What happened to the keys of a map.
+/// The changes of a map's keys.
 package struct KeyChanges: Sendable {
   private enum Fate: Sendable { case deleted, inserted, modified }
 
   private var fates: [StoredText: Fate] = [:]
 
-  /// What one step did. A key that went and came has another value.
+  /// The changes of one step. A key that was removed and added again has another value.
   package init(
     deletions: some Sequence<String> = [], insertions: some Sequence<String> = [],
     modifications: some Sequence<String> = []
@@ -14,7 +14,7 @@ package struct KeyChanges: Sendable {
     for key in modifications { note(.modified, StoredText(key)) }
   }
 
-  /// The difference of two sets of keys, all values being others.
+  /// The difference of two sets of keys, with all values replaced.
   package init(from old: [String], to new: [String]) {
     self.init(deletions: old, insertions: new)
   }
@@ -34,7 +34,7 @@ package struct KeyChanges: Sendable {
     }
   }
 
-  /// The keys that went, came, or have a value that was set, each in the order of their bytes.
+  /// The keys removed, added, or assigned a value, each list in the order of their bytes.
   package var lists: (deletions: [String], insertions: [String], modifications: [String]) {
     (keys(.deleted), keys(.inserted), keys(.modified))
   }

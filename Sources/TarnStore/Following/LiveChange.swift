@@ -1,37 +1,37 @@
-/// What one step did to a live source, as it is kept until everybody has been told.
+/// The change of a live source in one step, kept until all observers were notified.
 package enum LiveChange: Sendable {
   /// The rows of a query over a class: the roots before and after.
   case rows(ResultStep)
-  /// What is told by position: lists, backlinks, and what is made by going over elements.
+  /// Positional changes: of lists, backlinks, and rows found by reading elements.
   case positions(EditScript)
   case members(SetStep)
-  /// Maps.
+  /// Changes of maps.
   case keys(KeyChanges)
-  /// What the program helps to make of rows: how they changed, how those who look at some of that
-  /// see it, and what was made of them before and after.
+  /// Changes of values that the program derives from rows: how the rows changed, how observers with
+  /// key paths see it, and the derived values before and after.
   indirect case derived(
     all: LiveChange?, seen: LiveChange?, from: any DerivedState, to: any DerivedState)
 
-  /// Groups of rows.
+  /// Changes of groups.
   case groups(GroupsStep)
 
-  /// A script, if there is something to tell.
+  /// A script, unless it changes nothing.
   static func news(_ script: EditScript) -> LiveChange? {
     script.isIdentity ? nil : .positions(script)
   }
 
-  /// Leaves what it says of rows: freeing that runs no code of the program.
+  /// Keeps only the change of rows: releasing that runs no code of the program.
   package mutating func dropDerivedState() {
     guard case .derived(let all, let seen, _, _) = self, let rows = all ?? seen else { return }
     self = rows
   }
 
-  /// The same change, with its difference worked out.
+  /// The same change, with its difference computed.
   package func withDifference() -> LiveChange {
     if case .rows(let step) = self { .rows(step.withDifference()) } else { self }
   }
 
-  /// This step and the next one of the same source as one.
+  /// This step and the next one of the same source, merged.
   package func merging(_ later: LiveChange) -> LiveChange {
     switch (self, later) {
     case (.rows(let a), .rows(let b)): return .rows(a.merging(b))
@@ -44,36 +44,36 @@ package enum LiveChange: Sendable {
     case (.derived(let all, let seen, let from, _), .derived(let nextAll, let nextSeen, _, let to)):
       return .derived(
         all: all.merging(nextAll), seen: seen.merging(nextSeen), from: from, to: to)
-    default: trap("steps of two kinds of one source: bug in this package")
+    default: trap("internal error: two kinds of steps from one source")
     }
   }
 
-  /// About how much memory it keeps, in touched rows.
+  /// The approximate memory that it holds, in changed rows.
   package var weight: Int {
     if case .rows(let step) = self { step.weight } else { 1 }
   }
 }
 
 extension LiveChange? {
-  /// The same for steps of which one or both did nothing.
+  /// The same for steps of which one or both changed nothing.
   fileprivate func merging(_ later: LiveChange?) -> LiveChange? {
     guard let self else { return later }
     return later.map { self.merging($0) } ?? self
   }
 }
 
-/// What is made of rows. Only who has made it looks inside.
+/// Values derived from rows. Only their creator accesses the contents.
 package protocol DerivedState: AnyObject, Sendable {}
 
-/// What an observer is told.
+/// The change that an observer receives.
 package enum LiveDifference: Sendable {
   case indices(IndexChanges)
   case keys(KeyChanges)
-  /// How rows changed, how the observer sees it, and what was made of them before and after.
+  /// How rows changed, how the observer sees it, and the derived values before and after.
   case derived(
     all: IndexChanges, seen: IndexChanges, from: any DerivedState, to: any DerivedState)
 
-  /// What it says by position.
+  /// Its positional changes.
   fileprivate var positions: IndexChanges {
     if case .indices(let changes) = self { changes } else { IndexChanges() }
   }
@@ -87,21 +87,21 @@ package enum LiveDifference: Sendable {
   }
 }
 
-/// What a first call showed that was made inside a write, and that no step begins from.
+/// The content of a first call inside a write, which no step begins from.
 package enum LiveBaseline: Sendable {
   case rows(OrderedRoot)
   case count(Int)
   case keys([String])
-  /// What was made of such rows.
+  /// The values derived from such rows.
   indirect case derived(LiveBaseline, any DerivedState)
 }
 
 extension LiveChange {
-  /// The one way from steps to a difference.
+  /// Computes a difference from steps.
   ///
   /// - Parameters:
-  ///   - changes: of one source, in the order of the steps.
-  ///   - baseline: what the observer saw instead of the state before the first of them.
+  /// - changes: of one source, in the order of the steps.
+  /// - baseline: the content that the observer saw instead of the state before the first step.
   package static func difference(
     _ changes: ArraySlice<LiveChange>, from baseline: LiveBaseline? = nil
   ) -> LiveDifference {

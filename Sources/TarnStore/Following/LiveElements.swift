@@ -1,13 +1,13 @@
-/// The elements that a source showed at a version.
+/// The elements of a source at a version.
 package enum LiveElements {
   case rows(ResultRows)
   /// Objects of one class.
   case keys([ObjectKey])
-  /// Nil for a collection whose object is gone.
+  /// Nil for a collection whose object is deleted.
   case sequence(StoredSequence?)
-  /// So many, which are known by their positions.
+  /// That many elements, identified by their positions.
   case positions(Int)
-  /// Some of those, each by where it is among all.
+  /// Some of those elements; the closure maps a position to that among all.
   indirect case part(LiveElements, count: Int, (Int) -> Int)
 
   package var count: Int {
@@ -20,28 +20,28 @@ package enum LiveElements {
     }
   }
 
-  /// The element at a position, of a map a value. Objects are links.
+  /// The element at a position, or for a map the value. Objects are links.
   package func value(at position: Int) throws(StorageError) -> Value {
     switch self {
     case .rows(let rows): return rows.value(at: position) ?? .link(rows.key(at: position))
     case .keys(let keys): return .link(keys[position])
     case .sequence(let sequence):
-      guard let sequence else { trap("an element of what is gone: bug in this package") }
+      guard let sequence else { trap("internal error: an element of a deleted collection") }
       return try sequence.value(at: position)
     case .positions: return .int(Int64(position))
     case .part(let all, _, let locate): return try all.value(at: locate(position))
     }
   }
 
-  /// Maps: the key at a position.
+  /// For maps: the key at a position.
   package func key(at position: Int) throws(StorageError) -> String {
     guard case .sequence(let sequence?) = self else {
-      trap("a key of what is no map: bug in this package")
+      trap("internal error: a key of a collection that is not a map")
     }
     return try sequence.key(at: position)
   }
 
-  /// Maps: the value under a key, nil if it is not there.
+  /// For maps: the value under a key, nil if there is none.
   package func value(for key: String) throws(StorageError) -> Value? {
     guard case .sequence(let sequence?) = self else { return nil }
     let found = try sequence.find(key: key)

@@ -1,72 +1,71 @@
-/// What a kind of live source shows, and how a change set leads on from it.
+/// A kind of live source: its content, and how a change set leads to the next content.
 ///
-/// Every source that can be observed is a model: the results of a query, a list, what links to an
-/// object. A model is a value that reads nothing but what it is handed. So the instance that shows
-/// the source and a worker on a thread of its own come to the same result, and whoever keeps a
-/// source needs to know nothing of its kind.
+/// Every observable source is a model: the results of a query, a list, backlinks. A model is a
+/// value that reads only its arguments. So the source's instance and a worker on its own thread
+/// compute the same result, and the code that holds a source need not know its kind.
 package protocol LiveModel: Sendable {
-  /// What is shown at one version, and whatever else the next step is made from.
+  /// The content at one version, and the state that the next step needs.
   associatedtype Content: LiveContent
-  /// What a move did to content, before it is asked how far somebody looks.
+  /// What a move did to content, independent of how far an observer looks.
   associatedtype Step
 
   /// The object that the source belongs to; nil for one over a class.
   var owner: LinkTarget? { get }
-  /// The classes whose changes can concern what is shown, beside the owner's. What observers see
-  /// of it reaches further.
+  /// The classes whose changes can affect the content, besides the owner's. What observers see of
+  /// it reaches further.
   var concerningClasses: Set<ClassID> { get }
-  /// The classes of the objects that are shown; none for values.
+  /// The classes of the elements; none for values.
   var elementClasses: Set<ClassID> { get }
-  /// True if `follow` needs less time than `evaluate` where little has changed.
+  /// True if `follow` takes less time than `evaluate` after few changes.
   var followsIncrementally: Bool { get }
-  /// True if `follow` into an open write is to begin at what that began with.
+  /// True if `follow` into an open write must begin at the state before the write.
   var followsFromStart: Bool { get }
-  /// True if `step` reads the state before the move, not only what is known of it.
+  /// True if `step` reads the state before the move, not only the content.
   var readsFormerState: Bool { get }
-  /// True if the source is invalid without its owner; else it is empty then.
+  /// True if the source is invalid without its owner; otherwise it is empty then.
   var needsOwner: Bool { get }
 
-  /// False if what is shown after `changes` is what was shown before.
+  /// False if `changes` cannot change the content.
   func isConcerned(by changes: ChangeSet) -> Bool
 
   func evaluate(_ rows: StoreRows) throws(StorageError) -> Content
 
-  /// The same for who will not be told of changes, so that less may do.
+  /// The same for content without observers, which may need less.
   func evaluateForReading(_ rows: StoreRows) throws(StorageError) -> Content
-  /// True if a step can begin from content; else it has to be evaluated in full before.
+  /// True if a step can begin from the content; otherwise it must first be evaluated in full.
   func canFollow(_ content: Content) -> Bool
 
-  /// Brings content over changes that nobody will be told of.
+  /// Updates content over changes that are not reported.
   func follow(
     _ content: inout Content, over changes: ChangeSet, to rows: StoreRows
   ) throws(StorageError)
 
-  /// Brings content to the end of a move.
+  /// Updates content to the end of a move.
   func advance(_ content: inout Content, over move: LiveMove) throws(StorageError) -> Step
 
-  /// What a move did to content in the eyes of those who look that far; nil if there is nothing to
-  /// tell. May note in either what the next one to ask need not find out again.
+  /// The change of content in a move for observers that look that far; nil if there is nothing to
+  /// report. May cache results in `step` and `content` for the next call.
   ///
   /// - Parameters:
-  ///   - step: what `advance` has made of the move.
-  ///   - content: what it has led to.
+  /// - step: the result of `advance` for the move.
+  /// - content: the content after it.
   func change(
     _ step: inout Step, _ content: inout Content, _ move: LiveMove, seen reach: ReachPlan
   ) throws(StorageError) -> LiveChange?
 
-  /// True if a step tells those alone anything who look at what was modified.
+  /// True if only observers of modifications can see a change in the step.
   func isQuiet(_ step: Step) -> Bool
 
-  /// The elements of content that `rows` show.
+  /// The elements of content, read in `rows`.
   func elements(_ content: Content, _ rows: StoreRows) throws(StorageError) -> LiveElements
 
-  /// The content that a step led to, as far as what it did says that; nil if it does not.
+  /// The content after a change, if the change contains it; otherwise nil.
   func content(after change: LiveChange) -> Content?
 
-  /// What an observer has seen who was told of content inside of a write.
+  /// The content of an observer's first call inside a write.
   func baseline(_ content: Content, _ rows: StoreRows) throws(StorageError) -> LiveBaseline
 
-  /// About what `evaluate` reads.
+  /// The approximate cost of `evaluate`.
   func cost(ofEvaluating rows: StoreRows) throws(StorageError) -> LiveCost
 
   /// The same for `step`, without reading anything.
@@ -75,26 +74,26 @@ package protocol LiveModel: Sendable {
   ) -> LiveCost
 }
 
-/// About what it takes to show something, so that it can be left to a worker if it is much.
+/// The approximate cost of computing content; expensive content is left to a worker.
 package struct LiveCost: Sendable {
   package static let none = LiveCost()
 
-  /// Rows that a scan passes.
+  /// Rows that a scan visits.
   package var scanned = 0
   /// Rows that are looked up and sorted in.
   package var lookedUp = 0
 
-  /// Of elements that are gone over in memory.
+  /// The cost of a pass over elements in memory.
   static func passing(_ count: Int) -> LiveCost { LiveCost(scanned: count / 8) }
 
-  /// Of rows that are looked up many at a time, in the order of a collection.
+  /// The cost of rows that are looked up many at a time, in the order of a collection.
   static func readingElements(_ count: Int) -> LiveCost {
     LiveCost(scanned: count.multipliedReportingOverflow(by: 8).partialValue)
   }
 }
 
 package protocol LiveContent: Sendable {
-  /// The object that the source belongs to is gone. Nothing comes after that.
+  /// The object that the source belongs to is deleted. The content never changes again.
   var isOwnerGone: Bool { get }
 }
 
@@ -123,7 +122,7 @@ extension LiveModel {
     isConcerned(by: changes) || reaches.contains { $0.mayBeConcerned(by: changes) }
   }
 
-  /// True if `changes` took the source's owner away.
+  /// True if `changes` deleted the source's owner.
   func isOwnerDeleted(by changes: ChangeSet) -> Bool {
     guard let owner, let own = changes[owner.classID] else { return false }
     return own.isCleared || own.deleted.contains(owner.key)
@@ -133,12 +132,12 @@ extension LiveModel {
 /// A move from one version to a newer one.
 package struct LiveMove {
   package let changes: ChangeSet
-  /// What is shown at the end of the move.
+  /// The rows at the end of the move.
   package let rows: StoreRows
-  /// Where it began.
+  /// The state at its start.
   package let former: FormerState
 
-  /// - Parameter former: nil if no model among those that are asked reads it.
+  /// - Parameter former: nil if no model involved reads it.
   package init(_ changes: ChangeSet, from former: PastState?, to rows: StoreRows) {
     self.changes = changes
     self.rows = rows
@@ -146,7 +145,7 @@ package struct LiveMove {
   }
 }
 
-/// A state that is over, such as the one before a move. Read from only by who needs it.
+/// A past state, such as the one before a move. It is opened only when it is read.
 package final class FormerState {
   package let state: PastState?
   private var known: StoreRows?
@@ -157,15 +156,15 @@ package final class FormerState {
     try rows().stored(at: place)
   }
 
-  /// The objects that linked to one then, each as often as it did.
+  /// The objects that linked to one in that state, each as often as it did.
   func origins(
     of target: LinkTarget, in id: ClassID, through column: ColumnID
   ) throws(StorageError) -> [ObjectKey] {
     try rows().origins(of: target, in: id, through: column)
   }
 
-  /// What was at the end of a path from an object; null where it led nowhere, and for a path to or
-  /// through collections or what links to an object.
+  /// The value at the end of a path from an object; null if a link on the path is nil, and for a
+  /// path to or through collections or backlinks.
   package func value(
     along path: ObservedPath, from key: ObjectKey
   ) throws(StorageError) -> Value {
@@ -181,10 +180,10 @@ package final class FormerState {
     return try rows.plainValue(of: end.column, at: key, in: end.classID)
   }
 
-  /// What there was. Traps if the move knows nothing of it.
+  /// The rows of that state. Traps if the move does not have it.
   func rows() throws(StorageError) -> StoreRows {
     if let known { return known }
-    guard let state else { trap("the state before a move was let go of: bug in this package") }
+    guard let state else { trap("internal error: the state before a move was released") }
     let made = try state.rows()
     known = made
     return made

@@ -1,17 +1,17 @@
 import Synchronization
 
-/// What live sources show at one snapshot, worked out on a thread of the library, so that the run
-/// loop which shows them goes on meanwhile. Runs no code of the program.
+/// The content of live sources at one snapshot, computed on a thread of the library, so that the
+/// sources' run loop continues meanwhile. Runs no code of the program.
 ///
-/// Everything that it works with is a value or does not change: models, contents, change sets, and
-/// the snapshots, which it pins until it is let go of. It reads through a cursor of its own.
+/// It uses only values and immutable objects: models, contents, change sets, and snapshots, which
+/// it pins until it is released. It reads with its own cursor.
 ///
-/// Threading: any thread may start it, cancel it, and ask for its end.
+/// Threading: any thread may start and cancel it, and read its end.
 package final class LiveWork: Sendable {
-  /// What leads from the items' contents to the snapshot.
+  /// The changes from the items' contents to the snapshot.
   package enum Changes: Sendable {
     case known(ChangeSet)
-    /// What was committed after that state, to be merged.
+    /// The changes committed after that state, to be merged.
     case after(Snapshot)
   }
 
@@ -23,14 +23,14 @@ package final class LiveWork: Sendable {
   }
 
   package let snapshot: Snapshot
-  /// Where the changes begin, if an item reads it.
+  /// The state before the changes, if an item reads it.
   private let former: Snapshot?
   private let changes: Changes
   private let items: [any LiveItem]
   private let isCancelled = Atomic<Bool>(false)
   private let result = Lock<End?>(nil)
 
-  /// - Parameter former: where the changes begin. Pinned only if an item reads it.
+  /// - Parameter former: the state before the changes. Pinned only if an item reads it.
   package init(
     _ snapshot: Snapshot, from former: Snapshot, _ changes: Changes, _ items: [any LiveItem]
   ) {
@@ -40,17 +40,17 @@ package final class LiveWork: Sendable {
     self.items = items
   }
 
-  /// How it ended; nil until it has.
+  /// Its result; nil until it has ended.
   package var end: End? { result.withLock { $0 } }
 
-  /// Nobody needs it any more: it ends after the item that it is at.
+  /// Its result is no longer needed: it ends after the current item.
   package func cancel() { isCancelled.store(true, ordering: .relaxed) }
 
   /// Begins as soon as a thread is free.
   ///
   /// - Parameters:
-  ///   - before: called on that thread first.
-  ///   - onEnd: called on that thread when `end` is there.
+  /// - before: called first, on that thread.
+  /// - onEnd: called on that thread once `end` is set.
   package func start(
     before: (@Sendable () -> Void)? = nil, onEnd: @escaping @Sendable () -> Void
   ) {
@@ -62,8 +62,8 @@ package final class LiveWork: Sendable {
     }
   }
 
-  /// Lets go of steps on a worker's thread: freeing what two roots do not share takes milliseconds
-  /// where much has changed.
+  /// Releases steps on a worker's thread: freeing the parts that two roots do not share takes
+  /// milliseconds after many changes.
   package static func letGo(of steps: consuming [LiveChange]) {
     LiveWorkers.shared.run { [steps] in withExtendedLifetime(steps) {} }
   }
@@ -99,26 +99,27 @@ package protocol LiveItem: Sendable {
   func answer(_ move: LiveMove) throws(StorageError) -> LiveAnswer
 }
 
-/// What became of an item.
+/// The result for an item.
 package struct LiveAnswer: Sendable {
-  /// The source's content at the snapshot; nil where the changes cannot concern it.
+  /// The source's content at the snapshot; nil if the changes cannot affect it.
   package var content: (any LiveContent)?
-  /// What the move did as the reaches see it that were asked for, if there is something to tell.
+  /// The changes of the move for the requested reaches, without those that have nothing to report.
   package var changes: [ObjectIdentifier: LiveChange] = [:]
-  /// These reaches.
+  /// The requested reaches.
   package var reaches: Set<ObjectIdentifier> = []
-  /// The item was what observers have been told, and the answer is what the move made of it.
+  /// Whether the item was content that observers have seen, and the answer is the next step from
+  /// it.
   package var isStep = false
 }
 
-/// What a source needs to be worked out elsewhere.
+/// Computes a source's content elsewhere.
 package struct LiveTask<Model: LiveModel>: LiveItem {
   package enum Kind: Sendable {
-    /// From nothing.
+    /// Evaluates the content anew.
     case evaluate
-    /// Over changes that nobody is told of.
+    /// Follows changes that are not reported.
     case follow(Model.Content)
-    /// From what observers have been told.
+    /// Advances content that observers have seen.
     case step(Model.Content, seen: [ReachPlan])
   }
 
@@ -144,7 +145,7 @@ package struct LiveTask<Model: LiveModel>: LiveItem {
       var answer = LiveAnswer(
         content: nil, reaches: Set(reaches.map { ObjectIdentifier($0) }), isStep: true)
       guard model.hasStep(over: move.changes, seen: reaches) else { return answer }
-      // Observers are told of it in a turn: there the difference is to be known already.
+      // Observers are notified in a turn, where the difference should already be computed.
       var step = try model.advance(&content, over: move)
       for reach in reaches {
         let change = try model.change(&step, &content, move, seen: reach)

@@ -1,8 +1,8 @@
 internal import CTarn
 internal import Glibc
 
-/// The threads that live work runs on: one less than the machine has processors, which leaves one
-/// to the program's own loop, but at least one. A thread exists while something waits for it.
+/// The threads for live work: one less than the machine has processors, which leaves one to the
+/// program's own loop, but at least one. A thread exists while work is waiting.
 ///
 /// Threading: any thread.
 final class LiveWorkers: Sendable {
@@ -16,7 +16,7 @@ final class LiveWorkers: Sendable {
   private static let current = Lock(LiveWorkers())
 
   private struct State {
-    /// The first to come is the last in here.
+    /// In reverse order of arrival.
     var waiting: [@Sendable () -> Void] = []
     var threads = 0
   }
@@ -27,7 +27,7 @@ final class LiveWorkers: Sendable {
 
   private init() {}
 
-  /// Runs it as soon as a thread is free, after those that came before.
+  /// Runs it as soon as a thread is free, after earlier work.
   func run(_ work: @escaping @Sendable () -> Void) {
     let isShortOfThreads = state.withLock { state in
       state.waiting.insert(work, at: 0)
@@ -36,7 +36,7 @@ final class LiveWorkers: Sendable {
       return true
     }
     guard isShortOfThreads, !BackgroundThread.start("tarn-worker", { self.drain() }) else { return }
-    // Without a thread the caller does what waits, unless others are at it.
+    // Without a thread the caller does the waiting work, unless other threads do it.
     let isAlone = state.withLock { state in
       if state.threads == 1 { return true }
       state.threads -= 1
@@ -49,7 +49,7 @@ final class LiveWorkers: Sendable {
     while let work = next() { work() }
   }
 
-  /// Nil, and the thread ends, when nothing waits.
+  /// Nil, and the thread ends, when no work is waiting.
   private func next() -> (@Sendable () -> Void)? {
     state.withLock { state in
       if let next = state.waiting.popLast() { return next }

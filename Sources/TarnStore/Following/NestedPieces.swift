@@ -1,5 +1,5 @@
-/// What ways through a move are put together from: where links lead and stand, and what became of
-/// properties. Collections are compared once each, by the models that observers of them go by.
+/// Builds the parts of paths through a move: the targets and positions of links, and the changes of
+/// properties. Each collection is compared once, by the model that its observers use.
 ///
 /// Threading: confined to one thread at a time.
 final class NestedPieces {
@@ -28,7 +28,7 @@ final class NestedPieces {
 
   // MARK: - Links
 
-  /// The objects that a link leads to, and where in the property.
+  /// The targets of a link, and their positions in the property.
   func targets(
     of object: LinkTarget, through link: LinkStep
   ) throws(StorageError) -> [(LinkTarget, [Spot])] {
@@ -50,7 +50,7 @@ final class NestedPieces {
     return found
   }
 
-  /// The lists and maps within the values of a property, and where they are.
+  /// The lists and maps within the values of a property, and their positions.
   private func nestedCollections(
     of column: ColumnSchema, in object: LinkTarget
   ) throws(StorageError) -> [CollectionID: (kind: CollectionKind, spots: [Spot])] {
@@ -65,7 +65,7 @@ final class NestedPieces {
     return found
   }
 
-  /// Every value of a property, what lies in lists and maps within values included.
+  /// Every value of a property, including those in nested lists and maps.
   private func forEachValue(
     of column: ColumnSchema, in object: LinkTarget,
     _ body: (_ value: Value, _ spots: [Spot]) -> Void
@@ -115,7 +115,7 @@ final class NestedPieces {
     switch spot {
     case .element(let place, .map, let position):
       guard let sequence = try move.rows.stored(at: place) else {
-        trap("an entry of a map that is not there: bug in this package")
+        trap("internal error: a map entry is missing")
       }
       return .key(try sequence.key(at: position))
     case .element(let place, let kind, let position):
@@ -136,8 +136,8 @@ final class NestedPieces {
 
   // MARK: - Changes
 
-  /// What became of a property that was set: more than one change where that was in lists and maps
-  /// within its value.
+  /// The changes of a property that was set: more than one if lists and maps within its value
+  /// changed.
   func changes(
     of spot: Sight.Spot, in object: LinkTarget, behind steps: [NestedWay.Step]
   ) throws(StorageError) -> [NestedWay] {
@@ -167,7 +167,7 @@ final class NestedPieces {
     return ways
   }
 
-  /// The lists and maps within a property's value that were there before and have changed.
+  /// The nested lists and maps of a property's value that existed before and have changed.
   private func changedWithin(
     _ column: ColumnSchema, _ object: LinkTarget
   ) throws(StorageError) -> [(CollectionID, CollectionKind, [Spot])] {
@@ -215,7 +215,7 @@ final class NestedPieces {
     return made
   }
 
-  /// How the objects moved that link to one.
+  /// How the objects that link to one moved.
   private func originMove(
     of target: LinkTarget, in id: ClassID, through column: ColumnID
   ) throws(StorageError) -> EditScript {
@@ -231,8 +231,7 @@ final class NestedPieces {
 }
 
 extension ClassChanges {
-  /// The lists and maps within the values of a property whose positions are not what they were, or
-  /// of which one was set.
+  /// The nested lists and maps of a property whose elements moved or were set.
   fileprivate func nestedChanges(_ column: ColumnID, _ key: ObjectKey) -> [CollectionID] {
     let first = SequenceName(column: column, key: key)
     let start = sequences.partitioningIndex { $0.name >= first }

@@ -1,22 +1,22 @@
-/// What has changed behind the elements of a collection between two states, found by walking down
+/// Finds what has changed behind the elements of a collection between two states, by walking down
 /// from one element at a time.
 ///
-/// Reads what it needs when it is asked, and holds both states for that. The links are those of
-/// the newer one: where one was taken away, the object that had it was set itself.
+/// Reads on demand, and holds both states for that. The links are those of the newer state: if one
+/// was removed, the object that had it was itself modified.
 ///
-/// A walk goes only where something changed: a class is passed by if nothing that is looked at lies
-/// behind it, and whether anything lies behind an object is found out once. Where objects link to
-/// each other in circles there can be too many ways to list; the search ends after a fixed amount
-/// of work, but never without the shortest way.
+/// A walk only follows links that can lead to a change: a class is skipped if nothing that is
+/// observed lies behind it, and whether something lies behind an object is determined once. Cyclic
+/// links can have too many paths to list; the search ends after a fixed amount of work, but always
+/// finds the shortest path.
 ///
 /// Threading: confined to one thread at a time.
 package final class NestedWalk {
-  /// No more ways than that are told of one element.
+  /// The most paths reported for one element.
   package static let waysMax = 1_000
-  /// The search for more ways ends after so many looks at an object on a way.
+  /// The search for more paths ends after that many visits of objects.
   private static let looksMax = 1_000_000
 
-  /// Where a walk has come to.
+  /// A position of the walk.
   private struct Stand: Hashable {
     let object: LinkTarget
     let outlook: Sight.Outlook
@@ -26,12 +26,12 @@ package final class NestedWalk {
   private let sight: Sight
   /// The collection, if it is a list, set or map.
   private let sequence: SequenceModel?
-  /// Whether something has changed there or behind it, on the ways that are looked along.
+  /// Whether something has changed there or behind it, on the observed paths.
   private var leading: [Stand: Bool] = [:]
-  /// The same for objects that are some links away.
+  /// The same for objects some links away.
   private var nearest: NearestChange
 
-  /// - Returns: nil if a migration lies between the states: nobody knows what it changed.
+  /// - Returns: nil if a migration lies between the states: its changes are unknown.
   package init?(
     from former: PastState, to state: PastState, _ reach: Reach, in sequence: SequenceModel?
   ) throws(StorageError) {
@@ -52,7 +52,7 @@ package final class NestedWalk {
     (self.pieces, self.sight, self.sequence) = (pieces, sight, sequence)
   }
 
-  /// True if an element that is at a position of a list now was put there, whatever there was.
+  /// True if the element at a position of a list was set, whatever was there before.
   package func wasSet(at position: Int) throws(StorageError) -> Bool {
     guard let sequence else { return false }
     return try pieces.step(of: sequence.place, sequence.kind).wasSet(at: position)
@@ -69,14 +69,14 @@ package final class NestedWalk {
 
   // MARK: - Walking
 
-  /// A way as far as it has been walked.
+  /// A path as far as it has been walked.
   private struct Way {
     var end: Stand
     var steps: [NestedWay.Step] = []
     var passed: [LinkTarget]
   }
 
-  /// The ways from an object to what has changed, the shorter ones first.
+  /// The paths from an object to changes, shorter ones first.
   package func ways(from object: LinkTarget) throws(StorageError) -> [NestedWay] {
     var found: [NestedWay] = []
     let start = Stand(object: object, outlook: sight.outlook)
@@ -95,8 +95,8 @@ package final class NestedWalk {
     return found.isEmpty ? try shortestWays(from: start) : found
   }
 
-  /// The ways that are longer by one link: of those whose end has changed, and of those that only
-  /// lead on, not more than anybody is told.
+  /// The paths that are longer by one link: those whose end has changed, and as many of those that
+  /// only lead on as can be reported.
   private func goingOn(_ level: [Way], _ looks: inout Int) throws(StorageError) -> [Way] {
     var next: [Way] = []
     var (changed, others) = (0, 0)
@@ -122,7 +122,7 @@ package final class NestedWalk {
     return next
   }
 
-  /// The changes at the end of one of the shortest ways.
+  /// The changes at the end of one of the shortest paths.
   private func shortestWays(from start: Stand) throws(StorageError) -> [NestedWay] {
     var way = Way(end: start, passed: [start.object])
     while let distance = nearest.knownDistance(of: way.end.object), distance > 0 {
@@ -150,14 +150,14 @@ package final class NestedWalk {
     return false
   }
 
-  /// A position that is looked behind, and what is left to look at from there.
+  /// A position to search behind, and the links that remain to be searched from there.
   private struct Search {
     let stand: Stand
     var rest: [Stand]
   }
 
-  /// True if an object has changed, or something behind it that is looked at. Goes as deep as the
-  /// links do, and so keeps a stack of its own.
+  /// True if an object, or something observed behind it, has changed. It goes as deep as the links
+  /// do, so it uses an explicit stack.
   private func leads(_ stand: Stand) throws(StorageError) -> Bool {
     if case .links(let left) = stand.outlook {
       return try nearest.isNear(stand.object, within: left)

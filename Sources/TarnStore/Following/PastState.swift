@@ -1,9 +1,9 @@
-/// A state that an instance has shown, or that lies between two commits of one transaction.
+/// A former state of an instance, or one between two commits of one transaction.
 package enum PastState {
   case version(Snapshot)
   case between(StateBetween)
 
-  /// What is there.
+  /// The rows of that state.
   package func rows() throws(StorageError) -> StoreRows {
     switch self {
     case .version(let snapshot): StoreRows(try SnapshotReader(snapshot))
@@ -12,17 +12,17 @@ package enum PastState {
   }
 }
 
-/// A state after some of the commits that share a transaction. Nobody but the instance that made
-/// them has seen it; in the file there is only what all of them left.
+/// A state after some of the commits that share a transaction. Only the instance that made them has
+/// seen it; the file has only the final state.
 package final class StateBetween {
   package let session: WriteSession
-  /// What the commits after it changed, up to the version that all of them made.
+  /// The changes of the later commits, up to the version that all of them made.
   private let rest: ChangeSet
 
   /// - Parameters:
-  ///   - session: what the write had become by then, which nobody changes any more.
-  ///   - whole: the same when it was committed.
-  ///   - version: what that made.
+  /// - session: the write at that state, which is no longer changed.
+  /// - whole: the write when it was committed.
+  /// - version: the committed version.
   package init(_ session: WriteSession, of whole: WriteSession, upTo version: Version) {
     self.session = session
     rest = whole.recorder.changeSet(
@@ -32,21 +32,21 @@ package final class StateBetween {
   package var rows: StoreRows { StoreRows(session.reader, session) }
   package var position: ChangeRecorder.Position { session.recorder.position }
 
-  /// What had changed by then since an earlier version.
+  /// The changes from an earlier version to this state.
   fileprivate func changes(since former: Snapshot) throws(StorageError) -> ChangeSet {
     let base = session.base
     let noted = session.recorder.changes(since: .start, upTo: position, over: base.version)
     return try ChangeLog.changes(from: former, to: base).merging(noted)
   }
 
-  /// What has changed since then, up to a later version.
+  /// The changes from this state to a later version.
   fileprivate func changes(upTo later: Snapshot) throws(StorageError) -> ChangeSet {
     let others = try ChangeLog.changes(
       after: rest.to, upTo: later.version, in: later.transaction)
     return rest.merging(others)
   }
 
-  /// What has changed since then, up to a later one.
+  /// The changes from this state to a later one.
   fileprivate func changes(upTo later: StateBetween) throws(StorageError) -> ChangeSet {
     let base = later.session.base
     if base.version == session.base.version {
@@ -59,7 +59,7 @@ package final class StateBetween {
 }
 
 extension ChangeLog {
-  /// Everything that changed from one state to a later one.
+  /// All changes from one state to a later one.
   static func changes(
     from former: PastState, to later: PastState
   ) throws(StorageError) -> ChangeSet {

@@ -1,5 +1,5 @@
-/// What results show: rows of a class, or what is found by going over the elements of a collection,
-/// which may be of values; or a window on those.
+/// The content of results: rows of a class, elements of a collection, which may be values, or a
+/// window on either.
 package enum ResultModel: LiveModel {
   case query(CompiledQuery)
   case elements(ElementsModel)
@@ -151,7 +151,7 @@ package enum ResultModel: LiveModel {
     if case .root(let root) = content { .rows(root) } else { .count(content.count) }
   }
 
-  /// What `changes` made of rows that nobody was told of.
+  /// The change of rows over `changes` that were not followed.
   package func difference(
     _ old: ResultRows, _ new: ResultRows, over changes: ChangeSet, _ rows: StoreRows,
     seen reach: ReachPlan
@@ -170,7 +170,7 @@ package enum ResultModel: LiveModel {
   }
 
   private static func trapMixed() -> Never {
-    trap("rows of two kinds of one query: bug in this package")
+    trap("internal error: two kinds of rows from one query")
   }
 
   // MARK: - Costs
@@ -205,14 +205,14 @@ package enum ResultModel: LiveModel {
     }
   }
 
-  // MARK: - For who asks more of a query
+  // MARK: - The query
 
-  /// What is asked of objects. Traps for values.
+  /// The query for objects. Traps for values.
   package var query: CompiledQuery {
     switch self {
     case .query(let query): query
     case .elements(let model): model.query
-    case .values: trap("values are no objects: bug in this package")
+    case .values: trap("internal error: values are not objects")
     case .window(let model): model.whole.query
     }
   }
@@ -222,7 +222,7 @@ package enum ResultModel: LiveModel {
     if case .query(let query) = self { query.isUnfiltered } else { false }
   }
 
-  /// The rows where there are none.
+  /// The rows of no elements.
   package var nothing: ResultRows {
     switch self {
     case .query: .root(OrderedRoot(keyed: KeySet()))
@@ -234,7 +234,7 @@ package enum ResultModel: LiveModel {
 }
 
 extension ResultModel {
-  /// How the rows are found and kept, a line for each step.
+  /// How the rows are found and maintained, one line per step.
   package func explanation(_ rows: StoreRows) throws(StorageError) -> [String] {
     switch self {
     case .query(let query):

@@ -1,4 +1,4 @@
-/// The rows of results at a moment, in their order.
+/// The ordered rows of results at one version.
 package enum ResultRows: LiveContent {
   case root(OrderedRoot)
   case elements(ElementsModel.Content)
@@ -23,7 +23,7 @@ package enum ResultRows: LiveContent {
     }
   }
 
-  /// The elements of results that are no objects; nil for objects.
+  /// The elements of results of values; nil for objects.
   package var values: ValueRows? {
     switch self {
     case .root, .elements: nil
@@ -32,7 +32,7 @@ package enum ResultRows: LiveContent {
     }
   }
 
-  /// The element at a position if elements are no objects; nil for objects.
+  /// The element at a position, for values; nil for objects.
   package func value(at position: Int) -> Value? {
     switch self {
     case .root, .elements: nil
@@ -45,7 +45,7 @@ package enum ResultRows: LiveContent {
     switch self {
     case .root(let root): root.key(at: position)
     case .elements(let content): content.rows.key(at: position)
-    case .values: trap("values have no keys: bug in this package")
+    case .values: trap("internal error: values have no keys")
     case .window(let content): content.key(at: position)
     }
   }
@@ -54,7 +54,7 @@ package enum ResultRows: LiveContent {
     switch self {
     case .root(let root): root.keys(in: range)
     case .elements(let content): content.rows.keys(in: range)
-    case .values: trap("values have no keys: bug in this package")
+    case .values: trap("internal error: values have no keys")
     case .window(let content): content.keys(in: range)
     }
   }
@@ -69,7 +69,7 @@ package enum ResultRows: LiveContent {
     }
   }
 
-  /// No object is among them twice.
+  /// Whether each object occurs only once.
   var isOfDistinctObjects: Bool { if case .root = self { true } else { false } }
 
   /// The objects, each once, in any order.

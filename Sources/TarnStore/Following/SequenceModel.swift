@@ -1,19 +1,19 @@
 /// A list, set or map.
 ///
-/// What a step means is read off while the snapshots of both its ends are held: positions from the
-/// scripts in the change set, values of sets and keys of maps from the two states. Nothing of a
-/// snapshot is kept beyond that.
+/// A step is interpreted while the snapshots of both its ends are held: positions from the scripts
+/// in the change set, values of sets and keys of maps from the two states. Nothing of a snapshot is
+/// kept beyond that.
 package struct SequenceModel: LiveModel {
   package struct Content: LiveContent {
     package internal(set) var isOwnerGone: Bool
     package internal(set) var count: Int
-    /// Where objects are among the elements.
+    /// Finds the positions of objects among the elements.
     var finder: ElementFinder
   }
 
   package let place: SequencePlace
   package let kind: CollectionKind
-  /// Of mixed values they are all, for those may be objects of any.
+  /// All classes for mixed values, which may be objects of any class.
   package let elementClasses: Set<ClassID>
   private let target: ClassID?
 
@@ -79,18 +79,18 @@ package struct SequenceModel: LiveModel {
   // MARK: - Steps
 
   package struct Step {
-    /// How elements moved or were set; nil if not at all.
+    /// How elements moved or were set; nil if they were not.
     fileprivate let script: EditScript?
-    /// The sequence before, if anything moved; and now, if it is there.
+    /// The sequence before, if anything moved, and now, if it exists.
     fileprivate let old: StoredSequence?
     fileprivate let now: StoredSequence?
-    /// What it is to those who see no element modified, once somebody has asked.
+    /// The change for observers that see no element modified, once it was computed.
     fileprivate var unmodified: LiveChange??
 
-    /// Where an element was that is at a position now; nil if it was not there.
+    /// The old position of an element; nil if it was inserted.
     func oldPosition(of new: Int) -> Int? { script.map { $0.oldPosition(of: new) } ?? new }
 
-    /// True if what is at a position now was put there.
+    /// True if the element at a position was set.
     func wasSet(at new: Int) -> Bool {
       guard let script else { return false }
       return script.modified.contains(ObjectKey(Int64(new))) || script.oldPosition(of: new) == nil
@@ -134,7 +134,7 @@ package struct SequenceModel: LiveModel {
     return change
   }
 
-  /// The script, if it leads from the one state to the other; else the one that replaces all.
+  /// The script, if it fits both states; otherwise one that replaces everything.
   private func checked(
     _ script: EditScript?, from old: StoredSequence?, to now: StoredSequence,
     _ changes: ChangeSet
@@ -145,7 +145,7 @@ package struct SequenceModel: LiveModel {
     return try keepingRepeats(fitting, old, now, changes)
   }
 
-  /// Where the objects are whose data changed.
+  /// The positions of objects whose data changed.
   private func modifiedPositions(
     _ finder: inout ElementFinder, _ move: LiveMove, _ now: StoredSequence?, _ reach: ReachPlan
   ) throws(StorageError) -> KeySet {
@@ -157,8 +157,9 @@ package struct SequenceModel: LiveModel {
     return try finder.positions(of: concerned, in: now)
   }
 
-  /// A value that went and came within the step stayed, and is modified if it came in another form,
-  /// such as 1 as 1.0. An object that was deleted did not stay: one with its key now is another.
+  /// A value that was removed and inserted again within the step has stayed. It is modified if its
+  /// form changed, such as from 1 to 1.0. A deleted object has not stayed: one with the same key is
+  /// another object.
   private func keepingRepeats(
     _ script: EditScript, _ old: StoredSequence, _ now: StoredSequence, _ changes: ChangeSet
   ) throws(StorageError) -> EditScript {
@@ -233,7 +234,7 @@ extension CompiledQuery {
     do {
       try self.init(.constant(true), [], on: id, schema)
     } catch {
-      trap("a query for everything: \(error): bug in this package")
+      trap("internal error: a query for all objects failed: \(error)")
     }
   }
 }

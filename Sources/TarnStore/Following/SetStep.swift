@@ -1,18 +1,18 @@
-/// What one step did to a set: how positions moved, and the values that went and came. A value
-/// that goes in one step and comes back in a later one has stayed.
+/// The change of a set in one step: how positions moved, and the values removed and inserted. A
+/// value that is removed in one step and inserted in a later one has stayed.
 package struct SetStep: Sendable {
-  /// A value and where it was or is.
+  /// A value and its old or new position.
   struct PositionedValue: Sendable {
     var position: Int
     var value: Value
   }
 
   var script: EditScript
-  /// What went, at old positions, and what came, at new ones; ascending.
+  /// Removed values at old positions, and inserted ones at new positions; ascending.
   var removed: [PositionedValue] = []
   var added: [PositionedValue] = []
 
-  /// This step and the next one as one.
+  /// This step and the next one, merged.
   func merging(_ later: SetStep) -> SetStep {
     let steps = [self, later]
     var all = SetStep(script: script.composing(later.script))
@@ -37,8 +37,8 @@ package struct SetStep: Sendable {
     return changes
   }
 
-  /// An object that went and came back may have changed meanwhile, and a number may be there in
-  /// another form.
+  /// An object that was removed and inserted again may have changed meanwhile, and a number may
+  /// have changed its form.
   private static func leaveOutRepeats(_ changes: inout IndexChanges, _ steps: [SetStep]) {
     if changes.deletions.isEmpty || changes.insertions.isEmpty { return }
     let removed = changes.deletions.map {
@@ -52,7 +52,7 @@ package struct SetStep: Sendable {
       changes.insertions.remove(at: new)
       switch removed[old].value {
       case .link, .object: break
-      // What came back may be the same number in another form.
+      // The same number may have been inserted in another form.
       case let value: if value == added[new].value { continue }
       }
       changes.modifications.append(removed[old].position)
@@ -62,7 +62,7 @@ package struct SetStep: Sendable {
     changes.modificationsNew.sort()
   }
 
-  /// The positions in both of the values that are in both; both are in the order of a set.
+  /// The positions in both of the values that are in both; both are in the set's order.
   static func common(_ a: [PositionedValue], _ b: [PositionedValue]) -> [(Int, Int)] {
     var pairs: [(Int, Int)] = []
     var (i, j) = (0, 0)
@@ -75,7 +75,7 @@ package struct SetStep: Sendable {
     return pairs
   }
 
-  /// The element that was at a position before the steps and is not there after them.
+  /// The element at a position before the steps that was removed by them.
   private static func removedValue(_ position: Int, _ steps: [SetStep]) -> Value {
     var position = position
     for step in steps {
@@ -84,10 +84,10 @@ package struct SetStep: Sendable {
       }
       position = next
     }
-    trap("what went is there: bug in this package")
+    trap("internal error: a deleted element is present")
   }
 
-  /// The element that is at a position after the steps and was not there before them.
+  /// The element at a position after the steps that was inserted by them.
   private static func addedValue(_ position: Int, _ steps: [SetStep]) -> Value {
     var position = position
     for step in steps.reversed() {
@@ -96,7 +96,7 @@ package struct SetStep: Sendable {
       }
       position = former
     }
-    trap("what came was there: bug in this package")
+    trap("internal error: an inserted element was present before")
   }
 }
 

@@ -1,18 +1,18 @@
-/// What somebody who looks that far looks at: from the objects where it begins on, and from each
-/// link on that leads away from there.
+/// What an observer with a given reach observes: at the first objects, and through each link from
+/// there.
 final class Sight {
-  /// What is looked at from where a walk has come to.
+  /// What is observed from a position of a walk.
   enum Outlook: Hashable {
-    /// Everything that is set there, or so many links away.
+    /// Everything up to that many links away.
     case links(left: Int)
-    /// What lies on some ways, which have that number.
+    /// The properties on some paths, which have that number.
     case ways(Int)
   }
 
   /// A property of an object.
   struct Spot {
     let column: ColumnID
-    /// For what links to the object the class of the origins, which then has the column.
+    /// For backlinks the class of the origins, which then has the column.
     let origin: ClassID?
   }
 
@@ -21,11 +21,12 @@ final class Sight {
     let link: LinkStep
   }
 
-  /// Where everything begins.
+  /// The observation at the start.
   let outlook: Outlook
-  /// No way leads to one object twice; else those ways were gone that somebody has named.
+  /// Whether no path visits an object twice. Paths named by an observer may, because they would be
+  /// lost otherwise.
   let isFreeOfCircles: Bool
-  /// The rests of ways, as many as there are outlooks on them.
+  /// The remaining parts of paths, one entry per `Outlook.ways`.
   private var ways: [[QueryDependency]] = []
   private var numbers: [Turn: Int] = [:]
 
@@ -47,8 +48,8 @@ final class Sight {
     }
   }
 
-  /// The links that are followed from objects of a class, and what is looked at behind them, as far
-  /// as anything there may have changed.
+  /// The links to follow from objects of a class, and what is observed behind them, as far as
+  /// anything there may have changed.
   func links(from id: ClassID, _ outlook: Outlook) -> [(link: LinkStep, beyond: Outlook)] {
     switch outlook {
     case .links(let left):
@@ -81,7 +82,7 @@ final class Sight {
     return .ways(ways.count - 1)
   }
 
-  /// The properties of an object that are looked at and were set, in the order of the columns.
+  /// The observed properties of an object that were set, in the order of the columns.
   func touched(_ object: LinkTarget, _ outlook: Outlook) -> [Spot] {
     guard let own = changes[object.classID] else { return [] }
     switch outlook {
@@ -106,7 +107,7 @@ final class Sight {
     outlook == .links(left: 0) ? changes.contains(id) : leadingClasses.contains(id)
   }
 
-  /// The classes of objects from which links can lead to what has changed, however many.
+  /// The classes of objects from which any number of links can lead to a change.
   private func findLeadingClasses() -> Set<ClassID> {
     let links = schema.schema.classes.flatMap { schema.links(of: $0.id) }
     var found = Set(changes.classes.map(\.id))
@@ -120,7 +121,7 @@ final class Sight {
 }
 
 extension LinkStep {
-  /// The class of the objects that it is followed from, and of those that it leads to.
+  /// The class of the objects at its start, and of those at its end.
   fileprivate var start: ClassID { isBackwards ? target : classID }
   fileprivate var end: ClassID { isBackwards ? classID : target }
 }

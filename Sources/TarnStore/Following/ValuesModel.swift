@@ -1,6 +1,6 @@
-/// The elements of a list, set or map of values in an order of their own.
+/// The elements of a list, set or map of values, sorted or distinct.
 ///
-/// Rows are found by going through the whole collection. When the owner is gone there are none.
+/// Every evaluation reads the whole collection. Without the owner there are no rows.
 package struct ValuesModel: LiveModel {
   package struct Content: LiveContent {
     package internal(set) var isOwnerGone = false
@@ -14,12 +14,12 @@ package struct ValuesModel: LiveModel {
   package let place: SequencePlace
   private let ascending: Bool?
   private let isDistinct: Bool
-  /// Of mixed values: all classes, for they may be objects of any.
+  /// All classes for mixed values, which may be objects of any class.
   package let elementClasses: Set<ClassID>
 
   /// - Parameters:
-  ///   - ascending: whether the least value comes first; nil for the order of the collection.
-  ///   - isDistinct: leaves each value's first element only.
+  /// - ascending: whether the least value comes first; nil for the order of the collection.
+  /// - isDistinct: keeps only the first element of each value.
   package init(
     _ place: SequencePlace, ascending: Bool?, isDistinct: Bool, _ schema: SchemaView
   ) {
@@ -96,7 +96,7 @@ package struct ValuesModel: LiveModel {
 
   package struct Step {
     fileprivate let old: ValueRows
-    /// How elements moved; nil if all are others.
+    /// How elements moved; nil if all are replaced.
     fileprivate let moves: EditScript?
   }
 
@@ -122,7 +122,7 @@ package struct ValuesModel: LiveModel {
     return .news(next.script(from: step.old, along: moves, touched: touched))
   }
 
-  /// Brings rows up to the step. The result is nil if all are others.
+  /// Applies the step to the rows. The result is nil if all rows are replaced.
   private func moveElements(
     _ content: inout Content, _ move: LiveMove
   ) throws(StorageError) -> EditScript? {
@@ -142,7 +142,7 @@ package struct ValuesModel: LiveModel {
     return moves
   }
 
-  /// What `changes` made of rows that nobody was told of.
+  /// The change of rows over `changes` that were not followed.
   func difference(
     _ old: Content, _ new: Content, over changes: ChangeSet, _ rows: StoreRows,
     seen reach: ReachPlan
@@ -151,7 +151,7 @@ package struct ValuesModel: LiveModel {
     return new.rows.script(from: old.rows, along: nil, touched: touched).indexChanges()
   }
 
-  /// Where the elements are that are objects that changed, or others under their keys.
+  /// The positions of elements that are changed objects, or other objects under their keys.
   private func touchedPositions(
     _ changes: ChangeSet, _ rows: StoreRows, _ content: ValueRows, _ reach: ReachPlan
   ) throws(StorageError) -> KeySet {

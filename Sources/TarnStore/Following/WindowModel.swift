@@ -1,13 +1,13 @@
-/// Some of the rows of results, by their positions in the order of all.
+/// A range of the rows of results, by position in the order of all rows.
 ///
-/// For observers all rows are kept in order, as the whole results keep them: a row that leaves the
-/// window may make room for any other. What is told is cut to the window. Who only reads the first
-/// rows of an order gets them without the others.
+/// For observers all rows are kept in order, as for the whole results: any row may replace one that
+/// leaves the window. Changes are clipped to the window. Without observers, reading the first rows
+/// of an order does not produce the others.
 package struct WindowModel: LiveModel {
   package struct Content: LiveContent {
     fileprivate enum Rows {
       case whole(ResultRows)
-      /// Objects that the window shows; of the others nothing is known.
+      /// The objects in the window; the other rows are unknown.
       case part([ObjectKey])
     }
 
@@ -20,7 +20,7 @@ package struct WindowModel: LiveModel {
   }
 
   package let whole: ResultModel
-  /// The positions that are shown, as far as there are so many rows.
+  /// The positions of the window, as far as there are rows.
   package let window: Range<Int>
 
   package init(_ whole: ResultModel, _ window: Range<Int>) {
@@ -39,10 +39,10 @@ package struct WindowModel: LiveModel {
 
   // MARK: - Content
 
-  /// Windows that end farther from the beginning are shown out of all rows.
+  /// Windows that end farther from the start are taken from all rows.
   private static let endMax = 1024
 
-  /// What there is of the whole rows.
+  /// The known part of the rows.
   package func content(of whole: ResultRows) -> Content {
     Content(rows: .whole(whole), window: window)
   }
@@ -54,7 +54,7 @@ package struct WindowModel: LiveModel {
     return Content(rows: .part(Array(first.dropFirst(window.lowerBound))), window: window)
   }
 
-  /// The query of which only the first rows are read; nil if all are.
+  /// The query whose first rows alone are read; nil if all rows are read.
   private var queryForReading: CompiledQuery? {
     guard case .query(let query) = whole, window.upperBound <= Self.endMax else { return nil }
     return query
@@ -72,7 +72,7 @@ package struct WindowModel: LiveModel {
     if content.isOfWhole {
       try whole.follow(&content.whole, over: changes, to: rows)
     } else if isConcerned(by: changes) {
-      // Who reads again and again is better off with rows that follow.
+      // Repeated reads are faster with maintained rows.
       content = try evaluate(rows)
     }
   }
@@ -93,7 +93,7 @@ package struct WindowModel: LiveModel {
 
   package struct Step {
     fileprivate var whole: ResultModel.Step
-    /// Which of all rows were shown.
+    /// The positions of the window before the step.
     fileprivate let former: Range<Int>
   }
 
@@ -119,11 +119,11 @@ package struct WindowModel: LiveModel {
     case .rows(let step): step.script
     case .positions(let script): script
     case .members, .keys, .groups, .derived:
-      trap("rows that are told of as no rows: bug in this package")
+      trap("internal error: a change of rows is of another kind")
     }
   }
 
-  /// What `changes` made of rows that nobody was told of.
+  /// The change of rows over `changes` that were not followed.
   func difference(
     _ old: Content, _ new: Content, over changes: ChangeSet, _ rows: StoreRows,
     seen reach: ReachPlan
@@ -133,11 +133,11 @@ package struct WindowModel: LiveModel {
       .clipped(from: old.range, to: new.range).indexChanges(withMoves: true)
   }
 
-  /// What of all rows is shown, and how it is found by who only reads it.
+  /// Which of all rows are shown, and how they are found without observers.
   func explanation(_ rows: StoreRows) throws(StorageError) -> [String] {
-    if window.isEmpty { return ["show: none of them"] }
+    if window.isEmpty { return ["show: none"] }
     let last = window.upperBound == .max ? "on" : "to \(window.upperBound - 1)"
-    let shown = "show: of these, in their order, positions \(window.lowerBound) \(last)"
+    let shown = "show: in this order, positions \(window.lowerBound) \(last)"
     let read = try queryForReading?.explanation(ofFirst: window.upperBound, rows)
     return [shown, read].compactMap(\.self)
   }
@@ -156,21 +156,21 @@ package struct WindowModel: LiveModel {
 }
 
 extension WindowModel.Content {
-  /// A step can begin from it.
+  /// Whether a step can begin from it.
   var isOfWhole: Bool { if case .whole = rows { true } else { false } }
 
   /// All rows.
   var whole: ResultRows {
     get {
       guard case .whole(let all) = rows else {
-        trap("a part of the rows for all of them: bug in this package")
+        trap("internal error: all rows are needed, but only a part is known")
       }
       return all
     }
     set { rows = .whole(newValue) }
   }
 
-  /// Which of all rows are shown.
+  /// The positions shown among all rows.
   var range: Range<Int> { window.clamped(to: 0..<whole.count) }
 
   var count: Int {
@@ -180,7 +180,7 @@ extension WindowModel.Content {
     }
   }
 
-  /// The elements if they are no objects; nil for objects.
+  /// The elements, for values; nil for objects.
   var values: ValueRows? { isOfWhole ? whole.values?[range] : nil }
 
   func value(at position: Int) -> Value? {
@@ -213,14 +213,14 @@ extension WindowModel.Content {
 }
 
 extension ResultStep {
-  /// The difference of a window on the rows, as positions in it.
+  /// The change of a window on the rows, as positions in it.
   package func difference(of window: Range<Int>) -> IndexChanges {
     let (old, new) = (before.count, after.count)
     return script.clipped(from: window.clamped(to: 0..<old), to: window.clamped(to: 0..<new))
       .indexChanges(withMoves: true)
   }
 
-  /// The difference as a script.
+  /// The change as a script.
   fileprivate var script: EditScript {
     EditScript(difference(), oldCount: before.count, newCount: after.count) { position in
       modified.contains(after.key(at: position))

@@ -128,7 +128,7 @@ enum EndOrder {
     switch value {
     case .int(let value): narrow(value)
     case .double(let value): narrow(value)
-    default: trap("a value of another type than its column's: bug in this package")
+    default: trap("internal error: a value of another type than its column's")
     }
   }
 
@@ -137,7 +137,7 @@ enum EndOrder {
     case .date(let date):
       UInt128(narrow(date.seconds)) << 32 | UInt128(UInt32(bitPattern: date.nanoseconds))
     case .decimal(let number): number.order.bits
-    default: trap("a value of another type than its column's: bug in this package")
+    default: trap("internal error: a value of another type than its column's")
     }
   }
 

@@ -51,7 +51,7 @@ package final class GroupQuery: Sendable {
     guard path.type != .link else {
       throw PredicateError(
         "cannot group by property '\(Operand.path(names))' of class "
-          + "'\(schema[path.classID]?.name ?? "")': it is a link; name a property behind it")
+          + "'\(schema[path.classID]?.name ?? "")': it is a link; name a property of its target")
     }
     return path
   }

@@ -10,7 +10,7 @@ extension GroupValue: Comparable {
     // Of one column only null is there beside texts.
     case (.scalar, .bytes): true
     case (.bytes, .scalar): false
-    case (.any, _), (_, .any): trap("groups by a column of any type: bug in this package")
+    case (.any, _), (_, .any): trap("internal error: groups by a mixed column")
     }
   }
 

@@ -1,6 +1,6 @@
 extension IndexPage {
-  /// How many entries, from entry `low` on counted from 0, lie before the cut: those less than
-  /// (key, object), and with `after` also the one that equals it.
+  /// The number of entries before the cut, counted from entry `low`: those less than (key, object),
+  /// and with `after` also the equal one.
   func position(
     of key: UnsafeRawBufferPointer, _ object: ObjectKey, after: Bool, from low: Int = 0
   ) throws(StorageError) -> Int {
@@ -8,7 +8,7 @@ extension IndexPage {
     let prefix = unsafe UnsafeRawBufferPointer(
       start: base + Self.headerByteCount, count: prefixCount)
     let order = unsafe compareBytes(UnsafeRawBufferPointer(rebasing: key[..<shared]), prefix)
-    // Shorter than the prefix and equal as far as it goes sorts before all entries, too.
+    // A key that is shorter than the prefix and equal so far also sorts before all entries.
     if order != 0 { return order < 0 ? low : count }
     let rest = unsafe UnsafeRawBufferPointer(rebasing: key[shared...])
     if rest.count == suffixWidth, suffixWidth <= 8 {
@@ -24,7 +24,7 @@ extension IndexPage {
     }
   }
 
-  /// Short suffixes of one length compare as numbers; that takes no branch that depends on them.
+  /// Short suffixes of one length compare as numbers, without branches that depend on them.
   private func position(
     ofNumber wanted: UInt64, _ object: ObjectKey, after: Bool, from low: Int
   ) -> Int {
@@ -32,7 +32,7 @@ extension IndexPage {
     guard start < count, suffixNumber(start) == wanted, object > .smallest || after else {
       return start
     }
-    // Entries of one value lie in the order of the objects.
+    // Entries of one value are in the order of the objects.
     guard objectKey(start) < object || (after && objectKey(start) == object) else { return start }
     let end = (start..<count).firstIndexWithoutBranches { suffixNumber($0) <= wanted }
     let limit = after && object < .largest ? ObjectKey(object.rawValue + 1) : object
@@ -40,8 +40,8 @@ extension IndexPage {
     return (start..<end).firstIndexWithoutBranches { objectKey($0) < limit }
   }
 
-  /// A suffix of at most eight bytes as a number in the same order: read as the last of the eight
-  /// bytes that end where it does, which never start before the page.
+  /// A suffix of at most eight bytes as a number in the same order: the last bytes of the eight
+  /// that end where it does, which never start before the page.
   @inline(__always)
   private func suffixNumber(_ index: Int) -> UInt64 {
     assert(suffixWidth >= 0 && suffixWidth <= 8)

@@ -1,12 +1,12 @@
 internal import CTarn
 
-/// A view of one page of a packed index: sorted entries (order key, object key), without what
-/// they have in common. Little endian, nothing aligned:
+/// A view of one page of a packed index: sorted entries (order key, object key), with their common
+/// prefix stored once. Little endian and unaligned:
 ///
 ///      0  u8   format, 1
 ///      1  u8   flags: 1 suffixes have different lengths
 ///      2  u16  entries, 1...2048
-///      4  u16  bytes in all
+///      4  u16  total bytes
 ///      6  u8   length of the prefix that all order keys share
 ///      7  u8   length of every suffix; 0 if they differ
 ///      8  u32  checksum (CRC-32C) of the bytes from 12 on
@@ -15,9 +15,9 @@ internal import CTarn
 ///     16  i64  object key base
 ///     24  ...  prefix; if lengths differ a u16 end for each suffix; suffixes; object keys
 ///
-/// `init(validating:)` looks at the header only, in constant time; what an entry points to is
-/// looked at when it is read. So no read leaves the bytes, whatever they hold. Sums are checked
-/// before a page is edited, not at every read. The view does not own the bytes.
+/// `init(validating:)` checks only the header, in constant time; an entry is checked when it is
+/// read. So no read leaves the bytes, whatever they contain. Checksums are verified before a page
+/// is edited, not at every read. The view does not own the bytes.
 @safe struct IndexPage {
   static let byteCountMax = 4_080
   static let entryCountMax = 2_048
@@ -28,7 +28,7 @@ internal import CTarn
   let byteCount: Int
   let count: Int
   let prefixCount: Int
-  /// Length of every suffix, or -1 if they differ.
+  /// The length of every suffix, -1 if they differ.
   let suffixWidth: Int
   let keyWidth: Int
   let keyBase: Int64
@@ -68,7 +68,7 @@ internal import CTarn
       keysStart = unsafe suffixStart + Self.u16(base, suffixStart - 2)
     }
     guard keysStart + count * keyWidth == byteCount else {
-      throw Self.damaged("its tables do not fill it")
+      throw Self.damaged("its tables are too short")
     }
   }
 
@@ -78,15 +78,15 @@ internal import CTarn
       detail: "A page of an index is damaged: \(detail).")
   }
 
-  /// Checks what only an edit needs to know: the sum, and that every suffix lies in the page. A
-  /// damaged page that was edited would get a right sum and hide the damage.
+  /// The additional checks before an edit: the checksum, and that every suffix is in the page.
+  /// Editing a damaged page would give it a valid checksum and hide the damage.
   func verify() throws(StorageError) {
     let sum = unsafe tarn_crc32c(base + Self.checkedFrom, byteCount - Self.checkedFrom)
     let stored = unsafe base.loadUnaligned(fromByteOffset: 8, as: UInt32.self)
     guard sum == UInt32(littleEndian: stored) else { throw Self.damaged("its checksum is wrong") }
     guard isVariable else { return }
-    // A length below zero wraps around and is too long as well. No way out inside the loop, so
-    // that the compiler makes it wide.
+    // A negative length wraps around and is too long as well. No exit from the loop, so that the
+    // compiler vectorizes it.
     let ends = unsafe base + endsStart
     var longest = unsafe UInt16(littleEndian: ends.loadUnaligned(as: UInt16.self))
     for offset in stride(from: 2, to: 2 * count, by: 2) {
@@ -125,7 +125,7 @@ internal import CTarn
     return ObjectKey(keyBase &+ Int64(bitPattern: offset))
   }
 
-  /// Where the suffix of that entry starts and how long it is.
+  /// The start and length of that entry's suffix.
   @inline(__always)
   func suffix(_ index: Int) throws(StorageError) -> (start: Int, count: Int) {
     assert(index >= 0 && index < count)
@@ -134,12 +134,12 @@ internal import CTarn
     let end = unsafe Self.u16(base, endsStart + 2 * index)
     guard start <= end, suffixStart + end <= keysStart,
       prefixCount + end - start <= OrderKey.byteCountMax
-    else { throw Self.damaged("a key leaves the page") }
+    else { throw Self.damaged("a key extends past the page") }
     return (suffixStart + start, end - start)
   }
 
-  /// Writes the whole order key of an entry into `target`, which has room for the longest one,
-  /// and returns its length.
+  /// Writes the whole order key of an entry into `target`, which has room for the longest one, and
+  /// returns its length.
   func copyOrderKey(
     _ index: Int, to target: UnsafeMutableRawPointer
   ) throws(StorageError) -> Int {

@@ -1,15 +1,15 @@
-/// One change to a page, with its position among the entries that the page had before.
+/// One change of a page, with its position among the page's former entries.
 struct IndexPageEdit {
   var position: Int
-  /// The number of the change among all.
+  /// The index of the change among all changes.
   var change: Int
-  /// True for an entry that goes in before `position`, false for the removal of the one there.
+  /// True to insert before `position`, false to remove the entry there.
   var isInsertion: Bool
 }
 
 extension IndexPage {
-  /// The changes of that range that alter this page. An addition of what is there and a removal
-  /// of what is not are none.
+  /// The changes of that range that alter this page. Adding an existing entry or removing a missing
+  /// one does not.
   func edits(
     _ changes: SortedChanges, _ range: Range<Int>, into edits: inout [IndexPageEdit]
   ) throws(StorageError) {
@@ -27,8 +27,8 @@ extension IndexPage {
     }
   }
 
-  /// How long this page will be with those edits if its prefix and widths stay, or nil if an
-  /// edit does not fit them or the page. Removals alone always fit, unless they leave nothing.
+  /// The length of this page with those edits if its prefix and widths stay, nil if an edit does
+  /// not fit them or the page. Removals alone always fit, unless nothing remains.
   func splicedByteCount(_ edits: [IndexPageEdit], _ changes: SortedChanges) -> Int? {
     var size = byteCount
     var entries = count
@@ -53,7 +53,7 @@ extension IndexPage {
     return size
   }
 
-  /// True if the width of this page's object keys holds that one as well.
+  /// True if the width of this page's object keys also fits that one.
   private func fits(_ object: ObjectKey, at position: Int, _ entries: Int) -> Bool {
     guard object.rawValue >= keyBase else { return false }
     let offset = UInt64(bitPattern: object.rawValue &- keyBase)
@@ -64,8 +64,8 @@ extension IndexPage {
     }
   }
 
-  /// Writes this page with those edits, for which `splicedByteCount` found a length: runs of
-  /// entries are copied as they are.
+  /// Writes this page with those edits, for which `splicedByteCount` returned a length. Runs of
+  /// kept entries are copied unchanged.
   func splice(
     _ edits: [IndexPageEdit], _ changes: SortedChanges, byteCount newByteCount: Int,
     to target: UnsafeMutableRawPointer
@@ -100,7 +100,7 @@ extension IndexPage {
       unsafe IndexPageEncoder.storeOffset(offset, width: keyWidth, target + cursor)
       cursor += keyWidth
     }
-    require(cursor == newByteCount, "a spliced page has another length than predicted")
+    require(cursor == newByteCount, "a spliced page must have the predicted length")
     unsafe IndexPageEncoder.writeHeader(
       target, count: newCount, byteCount: cursor, prefixCount: prefixCount,
       suffixWidth: suffixWidth, keyWidth: keyWidth, keyBase: keyBase)
@@ -131,8 +131,8 @@ extension IndexPage {
     }
   }
 
-  /// Goes through what the page will hold: runs of kept entries, each followed by the number of
-  /// an added change or nil.
+  /// Walks the new contents of the page: runs of kept entries, each followed by the index of an
+  /// added change or nil.
   func walk(
     _ edits: [IndexPageEdit], _ body: (Range<Int>, Int?) throws(StorageError) -> Void
   ) throws(StorageError) {

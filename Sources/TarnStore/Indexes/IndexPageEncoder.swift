@@ -1,18 +1,18 @@
 internal import CTarn
 
-/// An entry in memory: its order key lies in memory that somebody else owns.
+/// An entry in memory, whose order key is in memory owned elsewhere.
 @unsafe struct IndexItem {
   var key: UnsafeRawBufferPointer
   var object: ObjectKey
 }
 
-/// What has to be known of a run of sorted entries to say how many bytes a page of them takes:
-/// kept up to date entry by entry.
+/// The facts about a run of sorted entries that determine the size of a page of them, updated with
+/// each entry.
 struct IndexPageShape {
   private(set) var count = 0
   private(set) var prefixCount = 0
   private var lengthSum = 0
-  /// Length of every key, or -1 if they differ.
+  /// The length of every key, -1 if they differ.
   private var commonLength = 0
   private(set) var objectMin = Int64.max
   private var objectMax = Int64.min
@@ -32,7 +32,7 @@ struct IndexPageShape {
     return IndexPage.headerByteCount + prefixCount + suffixes + count * keyWidth
   }
 
-  /// Takes up the entry that follows those so far; `first` is the first of them.
+  /// Adds the next entry; `first` is the first entry.
   @inline(__always)
   mutating func add(_ item: IndexItem, after first: IndexItem) {
     let length = unsafe item.key.count
@@ -53,7 +53,7 @@ struct IndexPageShape {
   }
 }
 
-/// How many bytes two keys have in common at their beginning, at most `limit`.
+/// The length of the common prefix of two keys, at most `limit`.
 @inline(__always)
 func sharedPrefixCount(
   _ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer, limit: Int
@@ -71,15 +71,15 @@ func sharedPrefixCount(
 }
 
 enum IndexPageEncoder {
-  /// Where to cut sorted entries into pages: the end of each run.
+  /// Where to split sorted entries into pages: the end of each run.
   ///
   /// With `filling` every page but the last is full, which suits entries that arrive in order;
-  /// else the pages are about equally long, so that each has room for more.
+  /// otherwise the pages are about equally long, so that each has room for more.
   static func cuts(_ items: UnsafeBufferPointer<IndexItem>, filling: Bool) -> [Int] {
     let greedy = unsafe cuts(items, shareMax: Int.max)
     guard greedy.count > 1, !filling, let first = unsafe items.first, let last = unsafe items.last
     else { return greedy }
-    // What an entry weighs: the part of its key that differs within the run, and its object key.
+    // The weight of an entry: the part of its key that differs within the run, and its object key.
     let shared = unsafe sharedPrefixCount(first.key, last.key, limit: OrderKey.byteCountMax)
     let weight = unsafe items.reduce(0) { unsafe $0 + $1.key.count - shared + 4 }
     return unsafe cuts(items, shareMax: weight / greedy.count + 1, shared: shared)

@@ -3,7 +3,7 @@
 ///     0x30 [class u32][column u16][order key, 00 as 00 ff, ended by 00 00][object key u64]
 ///     0x55 [class u32][rule u16]  the same for a unique rule
 ///
-/// The escape keeps the order of (order key, object key) although order keys differ in length.
+/// The escape preserves the order of (order key, object key) for order keys of different lengths.
 /// An index without entries has no page.
 struct IndexPageKey: Comparable, Sendable {
   private static let headByteCount = 7
@@ -12,7 +12,7 @@ struct IndexPageKey: Comparable, Sendable {
   private var storage = InlineArray<288, UInt8>(repeating: 0)
   private var count = headByteCount
 
-  /// What sorts before every page of that index.
+  /// Sorts before every page of that index.
   init(beforeAllOf index: PackedIndex) {
     unsafe withUnsafeMutableBytes(of: &storage) { bytes in
       unsafe bytes[0] = index.tag.rawValue
@@ -23,7 +23,7 @@ struct IndexPageKey: Comparable, Sendable {
     }
   }
 
-  /// What sorts after every page of that index: an order key starts with 00 or 01.
+  /// Sorts after every page of that index: an order key starts with 00 or 01.
   init(afterAllOf index: PackedIndex) {
     self.init(beforeAllOf: index)
     storage[count] = 0xff
@@ -52,7 +52,7 @@ struct IndexPageKey: Comparable, Sendable {
     count = end + 10
   }
 
-  /// A copy of a key that lies in the tree, or nil if it is no key of a page of that index.
+  /// A copy of a key in the tree, nil if it is not the key of a page of that index.
   init?(copying key: UnsafeRawBufferPointer, of index: PackedIndex) {
     guard unsafe index.owns(key) else { return nil }
     count = key.count
@@ -80,7 +80,7 @@ struct IndexPageKey: Comparable, Sendable {
 }
 
 extension IndexPage {
-  /// The key in the tree that this page has by its first entry, or would have by another one.
+  /// The tree key of this page for its first entry, or for another one.
   func treeKey(
     in index: PackedIndex, ofEntry entry: Int = 0
   ) throws(StorageError) -> IndexPageKey {
@@ -96,7 +96,7 @@ extension IndexPage {
 }
 
 extension PackedIndex {
-  /// The index of which that key of the tree names a page; nil if it is no such key.
+  /// The index whose page has that tree key; nil for other keys.
   init?(ofPageUnder key: UnsafeRawBufferPointer) {
     guard key.count >= 17, key.count <= IndexPageKey.byteCountMax else { return nil }
     guard let tag = unsafe TreeKey.tag(of: key), tag == .index || tag == .unique else { return nil }
@@ -106,7 +106,7 @@ extension PackedIndex {
     number = unsafe UInt16(bigEndian: key.loadUnaligned(fromByteOffset: 5, as: UInt16.self))
   }
 
-  /// True if that key of the tree names a page of this index.
+  /// True if that tree key is that of a page of this index.
   @inline(__always)
   func owns(_ key: UnsafeRawBufferPointer) -> Bool {
     guard key.count >= 17, key.count <= IndexPageKey.byteCountMax else { return false }

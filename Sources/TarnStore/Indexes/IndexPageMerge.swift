@@ -1,5 +1,5 @@
-/// Entries of one or more pages with their changes, in memory: what a page that cannot be spliced
-/// is packed from anew. Owns the unpacked keys; those of added entries belong to the changes.
+/// The entries of one or more pages with their changes, in memory, for packing a page that cannot
+/// be spliced. Owns the unpacked keys; those of added entries belong to the changes.
 @safe final class IndexPageMerge {
   private(set) var items: [IndexItem] = unsafe []
   private var scratch: [UnsafeMutableRawPointer] = unsafe []
@@ -14,7 +14,7 @@
     unsafe items.append(item)
   }
 
-  /// Takes up the entries of a page as the edits leave them.
+  /// Adds the entries of a page with the edits applied.
   func append(
     _ page: IndexPage, _ edits: [IndexPageEdit], _ changes: SortedChanges
   ) throws(StorageError) {
@@ -27,7 +27,7 @@
     }
   }
 
-  /// Puts the entries of a page before those so far.
+  /// Inserts the entries of a page before the others.
   func prepend(_ page: IndexPage) throws(StorageError) {
     unsafe items.insert(contentsOf: try unpack(page), at: 0)
   }
@@ -50,7 +50,7 @@
     return unsafe unpacked
   }
 
-  /// How long one page of all entries would be.
+  /// The size of one page of all entries.
   var byteCount: Int {
     guard let first = unsafe items.first else { return 0 }
     var shape = IndexPageShape()

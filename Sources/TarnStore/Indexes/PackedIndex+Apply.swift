@@ -1,16 +1,16 @@
-/// How changes reach an index. They come sorted, so pages are visited from first to last, each
+/// Applying changes to an index. They are sorted, so pages are visited from first to last, each
 /// once:
 ///
-/// 1. find the page of the next change, and with the page after it which changes belong to it;
-/// 2. mostly they fit the page as it is packed: runs of entries are copied around them (splice);
-/// 3. else the page's entries are unpacked, merged with the changes, and packed into as many
-///    pages as that takes; a page that removals left less than a quarter full is packed together
-///    with a neighbour that is at most half full;
-/// 4. a page whose first entry changed moves to another key; an empty one goes.
+/// 1. find the page of the next change and, from the page after it, which changes belong to it;
+/// 2. mostly they fit the packed page: runs of entries are copied around them (splice);
+/// 3. otherwise the page's entries are unpacked, merged with the changes, and packed into as many
+///   pages as needed; a page less than a quarter full after removals is packed together with a
+///   neighbour that is at most half full;
+/// 4. a page whose first entry changed gets another key; an empty one is removed.
 extension PackedIndex {
-  /// Adds and removes entries. Adding what is there or removing what is not does nothing.
+  /// Adds and removes entries. Adding an existing one or removing a missing one does nothing.
   /// - Throws: `.corrupted` if a page that the changes concern is damaged. The transaction must
-  ///   then be aborted, as after any other error: pages before it have been written.
+  ///   then be aborted, as after any other error: earlier pages have been written.
   package func apply(
     _ changes: PackedIndexChanges, in transaction: borrowing WriteTransaction
   ) throws(StorageError) {

@@ -1,8 +1,8 @@
 extension PackedIndex {
-  /// What is wrong with the pages as a sentence, nil if each of them lies under the key of its
-  /// first entry and all entries of the index follow one another. Looks at every byte.
+  /// A problem of the pages, as a sentence; nil if each is stored under the key of its first entry
+  /// and all entries of the index are in order. Reads every byte.
   ///
-  /// - Throws: `.corrupted` for a page that is damaged in itself.
+  /// - Throws: `.corrupted` for a damaged page.
   package func problem(_ cursor: inout Cursor) throws(StorageError) -> String? {
     guard try seekFirst(&cursor) else { return nil }
     var last: IndexPageKey?
@@ -14,7 +14,7 @@ extension PackedIndex {
         if index == 0,
           unsafe IndexPageKey(copying: cursor.key, of: self).map({ $0 == entry }) != true
         {
-          return "a page lies under another entry's key"
+          return "a page is stored under another entry's key"
         }
         if let last, !(last < entry) { return "its entries are out of order" }
         last = entry

@@ -1,20 +1,20 @@
-/// The index over one column of one class: entries (order key of the value, object key), sorted,
-/// some hundreds to a page. It serves primary keys that are no plain integer, columns that the
-/// model wants indexed, and backlinks: there the value is the link, so the entries of one target
-/// are the objects that point to it.
+/// The index over one column of one class: sorted entries (order key of the value, object key),
+/// some hundreds per page. Used for primary keys that are not plain integers, columns that the
+/// model wants indexed, and backlinks, where the value is the link: the entries of one target are
+/// the objects that link to it.
 ///
-/// The name of an index, no state: the pages are in the tree under `IndexPageKey`s. Pages follow
-/// each other in the order of their entries and none is empty; one value may fill many pages, and
-/// a change to it touches one.
+/// It only names the index and has no state: the pages are in the tree under `IndexPageKey`s. Pages
+/// are in the order of their entries and never empty; one value may fill many pages, and a change
+/// to it touches one.
 ///
-/// Order keys of long values are cut (`OrderKey.isTruncated`). Who asks for such a value gets all
-/// objects whose key is the same and compares the values in the rows.
+/// Order keys of long values are truncated (`OrderKey.isTruncated`). A search for such a value
+/// finds all objects with the same key, and the values must be compared in the rows.
 ///
-/// Every function throws `.corrupted` for bytes that make no sense, besides what the cursor
-/// throws. Object keys and bytes that a function hands to a closure are gone when it returns.
+/// Every function throws `.corrupted` for malformed bytes, besides the cursor's errors. Object keys
+/// and bytes passed to a closure are valid only during the call.
 package struct PackedIndex: Hashable, Sendable {
   package let classID: ClassID
-  /// What the pages lie under.
+  /// The tag of the pages' keys.
   let tag: TreeKey.Tag
   /// The column, or the unique rule.
   let number: UInt16
@@ -25,7 +25,7 @@ package struct PackedIndex: Hashable, Sendable {
     number = column.rawValue
   }
 
-  /// The entries of a unique rule: a combination of values where a column's index has one.
+  /// The entries of a unique rule: each has a combination of values instead of one.
   package init(_ classID: ClassID, uniqueRule: Int) {
     self.classID = classID
     tag = .unique
@@ -63,8 +63,8 @@ package struct PackedIndex: Hashable, Sendable {
 
   // MARK: - Ranges
 
-  /// How many entries lie in the range: pages are looked at, entries only at its ends. Ends early
-  /// where it has found more than `most`.
+  /// The number of entries in the range: whole pages are counted, entries are read only at its
+  /// ends. Stops once it has found more than `most`.
   package func count(
     in range: PackedIndexRange = .all, atMost most: Int = .max, _ cursor: inout Cursor
   ) throws(StorageError) -> Int {
@@ -77,7 +77,7 @@ package struct PackedIndex: Hashable, Sendable {
   }
 
   /// The objects of the range in the order of their values, objects with the same value in the
-  /// order of their keys. Ends early when `body` returns false.
+  /// order of their keys. Stops when `body` returns false.
   package func forEachKey(
     in range: PackedIndexRange = .all, _ cursor: inout Cursor,
     _ body: (ObjectKey) throws(StorageError) -> Bool
@@ -88,7 +88,7 @@ package struct PackedIndex: Hashable, Sendable {
     }
   }
 
-  /// The same with the order key of each entry, or all that reversed.
+  /// Like `forEachKey`, with the order key of each entry, or all in reverse.
   package func forEach(
     in range: PackedIndexRange = .all, descending: Bool = false, _ cursor: inout Cursor,
     _ body: (UnsafeRawBufferPointer, ObjectKey) throws(StorageError) -> Bool
@@ -121,7 +121,7 @@ package struct PackedIndex: Hashable, Sendable {
     return end
   }
 
-  /// Calls `body` with each page that has entries in the range, and with which ones.
+  /// Calls `body` with each page that has entries in the range, and their positions.
   private func forEachRun(
     in range: PackedIndexRange, descending: Bool, _ cursor: inout Cursor,
     _ body: (IndexPage, Range<Int>) throws(StorageError) -> Bool
@@ -138,7 +138,7 @@ package struct PackedIndex: Hashable, Sendable {
     } while unsafe owns(cursor.key)
   }
 
-  /// Throws `.corrupted` if a page is damaged or if entries do not ascend, over all pages. For
+  /// Throws `.corrupted` if a page is damaged or entries are not ascending across all pages. For
   /// tests.
   package func checkInvariants(_ cursor: inout Cursor) throws(StorageError) {
     var last: IndexPageKey?
@@ -170,8 +170,8 @@ package struct PackedIndex: Hashable, Sendable {
     }
   }
 
-  /// Moves the cursor to the page that holds that entry or would take it up: the last page that
-  /// starts at or before it, or else the first. False if the index has no page.
+  /// Moves the cursor to the page that contains that entry or would contain it: the last page that
+  /// starts at or before it, otherwise the first. False if the index has no page.
   func seek(
     _ key: UnsafeRawBufferPointer, _ object: ObjectKey, _ cursor: inout Cursor
   ) throws(StorageError) -> Bool {

@@ -1,6 +1,7 @@
 /// The state of one walk of changes over an index.
 struct PackedIndexApplier {
-  /// Changes taken at once, so that a bulk insertion does not unpack all of itself in memory.
+  /// How many changes are applied at once, so that a bulk insertion is not entirely unpacked in
+  /// memory.
   private static let changeCountMax = 65_536
   private static let sparseByteCount = IndexPage.byteCountMax / 4
   private static let neighbourByteCountMax = IndexPage.byteCountMax / 2
@@ -14,8 +15,8 @@ struct PackedIndexApplier {
     self.changes = changes
   }
 
-  /// Applies the changes from `first` on that belong to one page, and answers which change is
-  /// the next.
+  /// Applies the changes from `first` on that belong to one page, and returns the index of the next
+  /// change.
   mutating func step(
     from first: Int, _ cursor: inout Cursor, _ transaction: borrowing WriteTransaction
   ) throws(StorageError) -> Int {
@@ -43,7 +44,7 @@ struct PackedIndexApplier {
     try merge.append(page, edits, changes)
     var keys = [key]
     let isAppending = edits.allSatisfy { $0.isInsertion && $0.position == page.count }
-    // Only if no change to this page is left over.
+    // Only if no change of this page remains.
     if edits.contains(where: { !$0.isInsertion }), end - first <= Self.changeCountMax {
       end = try takeNeighbours(of: merge, &keys, end, &cursor)
     }
@@ -51,23 +52,23 @@ struct PackedIndexApplier {
     return end
   }
 
-  /// The page under the cursor and its key, checked as far as an edit relies on it.
+  /// The page at the cursor and its key, with the checks that an edit needs.
   private func loadPage(
     _ cursor: borrowing Cursor
   ) throws(StorageError) -> (IndexPage, IndexPageKey) {
     let page = try unsafe IndexPage(validating: cursor.value)
     try page.verify()
     guard let key = unsafe IndexPageKey(copying: cursor.key, of: index) else {
-      throw IndexPage.damaged("it lies under an impossible key")
+      throw IndexPage.damaged("it is stored under an impossible key")
     }
     guard try page.treeKey(in: index) == key else {
-      throw IndexPage.damaged("it lies under another entry's key")
+      throw IndexPage.damaged("it is stored under another entry's key")
     }
     return (page, key)
   }
 
-  /// The first change from `low` on that belongs to a later page than the one under the cursor,
-  /// which moves on.
+  /// The first change from `low` on that belongs to a later page than the one at the cursor, which
+  /// moves forward.
   private func endOfPage(
     from low: Int, _ cursor: inout Cursor
   ) throws(StorageError) -> Int {
@@ -97,7 +98,7 @@ struct PackedIndexApplier {
     _ transaction: borrowing WriteTransaction
   ) throws(StorageError) {
     var newKey = oldKey
-    // The first entry is another one only if an edit concerns the position before the second.
+    // The first entry changes only if an edit concerns a position before the second.
     if edits[0].position == 0 {
       newKey = try unsafe IndexPage(validating: bytes).treeKey(in: index)
       if !(newKey == oldKey) { try delete(oldKey, transaction) }
@@ -115,8 +116,8 @@ struct PackedIndexApplier {
     }
   }
 
-  /// While the merged entries are few, takes up those of the page after them, with its changes
-  /// from `end` on, or else of the page before. Answers the next change.
+  /// While the merged entries are few, adds those of the next page, with its changes from `end` on,
+  /// or otherwise of the page before. Returns the index of the next change.
   private mutating func takeNeighbours(
     of merge: IndexPageMerge, _ keys: inout [IndexPageKey], _ end: Int, _ cursor: inout Cursor
   ) throws(StorageError) -> Int {
@@ -140,7 +141,7 @@ struct PackedIndexApplier {
     return end
   }
 
-  /// True if the cursor is on a page of the index that has room for another page's rest.
+  /// True if the cursor is at a page of the index with room for another page's rest.
   private func isSmallPage(_ cursor: borrowing Cursor) -> Bool {
     unsafe index.owns(cursor.key) && cursor.value.count <= Self.neighbourByteCountMax
   }

@@ -1,16 +1,16 @@
-/// What a write does to one index: entries to add and to remove, collected in any order. Of
-/// several changes to the same entry the last one counts.
+/// A write's changes to one index: entries to add and to remove, collected in any order. The last
+/// of several changes to the same entry counts.
 ///
-/// A value that holds its keys in one array of bytes: some forty bytes a change, nothing
-/// allocated for a single one.
+/// A value type with all keys in one array of bytes: some forty bytes per change, without an
+/// allocation for each.
 package struct PackedIndexChanges: Sendable {
   struct Change {
-    /// The second to ninth byte of the order key, zeros after a shorter one, as a number: orders
-    /// most keys without a look at their bytes. (The first byte only tells null from the rest,
-    /// and null's zeros come first as well.)
+    /// The second to ninth byte of the order key, padded with zeros, as a number: orders most keys
+    /// without reading their bytes. (The first byte only distinguishes null from the rest, and
+    /// null's zeros sort first as well.)
     var head: UInt64
     var object: ObjectKey
-    /// Where the order key starts in `keys`. Rises from change to change.
+    /// The start of the order key in `keys`. Ascends from change to change.
     var offset: UInt32
     var length: UInt8
     var isAddition: Bool
@@ -22,7 +22,7 @@ package struct PackedIndexChanges: Sendable {
 
   package init() {}
 
-  /// Changes collected so far; after `sort()` those that count.
+  /// The number of changes; after `sort()` only those that count.
   package var count: Int { changes.count }
   package var isEmpty: Bool { changes.isEmpty }
 
@@ -54,12 +54,12 @@ package struct PackedIndexChanges: Sendable {
     changes.append(change)
   }
 
-  /// Calls `body` with each object that an entry was added for, in no order.
+  /// Calls `body` with each object that an entry was added for, in no particular order.
   func forEachAdded(_ body: (ObjectKey) -> Void) {
     for change in changes where change.isAddition { body(change.object) }
   }
 
-  /// The same with the order key of each entry, which is gone when `body` returns. A later change
+  /// The same with the order key of each entry, which is valid only during the call. A later change
   /// may have removed the entry again.
   func forEachAddition(
     _ body: (UnsafeRawBufferPointer, ObjectKey) throws(StorageError) -> Void
@@ -73,7 +73,7 @@ package struct PackedIndexChanges: Sendable {
     }
   }
 
-  /// Brings the changes into the order of the index and drops those that a later one overrules.
+  /// Sorts the changes in the order of the index and drops those that a later one overrides.
   package mutating func sort() {
     guard !isSorted else { return }
     var sorted = changes
@@ -100,7 +100,7 @@ package struct PackedIndexChanges: Sendable {
   func withSorted<R>(
     _ body: (SortedChanges) throws(StorageError) -> R
   ) throws(StorageError) -> R {
-    require(isSorted, "changes are sorted before they are applied")
+    require(isSorted, "changes must be sorted before they are applied")
     return try unsafe keys.withUnsafeBufferPointer { keys throws(StorageError) -> R in
       try unsafe changes.withUnsafeBufferPointer { changes throws(StorageError) -> R in
         let sorted = unsafe SortedChanges(

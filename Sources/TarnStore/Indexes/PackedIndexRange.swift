@@ -1,7 +1,7 @@
-/// A part of an index, by values. Bounds with a truncated key include every entry with that key,
-/// also where the bound itself is to be excluded: the caller looks at the rows.
+/// A range of an index, by values. Bounds with a truncated key include every entry with that key,
+/// even if the bound is exclusive: the caller checks the rows.
 package struct PackedIndexRange: Sendable {
-  /// A position between entries: before or after all entries with that key, or that of an object.
+  /// A position between entries: before or after all entries with a key, or the entry of an object.
   struct Cut: Sendable {
     var key: OrderKey
     var isAfter: Bool
@@ -10,7 +10,7 @@ package struct PackedIndexRange: Sendable {
     /// The object of the entry that it is before or after.
     var bound: ObjectKey { object ?? (isAfter ? .largest : .smallest) }
 
-    /// How many entries of the page lie before the cut.
+    /// The number of entries of the page before the cut.
     func position(in page: IndexPage) throws(StorageError) -> Int {
       try unsafe key.withBytes { key throws(StorageError) -> Int in
         try unsafe page.position(of: key, bound, after: isAfter)
@@ -21,7 +21,7 @@ package struct PackedIndexRange: Sendable {
   private(set) var lower: Cut?
   private(set) var upper: Cut?
 
-  /// Every entry, null values included.
+  /// Every entry, including null values.
   package static let all = PackedIndexRange()
 
   /// Entries with that value.
@@ -38,14 +38,13 @@ package struct PackedIndexRange: Sendable {
     return range
   }
 
-  /// Entries between bounds, each of which may be missing. A range of values below a bound that
-  /// has no lower bound includes null.
+  /// Entries between bounds, which are optional. A range with only an upper bound includes null.
   package init(
     from: OrderKey? = nil, above: OrderKey? = nil, through: OrderKey? = nil,
     below: OrderKey? = nil
   ) {
-    require(from == nil || above == nil, "a range has one lower bound")
-    require(through == nil || below == nil, "a range has one upper bound")
+    require(from == nil || above == nil, "a range can have only one lower bound")
+    require(through == nil || below == nil, "a range can have only one upper bound")
     if let from { lower = Cut(key: from, isAfter: false) }
     if let above { lower = Cut(key: above, isAfter: !above.isTruncated) }
     if let through { upper = Cut(key: through, isAfter: true) }
@@ -54,7 +53,7 @@ package struct PackedIndexRange: Sendable {
 }
 
 extension PackedIndexRange.Cut: Comparable {
-  /// Of two cuts at one key the one behind its entries comes later.
+  /// Of two cuts at one key, the one after its entries is greater.
   static func < (a: Self, b: Self) -> Bool {
     a.key != b.key ? a.key < b.key : !a.isAfter && b.isAfter
   }
@@ -65,7 +64,7 @@ extension PackedIndexRange.Cut: Comparable {
 }
 
 extension PackedIndexRange: Equatable {
-  /// The entries that are in both; nil for none.
+  /// The entries in both ranges; nil if there are none.
   func intersection(_ other: PackedIndexRange) -> PackedIndexRange? {
     var result = self
     if let cut = other.lower, lower.map({ $0 < cut }) ?? true { result.lower = cut }
@@ -74,7 +73,7 @@ extension PackedIndexRange: Equatable {
     return result
   }
 
-  /// What is left of the range behind an entry of it.
+  /// The rest of the range after an entry in it.
   func beyond(
     _ value: OrderKey, _ object: ObjectKey, descending: Bool
   ) -> PackedIndexRange {
@@ -95,17 +94,17 @@ extension PackedIndexRange: Equatable {
     return order < 0 || order == 0 && upper.isAfter
   }
 
-  /// True if a bound is a value that was cut, so that entries in the range may lie outside of what
-  /// was asked for.
+  /// True if a bound is truncated, so that the range may contain entries outside of the requested
+  /// values.
   var isWider: Bool { lower?.key.isTruncated == true || upper?.key.isTruncated == true }
 }
 
-/// Indexes over mixed values, in which those of one type follow each other.
+/// Indexes over mixed values, where values of one type are adjacent.
 extension PackedIndexRange {
   /// Every entry of a value that is neither null nor an object.
   static let anyTypeValues = PackedIndexRange(from: .firstOfAnyType)
 
-  /// What a range of an index over values of that type is among mixed values.
+  /// The range of mixed values that corresponds to a range of that type.
   func within(_ type: ColumnType) -> PackedIndexRange {
     let all = OrderKey(anyOf: type)
     var range = PackedIndexRange()
@@ -118,7 +117,7 @@ extension PackedIndexRange {
 }
 
 extension PackedIndexRange.Cut {
-  /// Entries that a cut key may stand for are included.
+  /// Includes entries that a truncated key may stand for.
   fileprivate func within(_ type: ColumnType, isUpper: Bool) -> Self {
     let key = key.within(type)
     return Self(key: key, isAfter: key.isTruncated ? isUpper : isAfter)

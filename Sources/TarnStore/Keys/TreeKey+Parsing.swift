@@ -1,7 +1,7 @@
-/// Keys read back. Each function answers nil for bytes that are no key of its kind: the caller
+/// Parsing keys. Each function returns nil for bytes that are not a key of its kind: the caller
 /// knows whether that means the end of a walk or a damaged file.
 extension TreeKey {
-  /// What kind of thing lies under that key, or nil if this library knows no such kind.
+  /// The kind of the entry under that key, nil for an unknown kind.
   package static func tag(of key: UnsafeRawBufferPointer) -> Tag? {
     guard let first = unsafe key.first else { return nil }
     return Tag(rawValue: first)

@@ -1,6 +1,6 @@
-/// The keys of the one tree that a file consists of. Everything lies in LMDB's main tree, told
-/// apart by the first byte; numbers follow most significant byte first, signed ones with the sign
-/// bit flipped, so that the tree's bytewise order is the order of the numbers:
+/// The keys of a file's only tree. All entries are in LMDB's main tree, and the first byte gives
+/// their kind; numbers follow most significant byte first, signed ones with the sign bit flipped,
+/// so that the tree's bytewise order is the order of the numbers:
 ///
 ///     0x02 [piece u16]                                  schema, in pieces
 ///     0x10 [class u32]                                  class record
@@ -11,18 +11,18 @@
 ///     0x50 [id u64][label i64]                          page of a list, set or map
 ///     0x51 [id u64][first label i64]                    directory page over such pages
 ///     0x52 [id u64][piece u32]                          piece of a long element
-///     0x53 [class u32][column u16][owner i64][class u32][target i64]   how often it links there
-///     0x54 [id u64]                                     cell of a collection within a value
+///     0x53 [class u32][column u16][owner i64][class u32][target i64]   count of its links there
+///     0x54 [id u64]                                     cell of a nested collection
 ///     0x55 [class u32][rule u16][entry]                 page of a unique rule, see IndexPageKey
 ///     0x70 [version u64][class u32][chunk u16]          change record; class 0: its header,
 ///                                                       else the class id plus one
 ///     0x7e                                              head record
 ///     0x7f                                              reserved
 ///
-/// The head lies behind the change records because each commit writes both: so they share the
+/// The head record follows the change records because each commit writes both: so they share the
 /// tree's last pages.
 ///
-/// A key of fixed length is built on the stack and never touches the heap.
+/// A key has a fixed capacity and is built on the stack, without heap allocation.
 package struct TreeKey: Sendable {
   package enum Tag: UInt8, Sendable {
     case schema = 0x02
@@ -59,7 +59,7 @@ package struct TreeKey: Sendable {
     count += size
   }
 
-  /// Calls `body` with the key's bytes, which are gone when it returns.
+  /// Calls `body` with the key's bytes, which are valid only during the call.
   @inline(__always)
   package func withBytes<R, E: Error>(
     _ body: (UnsafeRawBufferPointer) throws(E) -> R
@@ -101,7 +101,7 @@ package struct TreeKey: Sendable {
     return key
   }
 
-  /// A piece of the value that an object's column keeps outside its cluster.
+  /// A piece of a value that is stored outside of its cluster.
   package static func longValue(
     _ id: ClassID, _ object: ObjectKey, _ column: ColumnID, piece: UInt32
   ) -> TreeKey {
@@ -137,7 +137,7 @@ package struct TreeKey: Sendable {
     return key
   }
 
-  /// What a collection within a value is, and where its elements are.
+  /// The cell of a nested collection.
   package static func nested(_ id: CollectionID) -> TreeKey {
     var key = TreeKey(.nested)
     key.append(id.rawValue)
@@ -155,7 +155,7 @@ package struct TreeKey: Sendable {
     return key
   }
 
-  /// The first thing that a commit recorded: it sorts before what it says of single classes.
+  /// The first record of a commit: it sorts before those of single classes.
   package static func changeHeader(_ version: Version, chunk: UInt16 = 0) -> TreeKey {
     var key = TreeKey(.change)
     key.append(version.rawValue)
@@ -164,7 +164,7 @@ package struct TreeKey: Sendable {
     return key
   }
 
-  /// A chunk of what a commit did to one class. `id` must be less than the largest number.
+  /// A chunk of a commit's changes to one class. `id` must be less than the largest number.
   package static func change(_ version: Version, _ id: ClassID, chunk: UInt16) -> TreeKey {
     var key = TreeKey(.change)
     key.append(version.rawValue)

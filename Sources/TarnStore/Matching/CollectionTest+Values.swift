@@ -42,7 +42,7 @@ extension ResolvedNode {
       case .test(let test): test.acceptsNull
       case .pair(let pair): pair.holdsBehindNothing
       case .collection(let test): test.holdsBehindNothing
-      case .constant, .not, .and, .or: trap("what is put together asks its parts")
+      case .constant, .not, .and, .or: trap("a compound condition is evaluated by its parts")
       }
     }
   }

@@ -115,7 +115,7 @@ final class CollectionTest: Hashable, Sendable {
         position += 1
         return !nodes[position - 1].passes(value)
       }
-    case .location: trap("this has its own way to be asked: bug in this package")
+    case .location: trap("internal error: this condition is evaluated elsewhere")
     }
   }
 

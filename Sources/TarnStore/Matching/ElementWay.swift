@@ -134,7 +134,7 @@ extension ElementWay {
         isMet = try passes(value)
         return !isMet
       }
-    case .at: trap("a value of any type has its own way to be asked: bug in this package")
+    case .at: trap("internal error: a mixed value is evaluated elsewhere")
     case .keys(let column):
       try source.forEachKey(of: place(column, owner)) { (key) throws(StorageError) in
         isMet = try passes(.string(key))

@@ -44,7 +44,7 @@ extension ResolvedNode {
       case .test(let test): try test.matches(rows, slot, source)
       case .pair(let pair): try pair.matches(rows, slot, source)
       case .collection(let test): try test.matches(rows, slot, source)
-      case .constant, .not, .and, .or: trap("what is put together asks its parts")
+      case .constant, .not, .and, .or: trap("a compound condition is evaluated by its parts")
       }
     }
   }
@@ -53,7 +53,7 @@ extension ResolvedNode {
   func passes(_ value: Value) -> Bool {
     holds { node in
       guard case .test(let test) = node else {
-        trap("an element has no columns: bug in this package")
+        trap("internal error: an element has no columns")
       }
       return test.passes(value)
     }

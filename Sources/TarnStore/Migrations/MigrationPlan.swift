@@ -1,12 +1,11 @@
 /// How a file's schema becomes exactly that of a program with a higher version.
 ///
-/// A property that changes its type, its target or whether it is optional gets a new column under
-/// its name; so does an integer primary key that ceases to be one, because its column holds
-/// nothing. Columns that no property has are marked as removed. Classes that the program lacks
-/// stay as they are.
+/// A property that changes its type, its target or its optionality gets a new column under its
+/// name; so does a former integer primary key, because its column stores nothing. Columns without a
+/// property are marked as removed. Classes that the program lacks stay as they are.
 package struct MigrationPlan: Sendable {
-  /// Values that a new column takes over from the one that it replaces; null becomes the type's
-  /// zero where null is not allowed.
+  /// The values that a new column takes from the one it replaces; null becomes the type's zero in a
+  /// column that is not optional.
   struct Copy: Sendable {
     var classID: ClassID
     var from: ColumnID
@@ -14,20 +13,20 @@ package struct MigrationPlan: Sendable {
   }
 
   package let stored: StoreSchema
-  /// What the migration's block works on: as the program wants it, only that classes whose
-  /// primary key changes have none, so that it can be set.
+  /// The schema in the migration's block: the program's, except that classes whose primary key
+  /// changes have none, so that it can be set.
   package private(set) var working: StoreSchema
-  /// A sentence for each thing that becomes different.
+  /// A sentence for each change.
   package private(set) var differences: [String] = []
   /// Links to classes that are neither in the file nor in the program.
   private(set) var problems: [String] = []
   private(set) var copies: [Copy] = []
-  /// Values of new columns that nothing is copied to.
+  /// Values of new columns that are not copied from another column.
   private(set) var fills: [PropertyFill] = []
-  /// The new primary keys of the classes where it changes.
+  /// The new primary keys of the classes whose key changes.
   private(set) var primaryKeys: [ClassID: ColumnID?] = [:]
-  /// Classes that become embedded. In the block their objects are still ones of their own, so that
-  /// it can take shared ones apart.
+  /// Classes that become embedded. In the block their objects are still independent, so that it can
+  /// split shared ones.
   private(set) var embedding: [ClassID] = []
   /// The classes of the program.
   package let wanted: Set<String>
@@ -48,7 +47,7 @@ package struct MigrationPlan: Sendable {
     }
   }
 
-  /// True if `id` is a class that the program adds, or adds again.
+  /// True if `id` is a class that the program adds, possibly again.
   private func isNew(_ id: ClassID) -> Bool { stored[id]?.isVacant ?? true }
 
   /// The schema after the migration.

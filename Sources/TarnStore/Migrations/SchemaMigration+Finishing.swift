@@ -1,9 +1,9 @@
-/// What is left to do once the program's block has run.
+/// The steps after the program's block.
 extension SchemaMigration {
-  /// The write to be committed.
+  /// The write to commit.
   ///
-  /// - Throws: `.invalidInput` if two objects have one primary key, or an object of a class that
-  ///   becomes embedded does not have exactly one owner.
+  /// - Throws: `.invalidInput` if two objects have the same primary key, or an object of a class
+  ///   that becomes embedded does not have exactly one owner.
   package func finish() throws(StorageError) -> WriteSession {
     let schema = plan.final(without: deleted)
     for id in plan.embedding { try checkOwners(of: id) }
@@ -32,7 +32,7 @@ extension SchemaMigration {
     return result
   }
 
-  // MARK: - Objects that belong to others
+  // MARK: - Embedded objects
 
   private func ownerCount(of key: ObjectKey, in id: ClassID) throws(StorageError) -> Int {
     var count = 0
@@ -51,11 +51,11 @@ extension SchemaMigration {
       throw failure(
         "class '\(session.schema[id].name)' becomes embedded, but one of its objects is linked to "
           + "by \(count == 0 ? "no object" : "\(count) objects"), not by exactly one. Delete or "
-          + "copy such objects in the migration's block. The file is as it was.")
+          + "copy such objects in the migration's block. The file is unchanged.")
     }
   }
 
-  /// Embedded objects go with the property that had them.
+  /// Embedded objects are deleted with the property that owned them.
   private func deleteOrphans() throws(StorageError) {
     var losing: Set<ClassID> = []
     for described in plan.stored.classes {
@@ -74,7 +74,8 @@ extension SchemaMigration {
     }
   }
 
-  /// What lies outside of the rows for columns that go: the rows are left to their next edit.
+  /// Removes what is stored outside of the rows for removed columns: the rows change at their next
+  /// edit.
   private func dropRemovedCollections() throws(StorageError) {
     var going = plan.stored
     for index in going.classes.indices {
@@ -84,7 +85,7 @@ extension SchemaMigration {
         going.classes[index].columns[column].deleteRule = .nullify
       }
       going.classes[index].primaryKey = nil
-      // Objects that belonged to such a collection have been seen to.
+      // Objects owned by such a collection have been handled already.
       going.classes[index].isEmbedded = false
     }
     let view = SchemaView(schema: going, epoch: 0)

@@ -1,11 +1,11 @@
-/// Rows that move, because their key is their primary key and that becomes another one: with all
-/// that belongs to them, and all that links to them.
+/// Rows whose key is their primary key and changes: they move, with everything that they own and
+/// all links to them.
 extension SchemaMigration {
   /// The new key of each row, for each class whose rows move.
   typealias NewKeys = [ClassID: [ObjectKey: ObjectKey]]
 
-  /// The new key of each row, if the primary key is the object key. Throws for a value that two
-  /// rows have.
+  /// The new key of each row, if the primary key is the object key. Throws if two rows have the
+  /// same value.
   func uniqueKeys(
     of described: ClassSchema, _ column: ColumnID
   ) throws(StorageError) -> [ObjectKey: ObjectKey] {
@@ -16,15 +16,15 @@ extension SchemaMigration {
       guard seen.insert(value).inserted else {
         throw failure(
           "two objects of class '\(described.name)' have \(value) as their primary key "
-            + "'\(described[column].name)' after the migration. The file is as it was.")
+            + "'\(described[column].name)' after the migration. The file is unchanged.")
       }
       if case .int(let number) = value { keys[key] = ObjectKey(number) }
     }
     return keys
   }
 
-  /// Gives the rows their new keys. `result` has everything of the write but what the classes of
-  /// `newKeys` hold.
+  /// Gives the rows their new keys. `result` has everything of the write except the contents of the
+  /// classes of `newKeys`.
   func rekey(_ newKeys: NewKeys, in result: WriteSession) throws(StorageError) {
     if newKeys.isEmpty { return }
     let classes = newKeys.keys.sorted()
@@ -46,18 +46,18 @@ extension SchemaMigration {
     return column.type == .any ? .object(target.classID, key) : .link(key)
   }
 
-  // MARK: - Rows that move
+  // MARK: - Moving rows
 
-  /// A collection, or a mixed value that is one, of a row.
+  /// A collection, or a mixed value that contains one, of a row.
   private struct Part {
     var column: ColumnSchema
-    /// Of a property that is a map.
+    /// The keys, for a property that is a map.
     var keys: [String] = []
     var values: [CopiedValue]
   }
 
-  /// The rows are written anew from nothing, and so is what they hold in trees of its own: a slot
-  /// is named by its row's key, which another row may get.
+  /// Writes the rows and their collections from scratch: collections are identified by their row's
+  /// key, which another row may get.
   private func rebuild(
     _ id: ClassID, _ newKeys: NewKeys, in result: WriteSession
   ) throws(StorageError) {
@@ -67,7 +67,7 @@ extension SchemaMigration {
       if !found.isEmpty { parts[oldKey] = found }
     }
     try session.dropSequences(in: id)
-    // Embedded objects move with those that have them.
+    // Embedded objects move with their owners.
     session.abandoned = []
     try result.classEdit(id).clear()
     result.linkCounts.clear(id)
@@ -126,7 +126,7 @@ extension SchemaMigration {
     }
   }
 
-  // MARK: - Links to them
+  // MARK: - Updating links
 
   private func redirect(
     _ link: SchemaView.LinkColumn, _ newKeys: NewKeys, in result: WriteSession
@@ -149,7 +149,7 @@ extension SchemaMigration {
     }
   }
 
-  /// The elements of a collection, and of those within its values.
+  /// The elements of a collection, and of nested ones.
   private func redirect(
     _ place: SequencePlace, _ column: ColumnSchema, _ newKeys: NewKeys, in result: WriteSession
   ) throws(StorageError) {
@@ -168,7 +168,7 @@ extension SchemaMigration {
       return true
     }
     if !changed.isEmpty, sequence.shape.kind == .set {
-      // Elements of a set are in the order of what they link to.
+      // Elements of a set are ordered by their link targets.
       for (position, _) in changed.reversed() {
         try result.remove(position..<position + 1, in: place)
       }

@@ -1,11 +1,11 @@
 /// A migration: the schema and the data change together, in one write that is committed as a whole
 /// or not at all.
 ///
-/// It works over two views of the data. `old` is the snapshot, in the schema of the file.
-/// `session` is the write, whose rows have the columns of both: those that go are hidden, those
-/// that come hold defaults or what was taken over. Rows keep their keys while the program's block
-/// runs, so that both views of an object are found by one key. `finish` then gives the rows of
-/// classes with a new integer primary key their new keys.
+/// It has two views of the data. `old` is the snapshot, in the schema of the file. `session` is the
+/// write, whose rows have the columns of both: removed ones are hidden, new ones have defaults or
+/// copied values. Rows keep their keys while the program's block runs, so that both views of an
+/// object are found by one key. `finish` then gives the rows of classes with a new integer primary
+/// key their new keys.
 package final class SchemaMigration {
   package let plan: MigrationPlan
   package let old: SnapshotReader
@@ -13,10 +13,10 @@ package final class SchemaMigration {
   package let oldVersion: UInt64
   let version: UInt64
   private let path: String
-  /// Classes that were deleted with their data.
+  /// Classes deleted with their data.
   private(set) var deleted: Set<ClassID> = []
 
-  /// Prepares what can be done without the program. Writes nothing to the file.
+  /// Does what is possible without the program. Writes nothing to the file.
   ///
   /// - Throws: `.schemaMismatch` if a link's class is missing.
   package init(
@@ -48,9 +48,9 @@ package final class SchemaMigration {
     }
   }
 
-  /// Gives a column of the new side the values, or elements, that another one has on the old side.
-  /// Null becomes the type's zero where null is not allowed. Links to what this migration deleted
-  /// are left out, as if they had been there when it did.
+  /// Copies the values or elements of an old column to a new one. Null becomes the type's zero in a
+  /// column that is not optional. Links to objects that this migration deleted are omitted, as if
+  /// they had existed when it deleted them.
   package func takeOver(
     _ from: ColumnID, _ to: ColumnID, in id: ClassID
   ) throws(StorageError) {
@@ -93,7 +93,7 @@ package final class SchemaMigration {
     }
   }
 
-  /// What the property linked to and this migration has deleted.
+  /// The targets of the property that this migration has deleted.
   private func deletedTargets(
     from column: ColumnID, at key: ObjectKey, in id: ClassID
   ) throws(StorageError) -> Set<LinkTarget> {
@@ -105,18 +105,18 @@ package final class SchemaMigration {
     return gone
   }
 
-  /// The elements of a list or map within a value as it was.
+  /// The former elements of a nested list or map.
   private func oldElements(_ id: CollectionID) throws(StorageError) -> SequenceParts? {
     try old.nestedSequence(id)?.parts()
   }
 
-  /// The rows of a class that loses its integer primary key keep their keys; new ones follow them.
+  /// Rows of a class that loses its integer primary key keep their keys; new keys follow them.
   private func continueKeys(of id: ClassID) throws(StorageError) {
     guard let last = try old.cluster(for: .largest, in: id)?.image.lastKey else { return }
     guard last < .largest else {
       throw failure(
         "class '\(plan.working[id]?.name ?? "")' has an object with the primary key "
-          + "\(Int64.max), and no key is left beyond that. Change it before the migration.")
+          + "\(Int64.max), the largest possible key. Change it before the migration.")
     }
     try session.classEdit(id).continueKeys(after: last)
   }
@@ -125,8 +125,8 @@ package final class SchemaMigration {
     StorageError(.invalidInput, operation: "migrate", path: path, detail: detail)
   }
 
-  /// Removes all objects of a class, and the class itself if the program does not have it. False
-  /// if the file has no such class.
+  /// Deletes all objects of a class, and the class itself if the program does not have it. False if
+  /// the file has no such class.
   package func deleteData(of name: String) throws(StorageError) -> Bool {
     guard let described = plan.working.named(name), !described.isVacant,
       !deleted.contains(described.id)

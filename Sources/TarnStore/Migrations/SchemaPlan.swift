@@ -1,25 +1,25 @@
-/// How the classes of a program meet the schema of a file.
+/// Compares the classes of a program with the schema of a file.
 ///
-/// Adding is automatic: a class, a property or an index that the file lacks is added when the
-/// file is opened. What a program does not know of, it leaves alone: an older program opens a file
-/// that a newer one has extended. Everything else is a difference, and all differences of all
-/// classes are reported at once.
+/// Additions are automatic: a class, a property or an index that the file lacks is added when the
+/// file is opened. Classes and properties that a program does not know stay as they are, so an
+/// older program can open a file that a newer one has extended. Everything else is a difference,
+/// and all differences of all classes are reported together.
 
-/// A class as a program declares it, by names: what ids it gets is the file's business.
+/// A class as a program declares it, by names; the file assigns ids.
 package struct ClassDefinition: Equatable, Sendable {
   package struct Property: Equatable, Sendable {
     package var name: String
     package var type: ColumnType
-    /// With one, `type`, `isOptional` and `target` describe the elements.
+    /// For a collection, `type`, `isOptional` and `target` describe the elements.
     package var collection: CollectionKind
     package var isOptional: Bool
     package var isIndexed: Bool
     package var isPrimaryKey: Bool
-    /// For a link the name of the class that it points to.
+    /// For a link, the name of the target's class.
     package var target: String?
     package var deleteRule: DeleteRule
-    /// What objects get that are older than the property; nil for what their rows have without it,
-    /// null or the type's zero.
+    /// The value for objects that are older than the property; nil keeps null or the type's zero,
+    /// which their rows have without it.
     package var initial: Value?
 
     package init(
@@ -42,7 +42,7 @@ package struct ClassDefinition: Equatable, Sendable {
   package var name: String
   package var properties: [Property]
   package var isEmbedded: Bool
-  /// Properties whose values no two objects may have in common, each a combination.
+  /// Combinations of properties whose values must be unique.
   package var uniqueRules: [[String]]
   package init(
     name: String, properties: [Property], isEmbedded: Bool = false, uniqueRules: [[String]] = []
@@ -55,8 +55,8 @@ package struct ClassDefinition: Equatable, Sendable {
 }
 
 extension ClassDefinition {
-  /// Refuses a class that is not in the file and has more properties than one of any types, before
-  /// anything is planned for it.
+  /// Refuses a new class with more properties than fit, whatever their types, before anything is
+  /// planned for it.
   ///
   /// Errors: `.limitExceeded`.
   package static func requireRoom(
@@ -71,7 +71,7 @@ extension ClassDefinition {
     try requireNumbers(for: wanted, path: path)
   }
 
-  /// More properties than can be numbered; so many that there is nothing to be planned.
+  /// Refuses more properties than can be numbered.
   ///
   /// Errors: `.limitExceeded`.
   static func requireNumbers(
@@ -85,19 +85,19 @@ extension ClassDefinition {
   }
 }
 
-/// What opening a file with some classes asks for.
+/// What opening a file with these classes requires.
 package struct SchemaPlan: Equatable, Sendable {
-  /// The schema after all additions; equal to the stored one if nothing is to be added.
+  /// The schema after all additions; equal to the stored one if nothing is added.
   package private(set) var schema: StoreSchema
-  /// Indexes to be built over rows that exist already.
+  /// Indexes to build over existing rows.
   package private(set) var newIndexes: [(ClassID, ColumnID)] = []
-  /// Values of new properties for objects that exist already.
+  /// Values of new properties for existing objects.
   package private(set) var fills: [PropertyFill] = []
   /// Unique rules that the file lacks, by their indices in their class.
   package private(set) var newRules: [(ClassID, Int)] = []
   /// A sentence for each class and property that the file lacks.
   package private(set) var additions: [String] = []
-  /// A sentence for each difference that adding cannot mend.
+  /// A sentence for each difference that needs more than an addition.
   package private(set) var differences: [String] = []
 
   package init(stored: StoreSchema, wanted: [ClassDefinition]) {
@@ -123,7 +123,7 @@ package struct SchemaPlan: Equatable, Sendable {
 
   private mutating func merge(_ definition: ClassDefinition, isNew: Bool) {
     guard let index = schema.classes.firstIndex(where: { $0.name == definition.name }) else {
-      trap("the class was added above: bug in this package")
+      trap("internal error: the class was added above")
     }
     if isNew { schema.classes[index].isEmbedded = definition.isEmbedded }
     for property in definition.properties {
@@ -160,7 +160,7 @@ package struct SchemaPlan: Equatable, Sendable {
     guard !isNew else { return }
     let described = schema.classes[index]
     additions.append("Property '\(described.name).\(property.name)' is not in the file.")
-    // The rows that exist already have a value of the new column: its default.
+    // Existing rows have a value of the new column: its default.
     if described[id].filesAll, described.hasIndex(described[id]) {
       newIndexes.append((described.id, id))
     }
@@ -186,7 +186,7 @@ package struct SchemaPlan: Equatable, Sendable {
           + "\(property.isOptional ? "optional" : "required") in the class.")
       return
     }
-    // As with indexes: who wants it gets it, who does not leaves it.
+    // As with indexes: it is added for a program that wants it, and never removed.
     if property.deleteRule == .cascade {
       schema.classes[index].columns[column.id.index].deleteRule = .cascade
     }
@@ -214,7 +214,7 @@ package struct SchemaPlan: Equatable, Sendable {
         + "\(wanted.map { "'\($0)'" } ?? "none") in the class.")
   }
 
-  /// As with indexes: a rule that some program asked for stays.
+  /// As with indexes: a rule that any program has declared stays.
   private mutating func addRules(of definition: ClassDefinition, to index: Int) {
     let described = schema.classes[index]
     for rule in definition.uniqueRules {

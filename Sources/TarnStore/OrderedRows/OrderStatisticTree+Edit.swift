@@ -152,7 +152,7 @@ extension OrderStatisticTree {
       switch (last.node, node.node) {
       case (.leaf(let a), .leaf(let b)): result[result.count - 1] = child(a + b)
       case (.inner(let a), .inner(let b)): result[result.count - 1] = child(a + b)
-      default: trap("bug in this package: neighbours of different heights")
+      default: trap("internal error: neighbours of different heights")
       }
     }
     nodes = result

@@ -168,7 +168,7 @@ extension OrderedRoot {
 extension OrderedRoot {
   /// The key at a position in 0..<`count`.
   package func key(at position: Int) -> ObjectKey {
-    require(position >= 0 && position < count, "the position is outside of the result")
+    require(position >= 0 && position < count, "the position is out of the bounds of the result")
     switch storage {
     case .sorted(let rows, _):
       let leaf = rows.leaf(at: position)
@@ -180,7 +180,7 @@ extension OrderedRoot {
         if rest < block.weight { return Self.key(in: block, at: rest) }
         rest -= block.weight
       }
-      trap("bug in this package: a leaf is lighter than its weight")
+      trap("internal error: a leaf is lighter than its weight")
     }
   }
 

@@ -140,6 +140,6 @@ package struct OrderComparator<Source: RowSource> {
     if let result = try source.withRow(order.classID, key, body) { return result }
     throw StorageError(
       .corrupted, operation: "sort", path: "",
-      detail: "object \(key.rawValue), which is to be sorted, does not exist")
+      detail: "object \(key.rawValue) in the rows to sort does not exist")
   }
 }

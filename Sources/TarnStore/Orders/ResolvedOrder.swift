@@ -30,14 +30,14 @@ package struct ResolvedOrder: Hashable, Sendable {
         throw PredicateError(
           "cannot sort by property '\(Operand.path(term.path))' of class "
             + "'\(schema[path.classID]?.name ?? "")': it is a link, which has no order; "
-            + "name a property behind it")
+            + "name a property of its target")
       }
       let collator = Collator(term.collation)
       guard collator == nil || path.type == .string else {
         throw PredicateError(
           "cannot sort property '\(Operand.path(term.path))' of class "
             + "'\(schema[path.classID]?.name ?? "")' by a collation: it is of type \(path.type), "
-            + "and only text has one")
+            + "and only strings have one")
       }
       resolved.append(Term(path: path, isAscending: term.isAscending, collator: collator))
     }

@@ -1,11 +1,11 @@
-/// A predicate that was read from a text, and where its parts stand there.
+/// A predicate parsed from a string, and the positions of its parts.
 package struct ParsedPredicate: Sendable {
-  /// A condition of the predicate, and the bytes of the text where its sides begin.
+  /// A condition of the predicate, and the byte offsets of its sides in the string.
   struct Condition: Sendable {
     var predicate: Predicate
     var left: Int
     var right: Int
-    /// Within a SUBQUERY the path to the collection whose elements it is about.
+    /// In a SUBQUERY, the path to the collection.
     var subject: [String] = []
   }
 

@@ -1,14 +1,14 @@
-/// The argument for a placeholder in the text of a predicate.
+/// The argument of a placeholder in a predicate string.
 package enum PredicateArgument: Sendable {
   case value(Value)
-  /// What `IN %@` and `BETWEEN %@` take.
+  /// For `IN %@` and `BETWEEN %@`.
   case values([Value])
   /// An object whose members are compared, of that class.
   case members(of: String, Predicate)
-  /// What `IN %@` takes for links, if some of them lead to objects that compare member by member.
+  /// For `IN %@` with links, if some of them are objects compared member by member.
   case objects([Operand])
-  /// What `IN %@` takes for a place.
+  /// For `IN %@` with a place.
   case shape(GeoShape)
-  /// Something that no property can be compared with; what the message says of it.
+  /// An argument that cannot be compared with a property; its description for the message.
   case unusable(String)
 }

@@ -1,6 +1,6 @@
-/// The arguments of a predicate's text, given out one for each placeholder.
+/// The arguments of a predicate string, consumed one per placeholder.
 struct PredicateArguments {
-  /// What is wrong with an argument, or that there is none.
+  /// An argument that is wrong or missing.
   struct Mistake: Error {
     var message: String
   }
@@ -10,10 +10,10 @@ struct PredicateArguments {
 
   init(_ all: [PredicateArgument]) { self.all = all }
 
-  /// What to say if some were not asked for.
+  /// The message if some were not used.
   var tooMany: String? {
     used == all.count
-      ? nil : "\(all.count) arguments were given, but the text has \(used) placeholders"
+      ? nil : "\(all.count) arguments were given, but the filter has \(used) placeholders"
   }
 
   private mutating func next(for kind: String) throws(Mistake) -> PredicateArgument {
@@ -26,10 +26,10 @@ struct PredicateArguments {
     return argument
   }
 
-  /// A sentence on the argument that was given out last.
+  /// A sentence on the last argument used.
   private func wrong(_ what: String) -> Mistake { Mistake(message: "argument \(used) is \(what)") }
 
-  /// What stands for `%@`, or for a placeholder of a number.
+  /// The argument for `%@`, or for a placeholder of a number.
   mutating func value(_ kind: String) throws(Mistake) -> Value {
     let value: Value
     switch try next(for: kind) {
@@ -44,54 +44,54 @@ struct PredicateArguments {
     case "f", "lf":
       switch value {
       case .int, .float, .double, .decimal: return value
-      default: throw wrong("\(value.predicateText), and %\(kind) stands for a number")
+      default: throw wrong("\(value.predicateText), but %\(kind) needs a number")
       }
     default:
       switch value {
       case .int, .bool: return value
-      default: throw wrong("\(value.predicateText), and %\(kind) stands for a whole number")
+      default: throw wrong("\(value.predicateText), but %\(kind) needs a whole number")
       }
     }
   }
 
-  /// What stands for `%@` if that is an object whose members are compared, else nil.
+  /// The argument for `%@` if it is an object whose members are compared, otherwise nil.
   mutating func members() -> Operand? {
     guard used < all.count, case .members(let name, let members) = all[used] else { return nil }
     used += 1
     return .members(of: name, members)
   }
 
-  /// What stands for `%@` if that is a list with objects whose members are compared, else nil.
+  /// The argument for `%@` if it is a list with objects whose members are compared, otherwise nil.
   mutating func objects() -> [Operand]? {
     guard used < all.count, case .objects(let objects) = all[used] else { return nil }
     used += 1
     return objects
   }
 
-  /// What stands for `%@` if that is a shape, else nil.
+  /// The argument for `%@` if it is a shape, otherwise nil.
   mutating func shape() -> GeoShape? {
     guard used < all.count, case .shape(let shape) = all[used] else { return nil }
     used += 1
     return shape
   }
 
-  /// What stands for `%@` behind IN or BETWEEN.
+  /// The argument for `%@` after IN or BETWEEN.
   mutating func values(_ word: String) throws(Mistake) -> [Value] {
     switch try next(for: "@") {
     case .values(let values): return values
     case .value(let value):
-      throw wrong("\(value.predicateText), and \(word) needs a list of values")
-    case .members: throw wrong("an object, and \(word) needs a list of values")
-    case .objects: throw wrong("a list of embedded objects, and \(word) needs a list of values")
-    case .shape: throw wrong("a shape, and \(word) needs a list of values")
+      throw wrong("\(value.predicateText), but \(word) needs a list of values")
+    case .members: throw wrong("an object, but \(word) needs a list of values")
+    case .objects: throw wrong("a list of embedded objects, but \(word) needs a list of values")
+    case .shape: throw wrong("a shape, but \(word) needs a list of values")
     case .unusable(let what): throw wrong(what)
     }
   }
 
-  /// What stands for `%K`: a path as text, or the whole name of a property.
+  /// The argument for `%K`: a path as a string, or the whole name of a property.
   mutating func path() throws(Mistake) -> String {
     guard case .value(.string(let path)) = try next(for: "K") else {
-      throw wrong("not a text, and %K stands for the path of a property")
+      throw wrong("not a string, but %K needs the path of a property")
     }
     return path
   }

@@ -1,20 +1,20 @@
-/// The tokens of the text of a predicate.
+/// The tokens of a predicate string.
 enum PredicateToken: Equatable {
-  /// A word without meaning of its own.
+  /// A word that is not reserved.
   case name(String)
-  /// A name in back quotes, or a word behind a `#`: it has no other meaning anywhere.
+  /// A name in back quotes, or a word after `#`: always a name.
   case quotedName(String)
   /// A reserved word, in upper case.
   case keyword(String)
   case value(Value)
   /// Operators and brackets.
   case symbol(String)
-  /// Stands for the next argument; what follows the `%`.
+  /// A placeholder for the next argument; the text after the `%`.
   case placeholder(String)
   case end
 }
 
-/// Splits the text of a predicate into tokens, one at a time.
+/// Splits a predicate string into tokens, one at a time.
 struct PredicateLexer {
   private static let symbols = [
     "&&", "||", "==", "!=", "<>", "<=", "=<", ">=", "=>", "=", "<", ">", "!", "(", ")", "{", "}",
@@ -132,8 +132,8 @@ struct PredicateLexer {
     return number
   }
 
-  /// A double if that prints as what is written, or nothing could hold all of the digits; else,
-  /// where a double would lose some, a decimal. Nil for an integer that is too long for both.
+  /// A double if it prints as the number is written, or if no type could represent all of the
+  /// digits; a decimal if a double would lose some. Nil for an integer that is too long for both.
   private static func number(_ text: String, isInteger: Bool) -> Value? {
     guard let double = Double(text), let written = DecimalNumber.parse(text) else { return nil }
     if written.isExact, DecimalNumber(shortest: double).order != written.value.order {
@@ -143,7 +143,7 @@ struct PredicateLexer {
   }
 
   private static func mistake(_ isInteger: Bool) -> String {
-    isInteger ? "has more digits than a number can have" : "is more than a number can be"
+    isInteger ? "has more digits than a number can have" : "is out of the range of numbers"
   }
 
   private mutating func hexadecimalNumber(_ start: Int) throws(PredicateSyntaxError) -> Value {
@@ -200,10 +200,10 @@ struct PredicateLexer {
         result.append(byte)
       }
     }
-    throw error(at: start, "the string that starts here has no end")
+    throw error(at: start, "the string that starts here has no closing quote")
   }
 
-  /// What stands behind a backslash.
+  /// The character after a backslash.
   private mutating func escape() throws(PredicateSyntaxError) -> [UInt8] {
     let start = position - 1
     guard let byte = peek() else { return [] }

@@ -1,5 +1,5 @@
 extension PredicateParser {
-  /// What a path comes to that `%K` stands for and that has a collection operator: `dogs.@count`.
+  /// The aggregate in a path for `%K` that has a collection operator: `dogs.@count`.
   func total(of names: [String], at position: Int) throws(PredicateSyntaxError) -> Side? {
     let operators = ["@count"] + CollectionAggregate.allCases.map(\.rawValue)
     guard let index = names.firstIndex(where: operators.contains) else { return nil }
@@ -9,7 +9,7 @@ extension PredicateParser {
     else {
       throw lexer.error(
         at: position,
-        "\(names[index]) stands behind a collection, once in a path, and @count at its end")
+        "\(names[index]) must follow a collection, once in a path, and @count must be last")
     }
     guard let aggregate = CollectionAggregate(rawValue: names[index]) else {
       return .count(located(before))

@@ -1,6 +1,6 @@
-/// BETWEEN, of a property, of what a collection comes to, or of some element.
+/// BETWEEN, for a property, an aggregate, or any element.
 extension PredicateParser {
-  /// Behind ANY: one element is within both bounds.
+  /// After ANY: one element is within both bounds.
   mutating func anyBetween(
     _ path: [String], at first: Int
   ) throws(PredicateSyntaxError) -> Predicate {
@@ -36,7 +36,7 @@ extension PredicateParser {
 }
 
 extension Predicate {
-  /// What a collection comes to lies between two values.
+  /// An aggregate is between two values.
   fileprivate static func between(
     _ path: [String], _ low: Value, _ high: Value,
     _ test: (ComparisonOperator, Operand) -> CollectionCondition.Test

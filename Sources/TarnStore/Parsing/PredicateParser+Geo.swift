@@ -1,5 +1,5 @@
-/// Shapes on the earth, behind IN or GEOWITHIN. Places have the longitude first, as the coordinates
-/// of an object do:
+/// Shapes on the earth, after IN or GEOWITHIN. Places have the longitude first, like the
+/// coordinates of an object:
 ///
 ///     shape = "GEOBOX" "(" place "," place ")" | "GEOCIRCLE" "(" place "," number ")"
 ///           | "GEOPOLYGON" "(" ring { "," ring } ")" | "%@"
@@ -8,7 +8,7 @@
 ///
 /// The corners of a box are its south-west and north-east. The radius of a circle is in radians.
 extension PredicateParser {
-  /// What may follow IN, or GEOWITHIN, which asks for a shape.
+  /// The operand of IN, or of GEOWITHIN, which needs a shape.
   mutating func container(isGeo: Bool) throws(PredicateSyntaxError) -> Operand {
     let position = start
     if let shape = try shape() {
@@ -70,13 +70,13 @@ extension PredicateParser {
     let longitude = try number("a longitude")
     try require(",", "',' and a latitude")
     let latitude = try number("a latitude")
-    // An altitude decides nothing.
+    // The altitude is ignored.
     if try take(",") { _ = try number("an altitude") }
     try require("]", "']'")
     guard let place = GeoPosition(latitude: latitude, longitude: longitude) else {
       throw lexer.error(
         at: position,
-        "a place has a longitude within -180 and 180, then a latitude within -90 and 90")
+        "a place is a longitude from -180 to 180, then a latitude from -90 to 90")
     }
     return place
   }

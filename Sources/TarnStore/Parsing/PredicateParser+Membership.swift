@@ -1,13 +1,14 @@
-/// What stands on the sides of IN besides a property and a list of constants.
+/// The operands of IN other than a property and a list of constants.
 extension PredicateParser {
-  /// Behind IN a list with objects that compare member by member; nil if something else is next.
+  /// After IN, a list with objects that are compared member by member; nil if something else is
+  /// next.
   private mutating func objects() throws(PredicateSyntaxError) -> [Operand]? {
     guard token == .placeholder("@"), let objects = arguments.objects() else { return nil }
     try advance()
     return objects
   }
 
-  /// Behind `path IN`, or `ANY path IN` with another condition on what the path leads to.
+  /// After `path IN`, or after `ANY path IN` with another condition on the path's values.
   mutating func isOneOfObjects(
     _ path: Operand?, _ condition: (Operand, Operand) -> Predicate?
   ) throws(PredicateSyntaxError) -> Predicate? {
@@ -15,7 +16,7 @@ extension PredicateParser {
     return .any(objects.compactMap { condition(path, $0) })
   }
 
-  /// Behind `dogs.@count IN`.
+  /// After `dogs.@count IN`.
   mutating func isOneOfNumbers(
     _ condition: (Value) -> CollectionCondition
   ) throws(PredicateSyntaxError) -> Predicate {

@@ -1,5 +1,5 @@
 extension PredicateParser {
-  /// `['key']`, `[0]`, `[FIRST]`, `[LAST]` or `[#any]` behind a property.
+  /// `['key']`, `[0]`, `[FIRST]`, `[LAST]` or `[#any]` after a property.
   mutating func valueStep() throws(PredicateSyntaxError) -> ValueStep? {
     guard try take("[") else { return nil }
     let step: ValueStep

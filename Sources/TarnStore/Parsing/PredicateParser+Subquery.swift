@@ -1,8 +1,8 @@
-/// `SUBQUERY(dogs, $x, $x.age > 3 AND $x.name != 'Rex').@count >= 2`: how many of the objects in a
-/// collection meet a condition. Within it every path begins with the variable, which alone stands
-/// for an element that is no object: `SUBQUERY(scores, $x, $x > 3).@count >= 2`.
+/// `SUBQUERY(dogs, $x, $x.age > 3 AND $x.name != 'Rex').@count >= 2`: the number of objects in a
+/// collection that match a condition. Inside it every path begins with the variable, which alone
+/// stands for an element that is not an object: `SUBQUERY(scores, $x, $x > 3).@count >= 2`.
 extension PredicateParser {
-  /// Behind the word itself.
+  /// After the word itself.
   mutating func subquery() throws(PredicateSyntaxError) -> Side {
     try require("(", "'(' and a collection")
     let path = try subqueryPath()
@@ -16,7 +16,7 @@ extension PredicateParser {
     subjects.removeLast()
     try require(")", "AND, OR or ')'")
     guard try take("."), try take("@count") else {
-      throw expected("'.@count' behind the SUBQUERY")
+      throw expected("'.@count' after the SUBQUERY")
     }
     return .collection(located(path)) { .matching(predicate, $0, $1) }
   }
@@ -43,23 +43,23 @@ extension PredicateParser {
     return name
   }
 
-  /// Steps over the variable that a path within a SUBQUERY begins with.
+  /// Skips the variable at the start of a path in a SUBQUERY.
   ///
-  /// - Returns: false if that is all, which stands for the element itself.
+  /// - Returns: false if nothing follows, which means the element itself.
   mutating func takeVariable() throws(PredicateSyntaxError) -> Bool {
     let position = start
     guard token == .symbol("$") else {
       guard let subject = subjects.last, token.isPath else { return true }
       throw lexer.error(
-        at: position, "here paths begin with $\(subject.variable), the object that is looked at")
+        at: position, "inside SUBQUERY every path starts with $\(subject.variable)")
     }
     let name = try declaration()
     guard let subject = subjects.last else {
-      throw lexer.error(at: position, "$\(name) means something within a SUBQUERY only")
+      throw lexer.error(at: position, "$\(name) is allowed only inside a SUBQUERY")
     }
     guard subject.variable == name else {
       throw lexer.error(
-        at: position, "here paths begin with $\(subject.variable), the object that is looked at")
+        at: position, "inside SUBQUERY every path starts with $\(subject.variable)")
     }
     return try take(".")
   }

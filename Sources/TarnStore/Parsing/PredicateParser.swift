@@ -1,4 +1,4 @@
-/// Reads the text of a predicate: `age > 30 AND (name BEGINSWITH[c] 'a' OR owner.city == NULL)`.
+/// Parses a predicate string: `age > 30 AND (name BEGINSWITH[c] 'a' OR owner.city == NULL)`.
 ///
 ///     predicate  = conjunction { (OR | ||) conjunction }
 ///     conjunction = negation { (AND | &&) negation }
@@ -20,13 +20,14 @@
 ///     step       = "[" ( text | number | "FIRST" | "LAST" | "#any" ) "]"
 ///     literal    = number | text | data | TRUE | FALSE | NULL | "%@" | "%d" | "%f" | ...
 ///
-/// Keywords are free of case; a property named like one is written behind a `#`, and one whose name
-/// has other characters than letters, digits and `_` in back quotes, as in `PathText`. Dates,
-/// object ids and UUIDs are quoted text: resolving tells them apart by the property's type. Data is
-/// `X'0a0b'`. A placeholder takes the next argument, which is a value and is never read as text,
-/// but for `%K`, a name or a path. Nothing is looked up in a schema here.
+/// Keywords ignore case; a property named like a keyword needs a `#` in front, and one whose name
+/// has characters other than letters, digits and `_` needs back quotes, as in `PathText`. Dates,
+/// object ids and UUIDs are quoted strings: binding distinguishes them by the property's type. Data
+/// is `X'0a0b'`. A placeholder takes the next argument, a value that is never parsed, except for
+/// `%K`, a name or a path. The parser does not use a schema.
 package struct PredicateParser {
-  /// How deep parentheses and negations may nest: the reader and those who walk the tree recurse.
+  /// The maximum nesting of parentheses and negations: the parser and the functions on the tree are
+  /// recursive.
   package static let depthMax = 100
 
   var lexer: PredicateLexer
@@ -34,26 +35,26 @@ package struct PredicateParser {
   var start = 0
   private var depth = 0
   var arguments: PredicateArguments
-  /// Gives paths the names that they are to have in the predicate.
+  /// Converts paths to their names in the predicate.
   let renamed: ([String]) -> [String]
   /// Whether the objects that a path of the file leads to have a property with a name.
   private let isProperty: (_ name: String, _ path: [String]) -> Bool
   var conditions: [ParsedPredicate.Condition] = []
-  /// The objects that conditions within SUBQUERYs are about, the innermost last.
+  /// The objects of enclosing SUBQUERYs, the innermost last.
   var subjects: [(variable: String, path: [String])] = []
 
-  /// Reads a whole text without placeholders.
+  /// Parses a whole string without placeholders.
   package static func parse(_ text: String) throws(PredicateSyntaxError) -> Predicate {
     try parse(text, []).predicate
   }
 
-  /// Reads a whole text.
+  /// Parses a whole string.
   ///
   /// - Parameters:
-  ///   - arguments: as many as there are placeholders, in their order.
-  ///   - renamed: gives a path of the text the names that it has in the file.
+  ///   - arguments: one for each placeholder, in order.
+  ///   - renamed: converts a path in the string to its names in the file.
   ///   - isProperty: whether the objects that a path of the file leads to have a property with that
-  ///     name: where `%K` stands for it, it is not read as a path.
+  /// name; a `%K` argument with such a name is not parsed as a path.
   package static func parse(
     _ text: String, _ arguments: [PredicateArgument],
     renamed: @escaping ([String]) -> [String] = { $0 },
@@ -90,7 +91,7 @@ package struct PredicateParser {
       token.refusal ?? "expected \(what), found \(token.found)\(token.advice(for: what))")
   }
 
-  /// Steps over the token if it is one of the words or symbols.
+  /// Skips the token if it is one of the words or symbols.
   mutating func take(_ words: String...) throws(PredicateSyntaxError) -> Bool {
     switch token {
     case .keyword(let word) where words.contains(word): break
@@ -189,24 +190,24 @@ package struct PredicateParser {
     let what = if case .collection = side { "a collection operator" } else { "@count" }
     return lexer.error(
       at: position,
-      "\(what) compares with a number or a property by ==, !=, <, <=, > or >=, or by IN"
+      "compare \(what) with a number or a property by ==, !=, <, <=, > or >=, or by IN"
     )
   }
 
-  /// What is behind ANY or NONE.
+  /// The condition after ANY or NONE.
   private mutating func quantified() throws(PredicateSyntaxError) -> Predicate {
     let first = start
     if token.comparisonOperator != nil {
       throw lexer.error(
         at: first,
-        "expected a property that is a collection, found \(token.found): a property with a name "
-          + "like ANY is written behind a '#'")
+        "expected a property that is a collection, found \(token.found): write '#' before a "
+          + "property with a name like ANY")
     }
     let left = try side()
     switch left {
     case .operand(.path), .count: break
     case .operand, .collection:
-      throw lexer.error(at: first, "expected a property that is a collection, or behind one")
+      throw lexer.error(at: first, "expected a collection, or a property of its elements")
     }
     if case .operand(.path(let path)) = left, try take("BETWEEN") {
       return try anyBetween(path, at: first)
@@ -224,7 +225,7 @@ package struct PredicateParser {
       guard op.mirrored != nil, options.isEmpty, case .operand(.value(let number)) = try side()
       else {
         throw lexer.error(
-          at: first, "ANY @count compares with a number by ==, !=, <, <=, > or >=, or by IN")
+          at: first, "compare ANY @count with a number by ==, !=, <, <=, > or >=, or by IN")
       }
       return try noted(
         .collection(CollectionCondition(path, .anyCount(op, number))), first, second)
@@ -242,7 +243,7 @@ package struct PredicateParser {
     return try noted(.any(path, op, right, options), first, second)
   }
 
-  /// Keeps where a condition stands.
+  /// Records the position of a condition.
   mutating func noted(
     _ predicate: Predicate?, _ left: Int, _ right: Int
   ) throws(PredicateSyntaxError) -> Predicate {
@@ -261,16 +262,16 @@ package struct PredicateParser {
   /// One side of a comparison.
   enum Side {
     case operand(Operand)
-    /// The number of elements of the collection there.
+    /// The number of elements of the collection at that path.
     case count([String])
-    /// Something else that the collection there comes to, to be compared with a number.
+    /// Another aggregate of the collection, to be compared with a number.
     case collection([String], (ComparisonOperator, Operand) -> CollectionCondition.Test)
 
     var operand: Operand? {
       if case .operand(let operand) = self { operand } else { nil }
     }
 
-    /// Compares what a collection comes to.
+    /// Compares an aggregate.
     var total: ((ComparisonOperator, Operand) -> CollectionCondition)? {
       switch self {
       case .operand: nil
@@ -349,14 +350,14 @@ package struct PredicateParser {
     return found
   }
 
-  /// A path with the names that the file has for it.
+  /// A path with its names in the file.
   func located(_ names: [String]) -> [String] {
     guard let subject = subjects.last else { return renamed(names) }
     return Array(renamed(subject.path + names).dropFirst(subject.path.count))
   }
 
-  /// A name, or what stands instead: what links here, the keys or values of a map, or the names of
-  /// an argument.
+  /// A name or its replacement: backlinks, the keys or values of a map, or the names in an
+  /// argument.
   mutating func pathParts(
     behind before: [String] = []
   ) throws(PredicateSyntaxError) -> [String]? {
@@ -388,7 +389,7 @@ package struct PredicateParser {
     }
   }
 
-  /// What stands for the placeholder that is next.
+  /// The argument of the next placeholder.
   private mutating func argument<R>(
     _ taken: (inout PredicateArguments) throws(PredicateArguments.Mistake) -> R
   ) throws(PredicateSyntaxError) -> R {
@@ -433,7 +434,7 @@ package struct PredicateParser {
 }
 
 extension Predicate {
-  /// Nil if the left side is no path.
+  /// Nil if the left side is not a path.
   fileprivate static func any(
     _ path: Operand, _ op: ComparisonOperator, _ right: Operand?, _ options: StringOptions
   ) -> Predicate? {

@@ -1,8 +1,8 @@
-/// A mistake in a predicate's text, and its position.
+/// An error in a predicate string, and its position.
 package struct PredicateSyntaxError: Error, Equatable, Sendable, CustomStringConvertible {
-  /// Characters before the position that the message is about.
+  /// The number of characters before the error.
   package var offset: Int
-  /// A sentence: what was expected, and what is there.
+  /// A sentence: what was expected, and what was found.
   package var message: String
 
   package init(offset: Int, message: String) {
@@ -14,9 +14,9 @@ package struct PredicateSyntaxError: Error, Equatable, Sendable, CustomStringCon
 }
 
 extension PredicateSyntaxError {
-  /// The same with how a name is written that stands there without the back quotes that it needs.
+  /// The same error, with the spelling of a name that needs back quotes and has none.
   ///
-  /// - Parameter names: those of the properties that there are.
+  /// - Parameter names: the names of the existing properties.
   package func advising(on names: some Sequence<String>, in text: String) -> PredicateSyntaxError {
     let characters = Array(text)
     let meant = names.filter { name in
@@ -31,6 +31,6 @@ extension PredicateSyntaxError {
     else { return self }
     return PredicateSyntaxError(
       offset: offset,
-      message: "\(message); the name '\(name)' is written in back quotes: \(PathText.quoted(name))")
+      message: "\(message); write the name '\(name)' in back quotes: \(PathText.quoted(name))")
   }
 }

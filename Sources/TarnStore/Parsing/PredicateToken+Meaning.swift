@@ -17,12 +17,12 @@ extension PredicateToken {
     }
   }
 
-  /// The word has that meaning as an operator only: elsewhere it is the name of a property.
+  /// The word is an operator only in that position; elsewhere it is the name of a property.
   var isGeoWithin: Bool {
     if case .name(let name) = self { name.uppercased() == "GEOWITHIN" } else { false }
   }
 
-  /// Nil for what is no name.
+  /// Nil for a token that is not a name.
   var propertyName: String? {
     switch self {
     case .name(let name), .quotedName(let name): name
@@ -30,7 +30,7 @@ extension PredicateToken {
     }
   }
 
-  /// True for the beginning of a path.
+  /// True for the start of a path.
   var isPath: Bool {
     switch self {
     case .name, .quotedName, .placeholder("K"), .keyword("SELF"), .symbol("@links"): true
@@ -38,12 +38,12 @@ extension PredicateToken {
     }
   }
 
-  /// The word has that meaning behind a property and IN only.
+  /// The word has that meaning only after a property and IN.
   var isShape: Bool {
     if case .name(let name) = self { PredicateWord.isShape(name) } else { false }
   }
 
-  /// How an error names this token.
+  /// The name of this token in an error.
   var found: String {
     switch self {
     case .name(let name), .quotedName(let name): "'\(name)'"
@@ -58,7 +58,7 @@ extension PredicateToken {
   static let anOperator = "a comparison operator"
   static let anOperand = "a property or a value"
 
-  /// What other languages call operators.
+  /// Operators of other languages.
   private static let synonyms = [
     "STARTSWITH": "BEGINSWITH", "STARTS": "BEGINSWITH", "ENDS": "ENDSWITH", "ILIKE": "LIKE[c]",
     "IS": "==", "EQUALS": "==", "EQ": "==",
@@ -67,7 +67,7 @@ extension PredicateToken {
     "CONTAINS", "BEGINSWITH", "ENDSWITH", "LIKE", "BETWEEN", "GEOWITHIN",
   ]
 
-  /// What was probably meant by a token that stands where something else was expected.
+  /// What was probably meant by a token in a place where something else was expected.
   func advice(for expected: String) -> String {
     switch self {
     case .name(let word) where expected == Self.anOperator:
@@ -76,22 +76,22 @@ extension PredicateToken {
       return meant.map { ": write \($0)" } ?? ""
     case .keyword(let word) where expected == Self.anOperand:
       return ["AND", "OR", "NOT"].contains(word)
-        ? "" : ": a property of that name is written behind a '#'"
-    case .symbol("=") where expected == Self.anOperand: return ": equality is written =="
+        ? "" : ": write '#' before a property of that name"
+    case .symbol("=") where expected == Self.anOperand: return ": write equality as =="
     default: return ""
     }
   }
 
-  /// What an error says of a token that has a meaning elsewhere, but none here yet.
+  /// The error for a token that is unsupported, or misplaced here.
   var refusal: String? {
     switch self {
     case .keyword("MATCHES"): "MATCHES is not supported: use LIKE with * and ?"
     case .keyword("ALL"):
       "ALL is not supported: write NONE and the opposite, or compare @min or @max"
     case .symbol(let symbol) where CollectionAggregate(rawValue: symbol) != nil:
-      "\(symbol) stands behind a collection, once in a path: dogs.\(symbol).age, or ages.\(symbol)"
+      "\(symbol) must follow a collection, once in a path: dogs.\(symbol).age, or ages.\(symbol)"
     case .symbol(let symbol) where symbol.hasPrefix("@"):
-      "\(symbol) is not supported: on collections there are ANY, NONE, IN, SUBQUERY, @count, @min, "
+      "\(symbol) is not supported: for collections use ANY, NONE, IN, SUBQUERY, @count, @min, "
         + "@max, @sum and @avg"
     default: nil
     }

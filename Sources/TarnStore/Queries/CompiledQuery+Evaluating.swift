@@ -47,7 +47,7 @@ extension CompiledQuery {
     try unsafe forEachMatch(
       plan, rows,
       cluster: { image, matches in unsafe builder.append(image, matches) },
-      row: { _, _ in trap("a scan hands out clusters: bug in this package") })
+      row: { _, _ in trap("internal error: a scan delivers clusters, not rows") })
     return builder.root()
   }
 

@@ -123,7 +123,7 @@ extension CompiledQuery {
     let index = QueryPlan.Leaf.entries(way.entries).description(rows.schema[classID], rows.schema)
     let start = order.terms[0].isAscending ? "beginning" : "end"
     let walk = "read: from the \(start) of \(index) until \(count) are found"
-    guard let testsMost = way.testsMost else { return "\(walk), no others" }
+    guard let testsMost = way.testsMost else { return "\(walk), and only those" }
     return "\(walk), each tested; a scan if about \(testsMost) are not enough"
   }
 }

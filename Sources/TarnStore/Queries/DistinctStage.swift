@@ -31,8 +31,8 @@ struct DistinctStage: Sendable {
       let path = try ColumnPath(names, from: classID, in: schema, for: .distinct)
       guard path.type != .link else {
         throw PredicateError(
-          "cannot tell objects apart by property '\(Operand.path(names))' of class "
-            + "'\(schema[path.classID]?.name ?? "")': it is a link; name a property behind it")
+          "cannot distinguish objects by property '\(Operand.path(names))' of class "
+            + "'\(schema[path.classID]?.name ?? "")': it is a link; name a property of its target")
       }
       resolved.append(path)
     }

@@ -17,7 +17,7 @@ struct KeptRows: Sendable {
   /// The object of a row.
   func key(_ name: ObjectKey) -> ObjectKey {
     guard let key = object(name) else {
-      trap("a row of what is no object: bug in this package")
+      trap("internal error: a row that is not an object")
     }
     return key
   }
@@ -263,7 +263,7 @@ extension EditScript {
         }
         let end = passed < gone.count ? gone[passed] : old.root.count
         let kept = next..<Swift.min(end, next + count - filled)
-        require(!kept.isEmpty, "rows came that nobody named: bug in this package")
+        require(!kept.isEmpty, "internal error: rows were inserted that no change names")
         builder.appendOld(kept)
         next = kept.upperBound
         filled += kept.count

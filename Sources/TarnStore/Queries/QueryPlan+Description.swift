@@ -29,7 +29,7 @@ extension QueryPlan {
   ) -> String {
     if query.isUnfiltered { return "there is no condition" }
     guard let access = query.access?.access else {
-      return "no index leads to what the condition asks for"
+      return "no index fits the condition"
     }
     if !rows.hasIndexes { return "a migration has no indexes" }
     let names = Set(access.descriptions(schema, rows.schema)).sorted()
@@ -95,17 +95,17 @@ extension CompiledQuery {
       lines = ["find: \(try plan.description(of: self, rows))"]
     }
     if case .candidates = plan.access {
-      lines.append(plan.isExact ? "test: nothing is left to test" : "test: the whole condition")
+      lines.append(plan.isExact ? "test: none needed" : "test: the whole condition")
     }
     if orderIsThatOfKeysReversed {
-      lines.append("order: by the primary key, from the last to the first")
+      lines.append("order: by the primary key, descending")
     } else if !order.terms.isEmpty {
-      lines.append(walked != nil ? "order: as in the index" : "order: sorted after they are found")
+      lines.append(walked != nil ? "order: as in the index" : "order: sorted afterwards")
     }
     for stage in stages {
       let names = stage.paths.map { "'\($0.name(in: rows.schema))'" }.joined(separator: ", ")
-      lines.append("distinct: the first of those that are equal in \(names)")
-      if !stage.order.terms.isEmpty { lines.append("order: what is left is sorted") }
+      lines.append("distinct: the first of the objects with equal \(names)")
+      if !stage.order.terms.isEmpty { lines.append("order: the remaining objects are sorted") }
     }
     return lines
   }

@@ -1,13 +1,13 @@
-/// A collection that a path leads to, and what the path names behind it.
+/// A collection at which a path arrives, and the rest of the path.
 struct CollectionPath {
-  /// Where the elements come from.
+  /// The source of the elements.
   enum Elements: Hashable {
-    /// A list or set, or a map, of which the values.
+    /// A list or set, or the values of a map.
     case values(ColumnID)
     case keys(ColumnID)
     /// The objects of a class whose column links to the object.
     case origins(ClassID, ColumnID)
-    /// What the steps lead to from a collection on, or from a mixed value.
+    /// The values that the steps lead to, from a collection or from a mixed value.
     case at(ColumnID, [ValueStep])
   }
 
@@ -15,18 +15,18 @@ struct CollectionPath {
   /// The class of the object that has the collection.
   let owner: ClassSchema
   let elements: Elements
-  /// What describes an element; of what links to an object a link to the class of that.
+  /// Describes an element; for backlinks, a link to the class of the origins.
   let column: ColumnSchema
-  /// From an element on.
+  /// The path from an element on.
   let rest: [String]
-  /// True unless a mixed column has the value.
+  /// False if the value is that of a mixed column.
   var isInCollection = true
 
-  /// True if the path leads into a collection or a mixed value, to one element of it or to
+  /// True if the path continues into a collection or a mixed value, to one element of it or to
   /// each.
   var hasSteps: Bool { if case .at = elements { true } else { false } }
 
-  /// True if the path leads to one element of a collection, if it is there at all.
+  /// True if the path leads to at most one element of a collection.
   var leadsToOneElement: Bool {
     if case .at(_, let steps) = elements { isInCollection && !steps.contains(.each) } else { false }
   }
@@ -39,9 +39,10 @@ struct CollectionPath {
     self = found
   }
 
-  /// The first collection of a path; nil if it follows to-one links only.
+  /// The first collection of a path; nil if it follows only to-one links.
   ///
-  /// - Throws: where the path goes on behind something that leads nowhere, or has too many names.
+  /// - Throws: if the path continues after a property that is neither a link nor a collection, or
+  ///   has too many names.
   static func find(
     _ names: [String], from start: ClassID, in schema: StoreSchema
   ) throws(PredicateError) -> CollectionPath? {
@@ -66,7 +67,7 @@ struct CollectionPath {
         }
         throw PredicateError(
           "property '\(name)' of class '\(owner.name)' is neither a link nor a collection: "
-            + "'\(Operand.path(names))' leads nowhere")
+            + "'\(Operand.path(names))' cannot continue there")
       }
       steps.append(LinkStep(classID: owner.id, column: column.id, target: target))
       owner = next
@@ -84,7 +85,7 @@ struct CollectionPath {
     if column.collection == .map, rest.count > 1, rest[0] == CollectionCondition.mapValues,
       ValueStep(rest[1]) != nil
     {
-      // On from each value.
+      // Continues from each value.
       rest[0] = ValueStep.each.name
     }
     let steps = Array(rest.lazy.map { ValueStep($0) }.prefix { $0 != nil }.compactMap(\.self))

@@ -1,38 +1,38 @@
-/// What a path is given for: decides what is said of one that leads to a collection, and whether
-/// it may lead to a mixed value.
+/// The use of a path: decides the message about one that leads to a collection, and whether it may
+/// lead to a mixed value.
 package enum PathPurpose: Sendable {
   case condition, order, distinct, grouping, aggregate
 
   fileprivate var takesAnyType: Bool { self == .order || self == .distinct }
 
-  /// Of a property that is a collection: the rule and the way out.
+  /// The message about a property that is a collection: the rule and the way out.
   fileprivate var ruleOfCollections: String {
     switch self {
     case .condition: "conditions on it need ANY, NONE or @count"
     case .order: "objects cannot be ordered by it. Sort by a property with one value, or in Swift"
     case .distinct, .grouping:
-      "objects cannot be told apart by it. Name properties with one value, or group in Swift"
+      "objects cannot be distinguished by it. Name properties with one value, or group in Swift"
     case .aggregate:
       "only properties with one value can be aggregated. Use the collection's own min, max, sum "
-        + "and average, or go over the objects"
+        + "and average, or iterate over the objects"
     }
   }
 }
 
 /// A column of a class, or of a class that is reached through links.
 package struct ColumnPath: Hashable, Sendable {
-  /// The links to follow first; none for a column of the class itself.
+  /// The links to follow first; empty for a column of the class itself.
   package var links: [LinkStep]
   /// The class that has the column.
   package var classID: ClassID
   package var column: ColumnID
   package var type: ColumnType
   package var isOptional: Bool
-  /// For a link the class that it leads to.
+  /// For a link, the target's class.
   package var target: ClassID?
 
-  /// True if a row may be without a value there: the column is optional, or a link on the way
-  /// may lead nowhere.
+  /// True if a row may have no value there: the column is optional, or a link on the path may be
+  /// nil.
   package var mayBeNull: Bool { isOptional || !links.isEmpty }
 
   /// Finds the columns of a path of names. Throws if there is none, if one before the last is not a
@@ -51,7 +51,7 @@ package struct ColumnPath: Hashable, Sendable {
       guard column.type == .link, let target = column.target, let next = schema[target] else {
         throw PredicateError(
           "property '\(name)' of class '\(owner.name)' is not a link: "
-            + "'\(Operand.path(names))' leads nowhere")
+            + "'\(Operand.path(names))' cannot continue there")
       }
       steps.append(LinkStep(classID: owner.id, column: column.id, target: target))
       owner = next
@@ -65,7 +65,7 @@ package struct ColumnPath: Hashable, Sendable {
     self.classID = classID
     self.column = column.id
     type = column.type
-    // A link may always lead nowhere, whatever the schema says of it.
+    // A link may always be nil, whatever the schema says.
     isOptional = column.isOptional || column.type == .link || column.type == .any
     target = column.target
   }
@@ -79,21 +79,21 @@ package struct ColumnPath: Hashable, Sendable {
       }
       let reason =
         column.collection == .none
-        ? "of any type, which queries cannot look into"
+        ? "an AnyRealmValue, whose contents queries cannot reach here"
         : "a collection: \(purpose.ruleOfCollections)"
       throw PredicateError("property '\(name)' of class '\(owner.name)' is \(reason)")
     }
     if let backlinks = BacklinkName(name) {
       throw PredicateError(
-        "what links to objects of class '\(owner.name)' through \(backlinks) is a collection: "
-          + "conditions on it need ANY, NONE or @count")
+        "the backlinks of class '\(owner.name)' through \(backlinks) are a collection: "
+          + "conditions on them need ANY, NONE or @count")
     }
     throw PredicateError(noProperty: name, of: owner, in: path)
   }
 }
 
 extension ColumnPath {
-  /// The column itself and each link column on the way to it.
+  /// The column itself and each link column on the path to it.
   package var dependencies: [QueryDependency] {
     var result: [QueryDependency] = []
     for (index, link) in links.enumerated() {

@@ -3,9 +3,9 @@ package struct LinkStep: Hashable, Sendable {
   /// The class that has the link.
   package var classID: ClassID
   package var column: ColumnID
-  /// The class that it leads to.
+  /// The target's class.
   package var target: ClassID
-  /// The path goes from the target to the objects that link there.
+  /// The path goes from the target to the objects that link to it.
   package var isBackwards: Bool
 
   package init(

@@ -1,10 +1,10 @@
-/// A column that a query's result depends on, and the links that lead from a row of the query's
-/// class to the rows that have it.
+/// A column that a query's result depends on, and the links from a row of the query's class to the
+/// rows that have it.
 package struct QueryDependency: Hashable, Sendable {
   package var links: [LinkStep]
   package var classID: ClassID
   package var column: ColumnID
-  /// For what links to the rows the class of the origins, which then has the column.
+  /// For backlinks of the rows the class of the origins, which then has the column.
   package var origin: ClassID?
 
   package init(

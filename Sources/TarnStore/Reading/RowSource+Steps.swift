@@ -13,11 +13,10 @@ extension RowSource {
     }
   }
 
-  /// Calls `body` with what the steps lead to from a value on, and from each element of a
-  /// collection where a step says so, until it returns false. Steps that name one element give
-  /// null where there is none.
+  /// Calls `body` with the values that the steps lead to from a value, for each element if a step
+  /// says so, until it returns false. Steps to a single element give null if there is none.
   ///
-  /// - Parameter place: of the property that has the value, or of the collection that it is in.
+  /// - Parameter place: of the property that has the value, or of the collection that contains it.
   /// - Returns: false if `body` did.
   func forEachValue(
     at steps: ArraySlice<ValueStep>, of value: Value, in place: SequencePlace,
@@ -31,7 +30,7 @@ extension RowSource {
     }
   }
 
-  /// The same from a collection on; there is at least one step.
+  /// The same from a collection; there is at least one step.
   func forEachValue(
     at steps: ArraySlice<ValueStep>, from place: SequencePlace,
     _ body: (Value, SequencePlace) throws(StorageError) -> Bool
@@ -54,7 +53,7 @@ extension RowSource {
 }
 
 extension SequenceReading {
-  /// One element; nil if there is none, or the step does not lead into such a collection.
+  /// One element; nil if there is none, or the step does not fit the kind of collection.
   func element(at step: ValueStep) throws(StorageError) -> Value? {
     switch step {
     case .position(let position) where !shape.isMap:

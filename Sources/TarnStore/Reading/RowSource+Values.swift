@@ -1,5 +1,5 @@
 extension RowReading {
-  /// The value of any column but a string or data one.
+  /// The value of a column that is neither a string nor data.
   @inline(__always)
   func scalar(_ path: ColumnPath, _ slot: Int) -> Scalar {
     if path.isOptional && isNull(path.column, slot) { return .null }
@@ -13,7 +13,7 @@ extension RowReading {
     case .uuid: return .bytes16(bytes16(path.column, slot))
     case .decimal: return .decimal(DecimalNumber(bytes16(path.column, slot)))
     case .string, .data, .any:
-      trap("a bug in this package: a \(path.type) read as a number")
+      trap("internal error: a \(path.type) read as a number")
     }
   }
 }
@@ -35,8 +35,8 @@ extension RowSource {
     }
   }
 
-  /// Calls `body` with the row at the end of a path's links, from its link `step` on. Nil if one
-  /// of them leads nowhere.
+  /// Calls `body` with the row at the end of a path's links, starting at its link `step`. Nil if
+  /// one of them is nil.
   func withTarget<Rows: RowReading, R>(
     _ rows: Rows, _ slot: Int, _ links: [LinkStep], from step: Int,
     _ body: (Self.Rows, Int) throws(StorageError) -> R

@@ -1,32 +1,32 @@
-// How queries read rows. Protocols and no existentials: everything that uses them is generic
-// and specialised.
+// How queries read rows. These are protocols without existentials: all code that uses them is
+// generic and specialized.
 //
-// A scan walks the clusters of a class itself and hands each `ClusterImage` to `PredicateScan` or
-// `SortBuffer`. Only what lies elsewhere is asked of the source: the row behind a link, and long
-// values. Row by row (one touched row, rows under edit) the source gives the row as well.
+// A scan walks the clusters of a class itself and passes each `ClusterImage` to `PredicateScan` or
+// `SortBuffer`. The source only provides what is elsewhere: the row behind a link, and long values.
+// Row by row (a changed row, rows under edit) the source provides the row as well.
 
 /// One version of a store, or a write's view of it: finds rows by key. Used on one thread at a
-/// time; must give the same answers as long as a scan or a comparator that uses it lives.
+/// time; must give the same results as long as a scan or a comparator that uses it lives.
 package protocol RowSource {
   associatedtype Rows: RowReading
 
-  /// Calls `body` with the cluster that has the row and the row's slot, and returns what it
-  /// returns; nil if there is no such object. `body` may call this again, to follow a link.
+  /// Calls `body` with the cluster that has the row and the row's slot, and returns its result; nil
+  /// if there is no such object. `body` may call this again, to follow a link.
   func withRow<R>(
     _ classID: ClassID, _ key: ObjectKey,
     _ body: (_ rows: Rows, _ slot: Int) throws(StorageError) -> R
   ) throws(StorageError) -> R?
 
-  /// Calls `body` with a string or data value that is kept outside of its cluster.
+  /// Calls `body` with a string or data value that is stored outside of its cluster.
   func withLongValue<R>(
     _ classID: ClassID, _ key: ObjectKey, _ column: ColumnID,
     _ body: (UnsafeRawBufferPointer) throws(StorageError) -> R
   ) throws(StorageError) -> R
 
-  /// How many elements a collection has.
+  /// The number of elements of a collection.
   func elementCount(of place: SequencePlace) throws(StorageError) -> Int
 
-  /// Calls `body` with each element of a collection, of a map with the values, until it returns
+  /// Calls `body` with each element of a collection, or each value of a map, until it returns
   /// false.
   func forEachElement(
     of place: SequencePlace, _ body: (Value) throws(StorageError) -> Bool
@@ -37,8 +37,8 @@ package protocol RowSource {
     of place: SequencePlace, _ body: (String) throws(StorageError) -> Bool
   ) throws(StorageError)
 
-  /// One element of a collection, of a map a value; nil if there is none, or the step is not one
-  /// that leads into such a collection.
+  /// One element of a collection, or one value of a map; nil if there is none, or the step does not
+  /// fit the kind of collection.
   func element(of place: SequencePlace, at step: ValueStep) throws(StorageError) -> Value?
 
   /// The objects whose column links to that one, each as often as it does.
@@ -46,7 +46,7 @@ package protocol RowSource {
     of target: LinkTarget, in id: ClassID, through column: ColumnID
   ) throws(StorageError) -> [ObjectKey]
 
-  /// An object as mixed values hold it.
+  /// An object as a mixed value.
   func object(_ target: LinkTarget) -> Value
 }
 
@@ -54,7 +54,7 @@ extension RowSource {
   package func object(_ target: LinkTarget) -> Value { .object(target.classID, target.key) }
 }
 
-/// Rows of one of two kinds: what a source returns that has both stored and edited clusters.
+/// Rows of one of two kinds, for a source with both stored and edited clusters.
 package enum EitherRows<First: RowReading, Second: RowReading>: RowReading {
   case first(First)
   case second(Second)

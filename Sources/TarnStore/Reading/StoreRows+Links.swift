@@ -1,4 +1,4 @@
-/// Going along links.
+/// Following links.
 extension StoreRows {
   /// The objects that a step leads to from one of `keys`.
   func after(_ keys: KeySet, through link: LinkStep) throws(StorageError) -> KeySet {

@@ -1,4 +1,4 @@
-/// Rows as an instance sees them: those of its snapshot, or with those of its open write in front.
+/// The rows of an instance: those of its snapshot, overlaid with those of its open write.
 package struct StoreRows: RowSource {
   package typealias Rows = EitherRows<ClusterImage, WorkingCluster>
 
@@ -11,7 +11,7 @@ package struct StoreRows: RowSource {
   }
 
   package var schema: SchemaView { reader.schema }
-  /// The version that the open write began with; nil without one.
+  /// The version at the start of the open write; nil without one.
   var beforeWrite: Snapshot? { session?.base }
 
   package func withRow<R>(
@@ -42,7 +42,7 @@ package struct StoreRows: RowSource {
     return unsafe try withBytes(of: bytes) { bytes throws(StorageError) in unsafe try body(bytes) }
   }
 
-  /// A list, set or map; nil if its object is not there.
+  /// A list, set or map; nil if its object does not exist.
   package func sequence(at place: SequencePlace) throws(StorageError) -> (any SequenceReading)? {
     if let session { return try session.sequence(at: place) }
     return try reader.sequence(at: place)
@@ -53,7 +53,7 @@ package struct StoreRows: RowSource {
     try reader.sequence(at: place)
   }
 
-  /// Whether there is that object.
+  /// Whether the object exists.
   package func contains(_ object: LinkTarget) throws(StorageError) -> Bool {
     if let session { return try session.location(of: object.key, in: object.classID) != nil }
     return try reader.row(object.key, in: object.classID) != nil
@@ -97,7 +97,7 @@ package struct StoreRows: RowSource {
     return try reader.origins(of: target, in: id, through: column)
   }
 
-  /// A property's value; null for a collection, and where there is no object.
+  /// A property's value; null for a collection, and without the object.
   package func plainValue(
     of column: ColumnID, at key: ObjectKey, in id: ClassID
   ) throws(StorageError) -> Value {
@@ -106,8 +106,8 @@ package struct StoreRows: RowSource {
     return try reader.value(of: column, at: key, in: id) ?? .null
   }
 
-  /// The objects that mixed values link to, what lies in lists and maps within included.
-  /// Those are as in the snapshot, whatever an open write has done to them.
+  /// The objects that mixed values link to, including those in nested lists and maps. Nested ones
+  /// are as in the snapshot, whatever an open write has changed.
   func anyLinks(
     from column: ColumnSchema, at place: SequencePlace
   ) throws(StorageError) -> [LinkTarget: UInt64] {
@@ -120,13 +120,13 @@ package struct StoreRows: RowSource {
     return try reader.links(from: column, at: place.key, in: place.classID)
   }
 
-  /// Says that about so many rows of the class will be looked up, in no order.
+  /// Announces about that many look-ups of rows of the class, in random order.
   func expect(lookups: Int, in id: ClassID) { reader.expect(lookups: lookups, in: id) }
 
   /// Every cluster of the class in the order of keys, until `body` returns false.
   ///
-  /// - Parameter keys: clusters in which no key of the range can lie may be left out.
-  /// - Parameter columns: those that `body` reads of most clusters.
+  /// - Parameter keys: clusters outside this range of keys may be skipped.
+  /// - Parameter columns: those that `body` reads in most clusters.
   package func forEachImage(
     in id: ClassID, holding keys: ClosedRange<ObjectKey> = .smallest ... .largest,
     reading columns: [ColumnID] = [],
@@ -148,13 +148,13 @@ package struct StoreRows: RowSource {
     return try reader.keys(in: id, where: column, is: value)
   }
 
-  /// The smallest key of a class's objects, or the greatest; nil if there are none.
+  /// The smallest or greatest key of a class's objects; nil if there are none.
   func end(of id: ClassID, isLast: Bool) throws(StorageError) -> ObjectKey? {
     if let edit = session?.classes[Int(id.rawValue)] { return try edit.end(isLast: isLast, reader) }
     return try reader.end(of: id, isLast: isLast)
   }
 
-  /// How many objects the class has.
+  /// The number of objects of the class.
   package func count(of id: ClassID) throws(StorageError) -> Int {
     if let session { return try session.rowCount(of: id) }
     return try reader.record(of: id).rowCount

@@ -1,7 +1,7 @@
-/// Values that are too long for a cluster, in pieces under keys of their own: every piece but the
-/// last is as long as a page allows. The row knows the length of the value.
+/// Values that are too long for a cluster, in pieces under separate keys: every piece but the last
+/// is as long as a page allows. The row has the length of the value.
 ///
-/// The name of one column's long values, no state.
+/// It only names one column's long values and has no state.
 package struct LongValues: Hashable, Sendable {
   /// The longest piece, in bytes.
   package static let pieceByteCountMax = Pieces.byteCountMax
@@ -29,16 +29,16 @@ package struct LongValues: Hashable, Sendable {
     try pieces(object).delete(in: transaction)
   }
 
-  /// The object's value, which the row says to have that many bytes.
-  /// - Throws: `.corrupted` if the pieces do not make up such a value.
+  /// The object's value, whose length the row states.
+  /// - Throws: `.corrupted` if the pieces do not form such a value.
   package func read(
     _ object: ObjectKey, byteCount: Int, _ cursor: inout Cursor
   ) throws(StorageError) -> [UInt8] {
     try pieces(object).read(byteCount: byteCount, &cursor)
   }
 
-  /// The pieces of such a value in their order. Ends early when `body` returns false; the bytes
-  /// are gone when it returns.
+  /// The pieces of such a value in order, until `body` returns false; the bytes are valid only
+  /// during the call.
   package func forEachPiece(
     _ object: ObjectKey, byteCount: Int, _ cursor: inout Cursor,
     _ body: (UnsafeRawBufferPointer) throws(StorageError) -> Bool

@@ -1,14 +1,15 @@
-/// A value that is too long for one page, cut: every piece but the last is as long as a page
-/// allows. The name of such a value, no state; who refers to it knows its length.
+/// A value that is too long for one page, in pieces: every piece but the last is as long as a page
+/// allows. It only names the value and has no state; its length is stored where the value is
+/// referenced.
 package enum Pieces: Hashable, Sendable {
   /// The value of an object's column.
   case value(ClassID, ObjectKey, ColumnID)
   /// An element of a list, set or map, or the key of one.
   case element(CollectionID)
 
-  /// The longest piece, in bytes: a longer one would make LMDB look for pages that lie together.
+  /// The longest piece, in bytes: for a longer one LMDB would search for adjacent pages.
   package static let byteCountMax = 4_080
-  /// Memory that a length from a file may claim before its bytes have been seen.
+  /// Memory that is reserved for a length from a file before its bytes were read.
   private static let trustedByteCount = 1 << 20
 
   /// Replaces the value with one of any length.
@@ -45,8 +46,8 @@ package enum Pieces: Hashable, Sendable {
     }
   }
 
-  /// The value, which is said to have that many bytes.
-  /// - Throws: `.corrupted` if the pieces do not make up such a value.
+  /// The value, which should have that many bytes.
+  /// - Throws: `.corrupted` if the pieces do not form such a value.
   package func read(
     byteCount: Int, _ cursor: inout Cursor
   ) throws(StorageError) -> [UInt8] {
@@ -59,8 +60,8 @@ package enum Pieces: Hashable, Sendable {
     return bytes
   }
 
-  /// The pieces of such a value in their order. Ends early when `body` returns false; the bytes
-  /// are gone when it returns.
+  /// The pieces of such a value in order, until `body` returns false; the bytes are valid only
+  /// during the call.
   package func forEach(
     byteCount: Int, _ cursor: inout Cursor,
     _ body: (UnsafeRawBufferPointer) throws(StorageError) -> Bool
@@ -90,7 +91,7 @@ package enum Pieces: Hashable, Sendable {
     }
   }
 
-  /// Which piece of this value lies under that key, nil if none does.
+  /// The number of the piece under that key, nil if it is not of this value.
   private func number(_ key: UnsafeRawBufferPointer) -> UInt32? {
     switch self {
     case .value(let id, let object, let column):
@@ -112,6 +113,6 @@ package enum Pieces: Hashable, Sendable {
     }
     return StorageError(
       .corrupted, operation: "read long value", path: "",
-      detail: "The pieces of a long value \(owner) are missing or damaged.")
+      detail: "Pieces of a long value \(owner) are missing or damaged.")
   }
 }

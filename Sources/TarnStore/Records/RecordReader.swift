@@ -1,5 +1,5 @@
-/// Reads what a `RecordWriter` wrote, within bounds, or throws `.corrupted`: the bytes come from a
-/// file.
+/// Reads what a `RecordWriter` wrote, with bounds checks that throw `.corrupted`, because the bytes
+/// come from a file.
 @safe struct RecordReader {
   private let bytes: UnsafeRawBufferPointer
   private(set) var offset: Int
@@ -40,7 +40,7 @@
     }
   }
 
-  /// A varint that has to fit the type.
+  /// A varint that must fit the type.
   mutating func number<Number: FixedWidthInteger>(
     _ type: Number.Type = Number.self
   ) throws(StorageError) -> Number {
@@ -57,7 +57,7 @@
     return unsafe UnsafeRawBufferPointer(rebasing: bytes[offset..<offset + count])
   }
 
-  /// A reader of the next `count` bytes, which this one then has behind it.
+  /// A reader of the next `count` bytes, which this one skips.
   mutating func part(_ count: Int) throws(StorageError) -> RecordReader {
     guard count >= 0 && count <= remaining else { throw .damagedRecord("it ends early") }
     var part = self

@@ -1,5 +1,5 @@
-/// Writes records of no fixed length: little-endian words and varints (seven bits a byte, the
-/// lowest first, the top bit set on all but the last).
+/// Writes records of variable length: little-endian words and varints (seven bits per byte, the
+/// lowest first, the top bit set in all but the last).
 struct RecordWriter {
   var bytes: [UInt8]
 

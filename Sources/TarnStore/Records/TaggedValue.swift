@@ -1,5 +1,5 @@
-/// Values whose bytes say what type they are: the cells of mixed columns, the elements of
-/// small collections, and elements in pages that have no column of a fixed width.
+/// Values whose bytes include their type: the cells of mixed columns, the elements of small
+/// collections, and elements in pages without a column of a fixed width.
 ///
 ///     u8 tag, then
 ///      0 null
@@ -17,13 +17,13 @@
 ///     13 object        class varint, key as zigzag varint
 ///     14 list          id varint
 ///     15 map           id varint
-///     16 long string   id varint, length varint: the bytes lie under that id, in pieces
+///     16 long string   id varint, length varint: the bytes are under that id, in pieces
 ///     17 long data     as above
 ///
-/// Words are little endian, the bytes of ids most significant first. No bytes at all are null.
+/// Words are little endian, the bytes of ids most significant first. An empty cell is null.
 enum TaggedValue: Equatable {
   case value(Value)
-  /// A string or data value that is kept elsewhere.
+  /// A string or data value that is stored elsewhere.
   case long(id: CollectionID, byteCount: Int, isString: Bool)
 
   enum Tag: UInt8 {
@@ -120,7 +120,7 @@ extension RecordReader {
     try unsafe rest(of: number(Int.self))
   }
 
-  /// The next value. Throws `.corrupted` for bytes that are none.
+  /// The next value. Throws `.corrupted` for malformed bytes.
   mutating func tagged() throws(StorageError) -> TaggedValue {
     guard let tag = TaggedValue.Tag(rawValue: try byte()) else {
       throw .damagedRecord("a value has an unknown type")
@@ -169,7 +169,7 @@ extension Value {
     return writer.bytes
   }
 
-  /// The value of a cell of a mixed column. No bytes are null.
+  /// The value of a cell of a mixed column. An empty cell is null.
   package init(tagged bytes: UnsafeRawBufferPointer) throws(StorageError) {
     var reader = unsafe RecordReader(bytes)
     guard reader.remaining > 0 else {
@@ -177,7 +177,7 @@ extension Value {
       return
     }
     guard case .value(let value) = try reader.tagged(), reader.remaining == 0 else {
-      throw .damagedRecord("a value of any type has impossible bytes")
+      throw .damagedRecord("a mixed value has impossible bytes")
     }
     self = value
   }

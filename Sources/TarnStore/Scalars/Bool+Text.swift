@@ -4,10 +4,10 @@ extension Bool {
     "false": false, "f": false, "no": false, "n": false, "off": false, "0": false,
   ]
 
-  /// Reads what people and tools write for a Boolean, in any case of letters: the words that
-  /// PostgreSQL takes, without their beginnings.
+  /// Parses the usual spellings of a Boolean, in any case: the words of PostgreSQL, without
+  /// abbreviations of them.
   package init?(spelling text: String) {
-    // No spelling is longer; not every text needs a copy in lower case.
+    // No spelling is longer; not every string needs a lower-case copy.
     guard text.utf8.count <= 5, let value = Self.spellings[text.lowercased()] else { return nil }
     self = value
   }

@@ -1,6 +1,6 @@
 extension ColumnType {
-  /// What stands for nothing where null is not allowed; null for links and mixed values,
-  /// which have no such value.
+  /// The default where null is not allowed; null for links and mixed values, which have no such
+  /// default.
   package var zero: Value {
     switch self {
     case .int: .int(0)

@@ -1,24 +1,24 @@
 import CTarn
 
 extension DecimalNumber {
-  /// Reads a number as General Decimal Arithmetic spells it: digits with at most one point among
-  /// them, before them a sign, behind them an exponent if wanted; or `Infinity`, `Inf` or `NaN`,
-  /// in any case of letters. What has up to 34 digits keeps its form: 1.10 stays 1.10. Nil for
-  /// anything else, spaces included. `isExact` tells whether no digit was lost.
+  /// Parses a number in the syntax of General Decimal Arithmetic: an optional sign, digits with at
+  /// most one point, and an optional exponent; or `Infinity`, `Inf` or `NaN`, in any case. A number
+  /// of up to 34 digits keeps its form: 1.10 stays 1.10. Nil for anything else, including spaces.
+  /// `isExact` is false if digits were lost.
   package static func parse(_ text: some StringProtocol) -> (value: Self, isExact: Bool)? {
     var reader = DecimalReader(Substring(text).utf8)
     return reader.number()
   }
 
-  /// The value of a text that `parse` reads, rounded if need be.
+  /// The value of a string that `parse` accepts, rounded if necessary.
   package init?(text: some StringProtocol) {
     guard let parsed = Self.parse(text) else { return nil }
     self = parsed.value
   }
 
-  /// The text of General Decimal Arithmetic's to-scientific-string: all digits of the coefficient,
-  /// with an exponent only if the number ends before its point or begins more than six digits
-  /// behind it. Read back it is the same number in the same form.
+  /// The to-scientific-string of General Decimal Arithmetic: all digits of the coefficient, with an
+  /// exponent only if the number ends before its point or begins more than six digits after it.
+  /// Parsing it gives the same number in the same form.
   package var text: String {
     if isNaN { return "NaN" }
     let sign = isNegative ? "-" : ""
@@ -38,19 +38,19 @@ extension DecimalNumber {
   }
 }
 
-/// Reads one number, and hands its rounding to the library.
+/// Parses one number; the library rounds it.
 private struct DecimalReader {
   private var rest: Substring.UTF8View
-  /// The digits from the first that is not zero, as far as they are kept.
+  /// The digits from the first nonzero one on, as far as they are kept.
   private var digits: [UInt8] = []
-  /// What the digits are to be multiplied with.
+  /// The exponent of the digits.
   private var exponent = 0
   private var sawDigit = false
   private var droppedNonzero = false
 
-  /// More than a coefficient has, so that a tie shows; less than the library can take.
+  /// More than in a coefficient, so that a tie is visible; fewer than the library accepts.
   private static let digitsKeptMax = 40
-  /// Beyond any number's: from here on the result does not depend on it.
+  /// Beyond any number's exponent: larger ones do not change the result.
   private static let exponentLimit = 99_999
 
   init(_ text: Substring.UTF8View) { rest = text }
@@ -74,7 +74,7 @@ private struct DecimalReader {
     var digits = digits
     var exponent = exponent
     if droppedNonzero {
-      // Whatever they were: more than nothing.
+      // The digits after it are more than zero, whatever they are.
       digits.append(UInt8(ascii: "1"))
       exponent -= 1
     }
@@ -107,7 +107,7 @@ private struct DecimalReader {
     return byte
   }
 
-  /// Each digit stands `scale` further behind the point.
+  /// Each digit is `scale` places further after the point.
   private mutating func takeDigits(scale: Int) {
     while let digit = digit() {
       sawDigit = true
@@ -130,7 +130,7 @@ private struct DecimalReader {
     guard let first = digit() else { return false }
     var magnitude = Int(first - UInt8(ascii: "0"))
     while let digit = digit() {
-      // Far enough out that no run of digits leads back.
+      // So large that no number of digits can compensate it.
       if magnitude < 1 << 56 { magnitude = magnitude * 10 + Int(digit - UInt8(ascii: "0")) }
     }
     exponent += isNegative ? -magnitude : magnitude

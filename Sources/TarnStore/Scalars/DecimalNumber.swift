@@ -1,5 +1,5 @@
-/// A decimal128 of IEEE 754-2008: a number of up to 34 decimal digits, an infinity, or not a
-/// number. Its bits are those of the standard's binary encoding (BID):
+/// An IEEE 754-2008 decimal128: a number of up to 34 decimal digits, an infinity, or NaN. Its bits
+/// are those of the standard's binary encoding (BID):
 ///
 ///     bit 127        the sign
 ///     the next two not 11:
@@ -11,9 +11,9 @@
 ///     11111          not a number
 ///
 /// The value is coefficient * 10^exponent. One value may have several forms, its cohort: 1.0 and
-/// 1.00 differ in their bits, and are equal.
+/// 1.00 are equal, although their bits differ.
 package struct DecimalNumber: Sendable {
-  /// The upper half of the bits, and the lower one.
+  /// The high and the low half of the bits.
   var high: UInt64
   var low: UInt64
 
@@ -23,8 +23,8 @@ package struct DecimalNumber: Sendable {
     self.low = low
   }
 
-  /// The number as files and `Value` have it: most significant byte first, with the bits of 0
-  /// turned over, so that a cell of zeros, as a row without a value has it, is 0 and not 0E-6176.
+  /// The number in files and in `Value`: most significant byte first, with the bits of 0 inverted,
+  /// so that a cell of zeros, as in a row without a value, is 0 and not 0E-6176.
   @inline(__always)
   package var cell: Bytes16 { Bytes16(high: high ^ Self.highOfZero, low: low) }
 
@@ -41,7 +41,7 @@ package struct DecimalNumber: Sendable {
   package static let zero = DecimalNumber(isNegative: false, coefficient: 0, exponent: 0)
   package static let nan = DecimalNumber(high: 0x7c00 << 48, low: 0)
   package static let infinity = DecimalNumber(high: 0x7800 << 48, low: 0)
-  /// The greatest number that is finite.
+  /// The greatest finite number.
   package static let greatest = DecimalNumber(
     isNegative: false, coefficient: coefficientMax, exponent: exponentMax)
 
@@ -55,7 +55,7 @@ package struct DecimalNumber: Sendable {
       high: UInt64(truncatingIfNeeded: pattern >> 64), low: UInt64(truncatingIfNeeded: pattern))
   }
 
-  /// Exactly the integer.
+  /// The exact integer.
   package init(_ value: Int64) {
     self.init(isNegative: value < 0, coefficient: UInt128(value.magnitude), exponent: 0)
   }
@@ -71,7 +71,7 @@ package struct DecimalNumber: Sendable {
   package var isFinite: Bool { high >> 59 & 15 != 15 }
   package var isZero: Bool { isFinite && parts.coefficient == 0 }
 
-  /// The same with the other sign, even if it is zero or not a number.
+  /// The number with the opposite sign, even for zero and NaN.
   package var negated: DecimalNumber {
     DecimalNumber(high: high ^ (1 << 63), low: low)
   }
@@ -79,7 +79,7 @@ package struct DecimalNumber: Sendable {
     DecimalNumber(high: high & ~(1 << 63), low: low)
   }
 
-  /// What a finite number consists of, its sign apart.
+  /// The parts of a finite number, without its sign.
   @inline(__always)
   package var parts: (coefficient: UInt128, exponent: Int) {
     if high >> 61 & 3 == 3 {
@@ -104,10 +104,10 @@ package struct DecimalNumber: Sendable {
   @inline(__always)
   package static func power(_ exponent: Int) -> UInt128 { powers[exponent] }
 
-  /// How many decimal digits a coefficient has; 0 for 0.
+  /// The number of decimal digits of a coefficient; 0 for 0.
   @inline(__always)
   package static func digits(of coefficient: UInt128) -> Int {
-    // log10(2) is a little more than 1233 / 4096.
+    // log10(2) is slightly more than 1233 / 4096.
     let guess = ((128 - coefficient.leadingZeroBitCount) * 1233) >> 12
     return coefficient >= powers[guess] ? guess + 1 : guess
   }
@@ -125,8 +125,8 @@ extension DecimalNumber {
 }
 
 extension DecimalNumber {
-  /// The greatest integer that is not above, and whether it is the number itself. Out of the range
-  /// of integers the end of it; not for NaN.
+  /// The greatest integer that is not above the number, and whether they are equal. Clamped to the
+  /// range of integers; not for NaN.
   package var floor: (value: Int64, isExact: Bool) {
     if order < DecimalNumber(.min).order { return (.min, false) }
     if order > DecimalNumber(.max).order { return (.max, false) }
@@ -147,11 +147,12 @@ extension DecimalNumber {
 
 // MARK: - Order
 
-/// Where a decimal stands among all: NaN below all others, then by value. Equal values have equal
-/// digits, whatever their form; both zeros are the same.
+/// The sort key of a decimal: NaN before all others, then by value. Equal values have equal keys,
+/// whatever their form; both zeros are equal.
 ///
-/// Fifteen bits say the sign and how many digits stand before the point, 113 bits the coefficient
-/// filled up to 34 digits; both are mirrored for negative numbers. Not every pattern is a value's.
+/// Fifteen bits contain the sign and the number of digits before the point, 113 bits the
+/// coefficient extended to 34 digits; both are inverted for negative numbers. Not every pattern is
+/// the key of a value.
 package struct DecimalOrder: Hashable, Comparable, Sendable {
   package var bits: UInt128
   package init(bits: UInt128) { self.bits = bits }
@@ -206,7 +207,7 @@ extension DecimalNumber {
 }
 
 extension DecimalOrder {
-  /// The shortest of the numbers that stand there.
+  /// The shortest of the numbers with this key.
   var number: DecimalNumber {
     if self == .nan { return .nan }
     let scale = Int(bits >> UInt128(Self.coefficientBits)) - Self.zeroScale
@@ -220,7 +221,7 @@ extension DecimalOrder {
 }
 
 extension DecimalNumber {
-  /// The equal number without zeros at its end; of all NaN the same one.
+  /// The equal number without trailing zeros; the same one for all NaN.
   var shortest: DecimalNumber { order.number }
 
   fileprivate static func shortest(

@@ -1,13 +1,13 @@
-/// A sum of decimals from which numbers can be taken out again, exact until it is asked for. NaN
-/// must not come.
+/// A sum of decimals from which numbers can be removed again, exact until it is read. NaN must not
+/// be added.
 ///
-/// `value` and `average` round once, to 34 digits. So they depend on the numbers that are left
-/// alone, not on their order or on numbers that were taken out.
+/// `value` and `average` round once, to 34 digits. So they depend only on the remaining numbers,
+/// not on their order or on removed numbers.
 struct DecimalSum: Sendable {
-  /// The sum of the coefficients that have one exponent: `high` * 2^64 + `low`.
+  /// The sum of the coefficients with one exponent: `high` * 2^64 + `low`.
   private struct Part: Sendable {
     var exponent: Int
-    /// How many numbers there are with that exponent.
+    /// The number of numbers with that exponent.
     var count = 0
     var high: Int128 = 0
     var low: Int128 = 0
@@ -18,7 +18,7 @@ struct DecimalSum: Sendable {
   private var infinities = (positive: 0, negative: 0)
 
   mutating func add(_ number: DecimalNumber) { add(number, count: 1) }
-  /// Takes a number out that was added.
+  /// Removes a number that was added.
   mutating func remove(_ number: DecimalNumber) { add(number, count: -1) }
 
   private mutating func add(_ number: DecimalNumber, count: Int) {
@@ -36,7 +36,7 @@ struct DecimalSum: Sendable {
     parts[index].high += isAdded ? high : -high
     parts[index].low += isAdded ? low : -low
     parts[index].count += count
-    // A number may be taken out in another form than it was added in: 1.1 for 1.10.
+    // A number may be removed in another form than it was added in: 1.1 for 1.10.
     let isZero = parts[index].high << 64 + parts[index].low == 0
     if parts[index].count == 0, isZero { parts.remove(at: index) }
   }
@@ -45,25 +45,25 @@ struct DecimalSum: Sendable {
     infinite ?? exact.rounded(preferring: exponent)
   }
 
-  /// The sum divided by how many numbers there are, which is not 0.
+  /// The sum divided by the number of numbers, which is not 0.
   func average(of count: Int) -> DecimalNumber {
     infinite ?? exact.divided(by: count).rounded(preferring: exponent)
   }
 
-  /// The sum if it is infinite, or not a number; nil if it is finite.
+  /// The sum if it is infinite or NaN; nil if it is finite.
   private var infinite: DecimalNumber? {
     if infinities.positive > 0 { return infinities.negative > 0 ? .nan : .infinity }
     return infinities.negative > 0 ? .infinity.negated : nil
   }
 
-  /// The exponent of the result, where 34 digits are enough for it. It is the same as after adding
-  /// the numbers to 0 one by one: 1.10 and 1 are 2.10, and 1E+3 alone is 1000.
+  /// The exponent of the result, if 34 digits suffice for it. It is the same as after adding the
+  /// numbers to 0 one by one: 1.10 and 1 are 2.10, and 1E+3 alone is 1000.
   private var exponent: Int { min(0, parts.first?.exponent ?? 0) }
 
   private var exact: LongDecimal {
     var sum = LongDecimal(from: exponent, through: max(0, parts.last?.exponent ?? 0))
     for part in parts {
-      // Brings the lower half into 0..<2^64.
+      // Brings the low half into 0..<2^64.
       sum.add(
         high: part.high + part.low >> 64, low: part.low & Int128(UInt64.max),
         exponent: part.exponent)

@@ -1,4 +1,4 @@
-/// The number of letters to insert, drop or replace that turn one word into the other.
+/// The number of letters to insert, delete or replace to turn one word into the other.
 package func editDistance(_ a: String, _ b: String) -> Int {
   let target = Array(b)
   var row = Array(0...target.count)
@@ -14,10 +14,10 @@ package func editDistance(_ a: String, _ b: String) -> Int {
   return row[target.count]
 }
 
-/// What was probably meant by a name that does not exist: the nearest one, if it is near.
+/// A suggestion for a name that does not exist: the nearest known one, if it is near enough.
 package func nearestName(to name: String, among known: some Sequence<String>) -> String? {
   let wanted = name.lowercased()
-  // Two swapped letters count as two steps.
+  // Two swapped letters count as two edits.
   let stepsMax = wanted.count < 4 ? 1 : max(2, wanted.count / 3)
   var nearest: (steps: Int, name: String)?
   for other in known where abs(other.count - wanted.count) <= stepsMax {

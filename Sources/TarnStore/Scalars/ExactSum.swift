@@ -1,19 +1,19 @@
-/// A sum of doubles that is never rounded while numbers come and go: whatever came and went before,
-/// what is left adds up to the same. `value` is the double that is nearest to it, to even on ties.
+/// A sum of doubles that is never rounded while numbers are added and removed: it depends only on
+/// the remaining numbers. `value` is the nearest double, to even on ties.
 ///
-/// The numbers are added as multiples of a power of two, in 128 bits for as long as they fit, which
-/// is some 70 binary orders of magnitude; then in as many bits as any double needs. NaN must not
-/// come. Infinities are counted: with both there is no sum, which is NaN.
+/// The numbers are added as multiples of a power of two, in 128 bits as long as they fit, which is
+/// some 70 binary orders of magnitude; then in as many bits as any double needs. NaN must not be
+/// added. Infinities are counted: with both there is no sum, which is NaN.
 package struct ExactSum: Sendable {
-  /// The sum, times two to the power of `exponent`, as long as there is nothing wider.
+  /// The sum, in units of two to the power of `exponent`, while there is no wider sum.
   private var units: Int128 = 0
   private var exponent = Self.unplaced
   private var wide: WideSum?
   private var infinities = (positive: Int32(0), negative: Int32(0))
 
-  /// No number fits so far, so that each one takes the slow way.
+  /// No number fits yet, so each one takes the slow path.
   private static let unplaced = Int.max / 2
-  /// Shifted by that much a number of 53 bits leaves two bits of 128.
+  /// Shifted by that much, a number of 53 bits leaves two bits of 128.
   private static let shiftMax = 73
 
   package init() {}
@@ -23,13 +23,13 @@ package struct ExactSum: Sendable {
     if !take(number) { addSlowly(number, isRemoved: false) }
   }
 
-  /// Takes a number out that was added.
+  /// Removes a number that was added.
   @inline(__always)
   package mutating func remove(_ number: Double) {
     if !take(-number) { addSlowly(number, isRemoved: true) }
   }
 
-  /// False if the number does not fit; then nothing has happened.
+  /// False if the number does not fit; then nothing has changed.
   @inline(__always)
   private mutating func take(_ number: Double) -> Bool {
     let parts = DoubleParts(number)
@@ -42,7 +42,7 @@ package struct ExactSum: Sendable {
     return true
   }
 
-  /// Adds so many times two to the power of an exponent that is not below that of any double.
+  /// Adds that many units of two to the power of an exponent that is not below that of any double.
   package mutating func add(_ amount: Int128, exponent amountExponent: Int) {
     if amount == 0 { return }
     if wide == nil, units == 0 {
@@ -60,7 +60,7 @@ package struct ExactSum: Sendable {
     wide?.add(amount, exponent: amountExponent)
   }
 
-  /// The units and an amount in the finer of their units; nil if one has too many bits for that.
+  /// The units and an amount in the finer of their units; nil if one needs too many bits.
   private func aligned(_ amount: Int128, _ amountExponent: Int) -> (own: Int128, other: Int128)? {
     func shifted(_ number: Int128, by count: Int) -> Int128? {
       if count <= 0 { return number }
@@ -89,7 +89,7 @@ package struct ExactSum: Sendable {
     wide?.add(signed)
   }
 
-  /// Lets the units be so small that the number is a multiple, if the sum still fits.
+  /// Makes the units so small that the number is a multiple, if the sum still fits.
   private mutating func makeRoom(for parts: DoubleParts) {
     let least = max(parts.exponent - 8, DoubleParts.exponentMin)
     if units == 0 {
@@ -118,15 +118,15 @@ package struct ExactSum: Sendable {
   }
 }
 
-/// What a finite double consists of: the significand times two to the power of the exponent.
+/// The parts of a finite double: the significand times two to the power of the exponent.
 private struct DoubleParts {
-  /// The exponent of the smallest number: every double is a multiple of two to its power.
+  /// The exponent of the smallest number: every double is a multiple of two to that power.
   static let exponentMin = -1074
 
   let significand: UInt64
   let exponent: Int
   let isNegative: Bool
-  /// False for 0, what is next to it, and what is not finite.
+  /// False for 0, subnormal numbers, and numbers that are not finite.
   let isNormal: Bool
 
   @inline(__always)
@@ -141,13 +141,13 @@ private struct DoubleParts {
   }
 }
 
-/// The same in as many bits as any sum of doubles needs: limbs of 32 bits, the lowest first, each
-/// with room for what is carried later.
+/// The same in as many bits as any sum of doubles needs: limbs of 32 bits, least significant first,
+/// each with room for carries.
 private struct WideSum: Sendable {
   private static let count = 70
   private static let mask: Int64 = 1 << 32 - 1
   private var limbs = ContiguousArray<Int64>(repeating: 0, count: count)
-  /// How many numbers came since the last carry.
+  /// The number of additions since the last carry.
   private var pending = 0
 
   mutating func add(_ number: Double) {
@@ -164,7 +164,7 @@ private struct WideSum: Sendable {
     }
   }
 
-  /// Takes at most 64 bits.
+  /// Adds at most 64 bits.
   private mutating func add(_ bits: UInt128, exponent: Int, isNegative: Bool) {
     let place = exponent - DoubleParts.exponentMin
     var rest = bits << UInt128(place & 31)
@@ -197,7 +197,7 @@ private struct WideSum: Sendable {
       sum.carry()
     }
     guard let top = sum.limbs.lastIndex(where: { $0 != 0 }) else { return 0 }
-    // The three highest limbs have more bits than a double. What is below them decides ties only.
+    // The three highest limbs have more bits than a double. Lower ones only decide ties.
     let lowest = max(top - 2, 0)
     var magnitude: UInt128 = 0
     for limb in (lowest...top).reversed() {
@@ -215,7 +215,7 @@ private struct WideSum: Sendable {
 
 extension Double {
   /// The double nearest to a number of units of two to the power of `exponent`, to even on ties.
-  /// The units are not finer than doubles get.
+  /// The units are not finer than those of doubles.
   fileprivate static func nearest(
     to units: UInt128, exponent: Int, isNegative: Bool
   ) -> Double {

@@ -1,7 +1,7 @@
-/// The numbers that name things in a file, each with a type of its own so that none is taken for
-/// another. On disk all of them are permanent: an id is never given to a second thing.
+/// The ids in a file, each with its own type so that they cannot be confused. In the file all of
+/// them are permanent: an id is never reused.
 
-/// Names a class of objects. Given in the order in which classes first appear in the file.
+/// Identifies a class of objects. Assigned in the order in which classes first appear in the file.
 package struct ClassID: RawRepresentable, Hashable, Comparable, Sendable {
   package let rawValue: UInt32
   package init(rawValue: UInt32) { self.rawValue = rawValue }
@@ -9,7 +9,7 @@ package struct ClassID: RawRepresentable, Hashable, Comparable, Sendable {
   package static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
 }
 
-/// Names a column of a class: its position among all columns that the class ever had.
+/// Identifies a column of a class: its position among all columns that the class ever had.
 package struct ColumnID: RawRepresentable, Hashable, Comparable, Sendable {
   package let rawValue: UInt16
   package init(rawValue: UInt16) { self.rawValue = rawValue }
@@ -18,7 +18,7 @@ package struct ColumnID: RawRepresentable, Hashable, Comparable, Sendable {
   package static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
 }
 
-/// Names an object within its class. For a class with a non-optional integer primary key it is
+/// Identifies an object within its class. In a class with a non-optional integer primary key it is
 /// that key's value; otherwise it comes from a counter that never goes back.
 package struct ObjectKey: RawRepresentable, Hashable, Comparable, Sendable, BitwiseCopyable {
   package let rawValue: Int64
@@ -28,7 +28,7 @@ package struct ObjectKey: RawRepresentable, Hashable, Comparable, Sendable, Bitw
 }
 
 extension ObjectKey {
-  /// An unsigned number in the same order: what keys in the tree hold.
+  /// An unsigned number with the same order, for keys of the tree.
   @inline(__always)
   package var treeOrder: UInt64 { UInt64(bitPattern: rawValue) ^ (1 << 63) }
 
@@ -68,8 +68,8 @@ package struct LinkName: Hashable, Sendable {
   }
 }
 
-/// Names something that is kept outside of its object's cluster: a collection, a collection
-/// within a value, a long element. Given by one counter for the whole file; never 0.
+/// Identifies data stored outside of its object's cluster: a collection, a nested collection, a
+/// long element. Assigned by one counter for the whole file; never 0.
 package struct CollectionID: RawRepresentable, Hashable, Comparable, Sendable {
   package let rawValue: UInt64
   package init(rawValue: UInt64) { self.rawValue = rawValue }
@@ -77,12 +77,13 @@ package struct CollectionID: RawRepresentable, Hashable, Comparable, Sendable {
   package static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
 }
 
-/// Where a page of a collection stands among its neighbours. Only the order counts: labels leave
-/// room between each other, so that a page can come between two others without moving them.
+/// The position of a page of a collection among the others. Only the order counts: labels have
+/// gaps, so that a page can be inserted between two others without moving them.
 package typealias PageLabel = ObjectKey
 
-/// A committed state of the file: 1 for the first commit, one more for each later one. Our own
-/// counter; a transaction id of LMDB is never used for this, because those restart and repeat.
+/// A committed state of the file: 1 for the first commit, one more for each later one. The
+/// library's own counter; LMDB's transaction ids are not used for this, because they restart and
+/// repeat.
 package struct Version: RawRepresentable, Hashable, Comparable, Sendable {
   package let rawValue: UInt64
   package init(rawValue: UInt64) { self.rawValue = rawValue }

@@ -4,18 +4,18 @@ struct LongDecimal {
   private static let groupDigits = 18
   private static let base = Int128(DecimalNumber.power(groupDigits))
 
-  /// Digits in groups of 18, the least significant group first. Each may be of any size and sign
-  /// until `settle` is called.
+  /// Digits in groups of 18, least significant group first. Each may have any size and sign until
+  /// `settle` is called.
   private var groups: [Int128]
   private var exponent: Int
   private var isNegative = false
-  /// True if a division left a remainder: the value is a little more than the digits say.
+  /// True if a division left a remainder: the value is slightly more than the digits.
   private var hasRemainder = false
 
-  /// Zero, with room for summands whose exponents are between these.
+  /// Zero, with room for summands with exponents in this range.
   init(from least: Int, through greatest: Int) {
     exponent = least
-    // A summand touches five groups, and the last one takes what is carried.
+    // A summand touches five groups, and the last one takes the carry.
     groups = Array(repeating: 0, count: (greatest - least) / Self.groupDigits + 6)
   }
 
@@ -39,7 +39,7 @@ struct LongDecimal {
     }
   }
 
-  /// Brings every group into 0..<10^18. Once, when everything has been added.
+  /// Brings every group into 0..<10^18. Called once, after all additions.
   mutating func settle() {
     carry()
     guard groups[groups.count - 1] < 0 else { return }
@@ -48,7 +48,7 @@ struct LongDecimal {
     carry()
   }
 
-  /// Carries from each group to the next. Afterwards only the last one may be below zero.
+  /// Carries from each group to the next. Afterwards only the last one may be negative.
   private mutating func carry() {
     for index in groups.indices.dropLast() {
       var (over, digits) = groups[index].quotientAndRemainder(dividingBy: Self.base)
@@ -58,9 +58,9 @@ struct LongDecimal {
     }
   }
 
-  /// The settled number divided by a number above zero, with more digits than a decimal keeps.
+  /// The settled number divided by a positive number, with more digits than a decimal has.
   func divided(by divisor: Int) -> LongDecimal {
-    // The divisor takes up to 19 digits away.
+    // The divisor takes up to 19 digits.
     let added = 4
     var quotient = self
     quotient.groups.insert(contentsOf: repeatElement(0, count: added), at: 0)
@@ -76,12 +76,12 @@ struct LongDecimal {
 
   /// The settled number rounded to 34 digits, to even on ties.
   ///
-  /// - Parameter preferred: the exponent that the result has if it is exact and its digits allow
-  ///   it: 4.00 / 2 is 2.00.
+  /// - Parameter preferred: the exponent of the result if it is exact and its digits allow it: 4.00
+  ///   / 2 is 2.00.
   func rounded(preferring preferred: Int) -> DecimalNumber {
     var (text, exponent) = (digits, exponent)
     if hasRemainder {
-      // Behind all digits that count: whatever is there is more than nothing.
+      // After all significant digits: any remainder is more than zero.
       (text, exponent) = (text + "1", exponent - 1)
     } else {
       let surplus = max(0, preferred - exponent)
@@ -89,7 +89,7 @@ struct LongDecimal {
       (text, exponent) = (String(text.dropLast(zeros)), exponent + zeros)
     }
     guard let number = DecimalNumber(text: "\(isNegative ? "-" : "")\(text)E\(exponent)") else {
-      trap("digits that are no number: bug in this package")
+      trap("internal error: digits that are not a number")
     }
     return number
   }

@@ -1,26 +1,26 @@
-/// A value as bytes whose bytewise order is the order of the values of a column: what an index
-/// sorts by, and what a sort can compare without knowing the type.
+/// A value as bytes whose bytewise order is the order of the values of a column: the sort key of an
+/// index, which a sort can compare without knowing the type.
 ///
 ///     null                00
 ///     int, link, date     01, the number most significant byte first with its sign flipped
 ///                         (a date: seconds, then nanoseconds)
 ///     bool                01, then 00 or 01
-///     float, double       01, the bits made to order: NaN first, -0.0 as 0.0
+///     float, double       01, the bits in sortable form: NaN first, -0.0 as 0.0
 ///     decimal             01, the sixteen bytes of its `DecimalOrder`: NaN first, 1.0 as 1.00
 ///     string, data, object id, UUID    01, the bytes themselves
 ///     any                 01, class and key of an object, or the type and the key of any other
 ///                         value (`within`); collections have none
 ///
-/// At most 128 bytes: a longer value is cut, and `isTruncated` says so. Two values with the same
-/// truncated key may differ, and their order is not known from the keys; who finds such a key
-/// looks at the row. A value that is exactly as long as a key can be counts as truncated, because
-/// its key equals those of longer values.
+/// At most 128 bytes: the key of a longer value is truncated, and `isTruncated` is true. Values
+/// with the same truncated key may differ, and the keys do not tell their order, so they must be
+/// compared in the rows. A value that is exactly as long as the longest key counts as truncated,
+/// because its key equals those of longer values.
 package struct OrderKey: Sendable {
   package static let byteCountMax = 128
 
   fileprivate(set) var storage = InlineArray<128, UInt8>(repeating: 0)
   package private(set) var byteCount = 0
-  /// True if other values, longer ones, may have the same key.
+  /// True if other, longer values may have the same key.
   package private(set) var isTruncated = false
 
   private init(tag: UInt8) {
@@ -36,7 +36,7 @@ package struct OrderKey: Sendable {
     byteCount += MemoryLayout<T>.size
   }
 
-  /// Calls `body` with the bytes, which are gone when it returns.
+  /// Calls `body` with the bytes, which are valid only during the call.
   @inline(__always)
   package func withBytes<R, E: Error>(
     _ body: (UnsafeRawBufferPointer) throws(E) -> R
@@ -55,7 +55,7 @@ package struct OrderKey: Sendable {
     append(UInt64(bitPattern: value) ^ (1 << 63))
   }
 
-  /// A link to that object of the column's target class: what a backlink index is asked for.
+  /// A link to that object of the column's target class, for searching a backlink index.
   package init(_ link: ObjectKey) {
     self.init(link.rawValue)
   }
@@ -107,8 +107,8 @@ package struct OrderKey: Sendable {
     append(value.low)
   }
 
-  /// A string's UTF-8 or a data value. `bytes` may be the beginning of a longer value, if that
-  /// beginning has at least `byteCountMax` bytes.
+  /// A string's UTF-8 or a data value. `bytes` may be the start of a longer value, if it has at
+  /// least `byteCountMax` bytes.
   package init(bytes: UnsafeRawBufferPointer) {
     self.init(tag: 1)
     let kept = min(bytes.count, Self.byteCountMax - 1)
@@ -120,7 +120,7 @@ package struct OrderKey: Sendable {
     isTruncated = byteCount == Self.byteCountMax
   }
 
-  /// A key that an index holds.
+  /// A key stored in an index.
   init(encoded bytes: UnsafeRawBufferPointer) {
     self =
       unsafe bytes.count == 1 && bytes[0] == 0
@@ -132,7 +132,7 @@ package struct OrderKey: Sendable {
     self = value.withUTF8 { utf8 in unsafe OrderKey(bytes: UnsafeRawBufferPointer(utf8)) }
   }
 
-  /// The key of any value of a column of that type, or nil if the value is none of that type.
+  /// The key of any value of a column of that type, nil if the value is of another type.
   package init?(_ value: Value, type: ColumnType) {
     switch (value, type) {
     case (.null, _): self = .null
@@ -158,21 +158,21 @@ package struct OrderKey: Sendable {
 
   // MARK: - Mixed values
 
-  /// What the keys of that type's values in a mixed column start with: a byte that no id of a
-  /// class starts with.
+  /// The prefix of the keys of that type's values in a mixed column: a byte that no class id starts
+  /// with.
   init(anyOf type: ColumnType) {
     self.init(tag: 1)
     append(0x80 | type.rawValue)
   }
 
-  /// Before the keys of all mixed values but null and objects.
+  /// Before the keys of all mixed values except null and objects.
   static let firstOfAnyType = OrderKey(anyOf: .int)
 
   /// True for the key of a value, false for null's and for one that only marks the end of others.
   var holdsValue: Bool { storage[0] == 1 }
 
-  /// The key that a mixed column has where one of that type would have this one. Not for
-  /// `null`, which has one key in all columns.
+  /// The key in a mixed column that corresponds to this one in a column of that type. Not for
+  /// `null`, which has the same key in all columns.
   func within(_ type: ColumnType) -> OrderKey {
     var key = OrderKey(anyOf: type)
     let kept = min(byteCount - 1, Self.byteCountMax - key.byteCount)
@@ -182,12 +182,11 @@ package struct OrderKey: Sendable {
     return key
   }
 
-  /// The smallest key that sorts after every key that starts with this one's bytes. Not for
-  /// `null`.
+  /// The smallest key after every key with this one's bytes as prefix. Not for `null`.
   package var afterPrefixed: OrderKey {
-    require(storage[0] == 1, "null is the beginning of no other key")
+    require(storage[0] == 1, "null cannot be the prefix of another key")
     var next = self
-    // Ends at the latest at the first byte, which is 1.
+    // Ends at the first byte at the latest, which is 1.
     while next.storage[next.byteCount - 1] == 0xff {
       next.byteCount -= 1
       next.storage[next.byteCount] = 0

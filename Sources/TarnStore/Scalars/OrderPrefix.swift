@@ -1,17 +1,17 @@
-/// The beginning of a value as two numbers that order as the values do, null and broken links
-/// included: what sorting compares. Only where `isExact` is false on both sides may equal numbers
-/// stand for different values.
+/// The start of a value as two numbers with the order of the values, including null and nil links:
+/// compared when sorting. Equal numbers can stand for different values only if `isExact` is false
+/// on both sides.
 struct OrderPrefix: BitwiseCopyable {
   var high: UInt64
   var low: UInt64
   var isExact: Bool
 
-  /// Behind a link that leads nowhere: above all values.
+  /// A nil link on the path: after all values.
   static let broken = OrderPrefix(high: .max, low: .max, isExact: true)
-  /// Below all values.
+  /// Before all values.
   static let null = OrderPrefix(high: 0, low: 0, isExact: true)
 
-  /// The order of the values turned around.
+  /// The reversed order.
   @inline(__always)
   func reversed(if isReversed: Bool) -> OrderPrefix {
     isReversed ? OrderPrefix(high: ~high, low: ~low, isExact: isExact) : self
@@ -24,7 +24,7 @@ struct OrderPrefix: BitwiseCopyable {
     self.isExact = isExact
   }
 
-  /// The low word is 1 for values whose high word may equal that of null or broken.
+  /// The low word is 1 for values whose high word may equal that of null or `broken`.
   @inline(__always)
   init(_ value: Int64) {
     self.init(high: UInt64(bitPattern: value) ^ (1 << 63), low: 1, isExact: true)
@@ -32,13 +32,14 @@ struct OrderPrefix: BitwiseCopyable {
 
   @inline(__always)
   init(_ value: Double) {
-    // NaN comes out as zero, which the low word tells from null.
+    // NaN becomes zero, which the low word distinguishes from null.
     self.init(high: value.treeOrder, low: 1, isExact: true)
   }
 
   @inline(__always)
   init(_ value: DecimalNumber) {
-    // NaN is zero there, and infinity leaves room above: one up tells both from null and broken.
+    // NaN is zero there, and infinity leaves room above: adding one separates both from null and
+    // `broken`.
     let above = value.order.bits + 1
     self.init(
       high: UInt64(truncatingIfNeeded: above >> 64), low: UInt64(truncatingIfNeeded: above),
@@ -61,13 +62,13 @@ struct OrderPrefix: BitwiseCopyable {
     self.init(high: value.high, low: UInt64(value.low) + 1, isExact: true)
   }
 
-  /// All 128 bits are taken: null and broken are told apart by giving up the last bit.
+  /// All 128 bits are used: the last bit is sacrificed to distinguish null and `broken`.
   @inline(__always)
   init(_ value: Bytes16, mayBeNull: Bool) {
     if mayBeNull {
       let low = (value.high << 63) | (value.low >> 1)
       self.init(high: value.high >> 1, low: low, isExact: false)
-      // A value's high word is below 2^63; moving values up by one keeps null below them.
+      // A value's high word is below 2^63; incrementing values keeps null below them.
       self.low &+= 1
       if self.low == 0 { self.high += 1 }
     } else {
@@ -75,14 +76,14 @@ struct OrderPrefix: BitwiseCopyable {
     }
   }
 
-  /// Fifteen bytes, zeros after a shorter text, and the length where that decides.
+  /// Fifteen bytes, zeros after a shorter string, and the length where that decides.
   @inline(__always)
   init(first: UInt64, second: UInt64, length: Int) {
     let tail = UInt64(truncatingIfNeeded: min(length, 16) &+ 1)
     self.init(high: first, low: (second & ~0xff) | tail, isExact: length <= 15)
   }
 
-  /// Any text, read within its bounds.
+  /// Any string, read within its bounds.
   init(_ bytes: UnsafeRawBufferPointer) {
     var words: (UInt64, UInt64) = (0, 0)
     unsafe withUnsafeMutableBytes(of: &words) { target in
@@ -95,7 +96,7 @@ struct OrderPrefix: BitwiseCopyable {
     self = unsafe bytes.withUnsafeBytes { unsafe OrderPrefix($0) }
   }
 
-  /// Of a mixed value: its kind, and as much of the value as there is room for.
+  /// For a mixed value: its kind, and as much of the value as fits.
   init(ofAny value: Value) {
     if value == .null {
       self = .null

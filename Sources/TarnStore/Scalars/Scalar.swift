@@ -1,9 +1,9 @@
-/// A value without bytes of its own: any type but strings and data. Costs no allocation.
+/// A value of any type except strings and data. Never allocates.
 ///
-/// Its order is the one of values: null, bool, numbers whatever their type (not a number first, -0
-/// and 0 the same), date, object id, UUID. `SequenceOrder` puts texts, data and objects among them,
-/// `OrderKey` and `OrderPrefix` are the same order in bytes and in numbers, and what is equal in it
-/// is equal to a set.
+/// Its order is that of values: null, bool, numbers of all types (NaN first, -0 equal to 0), date,
+/// object id, UUID. `SequenceOrder` includes strings, data and objects, `OrderKey` and
+/// `OrderPrefix` have the same order as bytes and as numbers, and values that are equal in it are
+/// the same element of a set.
 enum Scalar {
   case null
   /// Integers and the keys of links.
@@ -15,7 +15,7 @@ enum Scalar {
   case bytes12(Bytes12)
   case bytes16(Bytes16)
 
-  /// Nil for texts, data, objects of any class and collections.
+  /// Nil for strings, data, objects of any class and collections.
   init?(_ value: Value) {
     switch value {
     case .null: self = .null
@@ -59,7 +59,7 @@ enum Scalar {
     }
   }
 
-  /// Below, equal to or above zero as `a` stands before, with or after `b`.
+  /// Negative, zero or positive if `a` sorts before, with or after `b`.
   static func compare(_ a: Scalar, _ b: Scalar) -> Int {
     switch (a, b) {
     case (.int(let a), .int(let b)): sign(a, b)
@@ -94,7 +94,8 @@ enum Scalar {
 extension Scalar: Hashable {
   static func == (a: Self, b: Self) -> Bool { compare(a, b) == 0 }
 
-  /// A number that is a double is hashed as one whatever its type, any other as a decimal.
+  /// A number that a double can represent is hashed as a double whatever its type, any other as a
+  /// decimal.
   func hash(into hasher: inout Hasher) {
     switch self {
     case .null: break
@@ -121,14 +122,14 @@ extension Scalar: Hashable {
   }
 }
 
-/// Below, equal to or above zero as `a` is less than, equal to or greater than `b`.
+/// Negative, zero or positive if `a` is less than, equal to or greater than `b`.
 @inline(__always)
 func sign<T: Comparable>(_ a: T, _ b: T) -> Int { a < b ? -1 : (b < a ? 1 : 0) }
 
-/// Compares an integer with a double that is not NaN, exactly: no rounding on either side.
+/// Compares an integer with a double that is not NaN, exactly: neither is rounded.
 @inline(__always)
 func compareExactly(_ a: Int64, _ b: Double) -> Int {
-  // Every double from -2^63 to below 2^63 has an integer part of 64 bits.
+  // The integer part of every double from -2^63 to below 2^63 fits 64 bits.
   if b >= 0x1p63 { return -1 }
   if b < -0x1p63 { return 1 }
   let integer = Int64(b)

@@ -1,13 +1,13 @@
-/// The one order of values, whatever their types: that of a set's elements, of a map's keys, and of
-/// sorted results. Total: what is equal in order is the same to a set.
+/// The order of all values: of a set's elements, a map's keys, and sorted results. Total: equal
+/// values are the same element of a set.
 ///
-/// Null comes first, then bool, numbers by value whatever their type (not a number first, -0 and 0
-/// the same), string, data, date, object id, UUID, object. Texts and bytes compare bytewise.
+/// Null comes first, then bool, numbers by value whatever their type (NaN first, -0 equal to 0),
+/// string, data, date, object id, UUID, object. Strings and data compare bytewise.
 ///
-/// `OrderKey` is the same order as bytes, of the values of one column, and `OrderPrefix` the
-/// beginning of it as two numbers.
+/// `OrderKey` has the same order as bytes, for the values of one column, and `OrderPrefix` its
+/// start as two numbers.
 package enum SequenceOrder {
-  /// Less than, equal to or greater than zero as `a` stands before, at or behind `b`.
+  /// Negative, zero or positive if `a` sorts before, with or after `b`.
   package static func compare(_ a: Value, _ b: Value) -> Int {
     switch (a, b) {
     case (.int(let a), .int(let b)): sign(a, b)
@@ -29,13 +29,13 @@ package enum SequenceOrder {
     }
   }
 
-  /// Collections within values are all equal in order.
+  /// Nested collections are all equal in order.
   private static func compareScalars(_ a: Value, _ b: Value) -> Int {
     guard let a = Scalar(a), let b = Scalar(b) else { return 0 }
     return Scalar.compare(a, b)
   }
 
-  /// Where a value's kind stands among others, from 0 to 9.
+  /// The rank of a value's kind, from 0 to 9.
   static func rank(_ value: Value) -> Int {
     switch value {
     case .null: 0
@@ -53,7 +53,7 @@ package enum SequenceOrder {
 }
 
 extension Double {
-  /// An unsigned number in the order of the values: NaN below all others, both zeros the same.
+  /// An unsigned number in the order of the values: NaN first, both zeros equal.
   @inline(__always)
   package var treeOrder: UInt64 {
     guard !isNaN else { return 0 }
@@ -63,7 +63,7 @@ extension Double {
 }
 
 extension Float {
-  /// An unsigned number in the order of the values: NaN below all others, both zeros the same.
+  /// An unsigned number in the order of the values: NaN first, both zeros equal.
   @inline(__always)
   package var treeOrder: UInt32 {
     guard !isNaN else { return 0 }
@@ -72,8 +72,7 @@ extension Float {
   }
 }
 
-/// Less than, equal to or greater than zero as `a` sorts before, with or after `b`: bytewise, a
-/// beginning before what it is the beginning of.
+/// Negative, zero or positive if `a` sorts before, with or after `b`: bytewise, a prefix first.
 @inline(__always)
 package func compareBytes(_ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer) -> Int {
   let shared = min(a.count, b.count)

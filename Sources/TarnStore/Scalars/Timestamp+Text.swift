@@ -3,7 +3,7 @@
 extension Timestamp {
   /// Days from 1970-01-01 to the first of a month of the proleptic Gregorian calendar.
   private static func days(year: Int64, month: Int64) -> Int64 {
-    // Years begin in March, so that the leap day is the last of its year.
+    // Years begin in March, so that the leap day is the last day of its year.
     let shifted = month <= 2 ? year - 1 : year
     let era = (shifted >= 0 ? shifted : shifted - 399) / 400
     let yearOfEra = shifted - era * 400
@@ -24,10 +24,10 @@ extension Timestamp {
     return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, day)
   }
 
-  /// Reads `2024-05-01`, `2024-05-01T12:30`, `…:15`, `….123456789`, with `Z`, `UTC`, `GMT` or an
-  /// offset like `+02:00`, `-0500` or `+02` behind a time of day, after a space or not; no offset
-  /// is UTC. A space may stand for the `T`, and a comma for the point. A year before 0 has a minus.
-  /// Nil for anything else, days that no month has included.
+  /// Parses `2024-05-01`, `2024-05-01T12:30`, `…:15`, `….123456789`, with `Z`, `UTC`, `GMT` or an
+  /// offset like `+02:00`, `-0500` or `+02` after a time of day, with or without a space; no offset
+  /// means UTC. A space may replace the `T`, and a comma the point. A year before 0 has a minus.
+  /// Nil for anything else, including invalid days.
   package init?(iso8601 text: String) {
     var reader = DigitReader(text)
     let negative = reader.take("-")
@@ -53,7 +53,7 @@ extension Timestamp {
     seconds = whole
   }
 
-  /// What stands behind a date, less its offset from UTC.
+  /// The time of day after a date, minus its offset from UTC.
   private static func timeOfDay(_ reader: inout DigitReader) -> Timestamp? {
     guard reader.take("T") || reader.take("t") || reader.take(" "),
       let hour = reader.number(digits: 2...2), hour < 24, reader.take(":"),
@@ -73,10 +73,10 @@ extension Timestamp {
     return time
   }
 
-  /// The time in UTC, with as many digits of the second as it has, in groups of three.
+  /// The time in UTC, with as many digits of the second as needed, in groups of three.
   package var iso8601: String {
     let day = seconds >= 0 ? seconds / 86_400 : (seconds + 1) / 86_400 - 1
-    // The first day of all begins before the first second of all.
+    // The first possible day begins before the first possible second.
     let rest = seconds &- day &* 86_400
     let date = Self.date(ofDay: day)
     func padded(_ value: Int64, _ digits: Int) -> String {
@@ -100,7 +100,8 @@ extension Timestamp {
 }
 
 extension Timestamp {
-  /// Reads seconds, or parts of seconds, since 1970: digits, maybe with a minus and a fraction.
+  /// Parses seconds, or fractions of seconds, since 1970: digits, optionally with a minus and a
+  /// fraction.
   ///
   /// - Parameter perSecond: 1 for seconds, 1,000 for milliseconds.
   package init?(unixTime text: String, perSecond: Int64) {
@@ -123,7 +124,7 @@ extension Timestamp {
   }
 }
 
-/// Reads numbers and marks from the front of a text.
+/// Parses numbers and separators from the start of a string.
 private struct DigitReader {
   private let bytes: [UInt8]
   private var position = 0
@@ -151,7 +152,7 @@ private struct DigitReader {
     return count >= allowed.lowerBound ? value : nil
   }
 
-  /// Up to nine digits behind a point, in nanoseconds.
+  /// Up to nine digits after a point, in nanoseconds.
   mutating func fraction() -> Int32? {
     let start = position
     guard var value = number(digits: 1...9) else { return nil }
@@ -165,7 +166,7 @@ private struct DigitReader {
     return true
   }
 
-  /// The zone behind a time of day, in seconds east of UTC; none is 0.
+  /// The zone after a time of day, in seconds east of UTC; 0 without one.
   mutating func offset() -> Int64? {
     if isAtEnd { return 0 }
     _ = take(" ")
@@ -177,7 +178,7 @@ private struct DigitReader {
     if !isAtEnd {
       guard let read = number(digits: 2...2), read < 60 else { return nil }
       minutes = read
-      // As Go writes it.
+      // Go's form.
       if hours == 0, minutes == 0 { _ = take(word: " UTC") }
     }
     return (west ? -1 : 1) * (hours * 3600 + minutes * 60)

@@ -1,5 +1,5 @@
 extension UInt64 {
-  /// Reads 1 to 16 hexadecimal digits, and nothing else.
+  /// Parses 1 to 16 hexadecimal digits, and nothing else.
   init?(hexadecimal digits: ArraySlice<UInt8>) {
     guard (1...16).contains(digits.count) else { return nil }
     var value: UInt64 = 0

@@ -1,5 +1,4 @@
-/// The value as people write it, for messages: 2, not int(2). See `predicateText` for a form that
-/// can be read back.
+/// The value for messages: 2, not int(2). See `predicateText` for a form that can be parsed.
 extension Value: CustomStringConvertible {
   package var description: String {
     switch self {
@@ -20,8 +19,8 @@ extension Value: CustomStringConvertible {
 }
 
 extension Value {
-  /// The value as a literal of the predicate language. Dates, ids and UUIDs are quoted text,
-  /// links the target's key; the type of the property tells them from strings and integers.
+  /// The value as a literal of the predicate language. Dates, ids and UUIDs are quoted strings,
+  /// links the target's key; the type of the property distinguishes them from strings and integers.
   package var predicateText: String {
     switch self {
     case .null: "NULL"
@@ -43,7 +42,7 @@ extension Value {
   private static func decimalText(_ value: DecimalNumber) -> String {
     let text = value.text
     guard value.isFinite else { return "\"\(text)\"" }
-    // Not an integer: that would be exact even to a double.
+    // Not an integer, which would be exact even when compared with a double.
     return Int64(text) == nil ? text : text + ".0"
   }
 

@@ -1,21 +1,20 @@
-// When two values are equal. There are three answers, and whoever compares values of a store asks
-// for one of them:
+// Equality of values. There are three kinds, and code that compares values uses one of them:
 //
-// - *Same bits*, `==`: is there anything to write, or to tell observers? The type counts, the form
-//   of a number (0 and -0, decimals as 1.0 and 1.00), and every byte of a text.
+// - *Same bits*, `==`: is there anything to write, or to report to observers? The type counts, the
+//   form of a number (0 and -0, decimals as 1.0 and 1.00), and every byte of a string.
 // - *Same element*, `isSameElement(as:)` and `ElementKey`: is it in the set already, is it in the
-//   same group, is the key taken? Numbers count by their value, whatever their type.
-// - *Equal in a condition*, `isEqual(inCondition:)`: does the object match? As for elements, but
-//   lists and maps equal nothing.
+//   same group, is the key taken? Numbers are compared by value, whatever their type.
+// - *Equal in a condition*, `isEqual(inCondition:)`: does the object match? As for elements, except
+//   that lists and maps do not equal anything.
 //
-// `Scalar`, `OrderKey`, `OrderPrefix`, `UniqueKey` and the domains of conditions are the last two
-// in forms that are quicker to compare; `EqualityTests` holds all of them against each other. The
-// `==` of `String` has no place here: it takes different bytes for the same letters.
+// `Scalar`, `OrderKey`, `OrderPrefix`, `UniqueKey` and the domains of conditions are forms of the
+// last two that are faster to compare; `EqualityTests` compares all of them. The `==` of `String`
+// must not be used here: it treats different bytes as the same letters.
 
 // MARK: - Same bits
 
 extension Value: Hashable {
-  /// True if both are the same to the bit.
+  /// True if both are bitwise equal.
   package static func == (a: Value, b: Value) -> Bool {
     switch (a, b) {
     case (.null, .null): true
@@ -61,8 +60,8 @@ extension Value: Hashable {
 }
 
 extension String {
-  /// True if both are the same UTF-8. Two spellings of the same letters, such as é in one code
-  /// point and in two, are not.
+  /// True if both have the same UTF-8. Two spellings of the same letters, such as é in one code
+  /// point and in two, differ.
   package func hasSameBytes(as other: String) -> Bool {
     var (a, b) = (self, other)
     return a.withUTF8 { a in
@@ -76,20 +75,20 @@ extension String {
   fileprivate func hashBytes(into hasher: inout Hasher) {
     var text = self
     text.withUTF8 { unsafe hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
-    // So that two texts behind each other are not two others.
+    // So that the boundary between two strings counts.
     hasher.combine(0xff as UInt8)
   }
 }
 
 extension [String] {
-  /// True if both are the same texts to the byte.
+  /// True if both are the same strings bytewise.
   package func haveSameBytes(as other: [String]) -> Bool {
     elementsEqual(other) { $0.hasSameBytes(as: $1) }
   }
 }
 
-/// A text as it is stored: a key for dictionaries and sets of the library's own, which keep two
-/// spellings of the same letters apart.
+/// A string compared bytewise: a key for the library's dictionaries and sets, which distinguishes
+/// spellings of the same letters.
 package struct StoredText: Hashable, Sendable {
   package let text: String
 
@@ -102,11 +101,11 @@ package struct StoredText: Hashable, Sendable {
 // MARK: - Same element
 
 extension Value {
-  /// True if both are one element of a set, one group or one key.
+  /// True if both are the same element of a set, the same group or the same key.
   ///
-  /// Numbers of all types count by their exact value: 1, 1.0 and 1.00 are one, so are 0 and -0, and
-  /// all that are none (NaN). Text and data count by their bytes. A list or a map is the same as
-  /// itself only.
+  /// Numbers of all types are compared by exact value: 1, 1.0 and 1.00 are the same, so are 0 and
+  /// -0, and all NaN. Strings and data are compared bytewise. A list or a map is the same only as
+  /// itself.
   package func isSameElement(as other: Value) -> Bool {
     switch (self, other) {
     case (.list, _), (.map, _), (_, .list), (_, .map): self == other
@@ -115,7 +114,7 @@ extension Value {
   }
 }
 
-/// A value by which elements, groups and keys are told apart.
+/// A value that identifies elements, groups and keys.
 package struct ElementKey: Hashable, Sendable {
   package let value: Value
 
@@ -131,8 +130,8 @@ package struct ElementKey: Hashable, Sendable {
 // MARK: - Equal in a condition
 
 extension Value {
-  /// True if `==` in a condition says so of two values of objects. A constant is first made one of
-  /// the property's type.
+  /// True if two values of objects are equal under `==` in a condition. A constant is first
+  /// converted to the property's type.
   func isEqual(inCondition other: Value) -> Bool {
     switch (self, other) {
     case (.list, _), (.map, _): false

@@ -1,5 +1,5 @@
-/// One property's value, outside the file. Hot paths read columns directly; this form serves
-/// what must handle any type: predicates' constants, change details, import, export, the shell.
+/// One property's value, outside the file. Hot paths read columns directly; this form is for code
+/// that handles any type: predicates' constants, change details, import, export, the shell.
 package enum Value: Sendable {
   case null
   case int(Int64)
@@ -11,23 +11,23 @@ package enum Value: Sendable {
   case date(Timestamp)
   case objectID(Bytes12)
   case uuid(Bytes16)
-  /// A number in IEEE 754-2008 decimal128, in its binary integer encoding.
+  /// An IEEE 754-2008 decimal128, in the binary integer encoding.
   case decimal(Bytes16)
   /// A to-one link: the key of an object in the column's target class.
   case link(ObjectKey)
-  /// An object in a value that may be of any type, which therefore names the class, too.
+  /// An object in a mixed value, which therefore includes the class.
   case object(ClassID, ObjectKey)
-  /// A list in a value that may be of any type.
+  /// A list in a mixed value.
   case list(CollectionID)
-  /// A map in a value that may be of any type.
+  /// A map in a mixed value.
   case map(CollectionID)
 }
 
 extension Value {
-  /// An object that is in no Realm, which no property has. No class has that number.
+  /// An unmanaged object, which no property can hold. No class has that id.
   package static let unmanagedObject = Value.object(ClassID(.max), ObjectKey(.max))
 
-  /// What a column of the value's own type has; nil for null and for collections.
+  /// The type of a column for the value; nil for null and for collections.
   var scalarType: ColumnType? {
     switch self {
     case .null, .list, .map: nil
@@ -45,7 +45,7 @@ extension Value {
     }
   }
 
-  /// The list or map that the value is.
+  /// The list or map, if the value is one.
   var collection: CollectionID? {
     switch self {
     case .list(let id), .map(let id): id
@@ -53,7 +53,7 @@ extension Value {
     }
   }
 
-  /// True for what names an object.
+  /// True for a reference to an object.
   var isLink: Bool {
     switch self {
     case .link, .object: true
@@ -62,7 +62,7 @@ extension Value {
   }
 }
 
-/// What a column holds. The raw values are on disk, and are those of `PropertyType`.
+/// The type of a column. The raw values are on disk, and are those of `PropertyType`.
 package enum ColumnType: UInt8, Sendable, CaseIterable {
   case int = 0
   case bool = 1
@@ -72,27 +72,27 @@ package enum ColumnType: UInt8, Sendable, CaseIterable {
   case float = 5
   case double = 6
   case link = 7
-  /// A mixed value, nil included.
+  /// A mixed value, including nil.
   case any = 9
   case objectID = 10
   case decimal = 11
   case uuid = 12
 }
 
-/// How many values a column holds for an object. The raw values are on disk.
+/// How many values a column has per object. The raw values are on disk.
 package enum CollectionKind: UInt8, Sendable, CaseIterable {
   /// One value of the column's type.
   case none = 0
-  /// Values in an order that the program gives them, equal ones included.
+  /// Values in an order given by the program, with duplicates.
   case list = 1
-  /// Values without equal ones, in their own order.
+  /// Values without duplicates, in the order of values.
   case set = 2
   /// Values under string keys, in the order of the keys' UTF-8.
   case map = 3
 }
 
-/// What becomes of the objects that a column links to when the object that links is deleted.
-/// The raw values are on disk.
+/// What happens to the objects that a column links to when the linking object is deleted. The raw
+/// values are on disk.
 package enum DeleteRule: UInt8, Sendable, CaseIterable {
   /// They stay.
   case nullify = 0
@@ -113,7 +113,7 @@ package struct Timestamp: Hashable, Comparable, Sendable {
   }
 }
 
-/// Twelve bytes in their order, as an ObjectId has them; compares bytewise.
+/// Twelve bytes in order, as in an ObjectId; compares bytewise.
 package struct Bytes12: Hashable, Comparable, Sendable {
   /// The first eight bytes, most significant first.
   package var high: UInt64
@@ -126,7 +126,7 @@ package struct Bytes12: Hashable, Comparable, Sendable {
   package static func < (a: Self, b: Self) -> Bool { (a.high, a.low) < (b.high, b.low) }
 }
 
-/// Sixteen bytes in their order, as a UUID has them; compares bytewise.
+/// Sixteen bytes in order, as in a UUID; compares bytewise.
 package struct Bytes16: Hashable, Comparable, Sendable {
   /// The first eight bytes, most significant first.
   package var high: UInt64

@@ -1,12 +1,12 @@
-/// The extremes and the sum of values that come one after the other. Null, NaN and what is neither
-/// a number nor a date do not take part; dates only in the extremes.
+/// The minimum, maximum and sum of values that are added one by one. Null, NaN and values that are
+/// neither numbers nor dates are ignored; dates count only for the minimum and maximum.
 package struct ValueFold {
   package private(set) var min = Value.null
   package private(set) var max = Value.null
-  /// How many numbers there were.
+  /// The number of numbers.
   private var count = 0
   private var whole: Int128 = 0
-  /// Nil until one comes. Each kind is added up by itself.
+  /// Nil until one is added. Each kind is summed separately.
   private var fraction: ExactSum?
   private var decimal: DecimalSum?
 
@@ -45,26 +45,27 @@ package struct ValueFold {
     decimal = sum
   }
 
-  /// Of whole numbers one, with a decimal among them a decimal, else a double. 0 without any.
+  /// An integer for whole numbers, a decimal if there is one among them, otherwise a double. 0
+  /// without numbers.
   package var sum: Value {
     if let decimal { return .decimal((total(decimal)?.value ?? .nan).cell) }
     if let fraction { return .double(fraction.value + Double(whole)) }
     return Int64(exactly: whole).map { .int($0) } ?? .double(Double(whole))
   }
 
-  /// Of whole numbers, exactly: where no integer has room a decimal, which has 34 digits.
+  /// The exact sum of whole numbers: a decimal, which has 34 digits, if it exceeds an integer.
   var wholeSum: Value {
     Int64(exactly: whole).map { .int($0) } ?? .decimal(Self.decimal(whole).cell)
   }
 
-  /// With a decimal among the numbers a decimal, else a double. Null without any.
+  /// A decimal if there is one among the numbers, otherwise a double. Null without numbers.
   package var average: Value {
     if count == 0 { return .null }
     if let decimal { return .decimal((total(decimal)?.average(of: count) ?? .nan).cell) }
     return .double(((fraction?.value ?? 0) + Double(whole)) / Double(count))
   }
 
-  /// All kinds of numbers together, the sum of the doubles as a decimal; nil if it is not a number.
+  /// All kinds of numbers together, the sum of the doubles as a decimal; nil if it is NaN.
   private func total(_ decimal: DecimalSum) -> DecimalSum? {
     var sum = decimal
     if whole != 0 { sum.add(Self.decimal(whole)) }

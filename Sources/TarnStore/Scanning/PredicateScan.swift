@@ -176,7 +176,7 @@ extension PredicateScan {
           unsafe pattern.matches($0)
         }
       }
-    case .ofType, .object: trap("a column of any type read as one of a type: bug in this package")
+    case .ofType, .object: trap("internal error: a mixed column read as a typed one")
     }
   }
 }

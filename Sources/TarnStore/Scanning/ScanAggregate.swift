@@ -48,8 +48,8 @@ package struct ScanAggregate {
   /// What is wrong with a path instead of a name.
   package static func problem(of name: String) -> String? {
     guard PathText.names(in: name).count > 1 else { return nil }
-    return "'\(name)' is not a property of the objects themselves, and only those can be "
-      + "aggregated. Go over the objects in Swift instead"
+    return "'\(name)' is not a property of the objects themselves, and only such properties can be "
+      + "aggregated. Iterate over the objects in Swift instead"
   }
 
   /// The least value; null without any.

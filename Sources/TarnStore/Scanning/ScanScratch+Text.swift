@@ -137,7 +137,7 @@ extension ScanScratch {
   }
 
   private static var outside: StorageError {
-    ClusterImage.corrupted("the bytes of a row lie outside")
+    ClusterImage.corrupted("the bytes of a row are out of bounds")
   }
 
   /// The first eight bytes, or fewer, and which of a word's bytes they are.

@@ -1,12 +1,12 @@
-/// A class: its columns in the order of their ids, removed ones included.
+/// A class: its columns in the order of their ids, including removed ones.
 package struct ClassSchema: Equatable, Sendable {
   package var id: ClassID
   package var name: String
   package var columns: [ColumnSchema]
   package var primaryKey: ColumnID?
   package var isEmbedded: Bool
-  /// Columns whose values no two objects may have in common, each a combination. A rule's index
-  /// in the list names it in the tree.
+  /// Combinations of columns whose values must be unique. A rule's index in the list identifies it
+  /// in the tree.
   package var uniqueRules: [[ColumnID]]
 
   package init(
@@ -24,12 +24,12 @@ package struct ClassSchema: Equatable, Sendable {
   package func named(_ name: String) -> ColumnSchema? {
     columns.first { $0.name == name && !$0.isRemoved }
   }
-  /// The columns of those names in their order, or nil if one is missing.
+  /// The columns of those names in order, nil if one is missing.
   package func columns(named names: [String]) -> [ColumnID]? {
     let columns = names.compactMap { named($0)?.id }
     return columns.count == names.count ? columns : nil
   }
-  /// True for a class that a migration removed with all its objects: the name and the id stay.
+  /// True for a class that a migration removed with all its objects: its name and id stay.
   package var isVacant: Bool { !columns.isEmpty && columns.allSatisfy(\.isRemoved) }
   package subscript(id: ColumnID) -> ColumnSchema { columns[id.index] }
 

@@ -1,5 +1,5 @@
-/// A column. `isIndexed` keeps an index over its values. A link column is always indexed: that
-/// index holds the backlinks. Of a collection `type`, `isOptional` and `target` describe the
+/// A column. `isIndexed` means an index over its values. A link column is always indexed: that
+/// index holds the backlinks. For a collection `type`, `isOptional` and `target` describe the
 /// elements.
 package struct ColumnSchema: Equatable, Sendable {
   package var id: ColumnID
@@ -8,11 +8,12 @@ package struct ColumnSchema: Equatable, Sendable {
   package var collection: CollectionKind
   package var isOptional: Bool
   package var isIndexed: Bool
-  /// For a link the class that it points to, else nil.
+  /// The target's class of a link, otherwise nil.
   package var target: ClassID?
-  /// For a link what becomes of its target when the object is deleted.
+  /// For a link, what happens to its target when the object is deleted.
   package var deleteRule: DeleteRule
-  /// The property is gone from the model; the id stays taken and clusters hold nothing for it.
+  /// The property was removed from the model; its id stays reserved, and clusters store nothing for
+  /// it.
   package var isRemoved: Bool
 
   package init(
@@ -31,7 +32,8 @@ package struct ColumnSchema: Equatable, Sendable {
     self.isRemoved = isRemoved
   }
 
-  /// The object that a value in this column, or an element of it, links to; nil if it is no link.
+  /// The object that a value in this column, or an element of it, links to; nil if it is not a
+  /// link.
   package func linkTarget(of value: Value) -> LinkTarget? {
     switch value {
     case .link(let key): target.map { LinkTarget(classID: $0, key: key) }

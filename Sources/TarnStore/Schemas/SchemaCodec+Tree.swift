@@ -1,6 +1,6 @@
 /// The schema's pieces in the tree.
 extension SchemaCodec {
-  /// The schema of the file, or nil if it has none yet.
+  /// The schema of the file, nil if it has none yet.
   /// - Throws: `.corrupted`; `.newerFormat` if only a later library can read it.
   package static func read(_ cursor: inout Cursor) throws(StorageError) -> StoreSchema? {
     var stream: [UInt8] = []
@@ -19,7 +19,7 @@ extension SchemaCodec {
   }
 
   /// Replaces the schema.
-  /// - Throws: `.invalidInput` if it is inconsistent; nothing is written then.
+  /// - Throws: `.invalidInput` if it is inconsistent; then nothing is written.
   package static func write(
     _ schema: StoreSchema, in transaction: borrowing WriteTransaction
   ) throws(StorageError) {

@@ -1,6 +1,6 @@
 internal import CTarn
 
-/// The schema as bytes. One stream, cut into pieces that each fit a page:
+/// The schema as bytes: one stream, cut into pieces that each fit a page:
 ///
 ///     u32  format: 2 if a class has unique rules, else 1
 ///     u32  length of the stream from byte 12 on
@@ -11,7 +11,7 @@ internal import CTarn
 ///         u8 collection (0 none, 1 list, 2 set, 3 map), target class + 1 or 0
 ///       format 2: number of unique rules, then for each: number of columns, the columns
 ///
-/// So a library that does not know of unique rules refuses a file that has some.
+/// So a library without unique rules refuses a file that has some.
 ///
 /// Numbers inside are base-128 varints, names their UTF-8 after its length: neither has a limit.
 /// The u32 are little endian.
@@ -23,8 +23,8 @@ package enum SchemaCodec {
   private static let formatUnique: UInt32 = 2
   private static let operationRead = "read schema"
 
-  /// The schema in pieces, in their order.
-  /// - Throws: `.invalidInput` with a sentence that names what is inconsistent.
+  /// The schema in pieces, in order.
+  /// - Throws: `.invalidInput` with a sentence about the inconsistency.
   package static func encode(_ schema: StoreSchema) throws(StorageError) -> [[UInt8]] {
     if let problem = schema.inconsistency {
       throw StorageError(.invalidInput, operation: "add classes", path: "", detail: problem)
@@ -39,7 +39,7 @@ package enum SchemaCodec {
     else {
       throw StorageError(
         .limitExceeded, operation: "add classes", path: "",
-        detail: "the classes have too many properties with too long names")
+        detail: "the classes have too many properties, or too long names")
     }
     var stream: [UInt8] = []
     stream.reserveCapacity(headerByteCount + body.bytes.count)
@@ -54,7 +54,7 @@ package enum SchemaCodec {
     }
   }
 
-  /// The schema that `encode` made into those pieces, joined.
+  /// The schema from the joined pieces of `encode`.
   /// - Throws: `.corrupted`; `.newerFormat` if only a later library can read it.
   package static func decode(_ stream: [UInt8]) throws(StorageError) -> StoreSchema {
     func header(_ index: Int) -> UInt32 {
@@ -66,8 +66,8 @@ package enum SchemaCodec {
       throw header(0) > formatUnique
         ? StorageError(
           .newerFormat, operation: operationRead, path: "",
-          detail: "The schema has a newer form. Update the library.")
-        : damaged("it has no form")
+          detail: "The schema has a newer format. Update the library.")
+        : damaged("it has no format")
     }
     guard body.count == Int(header(1)) else { throw damaged("its length is wrong") }
     guard checksum(body) == header(2) else { throw damaged("its checksum is wrong") }
@@ -133,7 +133,7 @@ private struct SchemaWriter {
   }
 }
 
-/// Reads what SchemaWriter wrote. Each function answers nil for bytes that cannot be meant.
+/// Reads what SchemaWriter wrote. Each function returns nil for malformed bytes.
 private struct SchemaReader {
   private let bytes: ArraySlice<UInt8>
   private let hasRules: Bool
@@ -153,7 +153,7 @@ private struct SchemaReader {
     return bytes[position]
   }
 
-  /// At most seven bytes, so that every number fits an Int with room to add to it.
+  /// At most seven bytes, so that every number fits an Int with room for additions.
   mutating func number() -> Int? {
     var result = 0
     for shift in stride(from: 0, to: 49, by: 7) {
@@ -227,7 +227,7 @@ private struct SchemaReader {
 }
 
 extension ColumnSchema {
-  /// Columns of any type have a flag of their own: in files that have the other one for them their
-  /// indexes hold links only, and are completed when a program that wants it opens the file.
+  /// Mixed columns have a separate flag. In files with the other flag their indexes hold only
+  /// links, and are completed when a program that wants the index opens the file.
   fileprivate var indexedFlag: Int { type == .any ? 16 : 2 }
 }

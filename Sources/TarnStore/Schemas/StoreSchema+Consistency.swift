@@ -1,6 +1,6 @@
-/// What every schema in a file must fulfil, whoever made it.
+/// The rules for every schema in a file, whatever created it.
 extension StoreSchema {
-  /// What is wrong with the schema, as a sentence that names the class, or nil.
+  /// A violation, as a sentence that names the class, or nil.
   package var inconsistency: String? {
     var names: Set<String> = []
     for (index, item) in classes.enumerated() {
@@ -28,7 +28,7 @@ extension ClassSchema {
         return "\(title) exists twice"
       }
       guard (column.target != nil) == (column.type == .link) else {
-        return "\(title) has a target but is no link, or the reverse"
+        return "\(title) has a target but is not a link, or the reverse"
       }
       if let target = column.target, Int(target.rawValue) >= classCount {
         return "\(title) points to a class that does not exist"
@@ -46,7 +46,7 @@ extension ClassSchema {
     switch columns[primaryKey.index].type {
     case .int, .string, .objectID, .uuid: return nil
     case .bool, .data, .date, .float, .double, .decimal, .link, .any:
-      return "the primary key of class \(name) has a type that no key can have"
+      return "the primary key of class \(name) has a type that cannot be a key"
     }
   }
 
@@ -64,6 +64,6 @@ extension ClassSchema {
 }
 
 extension ColumnSchema {
-  /// True for a column that holds one value of a type with an order of its own.
+  /// True for a column with single values of an ordered type.
   package var canBeUnique: Bool { !isRemoved && collection == .none && type != .any }
 }

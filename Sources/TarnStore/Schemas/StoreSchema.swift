@@ -1,5 +1,5 @@
-/// What a file says about its classes. It is data in the file, so that a tool can open any file
-/// without the program that wrote it.
+/// The classes of a file. They are data in the file, so that a tool can open any file without the
+/// program that wrote it.
 package struct StoreSchema: Equatable, Sendable {
   package var classes: [ClassSchema]
   package init(classes: [ClassSchema] = []) { self.classes = classes }

@@ -1,23 +1,23 @@
 internal import CTarn
 
-/// What the cell of a list, set or map says: the elements themselves while they are few, else
-/// where they are.
+/// The cell of a list, set or map: the elements themselves while they are few, otherwise a
+/// reference to their pages.
 ///
 ///     (no bytes)                              no elements
-///     u8 1 | elements                         up to 200 bytes in all: tagged values, one after the
-///                                             other; of a map key and value in turn
-///     u8 2 | u8 flags | id u64 | count u64    pages of their own under that id
+///     u8 1 | elements                         up to 200 bytes in total: consecutive tagged values;
+///                                             for a map keys and values alternate
+///     u8 2 | u8 flags | id u64 | count u64    pages under that id
 ///
-/// Flag 1: some page may hold long elements or collections, so that removing it takes a look at
-/// what it holds.
+/// Flag 1: a page may have long elements or collections, so its elements must be read before it is
+/// removed.
 enum CollectionCell: Equatable {
   case empty
   case small(SequenceElements)
   case large(LargeSequence)
 
-  /// Elements whose bytes would be more move to pages.
+  /// Elements with more bytes move to pages.
   static let smallBytesMax = 200
-  /// Pages whose elements would take no more than this move back into the cell.
+  /// Pages whose elements take at most this many bytes move back into the cell.
   static let shrunkBytesMax = 100
   static let largeBytes = 18
   private static let smallForm: UInt8 = 1
@@ -66,7 +66,8 @@ enum CollectionCell: Equatable {
     return elements
   }
 
-  /// The bytes, nil if the elements are too many for a cell. No value is too long for a cell.
+  /// The bytes, nil if the elements are too many for a cell. No single value is too long for a
+  /// cell.
   static func encode(_ elements: SequenceElements, limit: Int) -> [UInt8]? {
     if elements.count == 0 { return [] }
     if elements.count >= limit { return nil }
@@ -90,11 +91,11 @@ enum CollectionCell: Equatable {
   }
 }
 
-/// Where the pages of a sequence are.
+/// The pages of a sequence.
 struct LargeSequence: Equatable {
   var id: CollectionID
   var count: Int
-  /// Some page may hold something whose bytes or elements lie elsewhere.
+  /// Whether a page may have elements whose bytes or elements are stored elsewhere.
   var hasOutside: Bool
 }
 
@@ -108,7 +109,7 @@ extension TaggedValue {
   }
 }
 
-/// A list or map within a value: what the cell of a property would say, under a key of its own.
+/// A nested list or map: the cell that a property would have, under a separate key.
 ///
 ///     0  u8   format, 1
 ///     1  u8   kind: 1 list, 3 map

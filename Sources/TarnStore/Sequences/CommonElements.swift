@@ -1,12 +1,11 @@
-/// The elements that stay where a list becomes another: a longest common subsequence, so that no
-/// other choice deletes and inserts fewer.
+/// The elements that stay when a list becomes another: a longest common subsequence, so that the
+/// deletions and insertions are minimal.
 ///
-/// The common beginning and end are found first. For the rest, each pair of equal elements is
-/// looked at once (Hunt and Szymanski, "A Fast Algorithm for Computing Longest Common
-/// Subsequences", 1977). Where there are more than `pairsMax` such pairs, as in long lists of few
-/// different values, an equal element is looked for only near the same place among its equals, as
-/// counted from the front and from the back; the result then may be somewhat shorter than the
-/// longest.
+/// The common prefix and suffix are found first. For the rest, each pair of equal elements is
+/// considered once (Hunt and Szymanski, "A Fast Algorithm for Computing Longest Common
+/// Subsequences", 1977). With more than `pairsMax` such pairs, as in long lists of few different
+/// values, an equal element is searched only near the same rank among its equals, counted from both
+/// ends; the result may then be somewhat shorter than the longest.
 package enum CommonElements {
   package typealias Pair = (old: Int, new: Int)
 
@@ -23,7 +22,7 @@ package enum CommonElements {
     return front + middle + back
   }
 
-  /// The common beginning, and the common end of the rest.
+  /// The common prefix, and the common suffix of the rest.
   static func ends<Element: Equatable>(
     _ old: [Element], _ new: [Element]
   ) -> (front: [Pair], back: [Pair]) {
@@ -76,14 +75,15 @@ package enum CommonElements {
   }
 }
 
-/// Which elements of two lists are equal: each that the old one has gets a number.
+/// Numbers the different old elements, to find equal elements of two lists.
 private struct Equals {
-  /// The numbers of the new elements; -1 for one that is not among the old ones.
+  /// The numbers of the new elements; -1 for one that does not occur in the old list.
   private(set) var new: [Int] = []
   /// How many new elements have each number.
   private(set) var counts: [Int]
   private(set) var pairCount = 0
-  /// The positions of the old elements by their numbers, ascending, and where each number's begin.
+  /// The ascending positions of the old elements by number, and where each number's positions
+  /// start.
   private var positions: [Int]
   private var starts: [Int]
 
@@ -120,7 +120,7 @@ private struct Equals {
     }
   }
 
-  /// One look into the dictionary for both: whether there is a number, and the next one if not.
+  /// A single dictionary access that finds a number or assigns the next one.
   private static func named(_ known: inout Int, _ next: Int) -> Int {
     if known < 0 { known = next }
     return known
@@ -129,8 +129,8 @@ private struct Equals {
   func places(of name: Int) -> ArraySlice<Int> { positions[starts[name]..<starts[name + 1]] }
 }
 
-/// The longest chain of pairs that ascend on both sides, of pairs that come in the order of their
-/// new positions, those of one new position with descending old ones.
+/// The longest chain of pairs that ascends on both sides. Pairs arrive in the order of their new
+/// positions, those of one new position in descending order of the old ones.
 private struct IncreasingChain {
   private struct Link {
     let old: Int
@@ -139,7 +139,7 @@ private struct IncreasingChain {
   }
 
   private var links: [Link] = []
-  /// For each length the link with the smallest old position that ends a chain so long.
+  /// For each length, the pair with the smallest old position that ends a chain of that length.
   private var ends: [Int] = []
 
   mutating func take(_ old: Int, _ new: Int) {

@@ -1,12 +1,12 @@
-/// A value with all that lies within it, apart from any place: a list or map within a value stands
-/// for its elements, so that they can be compared, and put elsewhere. Two are equal if they are the
-/// same to the bit.
+/// A value with its nested contents, independent of its place: a nested list or map is replaced by
+/// its elements, so that it can be compared and stored elsewhere. Two are equal if they are bitwise
+/// equal.
 package indirect enum CopiedValue: Sendable {
   case value(Value)
   case list([CopiedValue])
   case map(keys: [String], values: [CopiedValue])
 
-  /// - Parameter elements: the elements of a collection within a value, nil if it is gone.
+  /// - Parameter elements: the elements of a nested collection, nil if it does not exist.
   init(
     _ value: Value, _ elements: (CollectionID) throws(StorageError) -> SequenceParts?
   ) throws(StorageError) {
@@ -22,7 +22,7 @@ package indirect enum CopiedValue: Sendable {
     return try copies(values, depth: 1, &met, elements)
   }
 
-  /// - Parameter met: the collections that were copied.
+  /// - Parameter met: the collections copied so far.
   private init(
     _ value: Value, depth: Int, _ met: inout Set<CollectionID>,
     _ elements: (CollectionID) throws(StorageError) -> SequenceParts?
@@ -55,7 +55,7 @@ package indirect enum CopiedValue: Sendable {
     return copies
   }
 
-  /// The copy with other values in the place of its own.
+  /// The copy with its plain values mapped.
   func mapping(_ body: (Value) -> Value) -> CopiedValue {
     switch self {
     case .value(let value): .value(body(value))
@@ -112,9 +112,9 @@ extension CopiedValue {
   }
 }
 
-/// The elements of a list, set or map as they are: collections within them by their ids.
+/// The elements of a list, set or map, with nested collections as ids.
 struct SequenceParts {
-  /// Of a map, else empty.
+  /// The keys of a map, otherwise empty.
   var keys: [String] = []
   var values: [Value] = []
 }

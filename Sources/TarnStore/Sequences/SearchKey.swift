@@ -1,11 +1,11 @@
-/// What is looked for in a set, or in a map by its key, in the forms in which it is compared.
+/// A value to search in a set, or a map's key, in the forms used for comparing.
 struct SearchKey {
   let value: Value
-  /// Set in a set of numbers without null.
+  /// Set for a set of numbers without null.
   let number: Int64?
-  /// A text's UTF-8.
+  /// A string's UTF-8.
   let text: [UInt8]?
-  /// What numbers and texts are compared by first: the first word of their `OrderPrefix`. Nil for
+  /// The first word of the `OrderPrefix` of a number or string, which is compared first. Nil for
   /// other values.
   let prefix: UInt64?
 
@@ -30,6 +30,6 @@ struct SearchKey {
 }
 
 extension SequenceElements {
-  /// What the sequence is sorted by: of a map the key.
+  /// The element that the sequence is sorted by: for a map the key.
   func sortElement(_ index: Int) -> TaggedValue { keys.isEmpty ? values[index] : keys[index] }
 }

@@ -5,20 +5,19 @@ extension SequenceChunks {
     var label: PageLabel?
     /// The position of the page's first element before the write.
     var oldStart = 0
-    /// Nil while the page is as it was.
+    /// Nil while the page is unchanged.
     var body: Body?
   }
 
-  /// Neighbouring chunks. One of a large sequence begins as a page of its directory, which is read
-  /// only where the write goes: a commit of one insert looks at one of them, however many there
-  /// are.
+  /// Adjacent chunks. A block of a large sequence starts as a page of its directory, which is read
+  /// only where the write goes: a commit of one insert reads one of them, however many there are.
   final class Block {
     /// Nil once it was read. Valid as long as the write's snapshot.
     private var unread: DirectoryPage?
     private let oldStart: Int
-    /// Nothing until the block was opened.
+    /// Empty until the block is opened.
     private(set) var chunks: ContiguousArray<Chunk> = []
-    /// How many elements each has, side by side for the search.
+    /// The number of elements of each chunk, adjacent for the search.
     private(set) var counts: ContiguousArray<Int> = []
     private(set) var count: Int
 
@@ -61,8 +60,8 @@ extension SequenceChunks {
       return Chunk(count: page.rows(0), label: page.first(0), oldStart: oldStart)
     }
 
-    /// The chunks, of a block that was not opened the first and the last one and what is between
-    /// them as one without a label.
+    /// The chunks; for a block that was not opened, the first and last one, and those between them
+    /// as one without a label.
     var outline: ContiguousArray<Chunk> {
       guard let page = unread else { return chunks }
       if page.count == 1 { return [first] }
@@ -75,7 +74,7 @@ extension SequenceChunks {
       return between.count > 0 ? [first, between, end] : [first, end]
     }
 
-    // MARK: - Changing, once it is open
+    // MARK: - Changing an open block
 
     func changeCount(_ chunk: Int, by delta: Int) {
       chunks[chunk].count += delta

@@ -1,20 +1,21 @@
-/// The elements of a sequence under edit, in chunks: a page of the file that was not touched is
-/// only its label and its number of elements; a loaded one has its elements here, each with the
-/// position that it had before the write.
+/// The elements of a sequence under edit, in chunks: an untouched page of the file is only its
+/// label and its number of elements; a loaded one has its elements here, each with its position
+/// before the write.
 ///
-/// Chunks lie in blocks whose numbers of elements are known, so that a position is found with a
-/// look at the blocks' numbers and at those of the chunks of one block. The chunk used last is
-/// remembered. The blocks of positions that were given are open.
+/// Chunks are grouped in blocks whose numbers of elements are known, so finding a position reads
+/// the blocks' numbers and those of the chunks of one block. The chunk used last is cached. A block
+/// is open once one of its positions was returned.
 struct SequenceChunks {
-  /// A loaded chunk with more elements is cut: an insert moves all behind it.
+  /// A loaded chunk with more elements is split, because an insertion moves all later elements in
+  /// it.
   static let elementsMax = 256
   static let chunksMax = 256
 
   private(set) var count = 0
   private(set) var blocks: ContiguousArray<Block> = []
-  /// How many elements each block has, side by side for the search.
+  /// The number of elements of each block, adjacent for the search.
   private var blockCounts: ContiguousArray<Int> = []
-  /// Labels of pages whose chunks are gone.
+  /// Labels of pages without chunks.
   private(set) var droppedLabels: [PageLabel] = []
   private var recent: Location?
 
@@ -29,7 +30,7 @@ struct SequenceChunks {
     }
   }
 
-  /// Where an element was before the write, and whether it was set since.
+  /// The position of an element before the write, and whether it was set since.
   struct Origin: Equatable {
     private var bits: Int
     static let fresh = Origin(bits: -1)
@@ -48,11 +49,11 @@ struct SequenceChunks {
     var start: Int
   }
 
-  // MARK: - Making
+  // MARK: - Creating
 
   init() {}
 
-  /// The pages of the file, by those of the directory.
+  /// The pages of the file, from those of the directory.
   init(_ pages: ContiguousArray<DirectoryPage>) {
     for page in pages {
       blocks.append(Block(page, oldStart: count))
@@ -105,7 +106,7 @@ struct SequenceChunks {
     return Location(block: block, chunk: chunk, start: start)
   }
 
-  /// The last chunk that `isBefore` is true of, as it is of all in front of that.
+  /// The last chunk for which `isBefore` is true; it is true for all earlier ones.
   mutating func lastLocation(
     where isBefore: (Chunk) throws(StorageError) -> Bool
   ) throws(StorageError) -> Location? {
@@ -127,7 +128,7 @@ struct SequenceChunks {
   /// All chunks in their order, without opening blocks; see `Block.outline`.
   var outline: [Chunk] { blocks.flatMap(\.outline) }
 
-  /// All chunks in their order.
+  /// All chunks in order.
   func all() throws(StorageError) -> [Chunk] {
     for block in blocks { try block.open() }
     return blocks.flatMap(\.chunks)
@@ -137,7 +138,7 @@ struct SequenceChunks {
 
   // MARK: - Changing
 
-  /// Makes sure that the chunk with that element is loaded.
+  /// Loads the chunk with that element.
   mutating func load(_ position: Int, of base: StoredSequence) throws(StorageError) {
     let location = try location(of: position)
     let chunk = self[location]
@@ -151,7 +152,7 @@ struct SequenceChunks {
     fill(location, with: elements)
   }
 
-  /// Replaces a page that was not loaded with its elements.
+  /// Replaces an unloaded page by its elements.
   private mutating func fill(_ location: Location, with elements: SequenceElements) {
     let first = self[location].oldStart
     let origins = ContiguousArray((0..<elements.count).map { Origin(old: first + $0) })
@@ -159,8 +160,8 @@ struct SequenceChunks {
     if elements.count > Self.elementsMax { cut(location, atEnd: false) }
   }
 
-  /// Puts elements in front of the one at `position`, in the chunk of the element before it, or
-  /// the first. Without any chunk one is made.
+  /// Inserts elements before the one at `position`, in the chunk of the element before it, or the
+  /// first. Without a chunk, one is created.
   mutating func insert(
     _ elements: SequenceElements, _ origins: ContiguousArray<Origin>, at position: Int,
     of base: StoredSequence
@@ -215,8 +216,8 @@ struct SequenceChunks {
     count += delta
   }
 
-  /// Cuts a chunk that got too long: at the end of the sequence full ones are left behind, as more
-  /// will come there.
+  /// Splits a chunk that became too long. At the end of the sequence full chunks are left, because
+  /// more elements will be added there.
   private mutating func cut(_ location: Location, atEnd: Bool) {
     let chunk = self[location]
     guard let body = chunk.body else { return }
@@ -248,7 +249,7 @@ struct SequenceChunks {
     blockCounts.replaceSubrange(index...index, with: made.map(\.count))
   }
 
-  /// Removes elements that lie in one chunk: all of it, or some of a loaded one.
+  /// Removes elements in one chunk: all of it, or some of a loaded one.
   mutating func remove(_ range: Range<Int>, in location: Location) {
     let chunk = self[location]
     let offsets = (range.lowerBound - location.start)..<(range.upperBound - location.start)
@@ -270,7 +271,7 @@ struct SequenceChunks {
     recent = location
   }
 
-  /// Forgets all elements. That the pages go is the caller's business.
+  /// Drops all elements. The caller removes the pages.
   mutating func removeAll() {
     count = 0
     blocks = []

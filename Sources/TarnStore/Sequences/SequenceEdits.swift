@@ -1,40 +1,40 @@
-/// What an open write has done to lists, sets and maps, and what the file holds for them that goes.
+/// The changes of an open write to lists, sets and maps, and what it removes of them from the file.
 final class SequenceEdits {
-  /// Those that were changed, or made; collections within values by their ids.
+  /// Changed or new collections; nested ones by their ids.
   private var properties: [SequencePlace: WorkingSequence] = [:]
   private var nested: [CollectionID: WorkingSequence] = [:]
-  /// Those that were asked for and not changed. A write may read a million of them, so those that
-  /// nobody else has are let go now and then. Not weak: each of the many uses of an object that
-  /// once had a weak reference costs several times as much.
+  /// Collections that were read and not changed. A write may read a million of them, so unused ones
+  /// are released from time to time. Not weak: every use of an object that ever had a weak
+  /// reference costs several times as much.
   private var asked: [SequencePlace: WorkingSequence] = [:]
   private var askedLimit = SequenceEdits.askedLimitMin
   private static let askedLimitMin = 1_024
-  /// Collections within values that this write made.
+  /// Nested collections created by this write.
   private(set) var made: Set<CollectionID> = []
   /// Those of them that are in some value.
   private var attached: Set<CollectionID> = []
-  /// Collections within values whose records go.
+  /// Nested collections whose records are removed.
   private(set) var droppedNested: Set<CollectionID> = []
   private(set) var droppedPages: [CollectionID] = []
   private(set) var droppedLongs: [CollectionID] = []
-  /// Long elements that have got an id and wait to be written.
+  /// Long elements that have an id and are not written yet.
   private var longs: [(id: CollectionID, bytes: [UInt8])] = []
   /// What the commit will write.
   private(set) var forms: [SequenceForm] = []
   private var isReadOff = false
   private(set) var nextID: CollectionID
-  /// Many changes come to one place one after the other.
+  /// The last place changed, because successive changes are often in one place.
   private var recent: WorkingSequence?
 
   init(nextID: CollectionID) { self.nextID = nextID }
 
-  /// An id that nothing else has. The commit writes where the counter stands.
+  /// A new unique id. The commit writes the counter.
   func claimID() -> CollectionID {
     defer { nextID = CollectionID(nextID.rawValue + 1) }
     return nextID
   }
 
-  /// No collection was changed, made or dropped.
+  /// No collection was changed, created or dropped.
   var isUnchanged: Bool {
     properties.isEmpty && nested.isEmpty && made.isEmpty && droppedNested.isEmpty
       && droppedPages.isEmpty && droppedLongs.isEmpty && longs.isEmpty && !isReadOff
@@ -50,15 +50,15 @@ final class SequenceEdits {
     return found
   }
 
-  /// Keeps one for those who ask for the same place; until it is changed, at least as long as they
-  /// have it.
+  /// Keeps one for other reads of the same place; until it is changed, at least as long as it is
+  /// referenced elsewhere.
   func add(_ sequence: WorkingSequence) {
     if asked.count >= askedLimit { dropUnused() }
     asked[sequence.place] = sequence
     recent = sequence
   }
 
-  /// Lets those go that nobody else has.
+  /// Releases those without other references.
   private func dropUnused() {
     recent = nil
     var used: [SequencePlace: WorkingSequence] = [:]
@@ -101,9 +101,9 @@ final class SequenceEdits {
     return keys
   }
 
-  // MARK: - Collections within values
+  // MARK: - Nested collections
 
-  /// Notes a new one, which is written only if some value comes to hold it.
+  /// Registers a new one, which is written only if it becomes part of a value.
   func make(_ sequence: WorkingSequence, _ id: CollectionID) {
     made.insert(id)
     keep(sequence)
@@ -114,14 +114,14 @@ final class SequenceEdits {
   func attach(_ id: CollectionID) {
     require(
       made.contains(id) && attached.insert(id).inserted,
-      "a collection within a value must be new, and be in one value")
+      "a nested collection must be new, and in only one value")
   }
 
   func dropNested(_ id: CollectionID) { droppedNested.insert(id) }
   func dropPages(_ id: CollectionID) { droppedPages.append(id) }
   func dropLong(_ id: CollectionID) { droppedLongs.append(id) }
 
-  /// Traps if what is kept contradicts itself. For tests.
+  /// Traps if the state is inconsistent. For tests.
   func checkInvariants() throws(StorageError) {
     for (place, sequence) in properties {
       require(place == sequence.place && place.nested == nil)
@@ -137,7 +137,7 @@ final class SequenceEdits {
 
   // MARK: - Long elements
 
-  /// The elements with references instead of what is too long for a page.
+  /// The elements, with references in place of values that are too long for a page.
   func shortened(_ elements: SequenceElements) -> SequenceElements {
     var result = elements
     for index in result.keys.indices where result.keys[index].isTooLong {
@@ -163,14 +163,14 @@ final class SequenceEdits {
 
   // MARK: - Reading off
 
-  /// Decides what the commit writes of each changed sequence. Once, when nothing changes any more.
+  /// Determines what the commit writes of each changed sequence. Called once, after all changes.
   func readOff() throws(StorageError) {
-    require(!isReadOff, "a write is committed once")
+    require(!isReadOff, "a write can be committed only once")
     isReadOff = true
     for sequence in changed { forms.append(try form(of: sequence)) }
   }
 
-  /// In the order of classes and objects; collections within values behind the others.
+  /// In the order of classes and objects; nested collections last.
   private var changed: [WorkingSequence] {
     if properties.isEmpty, nested.isEmpty { return [] }
     var result = properties.values.filter(\.isEdited).sorted {
@@ -199,7 +199,7 @@ final class SequenceEdits {
       sequence: sequence, cell: CollectionCell.encode(large), large: large)
   }
 
-  /// The cell if the elements go in there.
+  /// The cell, if the elements fit into it.
   private func smallCell(of sequence: WorkingSequence) throws(StorageError) -> [UInt8]? {
     let limit =
       sequence.base.large == nil ? CollectionCell.smallBytesMax : CollectionCell.shrunkBytesMax
@@ -249,7 +249,7 @@ final class SequenceEdits {
   }
 }
 
-/// What a changed sequence becomes in the file.
+/// The stored form of a changed sequence.
 struct SequenceForm {
   var sequence: WorkingSequence
   var cell: [UInt8]
@@ -258,7 +258,7 @@ struct SequenceForm {
 }
 
 extension SequenceElements {
-  /// The same in size as with references to what is too long, or a little larger.
+  /// About the size with references for long values, or slightly larger.
   fileprivate var withPlaceholders: SequenceElements {
     func placeholder(_ element: TaggedValue) -> TaggedValue {
       element.isTooLong

@@ -1,5 +1,5 @@
-/// A view of one page of a sequence: an image of a cluster whose rows are the elements, in their
-/// order. It does not own the bytes.
+/// A view of one page of a sequence: an image of a cluster whose rows are the elements, in order.
+/// It does not own the bytes.
 @safe package struct SequencePage {
   package let image: ClusterImage
   package let shape: SequenceShape
@@ -8,7 +8,7 @@
 
   package var count: Int { image.rowCount }
 
-  /// - Parameter count: how many elements the directory says there are.
+  /// - Parameter count: the number of elements in the directory.
   init(
     validating bytes: UnsafeRawBufferPointer, _ shape: SequenceShape, count: Int
   ) throws(StorageError) {
@@ -17,11 +17,11 @@
     valueColumn = shape.valueColumn
     isOptional = shape.isOptional
     guard image.rowCount == count else {
-      throw SequenceShape.damaged("a page has a number of elements that differs from its directory")
+      throw SequenceShape.damaged("a page has another number of elements than its directory says")
     }
   }
 
-  /// The element in that slot. A long one is only a reference.
+  /// The element in that slot; for a long one only a reference.
   @inline(__always)
   func element(_ slot: Int) throws(StorageError) -> TaggedValue {
     if shape.isTagged { return try tagged(valueColumn, slot) }
@@ -56,7 +56,7 @@
     return value
   }
 
-  /// The key in that slot, of a map's page.
+  /// The key in that slot, in a map's page.
   func key(_ slot: Int) throws(StorageError) -> TaggedValue {
     guard case .inline(let bytes) = try image.bytes(shape.keyColumn, slot) else {
       throw SequenceShape.damaged("a key has no bytes")
@@ -71,21 +71,21 @@
 
   // MARK: - Searching
 
-  /// How a number stands to another.
+  /// Compares the number in a slot with another.
   @inline(__always)
   func order(ofNumber slot: Int, to other: Int64) -> Int {
     let number = image.int(valueColumn, slot)
     return number < other ? -1 : number == other ? 0 : 1
   }
 
-  /// How a text, of a map the key, stands to another, byte by byte where it is; nil if this cannot
-  /// be told in this way.
+  /// Compares the string in a slot, for a map the key, with another, without copying it; nil if
+  /// that is not possible.
   func order(ofText slot: Int, to other: SearchKey) throws(StorageError) -> Int? {
     guard let text = other.text, let present = unsafe try self.text(slot) else { return nil }
     return unsafe text.withUnsafeBytes { unsafe compareBytes(present, $0) }
   }
 
-  /// The bytes of a text, of a map those of the key; nil if it is none, or a long one.
+  /// The bytes of a string, for a map those of the key; nil for another type or a long one.
   private func text(_ slot: Int) throws(StorageError) -> UnsafeRawBufferPointer? {
     guard shape.isTagged || shape.isMap else { return nil }
     let column = shape.isMap ? shape.keyColumn : valueColumn
@@ -97,8 +97,8 @@
     return unsafe present
   }
 
-  /// What the first element, of a map the first key, is compared by first, as `SearchKey` has
-  /// it. Nil if it is neither a number nor a text, or a long one.
+  /// The prefix of the first element, for a map the first key, as in `SearchKey`. Nil if it is
+  /// neither a number nor a string, or a long one.
   func firstPrefix() throws(StorageError) -> UInt64? {
     if shape.type == .int, !shape.isOptional, !shape.isMap {
       return OrderPrefix(image.int(valueColumn, 0)).high
@@ -107,7 +107,7 @@
     return unsafe OrderPrefix(text).high
   }
 
-  /// Looks at every byte: what an edit does before it takes the elements over.
+  /// Checks every byte, before an edit uses the elements.
   func verify() throws(StorageError) {
     try image.verifyChecksum()
     try image.checkRows(shape.pages)
@@ -128,16 +128,16 @@
 
 /// Packs elements into pages.
 enum SequencePacker {
-  /// Pages of these elements, in their order. No value is too long for a page.
+  /// Packs these elements into pages, in order. No value is too long for a page.
   ///
-  /// - Parameter isEnd: more may come behind them later: pages are filled, not halved.
+  /// - Parameter isEnd: elements may be added at the end later: pages are filled, not halved.
   static func pack(
     _ parts: [SequenceElements], _ shape: SequenceShape, isEnd: Bool
   ) throws(StorageError) -> [(bytes: [UInt8], count: Int)] {
     var pages: [(bytes: [UInt8], count: Int)] = []
     let cluster = WorkingCluster(shape.pages)
     let noLong: WorkingCluster.EmitLong = { _, _, _ throws(StorageError) in
-      trap("an element too long for its page was left in it: bug in this package")
+      trap("internal error: an element too long for its page was left in it")
     }
     let emit: WorkingCluster.EmitImage = { _, count, bytes throws(StorageError) in
       pages.append((unsafe [UInt8](bytes), count))
@@ -149,13 +149,13 @@ enum SequencePacker {
         add(part, index, to: cluster, ObjectKey(next), shape)
         next += 1
         rest -= 1
-        // The last rows are kept for an even division.
+        // The last rows are kept back for an even division.
         if cluster.rowCount >= cluster.targetRows, isEnd || rest > cluster.targetRows {
           try unsafe cluster.sealFullImages(emitLong: noLong, emit: emit)
         }
       }
     }
-    // Halves of equal bytes, so that the next one in between finds room.
+    // Halves of equal bytes, so that later insertions in between find room.
     if !isEnd { cluster.hasInsertedInside = true }
     try unsafe cluster.encode(emitLong: noLong, emit: emit)
     return pages

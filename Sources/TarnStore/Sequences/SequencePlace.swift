@@ -1,15 +1,16 @@
-/// Names a list, set or map: a property of an object, or a collection within a value of it.
+/// Identifies a list, set or map: a property of an object, or a collection nested in its value.
 package struct SequencePlace: Hashable, Sendable {
   package var classID: ClassID
   package var key: ObjectKey
   package var column: ColumnID
   /// Nil for the property's own collection.
   package var nested: CollectionID?
-  /// How many collections it is in: those on the way by which it was come to. No part of the name.
+  /// The number of collections that contain it, on the path by which it was reached. Not part of
+  /// the identity.
   package private(set) var depth = 0
 
-  /// As deep as lists and maps may lie within values. What is deeper is damaged, most likely in a
-  /// circle, and is not followed.
+  /// The deepest nesting of lists and maps in values. Anything deeper is damaged, most likely
+  /// cyclic, and is not followed.
   package static let depthMax = 100
 
   package init(
@@ -21,15 +22,14 @@ package struct SequencePlace: Hashable, Sendable {
     self.nested = nested
   }
 
-  /// A collection within a value of this one, or of this property.
+  /// A collection nested in this one, or in this property's value.
   package func nested(_ id: CollectionID) -> SequencePlace {
     var place = atAnyDepth(id)
     place.depth = depth + 1
     return place
   }
 
-  /// The same for those who go through all collections of a property once each, be they in a
-  /// circle.
+  /// The same for code that processes all collections of a property once each, even cyclic ones.
   func atAnyDepth(_ id: CollectionID) -> SequencePlace {
     SequencePlace(classID: classID, key: key, column: column, nested: id)
   }
@@ -42,15 +42,15 @@ package struct SequencePlace: Hashable, Sendable {
   static func tooDeep(_ operation: String) -> StorageError {
     StorageError(
       .corrupted, operation: operation, path: "",
-      detail: "Lists and maps within a value lie more than \(depthMax) deep, or in each other.")
+      detail: "Lists and maps within a value are over \(depthMax) deep, or contain themselves.")
   }
 
-  /// For those who meet a list or map within a value once more on their way through all of it: each
-  /// is held once, and a file in which some have two on each level would lead on without end.
+  /// The error for a list or map that is found again while all nested ones are read: each has one
+  /// owner, and a file in which some have two on each level could be read without end.
   package static func referredTwice(_ operation: String) -> StorageError {
     StorageError(
       .corrupted, operation: operation, path: "",
-      detail: "A list or map within a value is referred to twice.")
+      detail: "A list or map within a value is referenced twice.")
   }
 
   package static func == (a: SequencePlace, b: SequencePlace) -> Bool {

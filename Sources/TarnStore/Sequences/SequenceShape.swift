@@ -1,13 +1,12 @@
-/// What the elements of a list, set or map are, and what follows from it for its pages.
+/// The elements of a list, set or map, and the resulting form of its pages.
 ///
-/// All three are one thing in the file: a *sequence* of elements. A set's are sorted by value, a
-/// map's by key.
+/// All three are stored as a *sequence* of elements. A set's are sorted by value, a map's by key.
 package struct SequenceShape: Hashable, Sendable {
-  /// No sequence has more elements; a file that says so is damaged.
+  /// A sequence cannot have more elements; a file that says so is damaged.
   static let countMax = 1 << 48
 
   package let kind: CollectionKind
-  /// Of the elements; of a map's values.
+  /// The type of the elements; for a map of the values.
   package let type: ColumnType
   package let isOptional: Bool
 
@@ -17,23 +16,23 @@ package struct SequenceShape: Hashable, Sendable {
   }
 
   package init(_ kind: CollectionKind, of type: ColumnType, isOptional: Bool) {
-    require(kind != .none, "a collection has a kind")
+    require(kind != .none, "a collection must have a kind")
     self.kind = kind
     self.type = type
     self.isOptional = isOptional
   }
 
-  /// A list or map within a mixed value.
+  /// A list or map nested in a mixed value.
   package static func nested(_ kind: CollectionKind) -> SequenceShape {
     SequenceShape(kind, of: .any, isOptional: true)
   }
 
   package var isMap: Bool { kind == .map }
 
-  /// Elements of no fixed width say in their bytes what they are.
+  /// Elements without a fixed width include their type.
   var isTagged: Bool { type == .string || type == .data || type == .any }
 
-  /// Elements may link to objects, or be collections themselves.
+  /// Elements may link to objects, or be collections.
   var mayRefer: Bool { type == .link || type == .any }
 
   /// Elements, or a map's keys, may be too long for a page.
@@ -42,7 +41,7 @@ package struct SequenceShape: Hashable, Sendable {
   var keyColumn: ColumnID { ColumnID(0) }
   var valueColumn: ColumnID { ColumnID(isMap ? 1 : 0) }
 
-  /// The pages are images of clusters of this class, which no schema names.
+  /// The pages are images of clusters of this class, which is in no schema.
   var pages: ClassSchema {
     Self.pages[Int(type.rawValue) << 2 | (isOptional ? 2 : 0) | (isMap ? 1 : 0)]
   }
@@ -60,7 +59,7 @@ package struct SequenceShape: Hashable, Sendable {
     return ClassSchema(id: ClassID(.max), name: "a collection", columns: columns)
   }
 
-  /// True if an element may have that value.
+  /// True if an element can have that value.
   package func accepts(_ value: Value) -> Bool {
     switch (value, type) {
     case (.null, .any): true
@@ -90,7 +89,7 @@ package struct SequenceShape: Hashable, Sendable {
   }
 }
 
-/// Elements in memory, as the file has them: long ones may be references. A map has as many keys
+/// Elements in memory, in the form of the file: long ones may be references. A map has as many keys
 /// as values, a list or set none.
 struct SequenceElements: Equatable {
   var keys: ContiguousArray<TaggedValue> = []
@@ -100,10 +99,10 @@ struct SequenceElements: Equatable {
 }
 
 extension TaggedValue {
-  /// A longer string or data value is kept in pieces of its own.
+  /// A longer string or data value is stored in pieces.
   static let inlineBytesMax = 200
 
-  /// True if the value has to be kept elsewhere.
+  /// True if the value must be stored elsewhere.
   var isTooLong: Bool {
     switch self {
     case .value(.string(let text)): text.utf8.count > Self.inlineBytesMax
@@ -112,7 +111,7 @@ extension TaggedValue {
     }
   }
 
-  /// True for what has bytes or elements outside of its page.
+  /// True for values with bytes or elements outside of the page.
   var isOutside: Bool {
     switch self {
     case .long, .value(.list), .value(.map): true

@@ -1,18 +1,18 @@
-/// Writes the pages of a changed sequence. Chunks that were loaded are packed anew, neighbours
-/// together; pages that nobody touched stay where they are.
+/// Writes the pages of a changed sequence. Loaded chunks are packed again, adjacent ones together;
+/// unchanged pages stay where they are.
 struct SequenceWriter {
   private let sequence: WorkingSequence
   private let large: LargeSequence
   private let edits: SequenceEdits
-  /// How far labels are apart where nothing says otherwise.
+  /// The default distance between labels.
   private static let stride: Int64 = 1 << 32
 
-  /// A row of new pages between two old ones.
+  /// Adjacent new pages between two old ones.
   private struct Run {
     var pages: [(bytes: [UInt8], count: Int)]
     /// Labels of the pages that they replace.
     var old: [PageLabel]
-    /// The old pages around it, nil at an end.
+    /// The old pages around them, nil at an end.
     var before: PageLabel?
     var after: PageLabel?
   }
@@ -76,7 +76,7 @@ struct SequenceWriter {
 
   // MARK: - Labels
 
-  /// Labels for the pages of a run: its old ones, and others beside them; nil without room.
+  /// Labels for the pages of a run: its old ones, and others next to them; nil without room.
   private static func labels(for run: Run) -> [PageLabel]? {
     let extra = run.pages.count - run.old.count
     if extra <= 0 { return Array(run.old.prefix(run.pages.count)) }
@@ -126,7 +126,7 @@ struct SequenceWriter {
     for chunk in chunks {
       defer { wasLoaded = chunk.body != nil }
       guard chunk.body != nil else {
-        // The snapshot still has it.
+        // The page is still in the snapshot.
         let page = try sequence.base.page(chunk.label!, count: chunk.count)
         try unsafe add(page.image.bytes, chunk.count, transaction)
         continue
@@ -171,7 +171,7 @@ struct SequenceWriter {
 }
 
 extension WorkingSequence {
-  /// Every element, of a sequence that is about to be small.
+  /// Every element of a sequence that is about to be small.
   func allElements() throws(StorageError) -> SequenceElements {
     var elements = SequenceElements()
     for position in 0..<count {
@@ -181,8 +181,8 @@ extension WorkingSequence {
     return elements
   }
 
-  /// Where a few changed elements are left between pages that are as they were, takes in the page
-  /// beside them: so pages that lost most of their elements do not stay.
+  /// If a few changed elements remain between unchanged pages, includes the page next to them, so
+  /// that pages which lost most of their elements do not stay.
   func joinSparse() throws(StorageError) {
     guard let chunks else { return }
     let list = chunks.outline

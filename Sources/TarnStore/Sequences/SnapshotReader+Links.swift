@@ -1,13 +1,13 @@
-/// Which objects a property links to, as its values say; the index has to say the same.
+/// The objects that a property links to, from its values; the index must agree.
 extension SnapshotReader {
-  /// The objects that a collection, or a mixed value, links to, and how often. What lies in
-  /// lists and maps within values counts for the property. Nothing for other properties.
+  /// The objects that a collection or a mixed value links to, and how often, including links in
+  /// nested lists and maps. Empty for other properties.
   package func links(
     from column: ColumnSchema, at key: ObjectKey, in id: ClassID
   ) throws(StorageError) -> [LinkTarget: UInt64] {
     var found: [LinkTarget: UInt64] = [:]
     var pending: [StoredSequence] = []
-    // A damaged file may have collections in each other.
+    // In a damaged file, collections may contain each other.
     var known: Set<CollectionID> = []
     func take(_ value: Value) throws(StorageError) {
       switch value {

@@ -1,15 +1,15 @@
 extension StoredSequence {
-  /// Where that element of a set is, or would go.
+  /// The position of that element of a set, or where it would be inserted.
   package func find(_ value: Value) throws(StorageError) -> (index: Int, isFound: Bool) {
     try find(SearchKey(value, shape))
   }
 
-  /// Where that key of a map is, or would go.
+  /// The position of that key of a map, or where it would be inserted.
   package func find(key: String) throws(StorageError) -> (index: Int, isFound: Bool) {
     try find(SearchKey(key: key))
   }
 
-  /// Halving: first over the pages' first elements, then within a page.
+  /// Binary search: first over the pages' first elements, then within a page.
   private func find(_ sought: SearchKey) throws(StorageError) -> (index: Int, isFound: Bool) {
     switch cell {
     case .empty: return (0, false)
@@ -20,7 +20,7 @@ extension StoredSequence {
     case .large: break
     }
     let list = try pageList()
-    // The first page that begins behind the value; the one before it is where that belongs.
+    // The first page that starts after the value; the value belongs to the page before.
     let number = try (0..<list.labels.count).partitioningIndex { number throws(StorageError) in
       if let prefix = sought.prefix, let isBefore = precedes(number, prefix) { return !isBefore }
       return try order(of: page(number), 0, to: sought) > 0
@@ -30,7 +30,7 @@ extension StoredSequence {
     return (list.starts[number - 1] + found.index, found.isFound)
   }
 
-  /// The same in the page that begins with that position, with slots.
+  /// The same within the page that starts at that position, with slots.
   func find(
     _ sought: SearchKey, inPageFrom position: Int
   ) throws(StorageError) -> (index: Int, isFound: Bool) {
@@ -47,14 +47,14 @@ extension StoredSequence {
 
   // MARK: - Comparing
 
-  /// How the first element of the page that begins with that position stands to another.
+  /// Compares the first element of the page that starts at that position with another.
   func order(
     ofPageFrom position: Int, to sought: SearchKey
   ) throws(StorageError) -> Int {
     try order(of: page(pageList().index(of: position)), 0, to: sought)
   }
 
-  /// How an element, of a map its key, stands to another: below zero before it.
+  /// Compares an element, for a map its key, with another: negative if it comes before.
   @inline(__always)
   private func order(
     of page: SequencePage, _ slot: Int, to sought: SearchKey
@@ -68,10 +68,10 @@ extension StoredSequence {
     SequenceOrder.compare(try resolve(element), sought.value)
   }
 
-  // MARK: - Going over all
+  // MARK: - Reading all elements
 
-  /// Calls `body` with every element there, in order, until it returns false; of a map with the
-  /// values.
+  /// Calls `body` with every element in the range, for a map the values, in order, until it returns
+  /// false.
   package func forEach(
     in range: Range<Int>, _ body: (Value) throws(StorageError) -> Bool
   ) throws(StorageError) {
@@ -88,8 +88,8 @@ extension StoredSequence {
     }
   }
 
-  /// Calls `body` with the numbers of the pages there, one page after the other, until it returns
-  /// false. For sequences of numbers or links without nulls that are large; their rows as stored.
+  /// Calls `body` with the numbers of each page, one page after the other, until it returns false.
+  /// For large sequences of numbers or links without null, as stored.
   package func forEachInts(
     in range: Range<Int>,
     _ body: (UnsafeBufferPointer<Int64>) throws(StorageError) -> Bool
@@ -111,15 +111,14 @@ extension StoredSequence {
   }
 }
 
-/// The numbers of a large sequence as the file has them, one page after the other. Keeps the
-/// snapshot alive.
+/// The stored numbers of a large sequence, page by page. Retains the snapshot.
 package struct NumberPages {
   private let sequence: StoredSequence
   private var nextPage = 0
 
   fileprivate init(_ sequence: StoredSequence) { self.sequence = sequence }
 
-  /// Replaces the numbers with those of the next page; none at the end.
+  /// Replaces the numbers by those of the next page; empty at the end.
   package mutating func next(_ numbers: inout ContiguousArray<Int64>) throws(StorageError) {
     let list = try sequence.pageList()
     guard nextPage < list.labels.count else {
@@ -136,7 +135,7 @@ package struct NumberPages {
 }
 
 extension StoredSequence {
-  /// For a quick walk over a large sequence of numbers without null; nil for all others.
+  /// For fast iteration over a large sequence of numbers without null; nil for all others.
   package var numberPages: NumberPages? {
     large != nil && shape.type == .int && !shape.isOptional ? NumberPages(self) : nil
   }

@@ -1,10 +1,10 @@
-/// A list, set or map as one snapshot has it.
+/// A list, set or map in one snapshot.
 ///
-/// The number of elements is known from the beginning; pages are looked at when they are asked
-/// for, and the one asked last is kept. Belongs to one thread at a time. Keeps its snapshot alive.
+/// The number of elements is known from the start; pages are read on demand, and the last one is
+/// cached. Confined to one thread at a time. Retains its snapshot.
 ///
-/// Throws `.corrupted` where the file's bytes contradict each other. Positions are checked by the
-/// caller; one that is not there traps.
+/// Throws `.corrupted` if the file's bytes are inconsistent. The caller checks positions; one that
+/// is out of bounds traps.
 package final class StoredSequence {
   package let count: Int
   package let shape: SequenceShape
@@ -13,17 +13,17 @@ package final class StoredSequence {
   /// The page that was read last, and the position of its first element.
   private var current: SequencePage?
   private var currentStart = 0
-  /// All pages, once several were looked for.
+  /// All pages, once several were searched for.
   private var list: SequencePageList?
-  /// Those of them that were read, by their numbers.
+  /// The pages read so far, by their index.
   private var pages: ContiguousArray<SequencePage?> = []
-  /// What the first elements of those are compared by first; zero where that is not known. Side by
-  /// side, so that a search among a million elements does not touch a page of each step.
+  /// The prefixes of their first elements; zero while unknown. Adjacent, so that a search among a
+  /// million elements does not touch a page at each step.
   private var firsts: ContiguousArray<UInt64> = []
   private var searches = 0
   private static let searchesMax = 4
-  /// As many elements as a cell may claim to have without a look at the directory of their pages:
-  /// people make room for them before they read any.
+  /// A larger number of elements in a cell is checked with the directory of the pages, because
+  /// callers reserve memory for it before they read.
   private static let trustedCount = 1 << 16
 
   init(
@@ -55,7 +55,7 @@ package final class StoredSequence {
 
   // MARK: - Reading
 
-  /// The element at that position; of a map the value.
+  /// The element at that position; for a map the value.
   package func value(at position: Int) throws(StorageError) -> Value {
     try resolve(element(at: position))
   }
@@ -72,7 +72,7 @@ package final class StoredSequence {
     return try checked(current!.element(slot))
   }
 
-  /// An element of any type may be an object of a class that does not exist.
+  /// A mixed element may be an object of a class that does not exist.
   @inline(__always)
   private func checked(_ element: TaggedValue) throws(StorageError) -> TaggedValue {
     shape.type == .any ? try snapshot.schema.checked(element) : element
@@ -80,14 +80,14 @@ package final class StoredSequence {
 
   func keyElement(at position: Int) throws(StorageError) -> TaggedValue {
     require(position >= 0 && position < count, "no such key")
-    // A value may lead to a list although it says that it is a map.
+    // A value that claims to be a map may refer to a list.
     guard shape.isMap else { throw SequenceShape.damaged("a map is not stored as one") }
     if case .small(let elements) = cell { return elements.keys[position] }
     let slot = try turn(to: position)
     return try current!.key(slot)
   }
 
-  /// What the element stands for: a long one is read.
+  /// The value of the element; a long one is read.
   func resolve(_ element: TaggedValue) throws(StorageError) -> Value {
     switch element {
     case .value(let value): return value
@@ -107,7 +107,7 @@ package final class StoredSequence {
 
   // MARK: - Pages
 
-  /// Makes the page with that position the current one, and answers the slot in it.
+  /// Makes the page with that position the current one, and returns the slot in it.
   @inline(__always)
   private func turn(to position: Int) throws(StorageError) -> Int {
     let slot = position - currentStart
@@ -130,7 +130,7 @@ package final class StoredSequence {
     return position - currentStart
   }
 
-  /// Looks a page up in the directory, for those who will not look for many.
+  /// Finds a page in the directory, for a single access.
   private func find(
     _ position: Int
   ) throws(StorageError) -> (label: PageLabel, start: Int, count: Int) {
@@ -138,12 +138,12 @@ package final class StoredSequence {
     var cursor = try Cursor(snapshot.transaction)
     let directory = ClassDirectory(pagesOf: large.id)
     guard let found = try directory.select(position, &cursor) else {
-      throw SequenceShape.damaged("its directory lists fewer elements than there are")
+      throw SequenceShape.damaged("its directory lists too few elements")
     }
     return (found.first, position - found.offset, found.rows)
   }
 
-  /// All pages in their order.
+  /// All pages in order.
   func pageList() throws(StorageError) -> SequencePageList {
     if let list { return list }
     var made = SequencePageList()
@@ -156,13 +156,13 @@ package final class StoredSequence {
       }
     }
     guard made.elementCount == (large?.count ?? 0) else {
-      throw SequenceShape.damaged("its directory does not list as many elements as there are")
+      throw SequenceShape.damaged("its directory lists a wrong number of elements")
     }
     list = made
     return made
   }
 
-  /// The pages of the directory in their order. Valid as long as the snapshot is.
+  /// The pages of the directory in order. Valid as long as the snapshot.
   func directoryPages() throws(StorageError) -> ContiguousArray<DirectoryPage> {
     guard let large else { return [] }
     var pages: ContiguousArray<DirectoryPage> = []
@@ -172,12 +172,12 @@ package final class StoredSequence {
       return true
     }
     guard pages.reduce(0, { $0 + $1.rows }) == large.count else {
-      throw SequenceShape.damaged("its directory does not list as many elements as there are")
+      throw SequenceShape.damaged("its directory lists a wrong number of elements")
     }
     return pages
   }
 
-  /// The page of that number in the list. Kept, so that the next look at it costs next to nothing.
+  /// The page at that index of the list. Cached, so that the next access is almost free.
   @inline(__always)
   func page(_ number: Int) throws(StorageError) -> SequencePage {
     if number < pages.count, let known = pages[number] { return known }
@@ -198,8 +198,8 @@ package final class StoredSequence {
     return found
   }
 
-  /// True and false where the beginning of the first element of a page that was read tells it apart
-  /// from `sought`; nil where more must be looked at.
+  /// True or false if the cached prefix of a page's first element decides the comparison with
+  /// `sought`; nil if more must be read.
   @inline(__always)
   func precedes(_ number: Int, _ sought: UInt64) -> Bool? {
     guard number < firsts.count, firsts[number] != 0, firsts[number] != sought else {
@@ -208,7 +208,7 @@ package final class StoredSequence {
     return firsts[number] < sought
   }
 
-  /// The page under that label. Valid as long as the snapshot is.
+  /// The page with that label. Valid as long as the snapshot.
   func page(_ label: PageLabel, count: Int) throws(StorageError) -> SequencePage {
     guard let large else { trap("only a large sequence has pages") }
     let key = TreeKey.sequencePage(large.id, label: label)
@@ -219,8 +219,8 @@ package final class StoredSequence {
     return try unsafe SequencePage(validating: bytes, shape, count: count)
   }
 
-  /// Calls `body` with the pages that hold those positions, the slots that are meant, and the
-  /// position of the first of these, until it returns false. For a small sequence never.
+  /// Calls `body` with each page of the range, the slots in the range, and the position of the
+  /// first of them, until it returns false. Never for a small sequence.
   package func forEachPage(
     in range: Range<Int>,
     _ body: (SequencePage, Range<Int>, Int) throws(StorageError) -> Bool
@@ -240,7 +240,7 @@ package final class StoredSequence {
     }
   }
 
-  /// Calls `body` with every element there, in order, until it returns false.
+  /// Calls `body` with every element in the range, in order, until it returns false.
   func forEachElement(
     in range: Range<Int>, _ body: (TaggedValue) throws(StorageError) -> Bool
   ) throws(StorageError) {
@@ -259,7 +259,7 @@ package final class StoredSequence {
   }
 }
 
-/// The pages of a sequence: their labels, and where each begins.
+/// The pages of a sequence: their labels and start positions.
 struct SequencePageList {
   private(set) var labels: ContiguousArray<PageLabel> = []
   /// One more than labels.
@@ -281,7 +281,7 @@ struct SequencePageList {
 // MARK: - Finding in snapshots
 
 extension SnapshotReader {
-  /// The collection there, nil if its owner is gone, or the value that it was in.
+  /// The collection at that place, nil if its owner or the value that contains it does not exist.
   package func sequence(at place: SequencePlace) throws(StorageError) -> StoredSequence? {
     if let nested = place.nested {
       try place.checkDepth()
@@ -301,7 +301,7 @@ extension SnapshotReader {
     return try StoredSequence(cell, shape, snapshot)
   }
 
-  /// The list or map within a value, nil if there is none of that id.
+  /// The nested list or map with that id, nil if there is none.
   func nestedSequence(_ id: CollectionID) throws(StorageError) -> StoredSequence? {
     let bytes = unsafe try TreeKey.nested(id).withBytes { key throws(StorageError) in
       unsafe try snapshot.transaction.value(forKey: key)

@@ -1,6 +1,5 @@
 extension WorkingSequence {
-  /// Traps if the sequence contradicts itself, or if what is sorted by its values is not. For
-  /// tests.
+  /// Traps if the sequence is inconsistent, or a set or map is out of order. For tests.
   package func checkInvariants() throws(StorageError) {
     chunks?.checkInvariants(oldCount: base.count)
     script.checkInvariants()

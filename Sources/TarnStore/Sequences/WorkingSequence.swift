@@ -1,23 +1,23 @@
-/// A list, set or map inside an open write: as the file has it until it is first changed, then with
-/// the write's changes.
+/// A list, set or map inside an open write: as in the file until it is first changed, then with the
+/// write's changes.
 ///
-/// Pages that nobody changes are not loaded. What the write made of the sequence is read off at
-/// the commit: new pages, the owner's cell, and a script of how positions moved.
+/// Unchanged pages are not loaded. The commit determines the result: new pages, the owner's cell,
+/// and a script of how positions moved.
 package final class WorkingSequence {
   package let place: SequencePlace
   package let shape: SequenceShape
-  /// As it was before the write.
+  /// The sequence before the write.
   let base: StoredSequence
   /// Nil until the first change.
   private(set) var chunks: SequenceChunks?
-  /// What the file holds under its old name goes as a whole.
+  /// Everything that the file has under its old id is removed.
   private(set) var dropsPages = false
   /// Some element may be long or a collection.
   var hasOutside: Bool
 
-  /// Never gone when it is used: only `begin` uses it, at the first change, and whatever changes
-  /// a sequence is internal to the engine and called by the write session, which has `edits` and
-  /// keeps it as long as itself. A strong reference would be a circle: `edits` keeps this one.
+  /// Always alive when it is used: only `begin` uses it, at the first change, and all code that
+  /// changes a sequence is internal to the engine and called by the write session, which retains
+  /// `edits` as long as itself. A strong reference would be a cycle: `edits` retains this object.
   private unowned let edits: SequenceEdits
 
   init(_ place: SequencePlace, _ base: StoredSequence, _ edits: SequenceEdits) {
@@ -41,7 +41,7 @@ package final class WorkingSequence {
 
   // MARK: - Reading
 
-  /// The element at that position; of a map the value.
+  /// The element at that position; for a map the value.
   package func value(at position: Int) throws(StorageError) -> Value {
     try base.resolve(element(at: position))
   }
@@ -65,7 +65,7 @@ package final class WorkingSequence {
     return try base.keyElement(at: slot)
   }
 
-  /// Where an element lies: in a loaded chunk, or else at a position of the base.
+  /// The location of an element: in a loaded chunk, or at a position of the base.
   private func locate(
     _ position: Int
   ) throws(StorageError) -> (SequenceChunks.Body?, Int) {
@@ -75,11 +75,11 @@ package final class WorkingSequence {
     return chunk.body.map { ($0, offset) } ?? (nil, chunk.oldStart + offset)
   }
 
-  /// The numbers as the file has them, if the write has not changed them.
+  /// The stored numbers, if the write has not changed them.
   package var numberPages: NumberPages? { chunks == nil ? base.numberPages : nil }
 
-  /// Calls `body` with every element there, in order, until it returns false; of a map with the
-  /// values. `body` must not change the sequence.
+  /// Calls `body` with every element in the range, for a map the values, in order, until it returns
+  /// false. `body` must not change the sequence.
   package func forEach(
     in range: Range<Int>, _ body: (Value) throws(StorageError) -> Bool
   ) throws(StorageError) {
@@ -99,19 +99,19 @@ package final class WorkingSequence {
 
   // MARK: - Searching
 
-  /// Where that element of a set is, or would go.
+  /// The position of that element of a set, or where it would be inserted.
   package func find(_ value: Value) throws(StorageError) -> (index: Int, isFound: Bool) {
     guard chunks != nil else { return try base.find(value) }
     return try find(SearchKey(value, shape))
   }
 
-  /// Where that key of a map is, or would go.
+  /// The position of that key of a map, or where it would be inserted.
   package func find(key: String) throws(StorageError) -> (index: Int, isFound: Bool) {
     guard chunks != nil else { return try base.find(key: key) }
     return try find(SearchKey(key: key))
   }
 
-  /// First the chunk, then the position in it. What comes in order is found in the chunk used last.
+  /// First the chunk, then the position in it. Ordered searches find the chunk used last.
   private func find(_ sought: SearchKey) throws(StorageError) -> (index: Int, isFound: Bool) {
     if let location = chunks!.recentLocation {
       let chunk = chunks![location]
@@ -162,7 +162,7 @@ package final class WorkingSequence {
     edits.keep(self)
   }
 
-  /// Makes sure that the chunk with that element is loaded.
+  /// Loads the chunk with that element.
   private func load(_ position: Int) throws(StorageError) {
     try chunks!.load(position, of: base)
   }
@@ -219,7 +219,7 @@ package final class WorkingSequence {
     if !body.origins[slot].isFresh { body.origins[slot].modify() }
   }
 
-  /// Takes an element out and puts it where it then has the position `target`.
+  /// Removes an element and inserts it so that its position is `target`.
   func move(from position: Int, to target: Int) throws(StorageError) {
     try begin()
     let (body, slot) = try loaded(position)
@@ -229,10 +229,11 @@ package final class WorkingSequence {
     try insert(element, [origin], at: target)
   }
 
-  /// Takes elements out and puts others in, which then are at `target` and behind it. Those that
-  /// come from a position here are told as moved.
+  /// Removes elements and inserts others at `target`. Those that come from a position of this
+  /// sequence are recorded as moved.
   ///
-  /// - Parameter positions: ascending; those that elements come from are among them.
+  /// - Parameter positions: the removed positions, ascending, including those of the moved
+  ///   elements.
   func rearrange(
     removing positions: [Int], inserting items: [(element: TaggedValue, from: Int?)],
     at target: Int
@@ -258,7 +259,7 @@ package final class WorkingSequence {
     try insert(elements, origins, at: target)
   }
 
-  /// Lets two elements trade positions.
+  /// Swaps two elements.
   func swap(_ a: Int, _ b: Int) throws(StorageError) {
     if a == b { return }
     try begin()
@@ -278,14 +279,14 @@ package final class WorkingSequence {
     try load(position)
     let location = try chunks!.location(of: position)
     guard let body = chunks![location].body else {
-      trap("a chunk that was just loaded is not: bug in this package")
+      trap("internal error: a loaded chunk is missing")
     }
     return (body, position - location.start)
   }
 
-  // MARK: - Reading off
+  // MARK: - The result
 
-  /// How positions moved, from before the write until now.
+  /// How positions have moved since the start of the write.
   package var script: EditScript {
     var builder = EditScript.Builder(oldCount: base.count)
     guard let chunks else { return .identity(count: base.count) }
@@ -311,6 +312,6 @@ package final class WorkingSequence {
     return builder.finish()
   }
 
-  /// Loads the chunk at that position, so that its elements are packed anew.
+  /// Loads the chunk at that position, so that its elements are packed again.
   func unpack(at position: Int) throws(StorageError) { try load(position) }
 }

@@ -1,44 +1,44 @@
 internal import CTarn
 
-/// Those in this process who want the gate and may not wait for it where they are: they are called
-/// when it is worth to try.
+/// This process's queue for the write lock ("gate"), for waiters whose thread must not block: each
+/// is called when it should try to take the lock.
 ///
-/// The gate is never given to somebody who may be busy, for everybody else would wait for him. It
-/// is offered: the process has one ticket in the queue of writers, and when that is the first and
-/// the gate is free, the first in line here is called and takes it when he comes. If he does not
-/// come within some milliseconds, the next in line is called as well, and whoever comes first has
-/// it; other processes pass over the ticket in the same time, as they do with any that does not
-/// come. When all have been called and none has come, it stays passed over until one does: to
-/// offer it once more would cost every writer of other processes those milliseconds anew.
+/// The lock is never assigned to a waiter that may be busy, because all others would wait for it.
+/// It is offered: the process has one ticket in the queue of writers, and when that is the first
+/// and the lock is free, the first waiter here is called and takes the lock when it runs. If it
+/// does not within some milliseconds, the next waiter is called as well, and the first to run takes
+/// the lock; other processes pass over the ticket after the same time, as with any that is not
+/// used. When all have been called and none has run, the ticket stays passed over until one does:
+/// offering it again would delay every writer of other processes by those milliseconds again.
 ///
-/// One thread waits for all of them. It is there while somebody stands in line.
+/// One thread waits for all of them. It exists while the queue is not empty.
 ///
 /// Threading: any thread.
 package final class GateLine: Sendable {
-  /// Names who stands in line.
+  /// Identifies a waiter.
   package typealias WaiterID = UInt64
 
   private struct Waiting {
     let waiter: WaiterID
     let wake: @Sendable () -> Void
-    /// He has been called, and has not come since.
+    /// It has been called, and has not tried since.
     var isCalled = false
   }
 
   private struct State: ~Copyable {
     var waiting: [Waiting] = []
     var ticket: GateTicket?
-    /// What the thread sleeps on.
+    /// The word that the thread sleeps on.
     var bell: GateBell?
     var hasThread = false
 
-    /// Lets go of the ticket; the thread takes another one if somebody is left.
+    /// Gives up the ticket; the thread takes another one if a waiter is left.
     mutating func dropTicket() {
       ticket = nil
       bell?.ring()
     }
 
-    /// The first who could come and has not been called.
+    /// The first waiter that has not been called.
     var next: Int? { waiting.firstIndex { !$0.isCalled } }
   }
 
@@ -47,16 +47,15 @@ package final class GateLine: Sendable {
 
   init(_ gate: WriteGate) { self.gate = gate }
 
-  /// Takes the gate if it is free and nobody else's turn. If not, `wake` is called when it is worth
-  /// to try again; it may be called more than once.
+  /// Takes the write lock if it is free and no other waiter is first. If not, `wake` is called when
+  /// it is worth trying again, possibly more than once.
   ///
-  /// Errors: `.forked`; `.limitExceeded` if the process can have no more threads, so that none
-  /// could wait.
+  /// Errors: `.forked`; `.limitExceeded` if the process cannot start a thread to wait with.
   func claim(
     _ waiter: WaiterID, orCall wake: @escaping @Sendable () -> Void
   ) throws(StorageError) -> GateToken? {
     if state.withLock({ $0.waiting.isEmpty }), let token = try gate.tryAcquire() { return token }
-    // Finds out whether the process may ask at all.
+    // Checks whether the process may use the file at all.
     try gate.file.checkUsable("write")
     var taken: GateToken?
     let needsThread = state.withLock { state in
@@ -81,8 +80,8 @@ package final class GateLine: Sendable {
     return taken.take()
   }
 
-  /// Takes all out of the line, since no thread would call them; the others try again and get the
-  /// same error, unless there is a thread by then.
+  /// Removes all waiters, because no thread would call them; the others try again and get the same
+  /// error, unless a thread can be started by then.
   private func noThread(_ waiter: WaiterID) -> StorageError {
     let others = state.withLock { state in
       defer { state.waiting = [] }
@@ -103,7 +102,7 @@ package final class GateLine: Sendable {
     }
   }
 
-  /// Leaves the line. Harmless for who does not stand in it.
+  /// Leaves the queue. Harmless for a waiter that is not in it.
   package func leave(_ waiter: WaiterID) {
     state.withLock { state in
       guard let index = state.waiting.firstIndex(where: { $0.waiter == waiter }) else { return }
@@ -112,7 +111,8 @@ package final class GateLine: Sendable {
     }
   }
 
-  /// The ticket, for the first in line, who waits with it himself and has left the line then.
+  /// The ticket, for the first waiter, which then leaves the queue and waits with the ticket
+  /// itself.
   func takeTicket(of waiter: WaiterID) -> GateTicket? {
     state.withLock { state in
       guard state.waiting.first?.waiter == waiter, let ticket = state.ticket.take() else {
@@ -139,7 +139,7 @@ package final class GateLine: Sendable {
     var wake: (@Sendable () -> Void)?
   }
 
-  /// Nil, and the thread ends, when nobody is left.
+  /// Nil, and the thread ends, when no waiter is left.
   private func look() -> Rest? {
     state.withLock { state in
       guard !state.waiting.isEmpty, !gate.file.isForked else {
@@ -160,7 +160,7 @@ package final class GateLine: Sendable {
           state.waiting[next].isCalled = true
         }
       } else {
-        // Who comes takes the mark of being passed over off, and rings.
+        // A waiter that tries clears the passed-over mark, and rings.
         rest = Rest(bell: bell, nanoseconds: WriteGate.lookAtOwnerNanoseconds)
       }
       state.ticket = consume ticket

@@ -1,14 +1,14 @@
 internal import CTarn
 
-/// A word in the signal file on which one waiter sleeps.
+/// A word in the signal file on which a waiter sleeps.
 struct GateBell: Sendable {
   let word: UInt
-  /// What the word was when the waiter began to look.
+  /// The word's value when the waiter began to check.
   let expected: UInt32
-  /// False for a waiter who has no slot and looks every millisecond.
+  /// False for a waiter without a slot, which polls every millisecond.
   let isOwn: Bool
 
-  /// Sleeps until it is rung, at most that long; not at all if it was rung since the first look.
+  /// Sleeps until it is rung, at most that long; not at all if it was rung since the first check.
   func wait(nanoseconds: UInt64) {
     unsafe tarn_futex_wait(
       UnsafeMutableRawPointer(bitPattern: word)!, expected, Int64(clamping: nanoseconds))
@@ -22,12 +22,12 @@ struct GateBell: Sendable {
   }
 }
 
-/// A slot in the queue of writers. Letting go of it leaves the queue.
+/// A slot in the queue of writers. Releasing it leaves the queue.
 package struct GateTicket: ~Copyable, Sendable {
   private let gate: WriteGate
-  /// Ticket and process; what lies in the waiter's slot, but for the mark of being passed over.
+  /// Ticket and process: the word in the waiter's slot without the passed-over mark.
   private let word: UInt64
-  /// nil while all slots are taken.
+  /// Nil while all slots are taken.
   private var index: Int?
 
   init(gate: WriteGate) {
@@ -41,18 +41,18 @@ package struct GateTicket: ~Copyable, Sendable {
     if gate.file.isForked { return }
     guard let index else { return }
     leave(index)
-    // The wake that was meant for this one goes to the next.
+    // Passes a wake that was meant for this one to the next.
     if unsafe tarn_load64(gate.file.base + SignalLayout.ownerAt) == 0 { gate.wakeFirst() }
   }
 
-  /// What came of a look at the gate.
+  /// The result of a check of the lock.
   package enum Outcome: ~Copyable {
     case claimed(GateToken)
-    /// Not yet: sleep at most that long, then look again.
+    /// Not yet: sleep at most that long, then check again.
     case wait(nanoseconds: UInt64)
   }
 
-  /// Waits for the turn of this ticket. Errors: `.busy` after the timeout.
+  /// Waits until this ticket is first and the lock is free. Errors: `.busy` after the timeout.
   package consuming func wait(
     timeout: Duration?, telling notice: GateToken.Notice? = nil
   ) throws(StorageError) -> GateToken {
@@ -78,7 +78,8 @@ package struct GateTicket: ~Copyable, Sendable {
     }
   }
 
-  /// Takes the gate if it is this ticket's turn; clears the way if it is not, but nobody comes.
+  /// Takes the lock if it is this ticket's turn; otherwise passes over a first waiter that does not
+  /// come.
   package mutating func tryClaim() -> Outcome {
     if let nanoseconds = look() { return .wait(nanoseconds: nanoseconds) }
     guard let token = gate.claim() else { return .wait(nanoseconds: sleepAtMost) }
@@ -87,16 +88,16 @@ package struct GateTicket: ~Copyable, Sendable {
     return .claimed(token)
   }
 
-  /// Looks whether it is this ticket's turn, and clears the way as `tryClaim` does.
+  /// Checks whether it is this ticket's turn, and passes over like `tryClaim`.
   ///
-  /// - Returns: nil if the gate can be taken; else after how many nanoseconds to look again.
+  /// - Returns: nil if the lock can be taken; otherwise after how many nanoseconds to check again.
   mutating func look() -> UInt64? {
     keepSlot()
     let ownerAt = unsafe gate.file.base + SignalLayout.ownerAt
     let owner = unsafe tarn_load64(ownerAt)
     if let slot = GateWord.slot(ofOwner: owner) {
-      // Woken by the release if first; the second in line is there to notice that the first
-      // does not come.
+      // The first is woken by the release; the second is there to notice if the first does not
+      // come.
       if gate.file.isAlive(slot) {
         return isSecond ? WriteGate.passOverNanoseconds : sleepAtMost
       }
@@ -114,7 +115,7 @@ package struct GateTicket: ~Copyable, Sendable {
     return 1
   }
 
-  /// What to sleep on between two looks. To be asked for before the first of them.
+  /// The word to sleep on between two checks. Read it before the first check.
   var bell: GateBell {
     let word = unsafe UInt(bitPattern: bellWord)
     guard index != nil else {
@@ -132,7 +133,7 @@ package struct GateTicket: ~Copyable, Sendable {
     return unsafe tarn_load32(gate.waiter(index) + 8)
   }
 
-  /// Without a slot there is no word of our own; any that does not change will do.
+  /// Without a slot there is no own word; any that does not change will do.
   private var bellWord: UnsafeMutableRawPointer {
     unsafe index.map { unsafe gate.waiter($0) + 8 } ?? gate.file.base + SignalLayout.formatAt
   }
@@ -150,7 +151,7 @@ package struct GateTicket: ~Copyable, Sendable {
     unsafe tarn_store32(gate.file.base + SignalLayout.waitingAt, 1)
   }
 
-  /// Takes off the mark of having been passed over; finds another slot if this one was lost.
+  /// Clears the passed-over mark; takes another slot if this one was lost.
   private mutating func keepSlot() {
     guard let index else { return takeSlot() }
     let found = unsafe tarn_load64(gate.waiter(index))
@@ -180,7 +181,7 @@ package struct GateTicket: ~Copyable, Sendable {
     return ahead == 1
   }
 
-  /// The slot of the lowest living ticket before this one that was not passed over.
+  /// The slot of the lowest live ticket before this one that was not passed over.
   private func firstAhead() -> Int? {
     while true {
       var best = GateWord.number(ofTicket: word)

@@ -1,9 +1,9 @@
 internal import CTarn
 internal import Glibc
 
-/// How a signal file comes to be: create, lock the byte of initialisation, look, repair if nobody
-/// lives, map, take a slot, unlock. A process killed anywhere in between leaves either no magic,
-/// and the next one starts over, or a file that is right.
+/// Opens a signal file: create, lock the byte of initialisation, check, repair if no process is
+/// alive, map, take a slot, unlock. A process killed in between leaves either no magic, and the
+/// next one starts over, or a valid file.
 @safe struct SignalOpening {
   let descriptor: Int32
   let base: UnsafeMutableRawPointer
@@ -12,8 +12,8 @@ internal import Glibc
 
   /// The byte of initialisation stays locked until `finish`.
   ///
-  /// - Parameter facts: of the data file, whose rights it gets; nil for a file without a name,
-  ///   which this process keeps for itself.
+  /// - Parameter facts: the data file, whose permissions it gets; nil for a file without a name,
+  ///   which only this process uses.
   static func open(
     path: String, data: FileIdentity, lock: FileIdentity, like facts: FileFacts?,
     deadline: Deadline
@@ -41,7 +41,7 @@ internal import Glibc
     _ = tarn_unlock(opening.descriptor, SignalLayout.initLockByte, 1)
   }
 
-  /// Takes the byte of initialisation.
+  /// Locks the byte of initialisation.
   ///
   /// Errors: `.busy` at the deadline.
   private static func begin(
@@ -61,7 +61,7 @@ internal import Glibc
     if result != 0 { throw StorageError(errno: result, operation: "open", path: path) }
   }
 
-  /// nil if the file went away meanwhile.
+  /// Nil if the file was removed meanwhile.
   private static func prepare(
     _ descriptor: Int32, _ path: String, _ fields: [UInt64], isNamed: Bool
   ) throws(StorageError) -> SignalOpening? {
@@ -75,7 +75,7 @@ internal import Glibc
       let found = state(of: descriptor, facts, fields)
       if found != .right { throw refusal(found, path) }
     } else {
-      // Whatever it holds is nobody's: a counter with a flipped bit would hide versions to come.
+      // Its contents are obsolete: a counter with a flipped bit would hide later versions.
       try initialise(descriptor, path, fields)
     }
     let base = unsafe try map(descriptor, path)
@@ -89,8 +89,8 @@ internal import Glibc
       descriptor: descriptor, base: base, identity: facts.identity, slot: slot)
   }
 
-  /// Through a description of its own: a mapping keeps its description alive, and a forked child
-  /// inherits mappings. The one that holds our locks must go when this process goes.
+  /// With a separate file description: a mapping keeps its description alive, and a forked child
+  /// inherits mappings. The description that holds the locks must go when this process ends.
   private static func map(
     _ descriptor: Int32, _ path: String
   ) throws(StorageError) -> UnsafeMutableRawPointer {
@@ -142,18 +142,18 @@ internal import Glibc
     case .senseless:
       StorageError(
         .corrupted, operation: "open", path: path,
-        detail: "the file by which processes talk was overwritten while they use it; end them")
+        detail: "the file that connects processes was overwritten while they use it; end them")
     }
   }
 
-  /// Nobody lives here. All bytes are written, so that a full disk shows now and not as a fatal
-  /// signal when the mapping is touched.
+  /// No process is alive here. All bytes are written, so that a full disk is an error now and not a
+  /// fatal signal when the mapping is touched.
   private static func initialise(
     _ descriptor: Int32, _ path: String, _ fields: [UInt64]
   ) throws(StorageError) {
     var words = [UInt64](repeating: 0, count: SignalLayout.byteCount / 8)
-    // First, and not last: a process that dies while it writes this must leave a file that is known
-    // for what it is. The next opener finds no process alive and writes it all again.
+    // First, and not last: a process that dies while writing this must leave a file that is
+    // recognized. The next opener finds no live process and writes it again.
     words[0] = SignalLayout.magic
     words[1] = UInt64(SignalLayout.format) | UInt64(SignalLayout.byteCount) << 32
     words.replaceSubrange(2..<6, with: fields)

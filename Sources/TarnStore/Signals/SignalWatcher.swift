@@ -4,18 +4,18 @@ internal import Glibc
 /// Notices commits of other processes: one thread and one inotify descriptor for all files that
 /// this process has open. The thread starts with the first registration and ends with the last.
 ///
-/// It never decides from an event. An event, an overflow of the queue, or the end of the wait lead
-/// to the same look: has the counter moved? After a close, after the wait, and always while it
-/// polls, it also asks for the data's head, because a writer may have died before it raised the
-/// counter. So nothing can be lost: the worst case is a wait of `lookEveryNanoseconds`.
+/// It never trusts an event. An event, an overflow of the queue, and the end of the wait lead to
+/// the same check: has the counter changed? After a close, after the wait, and always while
+/// polling, it also reads the data's head record, because a writer may have died before it raised
+/// the counter. So no commit is missed: the worst case is a wait of `lookEveryNanoseconds`.
 ///
-///     the queue overflows              every file is looked at, data's head included
-///     no inotify instance, no watch    the file is looked at every few milliseconds; tried again
-///     the signal file is deleted       the same, for good
-///     the data or its lock is          told once; nobody looks any more
-///     the process is forked            the child has no thread; it gets a watcher of its own
+///     the queue overflows              every file is checked, head records included
+///     no inotify instance, no watch    the file is polled every few milliseconds; tried again
+///     the signal file is deleted       the same, permanently
+///     the data or its lock is          reported once; no more checks
+///     the process is forked            the child has no thread; it gets its own watcher
 ///
-/// Each falling back is logged once a file.
+/// Each fallback is logged once per file.
 ///
 /// Threading: any thread. `onChange` and `probeHead` are called on the watcher's thread, outside
 /// its locks, and should return soon: other files wait.
@@ -52,15 +52,15 @@ package final class SignalWatcher: Sendable {
 
   init() {}
 
-  /// Calls `onChange` from now on whenever there may be something newer than `seen`, the version
-  /// that the caller knows; at once, if there is already. It may be called for nothing.
+  /// Calls `onChange` from now on whenever there may be a version newer than `seen`, the version
+  /// that the caller knows; at once, if there is one already. It may be called without need.
   ///
-  /// - Parameter isGone: true if the data's files are not at their paths any more; that is told
-  ///   once, and then nothing.
-  /// Errors: `.limitExceeded` if the watcher's thread, or its descriptor, cannot be had.
+  /// - Parameter isGone: true if the data's files are no longer at their paths; reported once, then
+  ///   nothing more. Errors: `.limitExceeded` if the watcher's thread or descriptor cannot be
+  ///   created.
   ///
-  /// - Returns: what ends it when it is let go of. What happens later is not told; a call for what
-  ///   happened before may still be under way.
+  /// - Returns: a registration that ends the observation when it is released. Later changes are not
+  ///   reported; a call for an earlier one may still be running.
   package func add(
     _ file: SignalFile, seen: UInt64, probeHead: @escaping @Sendable () -> UInt64?,
     isGone: @escaping @Sendable () -> Bool = { false }, onChange: @escaping @Sendable () -> Void
@@ -80,7 +80,7 @@ package final class SignalWatcher: Sendable {
 
   func remove(_ id: Int) {
     if forkCount != tarn_fork_count() { return }
-    // Let go of outside the lock: it may hold the last reference to anything.
+    // Released outside the lock: it may hold the last reference to any object.
     let entry = state.withLock { state in
       let entry = state.entries.removeValue(forKey: id)
       if let watch = entry?.watch, !state.entries.values.contains(where: { $0.watch == watch }) {
@@ -117,7 +117,7 @@ package final class SignalWatcher: Sendable {
     let timeout: UInt64
   }
 
-  /// Gives new files their watch; nil, and the thread ends, when there is nothing to watch.
+  /// Adds watches for new files; nil, and the thread ends, when there is nothing to watch.
   private func prepare() -> Round? {
     let (round, failed) = state.withLock { state -> (Round?, [WatchedFile]) in
       if state.entries.isEmpty {
@@ -158,7 +158,7 @@ package final class SignalWatcher: Sendable {
     BackgroundThread.rest { _ = unsafe Glibc.poll(&set, 2, milliseconds) }
   }
 
-  /// Which files to look at now, and whether the data's head is to be looked at as well.
+  /// The files to check now, and whether to check the data's head record as well.
   private func due(_ round: Round) -> [(WatchedFile, Bool)] {
     var arrived: [Int32: WaitDescriptor.Arrivals] = [:]
     round.inotify?.drain { watch, arrivals in
@@ -177,7 +177,7 @@ package final class SignalWatcher: Sendable {
   }
 }
 
-/// Watching one file; ends when it is let go of or cancelled.
+/// The observation of one file; ends when it is released or cancelled.
 package final class SignalRegistration: Sendable {
   private let watcher: SignalWatcher
   private let id: Int

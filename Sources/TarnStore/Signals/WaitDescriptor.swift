@@ -2,28 +2,28 @@ internal import CTarn
 internal import Glibc
 
 /// A descriptor that becomes readable when a signal file is written, closed by a writer, moved or
-/// deleted, for a run loop or a pump of one's own: no hop over the watcher's thread.
+/// deleted, for a run loop or a custom pump: without a hop through the watcher's thread.
 ///
-/// It is inotify's, so the rules of `SignalWatcher` hold: what arrives means "look again" and no
-/// more, and a look is due every `SignalWatcher.lookEveryNanoseconds` even if nothing arrives. A
-/// user has 128 of these for all processes.
+/// It is an inotify descriptor, so the rules of `SignalWatcher` apply: an event only means "check
+/// again", and a check is due every `SignalWatcher.lookEveryNanoseconds` even without events. A
+/// user can have 128 of these across all processes.
 ///
 /// Threading: one thread at a time.
 package final class WaitDescriptor: Sendable {
-  /// What arrived since the last `drain`.
+  /// The events since the last `drain`.
   package struct Arrivals: OptionSet, Sendable {
     package let rawValue: Int
     package init(rawValue: Int) { self.rawValue = rawValue }
     /// Compare the counter.
     package static let changed = Arrivals(rawValue: 1)
-    /// A process let go of the file, perhaps a writer that died between commit and announcement:
-    /// look at the data's head as well.
+    /// A process closed the file, perhaps a writer that died between commit and announcement: check
+    /// the data's head record as well.
     package static let closed = Arrivals(rawValue: 2)
-    /// The file was moved or deleted, or its watch is gone.
+    /// The file was moved or deleted, or its watch was removed.
     package static let lost = Arrivals(rawValue: 4)
 
-    /// The counter alone may not show what has happened. Written without a literal of several
-    /// options, which would be collected by generic code at every wake.
+    /// The counter alone may not show what happened. Written without a literal of several options,
+    /// which generic code would build at every wake.
     package var callsForProbe: Bool { contains(.closed) || contains(.lost) }
   }
 
@@ -35,7 +35,7 @@ package final class WaitDescriptor: Sendable {
     guard descriptor < 0 else { return }
     let number = errno
     var error = StorageError(errno: number, operation: "watch", path: "")
-    // The same number for two limits, which only the descriptor table could tell apart.
+    // One number for two limits, which only the descriptor table could distinguish.
     if number == EMFILE {
       error.detail += "; or the user has no inotify instance left: " + Self.way("instances")
     }
@@ -44,7 +44,7 @@ package final class WaitDescriptor: Sendable {
 
   deinit { close(descriptor) }
 
-  /// Watches the very file that is open, not what lies at its path by now.
+  /// Watches the file that is open, whatever is at its path by now.
   func add(_ file: SignalFile) throws(StorageError) -> Int32 {
     let events = IN_MODIFY | IN_CLOSE_WRITE | IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF
     let target = "/proc/self/fd/\(file.descriptor)"
@@ -69,7 +69,7 @@ package final class WaitDescriptor: Sendable {
 
   func remove(_ watch: Int32) { _ = inotify_rm_watch(descriptor, watch) }
 
-  /// Reads what has arrived, without waiting.
+  /// Reads the pending events, without waiting.
   @discardableResult
   package func drain() -> Arrivals {
     var all: Arrivals = []
@@ -77,7 +77,7 @@ package final class WaitDescriptor: Sendable {
     return all
   }
 
-  /// As above, a call for each event with its watch; -1 stands for all of them (overflow).
+  /// As above, with a call for each event and its watch; -1 stands for all watches (overflow).
   func drain(_ body: (Int32, Arrivals) -> Void) {
     unsafe withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 8) { buffer in
       while true {
@@ -92,7 +92,7 @@ package final class WaitDescriptor: Sendable {
           body(watch, Self.arrivals(events))
           at += 16 + Int(name)
         }
-        // With so much room left, there was no more to read.
+        // With this much room left, there was nothing more to read.
         if count < buffer.count / 2 { return }
       }
     }
@@ -108,7 +108,7 @@ package final class WaitDescriptor: Sendable {
 }
 
 extension SignalFile {
-  /// Errors: `.limitExceeded` when the user has none left; watch through `SignalWatcher` then.
+  /// Errors: `.limitExceeded` when the user has none left; then watch through `SignalWatcher`.
   package func makeWaitDescriptor() throws(StorageError) -> WaitDescriptor {
     let descriptor = try WaitDescriptor()
     _ = try descriptor.add(self)

@@ -1,15 +1,14 @@
-/// One observer of one signal file. It compares numbers; what they mean is for `onChange` to find
-/// out.
+/// One observer of one signal file. It compares numbers; `onChange` finds out what they mean.
 ///
 /// Threading: any thread, one at a time.
 package final class WatchedFile: Sendable {
-  /// What the observer says of the store.
+  /// The observer's callbacks.
   package struct Observer: Sendable {
     /// The version in the data's head record, nil if it cannot be read now.
     package let probeHead: @Sendable () -> UInt64?
-    /// True if the data's files are not at their paths any more, so that nothing can follow.
+    /// True if the data's files are no longer at their paths, so that there will be no changes.
     package let isGone: @Sendable () -> Bool
-    /// There may be something newer, or the files are gone.
+    /// There may be a newer version, or the files are gone.
     package let onChange: @Sendable () -> Void
 
     package init(
@@ -28,16 +27,16 @@ package final class WatchedFile: Sendable {
   private let state: Lock<State>
 
   private struct State {
-    /// What was compared with last. Different counts, not larger: damaged bytes may be too large.
+    /// The counter when last compared. Compared for inequality: damaged bytes may be too large.
     var counter: UInt64
     var head: UInt64
     var fallback: Fallback?
     var hasLogged = false
-    /// Nothing more is told: it was cancelled, or the store is gone.
+    /// Nothing more is reported: it was cancelled, or the store is gone.
     var isEnded = false
   }
 
-  /// Why a file is looked at every few milliseconds instead of being watched.
+  /// Why a file is polled every few milliseconds instead of being watched.
   package enum Fallback: Sendable {
     case noWatch, fileLost
   }
@@ -49,7 +48,7 @@ package final class WatchedFile: Sendable {
     state = Lock(State(counter: seen, head: seen))
   }
 
-  /// Compares the counter alone, and tells if it has moved.
+  /// Compares only the counter, and reports a change.
   @discardableResult
   package func lookAtCounter() -> Bool {
     let counter = file.version
@@ -61,7 +60,7 @@ package final class WatchedFile: Sendable {
     return hasMoved
   }
 
-  /// The counter first; if it has not moved and that is asked for, the data's head.
+  /// Compares the counter; if it is unchanged and `probing` is set, reads the data's head record.
   package func look(probing: Bool) {
     if lookAtCounter() { return }
     guard probing, let head = observer.probeHead() else { return }
@@ -75,15 +74,15 @@ package final class WatchedFile: Sendable {
     observer.onChange()
   }
 
-  /// What happens from here on is not told any more.
+  /// Later changes are not reported.
   func cancel() { state.withLock { $0.isEnded = true } }
 
   package var isPolled: Bool { state.withLock { $0.fallback != nil && !$0.isEnded } }
   package var isEnded: Bool { state.withLock { $0.isEnded } }
 
-  /// Looks whether the store's files are still those at their paths; lost ones stay lost. Without
-  /// the signal file alone others' commits are found in the data; without that they are in another
-  /// file, which is told once.
+  /// Checks whether the store's files are still those at their paths; lost ones stay lost. Without
+  /// the signal file, other processes' commits are found in the data; without the data, they go to
+  /// another file, which is reported once.
   package func checkIntact() {
     if isEnded { return }
     if observer.isGone() {
@@ -108,10 +107,10 @@ package final class WatchedFile: Sendable {
       case .fileLost: "\(file.path) was deleted, moved or replaced while in use"
       }
     StoreLog.shared.write(
-      .warning, "\(why); looking for changes every few milliseconds instead")
+      .warning, "\(why); checking for changes every few milliseconds instead")
   }
 
-  /// A watch was to be had after all.
+  /// A watch could be created after all.
   func endFallback() {
     state.withLock { state in
       if state.fallback == .noWatch { state.fallback = nil }

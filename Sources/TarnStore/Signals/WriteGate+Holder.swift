@@ -2,7 +2,7 @@ internal import CTarn
 internal import Glibc
 
 extension WriteGate {
-  /// Who holds the gate, for people.
+  /// The holder of the write lock, for people.
   package struct Holder: Hashable, Sendable, CustomStringConvertible {
     package let process: SignalProcess
     package let heldFor: Duration
@@ -18,11 +18,11 @@ extension WriteGate {
 }
 
 extension WriteGate {
-  /// The error of a writer whose turn did not come in time.
+  /// The error of a writer whose timeout passed.
   package func busy() -> StorageError {
     let holder = holder.map { "; \($0)" } ?? ""
     return StorageError(
       .busy, operation: "write", path: file.path,
-      detail: "the turn to write did not come in time\(holder). Nothing was written.")
+      detail: "the write lock was not free in time\(holder). Nothing was written.")
   }
 }

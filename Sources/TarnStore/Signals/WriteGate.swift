@@ -1,34 +1,34 @@
 internal import CTarn
 internal import Glibc
 
-/// Lets one writer at a time through, first come first served over all processes.
+/// The write lock: admits one writer at a time, first come, first served across all processes.
 ///
-/// The gate carries fairness only. That two writers never commit over each other is for LMDB's
-/// mutex and the check of the head at commit to carry, so that everything here may be wrong once
-/// (damaged bytes, a process that was stopped for an hour) without harm.
+/// It only provides fairness. LMDB's mutex, and the check of the head record at commit, ensure that
+/// two writers never overwrite each other's commit. So everything here may fail once (damaged
+/// bytes, a process that was stopped for an hour) without harm.
 ///
-/// - Free and nobody waits: one exchange of the owner word, and it is ours.
-/// - Else: take a ticket, put it in a waiter's slot with the number of the process, sleep on that
-///   slot's word. A release wakes the lowest ticket; only that one takes the gate.
-/// - The owner died: its process's lock is gone. Waiters look at it every 50 ms at the latest, and
-///   the first to notice frees the gate.
+/// - Free without waiters: one atomic exchange of the owner word takes it.
+/// - Otherwise: take a ticket, put it in a waiter's slot with the number of the process, and sleep
+///   on that slot's word. A release wakes the lowest ticket; only that one takes the lock.
+/// - The owner died: its process's lock is gone. Waiters check it at least every 50 ms, and the
+///   first to notice frees the lock.
 /// - The lowest ticket does not come, because its process is stopped or its turn never runs: after
 ///   10 ms the next one marks it as passed over and goes ahead. It keeps its ticket; when it runs
-///   again it takes the mark off and is first again. A dead one's ticket is removed.
-/// - All slots are taken: who has none looks every millisecond.
+///   again it clears the mark and is first again. A dead process's ticket is removed.
+/// - All slots are taken: a waiter without a slot polls every millisecond.
 ///
-/// A holder that is stopped, not dead, blocks writers for as long as it is: `holder` names it.
+/// A holder that is stopped, not dead, blocks writers until it continues: `holder` names it.
 ///
-/// An owner is (process, word), not a thread: a token may be released anywhere.
+/// An owner is (process, word), not a thread: a token may be released on any thread.
 package struct WriteGate: Sendable {
   let file: SignalFile
 
   static let passOverNanoseconds: UInt64 = 10_000_000
   static let lookAtOwnerNanoseconds: UInt64 = 50_000_000
 
-  /// Waits until the gate is this caller's.
+  /// Waits until the caller has the lock.
   ///
-  /// Traps never. Errors: `.busy` after the timeout, `.forked`.
+  /// Never traps. Errors: `.busy` after the timeout, `.forked`.
   package func acquire(
     timeout: Duration? = nil, telling notice: GateToken.Notice? = nil
   ) throws(StorageError) -> GateToken {
@@ -36,7 +36,7 @@ package struct WriteGate: Sendable {
     return try enqueue().wait(timeout: timeout, telling: notice)
   }
 
-  /// Takes the gate if it is free and nobody waits for it.
+  /// Takes the lock if it is free and has no waiters.
   ///
   /// Errors: `.forked`.
   package func tryAcquire() throws(StorageError) -> GateToken? {
@@ -45,7 +45,7 @@ package struct WriteGate: Sendable {
     return claim()
   }
 
-  /// Takes a ticket, for callers that wait in ways of their own. Give it up or claim with it.
+  /// Takes a ticket, for callers with their own way of waiting. Release it or claim with it.
   package func enqueue() throws(StorageError) -> GateTicket {
     try file.checkUsable("write")
     return GateTicket(gate: self)
@@ -75,14 +75,15 @@ package struct WriteGate: Sendable {
     if unsafe tarn_load32(file.base + SignalLayout.waitingAt) != 0 { wakeFirst() }
   }
 
-  /// The time comes first: who sees the gate free must not think that it has been so for long.
+  /// The time first: a process that sees the lock free must not think that it has been so for long.
   func free(_ word: UInt64) {
     unsafe tarn_store64(file.base + SignalLayout.changedAt, GateWord.now())
     _ = unsafe tarn_swap_if64(file.base + SignalLayout.ownerAt, word, 0)
   }
 
-  /// Wakes the lowest ticket. Finding none it says so, then looks again: a ticket is put in its
-  /// slot before its owner says that somebody waits, so it is either seen here or says it later.
+  /// Wakes the lowest ticket. If it finds none, it clears the waiting flag, then checks again: a
+  /// ticket is put in its slot before its owner sets the flag, so it is either seen here or sets
+  /// the flag later.
   func wakeFirst() {
     if let first = firstWaiter() { return wake(first) }
     unsafe tarn_store32(file.base + SignalLayout.waitingAt, 0)
@@ -114,7 +115,7 @@ package struct WriteGate: Sendable {
     unsafe file.base + SignalLayout.waitersAt + index * SignalLayout.waiterByteCount
   }
 
-  /// A process takes a slot whose process died: what that one left is nobody's.
+  /// When a process takes the slot of a dead one, that process's locks and tickets are void.
   func forgetOwners(of slot: Int) {
     let owner = unsafe tarn_load64(file.base + SignalLayout.ownerAt)
     if GateWord.slot(ofOwner: owner) == slot { free(owner) }
@@ -127,9 +128,9 @@ package struct WriteGate: Sendable {
   }
 }
 
-/// The right to write. Letting go of it releases the gate.
+/// The right to write. Releasing it releases the lock.
 package struct GateToken: ~Copyable, Sendable {
-  /// What is told, once, to somebody who has waited for it that long.
+  /// A message passed once to a writer that has waited that long.
   package struct Notice {
     let after: Duration
     let tell: () -> Void
@@ -159,7 +160,7 @@ enum GateWord {
     UInt64(slot + 1) << 32 | UInt64(nonce)
   }
 
-  /// nil if the gate is free.
+  /// Nil if the lock is free.
   static func slot(ofOwner word: UInt64) -> Int? {
     word == 0 ? nil : Int(word >> 32) - 1
   }
@@ -187,7 +188,7 @@ enum GateWord {
 }
 
 extension UInt64 {
-  /// Order by the flag first, then by everything above it.
+  /// Orders by the flag first, then by the bits above it.
   fileprivate func rotated(byMovingFlagToTop flag: UInt64) -> UInt64 {
     (self & flag != 0 ? 1 << 63 : 0) | (self & ~flag) >> 1
   }

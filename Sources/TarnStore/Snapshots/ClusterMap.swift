@@ -1,8 +1,8 @@
-/// The clusters of a class in one snapshot as a list: a row is found by halving in memory instead
-/// of a walk down the tree, in about a quarter of the time. Worth its making for those who look up
-/// many rows in no order; some 40 bytes a cluster.
+/// The clusters of a class in one snapshot as a list: a row is found by binary search in memory, in
+/// about a quarter of the time of a search in the tree. Worth building for many look-ups in random
+/// order; takes some 40 bytes per cluster.
 struct ClusterMap {
-  /// Making the list costs about as much as one look-up in the tree for so many rows.
+  /// Building the list costs about one look-up in the tree per that many rows.
   static let rowsPerLookup = 500
 
   let classID: ClassID

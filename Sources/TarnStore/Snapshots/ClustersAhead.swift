@@ -1,13 +1,13 @@
 import CTarn
 
-/// Walks clusters in the order of keys and begins to fetch them before they are reached.
+/// Walks clusters in the order of keys and prefetches them.
 ///
-/// The clusters of a class lie anywhere in the file, and testing one takes less time than memory
-/// needs to answer: a scan that asked for each when it came there would mostly wait. So the cursor
-/// is some clusters ahead. Of the farthest the beginning is fetched, which says where its columns
-/// lie; half the way there, the columns that the scan reads.
+/// The clusters of a class are scattered in the file, and testing one takes less time than a memory
+/// access: a scan without prefetching would mostly wait. So the cursor is some clusters ahead. The
+/// start of the farthest cluster is prefetched, which has the positions of its columns; halfway
+/// there, the columns that the scan reads.
 @safe struct ClustersAhead: ~Copyable {
-  /// Where the cursor was. The bytes stay valid as long as the cursor's transaction does.
+  /// A position of the cursor. The bytes stay valid as long as the cursor's transaction.
   @unsafe struct Place {
     var key = unsafe UnsafeRawBufferPointer(start: nil, count: 0)
     var value = unsafe UnsafeRawBufferPointer(start: nil, count: 0)
@@ -20,16 +20,16 @@ import CTarn
 
   private var cursor: Cursor
   private let columns: [ColumnID]
-  /// The place of a number is where its remainder says.
+  /// A ring buffer: a place is stored at its number modulo the size.
   private var places = unsafe InlineArray<8, Place>(repeating: Place())
-  /// How many places were found, had their columns fetched, and were handed out.
+  /// How many places were found, had their columns prefetched, and were returned.
   private var (found, fetched, taken) = (0, 0, 0)
-  /// Grows with every step: a scan that ends soon has not gone far.
+  /// Grows with every step, so that a short scan prefetches little.
   private var distance = 0
   private var isAtEnd: Bool
 
-  /// - Parameter isAtRow: false if the cursor is nowhere, so that there is nothing to walk.
-  /// - Parameter columns: what is read of most of the clusters.
+  /// - Parameter isAtRow: false if the cursor has no position, so that there is nothing to walk.
+  /// - Parameter columns: those that are read in most of the clusters.
   init(_ cursor: consuming Cursor, isAtRow: Bool, columns: [ColumnID]) {
     self.cursor = cursor
     self.columns = columns

@@ -51,7 +51,7 @@ extension HeadRecord {
     }
   }
 
-  /// The head after one more commit.
+  /// The head record of the next commit.
   func committing() -> HeadRecord {
     var next = self
     next.version = version.next
@@ -60,12 +60,12 @@ extension HeadRecord {
   }
 }
 
-/// Numbers that tell two commits apart that have the same version, in copies of one file. They
-/// need not be secret, and asking the kernel for one costs as much as a tenth of a small commit.
+/// Numbers that distinguish commits of the same version in copies of one file. They need not be
+/// secret, and asking the kernel for one costs as much as a tenth of a small commit.
 enum CommitNumbers {
   private static let seed = UInt64.random(in: 0 ... .max)
 
-  /// Not zero. The time tells a forked process from its parent, the seed everybody else.
+  /// Not zero. The time distinguishes a forked process from its parent, the seed all others.
   static func next(after last: UInt64) -> UInt64 {
     var time = timespec()
     unsafe clock_gettime(CLOCK_MONOTONIC, &time)

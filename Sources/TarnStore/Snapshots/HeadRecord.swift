@@ -1,7 +1,7 @@
 internal import CTarn
 
-/// The one record that says which version of the store the tree holds. Every commit writes it, in
-/// the same transaction as everything else; what a reader finds in it is the version that it sees.
+/// The record of the store's version in the tree. Every commit writes it, in the same transaction
+/// as everything else; a reader sees the version that it finds there.
 ///
 ///      0  u32  magic                 4  u32  format
 ///      8  u64  version              16  u64  commit id
@@ -10,31 +10,31 @@ internal import CTarn
 ///     64  u64  next collection id   72  u32  0
 ///     76  u8   durability, 3 x 0    80  u32  checksum of all before it
 ///
-/// Little endian. Every format, also a later one, starts with magic and format and ends with the
-/// CRC-32C of the rest: so a damaged record is not mistaken for a newer one.
+/// Little endian. Every format, including later ones, starts with magic and format and ends with
+/// the CRC-32C of the rest: so a damaged record is not mistaken for a newer one.
 package struct HeadRecord: Equatable, Sendable {
   package static let currentFormat: UInt32 = 1
-  /// The features that this library understands. None yet.
+  /// The features that this library supports. None yet.
   package static let knownFeatures: UInt64 = 0
   package static let byteCount = 84
-  /// Our counters never get here; so adding to one that was read never overflows.
+  /// Counters never get this high, so adding to a stored one never overflows.
   static let counterMax: UInt64 = 1 << 62
   private static let magic: UInt32 = 0x6e72_6154
   private static let byteCountMin = 12
 
   package var version: Version
-  /// Random, new at each commit: tells two commits of the same version apart.
+  /// Random, new at each commit: distinguishes commits of the same version.
   package var commitID: UInt64
-  /// Random, new for each file and each copy of one: names the line of commits.
+  /// Random, new for each file and each copy of one: identifies the sequence of commits.
   package var historyID: Bytes16
-  /// Raised whenever the schema changes, so that nobody compares schemas to find that out.
+  /// Incremented whenever the schema changes, so that schemas need not be compared.
   package var schemaEpoch: UInt64
   package var featureFlags: UInt64
-  /// The number that the program gave to its model, for migrations.
+  /// The schema version that the program gave to its model, for migrations.
   package var schemaVersion: UInt64
-  /// The counter that names collections and what else is kept outside of clusters.
+  /// The counter for ids of collections and of other data outside of clusters.
   package var nextCollectionID: CollectionID
-  /// How durable commits to this file are. The codec does not know what the numbers mean.
+  /// How durable commits to this file are. The codec does not interpret the number.
   package var durability: UInt8
 
   package init(historyID: Bytes16, commitID: UInt64) {
@@ -48,7 +48,7 @@ package struct HeadRecord: Equatable, Sendable {
     self.durability = 0
   }
 
-  /// Calls `body` with the encoded record, which is gone when it returns.
+  /// Calls `body` with the encoded record, which is valid only during the call.
   package func withEncoded<R, E: Error>(
     _ body: (UnsafeRawBufferPointer) throws(E) -> R
   ) throws(E) -> R {
@@ -78,8 +78,8 @@ package struct HeadRecord: Equatable, Sendable {
   }
 
   /// Reads a record.
-  /// - Throws: `.corrupted` if the bytes are none; `.newerFormat` if they are one of a format or
-  ///   with a feature that this library does not know.
+  /// - Throws: `.corrupted` if the bytes are not a head record; `.newerFormat` if its format or one
+  ///   of its features is not supported by this library.
   package init(decoding bytes: UnsafeRawBufferPointer) throws(StorageError) {
     func load<T: FixedWidthInteger & BitwiseCopyable>(_ offset: Int) -> T {
       unsafe T(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: T.self))
@@ -107,7 +107,7 @@ package struct HeadRecord: Equatable, Sendable {
       throw Self.problem(
         .newerFormat,
         "The file uses features (0x\(String(unknown, radix: 16))) that this "
-          + "library does not know. Update the library.")
+          + "library does not support. Update the library.")
     }
     version = Version(load(8))
     commitID = load(16)

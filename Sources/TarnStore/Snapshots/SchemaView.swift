@@ -1,4 +1,4 @@
-/// A schema as it lies in the file at one epoch, with what is asked of it often worked out once.
+/// The file's schema at one epoch, with precomputed answers to frequent questions.
 package final class SchemaView: Sendable {
   /// A link column of some class.
   package struct LinkColumn: Hashable, Sendable {
@@ -14,14 +14,14 @@ package final class SchemaView: Sendable {
   package let anyColumns: [LinkColumn]
   /// For each class, by id: the link columns whose targets are deleted with the object.
   package let owning: [[ColumnSchema]]
-  /// For each class, by id: the columns that have an index (links, the primary key unless it is
-  /// the object key itself, and those declared so).
+  /// For each class, by id: the columns with an index (links, the primary key unless it is the
+  /// object key itself, and those declared as indexed).
   package let indexed: [[ColumnSchema]]
-  /// For each class, by id: the columns whose values may lie outside of the object, with ids of
-  /// their own: collections, and mixed values.
+  /// For each class, by id: the columns whose values may be stored outside of the object, under
+  /// their own ids: collections, and mixed values.
   package let holding: [[ColumnSchema]]
-  /// For each class, by id: its primary key. It is asked for with each object that is made, and a
-  /// whole `ClassSchema` is costly to copy.
+  /// For each class, by id: its primary key. It is needed for each new object, and copying a whole
+  /// `ClassSchema` is expensive.
   private let primaryKeys: [PrimaryKey?]
 
   /// The column of a class's primary key, and whether its value is the object key itself.
@@ -69,8 +69,8 @@ package final class SchemaView: Sendable {
   package func indexed(in id: ClassID) -> [ColumnSchema] { indexed[Int(id.rawValue)] }
   package func owning(in id: ClassID) -> [ColumnSchema] { owning[Int(id.rawValue)] }
 
-  /// The value of a column or element of any type, once it is known that an object in it is of a
-  /// class that the file has: whoever goes on from there asks for the class.
+  /// A mixed value, after checking that the file has the class of an object in it, because later
+  /// code reads the class.
   @inline(__always)
   package func checked(_ value: Value) throws(StorageError) -> Value {
     if case .object(let id, _) = value, id.rawValue >= UInt32(schema.classes.count) {
@@ -91,14 +91,14 @@ package final class SchemaView: Sendable {
     StorageError(
       .corrupted, operation: "read value", path: "",
       detail:
-        "A value of any type is an object of class number \(id.rawValue), which the file does "
+        "A mixed value is an object of class number \(id.rawValue), which the file does "
         + "not have.")
   }
 
-  /// True if an object of that class lives and dies with the one object that links to it.
+  /// True if objects of that class are owned by the single object that links to them.
   package func isEmbedded(_ id: ClassID) -> Bool { self[id].isEmbedded }
 
-  /// True if the file keeps an index over that column; false also for one that it lacks.
+  /// True if the file has an index over that column; false also if it lacks the column.
   func hasIndex(_ column: ColumnID, in id: ClassID) -> Bool {
     guard let described = schema[id], column.index < described.columns.count else { return false }
     return described.hasIndex(described[column])
@@ -106,16 +106,15 @@ package final class SchemaView: Sendable {
 }
 
 extension ColumnSchema {
-  /// True if an index over the column has the values of all objects. One over links has none for
-  /// those that link to nothing; one over mixed values has links only, unless the model wants
-  /// it indexed.
+  /// True if an index over the column has the values of all objects. One over links omits nil; one
+  /// over mixed values has only links, unless the model wants it indexed.
   package var filesAll: Bool {
     type != .link && collection == .none && (type != .any || isIndexed)
   }
 }
 
 extension ClassSchema {
-  /// True if the file keeps an index over that column.
+  /// True if the file has an index over that column.
   package func hasIndex(_ column: ColumnSchema) -> Bool {
     if column.isRemoved { return false }
     if column.type == .link || column.type == .any { return true }

@@ -1,12 +1,12 @@
-/// One committed state of the file, held still for as long as anybody refers to it.
+/// One committed state of the file, pinned as long as it is referenced.
 ///
-/// A snapshot is a pinned read transaction together with what the head record said in it. Its
-/// version is that record's version, never LMDB's transaction id: a reader that is preempted
-/// while it begins can see newer pages than its id says.
+/// A snapshot is a pinned read transaction together with its head record. Its version is that
+/// record's version, never LMDB's transaction id: a reader that is preempted while it begins can
+/// see newer pages than its id says.
 ///
-/// Reference counting is the pin: the last reference that goes returns the transaction to the
-/// environment's pool, and the pages that only this state needed can be used again. Any thread may
-/// read a snapshot; cursors over it belong to one thread each (`SnapshotReader`).
+/// Reference counting is the pin: releasing the last reference returns the transaction to the
+/// environment's pool, and pages that only this state needed can be reused. Any thread may read a
+/// snapshot; each cursor over it is confined to one thread (`SnapshotReader`).
 package final class Snapshot: Sendable {
   package let transaction: ReadTransaction
   package let head: HeadRecord

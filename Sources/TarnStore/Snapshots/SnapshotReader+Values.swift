@@ -35,8 +35,8 @@ extension SnapshotReader {
     }
   }
 
-  /// The objects that an index has under an order key: with values that the index cannot tell from
-  /// each other, if the key is truncated.
+  /// The objects that an index has under an order key. If the key is truncated, these include
+  /// objects with other values that have the same key.
   func keys(
     in id: ClassID, under order: OrderKey, of column: ColumnID
   ) throws(StorageError) -> [ObjectKey] {
@@ -58,8 +58,8 @@ extension SnapshotReader {
 }
 
 extension OrderKey {
-  /// Those of the objects under this key that have that value. An index holds only the first bytes
-  /// of long values, so these are compared in the rows, as bytes.
+  /// The objects under this key that have that value. An index stores only the first bytes of long
+  /// values, so these are compared in the rows, as bytes.
   func exact(
     _ found: [ObjectKey], _ value: Value, _ stored: (ObjectKey) throws(StorageError) -> Value?
   ) throws(StorageError) -> [ObjectKey] {

@@ -1,23 +1,22 @@
-/// Finds rows in a snapshot. Holds the cursor, so it is confined to one thread at a time; an
-/// instance has one and moves it from snapshot to snapshot.
+/// Finds rows in a snapshot. Has a cursor, so it is confined to one thread at a time; an instance
+/// has one and moves it from snapshot to snapshot.
 package final class SnapshotReader {
   package private(set) var snapshot: Snapshot
   private var cursor: Cursor
-  /// The cluster found last, because the next row asked for is mostly in the same one.
+  /// The last cluster found, because the next row is mostly in the same one.
   private var recent: FoundCluster?
   private var recentClass = ClassID(.max)
-  /// All clusters of a class, once so many rows of it were looked up that a list of them has paid.
+  /// A list of a class's clusters, once many look-ups have made it worthwhile.
   private var map: ClusterMap?
-  /// Look-ups in the class that was asked last which had to go through the tree.
+  /// Look-ups through the tree in the class used last.
   private var treeLookups = 0
-  /// At how many of them it is asked again whether a list pays.
+  /// The number of these look-ups at which building the list is considered again.
   private var nextLook = SnapshotReader.firstLook
   private static let firstLook = 256
-  /// Clusters that were read so far, those included that a scan passed.
+  /// The number of clusters read so far, including those that scans visited.
   package private(set) var clustersRead = 0
 
-  /// A cluster in the file: the key that it is stored under and its bytes, which are valid for as
-  /// long as the snapshot is.
+  /// A cluster in the file: its key and its bytes, which are valid as long as the snapshot.
   package struct FoundCluster {
     package var boundary: ObjectKey
     package var image: ClusterImage
@@ -28,7 +27,7 @@ package final class SnapshotReader {
     cursor = try Cursor(snapshot.transaction)
   }
 
-  /// Moves to another snapshot. What was found before is valid only with the old one.
+  /// Moves to another snapshot. Earlier results are valid only as long as the old one.
   package func move(to snapshot: Snapshot) throws(StorageError) {
     try cursor.renew(snapshot.transaction)
     self.snapshot = snapshot
@@ -40,7 +39,7 @@ package final class SnapshotReader {
 
   package var schema: SchemaView { snapshot.schema }
 
-  /// The cluster whose range holds `key`: the last one whose boundary is at or before it. Nil if
+  /// The cluster whose range contains `key`: the last one whose boundary is at or before it. Nil if
   /// there is none.
   package func cluster(
     for key: ObjectKey, in id: ClassID
@@ -61,7 +60,7 @@ package final class SnapshotReader {
     return found
   }
 
-  /// Says that about so many rows of the class will be looked up, in no order.
+  /// Announces about that many look-ups of rows of the class, in random order.
   package func expect(lookups: Int, in id: ClassID) {
     if recentClass != id { forgetLookups() }
     recentClass = id
@@ -74,8 +73,8 @@ package final class SnapshotReader {
     nextLook = Self.firstLook
   }
 
-  /// The list of the class's clusters if there is one or making it has become worth it: when the
-  /// look-ups in the tree so far cost about what the list does.
+  /// The list of the class's clusters, if it exists or building it has become worthwhile: when the
+  /// look-ups in the tree so far have cost about as much.
   private func map(in id: ClassID) throws(StorageError) -> ClusterMap? {
     if let map, map.classID == id { return map }
     if recentClass != id { forgetLookups() }
@@ -91,7 +90,7 @@ package final class SnapshotReader {
     return made
   }
 
-  /// Where the row with that key lies, or nil if there is none.
+  /// The position of the row with that key, nil if there is none.
   package func row(
     _ key: ObjectKey, in id: ClassID
   ) throws(StorageError) -> (image: ClusterImage, slot: Int)? {
@@ -101,10 +100,10 @@ package final class SnapshotReader {
   }
 
   /// Calls `body` with every cluster of the class in the order of keys, until it returns false.
-  /// Uses a cursor of its own, so that `body` may look up rows meanwhile.
+  /// Uses a separate cursor, so that `body` may look up rows meanwhile.
   ///
-  /// - Parameter keys: clusters in which no key of the range can lie are left out.
-  /// - Parameter columns: those that `body` reads of most clusters, so that they are fetched ahead.
+  /// - Parameter keys: clusters outside this range of keys are skipped.
+  /// - Parameter columns: those that `body` reads in most clusters, for prefetching.
   package func forEachCluster(
     in id: ClassID, holding keys: ClosedRange<ObjectKey> = .smallest ... .largest,
     reading columns: [ColumnID] = [],
@@ -137,7 +136,7 @@ package final class SnapshotReader {
     }
   }
 
-  /// The smallest key of the class's objects, or the greatest; nil if there are none.
+  /// The smallest or greatest key of the class's objects; nil if there are none.
   package func end(of id: ClassID, isLast: Bool) throws(StorageError) -> ObjectKey? {
     if isLast { return try seek(atOrBefore: .largest, in: id)?.image.lastKey }
     var first: ObjectKey?
@@ -148,7 +147,7 @@ package final class SnapshotReader {
     return first
   }
 
-  /// The class's record: how many objects it has, the next key to give.
+  /// The class's record: its number of objects and its next object key.
   package func record(of id: ClassID) throws(StorageError) -> ClassRecord {
     guard id.rawValue < UInt32(schema.schema.classes.count) else { return ClassRecord() }
     let bytes = unsafe try TreeKey.classRecord(id).withBytes { bytes throws(StorageError) in
@@ -158,7 +157,7 @@ package final class SnapshotReader {
     return unsafe try ClassRecord(decoding: bytes)
   }
 
-  /// Gives the cursor to `body` for other trees than the clusters.
+  /// Lends the cursor to `body`, for records other than clusters.
   package func withCursor<R>(
     _ body: (inout Cursor) throws(StorageError) -> R
   ) throws(StorageError) -> R {
@@ -174,7 +173,7 @@ package final class SnapshotReader {
     return hit ? unsafe try cluster(at: cursor.key, cursor.value, in: id) : nil
   }
 
-  /// The cluster that a cursor found, or nil if that is none of the class's.
+  /// The cluster at a cursor, nil if it is not the class's.
   private func cluster(
     at key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, in id: ClassID
   ) throws(StorageError) -> FoundCluster? {

@@ -1,6 +1,5 @@
 extension RandomAccessCollection {
-  /// The first index whose element fulfils a condition that all later ones fulfil, too; the end if
-  /// none does.
+  /// The first index from which on all elements satisfy the condition; the end if none does.
   @inlinable
   @inline(__always)
   package func partitioningIndex<E: Error>(
@@ -23,7 +22,7 @@ extension RandomAccessCollection {
 }
 
 extension Range<Int> {
-  /// The same for positions, without the checks that a collection makes at each index.
+  /// The same for positions, without a collection's bounds checks.
   @inlinable
   @inline(__always)
   package func partitioningIndex<E: Error>(
@@ -37,8 +36,8 @@ extension Range<Int> {
     return low
   }
 
-  /// A position for which `order` gives zero, where it gives less for all earlier ones and more for
-  /// all later ones; without one, the first of the later ones.
+  /// A position for which `order` returns zero, where it returns negative for all earlier ones and
+  /// positive for all later ones; without one, the first of the later ones.
   @inline(__always)
   func search<E: Error>(
     _ order: (Int) throws(E) -> Int
@@ -53,8 +52,8 @@ extension Range<Int> {
     return (low, false)
   }
 
-  /// The same as `partitioningIndex`, of what is not later, and with no branch that depends on the
-  /// elements: faster where they are at hand and no branch could be foreseen.
+  /// The same as `partitioningIndex`, for elements that are not later, without branches that depend
+  /// on the elements: faster if they are in the cache and branches would be unpredictable.
   @inline(__always)
   func firstIndexWithoutBranches(notBefore isBefore: (Int) -> Bool) -> Int {
     var low = lowerBound

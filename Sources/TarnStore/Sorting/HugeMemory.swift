@@ -1,12 +1,12 @@
 internal import Glibc
 
-/// Memory that is written all over, as in a pass of a radix sort: in huge pages if it is large and
-/// the system has them. With small ones the first pass would wait for the system to give thousands
-/// of them one by one, and each pass for the tables that say where they are.
+/// Memory that is written at random, as in a pass of a radix sort: in huge pages if it is large and
+/// the system has them. With small pages the first pass would fault thousands of them in one by
+/// one, and each pass would wait for page-table look-ups.
 enum HugeMemory {
   private static let pageBytes = 2 << 20
 
-  /// Room for so many elements, to be given back by `deallocate`.
+  /// Memory for that many elements, to be freed with `deallocate`.
   static func allocate<Element: BitwiseCopyable>(
     _ type: Element.Type, capacity: Int
   ) -> UnsafeMutablePointer<Element> {
@@ -15,9 +15,9 @@ enum HugeMemory {
     let alignment = isLarge ? pageBytes : 64
     let bytes = (needed + alignment - 1) / alignment * alignment
     guard let memory = unsafe aligned_alloc(alignment, bytes) else {
-      trap("There is no memory left to sort \(capacity) rows.")
+      trap("Not enough memory to sort \(capacity) rows.")
     }
-    // Only advice: without huge pages everything works as well.
+    // Only a hint: everything works without huge pages as well.
     if isLarge { _ = unsafe madvise(memory, bytes, MADV_HUGEPAGE) }
     return unsafe memory.bindMemory(to: Element.self, capacity: capacity)
   }

@@ -1,7 +1,7 @@
-/// Sorts, equal ones as they were, with an order that may throw; the library's sort would forget
-/// the error's type. What throws leaves the elements as they were.
+/// A stable sort with an order that may throw; the standard library's sort would lose the error's
+/// type. If it throws, the elements keep their order.
 ///
-/// Not for an order that does not throw: the optimizer of Swift 6.3 makes a trap of that.
+/// Not for an order that does not throw: the optimizer of Swift 6.3 turns that into a trap.
 func mergeSort<Element: BitwiseCopyable, E: Error>(
   _ elements: inout [Element], _ isOrderedBefore: (Element, Element) throws(E) -> Bool
 ) throws(E) {
@@ -17,7 +17,7 @@ func mergeSort<Element: BitwiseCopyable, E: Error>(
   elements = sorted
 }
 
-/// The same in memory that the caller has, with as much to work in.
+/// The same in memory of the caller, with as much scratch memory.
 @inline(__always)
 func mergeSort<Element: BitwiseCopyable, E: Error>(
   _ elements: UnsafeMutablePointer<Element>, _ spare: UnsafeMutablePointer<Element>, count: Int,
@@ -65,7 +65,7 @@ private func merge<Element: BitwiseCopyable, E: Error>(
   _ isOrderedBefore: (Element, Element) throws(E) -> Bool
 ) throws(E) {
   var (left, right) = (start, middle)
-  // What came in order stays so at the price of one question.
+  // Sorted input stays in order at the cost of one comparison.
   if middle < end, try unsafe !isOrderedBefore(from[middle], from[middle - 1]) { right = end }
   if right == end {
     unsafe (to + start).update(from: from + start, count: end - start)

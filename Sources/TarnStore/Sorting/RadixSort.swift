@@ -1,5 +1,5 @@
-/// Sorts by a 64-bit number; equal ones come in any order. Large arrays take one pass for every
-/// 11 bits in which the numbers differ, which for keys from a counter is two or three passes.
+/// Sorts by a 64-bit number, not stable. Large arrays take one pass per 11 bits in which the
+/// numbers differ, which for keys from a counter is two or three passes.
 @inline(__always)
 func radixSort<Element: BitwiseCopyable>(
   _ elements: inout ContiguousArray<Element>, by order: (Element) -> UInt64
@@ -23,8 +23,8 @@ func radixSort<Element: BitwiseCopyable>(
   }
 }
 
-/// The same in memory that the caller has, with as much to work in, and equal ones as they were:
-/// exchanges the two so that the sorted elements are in the first.
+/// The same in memory of the caller, with as much scratch memory, and stable: swaps the two so that
+/// the sorted elements are in the first.
 ///
 /// - Parameter varying: the bits in which the numbers differ.
 @inline(__always)
@@ -32,7 +32,7 @@ func radixSort<Element: BitwiseCopyable>(
   _ elements: inout UnsafeMutablePointer<Element>, _ spare: inout UnsafeMutablePointer<Element>,
   count: Int, varying: UInt64, by order: (Element) -> UInt64
 ) {
-  require(count <= Int(UInt32.max), "a sort of more than four billion: bug in this package")
+  require(count <= Int(UInt32.max), "internal error: a sort of more than four billion")
   let digits = RadixDigit.digits(of: varying)
   unsafe withUnsafeTemporaryAllocation(
     of: UInt32.self, capacity: digits.count * RadixDigit.values
@@ -52,10 +52,10 @@ func radixSort<Element: BitwiseCopyable>(
   }
 }
 
-/// Bits of numbers that one pass sorts by: one run or two, the second of more weight.
+/// The bits that one pass sorts by: one run or two, the second more significant.
 ///
-/// Two, because in text the bits that differ have gaps: those of small letters are five in each
-/// byte, so that eight letters take four passes and not six.
+/// Two, because the bits that differ in text have gaps: lower-case letters differ in five bits of
+/// each byte, so eight letters take four passes and not six.
 struct RadixDigit {
   static let bits = 11
   static let values = 1 << bits
@@ -70,7 +70,7 @@ struct RadixDigit {
     Int(truncatingIfNeeded: (number &>> shift) & mask | (number &>> upperShift) & upperMask)
   }
 
-  /// Digits that have all of the bits, the one of least weight first.
+  /// Digits that cover all of the bits, the least significant first.
   static func digits(of varying: UInt64) -> [RadixDigit] {
     let plain = plainDigits(of: varying)
     var digits: [RadixDigit] = []
@@ -88,7 +88,7 @@ struct RadixDigit {
     return rest == 0 && digits.count < plain.count ? digits : plain
   }
 
-  /// Eleven bits a digit, those that do not differ among them.
+  /// Eleven bits per digit, including those that do not differ.
   private static func plainDigits(of varying: UInt64) -> [RadixDigit] {
     var digits: [RadixDigit] = []
     var rest = varying
@@ -100,7 +100,7 @@ struct RadixDigit {
     return digits
   }
 
-  /// The lowest bits that are set next to each other.
+  /// The lowest run of adjacent set bits.
   private static func takeRun(
     from rest: inout UInt64, atMost widest: Int
   ) -> (shift: UInt64, width: UInt64) {
@@ -113,7 +113,7 @@ struct RadixDigit {
 
 /// One pass: a stable sort by one digit.
 ///
-/// - Parameter starts: how many elements have each value of the digit; overwritten.
+/// - Parameter starts: the number of elements with each value of the digit; overwritten.
 @inline(__always)
 private func distribute<Element: BitwiseCopyable>(
   _ source: UnsafeMutablePointer<Element>, to target: UnsafeMutablePointer<Element>, count: Int,

@@ -1,4 +1,4 @@
-/// An array's bytes with typed errors, which the standard function does not pass on.
+/// An array's bytes, with typed errors, which the standard function does not support.
 package func withBytes<R>(
   of array: [UInt8], _ body: (UnsafeRawBufferPointer) throws(StorageError) -> R
 ) throws(StorageError) -> R {

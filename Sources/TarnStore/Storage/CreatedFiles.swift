@@ -1,18 +1,18 @@
 internal import CTarn
 internal import Glibc
 
-/// The files that the opening of a store has made: they go again if it cannot be opened after all.
+/// The files that opening a store has created. They are removed if opening fails.
 struct CreatedFiles {
   private let data: FileIdentity?
   private let paths: [String]
 
-  /// Nothing was made.
+  /// No files.
   init() { (data, paths) = (nil, []) }
 
-  /// The data was made just now; of its companions those will be made that are not there yet.
+  /// The data file was just created; its missing companions will be created.
   init(data: FileIdentity, path: String) {
     self.data = data
-    // The data last: as long as it is there, its companions are nobody else's.
+    // The data last: while it exists, no other store uses its companions.
     paths =
       ["-lock", "-signal"].map { path + $0 }.filter { FileFacts.at($0) == nil } + [path]
   }
@@ -27,7 +27,7 @@ struct CreatedFiles {
     }
   }
 
-  /// Removes them, unless somebody else has opened the store by now.
+  /// Removes them, unless another process has opened the store meanwhile.
   func remove() {
     guard let data, let path = paths.last,
       let file = try? OwnedDescriptor(opening: path, flags: O_RDWR, operation: "open"),

@@ -1,24 +1,24 @@
 internal import CLMDB
 internal import Glibc
 
-/// A position in the file's order of keys. Belongs to one thread.
+/// A position in the file's order of keys. Confined to one thread.
 ///
-/// Each move is checked: the key that it finds lies where the order says. So every loop over a
-/// cursor ends, also in a damaged tree in which a page leads back to itself.
+/// Each move checks that the key found is in order. So every loop over a cursor ends, even in a
+/// damaged tree with a page that points back to itself.
 ///
-/// `key` and `value` are valid after a move that returned true: as long as the read transaction,
-/// or until the write transaction's next change. After such a change seek again.
+/// `key` and `value` are valid after a move that returned true: as long as the read transaction, or
+/// until the write transaction's next change. After such a change seek again.
 ///
 /// LMDB: `mdb_cursor_open`, `mdb_cursor_get`, `mdb_cursor_renew`, `mdb_cursor_close`.
 @safe package struct Cursor: ~Copyable {
   private let handle: LMDBHandle
   private let environment: Environment
   private var engine: Engine
-  /// Keeps the view alive for a cursor that reads.
+  /// Keeps the view of a reading cursor alive.
   private var reading: ReadTransaction?
-  /// Says when LMDB has closed a cursor that writes.
+  /// Whether LMDB has closed the cursor of a write.
   private let life: WriteLife?
-  /// Changes that the write had made at the last move: after others the key is gone.
+  /// The write's number of changes at the last move; after further changes the key is invalid.
   private var changeCount = 0
   package private(set) var key: UnsafeRawBufferPointer
   package private(set) var value: UnsafeRawBufferPointer
@@ -58,7 +58,7 @@ internal import Glibc
     if life?.isOver != true { unsafe mdb_cursor_close(handle.raw) }
   }
 
-  /// Moves to the first key that is not below the given one; false if there is none.
+  /// Moves to the first key that is not less than the given one; false if there is none.
   package mutating func seek(
     atOrAfter wanted: UnsafeRawBufferPointer
   ) throws(StorageError) -> Bool {
@@ -67,7 +67,7 @@ internal import Glibc
     return true
   }
 
-  /// Moves to the last key that is not above the given one; false if there is none.
+  /// Moves to the last key that is not greater than the given one; false if there is none.
   package mutating func seek(
     atOrBefore wanted: UnsafeRawBufferPointer
   ) throws(StorageError) -> Bool {
@@ -86,7 +86,7 @@ internal import Glibc
     unsafe try move(MDB_LAST, unsafe MDB_val())
   }
 
-  /// Moves on by one; to the first key if the cursor is nowhere yet. False at the end, and the
+  /// Moves forward by one, or to the first key if the cursor has no position. False at the end; the
   /// cursor then stays where it was.
   package mutating func next() throws(StorageError) -> Bool {
     let before = unsafe lastKey
@@ -95,7 +95,7 @@ internal import Glibc
     return true
   }
 
-  /// Moves back by one; to the last key if the cursor is nowhere yet.
+  /// Moves back by one, or to the last key if the cursor has no position.
   package mutating func previous() throws(StorageError) -> Bool {
     let before = unsafe lastKey
     guard unsafe try move(MDB_PREV, unsafe MDB_val()) else { return false }
@@ -103,13 +103,13 @@ internal import Glibc
     return true
   }
 
-  /// The key of the last move, empty if there was none or if it is gone.
+  /// The key of the last move; empty if there was none or if it is no longer valid.
   private var lastKey: UnsafeRawBufferPointer {
     changeCount == (life?.changeCount ?? 0)
       ? unsafe key : unsafe UnsafeRawBufferPointer(start: nil, count: 0)
   }
 
-  /// Below zero if `a` comes before `b`. LMDB's own order.
+  /// Negative if `a` comes before `b` in LMDB's order.
   private static func order(_ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer) -> Int {
     guard let first = a.baseAddress, let second = b.baseAddress else { return a.count - b.count }
     let result = unsafe memcmp(first, second, min(a.count, b.count))
@@ -118,11 +118,11 @@ internal import Glibc
 
   private var disorder: StorageError { environment.disorder("read") }
 
-  /// Goes over to another read transaction of the same file, for a third of a new cursor's price.
-  /// It is nowhere then. Traps for a cursor of a write.
+  /// Moves the cursor to another read transaction of the same file, at a third of the cost of a new
+  /// cursor. It then has no position. Traps for a cursor of a write.
   package mutating func renew(_ transaction: ReadTransaction) throws(StorageError) {
     require(life == nil, "only a cursor that reads can be renewed")
-    require(transaction.environment === environment, "a transaction of another file")
+    require(transaction.environment === environment, "the transaction belongs to another file")
     let result = unsafe mdb_cursor_renew(transaction.handle.raw, handle.raw)
     if result != 0 { throw environment.error(result, "read") }
     engine = transaction.engine
@@ -155,7 +155,7 @@ internal import Glibc
 }
 
 extension Environment {
-  /// What a search finds in a tree whose keys do not ascend.
+  /// The error for a search in a tree whose keys are not ascending.
   func disorder(_ operation: String) -> StorageError {
     error(.corrupted, operation, "the file is damaged: its keys are out of order")
   }

@@ -3,17 +3,17 @@ internal import CTarn
 internal import Glibc
 import Synchronization
 
-/// LMDB's environment over a store's file: its map of the file, and the descriptors that it writes
-/// and locks by.
+/// LMDB's environment for a store's file: its map of the file, and the descriptors that it writes
+/// and locks with.
 ///
-/// A store has one. When the file outgrows the map there is a further one, with a larger map, and
-/// the ones before stay until the store is closed (`Environment+Growing`).
+/// A store has one. If the file outgrows the map, another engine with a larger map is added, and
+/// the earlier ones stay until the store is closed (`Environment+Growing`).
 final class Engine: Sendable {
   let handle: LMDBHandle
   let descriptors: EngineDescriptors
-  /// Bytes of address space that the file has here.
+  /// Bytes of address space reserved for the file.
   let mapByteCount: Int
-  /// Where the map begins; 0 as long as that is unknown, since LMDB does not say it.
+  /// The start of the map; 0 while unknown, because LMDB does not report it.
   let mapStart = Atomic<UInt>(0)
 
   init(handle: LMDBHandle, descriptors: EngineDescriptors, mapByteCount: Int) {
@@ -22,11 +22,11 @@ final class Engine: Sendable {
     self.mapByteCount = mapByteCount
   }
 
-  /// Finds where the map begins: a page of the tree holds its own number. Only for a view whose
-  /// last page was found sound. Does nothing in an empty tree.
+  /// Finds the start of the map: a page of the tree contains its own number. Only for a view whose
+  /// last page is known to be sound. Does nothing in an empty tree.
   ///
-  /// The kernel's list of the process's mappings says it as well, but grows with the number of
-  /// open stores.
+  /// The kernel's list of the process's mappings has it as well, but grows with the number of open
+  /// stores.
   func findMap(by transaction: LMDBHandle, pageSize: Int) {
     guard mapStart.load(ordering: .relaxed) == 0 else { return }
     var cursor: OpaquePointer?
@@ -36,7 +36,7 @@ final class Engine: Sendable {
     defer { unsafe mdb_cursor_close(cursor) }
     var key = unsafe MDB_val()
     var value = unsafe MDB_val()
-    // Keys lie in the page of their node, whatever their values do.
+    // Keys are in the page of their node, wherever the values are.
     guard unsafe mdb_cursor_get(cursor, &key, &value, MDB_LAST) == 0,
       let page = unsafe UnsafeRawPointer(
         bitPattern: UInt(bitPattern: key.mv_data) & ~UInt(pageSize - 1))
@@ -48,19 +48,19 @@ final class Engine: Sendable {
   }
 }
 
-/// How a file is given to LMDB.
+/// How a file is passed to LMDB.
 struct EngineOpening {
-  /// As errors call it.
+  /// The path in errors.
   let path: String
   let lockPath: String
   let mode: mode_t
   let isWritable: Bool
   let options: EnvironmentOptions
 
-  /// LMDB: `mdb_env_open`. Retries when a first opener was killed half way; asks for less address
-  /// space where the process may not have that much.
+  /// LMDB: `mdb_env_open`. Retries if the first opener was killed midway; uses less address space
+  /// if the process may not reserve that much.
   ///
-  /// - Parameter smallest: the least address space of use.
+  /// - Parameter smallest: the least address space that is still useful.
   func open(
     at dataPath: String, mapByteCount wanted: Int, smallest: Int
   ) throws(StorageError) -> (LMDBHandle, mapByteCount: Int) {
@@ -98,8 +98,8 @@ struct EngineOpening {
     return (result, nil)
   }
 
-  /// LMDB opens files itself: no number that it gets may be a standard one. Gives the numbers that
-  /// it is expected to get.
+  /// LMDB opens files itself, and must not get a standard descriptor's number. Returns the numbers
+  /// that it will probably get.
   func occupyStandardDescriptors(_ data: Int32) throws(StorageError) -> [Int32] {
     let result = tarn_occupy_standard()
     guard result == 0 else {
@@ -111,7 +111,7 @@ struct EngineOpening {
   }
 
   /// - Parameters:
-  ///   - expected: what `occupyStandardDescriptors` gave.
+  ///   - expected: the result of `occupyStandardDescriptors`.
   ///   - ours: this library's own descriptor of the lock file.
   func findDescriptors(
     _ handle: LMDBHandle, _ data: FileIdentity, _ lock: FileIdentity, _ expected: [Int32],
@@ -122,14 +122,14 @@ struct EngineOpening {
     guard let found else {
       throw StorageError(
         .inputOutput, operation: "open", path: path,
-        detail: "the descriptors that were opened just now are not there any more; does another "
+        detail: "the descriptors that were just opened are closed; does another "
           + "thread close descriptors that it did not open?")
     }
     return found
   }
 
-  /// The first read transaction gives the tree its order for good (the only shared state that a
-  /// read would write), and shows whether this process can have a slot in the table of readers.
+  /// The first read transaction sets the tree's key order permanently (the only shared state that a
+  /// read would write), and shows whether this process can get a slot in the reader table.
   func tryReading(_ handle: LMDBHandle) throws(StorageError) {
     var transaction: OpaquePointer?
     var result = unsafe mdb_txn_begin(handle.raw, nil, UInt32(MDB_RDONLY), &transaction)
@@ -142,11 +142,11 @@ struct EngineOpening {
     var tree: MDB_dbi = 0
     result = unsafe mdb_dbi_open(transaction, nil, 0, &tree)
     guard result == 0 else { throw StorageError(lmdb: result, operation: "open", path: path) }
-    require(tree == Environment.mainTree, "bug in this package: the main tree moved")
+    require(tree == Environment.mainTree, "internal error: the main tree moved")
   }
 
-  /// A program that this process starts must not keep the files open. LMDB 0.9 sees to that for
-  /// its other two descriptors. LMDB: `mdb_env_get_fd`.
+  /// A program that this process starts must not inherit the files. LMDB 0.9 ensures that for its
+  /// other two descriptors. LMDB: `mdb_env_get_fd`.
   func closeOnExec(_ handle: LMDBHandle) {
     var raw: Int32 = -1
     unsafe mdb_env_get_fd(handle.raw, &raw)

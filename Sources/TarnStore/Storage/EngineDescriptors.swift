@@ -1,26 +1,27 @@
 internal import CLMDB
 internal import Glibc
 
-/// The descriptors by which LMDB writes and locks the files of one store.
+/// The descriptors with which LMDB writes and locks the files of one store.
 ///
 /// A program may close descriptors that it did not open (everything above 2, say), and open files
-/// that get the same numbers. LMDB reads through its mapping, so it notices nothing, and writes its
-/// pages into the program's files. So the numbers are looked at before each commit. What remains is
-/// the time between that look and LMDB's last write of the commit.
+/// that get the same numbers. LMDB reads through its mapping, so it does not notice, and writes its
+/// pages into the program's files. So the descriptors are checked before each commit. What remains
+/// is the time between that check and LMDB's last write of the commit.
 ///
-/// LMDB tells one of its three numbers. The others are found when it has opened its files.
+/// LMDB reports one of its three descriptors. The others are searched for after it has opened its
+/// files.
 struct EngineDescriptors: Equatable, Sendable {
-  /// Commits write their pages here.
+  /// Commits write their pages to this descriptor.
   let pages: Int32
-  /// And their header here, if they are synced; nil if the file may only be read.
+  /// Synced commits write their header to this one; nil if the file is read-only here.
   private let headers: Int32?
   private let lock: Int32
 
   /// How many numbers are tried; LMDB takes three.
   private static let expectedCount = 8
 
-  /// The numbers of the descriptors that are opened next, unless another thread opens or closes
-  /// some meanwhile.
+  /// The numbers that the next descriptors get, unless another thread opens or closes some
+  /// meanwhile.
   static func expected(copying descriptor: Int32) -> [Int32] {
     let numbers = (0..<expectedCount).map { _ in fcntl(descriptor, F_DUPFD_CLOEXEC, 3) }
       .filter { $0 >= 0 }
@@ -28,8 +29,8 @@ struct EngineDescriptors: Equatable, Sendable {
     return numbers
   }
 
-  /// - Parameter expected: where to look first. All descriptors of the process are looked at only
-  ///   if LMDB's are not there: a process may have thousands.
+  /// - Parameter expected: the numbers to check first. All descriptors of the process are checked
+  ///   only if LMDB's are not among them: a process may have thousands.
   /// - Parameter ours: this library's own descriptor of the lock file.
   /// - Returns: nil if they cannot be found.
   static func find(
@@ -58,8 +59,8 @@ struct EngineDescriptors: Equatable, Sendable {
     FilePaths.names(in: "/proc/self/fd").compactMap { Int32($0) }
   }
 
-  /// A number that leads to another file by now, or to none. A third of a microsecond for each
-  /// that is looked at.
+  /// A descriptor that now refers to another file, or to none. Takes a third of a microsecond for
+  /// each.
   func lost(_ data: FileIdentity, _ lock: FileIdentity, onlyPages: Bool) -> Int32? {
     if FileFacts.of(descriptor: pages)?.identity != data { return pages }
     if onlyPages { return nil }
@@ -70,9 +71,9 @@ struct EngineDescriptors: Equatable, Sendable {
 }
 
 extension Environment {
-  /// Errors: `.failed` if the program closed a descriptor of LMDB's.
+  /// Errors: `.failed` if the program closed a descriptor of LMDB.
   ///
-  /// - Parameter onlyPages: the one that unsynced commits write through, and no other.
+  /// - Parameter onlyPages: checks only the descriptor that unsynced commits write through.
   func checkDescriptors(
     of engine: Engine, _ operation: String, onlyPages: Bool = false
   ) throws(StorageError) {
@@ -83,13 +84,13 @@ extension Environment {
     }
   }
 
-  /// The same for all that LMDB has opened for the store.
+  /// The same for all descriptors that LMDB has opened for the store.
   func checkDescriptors(_ operation: String) throws(StorageError) {
     for engine in state.withLock({ $0.engines }) { try checkDescriptors(of: engine, operation) }
   }
 }
 
-/// A descriptor of the library's that the program closed.
+/// Errors about a descriptor of the library that the program closed.
 enum LostDescriptor {
   static func detail(_ number: Int32) -> String {
     "the program closed descriptor \(number), which is the store's\(newUse(number)). A program may "

@@ -2,32 +2,33 @@ internal import CLMDB
 internal import CTarn
 internal import Glibc
 
-/// More address space for a file that outgrows its map. No transaction waits for it.
+/// Reserves more address space for a file that outgrows its map. No transaction waits for it.
 ///
-/// LMDB can give an environment a larger map only while no transaction of it lives, and every open
-/// Realm has one. So a further environment is opened in the same process, with a larger map, and
-/// later transactions go through it; those that live stay as they are, in the map that they know.
-/// LMDB warns of a second opening in one process for three reasons, each of which is met:
+/// LMDB can enlarge an environment's map only while no transaction of it lives, and every open
+/// Realm has one. So another environment with a larger map is opened in the same process, and later
+/// transactions use it; live ones stay in the map that they know. LMDB warns against opening a file
+/// twice in one process for three reasons, each of which is handled:
 ///
-/// - Closing either drops the process's `fcntl` locks: the locks of `LockFile` are its own.
-/// - The first read of the second one locks the byte of the process's id, which would fail on the
-///   library's own lock there: it is lent for that moment (`LockFile.lendingReaders`).
-/// - Closing one frees all slots of the process in the table of readers: all are closed together,
-///   when the last transaction has ended.
+/// - Closing either drops the process's `fcntl` locks: the locks of `LockFile` belong to its own
+///   descriptor.
+/// - The first read of the second one locks the byte of the process's id, which would conflict with
+///   the library's own lock there: the lock is lent for that moment (`LockFile.lendingReaders`).
+/// - Closing one frees all slots of the process in the reader table: all are closed together, when
+///   the last transaction has ended.
 ///
 /// Everything else is as with two processes. It costs three descriptors and the address space of
-/// the maps before, and as maps grow by the factor four, a few times at most.
+/// the earlier maps. Because maps grow by a factor of four, it happens only a few times.
 extension Environment {
   private static let factor = 4
 
-  /// Bytes of address space that the file has in the newest map.
+  /// Bytes of address space of the newest map.
   package var mapByteCount: Int { state.withLock { $0.engine.mapByteCount } }
 
-  /// The same in all maps together.
+  /// Bytes of address space of all maps together.
   var takenByteCount: Int { state.withLock { $0.engines.reduce(0) { $0 + $1.mapByteCount } } }
 
-  /// Takes a larger map once the file fills half of the one there is, so that a commit finds room.
-  /// A failure is not an error yet: the map still has room.
+  /// Reserves a larger map once the file fills half of the current one, so that a commit finds
+  /// room. A failure is not yet an error: the map still has room.
   func growEarly() {
     let byteCount = knownByteCount.load(ordering: .relaxed)
     let outgrown = state.withLock { state -> Engine? in
@@ -45,13 +46,13 @@ extension Environment {
     }
   }
 
-  /// The error for a commit or a file that finds no room in the map, which is larger afterwards if
+  /// The error for a commit or a file that does not fit the map. The map is larger afterwards if
   /// the process may have that.
   func fullMap(_ operation: String) -> StorageError {
     let engine = state.withLock { $0.engine }
     let full =
       "the file needs more than the \(engine.mapByteCount) bytes of address space that this "
-      + "process has taken for it; nothing was changed. "
+      + "process has reserved for it; nothing was changed. "
     do throws(StorageError) {
       try grow(beyond: engine, operation)
       return error(
@@ -61,10 +62,10 @@ extension Environment {
     }
   }
 
-  /// Opens a further engine, unless another thread has done so.
+  /// Opens another engine, unless another thread has done so.
   ///
-  /// Errors: `.addressSpace` at the largest size that a store can have, and where the process may
-  /// not have more; `.busy` if other processes take too long to open the store; as opening.
+  /// Errors: `.addressSpace` at the largest size of a store, and if the process may not reserve
+  /// more; `.busy` if other processes take too long to open the store; those of opening.
   func grow(beyond outgrown: Engine, _ operation: String) throws(StorageError) {
     do throws(StorageError) {
       try EnvironmentRegistry.shared.whileNothingOpens { () throws(StorageError) in
@@ -87,7 +88,8 @@ extension Environment {
     }
   }
 
-  /// Where the newest map begins; the path to the last page was sound when the store was opened.
+  /// Finds the start of the newest map; the path to the last page was sound when the store was
+  /// opened.
   private func findMap() {
     guard let view = try? beginRead() else { return }
     defer { view.end() }
@@ -105,7 +107,7 @@ extension Environment {
     guard smallest <= options.mapByteCount else {
       throw error(
         .addressSpace, "open",
-        "A store can have \(options.mapByteCount) bytes at most. Delete what is not needed, and "
+        "A store can have \(options.mapByteCount) bytes at most. Delete some objects, and "
           + "compact the file")
     }
     let wanted = min(
@@ -124,7 +126,8 @@ extension Environment {
     let descriptors = try opening.findDescriptors(
       handle, dataIdentity, lockIdentity, expected, ours: lockDescriptor)
     opening.closeOnExec(handle)
-    // Once it has read, closing it frees the slots of the others: it rather stays if that fails.
+    // After its first read, closing it would free the slots of the others: on failure it stays
+    // open.
     isDone = true
     try lock.lendingReaders { () throws(StorageError) in try opening.tryReading(handle) }
     return Engine(handle: handle, descriptors: descriptors, mapByteCount: mapByteCount)

@@ -1,7 +1,7 @@
 internal import CLMDB
 internal import Glibc
 
-/// One pin: a process that keeps the pages of an old commit from being used again.
+/// A pin: a process that keeps the pages of an old commit from being reused.
 package struct ReaderPin: Hashable, Sendable {
   package let processID: Int32
   package let transactionID: UInt64
@@ -19,13 +19,13 @@ package struct EnvironmentStatistics: Equatable, Sendable {
   package let depth: Int
   package let fileByteCount: Int
   package let mapByteCount: Int
-  /// Read transactions that all processes together can have, fixed by the first.
+  /// The maximum number of read transactions of all processes, fixed by the first process.
   package let readerCountMax: Int
 }
 
 extension Environment {
-  /// Read transactions of all processes, those of dead ones included until somebody clears them.
-  /// Takes no lock; a transaction that begins or ends meanwhile may be missing or there.
+  /// The read transactions of all processes, including those of dead ones until they are cleared.
+  /// Takes no lock; a transaction that begins or ends meanwhile may be missing or included.
   ///
   /// LMDB: `mdb_reader_list`.
   package func readers() -> [ReaderPin] {
@@ -35,14 +35,14 @@ extension Environment {
     }
   }
 
-  /// The oldest commit that anybody still reads, or nil.
+  /// The oldest commit that is still being read, or nil.
   package var oldestReaderTransactionID: UInt64? { readers().map(\.transactionID).min() }
 
-  /// Removes the pins of dead processes; how many there were. LMDB: `mdb_reader_check`.
+  /// Removes the pins of dead processes and returns their number. LMDB: `mdb_reader_check`.
   @discardableResult
   package func clearStaleReaders() throws(StorageError) -> Int {
     if isForked { throw error(.forked, "clear readers", "the process was forked") }
-    // LMDB asks through its lock file who is dead.
+    // LMDB uses its lock file to find dead processes.
     try checkDescriptors("clear readers")
     var dead: Int32 = 0
     let result = unsafe mdb_reader_check(firstEngine.handle.raw, &dead)
@@ -50,7 +50,7 @@ extension Environment {
     return Int(dead)
   }
 
-  /// The version of LMDB that this process runs, "0.9.24". LMDB: `mdb_version`.
+  /// The version of the loaded LMDB, such as "0.9.24". LMDB: `mdb_version`.
   package static var engineVersion: String {
     var (major, minor, patch): (Int32, Int32, Int32) = (0, 0, 0)
     _ = unsafe mdb_version(&major, &minor, &patch)
@@ -72,8 +72,8 @@ extension Environment {
       mapByteCount: mapByteCount, readerCountMax: Int(info.me_maxreaders))
   }
 
-  /// As `checkIdentity`; but where commits are not synced anyway, which take less time than the
-  /// look, only if the last look is ten milliseconds old.
+  /// Like `checkIdentity`. But for unsynced commits, which are faster than the check, it runs only
+  /// if the last check is ten milliseconds old.
   package func checkIdentityBeforeCommit() throws(StorageError) {
     if options.durability == .strict { return try checkIdentity() }
     var time = timespec()
@@ -86,8 +86,8 @@ extension Environment {
 
   /// Are the files at their paths still the ones that this process opened? Three microseconds.
   ///
-  /// Errors: `.corrupted` if the data was cut; `.replaced`. Writing must stop then: a commit would
-  /// go to a file that nobody else sees. Reading what is open goes on.
+  /// Errors: `.corrupted` if the data was cut; `.replaced`. Writing must then stop: a commit would
+  /// go to a file that no other process sees. Reading continues.
   package func checkIdentity(_ operation: String = "write") throws(StorageError) {
     // Files without names cannot be replaced.
     guard kind == .shared else { return }
@@ -95,8 +95,8 @@ extension Environment {
     guard let data = FileFacts.at(path), data.identity == dataIdentity else {
       throw error(
         .replaced, operation,
-        "the file was deleted, moved or replaced while it was open; let go of every Realm of it, "
-          + "and open it anew")
+        "the file was deleted, moved or replaced while it was open; release every Realm of it "
+          + "and open it again")
     }
     guard FileFacts.at(lockPath)?.identity == lockIdentity else {
       throw error(.replaced, operation, "the lock file was deleted or replaced while in use")
@@ -104,12 +104,12 @@ extension Environment {
     try check(data, known, operation)
   }
 
-  /// Is the file as long as it was? To be asked before anything is read for somebody who can be
-  /// given an error: touching what was cut off ends the process. A third of a microsecond.
+  /// Is the file at least as long as before? Check this before a read whose caller can receive an
+  /// error: touching truncated pages ends the process. A third of a microsecond.
   ///
   /// Errors: `.corrupted`.
   package func checkLength(_ operation: String) throws(StorageError) {
-    // Before the look, since the file may grow after it.
+    // Before the check, because the file may grow after it.
     let known = knownByteCount.load(ordering: .acquiring)
     guard kind == .shared, let data = FileFacts.of(descriptor: descriptor) else { return }
     try check(data, known, operation)
@@ -121,27 +121,27 @@ extension Environment {
     guard data.byteCount < known else { return }
     throw error(
       .corrupted, operation,
-      "the file was cut from \(known) to \(data.byteCount) bytes while it was open; let go of "
-        + "every Realm of it, and put a copy in its place")
+      "the file was cut from \(known) to \(data.byteCount) bytes while it was open; release "
+        + "every Realm of it, and restore a copy")
   }
 
-  /// The newest commit that LMDB's header names: may run ahead of what readers can see and of what
-  /// is durable, and never behind that. So it is no reason to show a commit, but where it names the
-  /// one that is shown there is no newer one. Eight nanoseconds.
+  /// The newest commit in LMDB's header. It may be ahead of what readers can see and of what is
+  /// durable, and is never behind. So it is no reason to advance to that commit, but if it is the
+  /// current one, no newer one exists. Eight nanoseconds.
   package var newestTransactionIDHint: UInt64 {
     var info = unsafe MDB_envinfo()
     unsafe mdb_env_info(firstEngine.handle.raw, &info)
     return UInt64(unsafe info.me_last_txnid)
   }
 
-  /// Makes a commit visible whose writer died between writing LMDB's header page and telling the
-  /// readers' table: until somebody begins a write, new readers would go on seeing the commit
-  /// before it. Only to be called while nobody else holds the gate, because a live writer is in
-  /// that state for some moments of each commit. Does nothing where nothing is to be done.
+  /// Makes a commit visible whose writer died between writing LMDB's header page and updating the
+  /// reader table: until the next write begins, new readers would still see the commit before it.
+  /// Only to be called while no other thread or process holds the write lock, because a live writer
+  /// is briefly in that state at each commit. Does nothing if there is nothing to repair.
   ///
   /// LMDB: `mdb_txn_begin` finds the dead owner's mutex and repairs; then `mdb_txn_abort`.
   package func publishOrphanedCommit() {
-    // Twice: a commit may have gone through between the two looks.
+    // Twice: a commit may have completed between the two checks.
     guard isWritable, isUnpublished(), isUnpublished() else { return }
     try? write { _ throws(StorageError) in throw error(.conflict, "repair", "") }
   }
@@ -152,8 +152,8 @@ extension Environment {
     return mayHideCommit(from: probe)
   }
 
-  /// True if the header names a later commit than the one that `transaction` shows, which has just
-  /// begun: another commit came between, or is being made, or its writer died in it.
+  /// True if the header names a later commit than that of `transaction`, which has just begun:
+  /// another commit was made in between, is being made, or its writer died in it.
   func mayHideCommit(from transaction: ReadTransaction) -> Bool {
     newestTransactionIDHint > transaction.transactionID
   }

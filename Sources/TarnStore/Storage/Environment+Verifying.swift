@@ -1,15 +1,15 @@
 internal import Glibc
 
 extension Environment {
-  /// Walks all pages of the newest state. It is held meanwhile, so no writer uses its pages again,
-  /// and nothing but the header pages is read through LMDB: this may come before anything else is.
+  /// Walks all pages of the newest state. It holds that state, so its pages are not reused, and
+  /// reads only the header pages through LMDB: so it may run before anything else is read.
   package func verifyPages() throws(StorageError) -> PageReport {
     let pin = try beginRead()
     defer { pin.end() }
     return try Self.verifyPages(descriptor: descriptor, path: path) ?? PageReport()
   }
 
-  /// The same where any problem is an error that names the first one.
+  /// The same, but throws an error that names the first problem.
   func requireSoundPages() throws(StorageError) {
     let problems = try verifyPages().problems
     guard let first = problems.first else {
@@ -22,8 +22,7 @@ extension Environment {
     throw StoreHeader.corrupted(path, first + more)
   }
 
-  /// Looks at the pages that opening and every commit go through, for any opener: LMDB would follow
-  /// them wherever they lead.
+  /// Checks the pages that opening and every commit use: LMDB would follow damaged ones blindly.
   func requireSoundPaths() throws(StorageError) {
     let pin = try beginRead()
     defer { pin.end() }
@@ -35,9 +34,9 @@ extension Environment {
     pin.engine.findMap(by: pin.handle, pageSize: pageSize)
   }
 
-  /// Walks all pages of the file at the path, for one that may be too damaged to be opened. Others
-  /// may have it open and commit meanwhile: the walk is repeated when its version was overtaken,
-  /// because pages are used again then.
+  /// Walks all pages of the file at the path, for one that may be too damaged to open. Other
+  /// processes may have it open and commit meanwhile: the walk is repeated if its version was
+  /// overtaken, because its pages are then reused.
   ///
   /// Errors: `.notAStore`, `.corrupted` for a damaged header, `.notFound`, `.permissionDenied`.
   /// Damage in the pages is in the report.
@@ -49,8 +48,8 @@ extension Environment {
     return try verifyPages(descriptor: file.raw, path: path) ?? PageReport()
   }
 
-  /// True for a file in which an opener that may write makes a store: it is empty, or was left
-  /// unfinished.
+  /// True for a file in which a writing opener would create a store: it is empty, or its creation
+  /// was not finished.
   package static func isYetToBeMade(path: String) -> Bool {
     guard
       let file = try? OwnedDescriptor(opening: path, flags: O_RDONLY, operation: "check")
@@ -64,13 +63,13 @@ extension Environment {
 
   private static let walksMax = 8
 
-  /// nil for a file that holds no store yet.
+  /// Nil for a file without a store.
   static func verifyPages(
     descriptor: Int32, path: String
   ) throws(StorageError) -> PageReport? {
     var report: PageReport?
-    // A writer that commits twice during each of so many walks is met only where nobody holds the
-    // state that is walked; what is then reported is the last walk.
+    // The walk is overtaken this often only if the state is not held and a writer commits twice
+    // during each walk; the last walk is then reported.
     for _ in 0..<walksMax {
       guard let header = try StoreHeader.read(descriptor: descriptor, path: path) else {
         return nil
@@ -97,7 +96,7 @@ extension Environment {
       throw StorageError(errno: EIO, operation: "check", path: path)
     }
     let byteCount = Int(facts.byteCount)
-    // Private, so that it is not taken for a second opening of the store in this process.
+    // Private, so that it does not count as a second opening of the store in this process.
     let map = unsafe mmap(nil, byteCount, PROT_READ, MAP_PRIVATE, descriptor, 0)
     guard let map = unsafe map, unsafe map != MAP_FAILED else {
       throw StorageError(errno: errno, operation: "check", path: path)

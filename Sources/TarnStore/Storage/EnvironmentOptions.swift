@@ -1,34 +1,34 @@
 /// How a store's file is opened.
 package struct EnvironmentOptions: Hashable, Sendable {
   package enum Durability: Hashable, Sendable {
-    /// A commit returns when its bytes are on the disk.
+    /// A commit returns when its bytes are synced to disk.
     case strict
-    /// Nothing is waited for. A power loss may leave a file that cannot be read at all, so this
-    /// is for stores that nobody expects to survive one. The death of a process harms nothing.
+    /// Commits are not synced. A power loss may leave an unreadable file, so this is for stores
+    /// that need not survive one. The death of a process does no harm.
     case none
   }
 
-  /// How much address space the stores of this process take together.
+  /// How much address space all stores of this process may reserve.
   package struct MapBudget: Hashable, Sendable {
-    /// Once they have taken so many bytes, further ones get less. A quarter of the 47 bits that
-    /// Linux gives a process: the rest is for everything else.
+    /// Beyond that many bytes, further stores get less. A quarter of the 47 bits that Linux gives a
+    /// process; the rest is for everything else.
     package var byteCount = 1 << 45
-    /// Bytes for such a further store at first, unless four times its file is more.
+    /// The initial size of such a further store, unless four times its file is more.
     package var smallMapByteCount = 8 << 30
     package init() {}
   }
 
-  /// Creates nothing and writes nothing; the file must be there.
+  /// Creates nothing and writes nothing; the file must exist.
   package var isReadOnly = false
   package var durability = Durability.strict
-  /// Address space to take, in bytes; halved as often as needed where the process may not have it.
+  /// Address space to reserve, in bytes; halved as often as needed if the process may not have it.
   package var mapByteCount = 1 << 40
   package var budget = MapBudget()
-  /// Read transactions of all processes together. The first process to open the file decides.
+  /// Read transactions of all processes. The first process to open the file decides.
   package var readerCount = 4096
 
   /// How long opening waits for other processes that open the same store. Opening takes
-  /// milliseconds, so longer than that is waited only for one that was stopped in it.
+  /// milliseconds, so a longer wait means that a process was stopped while opening.
   package var deadline = Deadline(after: .seconds(10))
 
   package init() {}

@@ -1,17 +1,17 @@
 internal import CTarn
 internal import Glibc
 
-/// The files that this process has open, by device and inode: the guard of LMDB's rule that a
+/// The files that this process has open, by device and inode. It enforces LMDB's rule that a
 /// process opens a file once.
 final class EnvironmentRegistry: Sendable {
   static let shared = EnvironmentRegistry()
 
-  /// Its lookups cost the same however many files are open.
+  /// Lookups cost the same, however many files are open.
   private struct Open {
     var environments: [FileIdentity: Environment] = [:]
     /// The identities of their lock files.
     var locks: Set<FileIdentity> = []
-    /// Bytes of address space that all of them have.
+    /// Bytes of address space reserved for all of them.
     var takenByteCount = 0
     var forkCount = tarn_fork_count()
 
@@ -28,7 +28,7 @@ final class EnvironmentRegistry: Sendable {
       takenByteCount -= environment.takenByteCount
     }
 
-    /// A forked child cannot use the environments of its parent.
+    /// A forked child cannot use its parent's environments.
     mutating func forgetParent() {
       if forkCount != tarn_fork_count() { self = Open() }
     }
@@ -82,26 +82,26 @@ final class EnvironmentRegistry: Sendable {
     }
   }
 
-  /// The address space to take for one more store. A terabyte for each would leave none after
-  /// some 120 stores, for threads and memory neither; so the first ones of a process get that, and
-  /// further ones room for what they have and some growth, and more when they need it.
+  /// The address space to reserve for one more store. A terabyte each would leave none after some
+  /// 120 stores, nor for threads and memory; so the first stores of a process get that, and further
+  /// ones room for their file and some growth, and more when they need it.
   private static func mapByteCount(
     for target: borrowing FileToOpen, besides taken: Int, _ options: EnvironmentOptions
   ) -> Int {
     guard taken >= options.budget.byteCount else { return options.mapByteCount }
     let wanted = max(options.budget.smallMapByteCount, 4 * Int(target.facts.byteCount))
-    // Whole pages, of any size that a system has.
+    // Whole pages, whatever the system's page size.
     return min(options.mapByteCount, (wanted + 65535) & ~65535)
   }
 
-  /// Runs while no file is opened or closed in this process.
+  /// Runs `body` while no file is opened or closed in this process.
   ///
-  /// - Parameter body: returns how many bytes of address space it has taken.
+  /// - Parameter body: returns the bytes of address space that it has reserved.
   func whileNothingOpens(_ body: () throws(StorageError) -> Int) throws(StorageError) {
     try open.withLock { open throws(StorageError) in open.takenByteCount += try body() }
   }
 
-  /// Opens a copy where the data itself cannot be read safely.
+  /// Opens a copy if the data itself cannot be read safely.
   private func openToRead(
     _ target: consuming FileToOpen, _ path: String, _ options: EnvironmentOptions,
     _ mapByteCount: Int
@@ -134,10 +134,10 @@ final class EnvironmentRegistry: Sendable {
       StorageError(code, operation: "open", path: target.path, detail: detail)
     }
     if existing.lockPath != target.lockPath {
-      throw refuse(.identity, "the process has the file open by its other name, \(existing.path)")
+      throw refuse(.identity, "the process has the file open under the name \(existing.path)")
     }
     if !options.isReadOnly && !existing.isWritable {
-      throw refuse(.permissionDenied, "the process may only read the file")
+      throw refuse(.permissionDenied, "the process cannot write the file")
     }
     if existing.options.durability != options.durability {
       throw refuse(.alreadyOpen, "the process has the file open with another durability")
@@ -153,14 +153,14 @@ final class EnvironmentRegistry: Sendable {
     if isUnused { closeIfUnused(environment) }
   }
 
-  /// Looks again under the lock: somebody may have opened it anew.
+  /// Checks again under the lock: another thread may have opened it again.
   func closeIfUnused(_ environment: Environment) {
     open.withLock { open in
       let isUnused = environment.state.withLock {
         $0.openings == 0 && $0.live == 0 && !$0.isClosed
       }
-      // LMDB would close numbers that are the program's files by now. The next to open the store
-      // gets this one again.
+      // LMDB would close numbers that are the program's files by now. The next opener of the store
+      // gets this environment again.
       guard isUnused, (try? environment.checkDescriptors("close")) != nil else { return }
       open.remove(environment)
       environment.shutDown()

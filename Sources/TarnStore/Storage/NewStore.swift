@@ -1,34 +1,35 @@
 internal import CTarn
 internal import Glibc
 
-/// How a store's file comes to be, so that neither a kill nor a power cut at any moment leaves one
-/// that cannot be opened, and so that processes that make one together get the same store.
+/// Creates a store's file so that neither a kill nor a power cut at any moment leaves one that
+/// cannot be opened, and so that processes that create one together get the same store.
 ///
-/// LMDB makes every store in memory, together with its first content: a file never gets anything
-/// but the finished bytes, and nobody adds a head record to a file that is open already.
+/// LMDB builds every store in memory, together with its first content: only finished bytes are
+/// written to a file, and no process adds a head record to a file that is already open.
 ///
-/// - Where there is no file, a nameless one gets the bytes and is synced. Then it is linked to the
-///   path, and the folder is synced: whoever finds the file finds it whole. If somebody else was
-///   faster, his file is opened.
-/// - A file that is there and empty stays the same file. One process at a time writes into it, with
-///   a lock on a byte far beyond the data: the content, the second header page, the first, each of
-///   them synced before the next. With the sector in which the first page begins there is a store.
-///   Until then `StoreHeader` reads none, and the next opener starts over.
-/// - Where the file system has no nameless files, or no links to them, an empty file is made, and
+/// - If there is no file, the bytes are written to a nameless one and synced. Then it is linked to
+///   the path, and the folder is synced: a file at the path is always complete. If another process
+///   was faster, its file is opened.
+/// - An existing empty file is kept. One process at a time writes into it, under a lock on a byte
+///   far beyond the data: the content, the second header page, the first, each synced before the
+///   next. The sector at the start of the first page completes the store. Until then `StoreHeader`
+///   finds no store, and the next opener starts over.
+/// - If the file system has no nameless files, or cannot link them, an empty file is created, and
 ///   the store in it.
 ///
-/// An empty file that a process has open as a store was emptied by somebody. No store is made in
-/// it: those who have it open would go on with what it was.
+/// An empty file that a process has open as a store was truncated. No store is created in it,
+/// because that process would continue with the old contents.
 struct NewStore {
   let path: String
   let isDurable: Bool
   let content: Environment.FirstContent?
-  /// How long another process may take to make the store in the same file.
+  /// How long another process may take to create the store in the same file.
   var patience = Duration.seconds(10)
 
-  /// Makes a file with a store at the path; an empty file, where it can have no other.
+  /// Creates a file with a store at the path, or an empty file if the file system allows nothing
+  /// else.
   ///
-  /// - Returns: false if somebody else has made a file there by now.
+  /// - Returns: false if another process has created a file there meanwhile.
   func create() throws(StorageError) -> Bool {
     let nameless = unsafe tarn_nameless_file(FilePaths.folder(of: path), 0o666)
     if nameless >= 0 {
@@ -36,7 +37,7 @@ struct NewStore {
       try write(image(), to: file.raw, isNamed: false)
       FaultPoint.hit("new.written")
       if try link(file.raw) { return true }
-      // A link may be at the path that leads to where no file is yet.
+      // The path may be a link whose target does not exist yet.
       if FileFacts.at(path) != nil { return false }
     }
     _ = try OwnedDescriptor(opening: path, flags: O_RDWR | O_CREAT, operation: "open")
@@ -51,15 +52,15 @@ struct NewStore {
       return false
     }
     FaultPoint.hit("new.linked")
-    // Some file systems refuse this for folders; those promise nothing that we could ask for.
+    // Some file systems refuse this for folders, and give no such guarantee.
     _ = fsync(folder.raw)
     return true
   }
 
-  /// Makes the store in a file that is there and holds none, unless somebody else does so first.
+  /// Creates the store in an existing file without one, unless another process does so first.
   ///
-  /// Errors: `.corrupted` if processes have the file open as a store; `.busy` if another one has
-  /// been at making it for too long.
+  /// Errors: `.corrupted` if processes have the file open as a store; `.busy` if another process
+  /// has been creating it for too long.
   func finish(_ file: Int32) throws(StorageError) {
     try lock(file)
     defer { _ = tarn_unlock(file, DataLocks.making, 1) }
@@ -69,7 +70,7 @@ struct NewStore {
     do throws(StorageError) {
       try write(image(), to: file, isNamed: true)
     } catch {
-      // Before the first header nobody has taken it for a store.
+      // Without the first header it was never a store.
       if try StoreHeader.read(descriptor: file, path: path) == nil { _ = ftruncate(file, 0) }
       throw error
     }
@@ -81,9 +82,9 @@ struct NewStore {
       .notAStore, operation: "open", path: path, detail: "the file holds no store yet")
   }
 
-  /// - Throws: `.corrupted` if anybody has the file open, which holds no store now.
+  /// - Throws: `.corrupted` if a process has the now empty file open as a store.
   static func refuseEmptied(_ file: Int32, _ path: String) throws(StorageError) {
-    // In this order: one that was made in between is open and is a store.
+    // In this order: a store that was created in between is open and is a store.
     guard tarn_is_locked_elsewhere(file, DataLocks.shared, 0) != 0,
       try StoreHeader.read(descriptor: file, path: path) == nil
     else { return }
@@ -105,7 +106,7 @@ struct NewStore {
       if ContinuousClock.now - start > patience {
         throw StorageError(
           .busy, operation: "open", path: path,
-          detail: "another process has been making the store in this file for \(patience)")
+          detail: "another process has been creating the store in this file for \(patience)")
       }
       usleep(1000)
     }
@@ -118,7 +119,7 @@ struct NewStore {
     let pageSize: Int
   }
 
-  /// A new store, as LMDB makes it in memory.
+  /// A new store, built by LMDB in memory.
   private func image() throws(StorageError) -> Image {
     var options = EnvironmentOptions()
     options.durability = .none
@@ -131,7 +132,7 @@ struct NewStore {
     let byteCount = environment.statistics.fileByteCount
     require(
       byteCount <= StoreHeader.newPageCount * environment.pageSize,
-      "bug in this package: a new store has \(byteCount) bytes")
+      "internal error: a new store has \(byteCount) bytes")
     var bytes = [UInt8](repeating: 0, count: byteCount)
     let count = unsafe bytes.withUnsafeMutableBytes {
       unsafe pread(environment.descriptor, $0.baseAddress, $0.count, 0)
@@ -145,7 +146,7 @@ struct NewStore {
   private func write(
     _ image: Image, to file: Int32, isNamed: Bool
   ) throws(StorageError) {
-    // So that a full disk shows before anything is written.
+    // So that a full disk is noticed before anything is written.
     let result = tarn_allocate(file, Int64(image.bytes.count))
     if result != 0 { throw StorageError(errno: result, operation: "open", path: path) }
     let (bytes, page) = (image.bytes, image.pageSize)
@@ -157,7 +158,7 @@ struct NewStore {
     FaultPoint.hit("new.firstHeader")
   }
 
-  /// Writes the bytes where they are in the image.
+  /// Writes these bytes of the image to the same offset of the file.
   private func put(
     _ bytes: ArraySlice<UInt8>, to file: Int32, syncs: Bool
   ) throws(StorageError) {

@@ -2,7 +2,7 @@ internal import CLMDB
 internal import CTarn
 internal import Glibc
 
-/// What opening a file gives: everything an `Environment` is made of.
+/// The result of opening a file: the parts of an `Environment`.
 struct OpenedFile {
   let path: String
   let lockPath: String
@@ -11,27 +11,27 @@ struct OpenedFile {
   let copyCause: StorageError?
   let isWritable: Bool
   let data: FileFacts
-  /// The file at the path; the data itself unless that is a copy of it.
+  /// The identity of the file at the path; the data's, unless the data is a copy of it.
   let source: FileIdentity
   let lock: FileIdentity
   let pageSize: Int
   let engine: Engine
-  /// Ours, of the data.
+  /// The library's own descriptor of the data.
   let descriptor: Int32
-  /// Ours, of the lock file: see `LockFile`.
+  /// The library's own descriptor of the lock file: see `LockFile`.
   let lockDescriptor: Int32
   let created: CreatedFiles
 }
 
-/// Who can have the data open.
+/// Which processes can have the data open.
 package enum FileKind: Sendable {
-  /// Every process that may.
+  /// Every process with the permissions.
   case shared
-  /// This process alone: a store in memory, and a copy of a file that could not be read in place.
+  /// Only this process: a store in memory, or a copy of a file that could not be read in place.
   case inMemory, copied
 }
 
-/// A file before it is opened: found or created, looked at, and not yet given to LMDB.
+/// A file before it is opened: found or created and checked, but not yet passed to LMDB.
 struct FileToOpen: ~Copyable {
   let path: String
   let lockPath: String
@@ -42,13 +42,13 @@ struct FileToOpen: ~Copyable {
   private let isWritable: Bool
   private let header: StoreHeader?
   private let file: OwnedDescriptor
-  /// Of files without names.
+  /// The lock file of files without names.
   private let namelessLock: OwnedDescriptor?
   let created: CreatedFiles
 
-  /// Makes a store with that content where there is none; nothing else is written.
+  /// Creates a store with that content if there is none; writes nothing else.
   ///
-  /// Errors: as `Environment.open`.
+  /// Errors: those of `Environment.open`.
   init(
     path given: String, options: EnvironmentOptions, content: Environment.FirstContent?
   ) throws(StorageError) {
@@ -60,16 +60,16 @@ struct FileToOpen: ~Copyable {
     guard let path = FilePaths.resolved(given) else {
       throw StorageError(errno: errno, operation: "open", path: given)
     }
-    // Opening a pipe could wait forever, so look before.
+    // Checked first, because opening a pipe could block forever.
     guard let facts = FileFacts.at(path), facts.isRegularFile else {
       throw StorageError(
-        .notAStore, operation: "open", path: path, detail: "the path leads to something else")
+        .notAStore, operation: "open", path: path, detail: "the path is not a regular file")
     }
     let mayWrite = unsafe access(path, W_OK) == 0
     if !mayWrite && !options.isReadOnly {
       throw StorageError(errno: errno, operation: "open", path: path)
     }
-    // Writable, because fallocate asks for it.
+    // Writable, because fallocate requires it.
     let file = try OwnedDescriptor(
       opening: path, flags: mayWrite ? O_RDWR : O_RDONLY, operation: "open")
     guard FileFacts.of(descriptor: file.raw)?.identity == facts.identity else {
@@ -95,7 +95,7 @@ struct FileToOpen: ~Copyable {
     namelessLock = nil
   }
 
-  /// A store in memory, empty.
+  /// An empty store in memory.
   init(inMemoryAt location: StoreLocation) throws(StorageError) {
     let path = location.description
     try self.init(
@@ -124,14 +124,14 @@ struct FileToOpen: ~Copyable {
     created = CreatedFiles()
   }
 
-  /// Why this process cannot lock where all others do; nil if it can, or if no other
+  /// Why this process cannot take the locks of the other processes; nil if it can, or if no other
   /// process can open the file.
   func obstacleToLocking(_ options: EnvironmentOptions) -> StorageError? {
     guard kind == .shared else { return nil }
     return CompanionFile.obstacle(besides: path, facts, readerCount: options.readerCount)
   }
 
-  /// The same data as it is at one commit, for this process alone.
+  /// The data as of one commit, for this process only.
   ///
   /// - Parameter cause: why the data itself cannot be read.
   consuming func copied(because cause: StorageError) throws(StorageError) -> FileToOpen {
@@ -140,7 +140,7 @@ struct FileToOpen: ~Copyable {
     return try FileToOpen(path, copy, header: header, kind: .copied, copyOf: source, because: cause)
   }
 
-  /// - Parameter new: what makes a store in a file that holds none; nil to make nothing.
+  /// - Parameter new: creates a store in a file without one; nil to create nothing.
   private static func header(
     of file: Int32, orMaking new: NewStore?, _ path: String
   ) throws(StorageError) -> StoreHeader {
@@ -157,25 +157,25 @@ struct FileToOpen: ~Copyable {
   private static func check(
     _ header: StoreHeader, _ file: Int32, _ path: String
   ) throws(StorageError) {
-    // LMDB does not write free pages, so a file may end before its last page. Whether one that is
-    // needed is missing, only a walk can tell.
+    // LMDB does not write free pages, so a file may end before its last page. Only a walk can tell
+    // whether a page in use is missing.
     let now = FileFacts.of(descriptor: file)?.byteCount ?? 0
     guard UInt64(now) < header.byteCount else { return }
     let report = try Environment.verifyPages(descriptor: file, path: path)
     if let problem = report?.problems.first { throw StoreHeader.corrupted(path, problem) }
   }
 
-  /// Gives the file to LMDB.
+  /// Passes the file to LMDB.
   ///
-  /// - Parameter mapByteCount: the address space to take, if the process may have that much.
+  /// - Parameter mapByteCount: the address space to reserve, if the process may have that much.
   consuming func open(
     _ options: EnvironmentOptions, mapByteCount: Int? = nil
   ) throws(StorageError) -> OpenedFile {
     if kind == .shared { try checkLockIsWritable() }
     let lock = try openLock(options)
     try refuseOtherCopy(lock)
-    // LMDB opens by path, and would follow any link that somebody has put there meanwhile: it is
-    // led to the very files that were looked at.
+    // LMDB opens by path and would follow a link placed there meanwhile: these names lead to the
+    // very files that were checked.
     let names = try PassingNames(data: file.raw, lock: lock.raw, for: path)
     let opening = EngineOpening(
       path: path, lockPath: lockPath, mode: facts.mode, isWritable: isWritable, options: options)
@@ -183,7 +183,7 @@ struct FileToOpen: ~Copyable {
     let (handle, taken) = try openLMDB(
       opening, lock, at: names.dataPath, mapByteCount ?? options.mapByteCount)
     var isDone = false
-    // Before the locks go, which live as long as `lock`.
+    // Before the locks are released, which live as long as `lock`.
     defer { if !isDone { unsafe mdb_env_close(handle.raw) } }
     let lockIdentity = try checkNames(lock)
     let descriptors = try opening.findDescriptors(
@@ -206,10 +206,10 @@ struct FileToOpen: ~Copyable {
   }
 
   /// Refuses a file that another copy of this library in this process has open: it holds the byte
-  /// of this process's id. Another container's process with this id does so, too; what is mapped
-  /// here tells which of them it is.
+  /// of this process's id. A process of another container with the same id does so, too; the
+  /// mappings of this process show which of them it is.
   private borrowing func refuseOtherCopy(_ lock: borrowing LockFile) throws(StorageError) {
-    // A forked child has its parent's mappings, which nobody uses there.
+    // A forked child has its parent's mappings, which it does not use.
     guard lock.isHeldUnderOwnID, tarn_fork_count() == 0 else { return }
     let isMapped: Bool
     do throws(StorageError) {
@@ -225,7 +225,7 @@ struct FileToOpen: ~Copyable {
       detail: "another copy of this library in the same process has the file open")
   }
 
-  /// Without its lock file a reader's pages are not safe from writers, and LMDB would go on
+  /// Without its lock file a reader's pages are not safe from writers, and LMDB would continue
   /// without one on a read-only file system.
   private borrowing func checkLockIsWritable() throws(StorageError) {
     let isThere = FileFacts.at(lockPath) != nil
@@ -233,13 +233,13 @@ struct FileToOpen: ~Copyable {
     if unsafe access(asked, isThere ? R_OK | W_OK : W_OK) != 0 {
       var error = StorageError(errno: errno, operation: "open", path: path)
       if error.code == .permissionDenied {
-        error.detail = "\(asked) may not be written, and readers must lock there too"
+        error.detail = "\(asked) cannot be written, but readers must lock there, too"
       }
       throw error
     }
   }
 
-  /// Nobody else of ours opens the store until `endOpening`.
+  /// No other process of this library opens the store until `endOpening`.
   private borrowing func openLock(_ options: EnvironmentOptions) throws(StorageError) -> LockFile {
     let lock: LockFile
     switch namelessLock {
@@ -253,8 +253,8 @@ struct FileToOpen: ~Copyable {
     return lock
   }
 
-  /// Opens until both the table of readers is ours and no slot of it is a dead process's that had
-  /// this one's id.
+  /// Opens repeatedly, until this process's slots are in the reader table and none is left of a
+  /// dead process with the same id.
   private borrowing func openLMDB(
     _ opening: EngineOpening, _ lock: borrowing LockFile, at dataPath: String, _ wanted: Int
   ) throws(StorageError) -> (LMDBHandle, mapByteCount: Int) {
@@ -266,7 +266,8 @@ struct FileToOpen: ~Copyable {
       var isKept = false
       defer { if !isKept { unsafe mdb_env_close(handle.raw) } }
       if mayHaveSlots, ReaderTable.hasSlots(of: getpid(), handle) {
-        // Once LMDB has the byte of our id no living process has it, and closing frees the slots.
+        // Once LMDB has locked the byte of this id, no living process has it, and closing frees the
+        // slots.
         try opening.tryReading(handle)
         mayHaveSlots = false
       } else if try lock.holdTable() {
@@ -278,7 +279,7 @@ struct FileToOpen: ~Copyable {
     }
   }
 
-  /// Do the paths still lead to the files that were opened? Others would open what lies there now.
+  /// Do the paths still lead to the opened files? Others would open the files that are there now.
   private borrowing func checkNames(
     _ lock: borrowing LockFile
   ) throws(StorageError) -> FileIdentity {
@@ -293,15 +294,15 @@ struct FileToOpen: ~Copyable {
     return identity
   }
 
-  /// Where processes with this lock file lock the data.
+  /// The byte of the data that processes with this lock file lock.
   private static func dataByte(_ lock: FileIdentity) -> Int64 {
     var hash = (lock.inode ^ (lock.device << 32)) &* 0x9E37_79B9_7F4A_7C15
     hash ^= hash >> 29
     return DataLocks.shared + 1 + Int64(hash & ((1 << 60) - 1))
   }
 
-  /// Step 4 of `Environment`: everyone with this lock file locks the same byte, far beyond the
-  /// data; a lock on any other byte there is somebody with another lock file.
+  /// Step 4 of `Environment`: all processes with this lock file lock the same byte, far beyond the
+  /// data; a lock on any other byte there is of a process with another lock file.
   private borrowing func lockData(_ lock: FileIdentity) throws(StorageError) -> Int32 {
     let copy = fcntl(file.raw, F_DUPFD_CLOEXEC, 3)
     guard copy >= 0 else { throw StorageError(errno: errno, operation: "open", path: path) }
@@ -319,7 +320,7 @@ struct FileToOpen: ~Copyable {
     if result != 0 { throw StorageError(errno: result, operation: "open", path: path) }
     throw StorageError(
       .identity, operation: "open", path: path,
-      detail: "another process has the file open with another lock file than \(lockPath);"
+      detail: "another process has the file open with a lock file other than \(lockPath);"
         + " use one path for it everywhere, and never delete its lock file")
   }
 }

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// What a walk over all pages of a file found.
+/// The result of a walk over all pages of a file.
 package struct PageReport: Equatable, Sendable {
   package internal(set) var transactionID: UInt64 = 0
   package internal(set) var pageSize = 0
@@ -9,30 +9,29 @@ package struct PageReport: Equatable, Sendable {
   package internal(set) var leafPages = 0
   package internal(set) var overflowPages = 0
   package internal(set) var freePages = 0
-  /// Pages that nothing leads to: lost space, no harm.
+  /// Pages that nothing refers to: lost space, harmless.
   package internal(set) var unreachablePages = 0
   package internal(set) var entries = 0
-  /// One sentence each, at most `PageWalker.problemsMax`; empty means that the file is sound.
+  /// One sentence each, at most `PageWalker.problemsMax`; empty if the file is sound.
   package internal(set) var problems: [String] = []
 
   package var isSound: Bool { problems.isEmpty }
 }
 
-/// Reads every page that a file's trees lead to, believing nothing: LMDB follows page numbers,
-/// node offsets and lengths without a look, so this is what tells a damaged file from a sound one
-/// before it does.
+/// Reads every page of a file's trees without trusting them: LMDB follows page numbers, node
+/// offsets and lengths unchecked, so this walk detects a damaged file before LMDB reads it.
 ///
-/// Found: page numbers outside the file or used twice (that includes cycles, and free pages that
-/// are in use), pages with another number or kind than the way to them says, pages without nodes
-/// or marked as being written, lower and upper bounds and node offsets outside the page, nodes that
+/// Detected: page numbers outside the file or used twice (this includes cycles, and free pages that
+/// are in use), pages with another number or kind than their reference says, pages without nodes or
+/// marked as being written, lower and upper bounds and node offsets outside the page, nodes that
 /// overlap, lengths outside the page, keys out of order or too long, trees whose counts differ from
-/// their description, free pages of a transaction that is still to come. So nothing of a file
-/// without a problem leads LMDB astray. Not found: changed bytes inside values.
+/// their description, free pages of a future transaction. So a file without problems cannot mislead
+/// LMDB. Not detected: changed bytes inside values.
 @safe struct PageWalker {
   static let problemsMax = 100
   static let pageHeaderByteCount = 16
   static let nodeHeaderByteCount = 8
-  /// The longest key that LMDB takes.
+  /// The longest key that LMDB accepts.
   static let keyByteCountMax = 511
 
   private enum Kind: UInt16 {
@@ -57,7 +56,7 @@ package struct PageReport: Equatable, Sendable {
   private let bytes: UnsafeRawBufferPointer
   private let header: StoreHeader
   private let pagesThere: UInt64
-  /// Whether all pages are looked at, and not only the way to the last entry of each tree.
+  /// Whether all pages are checked, or only the path to the last entry of each tree.
   private let isWhole: Bool
   private var seen: [UInt64]
   private var report = PageReport()
@@ -67,18 +66,18 @@ package struct PageReport: Equatable, Sendable {
   private var leafDepth = 0
   private var isFromBranch = false
   private var freePagesBeyondEnd: UInt64 = 0
-  /// A bit for each two bytes of the page at hand that a node was found to have.
+  /// A bit for each two bytes of the current page that belong to a node found so far.
   private var taken: [UInt64]
 
-  /// Walks the file's bytes, from the roots that the header names.
+  /// Walks the file's bytes from the roots in the header.
   static func walk(_ bytes: UnsafeRawBufferPointer, header: StoreHeader) -> PageReport {
     var walker = unsafe PageWalker(bytes, header, isWhole: true)
     walker.walkAll()
     return walker.report
   }
 
-  /// Looks at the pages that lead from each root to the last entry of its tree: some ten, however
-  /// large the file is. The way to the head record is among them.
+  /// Checks the pages from each root to the last entry of its tree: some ten, however large the
+  /// file is. The path to the head record is among them.
   static func walkPaths(_ bytes: UnsafeRawBufferPointer, header: StoreHeader) -> [String] {
     var walker = unsafe PageWalker(bytes, header, isWhole: false)
     walker.walk(header.free, name: "free list", keysAreNumbers: true)
@@ -105,7 +104,7 @@ package struct PageReport: Equatable, Sendable {
     walk(header.main, name: "tree", keysAreNumbers: false)
     let used = 2 + report.branchPages + report.leafPages + report.overflowPages + report.freePages
     report.unreachablePages = max(0, report.pageCount - used)
-    // LMDB does not write a page that it frees in the commit that first took it.
+    // LMDB does not write a page that is freed in the commit that allocated it.
     let missing = header.lastPage + 1 - pagesThere
     if missing != freePagesBeyondEnd {
       add("\(missing) pages at the end of the file are missing, \(freePagesBeyondEnd) of them free")
@@ -139,7 +138,7 @@ package struct PageReport: Equatable, Sendable {
     for index in 0..<page.nodeCount {
       guard let node = node(index, in: page, isBranch: kind == .branch) else { continue }
       if kind == .branch {
-        // The first key of a branch page is empty and never looked at.
+        // The first key of a branch page is empty and never read.
         guard isWhole || index == page.nodeCount - 1 else { continue }
         visit(node.low | UInt64(node.flags) << 32, depth: depth + 1)
       } else {
@@ -148,8 +147,8 @@ package struct PageReport: Equatable, Sendable {
     }
   }
 
-  /// Nodes lie side by side from the upper bound to the end of the page, in any order. LMDB moves
-  /// them by their lengths when it changes a page.
+  /// Nodes are adjacent from the upper bound to the end of the page, in any order. LMDB moves them
+  /// by their lengths when it changes a page.
   private mutating func checkNodesAreApart(_ page: Page, isBranch: Bool) {
     for index in taken.indices { taken[index] = 0 }
     var total = 0
@@ -166,7 +165,7 @@ package struct PageReport: Equatable, Sendable {
     }
   }
 
-  /// Where a node's bytes are in its page; nil if they leave it, which is told elsewhere.
+  /// The bytes of a node in its page; nil if they extend past it, which is reported elsewhere.
   private func byteRange(ofNode index: Int, in page: Page, isBranch: Bool) -> Range<Int>? {
     let offset = Int(load(page.base + Self.pageHeaderByteCount + 2 * index) as UInt16)
     guard offset >= page.upper, offset % 2 == 0,
@@ -181,7 +180,7 @@ package struct PageReport: Equatable, Sendable {
     return end <= header.pageSize ? offset..<end : nil
   }
 
-  /// Marks these bytes of the page at hand; false if some of them were marked.
+  /// Marks these bytes of the current page; false if some were marked already.
   private mutating func takeBytes(_ range: Range<Int>) -> Bool {
     var bit = range.lowerBound / 2
     let end = range.upperBound / 2
@@ -195,7 +194,7 @@ package struct PageReport: Equatable, Sendable {
     return true
   }
 
-  /// Marks the page as met; false, with the problem noted, if there is no such page to be met.
+  /// Marks the page as visited; false, with the problem noted, if it cannot be visited.
   private mutating func take(_ number: UInt64) -> Bool {
     guard number <= header.lastPage else {
       add("page \(number) is used but lies beyond the last page, \(header.lastPage)")
@@ -223,12 +222,12 @@ package struct PageReport: Equatable, Sendable {
     let lower = Int(load(base + 12) as UInt16)
     let upper = Int(load(base + 14) as UInt16)
     guard own == number else {
-      add("page \(number) says that it is page \(own)")
+      add("page \(number) is marked as page \(own)")
       return nil
     }
     // A page that is marked as being written would be changed in place.
     guard flags == kind.rawValue else {
-      add("page \(number) of the \(treeName) is no \(kind) page")
+      add("page \(number) of the \(treeName) is not a \(kind) page")
       return nil
     }
     guard lower >= Self.pageHeaderByteCount, lower <= upper, upper <= header.pageSize,
@@ -310,7 +309,7 @@ package struct PageReport: Equatable, Sendable {
     }
   }
 
-  /// An entry of the free list: how many, then the numbers, descending.
+  /// An entry of the free list: a count, then the page numbers, descending.
   private mutating func checkFreePages(at offset: Int, byteCount: Int) {
     guard byteCount >= 8, byteCount % 8 == 0 else {
       add("an entry of the free list has \(byteCount) bytes")
@@ -372,7 +371,7 @@ package struct PageReport: Equatable, Sendable {
     return order != 0 ? Int(order) : a.count - b.count
   }
 
-  /// Callers made sure that the bytes are there: whole pages are, and offsets stay in their page.
+  /// The caller has checked that the bytes exist: pages are whole, and offsets stay inside them.
   private func load<T: BitwiseCopyable>(_ offset: Int) -> T {
     unsafe bytes.loadUnaligned(fromByteOffset: offset, as: T.self)
   }

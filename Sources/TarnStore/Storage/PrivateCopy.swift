@@ -1,15 +1,15 @@
 internal import CTarn
 internal import Glibc
 
-/// The bytes of a store as they are at one commit, in a file that only this process has: for those
-/// who may read the data but not lock, or find no room for the files to lock in.
+/// The bytes of a store as of one commit, in a file that only this process has: for processes that
+/// may read the data but cannot lock it, or have no room for the lock files.
 ///
-/// A reader that does not lock is unknown to writers, which use again the pages that it reads. So
-/// nothing is read in place. The pages of the newest commit are used again after the next commit at
-/// the earliest: if both header pages are the same before and after all bytes were copied, the copy
-/// has that commit whole. Otherwise it is taken again.
+/// Writers do not know a reader that does not lock, and reuse the pages that it reads. So nothing
+/// is read in place. The pages of the newest commit are reused after the next commit at the
+/// earliest: if both header pages are the same before and after all bytes were copied, the copy has
+/// that whole commit. Otherwise the file is copied again.
 enum PrivateCopy {
-  /// How long it is tried where others commit faster than the file can be copied.
+  /// How long copying is retried while others commit faster than the file can be copied.
   private static let patience: UInt64 = 10_000_000_000
 
   /// - Parameter file: the data, open for reading.
@@ -29,12 +29,12 @@ enum PrivateCopy {
         throw StorageError(
           .busy, operation: "open", path: path,
           detail: "\(path)-lock cannot be locked, so that the file is read from a private copy, "
-            + "and others commit faster than one can be taken")
+            + "and other processes commit faster than it can be made")
       }
     }
   }
 
-  /// In memory where there is no room for it on a disk.
+  /// In memory if there is no room on a disk.
   private static func copy(
     _ file: Int32, upTo end: Int64, _ path: String
   ) throws(StorageError) -> OwnedDescriptor {
@@ -73,7 +73,7 @@ enum PrivateCopy {
       guard count > 0, written == count else {
         var error = StorageError(
           errno: written < 0 || count < 0 ? errno : ENOSPC, operation: "open", path: path)
-        error.detail = "no private copy can be taken: \(error.detail)"
+        error.detail = "cannot make a private copy: \(error.detail)"
         throw error
       }
       offset += off_t(count)

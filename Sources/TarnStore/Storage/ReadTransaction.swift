@@ -1,20 +1,21 @@
 internal import CLMDB
 import Synchronization
 
-/// A consistent view of the file as of one commit; what it shows cannot change or go away while it
-/// lives. It keeps the pages of that view from being used again, so end it when it is not needed.
+/// A consistent view of the file as of one commit. Its contents cannot change or vanish while it
+/// lives. It keeps the pages of that commit from being reused, so end it when it is no longer
+/// needed.
 ///
-/// Threading: may move between threads and be read by several at once, because it belongs to no
-/// thread (MDB_NOTLS) and reading the main tree writes nothing shared. A `Cursor` belongs to one
-/// thread, and `end` must not run beside a read.
+/// Threading: may move between threads and be read by several at once, because it is not bound to a
+/// thread (MDB_NOTLS) and reading the main tree writes nothing shared. A `Cursor` is confined to
+/// one thread, and `end` must not run concurrently with a read.
 ///
 /// LMDB: `mdb_txn_begin` with MDB_RDONLY, `mdb_txn_renew`, `mdb_txn_reset`.
 package final class ReadTransaction: @unchecked Sendable {
   // because: see Threading.
 
   package let environment: Environment
-  /// Labels the pin in the list of readers. Not a version: LMDB's numbers restart and repeat, and
-  /// a reader may even show one commit more than its number says.
+  /// Identifies the pin in the reader table. Not a version: LMDB's numbers restart and repeat, and
+  /// a reader may even see one commit more than its number says.
   package let transactionID: UInt64
   let engine: Engine
   let handle: LMDBHandle
@@ -45,7 +46,7 @@ package final class ReadTransaction: @unchecked Sendable {
     throw environment.error(result, "read")
   }
 
-  /// Gives the view up. Pointers into it are dangling from here on. A second call does nothing.
+  /// Ends the view. Pointers into it are invalid from here on. A second call does nothing.
   package func end() {
     if hasEnded.exchange(true, ordering: .acquiringAndReleasing) { return }
     // In a forked child the slot in shared memory is the parent's pin.
@@ -87,8 +88,8 @@ extension Environment {
     }
   }
 
-  /// Bytes that LMDB points at, if they lie within the file. Lengths and page numbers come from
-  /// the disk, and touching the map behind the file's end is fatal.
+  /// Bytes that LMDB points to, if they are inside the file. Lengths and page numbers come from the
+  /// disk, and touching the map past the file's end is fatal.
   @inline(__always)
   func bounded(
     _ found: MDB_val, by engine: Engine
@@ -102,7 +103,7 @@ extension Environment {
     return unsafe UnsafeRawBufferPointer(start: found.mv_data, count: Int(count))
   }
 
-  /// The file may have grown since its length was asked for.
+  /// The file may have grown since its length was read.
   @inline(never)
   private func lookAgain(
     _ start: UInt, _ count: UInt, _ engine: Engine
@@ -114,11 +115,11 @@ extension Environment {
     let known = UInt(facts.byteCount)
     let offset = start &- (try mapStart(of: engine))
     if offset > known || count > known - offset {
-      throw error(.corrupted, "read", "the file is damaged: a value lies outside of it")
+      throw error(.corrupted, "read", "the file is damaged: a value is outside the file")
     }
   }
 
-  /// Where the engine's map begins, by the kernel's list of mappings if nothing has told it before.
+  /// The start of the engine's map, from the kernel's list of mappings if it is not known yet.
   @inline(never)
   func mapStart(of engine: Engine) throws(StorageError) -> UInt {
     let known = engine.mapStart.load(ordering: .relaxed)

@@ -1,16 +1,16 @@
 internal import CLMDB
 internal import Glibc
 
-/// LMDB's table of readers: a slot for each read transaction of all processes, those of dead ones
-/// included until somebody clears them.
+/// LMDB's reader table: a slot for each read transaction of all processes, including those of dead
+/// processes until they are cleared.
 enum ReaderTable {
   struct Slot: Equatable {
     let processID: Int32
-    /// What it pins; nil for a transaction that waits to be used again.
+    /// The commit that it pins; nil for a pooled transaction.
     let transactionID: UInt64?
   }
 
-  /// Takes no lock; a transaction that begins or ends meanwhile may be missing or there.
+  /// Takes no lock; a transaction that begins or ends meanwhile may be missing or included.
   ///
   /// LMDB: `mdb_reader_list`.
   static func slots(of handle: LMDBHandle) -> [Slot] {
@@ -36,14 +36,14 @@ enum ReaderTable {
     }
   }
 
-  /// The error of a reader for whom no slot is left.
+  /// The error of a reader if no slot is free.
   static func full(
     _ handle: LMDBHandle, _ lockPath: String, operation: String, path: String
   ) -> StorageError {
     let slots = slots(of: handle)
     let counts = Dictionary(slots.map { ($0.processID, 1) }, uniquingKeysWith: +)
     var detail =
-      "all \(slots.count) read transactions that the processes can have together are taken"
+      "all \(slots.count) read transactions that the processes share are in use"
     if let (id, count) = counts.max(by: { ($0.value, $0.key) < ($1.value, $1.key) }) {
       detail +=
         "; \(name(of: id, lockPath)) has \(count) of them. Let it release frozen Realms, or "
@@ -52,7 +52,7 @@ enum ReaderTable {
     return StorageError(.readersFull, operation: operation, path: path, detail: detail)
   }
 
-  /// Its id may be another process's outside of its container; its lock is its own.
+  /// Outside its container, its id may be another process's; its lock identifies it.
   private static func name(of processID: Int32, _ lockPath: String) -> String {
     let byte = Int64(processID)
     let holder = FileFacts.at(lockPath).flatMap {
@@ -61,9 +61,9 @@ enum ReaderTable {
     return holder?.description ?? "process \(processID)"
   }
 
-  /// A process that was killed and had this one's id left slots that nobody clears: LMDB takes the
-  /// slots of its own id for its own. That happens where programs restart as the same number, as
-  /// the first of a container does.
+  /// A killed process with this one's id leaves slots that are never cleared: LMDB takes the slots
+  /// of its own id for its own. That happens where programs restart under the same id, like the
+  /// first process of a container.
   static func hasSlots(of processID: Int32, _ handle: LMDBHandle) -> Bool {
     slots(of: handle).contains { $0.processID == processID }
   }

@@ -1,8 +1,8 @@
 extension WriteTransaction {
-  /// Removes the keys from `start` on, up to the first that does not belong.
+  /// Removes the keys from `start` on, up to the first that does not match.
   ///
-  /// Errors: `.corrupted` if one that a cursor finds cannot be removed or comes again: in a damaged
-  /// tree the way down to a key need not lead to the page on which it lies.
+  /// Errors: `.corrupted` if a key that a cursor finds cannot be removed or appears again: in a
+  /// damaged tree the search for a key need not lead to the page that contains it.
   func deleteAll(
     from start: UnsafeRawBufferPointer, while belongs: (UnsafeRawBufferPointer) -> Bool
   ) throws(StorageError) {

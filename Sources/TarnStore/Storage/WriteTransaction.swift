@@ -3,8 +3,8 @@ internal import CTarn
 internal import Glibc
 import Synchronization
 
-/// The file as one `Environment.write` call changes it. Exists only inside that call, on its
-/// thread; one at a time over all processes.
+/// The file as changed by one `Environment.write` call. Exists only inside that call, on its
+/// thread; one at a time across all processes.
 package struct WriteTransaction: ~Copyable {
   let environment: Environment
   let engine: Engine
@@ -12,15 +12,15 @@ package struct WriteTransaction: ~Copyable {
   /// Shared with cursors, which LMDB closes itself when a write transaction ends.
   let life: WriteLife
 
-  /// Longest value: with its header it fills one page of 4 KiB. Longer ones would ask for several
-  /// free pages in a row, and looking for those stalls writers when an old version is pinned.
+  /// The longest value: with its header it fills one page of 4 KiB. Longer ones would need several
+  /// adjacent free pages, and searching for those stalls writers while an old version is pinned.
   package static let valueByteCountMax = 4080
-  /// Longest key, LMDB's limit.
+  /// The longest key, LMDB's limit.
   package static let keyByteCountMax = 511
 
   package var transactionID: UInt64 { UInt64(unsafe mdb_txn_id(handle.raw)) }
 
-  /// The bytes under the key, this transaction's own changes included; valid until its next change.
+  /// The bytes under the key, including this transaction's changes; valid until its next change.
   package func value(
     forKey key: UnsafeRawBufferPointer
   ) throws(StorageError) -> UnsafeRawBufferPointer? {
@@ -32,14 +32,14 @@ package struct WriteTransaction: ~Copyable {
     return unsafe try environment.boundedOrOwn(found, by: engine)
   }
 
-  /// Stores the bytes under the key, replacing what was there.
+  /// Stores the bytes under the key, replacing existing ones.
   ///
   /// Traps on more than `valueByteCountMax` bytes. Errors: `.addressSpace`, `.diskFull`,
   /// `.invalidInput` for an empty or too long key. LMDB: `mdb_put`.
   package func put(
     _ value: UnsafeRawBufferPointer, forKey key: UnsafeRawBufferPointer
   ) throws(StorageError) {
-    require(value.count <= Self.valueByteCountMax, "a value longer than a page")
+    require(value.count <= Self.valueByteCountMax, "the value is longer than a page")
     life.changeCount &+= 1
     var name = unsafe MDB_val(key)
     var data = unsafe MDB_val(value)
@@ -47,13 +47,14 @@ package struct WriteTransaction: ~Copyable {
     if result != 0 { throw environment.error(result, "write") }
   }
 
-  /// Room under the key, to be filled at once: it is valid until the next change of any key.
+  /// Reserves bytes under the key, to be filled at once: they are valid until the next change of
+  /// any key.
   ///
   /// LMDB: `mdb_put` with MDB_RESERVE.
   package func reserve(
     _ byteCount: Int, forKey key: UnsafeRawBufferPointer
   ) throws(StorageError) -> UnsafeMutableRawBufferPointer {
-    require((0...Self.valueByteCountMax).contains(byteCount), "a value longer than a page")
+    require((0...Self.valueByteCountMax).contains(byteCount), "the value is longer than a page")
     life.changeCount &+= 1
     var name = unsafe MDB_val(key)
     var room = unsafe MDB_val(mv_size: byteCount, mv_data: nil)
@@ -63,7 +64,7 @@ package struct WriteTransaction: ~Copyable {
     return unsafe UnsafeMutableRawBufferPointer(start: room.mv_data, count: byteCount)
   }
 
-  /// Removes the key; false if it was not there. LMDB: `mdb_del`.
+  /// Removes the key; false if it did not exist. LMDB: `mdb_del`.
   package func delete(_ key: UnsafeRawBufferPointer) throws(StorageError) -> Bool {
     life.changeCount &+= 1
     var name = unsafe MDB_val(key)
@@ -74,29 +75,28 @@ package struct WriteTransaction: ~Copyable {
   }
 }
 
-/// Whether a write transaction is still going on.
+/// Whether a write transaction is still live.
 final class WriteLife {
   var isOver = false
-  /// Keys that were put, made room for or removed.
+  /// The number of keys stored, reserved or removed.
   var changeCount = 0
 }
 
 extension Environment {
-  /// Begins, runs the body and commits, all on this thread; waits while another process or thread
-  /// writes. The commit has happened when this returns; `Environment` lists what an error says
-  /// about the file. A body that throws leaves the file as it was.
+  /// Begins a write, runs the body and commits, all on this thread; waits while another process or
+  /// thread writes. The commit is done when this returns; `Environment` lists what an error says
+  /// about the file. A body that throws leaves the file unchanged.
   ///
-  /// Traps when called inside a write of the same file on the same thread.
-  /// Errors: the body's, `.failed`, `.forked`, `.permissionDenied`, `.diskFull`, `.addressSpace`,
-  /// `.inputOutput`, `.outcomeUnknown`.
-  /// LMDB: `mdb_txn_begin`, `mdb_txn_commit`, `mdb_txn_abort`.
+  /// Traps when called inside a write of the same file on the same thread. Errors: the body's,
+  /// `.failed`, `.forked`, `.permissionDenied`, `.diskFull`, `.addressSpace`, `.inputOutput`,
+  /// `.outcomeUnknown`. LMDB: `mdb_txn_begin`, `mdb_txn_commit`, `mdb_txn_abort`.
   package func write<R>(
     _ body: (borrowing WriteTransaction) throws(StorageError) -> R
   ) throws(StorageError) -> R {
     try checkWritable()
     let me = UInt(tarn_thread_id())
     require(
-      writingThread.load(ordering: .relaxed) != me, "a write within a write on the same thread")
+      writingThread.load(ordering: .relaxed) != me, "the thread began a write inside a write")
     let (engine, transaction) = try beginWrite()
     defer { leave(keeping: nil, of: engine) }
     let raw = unsafe transaction.raw
@@ -107,7 +107,7 @@ extension Environment {
     do throws(StorageError) {
       answer = try body(
         WriteTransaction(environment: self, engine: engine, handle: transaction, life: life))
-      // As late as can be; there is nothing of the program's between this and the commit.
+      // As late as possible; no code of the program runs between this and the commit.
       try checkDescriptors(of: engine, "commit", onlyPages: options.durability == .none)
     } catch {
       life.isOver = true
@@ -123,7 +123,7 @@ extension Environment {
     return answer
   }
 
-  /// Waits until everything committed is on the disk. LMDB: `mdb_env_sync`.
+  /// Waits until all commits are synced to disk. LMDB: `mdb_env_sync`.
   package func sync() throws(StorageError) {
     try checkWritable()
     try checkDescriptors(of: firstEngine, "sync", onlyPages: true)
@@ -138,9 +138,9 @@ extension Environment {
     let latched = latchedCode.load(ordering: .acquiring)
     if latched != 0 {
       throw error(
-        .failed, "write", "an earlier failure closed this store for writing; open it anew")
+        .failed, "write", "an earlier failure closed this store for writing; open it again")
     }
-    if !isWritable { throw error(.permissionDenied, "write", "the process may only read the file") }
+    if !isWritable { throw error(.permissionDenied, "write", "the process cannot write the file") }
   }
 
   private func latch(_ code: StorageError.Code) {
@@ -162,8 +162,8 @@ extension Environment {
     }
   }
 
-  /// LMDB gives one number for several outcomes. It writes pages, syncs them, writes the header;
-  /// when the header failed it refuses every later begin, and that is how we know.
+  /// LMDB returns one number for several outcomes. It writes pages, syncs them, and writes the
+  /// header; if writing the header failed, it refuses every later begin, which this checks.
   private func commitFailed(_ result: Int32, _ engine: Engine) -> StorageError {
     var probe: OpaquePointer?
     let begun = unsafe mdb_txn_begin(engine.handle.raw, nil, UInt32(MDB_RDONLY), &probe)
@@ -172,10 +172,10 @@ extension Environment {
       latch(.outcomeUnknown)
       return error(
         .outcomeUnknown, "commit",
-        "the disk failed in the last step; opening the file anew shows whether it has the change"
+        "the disk failed in the last step; open the file again to see whether it has the change"
       )
     }
-    // A write cut short by a full disk is reported as an input/output error.
+    // LMDB reports a short write on a full disk as an input/output error.
     if result == ENOSPC || result == EDQUOT || (result == EIO && isDiskFull) {
       return error(.diskFull, "commit", "the disk is full; nothing was changed")
     }
@@ -190,22 +190,22 @@ extension Environment {
   }
 
   /// LMDB does not write pages that it freed in the same commit, so the file may end before its
-  /// last page. It is made whole, so that a short file at open means damage worth a look. Failing
-  /// here costs that look and nothing else.
+  /// last page. It is extended, so that a short file at open indicates damage. If this fails,
+  /// opening only does one unnecessary check.
   private func extendFile() {
     var info = unsafe MDB_envinfo()
     unsafe mdb_env_info(firstEngine.handle.raw, &info)
     let wanted = Int64(unsafe info.me_last_pgno + 1) * Int64(pageSize)
     if wanted <= Int64(knownByteCount.load(ordering: .relaxed)) { return }
     let facts = FileFacts.of(descriptor: descriptor)
-    // The program may have closed it, and use the number for a file of its own.
+    // The program may have closed it, and may use the number for its own file.
     guard let facts, facts.identity == dataIdentity else { return }
     var now = facts.byteCount
     if now < wanted && tarn_extend(descriptor, wanted) == 0 { now = wanted }
     knownByteCount.store(Int(now), ordering: .relaxed)
   }
 
-  /// As `bounded`, for values that may lie in pages which this transaction changed: those are in
+  /// Like `bounded`, for values that may be in pages that this transaction changed: those are in
   /// the process's own memory.
   func boundedOrOwn(
     _ found: MDB_val, by engine: Engine

@@ -1,11 +1,11 @@
 internal import Dispatch
 
-/// A commit that is made on the store's own thread, while its instance goes on.
+/// A commit on the store's own thread, while its instance continues.
 ///
-/// The whole of LMDB's transaction runs there, as any other does: pages first, their sync, then the
-/// header. Nothing weaker would do. A commit without its own sync may be torn by a power cut, and
-/// would take the one before with it. So nobody sees it before it is on the disk, but for its own
-/// instance, which goes on to look through the write.
+/// The whole LMDB transaction runs there, in the usual order: pages, their sync, then the header. A
+/// weaker order would not do: a commit without its own sync may be torn by a power cut, and would
+/// destroy the one before as well. So the commit is visible only when it is durable, except in its
+/// own instance, which continues to read through the write.
 ///
 /// Threading: any thread.
 package final class BackgroundCommit: Sendable {
@@ -24,10 +24,10 @@ package final class BackgroundCommit: Sendable {
     state = Lock(State(token: token, outcome: nil))
   }
 
-  /// How it ended; nil while it is on its way.
+  /// Its outcome; nil until it has ended.
   package var outcome: Outcome? { state.withLock { $0.outcome } }
 
-  /// Waits for the disk.
+  /// Waits until the commit is durable.
   package func wait() -> Outcome {
     while true {
       if let outcome { return outcome }
@@ -38,7 +38,7 @@ package final class BackgroundCommit: Sendable {
 
   func waitUntilFilled() { filled.wait() }
 
-  /// The gate is free when this returns.
+  /// The write lock is released when this returns.
   ///
   /// - Parameter decided: called before that, with whether it was committed.
   func run(_ store: Store, _ session: WriteSession, decided: (Bool) -> Void) {
@@ -55,20 +55,20 @@ package final class BackgroundCommit: Sendable {
     }
     token.take()?.release()
     state.withLock { $0.outcome = outcome }
-    // For one that failed before.
+    // In case the commit failed before it was filled.
     filled.signal()
     done.signal()
   }
 }
 
 extension Store {
-  /// Commits a write on the store's own thread. It returns as soon as everything of the write was
-  /// handed over and the session may be read again, which takes as long as the commit takes without
-  /// the disk. Nobody may change the session any more.
+  /// Commits a write on the store's own thread. It returns as soon as the write was passed to LMDB
+  /// and the session may be read again, which takes as long as a commit that is not synced. The
+  /// session must not be changed afterwards.
   ///
-  /// `decided` is called, on that thread, as soon as it is known whether it was committed. Then the
-  /// gate is released and others are told when the commit is on the disk, or has failed; then
-  /// `whenDone` is called, on that thread.
+  /// `decided` is called on that thread as soon as the outcome is known. When the commit is durable
+  /// or has failed, the write lock is released and others are notified; then `whenDone` is called
+  /// on that thread.
   package func commitInBackground(
     _ session: WriteSession, _ token: consuming GateToken,
     decided: @escaping @Sendable (Bool) -> Void = { _ in },

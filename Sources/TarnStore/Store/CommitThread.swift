@@ -1,9 +1,9 @@
 internal import CTarn
 
-/// Runs the commits that nobody waits for, in the order in which they come, on a thread of its own:
-/// no pool has to give one of its threads to the disk.
+/// Runs background commits in order of arrival, on its own thread, so that no thread of a pool
+/// blocks in a sync.
 ///
-/// The thread starts with the first commit and ends when none has come for a second.
+/// The thread starts with the first commit and ends after a second without one.
 ///
 /// Threading: any thread.
 final class CommitThread: Sendable {
@@ -15,7 +15,7 @@ final class CommitThread: Sendable {
   }
 
   private let state = Lock(State())
-  /// Raised with each job; what the thread sleeps on.
+  /// Incremented with each job; the thread sleeps on it.
   private let bell: Bell
 
   init() { bell = Bell() }
@@ -27,7 +27,7 @@ final class CommitThread: Sendable {
       return !state.hasThread
     }
     if needsThread {
-      // Without a thread the caller makes the commit, and waits for the disk.
+      // Without a thread the caller makes the commit, and waits for the sync.
       if !BackgroundThread.start("tarn-commit", { [self] in drain() }) { drain(lingering: false) }
     } else {
       bell.ring()
@@ -56,7 +56,7 @@ final class CommitThread: Sendable {
 
 /// A word to sleep on.
 @safe private final class Bell: @unchecked Sendable {
-  // because: the word is only touched by atomics, and freed with this.
+  // because: the word is accessed only by atomics, and freed with this object.
   private let word: UnsafeMutableRawPointer
 
   init() {

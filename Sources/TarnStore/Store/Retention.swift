@@ -1,28 +1,28 @@
-/// When which change records may go.
+/// Decides which change records can be removed.
 ///
-/// A record leads from the version before it to its own. Somebody who shows a version needs all
-/// later records, and holds the version by a read transaction whose id is at most that of the
-/// commit that made it. So the records of transactions up to the oldest reader's are needed by
-/// nobody. The list of readers is looked at once in a while, not at each commit; readers that
-/// died are cleared from it when the oldest one has not moved for a second.
+/// A record leads from the version before it to its own. An instance at a version needs all later
+/// records, and pins the version with a read transaction whose id is at most that of the version's
+/// commit. So the records of transactions up to the oldest reader's are no longer needed. The
+/// reader table is checked from time to time, not at each commit; dead readers are cleared from it
+/// when the oldest one has not moved for a second.
 struct Retention {
   private static let lookEvery = Duration.milliseconds(10)
   private static let suspectAfter = Duration.seconds(1)
 
   private var lastLook: ContinuousClock.Instant?
   private var oldest: UInt64 = 0
-  /// Found by the last look, and not used yet.
+  /// Whether the result of the last check was not yet used.
   private var isNews = false
   private var oldestSince: ContinuousClock.Instant?
 
-  /// The LMDB transaction id up to which records can be removed, nil if nobody has looked since the
-  /// last call. What was found earlier holds: readers begin at newer transactions only.
+  /// The LMDB transaction id up to which records can be removed; nil without a check since the last
+  /// call. An older result stays valid: readers begin only at newer transactions.
   mutating func takeOldestNeeded() -> UInt64? {
     defer { isNews = false }
     return isNews ? oldest : nil
   }
 
-  /// Looks who reads, if the last look is long enough ago.
+  /// Checks the readers, if the last check is long enough ago.
   mutating func look(at environment: Environment) {
     let now = ContinuousClock.now
     if let lastLook, lastLook.duration(to: now) < Self.lookEvery { return }

@@ -1,6 +1,6 @@
 extension Store {
-  /// Takes the gate, waiting for it as long as that takes. Whoever shows the newest snapshot then
-  /// shows what it is to write on: a commit that its dead writer left hidden is published first.
+  /// Takes the write lock, waiting up to the timeout. The newest snapshot then is the state to
+  /// write on: a commit that a dead writer left hidden is published first.
   ///
   /// Errors: `.busy` after the timeout, `.forked`.
   package func acquireGate(
@@ -11,8 +11,9 @@ extension Store {
     return token
   }
 
-  /// Takes the gate for somebody who may not wait here, if it is free and it is his turn. If not,
-  /// he stands in line and `wake` is called, on another thread, when it is worth to try again.
+  /// Takes the write lock for a caller that must not block, if the lock is free and the caller is
+  /// first. If not, the caller joins the queue, and `wake` is called on another thread when it is
+  /// worth trying again.
   ///
   /// Errors: `.forked`.
   package func claimGate(
@@ -23,8 +24,8 @@ extension Store {
     return token
   }
 
-  /// Takes the gate as `acquireGate` does, for an instance that stands in line: it goes ahead with
-  /// the turn that it has there.
+  /// Takes the write lock like `acquireGate`, for an instance in the queue: it uses its position
+  /// there.
   package func acquireGate(
     insteadOf waiter: GateLine.WaiterID, timeout: Duration? = nil
   ) throws(StorageError) -> GateToken {
@@ -36,11 +37,11 @@ extension Store {
     return token
   }
 
-  /// A transaction that shows the newest commit, also one whose writer died before LMDB told new
-  /// readers of it.
+  /// A transaction on the newest commit, even if its writer died before LMDB announced it to new
+  /// readers.
   func beginReadOfNewest() throws(StorageError) -> ReadTransaction {
     let transaction = try environment.beginRead()
-    // A live writer is on its way between the two for a moment of each commit.
+    // A live writer is briefly between the two steps at each commit.
     guard environment.mayHideCommit(from: transaction), gate.holder == nil else {
       return transaction
     }

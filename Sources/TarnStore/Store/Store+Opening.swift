@@ -1,9 +1,9 @@
 internal import Glibc
 
-/// Opening a file: the content that a new one begins with, and the classes that it lacks.
+/// Opening a file: the first content of a new one, and adding missing classes.
 ///
-/// The classes are a commit of their own, under the gate. It does not raise the version: nobody's
-/// data changes. The schema's epoch in the head record tells everybody else.
+/// The classes are added in a separate commit, under the write lock. It keeps the version, because
+/// no object changes. The schema epoch in the head record informs other instances.
 extension Store {
   static func open(_ location: StoreLocation, _ options: Options) throws(StorageError) -> (
     Store, isExtended: Bool
@@ -16,7 +16,7 @@ extension Store {
     if options.isReadOnly, case .memory = location {
       throw StorageError(
         .notAStore, operation: "open", path: location.description,
-        detail: "there is no store in memory of that name yet")
+        detail: "there is no in-memory store with that name yet")
     }
     let durability: UInt8 = options.isDurable ? 0 : 1
     let environment = try Environment.open(location, options: environmentOptions) {
@@ -34,7 +34,7 @@ extension Store {
     }
   }
 
-  /// Nothing holds the environment if this fails.
+  /// On failure nothing retains the environment.
   private static func open(
     _ environment: Environment, _ options: Options
   ) throws(StorageError) -> (Store, isExtended: Bool) {
@@ -57,7 +57,7 @@ extension Store {
     return (store, isExtended)
   }
 
-  /// What the log says of a file that was opened.
+  /// The log messages about a file that was opened.
   var openingNews: [(StoreLog.Level, String)] {
     get throws(StorageError) {
       let snapshot = try newestSnapshot()
@@ -99,12 +99,12 @@ extension Store {
     if try HeadRecord.find(in: transaction) == nil { throw HeadRecord.missing(path) }
   }
 
-  /// Adds what the classes of an opener have and the file lacks. Does nothing if a migration has
-  /// to come first, which is the opener's work.
+  /// Adds the opener's classes and properties that the file lacks. Does nothing if a migration is
+  /// needed first, which the opener runs.
   ///
   /// - Returns: true if something was added.
-  /// - Throws: `.schemaMismatch` naming every difference that adding cannot mend; `.olderProgram`
-  ///   for a version less than the file's.
+  /// - Throws: `.schemaMismatch` with every difference that needs more than an addition;
+  ///   `.olderProgram` for a version below the file's.
   func adopt(_ options: Options) throws(StorageError) -> Bool {
     let snapshot = try newestSnapshot()
     try checkDurability(snapshot.head, options)
@@ -133,7 +133,8 @@ extension Store {
     return true
   }
 
-  /// True if the opener's version is higher than that of the file, which has classes already.
+  /// True if the opener's schema version is higher than that of the file, which has classes
+  /// already.
   ///
   /// - Throws: `.olderProgram` if it is lower.
   package func needsMigration(_ options: Options) throws(StorageError) -> Bool {
@@ -153,10 +154,10 @@ extension Store {
     return version > last && !snapshot.schema.schema.classes.isEmpty
   }
 
-  /// One process that does not sync its commits endangers those of all others: the file says what
-  /// its commits wait for, since it was created. To wait for more than that harms nobody.
+  /// A process that does not sync its commits endangers those of all others: the file records since
+  /// its creation how durable commits are. More durability does no harm.
   ///
-  /// - Throws: `.invalidInput` for an opener who would wait for less.
+  /// - Throws: `.invalidInput` for an opener with less.
   private func checkDurability(
     _ head: HeadRecord, _ options: Options
   ) throws(StorageError) {
@@ -164,12 +165,12 @@ extension Store {
     throw StorageError(
       .invalidInput, operation: "open", path: path,
       detail: "the file was created with durability .full and cannot be opened with .relaxed:"
-        + " commits that are not synced could destroy those of everybody else")
+        + " commits that are not synced could destroy those of other processes")
   }
 
-  /// The caller holds the gate. Somebody else may have added the classes while it waited.
+  /// The caller has the write lock. Another process may have added the classes while it waited.
   ///
-  /// - Returns: the version that it has made, where objects got values.
+  /// - Returns: the version that it has made, if objects were given values.
   private func extend(_ options: Options) throws(StorageError) -> Version? {
     let reader = try SnapshotReader(newestSnapshot())
     if try needsMigration(options, reader.snapshot) { return nil }
@@ -203,12 +204,12 @@ extension Store {
     return nil
   }
 
-  /// - Throws: `.notUnique` if objects of the file are against a rule that the program adds.
+  /// - Throws: `.notUnique` if objects of the file violate a rule that the program adds.
   private func entries(
     of rules: [(ClassID, Int)], _ rows: WriteSession
   ) throws(StorageError) -> [UniqueEntries] {
     try telling(
-      "open", "a unique rule of the program cannot be added: ", "The file is as it was."
+      "open", "a unique rule of the program cannot be added: ", "The file is unchanged."
     ) { () throws(StorageError) in
       var entries: [UniqueEntries] = []
       for (id, number) in rules {

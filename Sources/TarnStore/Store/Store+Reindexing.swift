@@ -1,20 +1,20 @@
 /// The result of rebuilding indexes.
 package struct Reindexing: Sendable {
-  /// Entries in the indexes that were made.
+  /// The number of entries in the rebuilt indexes.
   package fileprivate(set) var entries = 0
-  /// Sentences about objects that have the same under a unique rule, or the same primary key. If
-  /// there are any, nothing was written.
+  /// Sentences about objects that violate a unique rule, or have the same primary key. If there are
+  /// any, nothing was written.
   package fileprivate(set) var doubles: [String] = []
 }
 
 extension Store {
-  /// As many entries are collected before they are put, at some forty bytes each and the bytes of
-  /// their values, 128 at most.
+  /// How many entries are collected before they are written, at some forty bytes each plus the
+  /// bytes of their values, 128 at most.
   private static let batch = 1 << 20
 
-  /// Rebuilds indexes from the rows, in one commit. The caller holds the gate.
+  /// Rebuilds indexes from the rows, in one commit. The caller has the write lock.
   ///
-  /// Neither a version nor a change record is made: no object changed, so observers are not
+  /// This makes neither a version nor a change record: no object changed, so observers are not
   /// called. Readers of an older state keep using the indexes of that state.
   ///
   /// - Throws: nothing was written, unless the code is `.outcomeUnknown`.

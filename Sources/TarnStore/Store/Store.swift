@@ -1,20 +1,20 @@
-/// One file in one process: its LMDB environment, its signal file, its gate, and the newest
+/// One file in one process: its LMDB environment, its signal file, its write lock, and the newest
 /// snapshot, shared by all instances of the process.
 ///
-/// Threading: any thread may use a store. What belongs to one instance (readers, write sessions)
-/// belongs to its thread.
+/// Threading: any thread may use a store. The readers and write sessions of an instance are
+/// confined to its thread.
 package final class Store: Sendable {
   /// How to open a file.
   package struct Options: Sendable {
     package var isReadOnly = false
     package var isDurable = true
     package var classes: [ClassDefinition] = []
-    /// The number of the program's model; nil for tools, which take a file as it is.
+    /// The program's schema version; nil for tools, which take a file as it is.
     package var schemaVersion: UInt64?
-    /// False to leave the classes alone: nothing is added, nothing compared.
+    /// False to leave the classes alone: nothing is added or compared.
     package var adoptsClasses = true
-    /// Whether all pages are walked before anything is read from them: for tools, which are there
-    /// to find damage and must not die of it. Costs time for each page of the file.
+    /// Whether all pages are walked before anything is read from them: for tools, which look for
+    /// damage and must survive it. Costs time for each page of the file.
     package var verifiesPages = false
     /// How long opening waits for other processes that open the same file.
     package var deadline = Deadline(after: .seconds(10))
@@ -23,16 +23,16 @@ package final class Store: Sendable {
   }
 
   private struct State {
-    /// The snapshot begun last, while somebody holds it.
+    /// The newest snapshot, while it is retained.
     weak var newest: Snapshot?
     var schema: SchemaView?
     var retention = Retention()
-    /// What openers asked for last that the schema of an epoch has.
+    /// The last openers' classes that the schema of an epoch has.
     var adopted: [Adopted] = []
     var loss: StorageError?
   }
 
-  /// Classes, with the version of their model, that the schema of an epoch has.
+  /// Classes, with their schema version, that the schema of an epoch has.
   private struct Adopted {
     var epoch: UInt64
     var schemaVersion: UInt64?
@@ -44,17 +44,17 @@ package final class Store: Sendable {
   package let environment: Environment
   package let signal: SignalFile
   let listeners = StoreListeners()
-  /// Those in this process who wait for the gate without a thread of their own.
+  /// This process's waiters for the write lock that do not block a thread.
   package let line: GateLine
-  /// Where commits are made that nobody waits for.
+  /// Makes the background commits.
   let commitThread = CommitThread()
   private let state = Lock(State())
 
-  /// A copy of a file that this process can read and not lock. It does not follow the file's
-  /// commits.
+  /// Whether it is a copy of a file that this process can read but not lock. It does not follow the
+  /// file's commits.
   package var isPrivateCopy: Bool { environment.kind == .copied }
 
-  /// The error that observers of a private copy get; nil for any other store.
+  /// The error for observers of a private copy; nil for any other store.
   package var refusalToFollow: StorageError? {
     environment.copyCause.map {
       StorageError(
@@ -73,7 +73,7 @@ package final class Store: Sendable {
     line = GateLine(signal.gate)
   }
 
-  /// True if a commit waits for the disk.
+  /// Whether a commit waits until it is synced.
   package var isDurable: Bool { environment.options.durability == .strict }
 
   deinit {
@@ -82,15 +82,15 @@ package final class Store: Sendable {
     StoreLog.shared.write(.detail, "closed \(path)")
   }
 
-  /// One at a time writes the file, over all processes.
+  /// The write lock: one writer at a time across all processes.
   package var gate: WriteGate { signal.gate }
 
   // MARK: - Snapshots
 
-  /// The newest committed state. Shares the snapshot with others who hold the same one.
+  /// The newest committed state. Shares an existing snapshot of that state.
   ///
-  /// LMDB may read its header pages while a writer is at one of them, and then sees a tree that is
-  /// not there: what looks damaged at first is begun once more before anybody is told.
+  /// While a writer writes one of LMDB's header pages, LMDB may read a tree that does not exist: on
+  /// damage, the read is begun again before the error is reported.
   package func newestSnapshot() throws(StorageError) -> Snapshot {
     do throws(StorageError) {
       return try beginSnapshot()
@@ -109,7 +109,7 @@ package final class Store: Sendable {
     }
     let transaction = try beginReadOfNewest()
     let head = try HeadRecord.read(from: transaction)
-    // Rebuilt indexes are in the same version, but in another transaction.
+    // Rebuilding indexes keeps the version, but is another transaction.
     if let known = state.withLock({ $0.newest }), known.head == head,
       known.transaction.transactionID == transaction.transactionID
     {
@@ -122,11 +122,11 @@ package final class Store: Sendable {
     return snapshot
   }
 
-  /// The version that the shared counter says is the newest; may lag behind the file by the
-  /// moments between a commit and its announcement.
+  /// The newest version by the shared counter; it may lag behind the file by the moments between a
+  /// commit and its announcement.
   package var newestKnownVersion: Version { Version(signal.version) }
 
-  /// The version in the file's head, nil if it cannot be read now.
+  /// The version in the file's head record, nil if it cannot be read now.
   package func probeHead() -> Version? {
     guard (try? environment.checkLength("follow")) != nil,
       let transaction = try? beginReadOfNewest()
@@ -146,8 +146,8 @@ package final class Store: Sendable {
     return view
   }
 
-  /// True if the schema that the snapshot shows has all that an opener wants, as was found before.
-  /// Cheap for who comes again with the very same array, however long it is.
+  /// True if the snapshot's schema is known to have all that an opener wants. Cheap for a caller
+  /// that passes the very same array again, however long it is.
   func hasAdopted(_ options: Options, _ snapshot: Snapshot) -> Bool {
     state.withLock { state in
       state.adopted.contains {
@@ -167,7 +167,7 @@ package final class Store: Sendable {
     }
   }
 
-  /// True if the change records up to there are more, or larger ones, than that.
+  /// True if the change records up to there exceed that number or size.
   package func isMuch(
     after version: Version, upTo snapshot: Snapshot, commits: Int, bytes: Int
   ) throws(StorageError) -> Bool {
@@ -176,11 +176,11 @@ package final class Store: Sendable {
       after: version, upTo: snapshot.version, most: bytes, in: snapshot.transaction) > bytes
   }
 
-  /// Why the store cannot be followed any more, once `isLost` has found it so.
+  /// Why the store can no longer be followed, once `isLost` has returned true.
   package var loss: StorageError? { state.withLock { $0.loss } }
 
-  /// Looks whether the files at the paths are still those that were opened. If they are not, no
-  /// process can commit to these, and nothing will ever change here.
+  /// Checks whether the files at the paths are still those that were opened. If not, no process can
+  /// commit to these files, and they never change again.
   package func isLost() -> Bool {
     if loss != nil { return true }
     do throws(StorageError) {
@@ -195,11 +195,11 @@ package final class Store: Sendable {
 
   // MARK: - Committing
 
-  /// Commits a write. The caller holds the gate.
+  /// Commits a write. The caller has the write lock.
   ///
-  /// - Parameter whenFilled: called on this thread when all of the write is in LMDB's hands, before
-  ///   any of it goes to the disk: from there on the session may be read, on another thread too.
-  /// - Returns: the state that shows exactly this commit, and what it changed.
+  /// - Parameter whenFilled: called on this thread when the whole write was passed to LMDB, before
+  ///   any of it is written to disk: from then on the session may be read, also on another thread.
+  /// - Returns: the state of exactly this commit, and its changes.
   /// - Throws: nothing was written, unless the code is `.outcomeUnknown`.
   package func commit(
     _ session: WriteSession, whenFilled: () -> Void = {}
@@ -246,7 +246,8 @@ package final class Store: Sendable {
     return (snapshot, changes)
   }
 
-  /// Says where two objects were found to break a rule, and what becomes of that.
+  /// Adds to an error about two objects that violate a rule where and with which outcome it
+  /// occurred.
   func telling<R>(
     _ operation: String, _ start: String, _ end: String, _ body: () throws(StorageError) -> R
   ) throws(StorageError) -> R {
@@ -259,35 +260,35 @@ package final class Store: Sendable {
     }
   }
 
-  /// From here on the commit is in the file, so that no failure may say that nothing was written.
+  /// From here on the commit is in the file, so an error must not say that nothing was written.
   private func snapshotAfterCommit() throws(StorageError) -> Snapshot {
     do throws(StorageError) {
       return try newestSnapshot()
     } catch {
       throw StorageError(
         .outcomeUnknown, operation: "commit", path: path,
-        detail: "the commit is in the file, but this process cannot show it: \(error.detail)")
+        detail: "the commit is in the file, but this process cannot read it: \(error.detail)")
     }
   }
 
   func conflict(_ found: HeadRecord) -> StorageError {
     StorageError(
       .conflict, operation: "commit", path: path,
-      detail: "another writer committed version \(found.version.rawValue) meanwhile, past this "
-        + "one's gate. Nothing was written; repeat the write.")
+      detail: "another writer committed version \(found.version.rawValue) although this one holds "
+        + "the write lock. Nothing was written; repeat the write.")
   }
 
-  /// Makes a commit known: others see the counter, the next writer gets the gate, watchers wake.
+  /// Announces a commit: raises the counter, releases the write lock, wakes watchers.
   package func announce(_ version: Version, _ token: consuming GateToken) {
     signal.raise(to: version.rawValue)
     FaultPoint.hit("commit.counted")
     token.release()
     FaultPoint.hit("commit.released")
-    // Those in this process are told directly; the write costs a tenth of a small commit.
+    // This process is notified directly; the write costs a tenth of a small commit.
     if signal.mayHaveWatchersElsewhere { signal.wake() }
     listeners.tell()
     FaultPoint.hit("commit.woken")
-    // For the next commit, now that nobody waits.
+    // For the next commit; now no writer waits for it.
     state.withLock { $0.retention.look(at: environment) }
   }
 
@@ -296,7 +297,7 @@ package final class Store: Sendable {
     try ChangeLog.prune(through: oldest, in: transaction)
   }
 
-  /// How many different states of the file are held by somebody.
+  /// How many different states of the file are pinned.
   package func activeVersionCount() -> Int {
     Set(environment.readers().map(\.transactionID)).count
   }

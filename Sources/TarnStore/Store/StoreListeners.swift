@@ -1,6 +1,6 @@
-/// Who in this process wants to hear of commits: instances on schedulers that have turns. Commits
-/// of this process are told directly; those of others come through the watcher's thread, which is
-/// asked for only while somebody needs it.
+/// This process's listeners for commits: instances on schedulers that have turns. Commits of this
+/// process are reported directly; those of others come through the watcher's thread, which runs
+/// only while a listener needs it.
 final class StoreListeners: Sendable {
   private struct State {
     var lastID = 0
@@ -28,9 +28,9 @@ final class StoreListeners: Sendable {
     ended?.cancel()
   }
 
-  /// Tells a listener of other processes' commits too; `register` starts that for the store.
+  /// Also notifies a listener of other processes' commits; `register` starts that for the store.
   ///
-  /// Errors: those of `register`; then it is called for this process's commits only.
+  /// Errors: those of `register`; the listener is then called only for this process's commits.
   func watch(
     _ id: Int, _ register: () throws(StorageError) -> SignalRegistration
   ) throws(StorageError) {
@@ -63,7 +63,7 @@ final class StoreListeners: Sendable {
   }
 }
 
-/// A listener's registration; ends with `end()` or when it is let go of.
+/// A listener's registration; ends with `end()` or when it is released.
 package final class StoreRegistration: Sendable {
   private let store: Store
   private let id: Int
@@ -80,20 +80,20 @@ package final class StoreRegistration: Sendable {
 extension Store {
   /// Calls `onChange`, on any thread, whenever there may be a newer version.
   ///
-  /// - Parameter usesWatcher: false for a caller that looks after other processes' commits itself
-  ///   (through a wait descriptor) and wants to hear only of this process's.
+  /// - Parameter usesWatcher: false for a caller that watches other processes' commits itself
+  ///   (through a wait descriptor) and needs only this process's.
   ///
   /// Errors: `.limitExceeded` if the process has no thread or descriptor left for its watcher.
   package func follow(
     usesWatcher: Bool, _ onChange: @escaping @Sendable () -> Void
   ) throws(StorageError) -> StoreRegistration {
     let id = listeners.add(onChange)
-    // Ends it if what follows fails.
+    // Ends the registration if the following fails.
     let registration = StoreRegistration(self, id)
-    // Others cannot commit to what only this process has.
+    // No other process can commit to a store that only this process has.
     if usesWatcher, isShared {
       try listeners.watch(id) { () throws(StorageError) in
-        // Weak: a store that is followed by the watcher alone shall close.
+        // Weak: a store that only the watcher follows must be able to close.
         try SignalWatcher.shared.add(signal, seen: signal.version) { [weak self] in
           self?.probeHead()?.rawValue
         } isGone: { [weak self] in

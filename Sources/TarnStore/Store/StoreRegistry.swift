@@ -1,5 +1,5 @@
-/// The stores that this process has open: one for each file, however many paths lead to it, and
-/// one for each name in memory.
+/// The open stores of this process: one for each file, however many paths lead to it, and one for
+/// each in-memory name.
 package enum StoreRegistry {
   private struct WeakStore {
     weak var store: Store?
@@ -9,7 +9,7 @@ package enum StoreRegistry {
     case file(FileIdentity)
     case memory(String)
 
-    /// Nil for a file that is not there.
+    /// Nil for a file that does not exist.
     init?(_ location: StoreLocation) {
       switch location {
       case .memory(let name): self = .memory(name)
@@ -22,8 +22,8 @@ package enum StoreRegistry {
 
   private struct Stores {
     private var stores: [Key: WeakStore] = [:]
-    /// Those that are closed by now are forgotten together, so that adding one costs the same
-    /// however many are open.
+    /// Closed stores are removed in batches, so that adding one costs the same however many are
+    /// open.
     private var sweepsAt = 16
 
     subscript(key: Key) -> Store? { stores[key]?.store }
@@ -37,10 +37,10 @@ package enum StoreRegistry {
   }
 
   private static let stores = Lock(Stores())
-  /// Opening is rare and touches several files; one at a time keeps it simple to reason about.
+  /// Opening is rare and uses several files; one at a time keeps it simple.
   private static let opening = Lock<Void>(())
 
-  /// Opens a file, or gives the store that has it open already, with the classes added.
+  /// Opens a file and adds the classes, or returns the store that has it open already.
   package static func open(
     _ path: String, _ options: Store.Options
   ) throws(StorageError) -> Store {
@@ -64,7 +64,7 @@ package enum StoreRegistry {
     return store
   }
 
-  /// - Returns: the store, and what is to be logged outside of the lock.
+  /// - Returns: the store, and the messages to log outside of the lock.
   private static func openLocked(
     _ location: StoreLocation, _ options: Store.Options
   ) throws(StorageError) -> (Store, [(StoreLog.Level, String)]) {
@@ -83,8 +83,8 @@ package enum StoreRegistry {
     return (store, try store.openingNews + (isExtended ? [(.info, store.extensionNews)] : []))
   }
 
-  /// The store that this process has open there. In a forked child the parent's stores are dead; it
-  /// opens its own.
+  /// The store that this process has open there. In a forked child the parent's stores are
+  /// unusable; it opens its own.
   package static func store(at location: StoreLocation) -> Store? {
     guard let key = Key(location), let known = stores.withLock({ $0[key] }) else {
       return nil
@@ -92,10 +92,10 @@ package enum StoreRegistry {
     return known.environment.isForked ? nil : known
   }
 
-  /// Removes a file with its companions, unless somebody uses it or it belongs to a newer program.
+  /// Removes a file with its companions, unless it is in use or belongs to a newer program.
   ///
-  /// - Parameter version: the schema version of the program that wants the file to be gone; nil if
-  ///   it has none.
+  /// - Parameter version: the schema version of the program that removes the file; nil if it has
+  ///   none.
   /// - Throws: `.alreadyOpen` if this process or another has it open; `.olderProgram` if the file
   ///   has a higher version by now.
   package static func removeUnused(
@@ -116,7 +116,7 @@ package enum StoreRegistry {
       if let cause = store.environment.copyCause {
         throw StorageError(
           cause.code, operation: "delete", path: path,
-          detail: "without a lock on the file, this process cannot tell whether others have it "
+          detail: "without a lock on the file, this process cannot know whether others have it "
             + "open: \(cause.detail)")
       }
       let others = store.signal.processes().count - 1
@@ -130,7 +130,7 @@ package enum StoreRegistry {
     }
   }
 
-  /// True if this process has the store open.
+  /// Whether this process has the store open.
   package static func isOpen(_ location: StoreLocation) -> Bool {
     guard let key = Key(location) else { return false }
     return stores.withLock { $0[key] != nil }

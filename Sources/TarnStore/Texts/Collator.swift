@@ -1,17 +1,16 @@
 internal import CTarn
 
-/// How text is put in order.
+/// The order of strings.
 package enum Collation: Hashable, Sendable {
   /// Byte by byte, as UTF-8.
   case bytes
-  /// The same after that is taken out which does not count.
+  /// By bytes after removing what the options ignore.
   case ignoring(StringOptions)
-  /// As in a language, by the rules of ICU.
+  /// By the rules of a language, from ICU.
   case localized(String, ignoring: StringOptions, isNumeric: Bool)
 }
 
-/// Gives texts keys that order byte by byte as the texts do under a collation. Any thread may use
-/// it.
+/// Creates sort keys whose bytes compare like the strings under a collation. Any thread may use it.
 final class Collator: Hashable, Sendable {
   private let collation: Collation
   private let rules: CollationRules?
@@ -30,7 +29,7 @@ final class Collator: Hashable, Sendable {
   static func == (a: Collator, b: Collator) -> Bool { a.collation == b.collation }
   func hash(into hasher: inout Hasher) { hasher.combine(collation) }
 
-  /// The key of a text in UTF-8.
+  /// The key of a UTF-8 string.
   func key(of bytes: UnsafeRawBufferPointer) -> [UInt8] {
     switch collation {
     case .bytes: unsafe [UInt8](bytes)
@@ -41,8 +40,8 @@ final class Collator: Hashable, Sendable {
   }
 }
 
-/// The rules of a language.
-// because: ICU's collators may be asked by several threads at once as long as nobody changes them.
+/// The rules of a language. because: several threads may use an ICU collator at once as long as it
+/// is not changed.
 @safe private final class CollationRules: @unchecked Sendable {
   private let rules: OpaquePointer
 
@@ -51,7 +50,7 @@ final class Collator: Hashable, Sendable {
       locale, ignored.contains(.caseInsensitive), ignored.contains(.diacriticInsensitive), isNumeric
     )
     guard let found = unsafe found else {
-      trap("There are no rules to sort text by. Is the data of libicu installed?")
+      trap("There are no rules to sort strings by. Is the data of libicu installed?")
     }
     unsafe rules = found
   }
@@ -61,7 +60,7 @@ final class Collator: Hashable, Sendable {
   func key(of text: String) -> [UInt8] {
     let units = Array(text.utf16)
     let length = Int32(clamping: units.count)
-    // Most keys have about as many bytes as the text has letters in three levels.
+    // Most keys have about as many bytes as the string has letters on three levels.
     var capacity = 3 * units.count + 32
     while true {
       var needed = 0
@@ -69,7 +68,7 @@ final class Collator: Hashable, Sendable {
         needed = Int(
           unsafe tarn_collator_key(
             rules, units, length, key.baseAddress, Int32(clamping: key.count)))
-        // Without the zero behind it.
+        // Without the terminating zero.
         count = needed <= key.count ? max(0, needed - 1) : 0
       }
       if needed <= capacity { return key }

@@ -3,13 +3,13 @@ extension TextPattern {
     UInt8(ascii: "*"), UInt8(ascii: "?"), UInt8(ascii: "\\")
   )
 
-  /// Whether all of the text fits the pattern: `*` stands for any text, also for none, `?` for one
-  /// character (a Unicode scalar), and what is behind a backslash for itself.
+  /// Whether the whole string matches the pattern: `*` matches any string, also an empty one, `?`
+  /// one character (a Unicode scalar), and a backslash makes the next character literal.
   ///
-  /// Only the last `*` is ever tried again, so the time is at most the product of the lengths.
+  /// Only the last `*` is ever retried, so the time is at most the product of the lengths.
   static func isLike(_ text: UnsafeRawBufferPointer, _ pattern: UnsafeRawBufferPointer) -> Bool {
     var (position, wanted) = (0, 0)
-    /// Behind the last `*`, and where the text goes on if that stands for what it did so far.
+    /// After the last `*`, and where the string continues if `*` matches what it did so far.
     var retry: (wanted: Int, position: Int)?
     while position < text.count {
       if wanted < pattern.count {
@@ -40,14 +40,14 @@ extension TextPattern {
     return wanted == pattern.count
   }
 
-  /// Where the character behind the one at a position begins.
+  /// The start of the character after the one at a position.
   private static func next(_ position: Int, in text: UnsafeRawBufferPointer) -> Int {
     var next = position + 1
     while next < text.count, unsafe text[next] & 0xc0 == 0x80 { next += 1 }
     return next
   }
 
-  /// What every text begins with that fits the pattern.
+  /// The literal prefix of every matching string.
   static func literalPrefix(ofPattern pattern: [UInt8]) -> [UInt8] {
     var prefix: [UInt8] = []
     var position = 0

@@ -1,15 +1,14 @@
 internal import Foundation
 
-/// A condition on a string's or data's bytes, prepared once.
+/// A condition on the bytes of a string or data, prepared once.
 final class TextPattern: Hashable, Sendable {
-  /// How values compare with it: as one that is not `notEqual`, and `in` for those that are equal to
-  /// one of several.
+  /// How values compare with the operand; never `notEqual`. `in`: equal to one of several.
   let op: ComparisonOperator
-  /// What is compared with, folded if something does not count; empty for `in`.
+  /// The operand, folded if options ignore something; empty for `in`.
   let needle: [UInt8]
   /// For `in`, ascending.
   let needles: [[UInt8]]
-  /// What does not count.
+  /// What is ignored.
   let options: StringOptions
 
   init(_ op: ComparisonOperator, _ needle: [UInt8], _ options: StringOptions = []) {
@@ -42,7 +41,7 @@ final class TextPattern: Hashable, Sendable {
 
   /// Whether a value of that many bytes can match at all; saves fetching a long one.
   func mayMatch(length: Int) -> Bool {
-    // Folded text may be shorter or longer in bytes.
+    // Folded strings may be shorter or longer in bytes.
     if !options.isEmpty { return true }
     switch op {
     case .equal: return length == needle.count
@@ -144,7 +143,7 @@ extension ComparisonOperator {
 // MARK: - Case and diacritics
 
 extension TextPattern {
-  /// Without what does not count: texts that differ only in that become the same.
+  /// Removes what is ignored: strings that differ only in that become equal.
   static func folded(_ bytes: [UInt8], _ options: StringOptions) -> [UInt8] {
     if options.isEmpty { return bytes }
     return unsafe bytes.withUnsafeBytes { bytes in
@@ -152,7 +151,7 @@ extension TextPattern {
     }
   }
 
-  /// ASCII is folded here, which is quick; other text by Foundation.
+  /// ASCII is folded here, which is fast; other text by Foundation.
   static func withFolded<R>(
     _ bytes: UnsafeRawBufferPointer, _ options: StringOptions,
     _ body: (UnsafeRawBufferPointer) -> R

@@ -1,11 +1,11 @@
 internal import CTarn
 internal import Glibc
 
-/// A thread of our own, because what waits or computes for long must not take one from a pool that
-/// others need.
+/// A thread of the library, for long waits and computations, which must not occupy a thread of a
+/// shared pool.
 ///
 /// While the process forks, all of them rest: a lock that one of them held would stay locked in the
-/// child, those of Swift's runtime included.
+/// child, including locks of Swift's runtime.
 enum BackgroundThread {
   private final class Body {
     let name: StaticString
@@ -16,11 +16,11 @@ enum BackgroundThread {
     }
   }
 
-  /// - Parameter name: as the system's tools show it; 15 bytes at most.
-  /// - Returns: false if the process can have no more threads.
+  /// - Parameter name: shown by the system's tools; 15 bytes at most.
+  /// - Returns: false if the process cannot start another thread.
   static func start(_ name: StaticString, _ body: @escaping @Sendable () -> Void) -> Bool {
     let argument = unsafe Unmanaged.passRetained(Body(name, body)).toOpaque()
-    // Signals are for the program's own threads; the new one inherits this mask.
+    // Signals are for the program's own threads; the new thread inherits this mask.
     var all = sigset_t()
     var before = sigset_t()
     unsafe sigfillset(&all)
@@ -52,7 +52,7 @@ enum BackgroundThread {
     body.run()
   }
 
-  /// Where such a thread sleeps: the process may fork meanwhile.
+  /// Runs `sleep` on such a thread, and lets the process fork meanwhile.
   static func rest(_ sleep: () -> Void) {
     tarn_thread_resting()
     sleep()

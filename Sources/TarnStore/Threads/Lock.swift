@@ -1,22 +1,22 @@
 internal import CTarn
 internal import Synchronization
 
-/// A value that one thread at a time uses.
+/// A value protected by a lock.
 ///
-/// Not Synchronization's `Mutex`, which remembers the thread that holds it by the kernel's number,
-/// and that number is the parent's in a forked child: the first thread that waits for such a lock
-/// there ends the program. This lock remembers only whether it is held, so a child of a
-/// single-threaded process can use every lock of its parent's.
+/// Not Synchronization's `Mutex`, which stores the kernel's id of the thread that holds it, and in
+/// a forked child that id is the parent's: the first thread that waits for such a lock there ends
+/// the program. This lock stores only whether it is held, so a child of a single-threaded process
+/// can use every lock of its parent.
 ///
-/// A thread that waits looks for some hundred nanoseconds, then sleeps. Which of several sleepers
-/// is next is not defined.
+/// A waiting thread spins for some hundred nanoseconds, then sleeps. The order of several sleepers
+/// is undefined.
 ///
-/// Threading: any thread. Not recursive: a closure that locks again what it holds never returns.
+/// Threading: any thread. Not recursive: locking a lock again that the thread holds never returns.
 package struct Lock<Content: ~Copyable>: ~Copyable, @unchecked Sendable {
-  // because: the content is only used by the thread that holds the lock.
+  // because: only the thread that holds the lock uses the content.
 
   /// Free, held, or held while others may sleep; see `tarn_lock_wait`. In a cell because the kernel
-  /// needs the address of a word on which a thread sleeps.
+  /// needs the address of the word on which a thread sleeps.
   private let word = _Cell(Atomic<UInt32>(0))
   private let content: _Cell<Content>
 

@@ -1,10 +1,10 @@
-/// What a commit writes of one unique rule: entries (combination, object) in pages of their own.
+/// The entries of one unique rule that a commit writes: (combination, object) in separate pages.
 ///
-/// A rule counts when the write ends: objects may exchange their values within it. So nothing is
-/// kept of rules while a write goes on; what changed is read off its notes.
+/// A rule is checked when the write ends: objects may exchange their values within it. So a write
+/// keeps no state for rules; the changes are taken from its notes.
 struct UniqueEntries {
   let index: PackedIndex
-  /// The file's entries do not count, and go.
+  /// Whether the file's entries are replaced.
   let isAnew: Bool
   private(set) var changes = PackedIndexChanges()
 
@@ -13,7 +13,7 @@ struct UniqueEntries {
     self.isAnew = isAnew
   }
 
-  /// Notes what an object has under the rule, and what it had.
+  /// Records an object's new and old key under the rule.
   mutating func note(_ key: ObjectKey, old: UniqueKey?, new: UniqueKey?) {
     if old == new { return }
     if let old { changes.remove(old.order, key) }
@@ -26,8 +26,8 @@ struct UniqueEntries {
     try index.apply(changes, in: transaction)
   }
 
-  /// Calls `body` with each pair of objects that would come under one entry, one of which
-  /// came under it. `stored` finds the objects that the file has there.
+  /// Calls `body` with each pair of objects that would have the same entry, at least one of them
+  /// new there. `stored` finds the objects of the entry in the file.
   func forEachMeeting(
     _ stored: (OrderKey) throws(StorageError) -> [ObjectKey],
     _ body: (ObjectKey, ObjectKey) throws(StorageError) -> Void
@@ -56,7 +56,7 @@ struct UniqueEntries {
 }
 
 extension SnapshotReader {
-  /// What an object has under a rule; nil if there is no such object or one of the values is null.
+  /// An object's key under a rule; nil if there is no such object or one of the values is null.
   package func uniqueKey(
     of key: ObjectKey, in id: ClassID, _ rule: [ColumnID]
   ) throws(StorageError) -> UniqueKey? {
@@ -67,7 +67,7 @@ extension SnapshotReader {
 }
 
 extension UniqueKey {
-  /// Nil as soon as a value is null, or there is none.
+  /// Nil as soon as a value is null or missing.
   init?(
     reading rule: [ColumnID], _ described: ClassSchema,
     _ value: (ColumnID) throws(StorageError) -> Value?
@@ -81,10 +81,10 @@ extension UniqueKey {
   }
 }
 
-/// Unique rules, at the end of a write.
+/// Checking unique rules at the end of a write.
 extension WriteSession {
-  /// What the write changes under unique rules. Classes without one cost nothing, others no more
-  /// than their objects that came, went or were set in a column of a rule.
+  /// The write's changes under unique rules. Classes without rules cost nothing, others only their
+  /// objects that were added, deleted or set in a column of a rule.
   ///
   /// - Throws: `.notUnique` if two objects have the same combination.
   func uniqueEntries(_ notes: ChangeSet) throws(StorageError) -> [UniqueEntries] {
@@ -102,7 +102,7 @@ extension WriteSession {
     _ number: Int, _ rule: [ColumnID], _ changes: ClassChanges
   ) throws(StorageError) -> UniqueEntries {
     let id = changes.id
-    // The commit removes all entries of a class that was emptied, as it does with its indexes.
+    // The commit removes all entries of an emptied class, like those of its indexes.
     let isAnew = changes.isCleared
     var entries = UniqueEntries(PackedIndex(id, uniqueRule: number), isAnew: isAnew)
     var keys = changes.inserted.union(changes.deleted)
@@ -117,7 +117,7 @@ extension WriteSession {
     return entries
   }
 
-  /// The entries of a rule over all rows, for a rule that the file does not have yet.
+  /// The entries of a rule from all rows, for a rule that is new in the file.
   ///
   /// - Throws: `.notUnique` if two objects have the same combination.
   func allUniqueEntries(of id: ClassID, rule number: Int) throws(StorageError) -> UniqueEntries {
@@ -131,7 +131,7 @@ extension WriteSession {
     return entries
   }
 
-  /// A migration files anew what it may have changed: columns may have got other ids.
+  /// A migration rebuilds the entries that it may have changed: columns may have other ids.
   private func migratedUniqueEntries() throws(StorageError) -> [UniqueEntries] {
     var entries: [UniqueEntries] = []
     for id in classesWithOtherUniqueEntries {
@@ -142,14 +142,14 @@ extension WriteSession {
     return entries
   }
 
-  /// Removes the file's entries of rules that a migration files anew, or drops.
+  /// Removes the file's entries of rules that a migration rebuilds or drops.
   func deleteFormerUniqueEntries(
     in transaction: borrowing WriteTransaction
   ) throws(StorageError) {
     for id in classesWithOtherUniqueEntries { try transaction.deleteAll(.unique, of: id) }
   }
 
-  /// The classes whose rules a migration files anew, or drops.
+  /// The classes whose rules a migration rebuilds or drops.
   private var classesWithOtherUniqueEntries: [ClassID] {
     schema.schema.classes.filter { described in
       let former = reader.schema.schema[described.id]?.uniqueRules ?? []
@@ -174,7 +174,7 @@ extension WriteSession {
         try entries.index.lookup(order, &cursor)
       }
     } _: { first, second throws(StorageError) in
-      // As the write leaves them: what the file has there may have been given up.
+      // Compared as the write leaves them: the stored combination may have changed.
       guard let mine = try uniqueKey(of: second, in: id, rule),
         try uniqueKey(of: first, in: id, rule) == mine
       else { return }

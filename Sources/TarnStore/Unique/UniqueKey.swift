@@ -1,16 +1,16 @@
-/// The values of an object under a unique rule as bytes: two objects have equal combinations if
-/// and only if these are equal.
+/// The values of an object under a unique rule as bytes: two objects have equal combinations if and
+/// only if these are equal.
 ///
-/// Strings and data come with their length before them (u32, most significant byte first), every
-/// other value as its `OrderKey`, whose length its type decides. So text is the same bytewise,
-/// not a number is the same as itself, -0 as 0, and 1.0 as 1.00.
+/// Strings and data are preceded by their length (u32, most significant byte first); every other
+/// value is its `OrderKey`, whose length depends on its type. So strings are compared bytewise, NaN
+/// equals itself, -0 equals 0, and 1.0 equals 1.00.
 package struct UniqueKey: Equatable {
   package let bytes: [UInt8]
-  /// Combinations up to this length are indexed as they are.
+  /// Combinations up to this length are indexed unchanged.
   package static let byteCountMax = 96
   private static let keptByteCount = byteCountMax - 16
 
-  /// Nil if one of the values is null: such an object is under no rule. The values are of their
+  /// Nil if one of the values is null: rules do not apply to such an object. The values have their
   /// columns' types.
   package init?(_ values: [Value], _ columns: [ColumnSchema]) {
     var bytes: [UInt8] = []
@@ -21,7 +21,7 @@ package struct UniqueKey: Equatable {
       case .data(let data): Self.append(data, to: &bytes)
       default:
         guard let order = OrderKey(value, type: column.type) else {
-          trap("a value of another type than its column's: bug in this package")
+          trap("internal error: a value of another type than its column's")
         }
         unsafe order.withBytes { unsafe bytes.append(contentsOf: $0) }
       }
@@ -37,8 +37,8 @@ package struct UniqueKey: Equatable {
     bytes += text
   }
 
-  /// What the combination is indexed under. Longer ones keep their beginning and a hash of all of
-  /// it: who finds the same entry for two objects compares the combinations.
+  /// The key in the index. A longer combination is its beginning and a hash of the whole: if two
+  /// objects have the same entry, the combinations are compared.
   package var order: OrderKey {
     guard bytes.count > Self.byteCountMax else { return Self.order(of: bytes) }
     var kept = Array(bytes[..<Self.keptByteCount])
@@ -53,7 +53,7 @@ package struct UniqueKey: Equatable {
     unsafe bytes.withUnsafeBytes { unsafe OrderKey(bytes: $0) }
   }
 
-  /// FNV-1a of 128 bits: in files, so never another one.
+  /// FNV-1a of 128 bits: stored in files, so it must never change.
   static func hash(_ bytes: [UInt8]) -> UInt128 {
     var hash: UInt128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d
     for byte in bytes {

@@ -1,35 +1,35 @@
-/// What an open write has changed in one class: its clusters, its counters, its index deltas.
+/// The changes of an open write in one class: its clusters, its counters, its index deltas.
 ///
-/// A cluster's boundary is the least key that may lie in it. The class's first cluster has the
-/// least boundary there is, so that every key has a cluster at or before it.
+/// A cluster's boundary is the least key that it can contain. The class's first cluster has the
+/// least possible boundary, so every key has a cluster at or before it.
 final class ClassEdit {
   let schema: ClassSchema
   private(set) var nextKey: Int64
   var rowCount: Int
   var hasInserted = false
-  /// The file's rows do not count any more: the class was emptied in this write.
+  /// The file's rows no longer count: the class was emptied in this write.
   private(set) var isCleared = false
-  /// What the file says before the write.
+  /// The class's record before the write.
   private let record: ClassRecord
-  /// Clusters of the file under edit, by the boundary that the file holds them under.
+  /// Clusters of the file under edit, by their boundary in the file.
   private(set) var opened: [ObjectKey: EditedCluster] = [:]
-  /// Clusters that this write made, in the order of their boundaries.
+  /// Clusters that this write created, in the order of their boundaries.
   private(set) var made: [EditedCluster] = []
   /// Deltas by column index; nil for a column without an index or without a change.
   var indexes: [IndexDelta?]
-  /// No key of the class is larger; nil while that is not known.
+  /// An upper bound of the class's keys; nil while unknown.
   private var largestKey: ObjectKey?
   /// The class's last cluster once `largestKey` is known, unless the class is empty.
   private var last: EditedCluster?
-  /// The cluster of the file that was opened or found last.
+  /// The last cluster of the file that was opened or found.
   private var recent: EditedCluster?
 
-  /// The class's record has to be written: the file says something else.
+  /// Whether the class's record must be written.
   var changesRecord: Bool {
     isCleared || nextKey != record.nextKey.rawValue || rowCount != record.rowCount
   }
 
-  /// Where a key's row is, if it exists.
+  /// The position of a key's row, if it exists.
   enum Found {
     case stored(SnapshotReader.FoundCluster)
     case edited(EditedCluster)
@@ -43,7 +43,7 @@ final class ClassEdit {
     indexes = Array(repeating: nil, count: schema.columns.count)
   }
 
-  /// The same edit over copies of its clusters. What only makes it faster is found anew.
+  /// The same edit with copies of its clusters. Cached values are found again.
   init(copying other: ClassEdit, opened: [ObjectKey: EditedCluster], made: [EditedCluster]) {
     schema = other.schema
     record = other.record
@@ -74,15 +74,15 @@ final class ClassEdit {
     return index > 0 ? made[index - 1] : nil
   }
 
-  /// True if it is known without a look that the key is larger than all others.
+  /// True if the key is known to be larger than all others.
   func isBeyondAll(_ key: ObjectKey) -> Bool {
     guard let largestKey else { return false }
     return largestKey < key
   }
 
-  // MARK: - Opening and making clusters
+  // MARK: - Opening and creating clusters
 
-  /// Takes a cluster of the file into the edit.
+  /// Opens a cluster of the file for editing.
   func open(_ found: SnapshotReader.FoundCluster) throws(StorageError) -> EditedCluster {
     let cluster = EditedCluster(
       boundary: found.boundary, stored: found.boundary, storedRowCount: found.image.rowCount,
@@ -92,14 +92,14 @@ final class ClassEdit {
     return cluster
   }
 
-  /// The key that a new row gets: the given one, or the next of the counter, which never goes
-  /// back, not even when the class is emptied.
+  /// The key of a new row: the given one, or the next of the counter, which never goes back, not
+  /// even when the class is emptied.
   func claim(_ key: ObjectKey?) throws(StorageError) -> ObjectKey {
     if let key { return key }
     guard nextKey < .max else {
       throw StorageError(
         .limitExceeded, operation: "add object", path: "",
-        detail: "Class \(schema.name) has no object key left to give.")
+        detail: "Class \(schema.name) has no object key left.")
     }
     defer { nextKey += 1 }
     return ObjectKey(nextKey)
@@ -111,18 +111,18 @@ final class ClassEdit {
       detail: "The record of class \(schema.name) is damaged: \(detail).")
   }
 
-  /// From here on the counter gives larger keys than `key`.
+  /// From now on the counter gives keys larger than `key`.
   func continueKeys(after key: ObjectKey) { nextKey = max(nextKey, key.rawValue + 1) }
 
-  /// The cluster that a new row with this key belongs in, with room for it.
+  /// The cluster for a new row with this key, with room for it.
   ///
-  /// - Parameter isCounted: the key is the counter's, so it is larger than all.
+  /// - Parameter isCounted: the key is the counter's, so it is larger than all others.
   func clusterForInserting(
     _ key: ObjectKey, isCounted: Bool, _ session: WriteSession
   ) throws(StorageError) -> EditedCluster {
     try learnLargestKey(session)
     if isCounted, let largestKey, largestKey >= key {
-      throw damaged("it gives the key \(key.rawValue), but there are larger ones")
+      throw damaged("its next key is \(key.rawValue), but larger ones exist")
     }
     if let largestKey, largestKey < key, let last {
       self.largestKey = key
@@ -135,7 +135,7 @@ final class ClassEdit {
     switch try find(key, session.reader) {
     case .edited(let edited):
       cluster = edited
-      // The image that its rows are read from goes when it is unpacked.
+      // Unpacking releases the image that its rows are read from.
       if case .sealed = edited.state { session.rowsMoved() }
     case .stored(let found):
       cluster = try open(found)
@@ -154,7 +154,7 @@ final class ClassEdit {
     case nil: return
     case .edited(let edited):
       last = edited
-      // It may have lost its rows. Then all others are in clusters before it.
+      // It may have lost its rows. Then all others are in earlier clusters.
       largestKey = edited.largestKey ?? edited.boundary.predecessor
     case .stored(let found):
       last = try open(found)
@@ -175,8 +175,8 @@ final class ClassEdit {
     if last == nil || last!.boundary < cluster.boundary { last = cluster }
   }
 
-  /// Packs the full part of a cluster that grows at its end, so that a bulk insert keeps images
-  /// and not unpacked rows. Returns the cluster of the rows that remain, nil if none do.
+  /// Packs the full part of a cluster that grows at its end, so that a bulk insert holds images and
+  /// not unpacked rows. Returns the cluster of the remaining rows, nil if there are none.
   private func seal(
     _ cluster: EditedCluster, _ working: WorkingCluster, _ session: WriteSession
   ) throws(StorageError) -> EditedCluster? {
@@ -198,7 +198,7 @@ final class ClassEdit {
     return rest
   }
 
-  /// Moves the upper half of a cluster's rows into a new one, and returns that.
+  /// Moves the upper half of a cluster's rows into a new one, and returns it.
   private func split(_ working: WorkingCluster, _ session: WriteSession) -> EditedCluster {
     let upper = working.split(at: working.rowCount / 2)
     let made = EditedCluster(boundary: upper.key(at: 0), stored: nil, .working(upper))
@@ -207,7 +207,7 @@ final class ClassEdit {
     return made
   }
 
-  /// Forgets every row. What the file holds is removed by the commit.
+  /// Drops all rows. The commit removes them from the file.
   func clear() {
     isCleared = true
     opened = [:]
@@ -257,7 +257,7 @@ final class ClassEdit {
 }
 
 extension ClassEdit {
-  /// The smallest key of the rows as this write has them, or the greatest; nil for no rows.
+  /// The smallest or greatest key of the rows in this write; nil without rows.
   func end(isLast: Bool, _ reader: SnapshotReader) throws(StorageError) -> ObjectKey? {
     isLast ? try lastKey(reader) : try firstKey(reader)
   }

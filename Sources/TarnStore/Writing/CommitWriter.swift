@@ -1,21 +1,21 @@
-/// The commit of one write: everything that it changed, into one LMDB transaction that begins and
-/// ends inside one call.
+/// The commit of one write: all of its changes in one LMDB transaction, which begins and ends
+/// inside one call.
 ///
-/// The order of events, with the fault points that the crash tests stop at:
+/// The order of events, with the fault points of the crash tests:
 ///
-///     commit.begun      LMDB transaction open; the head is still the one that the write is over
-///     commit.rows       clusters, directory, indexes, long values, class records are put
-///     commit.record     the change record is put, records that nobody needs are pruned
-///     commit.head       the head record is put: version + 1
+///     commit.begun      LMDB transaction open; the head record is still that of the base version
+///     commit.rows       clusters, directory, indexes, long values, class records are written
+///     commit.record     the change record is written, unneeded records are pruned
+///     commit.head       the head record is written: version + 1
 ///     commit.done       LMDB has committed; with durability .full it is on disk
 ///     commit.shown      the writer's own snapshot is at exactly that version
-///     commit.counted    the shared counter is raised: others that look see it
-///     commit.released   the gate is free for the next writer
+///     commit.counted    the shared counter is raised: other processes that check it see it
+///     commit.released   the write lock is free for the next writer
 ///     commit.woken      one write to the signal file has woken the watchers
 ///
 /// Before `commit.done` a crash leaves the version before, from then on the version after. From
-/// there to `commit.woken` a crash costs the others at most their watcher's timeout: the kernel
-/// closes the dead writer's files, watchers see that, and compare the head record.
+/// there to `commit.woken` a crash delays other processes at most by their watcher's timeout: the
+/// kernel closes the dead writer's files, watchers see that, and compare the head record.
 struct CommitWriter: ~Copyable {
   let session: WriteSession
   private var directory: [DirectoryEntry] = []
@@ -24,7 +24,7 @@ struct CommitWriter: ~Copyable {
     self.session = session
   }
 
-  /// Puts the write's rows into `transaction`.
+  /// Writes the write's rows into `transaction`.
   mutating func putRows(_ transaction: borrowing WriteTransaction) throws(StorageError) {
     try session.sequences.write(transaction)
     for edit in session.classes {
@@ -67,7 +67,7 @@ struct CommitWriter: ~Copyable {
   }
 
   /// The first image keeps the cluster's boundary, so that a key below its first row still finds
-  /// it; further ones start at their first row.
+  /// it; others start at their first row.
   private mutating func pack(
     _ working: WorkingCluster, _ cluster: EditedCluster, _ edit: ClassEdit,
     _ emitLong: WorkingCluster.EmitLong, _ transaction: borrowing WriteTransaction
@@ -80,7 +80,7 @@ struct CommitWriter: ~Copyable {
     }
   }
 
-  /// Updates leave the numbers of rows as they are, and the directory's pages alone.
+  /// Updates that keep the number of rows do not change the directory's pages.
   private mutating func put(
     _ edit: ClassEdit, _ cluster: EditedCluster, _ boundary: ObjectKey, _ rows: Int,
     _ bytes: UnsafeRawBufferPointer, _ transaction: borrowing WriteTransaction
@@ -104,7 +104,7 @@ struct CommitWriter: ~Copyable {
     directory.append(DirectoryEntry(first: stored, rows: 0))
   }
 
-  /// Removes everything that the file holds for a class's objects.
+  /// Removes everything that the file stores for a class's objects.
   private func removeAll(
     of described: ClassSchema, _ transaction: borrowing WriteTransaction
   ) throws(StorageError) {

@@ -1,16 +1,16 @@
 /// A cluster of the open write: rows that are being edited, or a finished image that waits in
-/// memory for the commit (a bulk insert seals each cluster as it fills, so that a million new
-/// rows do not lie around unpacked).
+/// memory for the commit (a bulk insert seals each cluster as it fills, so that a million new rows
+/// are not kept unpacked).
 ///
 /// Its rows are those with `boundary` <= key < the next cluster's boundary.
 package final class EditedCluster {
   package let boundary: ObjectKey
-  /// The key under which the file holds the cluster that this one replaces, nil for a new one.
+  /// The key in the file of the cluster that this one replaces, nil for a new one.
   let stored: ObjectKey?
-  /// How many rows the file's cluster has, and its directory says; 0 for a new one.
+  /// The number of rows of the file's cluster, as in its directory; 0 for a new one.
   let storedRowCount: Int
   private(set) var state: State
-  /// Raised by every edit, so that an image made for reading is known to be current.
+  /// Incremented by every edit, which shows whether an image made for reading is current.
   private(set) var editCount = 0
   private var readImage: (editCount: Int, images: [SealedImage])?
 
@@ -78,7 +78,7 @@ package final class EditedCluster {
   }
 }
 
-/// A cluster's bytes in memory of our own.
+/// A cluster's bytes in separate memory.
 @safe package final class SealedImage {
   package let firstKey: ObjectKey
   package let image: ClusterImage

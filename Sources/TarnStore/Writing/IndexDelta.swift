@@ -1,5 +1,5 @@
-/// What an open write has done to one index: the changes as the packed index takes them, and, for
-/// an index that the write itself asks (of a primary key, of links), a hash over them.
+/// The changes of an open write to one index: as input for the packed index and, for an index that
+/// the write itself searches (of a primary key, of links), also hashed.
 final class IndexDelta {
   private struct Operation {
     var value: IndexValue
@@ -10,11 +10,11 @@ final class IndexDelta {
   private(set) var changes = PackedIndexChanges()
   private let isAsked: Bool
   private var operations: [Operation] = []
-  /// Positions in `operations` by value, built up to `hashedCount` when somebody asks.
+  /// Positions in `operations` by value, built on demand up to `hashedCount`.
   private var positions: [IndexValue: [Int]] = [:]
   private var hashedCount = 0
-  /// What walks over the file's entries have left before them. What they passed is gone, and comes
-  /// back, if it does, among the changes.
+  /// The remaining ranges of walks over the file's entries. The entries before them were removed;
+  /// any that are added again are among the changes.
   private var walks: [(range: PackedIndexRange, isDescending: Bool, rest: PackedIndexRange)] = []
   private static let walksMax = 4
 
@@ -38,9 +38,9 @@ final class IndexDelta {
     if isAsked { operations.append(Operation(value: IndexValue(value), key: key, adds: false)) }
   }
 
-  /// The keys under `value` once this write's operations are applied to the stored ones.
+  /// The keys under `value` after this write's operations on the stored ones.
   func apply(to stored: [ObjectKey], for value: OrderKey) -> [ObjectKey] {
-    require(isAsked, "an index that a write does not ask: bug in this package")
+    require(isAsked, "internal error: an index that the write does not use")
     for position in hashedCount..<operations.count {
       positions[operations[position].value, default: []].append(position)
     }
@@ -58,13 +58,13 @@ final class IndexDelta {
     return keys.sorted()
   }
 
-  /// What is left of a range of the file's entries once those are passed by that were seen to be
-  /// gone, in that direction.
+  /// The part of a range of the file's entries that remains in that direction after skipping
+  /// entries known to be removed.
   func rest(of range: PackedIndexRange, descending: Bool) -> PackedIndexRange {
     walks.first { $0.isDescending == descending && $0.range == range }?.rest ?? range
   }
 
-  /// Takes note that what is before `rest` is gone.
+  /// Records that the entries before `rest` are removed.
   func pass(to rest: PackedIndexRange, of range: PackedIndexRange, descending: Bool) {
     walks.removeAll { $0.isDescending == descending && $0.range == range }
     if walks.count == Self.walksMax { walks.removeFirst() }
@@ -78,7 +78,7 @@ final class IndexDelta {
   }
 }
 
-/// An order key in little memory: up to sixteen bytes in line, longer ones on the heap.
+/// A compact order key: up to sixteen bytes inline, longer ones on the heap.
 private struct IndexValue: Hashable {
   private var high: UInt64 = 0
   private var low: UInt64 = 0

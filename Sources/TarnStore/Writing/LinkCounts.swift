@@ -1,21 +1,20 @@
-/// How often collections, and mixed values, link to single objects, as an open write has
-/// changed it.
+/// How often collections and mixed values link to single objects, as changed by an open write.
 ///
-/// The index over a column says once which objects link to a target. A list may hold a target
-/// many times, so whether the entry goes with an element depends on how many there are; counts of
-/// two and more are kept in the file. A to-one link needs none of this.
+/// The index over a column lists once which objects link to a target. A list may contain a target
+/// many times, so whether removing an element removes the entry depends on their number; counts of
+/// two and more are stored in the file. A to-one link needs no count.
 final class LinkCounts {
   private struct Count {
-    /// As the file has it; 0 where there is no link.
+    /// The count in the file; 0 without a link.
     var stored: UInt64
     var now: UInt64
   }
   private var counts: [LinkName: Count] = [:]
 
-  /// What the write has made of a count, nil if it left it alone.
+  /// The changed count, nil if the write has not changed it.
   subscript(_ name: LinkName) -> UInt64? { counts[name]?.now }
 
-  /// Changes a count and returns it before and after.
+  /// Changes a count and returns its old and new value.
   func change(
     _ name: LinkName, by delta: Int, stored: () throws(StorageError) -> UInt64
   ) throws(StorageError) -> (before: UInt64, after: UInt64) {
@@ -44,10 +43,10 @@ final class LinkCounts {
     return copy
   }
 
-  /// Forgets the counts of a class that is emptied.
+  /// Drops the counts of an emptied class.
   func clear(_ id: ClassID) { counts = counts.filter { $0.key.classID != id } }
 
-  /// Puts the counts of two and more that have changed, and removes those that are less now.
+  /// Stores the changed counts of two and more, and removes those that have become less.
   func apply(_ transaction: borrowing WriteTransaction) throws(StorageError) {
     for (name, count) in counts where count.stored != count.now {
       guard count.stored > 1 || count.now > 1 else { continue }
@@ -55,7 +54,7 @@ final class LinkCounts {
     }
   }
 
-  /// Counts of less than two are not kept.
+  /// Counts of less than two are not stored.
   static func put(
     _ count: UInt64, of name: LinkName, in transaction: borrowing WriteTransaction
   ) throws(StorageError) {
@@ -81,7 +80,7 @@ extension SnapshotReader {
     return isFiled ? try storedCount(name) : 0
   }
 
-  /// The count of a link that exists.
+  /// The count of an existing link.
   func storedCount(_ name: LinkName) throws(StorageError) -> UInt64 {
     let bytes = unsafe try TreeKey.linkCount(name).withBytes { key throws(StorageError) in
       unsafe try snapshot.transaction.value(forKey: key)
@@ -95,8 +94,8 @@ extension SnapshotReader {
     return count
   }
 
-  /// How often an object is to be listed for a link. A large count is compared with the links
-  /// themselves: a damaged one would ask for all the memory there is.
+  /// How often an object is listed for a link. A large count is compared with the links themselves,
+  /// because a damaged one could exhaust the memory.
   func listedCount(_ name: LinkName, _ column: ColumnSchema) throws(StorageError) -> Int {
     let count = try storedCount(name)
     if count > Self.trustedCount {

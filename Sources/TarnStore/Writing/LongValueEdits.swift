@@ -1,15 +1,15 @@
-/// Names a value that is kept in pieces outside its cluster.
+/// Identifies a value that is stored in pieces outside its cluster.
 struct LongValueID: Hashable {
   var classID: ClassID
   var key: ObjectKey
   var column: ColumnID
 }
 
-/// Long values that an open write sets and drops. A cluster hands each of its long values out once,
-/// when it is packed (also if it is packed only to be read), and takes it for stored from then on.
+/// Long values that an open write sets and drops. A cluster passes each of its long values on once,
+/// when it is packed (also if it is packed only to be read), and from then on treats it as stored.
 final class LongValueEdits {
   private var kept: [LongValueID: [UInt8]] = [:]
-  /// Those whose pieces in the file go.
+  /// Values whose pieces in the file are removed.
   private var dropped: Set<LongValueID> = []
 
   subscript(_ name: LongValueID) -> [UInt8]? { kept[name] }
@@ -23,13 +23,13 @@ final class LongValueEdits {
     dropped.insert(name)
   }
 
-  /// Forgets what was set for a class that is emptied.
+  /// Drops the values set for an emptied class.
   func clear(_ id: ClassID) {
     kept = kept.filter { $0.key.classID != id }
     dropped = dropped.filter { $0.classID != id }
   }
 
-  /// A copy without what concerns those classes.
+  /// A copy without the values of those classes.
   func copy(without classes: Set<ClassID>) -> LongValueEdits {
     let copy = LongValueEdits()
     copy.kept = kept.filter { !classes.contains($0.key.classID) }
@@ -37,7 +37,7 @@ final class LongValueEdits {
     return copy
   }
 
-  /// Removes the pieces of dropped values, then puts those of the kept ones.
+  /// Removes the pieces of dropped values, then writes those of the others.
   func apply(_ transaction: borrowing WriteTransaction) throws(StorageError) {
     for name in dropped {
       try LongValues(name.classID, name.column).delete(name.key, in: transaction)

@@ -1,17 +1,17 @@
-/// What a migration does to a file beside its rows, in the same transaction as they.
+/// The changes of a migration other than those of rows, made in the same transaction.
 package struct SchemaChange {
   var schema: StoreSchema
-  /// The number that the program gives to its model.
+  /// The schema version that the program gives to its model.
   package var version: UInt64
-  /// Indexes that go.
+  /// Indexes to remove.
   var droppedIndexes: [(ClassID, ColumnID)] = []
-  /// Indexes that are made anew over all rows.
+  /// Indexes to rebuild from all rows.
   var builtIndexes: [(ClassID, ColumnID)] = []
-  /// Columns that go and may have values in pieces.
+  /// Columns to remove that may have values in pieces.
   var droppedBytes: [(ClassID, ColumnID)] = []
 
-  /// What changes when rows of `before` become rows of `after`. Classes in `rebuilt` are written
-  /// anew from nothing.
+  /// The changes from rows of `before` to rows of `after`. Classes in `rebuilt` are written from
+  /// scratch.
   init(
     from before: StoreSchema, to after: StoreSchema, version: UInt64, rebuilt: Set<ClassID>
   ) {
@@ -24,7 +24,7 @@ package struct SchemaChange {
         let had = former.map { old.hasIndex($0) } ?? false
         let has = new.hasIndex(column)
         if had, !has { droppedIndexes.append((new.id, column.id)) }
-        // Who links where has been noted from the first link on.
+        // Links have been indexed from the first one on.
         let hadAll = had && former?.filesAll == true
         if has, column.filesAll != hadAll { builtIndexes.append((new.id, column.id)) }
         if let former, !former.isRemoved, column.isRemoved,
@@ -36,8 +36,8 @@ package struct SchemaChange {
     }
   }
 
-  /// The notes that the write took for indexes which are made anew or go. Links in values of any
-  /// type are noted nowhere else.
+  /// Drops the write's changes of indexes that are rebuilt or removed. Links in mixed values stay,
+  /// because nothing else records them.
   func forgetIndexes(of session: WriteSession) {
     let builtAnew = builtIndexes.filter { schema[$0.0]?[$0.1].type != .any }
     for (id, column) in droppedIndexes + builtAnew {
@@ -59,7 +59,7 @@ package struct SchemaChange {
   }
 }
 
-/// A value that all objects of a class get for a property that is younger than they.
+/// A value for all objects of a class that lack a new property.
 package struct PropertyFill: Equatable, Sendable {
   package var classID: ClassID
   package var column: ColumnID
@@ -77,7 +77,7 @@ extension SnapshotReader {
     return keys
   }
 
-  /// Removes the pieces of a column's long values; the rows are left to their next edit.
+  /// Removes the pieces of a column's long values; the rows change at their next edit.
   fileprivate func removeLongValues(
     of column: ColumnID, in id: ClassID, _ transaction: borrowing WriteTransaction
   ) throws(StorageError) {
@@ -94,8 +94,8 @@ extension SnapshotReader {
 }
 
 extension WriteSession {
-  /// Makes an index over all rows as this write sees them, instead of any former one. Of a column
-  /// of any type the entries of links stay: what is within collections is not looked at.
+  /// Builds an index from all rows of this write, replacing a former one. Entries of links in a
+  /// mixed column stay: the contents of collections are not read.
   func buildIndex(
     _ id: ClassID, _ column: ColumnID, in transaction: borrowing WriteTransaction
   ) throws(StorageError) {
@@ -111,7 +111,7 @@ extension WriteSession {
     try index.apply(changes, in: transaction)
   }
 
-  /// Gives the objects that are there a value for a property that they lack.
+  /// Gives existing objects a value for a property that they lack.
   func fill(_ fill: PropertyFill) throws(StorageError) {
     try forEachRow(in: fill.classID) { key throws(StorageError) in
       try set(fill.column, at: key, in: fill.classID, to: fill.value)
@@ -147,7 +147,7 @@ extension WriteSession {
 }
 
 extension PackedIndex {
-  /// The entries of an index over mixed values that are not of links.
+  /// The entries of an index over mixed values, without those of links.
   fileprivate func forEachValue(
     in transaction: borrowing WriteTransaction, _ body: (OrderKey, ObjectKey) -> Void
   ) throws(StorageError) {

@@ -1,12 +1,12 @@
-/// Giving a collection other elements, with as few deletions and insertions as what it has in
-/// common with them allows.
+/// Assigns other elements to a collection, with as few deletions and insertions as the common
+/// elements allow.
 ///
-/// Elements that are the same to the bit stay: in a list those that `CommonElements` finds, in a
-/// map the values that have the same key, in a set the equal ones. A list or map within a value
-/// becomes what comes in its place if that is of the same kind, by the same rules.
+/// Bitwise equal elements stay: in a list those that `CommonElements` finds, in a map the values
+/// with the same key, in a set the equal ones. A nested list or map is changed into its replacement
+/// if that is of the same kind, by the same rules.
 extension WriteSession {
-  /// - Parameter keys: of a map, those of the elements.
-  /// - Returns: false if the collection was like that already; then nothing is noted.
+  /// - Parameter keys: for a map, the keys of the elements.
+  /// - Returns: false if the collection was equal; then nothing is recorded.
   @discardableResult
   package func assign(
     _ elements: [CopiedValue], keys: [String], in place: SequencePlace
@@ -14,7 +14,7 @@ extension WriteSession {
     try changing { () throws(StorageError) in
       let sequence = try existing(place)
       switch sequence.shape.kind {
-      case .none: trap("a property that is no collection: bug in this package")
+      case .none: trap("internal error: a property that is not a collection")
       case .list: return try assignList(elements, in: sequence)
       case .set: return try assignSet(elements, in: sequence)
       case .map: return try assignMap(elements, keys, in: sequence)
@@ -22,17 +22,17 @@ extension WriteSession {
     }
   }
 
-  /// The same for plain values, and for lists and maps that were just made.
+  /// The same for plain values, and for lists and maps that were just created.
   package func put(
     _ values: [Value], keys: [String], in place: SequencePlace
   ) throws(StorageError) {
     try assign(values.map { .value($0) }, keys: keys, in: place)
   }
 
-  /// Notes the assignment of a property that changed nothing.
+  /// Records the assignment of a property that changed nothing.
   package func noteAssigned(_ place: SequencePlace) { touch(place) }
 
-  /// The value that is to stand for a copy at that place; lists and maps in it are made.
+  /// The value to store for a copy at that place; lists and maps in it are created.
   package func make(
     _ copy: CopiedValue, in place: SequencePlace
   ) throws(StorageError) -> Value {
@@ -62,9 +62,9 @@ extension WriteSession {
     return values
   }
 
-  /// The list or map at a place becomes another, if both are of one kind.
+  /// Changes the list or map at a place into another, if both are of the same kind.
   ///
-  /// - Parameter value: what is there now.
+  /// - Parameter value: the current value.
   /// - Returns: whether something changed; nil if nothing can be kept.
   package func assign(
     _ copy: CopiedValue, over value: Value, at place: SequencePlace
@@ -78,7 +78,7 @@ extension WriteSession {
 
   // MARK: - Comparing
 
-  /// True if the collection has these elements already, to the bit.
+  /// True if the collection's elements are bitwise equal to these.
   package func holds(
     _ elements: [CopiedValue], keys: [String], in place: SequencePlace
   ) throws(StorageError) -> Bool {
@@ -93,7 +93,7 @@ extension WriteSession {
     }
   }
 
-  /// The same for a property of one value.
+  /// The same for a property with a single value.
   package func holds(_ copy: CopiedValue, at place: SequencePlace) throws(StorageError) -> Bool {
     guard let value = try value(of: place.column, at: place.key, in: place.classID) else {
       return false
@@ -118,14 +118,14 @@ extension WriteSession {
     let old = try copies(of: sequence)
     let pairs: [CommonElements.Pair]
     if ownsElements(place) {
-      // `replaceOwned` keeps the embedded objects between them that come again.
+      // `replaceOwned` keeps the embedded objects between them that occur again.
       let (front, back) = CommonElements.ends(old, new)
       pairs = front + back
     } else {
       pairs = CommonElements.pairs(old, new)
     }
     if pairs.count == old.count, pairs.count == new.count { return false }
-    // From the back, so that positions in front stay.
+    // From the end, so that earlier positions stay valid.
     var (oldEnd, newEnd) = (old.count, new.count)
     for pair in pairs.reversed() + [(old: -1, new: -1)] {
       let (gap, coming) = (pair.old + 1..<oldEnd, pair.new + 1..<newEnd)
@@ -137,8 +137,8 @@ extension WriteSession {
     return true
   }
 
-  /// Neighbouring elements that have nothing in common with those that come, but for lists and maps
-  /// that can become one another.
+  /// Replaces neighbouring elements that have nothing in common with the new ones, except lists and
+  /// maps that can be changed into new ones.
   private func replace(
     _ gap: Range<Int>, of old: [CopiedValue], with new: ArraySlice<CopiedValue>,
     in sequence: WorkingSequence
@@ -217,7 +217,7 @@ extension WriteSession {
     return changed
   }
 
-  /// Removes the elements at the positions that are not wanted, all at once if none is.
+  /// Removes the unwanted elements at these positions, all at once if none is kept.
   private func remove(
     from sequence: WorkingSequence, where goes: (Int) throws(StorageError) -> Bool
   ) throws(StorageError) -> Bool {

@@ -1,13 +1,13 @@
-/// What a change does to other objects than the one that it is made to, told before it is made.
+/// The effects of a change on other objects, determined before it is made.
 package struct Bystanders {
-  /// The objects that go.
+  /// The objects that will be deleted.
   package fileprivate(set) var gone: [LinkTarget] = []
-  /// The properties that lose something: they link to objects that go, or have embedded ones that
-  /// come to another owner.
+  /// The properties that will lose something: they link to deleted objects, or own embedded ones
+  /// that get another owner.
   package fileprivate(set) var holders: [LinkHolder] = []
 }
 
-/// A column of an object that links to something.
+/// A column of an object that has links.
 package struct LinkHolder: Hashable, Comparable {
   package var classID: ClassID
   package var column: ColumnID
@@ -19,7 +19,7 @@ package struct LinkHolder: Hashable, Comparable {
 }
 
 extension WriteSession {
-  /// What deleting objects does, and taking embedded ones to another owner.
+  /// The effects of deleting objects, and of giving embedded ones another owner.
   package func bystanders(
     ofDeleting objects: [LinkTarget], taking taken: [LinkTarget] = []
   ) throws(StorageError) -> Bystanders {
@@ -34,7 +34,7 @@ extension WriteSession {
     return result
   }
 
-  /// The objects of other classes that go with all objects of these.
+  /// The objects of other classes that are deleted with all objects of these.
   package func owned(byAllOf ids: [ClassID]) throws(StorageError) -> [LinkTarget] {
     let cleared = Set(ids)
     var owned: [ClassID: [ObjectKey]] = [:]

@@ -1,7 +1,7 @@
-/// How objects go: with what belongs to them, and without leaving links behind.
+/// Deleting objects, with the objects that they own, and without leaving links behind.
 extension WriteSession {
-  /// Removes an object: links to it become null, its own entries leave their indexes, objects
-  /// that belong to it go, too. False if there is none.
+  /// Deletes an object: links to it become null, its entries are removed from indexes, objects that
+  /// it owns are deleted, too. False if there is none.
   @discardableResult
   package func delete(_ key: ObjectKey, in id: ClassID) throws(StorageError) -> Bool {
     guard try location(of: key, in: id) != nil else { return false }
@@ -9,8 +9,8 @@ extension WriteSession {
     return true
   }
 
-  /// Removes objects, those of them that exist; each collection that links to some of them is
-  /// gone through once.
+  /// Deletes those of the objects that exist; each collection that links to some of them is
+  /// processed once.
   package func delete(_ keys: [ObjectKey], in id: ClassID) throws(StorageError) {
     let doomed = try withOwned(keys.map { LinkTarget(classID: id, key: $0) })
     try changing { () throws(StorageError) in
@@ -19,12 +19,12 @@ extension WriteSession {
     }
   }
 
-  /// Objects that are about to go.
+  /// Objects that are about to be deleted.
   struct DeletionSet {
     var list: [LinkTarget] = []
     private var set: Set<LinkTarget> = []
 
-    /// False if it is there already.
+    /// False if it is included already.
     mutating func insert(_ object: LinkTarget) -> Bool {
       guard set.insert(object).inserted else { return false }
       list.append(object)
@@ -33,10 +33,10 @@ extension WriteSession {
     func contains(_ object: LinkTarget) -> Bool { set.contains(object) }
   }
 
-  /// Those of the objects that exist, and all that belong to them.
+  /// Those of the objects that exist, and all that they own.
   func withOwned(_ objects: [LinkTarget]) throws(StorageError) -> DeletionSet {
     var doomed = DeletionSet()
-    // A list and no recursion: chains of objects that belong to each other may be long.
+    // Iterative, because chains of ownership may be long.
     var pending = objects
     while let next = pending.popLast() {
       guard try location(of: next.key, in: next.classID) != nil, doomed.insert(next) else {
@@ -76,7 +76,7 @@ extension WriteSession {
     try removeRow(key, in: id)
   }
 
-  /// Takes objects out of everything that links to them and stays.
+  /// Removes links to deleted objects from everything that stays.
   private func forgetLinks(to doomed: DeletionSet) throws(StorageError) {
     for holder in try holders(of: doomed) {
       try removeLinks(from: holder.column, at: holder.key, in: holder.classID) {
@@ -85,7 +85,7 @@ extension WriteSession {
     }
   }
 
-  /// Everything that links to objects that go, and stays; each once.
+  /// Everything that stays and links to deleted objects; each once.
   func holders(of doomed: DeletionSet) throws(StorageError) -> [LinkHolder] {
     var holders: [LinkHolder] = []
     var known: Set<LinkHolder> = []
@@ -104,10 +104,10 @@ extension WriteSession {
 
   // MARK: - Whole classes
 
-  /// Removes every object of the class.
+  /// Deletes every object of the class.
   package func clear(_ id: ClassID) throws(StorageError) { try clear([id]) }
 
-  /// Removes every object of the classes. What only they link to each other is not looked at.
+  /// Deletes every object of the classes. Links among them are not processed.
   package func clear(_ ids: [ClassID]) throws(StorageError) {
     let cleared = Set(ids)
     try changing { () throws(StorageError) in
@@ -146,7 +146,7 @@ extension WriteSession {
     }
   }
 
-  /// Takes everything of a class out of a column of another, because all of it goes.
+  /// Removes all links to a class from a column of another, because all its objects are deleted.
   private func forgetAll(
     of id: ClassID, _ link: SchemaView.LinkColumn
   ) throws(StorageError) {
@@ -156,7 +156,7 @@ extension WriteSession {
     }
   }
 
-  /// Tells the targets of a class's links to others that all origins go. Collections tell it
+  /// Records for the targets of a class's links that all origins are deleted. Collections record it
   /// themselves when they are dropped.
   private func noteTargets(
     of id: ClassID, notIn cleared: Set<ClassID>
@@ -173,9 +173,9 @@ extension WriteSession {
     }
   }
 
-  /// The objects that may have something in a column of links or of any type: one pass over the
-  /// column, without a look at what that is. What this write did to collections is not in the
-  /// rows yet, so all of those count whose elements it changed.
+  /// The objects that may have a value in a column of links or mixed values: one pass over the
+  /// column, without reading the values. The rows do not yet have this write's changes of
+  /// collections, so objects with changed elements are included.
   func keys(
     of id: ClassID, holding column: ColumnSchema
   ) throws(StorageError) -> [ObjectKey] {

@@ -1,6 +1,6 @@
-/// The entries of objects in the indexes of their class, backlinks among them.
+/// The entries of objects in the indexes of their class, including backlinks.
 extension WriteSession {
-  /// Adds a value that a property has now to the index of its column, and tells a link's target.
+  /// Adds a property's new value to the index of its column, and records the link for its target.
   package func insertIndexEntry(
     _ value: Value, of column: ColumnID, at key: ObjectKey, in id: ClassID
   ) throws(StorageError) {
@@ -11,8 +11,8 @@ extension WriteSession {
     noteTarget(of: value, id, column)
   }
 
-  /// Takes a value that a property no longer has out of the index of its column, and tells a
-  /// link's target.
+  /// Removes a property's former value from the index of its column, and records the removed link
+  /// for its target.
   func removeIndexEntry(
     _ value: Value, of column: ColumnID, at key: ObjectKey, in id: ClassID
   ) throws(StorageError) {
@@ -23,7 +23,7 @@ extension WriteSession {
     noteTarget(of: value, id, column)
   }
 
-  /// An index over links holds no entries for nil: it is there to find the origins of a target.
+  /// An index over links has no entries for nil: it serves to find the origins of a target.
   func addEntry(
     _ value: Value, _ column: ColumnID, _ key: ObjectKey, _ id: ClassID
   ) throws(StorageError) {
@@ -40,12 +40,12 @@ extension WriteSession {
 
   func orderKey(_ value: Value, _ id: ClassID, _ column: ColumnID) -> OrderKey {
     guard let key = OrderKey(value, type: schema[id][column].type) else {
-      trap("a value of another type than its column's: bug in this package")
+      trap("internal error: a value of another type than its column's")
     }
     return key
   }
 
-  /// Tells the object that a value links to, if it does, that a link came or went.
+  /// Records for the object that a value links to that a link was added or removed.
   func noteTarget(of value: Value, _ origin: ClassID, _ column: ColumnID) {
     guard let target = schema[origin][column].linkTarget(of: value) else { return }
     recorder.backTouch(target.classID, target.key, origin: origin, column: column)
@@ -64,8 +64,8 @@ extension WriteSession {
 }
 
 extension ColumnSchema {
-  /// False for what has its entries by its links: an object in a mixed column, which may be
-  /// within a collection there as well. And for a collection, which is under no entry itself.
+  /// False for a value whose entries come from its links: an object in a mixed column, which may
+  /// also be in a collection there. And for a collection, which has no entry.
   fileprivate func filesItself(_ value: Value) -> Bool {
     switch value {
     case .object, .list, .map: false

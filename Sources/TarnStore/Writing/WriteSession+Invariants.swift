@@ -1,6 +1,6 @@
 extension WriteSession {
-  /// Traps if the write contradicts itself: clusters that overlap, numbers of rows that are wrong,
-  /// collections that are. For tests.
+  /// Traps if the write is inconsistent: overlapping clusters, wrong numbers of rows, inconsistent
+  /// collections. For tests.
   package func checkInvariants() throws(StorageError) {
     for edit in classes { try edit?.checkInvariants(reader) }
     try sequences.checkInvariants()
@@ -30,7 +30,7 @@ extension ClassEdit {
     var keys: ClosedRange<ObjectKey>
   }
 
-  /// All clusters of the class as the write has them.
+  /// All clusters of the class in this write.
   private func clusterSpans(_ reader: SnapshotReader) throws(StorageError) -> [Span] {
     var spans: [Span] = []
     for (boundary, cluster) in opened {

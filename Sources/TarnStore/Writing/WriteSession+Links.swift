@@ -2,8 +2,8 @@
 extension WriteSession {
   // MARK: - Counting
 
-  /// Notes that a value which links to an object was put into a collection or mixed value
-  /// (`delta` 1), or taken out of it (-1). Nothing for other values.
+  /// Records that a value which links to an object was added to a collection or mixed value
+  /// (`delta` 1), or removed from it (-1). Does nothing for other values.
   func countLink(
     _ value: Value, by delta: Int, from column: ColumnID, at owner: ObjectKey, in id: ClassID
   ) throws(StorageError) {
@@ -61,10 +61,10 @@ extension WriteSession {
     return result
   }
 
-  // MARK: - Taking links away
+  // MARK: - Removing links
 
-  /// Takes links to objects out of a column of another: a to-one link and a mixed value
-  /// become null, elements of lists and sets go, values of maps become null.
+  /// Removes links to objects from a column of another: a to-one link and a mixed value become
+  /// null, elements of lists and sets are removed, values of maps become null.
   func removeLinks(
     from column: ColumnID, at owner: ObjectKey, in id: ClassID,
     where matches: (LinkTarget) -> Bool
@@ -80,8 +80,8 @@ extension WriteSession {
     }
   }
 
-  /// Takes links out of a collection, and of the collections within its values: by a list and
-  /// each once, because a damaged file may have them in each other.
+  /// Removes links from a collection and its nested collections: iteratively and each once, because
+  /// a damaged file may have them nested in each other.
   func sweep(
     _ place: SequencePlace, _ matches: (LinkTarget) -> Bool
   ) throws(StorageError) {
@@ -94,7 +94,7 @@ extension WriteSession {
     }
   }
 
-  /// Takes links out of one collection and returns those within its values.
+  /// Removes links from one collection and returns its nested collections.
   private func sweepElements(
     _ place: SequencePlace, _ matches: (LinkTarget) -> Bool
   ) throws(StorageError) -> [CollectionID] {

@@ -1,5 +1,5 @@
-/// Objects as the public API and the tools change them: rows together with the indexes, links and
-/// notes that belong to them.
+/// Objects as the public API and the tools change them: rows together with their indexes, links and
+/// change notes.
 extension WriteSession {
   // MARK: - Finding
 
@@ -27,7 +27,7 @@ extension WriteSession {
       edit?.isCleared != true && reader.schema.hasIndex(column, in: id)
       ? try reader.keys(in: id, under: order, of: column) : []
     if let delta = edit?.indexes[column.index] { found = delta.apply(to: found, for: order) }
-    // As the rows are now: the write may have given one of them another long value.
+    // Compared in the current rows: the write may have given one of them another long value.
     return try order.exact(found, value) { (key) throws(StorageError) in
       try self.value(of: column, at: key, in: id)
     }
@@ -56,7 +56,7 @@ extension WriteSession {
     }
   }
 
-  /// A long value: from this write if it set one, else from the file.
+  /// A long value: from this write if it set one, otherwise from the file.
   package func longBytes(
     of column: ColumnID, at key: ObjectKey, in id: ClassID
   ) throws(StorageError) -> [UInt8] {
@@ -67,9 +67,9 @@ extension WriteSession {
 
   // MARK: - Changing
 
-  /// Adds an object with that primary key (nil where the class has none) and adds it to the index.
-  /// The caller has made sure that no object has it, and indexes the values of other columns that
-  /// have an index once it has written them.
+  /// Adds an object with that primary key (nil for a class without one) and adds it to the index.
+  /// The caller has checked that no object has the key, and indexes the values of other indexed
+  /// columns once it has written them.
   package func create(
     primaryKey value: Value?, in id: ClassID
   ) throws(StorageError) -> (key: ObjectKey, cluster: WorkingCluster, slot: Int) {
@@ -83,8 +83,8 @@ extension WriteSession {
     return row
   }
 
-  /// Adds an object with these values, of their columns' types; what is missing takes its default.
-  /// The caller has made sure that no object has the primary key among them.
+  /// Adds an object with these values, which have their columns' types; missing ones get their
+  /// default. The caller has checked that no object has the primary key.
   @discardableResult
   package func create(
     _ values: [ColumnID: Value], in id: ClassID
@@ -108,7 +108,7 @@ extension WriteSession {
     return row.key
   }
 
-  /// Sets a property to a value of its column's type, and notes it as touched even if it is
+  /// Sets a property to a value of its column's type, and records it as touched even if it is
   /// equal. False if there is no such object.
   @discardableResult
   package func set(

@@ -1,20 +1,20 @@
-/// Embedded objects: those that belong to one other object.
+/// Embedded objects: each is owned by one other object.
 ///
 /// An embedded object has one owner: one property of one object, in a list at one position, in a
-/// map under one key. Whatever gives it an owner takes it from the one that it had: out of a list,
-/// null in a property and under a key.
+/// map under one key. A change that gives it an owner takes it from the former one: it is removed
+/// from a list, and a property or map value becomes null.
 ///
-/// For a list this is one rule, however the change is called. A change names a range of the
-/// positions as they are, which is empty for an insertion, and the elements that come there. They
-/// leave where they are, in this list or elsewhere; the elements of the range that do
-/// not come again go, and are deleted; all others stay in their order. With 0 1 2 3, putting 0 in
-/// the position of 2 gives 1 0 3, putting it in that of 1 gives 0 2 3, and inserting it at 4 gives
-/// 1 2 3 0. No element can come twice in one change.
+/// For lists one rule covers all changes. A change names a range of the current positions, empty
+/// for an insertion, and the new elements there. These are removed from where they are, in this
+/// list or elsewhere; elements of the range that are not among the new ones are removed and
+/// deleted; all others keep their order. With 0 1 2 3, putting 0 in the position of 2 gives 1 0 3,
+/// putting it in that of 1 gives 0 2 3, and inserting it at 4 gives 1 2 3 0. No element can occur
+/// twice in one change.
 extension WriteSession {
-  // MARK: - Changes that belong together
+  // MARK: - Compound changes
 
-  /// Runs changes that belong together. At the end of the outermost, embedded objects that
-  /// nobody has any more are deleted.
+  /// Runs changes that belong together. At the end of the outermost call, embedded objects without
+  /// an owner are deleted.
   package func changing<R>(
     _ body: () throws(StorageError) -> R
   ) throws(StorageError) -> R {
@@ -33,7 +33,7 @@ extension WriteSession {
     return result
   }
 
-  /// Notes that an embedded object has lost its owner, maybe to get another one.
+  /// Records that an embedded object has lost its owner; it may get another one.
   func abandon(_ value: Value, _ column: ColumnSchema) {
     guard let target = column.linkTarget(of: value), schema.isEmbedded(target.classID) else {
       return
@@ -41,7 +41,7 @@ extension WriteSession {
     abandoned.append(target)
   }
 
-  /// The object that an embedded one belongs to, nil if there is none.
+  /// The owner of an embedded object, nil if there is none.
   private func owner(of object: LinkTarget) throws(StorageError) -> LinkTarget? {
     for link in schema.incoming(to: object.classID) {
       let origins = try keys(linkingTo: object, in: link.origin, through: link.column)
@@ -50,15 +50,15 @@ extension WriteSession {
     return nil
   }
 
-  /// True if what is in the property belongs to it.
+  /// True if the property owns its elements.
   func ownsElements(_ place: SequencePlace) -> Bool {
     let column = schema[place.classID][place.column]
     return column.target.map { schema.isEmbedded($0) } ?? false
   }
 
-  // MARK: - Taking
+  // MARK: - Taking ownership
 
-  /// Traps for an embedded object that is to come to two positions of a collection at once.
+  /// Traps for an embedded object that would be at two positions of a collection at once.
   package func refuseRepeated(_ values: [Value], for place: SequencePlace) {
     if values.count < 2 || !ownsElements(place) { return }
     let column = schema[place.classID][place.column]
@@ -67,14 +67,14 @@ extension WriteSession {
       guard let target = column.linkTarget(of: value) else { continue }
       require(
         known.insert(target.key).inserted,
-        "An object of the embedded class '\(schema[target.classID].name)' is to be in two "
+        "An object of the embedded class '\(schema[target.classID].name)' would be in two "
           + "positions of '\(schema[place.classID].name).\(column.name)' at once. An "
           + "embedded object has one position: make another object for the second one.")
     }
   }
 
-  /// Takes embedded objects among the values away from whatever has them but the property itself,
-  /// because they come there. True if some of them are in the property.
+  /// Removes embedded objects among the values from their owners, except the property itself, which
+  /// will own them. True if the property owns some of them already.
   func take(_ values: [Value], for place: SequencePlace) throws(StorageError) -> Bool {
     guard ownsElements(place) else { return false }
     let column = schema[place.classID][place.column]
@@ -102,13 +102,13 @@ extension WriteSession {
     return isHere
   }
 
-  /// Traps if an object is to belong to one that belongs to it.
+  /// Traps if an object would be owned by one that it owns.
   private func refuseCircle(
     _ targets: Set<LinkTarget>, in place: SequencePlace
   ) throws(StorageError) {
     var next = LinkTarget(classID: place.classID, key: place.key)
     var known: Set<LinkTarget> = []
-    // A damaged file may have circles already.
+    // A damaged file may have cycles already.
     while schema.isEmbedded(next.classID), known.insert(next).inserted {
       require(
         !targets.contains(next),
@@ -121,13 +121,12 @@ extension WriteSession {
 
   // MARK: - Lists
 
-  /// Where a position is when elements before it have left; theirs are ascending.
+  /// A position after removing earlier elements, whose positions are ascending.
   package static func position(_ position: Int, without leaving: [Int]) -> Int {
     position - leaving.prefix { $0 < position }.count
   }
 
-  /// Replaces the elements of a range of a list of embedded objects, by the rule
-  /// above.
+  /// Replaces the elements of a range of a list of embedded objects, by the rule above.
   func replaceOwned(
     _ range: Range<Int>, with values: [Value], in sequence: WorkingSequence
   ) throws(StorageError) {

@@ -1,14 +1,14 @@
-/// Going back to an earlier moment of a write, for commits that share one transaction: each of them
-/// can be taken back without those before it.
+/// Returning to an earlier moment of a write, for commits that share one transaction: each can be
+/// undone without those before it.
 extension WriteSession {
-  /// More clusters under edit than that are not copied.
+  /// With more clusters under edit, no copy is made.
   private static let copiedClustersMax = 64
 
-  /// The write as it is now, apart from this one, to go on with if what follows is to be taken
-  /// back. Rows under edit are packed for it.
+  /// A copy of the write as it is now, to continue with if later changes are undone. Rows under
+  /// edit are packed for it.
   ///
-  /// - Returns: nil for a write that is large, or changes collections or the schema, whose copy
-  ///   would cost more than a transaction of its own.
+  /// - Returns: nil for a write that is large, or changes collections or the schema: a copy would
+  ///   cost more than a separate transaction.
   package func savepoint() throws(StorageError) -> WriteSession? {
     guard schemaChange == nil, changeDepth == 0, abandoned.isEmpty, dropping.isEmpty,
       sequences.isUnchanged
@@ -20,14 +20,14 @@ extension WriteSession {
       guard let copied = try copied(edit, &left) else { return nil }
       copy.classes[index] = copied
     }
-    // After the clusters, which hand long values out when they are packed.
+    // After the clusters, which pass long values on when they are packed.
     copy.longValues = longValues.copy(without: [])
     copy.linkCounts = linkCounts.copy()
     copy.sequences = SequenceEdits(nextID: sequences.nextID)
     return copy
   }
 
-  /// A savepoint that nobody will go back to, to be read wherever the write's own reader moves.
+  /// A savepoint for reading only, independent of the write's own reader.
   package func kept() throws(StorageError) -> WriteSession {
     let kept = WriteSession(
       try SnapshotReader(reader.snapshot), schema: schema, recorder: recorder)

@@ -1,7 +1,7 @@
-/// The only code where collections tell of their links.
+/// The only code that records links of collections.
 extension WriteSession {
-  /// Called for each element that names an object and came into a collection, or is about to leave
-  /// it with the collection or alone. Not for one that only moves.
+  /// Called for each element that names an object and was added to a collection, or is about to be
+  /// removed from it or with it. Not for one that only moves.
   func noteLink(
     added: Bool, target: Value, at place: SequencePlace
   ) throws(StorageError) {

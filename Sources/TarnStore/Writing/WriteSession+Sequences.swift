@@ -1,13 +1,13 @@
-/// Lists, sets and maps as the public API and the tools change them: elements together with the
-/// links, the collections within values and the notes that belong to them.
+/// Lists, sets and maps as the public API and the tools change them: elements together with their
+/// links, nested collections and change notes.
 ///
-/// Positions and types are checked by the caller; a wrong one traps. Every change notes the owner's
+/// The caller checks positions and types; a wrong one traps. Every change records the owner's
 /// column as touched.
 extension WriteSession {
   // MARK: - Finding
 
-  /// The collection there as this write sees it, nil if its owner is gone, or the value that it
-  /// was in. Good until the owner goes, and as long as the session.
+  /// The collection at that place in this write, nil if its owner or the value that contains it no
+  /// longer exists. Valid as long as the owner and the session.
   package func sequence(at place: SequencePlace) throws(StorageError) -> WorkingSequence? {
     try place.checkDepth()
     if let known = sequences.find(place) { return known }
@@ -23,8 +23,8 @@ extension WriteSession {
     return sequence
   }
 
-  /// The cell as the owner's row has it: empty in one that this write added, be it under the key
-  /// of another that it deleted.
+  /// The cell in the owner's row: empty in an object that this write added, even if a deleted
+  /// object had its key.
   private func propertySequence(_ place: SequencePlace) throws(StorageError) -> StoredSequence? {
     let value = try value(of: place.column, at: place.key, in: place.classID)
     guard case .data(let bytes) = value else { return nil }
@@ -32,8 +32,8 @@ extension WriteSession {
     return try StoredSequence(CollectionCell(bytes, shape), shape, reader.snapshot)
   }
 
-  /// A collection, to be looked at before anything changes. Unlike `sequence(at:)` this keeps
-  /// nothing of a property's own.
+  /// A collection for reading, before anything changes. Unlike `sequence(at:)`, this keeps no state
+  /// for a property's collection.
   func glance(at place: SequencePlace) throws(StorageError) -> (any SequenceReading)? {
     if place.nested != nil { return try sequence(at: place) }
     if let known = sequences.find(place) { return known }
@@ -65,8 +65,7 @@ extension WriteSession {
     try replace(index..<index, with: values, in: place)
   }
 
-  /// Replaces the elements at the positions of a range, which are as they are before
-  /// any embedded object moves.
+  /// Replaces the elements in a range of positions, counted before any embedded object moves.
   package func replace(
     _ range: Range<Int>, with values: [Value], in place: SequencePlace
   ) throws(StorageError) {
@@ -95,7 +94,7 @@ extension WriteSession {
     if !values.isEmpty { try insert(values, at: range.lowerBound, in: sequence) }
   }
 
-  /// Sets an element, and notes it as modified even if it is equal.
+  /// Sets an element, and records it as modified even if it is equal.
   package func set(
     _ value: Value, at index: Int, in place: SequencePlace
   ) throws(StorageError) {
@@ -116,7 +115,7 @@ extension WriteSession {
     }
   }
 
-  /// Removes all elements. Without a look at them if they refer to nothing.
+  /// Removes all elements. They are not read if they refer to nothing.
   package func removeAll(in place: SequencePlace) throws(StorageError) {
     try changing { () throws(StorageError) in
       let sequence = try existing(place)
@@ -126,7 +125,7 @@ extension WriteSession {
     }
   }
 
-  /// Takes an element of a list out and puts it where it then has the position `target`.
+  /// Removes an element of a list and inserts it so that its position is `target`.
   package func move(
     from index: Int, to target: Int, in place: SequencePlace
   ) throws(StorageError) {
@@ -134,7 +133,7 @@ extension WriteSession {
     touch(place)
   }
 
-  /// Lets two elements of a list trade positions.
+  /// Swaps two elements of a list.
   package func swap(_ a: Int, _ b: Int, in place: SequencePlace) throws(StorageError) {
     try existing(place).swap(a, b)
     touch(place)
@@ -142,7 +141,7 @@ extension WriteSession {
 
   // MARK: - Sets and maps
 
-  /// Adds an element to a set. One that is in it already stays as it is, and nothing is noted.
+  /// Adds an element to a set. An existing one stays as it is, and nothing is recorded.
   @discardableResult
   package func insert(
     _ value: Value, intoSet place: SequencePlace
@@ -161,7 +160,7 @@ extension WriteSession {
     return (index, true)
   }
 
-  /// Takes an element out of a set. False if it is not in it.
+  /// Removes an element from a set. False if it is not a member.
   @discardableResult
   package func remove(
     _ value: Value, fromSet place: SequencePlace
@@ -171,7 +170,7 @@ extension WriteSession {
     return isFound
   }
 
-  /// Sets a map's value, instead of the key's former one.
+  /// Sets the value of a map's key.
   package func set(
     _ value: Value, forKey key: String, inMap place: SequencePlace
   ) throws(StorageError) {
@@ -184,14 +183,14 @@ extension WriteSession {
     }
   }
 
-  /// Makes an embedded object's value in a map null, because it comes under another key.
+  /// Makes an embedded object's value in a map null, because it gets another key.
   private func clear(_ value: Value, in map: WorkingSequence) throws(StorageError) {
     let column = schema[map.place.classID][map.place.column]
     guard let target = column.linkTarget(of: value) else { return }
     try sweep(map.place) { $0 == target }
   }
 
-  /// Takes a key and its value out of a map. False if it is not in it.
+  /// Removes a key and its value from a map. False if the key does not exist.
   @discardableResult
   package func removeValue(
     forKey key: String, fromMap place: SequencePlace
@@ -201,17 +200,17 @@ extension WriteSession {
     return isFound
   }
 
-  // MARK: - Collections within values
+  // MARK: - Nested collections
 
-  /// A new empty list or map, to be set once as a `Value.list` or `.map`. Without that nothing
-  /// of it is written.
+  /// A new empty list or map, to be set once as a `Value.list` or `.map`. Otherwise it is not
+  /// written.
   ///
-  /// - Parameter place: what it will be in; its own is `place.nested(id)`.
-  /// Throws if it would lie deeper than lists and maps may.
+  /// - Parameter place: of the collection that will contain it; its own is `place.nested(id)`.
+  ///   Throws if it would exceed the depth of lists and maps.
   package func makeNested(
     _ kind: CollectionKind, in place: SequencePlace
   ) throws(StorageError) -> CollectionID {
-    require(kind == .list || kind == .map, "only lists and maps lie within values")
+    require(kind == .list || kind == .map, "only lists and maps can be nested in values")
     guard place.depth < SequencePlace.depthMax else {
       throw StorageError(
         .invalidInput, operation: "change collection", path: "",
@@ -223,7 +222,7 @@ extension WriteSession {
     return id
   }
 
-  /// Takes note that a mixed value has become part of something.
+  /// Records that a mixed value has been added.
   func adopt(_ value: Value) {
     switch value {
     case .list(let id), .map(let id): sequences.attach(id)
@@ -231,8 +230,8 @@ extension WriteSession {
     }
   }
 
-  /// Drops the list or map that a mixed value was, with all that is in it: by a list,
-  /// because a damaged file may have collections in each other. Each goes once.
+  /// Drops the list or map of a mixed value with its contents: iteratively and each once, because a
+  /// damaged file may have collections nested in each other.
   func drop(_ value: Value, at place: SequencePlace) throws(StorageError) {
     guard let id = value.collection else { return }
     dropping.append((id, place))
@@ -295,7 +294,7 @@ extension WriteSession {
     touch(sequence.place)
   }
 
-  /// The same for one element: the common case, which is worth the lists that it does without.
+  /// The same for one element: the common case, without the cost of arrays.
   private func add(
     _ value: Value, key: String?, at index: Int, to sequence: WorkingSequence
   ) throws(StorageError) {
@@ -341,7 +340,7 @@ extension WriteSession {
     recorder.touch(place.classID, place.key, place.column)
   }
 
-  /// Notes what a new element refers to.
+  /// Records the references of a new element.
   func own(
     _ element: TaggedValue, in sequence: WorkingSequence
   ) throws(StorageError) {
@@ -351,7 +350,7 @@ extension WriteSession {
     if value.isLink { try noteLink(added: true, target: value, at: sequence.place) }
   }
 
-  /// Lets go of what elements refer to that are about to go.
+  /// Releases the references of elements that are about to be removed.
   func release(
     _ range: Range<Int>, of sequence: WorkingSequence
   ) throws(StorageError) {
@@ -378,8 +377,8 @@ extension WriteSession {
 
   // MARK: - Committing
 
-  /// Says what the commit will write of the collections: the owners' cells are set, and scripts
-  /// noted. Nothing may be changed any more.
+  /// Determines what the commit writes of the collections: sets the owners' cells and records
+  /// scripts. The collections must not be changed afterwards.
   func readOffSequences() throws(StorageError) {
     try sequences.readOff()
     var scripts: [ClassID: [SequenceChange]] = [:]

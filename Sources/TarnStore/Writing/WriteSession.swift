@@ -1,37 +1,37 @@
 /// One open write transaction: edits in memory over a snapshot, nothing in LMDB yet.
 ///
 /// LMDB binds a write transaction to the thread that began it, and loses acknowledged writes when
-/// that thread ends. So a write here is memory only: copies of the clusters that it touches,
-/// deltas of their indexes, and the recorder's notes. `commit` applies all of it in one LMDB
-/// transaction inside one call. A session may move between threads (one at a time), and to
-/// cancel a write is to let go of its session.
+/// that thread ends. So a write here is memory only: copies of the clusters that it changes, deltas
+/// of their indexes, and the recorder's notes. `commit` applies all of it in one LMDB transaction
+/// inside one call. A session may move between threads (one at a time), and releasing it cancels
+/// the write.
 ///
-/// Rows are found in this order: clusters made by this write, clusters of the file that it edits,
-/// the snapshot.
+/// Rows are searched in this order: clusters created by this write, clusters of the file that it
+/// edits, the snapshot.
 package final class WriteSession {
   package let reader: SnapshotReader
   package let recorder: ChangeRecorder
-  /// What the write's rows look like: the snapshot's schema, except in a migration.
+  /// The schema of the write's rows: the snapshot's, except in a migration.
   package let schema: SchemaView
-  /// What a migration does to the schema when this is committed.
+  /// The schema changes of a migration, applied by the commit.
   package var schemaChange: SchemaChange?
   var classes: [ClassEdit?]
   var longValues = LongValueEdits()
   var sequences: SequenceEdits
   var linkCounts = LinkCounts()
-  /// Embedded objects that lost their owner in the change that is being made.
+  /// Embedded objects that lost their owner in the current change.
   var abandoned: [LinkTarget] = []
   var changeDepth = 0
-  /// Collections within values that go, and are still to be gone through.
+  /// Nested collections that are removed and still to be processed.
   var dropping: [(id: CollectionID, place: SequencePlace)] = []
   var isDropping = false
-  /// Called when positions of rows that somebody keeps may have moved.
+  /// Called when cached positions of rows may have become invalid.
   package var rowsMoved: () -> Void
 
   package var base: Snapshot { reader.snapshot }
 
-  /// Starts a write over the reader's snapshot. `rowsMoved` is called when rows that were found
-  /// before may lie elsewhere: at the first edit of a cluster and when rows come or go in it.
+  /// Begins a write over the reader's snapshot. `rowsMoved` is called when rows found before may
+  /// have moved: at the first edit of a cluster and when rows are added to or removed from it.
   package init(_ reader: SnapshotReader, rowsMoved: @escaping () -> Void) {
     self.reader = reader
     self.rowsMoved = rowsMoved
@@ -41,7 +41,7 @@ package final class WriteSession {
     sequences = SequenceEdits(nextID: reader.snapshot.head.nextCollectionID)
   }
 
-  /// Starts a write whose rows look as `schema` says, which has all ids of the reader's.
+  /// Begins a write with rows of `schema`, which has all ids of the reader's schema.
   init(
     _ reader: SnapshotReader, schema: SchemaView, recorder: ChangeRecorder = ChangeRecorder(),
     rowsMoved: @escaping () -> Void = {}
@@ -54,17 +54,17 @@ package final class WriteSession {
     sequences = SequenceEdits(nextID: reader.snapshot.head.nextCollectionID)
   }
 
-  /// True if nothing has been changed.
+  /// True if nothing was changed.
   package var isEmpty: Bool { recorder.isEmpty }
 
-  /// True if this write has added an object to the class, be it gone again.
+  /// True if this write has added an object to the class, even if it was deleted again.
   package func hasInserted(into id: ClassID) -> Bool {
     classes[Int(id.rawValue)]?.hasInserted ?? false
   }
 
   // MARK: - Rows
 
-  /// Where a row lies as this write sees it.
+  /// The position of a row in this write.
   package enum RowLocation {
     case image(ClusterImage, slot: Int)
     case working(WorkingCluster, slot: Int)
@@ -92,7 +92,7 @@ package final class WriteSession {
     }
   }
 
-  /// The row in editable form, or nil if there is none with that key. Notes nothing.
+  /// The row for editing, nil if there is none with that key. Records nothing.
   package func edit(
     _ key: ObjectKey, in id: ClassID
   ) throws(StorageError) -> (cluster: WorkingCluster, slot: Int)? {
@@ -114,8 +114,8 @@ package final class WriteSession {
     }
   }
 
-  /// Adds a row with every column at its default and returns where it lies. With `key` nil the
-  /// next free key is given. The caller has made sure that a given key is free.
+  /// Adds a row with the default in every column and returns its position. With `key` nil it gets
+  /// the next free key. The caller has checked that a given key is free.
   package func insert(
     _ key: ObjectKey?, in id: ClassID
   ) throws(StorageError) -> (key: ObjectKey, cluster: WorkingCluster, slot: Int) {
@@ -133,13 +133,13 @@ package final class WriteSession {
     return (key, working, slot)
   }
 
-  /// Removes the row and its long values from the class. Links and indexes are the caller's.
+  /// Removes the row and its long values from the class. The caller updates links and indexes.
   func removeRow(_ key: ObjectKey, in id: ClassID) throws(StorageError) {
     guard let (working, slot) = try edit(key, in: id) else { return }
     working.remove(at: slot)
     rowsMoved()
     let edit = try classEdit(id)
-    guard edit.rowCount > 0 else { throw edit.damaged("it says that it has fewer objects") }
+    guard edit.rowCount > 0 else { throw edit.damaged("its count of objects is too small") }
     edit.rowCount -= 1
     recorder.delete(id, key)
   }
@@ -152,14 +152,14 @@ package final class WriteSession {
     return edit
   }
 
-  /// Keeps the long values that packing a cluster gives out until the commit writes them.
+  /// Keeps the long values of packed clusters until the commit writes them.
   func keepLong(_ id: ClassID) -> WorkingCluster.EmitLong {
     { [longValues] key, column, bytes throws(StorageError) in
       unsafe longValues.keep(LongValueID(classID: id, key: key, column: column), bytes)
     }
   }
 
-  /// Notes the long values in the file that a cluster's rows do not refer to any more.
+  /// Records the long values in the file that a cluster's rows no longer refer to.
   func dropLong(_ working: WorkingCluster, _ id: ClassID) {
     for dropped in working.droppedLongValues {
       longValues.drop(LongValueID(classID: id, key: dropped.key, column: dropped.column))
@@ -167,7 +167,7 @@ package final class WriteSession {
     working.droppedLongValues.removeAll()
   }
 
-  /// How many objects the class has in this write.
+  /// The number of objects of the class in this write.
   package func rowCount(of id: ClassID) throws(StorageError) -> Int {
     if let edit = classes[Int(id.rawValue)] { return edit.rowCount }
     return try reader.record(of: id).rowCount
@@ -175,8 +175,8 @@ package final class WriteSession {
 
   /// Every cluster of the class in the order of keys, edits included, until `body` returns false.
   ///
-  /// - Parameter keys: clusters in which no key of the range can lie may be left out.
-  /// - Parameter columns: those that `body` reads of most clusters.
+  /// - Parameter keys: clusters outside this range of keys may be skipped.
+  /// - Parameter columns: those that `body` reads in most clusters.
   package func forEachImage(
     in id: ClassID, holding keys: ClosedRange<ObjectKey> = .smallest ... .largest,
     reading columns: [ColumnID] = [],

@@ -185,6 +185,6 @@ struct EditScriptTests {
       _ = builder.finish()
     }
     let text = String(decoding: try #require(result).standardErrorContent, as: UTF8.self)
-    #expect(text.contains("a script has a position twice"), "\(text)")
+    #expect(text.contains("a script has a duplicate position"), "\(text)")
   }
 }

@@ -111,7 +111,7 @@ import Testing
     #expect {
       _ = try pieces.decoded(version: new.version)
     } throws: { error in
-      (error as? StorageError)?.detail.contains("do not say what its header does") == true
+      (error as? StorageError)?.detail.contains("contradict its header") == true
     }
   }
 }

@@ -90,7 +90,7 @@ struct OwnerCheckTests {
 
   @Test func anObjectOfNobody() throws {
     try store.write { _ = try $0.create([:], in: Self.part) }
-    #expect(try problems() == ["object 0 of class Part is embedded and belongs to no object"])
+    #expect(try problems() == ["object 0 of class Part is embedded and has no owner"])
   }
 
   @Test func objectsThatBelongToEachOther() throws {
@@ -103,8 +103,8 @@ struct OwnerCheckTests {
     }
     #expect(
       try problems() == [
-        "object 0 of class Part is embedded in an object that belongs to it",
-        "object 1 of class Part is embedded in an object that belongs to it",
+        "object 0 of class Part is embedded in an object that it owns",
+        "object 1 of class Part is embedded in an object that it owns",
       ])
   }
 }

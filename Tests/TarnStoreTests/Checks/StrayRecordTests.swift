@@ -100,7 +100,7 @@ import Testing
     try move(pages[1], to: before(pages[1]))
     let problems = try allProblems()
     #expect(problems.count == 1, "\(problems)")
-    #expect(problems.first?.contains("a page lies under another entry's key") == true)
+    #expect(problems.first?.contains("a page is stored under another entry's key") == true)
   }
 
   @Test func `a page of a list's directory under another page's key is found`() throws {
@@ -108,7 +108,7 @@ import Testing
     let page = try #require(pages.first)
     try move(page, to: before(page))
     let problems = try allProblems()
-    #expect(problems.contains { $0.contains("a page lies under another") }, "\(problems)")
+    #expect(problems.contains { $0.contains("a page is stored under another") }, "\(problems)")
   }
 
   @Test func `entries that belong to nothing are found`() throws {
@@ -118,7 +118,7 @@ import Testing
     try store.environment.put([
       index.withBytes { Array($0) } + [1] + Array(repeating: 0, count: 10): [1]
     ])
-    #expect(try allProblems() == ["3 entries of the tree belong to nothing"])
+    #expect(try allProblems() == ["3 entries of the tree do not belong to anything"])
   }
 
   @Test func `pieces of long values and counts of links without an owner are found`() throws {
@@ -132,8 +132,8 @@ import Testing
     ])
     #expect(
       try allProblems() == [
-        "there are 4 pieces of long values, and objects have 3",
-        "there are 2 counts of links, and objects have 1",
+        "there are 4 pieces of long values, but objects have 3",
+        "there are 2 counts of links, but objects have 1",
       ])
   }
 
@@ -197,7 +197,7 @@ import Testing
     let boundary = try #require(clusters[1].withUnsafeBytes { TreeKey.parseCluster($0) }).first
     // The directory knows where the cluster should begin.
     let damage = reader.damage(behindMissing: ObjectKey(boundary.rawValue - 1), in: Self.crates)
-    #expect(damage?.contains("is not where it belongs") == true, "\(damage ?? "")")
+    #expect(damage?.contains("is in the wrong place") == true, "\(damage ?? "")")
   }
 
   @Test func `a row that an index or a link names is damage`() throws {

@@ -64,16 +64,16 @@ import Testing
   @Test(arguments: [
     (
       "d == 'ten'",
-      "property 'd' of class 'Sum' is of type decimal, which does not compare with \"ten\": "
-        + "a decimal is written like 12.50 or \"12.50\""
+      "property 'd' of class 'Sum' is of type decimal, which cannot be compared with \"ten\": "
+        + "write a decimal like 12.50 or \"12.50\""
     ),
     (
       "d == TRUE",
-      "property 'd' of class 'Sum' is of type decimal, which does not compare with TRUE"
+      "property 'd' of class 'Sum' is of type decimal, which cannot be compared with TRUE"
     ),
     (
       "x == '0.1'",
-      "property 'x' of class 'Sum' is of type double, which does not compare with \"0.1\""
+      "property 'x' of class 'Sum' is of type double, which cannot be compared with \"0.1\""
     ),
     (
       "d CONTAINS '1'",

@@ -192,8 +192,9 @@ import Testing
       GeoShape.polygon(outer: places.map { place($0.0, $0.1) }, holes: []).mistake
     }
     #expect(mistake([(0, 0), (1, 0), (0, 0)])?.contains("four places") == true)
-    #expect(mistake([(0, 0), (1, 0), (1, 1), (0, 1)])?.contains("ends where it begins") == true)
-    #expect(mistake([(0, 0), (1, 0), (1, 0), (0, 0)])?.contains("three places") == true)
+    #expect(
+      mistake([(0, 0), (1, 0), (1, 1), (0, 1)])?.contains("must end where it begins") == true)
+    #expect(mistake([(0, 0), (1, 0), (1, 0), (0, 0)])?.contains("three different places") == true)
     #expect(mistake([(0, 0), (180, 0), (0, 50), (0, 0)])?.contains("opposite") == true)
     #expect(mistake([(0, 0), (1, 1), (1, 0), (0, 1), (0, 0)])?.contains("cross") == true)
     #expect(mistake([(0, 0), (1, 0), (1, 1), (0, 0)]) == nil)
@@ -236,12 +237,12 @@ import Testing
   }
 
   @Test(arguments: [
-    ("home IN geoCircle([1, 2], -1)", 8, "the radius of a circle is 0 or more"),
-    ("home IN geoCircle([1, 99], 1)", 18, "a place has a longitude within"),
+    ("home IN geoCircle([1, 2], -1)", 8, "the radius of a circle must be 0 or more"),
+    ("home IN geoCircle([1, 99], 1)", 18, "a place is a longitude from"),
     ("home IN geoCircle([1 2], 1)", 21, "expected ',' and a latitude"),
     ("home IN geoBox([1, 2])", 21, "expected ',' and the north-east corner"),
     ("home GEOWITHIN {1, 2}", 15, "expected GEOBOX, GEOCIRCLE, GEOPOLYGON or %@"),
-    ("home IN geoPolygon({[1, 2], [3, 4], [1, 2]})", 8, "a ring has at least four places"),
+    ("home IN geoPolygon({[1, 2], [3, 4], [1, 2]})", 8, "a ring needs at least four places"),
     ("home IN geoPolygon([1, 2])", 19, "expected '{' and the places of a ring"),
     ("home IN geoCircle([1, 'x'], 1)", 22, "expected a latitude"),
   ])

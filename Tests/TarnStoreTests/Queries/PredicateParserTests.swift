@@ -203,7 +203,7 @@ import Testing
     ("owner. == 1", 7, "expected a property after '.', found '=='"),
     ("(age == 1", 9, "expected AND, OR or ')', found the end"),
     ("n == 'é' && x ? 1", 14, "'?' has no meaning here"),
-    ("n == 'abc", 5, "the string that starts here has no end"),
+    ("n == 'abc", 5, "the string that starts here has no closing quote"),
     ("n == 'a\\q'", 7, "unknown escape: use \\\\, \\\", \\', \\n, \\r, \\t or \\uXXXX"),
     ("n == 'a\\ud800'", 7, "expected four hexadecimal digits of a character after \\u"),
     (
@@ -231,48 +231,48 @@ import Testing
     ),
     (
       "SUBQUERY(dogs, $x, $x.age > 1) > 2", 31,
-      "expected '.@count' behind the SUBQUERY, found '>'"
+      "expected '.@count' after the SUBQUERY, found '>'"
     ),
     (
       "SUBQUERY(dogs, $x, age > 1).@count > 2", 19,
-      "here paths begin with $x, the object that is looked at"
+      "inside SUBQUERY every path starts with $x"
     ),
     (
       "SUBQUERY(dogs, $x, $y.age > 1).@count > 2", 19,
-      "here paths begin with $x, the object that is looked at"
+      "inside SUBQUERY every path starts with $x"
     ),
     ("SUBQUERY(dogs, x, $x.age > 1).@count > 2", 15, "expected a variable such as $x, found 'x'"),
-    ("$x.age > 1", 0, "$x means something within a SUBQUERY only"),
+    ("$x.age > 1", 0, "$x is allowed only inside a SUBQUERY"),
     (
       "dogs.@sum.@max.age > 2", 10,
-      "@max stands behind a collection, once in a path: dogs.@max.age, or ages.@max"
+      "@max must follow a collection, once in a path: dogs.@max.age, or ages.@max"
     ),
     (
       "dogs.@sum.age > ages.@max", 0,
-      "a collection operator compares with a number or a property by ==, !=, <, <=, > or >=, "
+      "compare a collection operator with a number or a property by ==, !=, <, <=, > or >=, "
         + "or by IN"
     ),
     (
       "@max.dogs > 2", 0,
-      "@max stands behind a collection, once in a path: dogs.@max.age, or ages.@max"
+      "@max must follow a collection, once in a path: dogs.@max.age, or ages.@max"
     ),
     ("dogs.@count.x > 2", 11, "expected a comparison operator, found '.'"),
     (
       "dogs.@count > ages.@sum", 0,
-      "@count compares with a number or a property by ==, !=, <, <=, > or >=, or by IN"
+      "compare @count with a number or a property by ==, !=, <, <=, > or >=, or by IN"
     ),
     (
       "dogs.@count CONTAINS 1", 0,
-      "@count compares with a number or a property by ==, !=, <, <=, > or >=, or by IN"
+      "compare @count with a number or a property by ==, !=, <, <=, > or >=, or by IN"
     ),
-    ("ANY 3 == dogs.age", 4, "expected a property that is a collection, or behind one"),
+    ("ANY 3 == dogs.age", 4, "expected a collection, or a property of its elements"),
     (
       "ANY dogs.age == x.@count", 16, "a condition through a collection needs a value or a property"
     ),
     ("ANY dogs.age BETWEEN {1}", 21, "expected two values after BETWEEN, found 1"),
     (
       "ANY dogs.@count == age", 4,
-      "ANY @count compares with a number by ==, !=, <, <=, > or >=, or by IN"
+      "compare ANY @count with a number by ==, !=, <, <=, > or >=, or by IN"
     ),
     (
       "ANY @links.Person > 1", 18,
@@ -296,14 +296,14 @@ import Testing
     ("n x 'a'", 2, "expected a comparison operator, found 'x'"),
     (
       "a > like", 4,
-      "expected a property or a value, found LIKE: a property of that name is written behind a '#'"
+      "expected a property or a value, found LIKE: write '#' before a property of that name"
     ),
     (
       "any == 1", 4,
-      "expected a property that is a collection, found '==': a property with a name like ANY is "
-        + "written behind a '#'"
+      "expected a property that is a collection, found '==': write '#' before a property with a "
+        + "name like ANY"
     ),
-    ("a === 1", 4, "expected a property or a value, found '=': equality is written =="),
+    ("a === 1", 4, "expected a property or a value, found '=': write equality as =="),
     ("a == 1 & b == 2", 7, "'&' has no meaning here: write && or AND"),
   ])
   func `an error names its position and what was expected`(
@@ -369,21 +369,21 @@ import Testing
 
   @Test(
     arguments: [
-      ("a == %d", [.value(.double(0.5))], 5, "argument 1 is 0.5, and %d stands for a whole number"),
-      ("a == %f", [.value(.string("1"))], 5, "argument 1 is \"1\", and %f stands for a number"),
+      ("a == %d", [.value(.double(0.5))], 5, "argument 1 is 0.5, but %d needs a whole number"),
+      ("a == %f", [.value(.string("1"))], 5, "argument 1 is \"1\", but %f needs a number"),
       (
         "%K == 1", [.value(.int(1))], 0,
-        "argument 1 is not a text, and %K stands for the path of a property"
+        "argument 1 is not a string, but %K needs the path of a property"
       ),
       (
         "a == %@ AND b == %@", [.value(.int(1)), .values([])], 17,
         "argument 2 is a list, allowed only after IN and BETWEEN"
       ),
-      ("a IN %@", [.value(.int(1))], 5, "argument 1 is 1, and IN needs a list of values"),
+      ("a IN %@", [.value(.int(1))], 5, "argument 1 is 1, but IN needs a list of values"),
       ("a IN %@", [.unusable("a map")], 5, "argument 1 is a map"),
       ("a BETWEEN %@", [.values([.int(1)])], 10, "expected two values after BETWEEN, found 1"),
       ("a == %@", [], 5, "there is no argument 1 for %@"),
-      ("é == 1", [.value(.int(1))], 6, "1 arguments were given, but the text has 0 placeholders"),
+      ("é == 1", [.value(.int(1))], 6, "1 arguments were given, but the filter has 0 placeholders"),
     ] as [(String, [PredicateArgument], Int, String)])
   func `an argument that does not fit is named`(
     _ text: String, _ arguments: [PredicateArgument], _ offset: Int, _ message: String
@@ -396,12 +396,12 @@ import Testing
   @Test(arguments: [
     ("i == 1 AND nothing == 1", 11, "class 'Thing' has no property 'nothing'"),
     ("(i == nothing)", 6, "class 'Thing' has no property 'nothing'"),
-    ("i == 1 OR NOT s > 1", 14, "compare with 1"),
-    ("1 < i AND i BETWEEN {1, 'x'}", 10, "compare with \"x\""),
-    ("i.name == 1", 0, "'i.name' leads nowhere"),
+    ("i == 1 OR NOT s > 1", 14, "compared with 1"),
+    ("1 < i AND i BETWEEN {1, 'x'}", 10, "compared with \"x\""),
+    ("i.name == 1", 0, "'i.name' cannot continue there"),
     ("i == 1 OR owner.nmae == 'x'", 10, "has no property 'nmae': the nearest name is 'name'"),
-    ("s == Rex", 5, "class 'Thing' has no property 'Rex'; text stands in quotes"),
-    ("s['k'] == 1", 0, "'s' is no list, map or value of any type, so [\"k\"] leads nowhere"),
+    ("s == Rex", 5, "class 'Thing' has no property 'Rex'; write a string in quotes"),
+    ("s['k'] == 1", 0, "'s' is not a list, map or AnyRealmValue, so [\"k\"] cannot follow it"),
   ])
   func `what does not fit the class has its position`(
     _ text: String, _ offset: Int, _ message: String

@@ -11,16 +11,19 @@ import Testing
   @Test(arguments: [
     ("nothing == 1", "class 'Thing' has no property 'nothing'"),
     ("owner.nothing == 1", "class 'Owner' has no property 'nothing'"),
-    ("i.name == 1", "property 'i' of class 'Thing' is not a link: 'i.name' leads nowhere"),
-    ("i == 'a'", "property 'i' of class 'Thing' is of type int, which does not compare with \"a\""),
+    ("i.name == 1", "property 'i' of class 'Thing' is not a link: 'i.name' cannot continue there"),
+    (
+      "i == 'a'",
+      "property 'i' of class 'Thing' is of type int, which cannot be compared with \"a\""
+    ),
     (
       "owner.name == 1",
-      "property 'owner.name' of class 'Owner' is of type string, which does not compare with 1"
+      "property 'owner.name' of class 'Owner' is of type string, which cannot be compared with 1"
     ),
     (
       "t == 'soon'",
-      "property 't' of class 'Thing' is of type date, which does not compare with \"soon\": "
-        + "a date is written like \"2024-05-01T12:30:00Z\""
+      "property 't' of class 'Thing' is of type date, which cannot be compared with \"soon\": "
+        + "write a date like \"2024-05-01T12:30:00Z\""
     ),
     (
       "b < TRUE", "< needs values that have an order: property 'b' of class 'Thing' is of type bool"
@@ -37,7 +40,7 @@ import Testing
     ("d LIKE 'a'", "LIKE needs a string: property 'd' of class 'Thing' is of type data"),
     ("i LIKE 'a'", "LIKE needs a string: property 'i' of class 'Thing' is of type int"),
     ("d ==[c] 'a'", "[c] needs a string: property 'd' of class 'Thing' is of type data"),
-    ("s <[c] 'a'", "< knows no [c]: property 's' of class 'Thing' is of type string"),
+    ("s <[c] 'a'", "< does not support [c]: property 's' of class 'Thing' is of type string"),
     ("s == i", "cannot compare 's' (string) with 'i' (int)"),
     ("owner == next", "cannot compare 'owner' (link to 'Owner') with 'next' (link to 'Thing')"),
     ("1 == 1", "a comparison needs a property on one side: 1 == 1"),

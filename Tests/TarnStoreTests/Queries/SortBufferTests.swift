@@ -101,11 +101,12 @@ import Testing
     #expect(message("nothing") == "class 'Thing' has no property 'nothing'")
     #expect(message("owner.nothing") == "class 'Owner' has no property 'nothing'")
     #expect(
-      message("s.name") == "property 's' of class 'Thing' is not a link: 's.name' leads nowhere")
+      message("s.name") == "property 's' of class 'Thing' is not a link: "
+        + "'s.name' cannot continue there")
     #expect(
       message("owner.home")
         == "cannot sort by property 'owner.home' of class 'Owner': it is a link, which has no "
-        + "order; name a property behind it"
+        + "order; name a property of its target"
     )
   }
 

@@ -74,7 +74,7 @@ struct NestedCircleTests {
       }
     }
     #expect(error?.code == .corrupted)
-    #expect(error?.detail.contains("more than 100 deep, or in each other") == true)
+    #expect(error?.detail.contains("over 100 deep, or contain themselves") == true)
   }
 
   @Test func theCheckTellsOfIt() throws {
@@ -124,7 +124,7 @@ struct NestedCircleTests {
         return SequenceParts(values: id.rawValue < 90 ? [next, next] : [])
       }
     }
-    #expect(error?.detail.contains("referred to twice") == true)
+    #expect(error?.detail.contains("referenced twice") == true)
   }
 
   @Test func noneIsMadeDeeperThanTheyMayLie() throws {

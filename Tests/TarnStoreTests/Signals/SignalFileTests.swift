@@ -99,7 +99,7 @@ struct SignalFolder {
       let error = #expect(throws: StorageError.self) { try position.open() }
       #expect(error?.code == .identity)
       #expect(error?.path == position.path)
-      #expect(error?.detail.contains("it holds something else") == true)
+      #expect(error?.detail.contains("it has other contents") == true)
       #expect(try Data(contentsOf: URL(fileURLWithPath: position.path)) == other)
     }
   }

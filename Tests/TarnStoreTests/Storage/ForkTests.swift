@@ -208,7 +208,7 @@ import Testing
       try environment.write { _ throws(StorageError) in try environment.put([[1]: [1]]) }
     }
     let text = String(decoding: try #require(result).standardErrorContent, as: UTF8.self)
-    #expect(text.contains("a write within a write on the same thread"), "\(text)")
+    #expect(text.contains("the thread began a write inside a write"), "\(text)")
   }
 }
 

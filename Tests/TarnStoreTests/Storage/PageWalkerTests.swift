@@ -101,7 +101,7 @@ import Testing
   /// LMDB would change such a page in place, which is read-only memory.
   @Test func `a page that is marked as being written is found`() throws {
     let found = try problems { bytes, leaf in bytes[leaf + 10] |= 0x10 }
-    #expect(found.contains { $0.contains("is no leaf page") })
+    #expect(found.contains { $0.contains("is not a leaf page") })
   }
 
   @Test func `a leaf without nodes is found`() throws {

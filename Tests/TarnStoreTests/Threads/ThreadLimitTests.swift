@@ -42,7 +42,7 @@ import Testing
       let (store, _) = try Store.open(.file(path), Store.Options())
       let error = Self.limit { _ = try store.follow(usesWatcher: true) {} }
       precondition(error?.code == .limitExceeded, "\(error as Any)")
-      for part in ["no more threads", "ulimit -u", "kernel.threads-max", "pids limit"] {
+      for part in ["another thread", "ulimit -u", "kernel.threads-max", "pids limit"] {
         precondition(error?.detail.contains(part) == true, "\(error as Any)")
       }
       let seen = DispatchSemaphore(value: 0)

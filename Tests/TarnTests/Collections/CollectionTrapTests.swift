@@ -27,7 +27,7 @@ struct CollectionTrapTests: TrapSuite {
     },
     TrapCase(
       "reading after the object was deleted",
-      "The collection 'Chest.tags' is used after its object was deleted"
+      "The collection 'Chest.tags' was used after its object was deleted"
     ) { shelter in
       let chest = try shelter.openWithChest()
       let tags = chest.tags

@@ -9,13 +9,13 @@ import Testing
 /// nothing optional.
 struct CompilerMessageTests {
   private static let conversion =
-    "A property compares with a value or a property of its own type: convert the other."
+    "Compare a property with a value or a property of its own type: convert the other."
   private static let order = "Only numbers, strings, dates and ids have an order"
   private static let member = "Members of values are not stored"
-  private static let bytes = "Data compares byte by byte: leave the options out."
-  private static let length = "Lengths are not stored. Objects have $0.dogs.count."
+  private static let bytes = "Data is compared byte by byte: omit the options."
+  private static let length = "Lengths are not stored. Count objects: $0.dogs.count."
   private static let number = "Write $0.dogs.count, or ($0.dogs.age > 3).count."
-  private static let ofAnyType = "Conditions neither rank nor add up values of any type."
+  private static let ofAnyType = "A query cannot aggregate AnyRealmValue properties."
 
   private static let wrong: [(condition: String, message: String)] = [
     ("$0.age == \"x\"", conversion), ("$0.name != 3", conversion),
@@ -25,9 +25,9 @@ struct CompilerMessageTests {
     ("$0.age > \"x\"", order), ("$0.isGood <= true", order),
     ("$0.name < $0.weight", order), ("$0.born >= $0.weight", order),
     ("$0.marks.contains(1..<2.5)", "cannot convert value of type"),
-    ("$0.age == 3 || true", "Both sides of || are conditions, such as $0.age > 3."),
-    ("$0.age == 3 && $0.name", "Both sides of && are conditions, such as $0.age > 3."),
-    ("!$0.age", "Behind ! stands a condition"),
+    ("$0.age == 3 || true", "Both sides of || must be conditions, such as $0.age > 3."),
+    ("$0.age == 3 && $0.name", "Both sides of && must be conditions, such as $0.age > 3."),
+    ("!$0.age", "! needs a condition"),
     ("$0.name.count > 3", length), ("$0.note.count > 3", length),
     ("$0.friends.name.count > 3", length), ("$0.friends.age.count > 3", number),
     ("$0.photo.contains(Data(), options: .caseInsensitive)", bytes),
@@ -36,7 +36,7 @@ struct CompilerMessageTests {
     ("$0.mixed.min == 3", ofAnyType), ("$0.mixed.sum > 3", ofAnyType),
     ("$0.friends.anything.max > 3", ofAnyType),
     ("$0.colors[0] == 3", "A set has no positions"),
-    ("$0.calves[0].age == 3", "What links to an object has no order"),
+    ("$0.calves[0].age == 3", "Backlinks have no positions"),
     ("$0.born.timeIntervalSince1970 > 3", member), ("$0.mood.hashValue == 3", member),
     ("$0.scores.first == 3", member),
     ("$0.scores == $0.name", conversion), ("$0.name == $0.scores", conversion),
@@ -155,7 +155,7 @@ struct CompilerMessageTests {
   private static let wrongProperties: [(property: String, message: String)] = [
     ("var x: [Int]", unstored), ("var x = [1, 2]", unstored), ("var x: Set<Int>", unstored),
     ("var x: [String: Int]", unstored), ("var x: UInt", "Int for an unsigned integer"),
-    ("var x = UInt8(1)", unstored), ("var x: Plain", "CustomPersistable for a type of your own"),
+    ("var x = UInt8(1)", unstored), ("var x: Plain", "CustomPersistable for a custom type"),
     ("var x: Plain?", unstored), ("var x: PlainMood", "PersistableEnum for an enum"),
     ("var x: Calf", "an optional for an object"), ("var x: Part", "an optional for an object"),
     ("var x: List<Int>?", unstored), ("var x: Character", unstored),
@@ -230,7 +230,7 @@ struct CompilerMessageTests {
       lines: (wrong + right).enumerated().map { "class P\($0): Projection<Calf> { \($1) }" })
     #expect(errors.keys.sorted() == Array(wrong.indices))
     for (number, said) in errors {
-      #expect(said.contains { $0.contains("behind an optional link") }, "\(number): \(said)")
+      #expect(said.contains { $0.contains("through an optional link") }, "\(number): \(said)")
     }
   }
 }

@@ -69,7 +69,7 @@ struct LoadedClassesTests {
     let refusal = try library.run(program, [folder.path, refused])
     #expect(refusal.status != 0)
     for part in [
-      "2 things are wrong with the model classes", "'LateTwins' has more than one primary key",
+      "2 problems in the model classes", "'LateTwins' has more than one primary key",
       "'LateKey.weight' cannot be a primary key",
     ] { #expect(refusal.errors.contains(part), "\(refusal.errors)") }
   }

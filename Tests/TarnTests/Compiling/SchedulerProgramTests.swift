@@ -37,18 +37,18 @@ struct SchedulerProgramTests {
   /// What is said where nothing gives a thread turns, and the way out.
   private static let refusals: [(word: String, said: [String])] = [
     ("plain-observe", observing),
-    ("plain-write", ["Can't write asynchronously on a plain thread"] + wayOut),
-    ("plain-begin", ["Can't write asynchronously on a plain thread"] + wayOut),
-    ("plain-commit", ["Can't commit asynchronously on a plain thread"] + wayOut),
+    ("plain-write", ["Can't write asynchronously on a thread without a run loop"] + wayOut),
+    ("plain-begin", ["Can't write asynchronously on a thread without a run loop"] + wayOut),
+    ("plain-commit", ["Can't commit asynchronously on a thread without a run loop"] + wayOut),
   ]
   private static let observing = [
     "Can only add notification blocks from within run loops, on serial queues, or with a "
-      + "ManualScheduler: a plain thread has no later turn in which they could be called. "
+      + "ManualScheduler: a thread without a run loop has no later turn in which to call them. "
       + "Observe a Realm that was opened on the main thread, on a serial queue, in an actor or "
-      + "inside a run loop; where this thread is to see changes, call refresh()."
+      + "inside a run loop. If this thread needs changes, call refresh()."
   ]
   private static let wayOut = [
-    "which has no later turn in which the block or the completion could be called. Use write, or a "
+    "which has no later turn in which to call the block or the completion. Use write, or a "
       + "Realm that was opened on the main thread, on a serial queue, in an actor, inside a run "
       + "loop or with a ManualScheduler."
   ]

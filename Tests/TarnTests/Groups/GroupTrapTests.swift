@@ -23,8 +23,8 @@ struct GroupTrapTests: TrapSuite {
       case .overflow, .overflowOfSum:
         "property 'coins' does not fit 'Int': it is 1.8446744073709552e+19"
       case .forcedLink:
-        "Grouping by 'shop.id' needs an optional key, as objects without the link have the key "
-          + "nil: write \\.shop?.id."
+        "Grouping by 'shop.id' needs an optional key, because objects without the link have "
+          + "the key nil: write \\.shop?.id."
       case .unmanaged: "Only collections which are managed by a Realm can be queried"
       case .outOfBounds: "Index 1 is out of bounds"
       }

@@ -82,8 +82,8 @@ struct EmbeddedSliceTests: TrapSuite {
     var message: String {
       switch self {
       case .managed, .unmanaged:
-        "The Bead at 2 cannot be put at 1 through a slice: it has one position, and the list would "
-          + "lose an element. Use swapAt(_:_:) or move(from:to:)."
+        "The Bead at 2 cannot be put at 1 through a slice: it can be in only one position, "
+          + "and the list would lose an element. Use swapAt(_:_:) or move(from:to:)."
       case .byHand: "The Bead at 3 cannot be put at 1 through a slice"
       case .outside, .swapOutside: "Index 4 is out of bounds (must be from 1 to less than 4)"
       case .rangeOutside: "Range 0..<2 is out of bounds (must be within 1..<4)"

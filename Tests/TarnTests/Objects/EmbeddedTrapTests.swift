@@ -6,13 +6,13 @@ import Testing
 /// An embedded object cannot be in two positions at once, whoever puts it there.
 struct EmbeddedTrapTests: TrapSuite {
   fileprivate static let twice =
-    "An object of the embedded class 'Bead' is to be in two positions of 'Necklace.beads' at once. "
+    "An object of the embedded class 'Bead' would be in two positions of 'Necklace.beads' at once. "
     + "An embedded object has one position: make another object for the second one."
   fileprivate static let twiceAdded =
-    "An object of the embedded class 'Bead' is in two positions of what is added. An embedded "
-    + "object has one position: make another object for the second one."
+    "An object of the embedded class 'Bead' is in two positions of the added object. An "
+    + "embedded object has one position: make another object for the second one."
   fileprivate static let twiceInMemory =
-    "An object of the embedded class 'Bead' is to be in two positions of a list at once. An "
+    "An object of the embedded class 'Bead' would be in two positions of a list at once. An "
     + "embedded object has one position"
 
   fileprivate static let intoItself =

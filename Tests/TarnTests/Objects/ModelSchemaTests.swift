@@ -133,7 +133,7 @@ private enum ModelTwin {
       try ModelSchema([ModelTwoKeys.self, ModelWrongKey.self, ModelDog.self, ModelWrongName.self])
     }
     let text = error?.description ?? ""
-    #expect(text.hasPrefix("4 things are wrong with the model classes:\n- "))
+    #expect(text.hasPrefix("4 problems in the model classes:\n- "))
     for part in ["'ModelTwoKeys'", "'ModelWrongKey.code'", "'nothing'", "class 'ModelToy'"] {
       #expect(text.contains(part), "\(text)")
     }

@@ -95,7 +95,7 @@ struct ValueTrapTests: TrapSuite {
       case .lostCase: "Reading.level holds 7, which is no case of Level"
       case .lostValue: "Reading.even holds 3, of which no Even can be made"
       case .narrowElement: "300 in the list"
-      case .noDefault: "Never has no value for 0: give its properties a default of their own."
+      case .noDefault: "Never has no value for 0: give its properties their own default."
       case .observedAsAnother: "The object is a Cat, not a Home."
       }
     }

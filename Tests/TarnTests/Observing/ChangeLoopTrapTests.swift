@@ -18,11 +18,11 @@ struct ChangeLoopTrapTests: TrapSuite {
       case .unmanagedList, .unmanagedValues:
         "Only collections which are managed by a Realm support change notifications"
       case .unmanagedObject: "Only objects which are managed by a Realm support change notif"
-      case .frozen, .frozenRealm: "nothing can be observed of, a frozen Realm"
+      case .frozen, .frozenRealm: "Cannot observe a frozen Realm"
       case .deleted: "Cannot observe a deleted or invalidated object."
       case .afterChanges: "after making changes in a write transaction"
       case .elsewhere, .realmElsewhere: "thread"
-      case .twoTasks: "Two tasks ask one iterator of changes at once."
+      case .twoTasks: "Two tasks use one iterator of changes at once."
       case .invalidated: "used after its object was deleted or its Realm invalidated"
       }
     }

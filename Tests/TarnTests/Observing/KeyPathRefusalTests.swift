@@ -36,19 +36,19 @@ struct KeyPathRefusalTests: TrapSuite {
       case .emptyPart: "Class 'Whelp' has no property '', which is in the key path 'friend.'."
       case .caseOfALetter: "which is in the key path 'Name'. The nearest name is 'name'."
       case .throughANumber:
-        "Property 'age' of class 'Whelp' is no link and has no property 'x', which is in the key "
-          + "path 'age.x'."
+        "Property 'age' of class 'Whelp' is not a link and has no property 'x', which is in the "
+          + "key path 'age.x'."
       case .throughALinksNumber:
-        "Property 'age' of class 'Whelp' is no link and has no property 'x', which is in the key "
-          + "path 'friend.age.x.y'."
+        "Property 'age' of class 'Whelp' is not a link and has no property 'x', which is in the "
+          + "key path 'friend.age.x.y'."
       case .throughANumbersElements:
-        "Property 'counts' of class 'Tally' is no link and has no property 'sum', which is in the "
-          + "key path 'counts.sum'."
+        "Property 'counts' of class 'Tally' is not a link and has no property 'sum', which is in "
+          + "the key path 'counts.sum'."
       case .ofNumbers: "Key paths need objects: the elements of this collection are values."
       case .computed: "is not stored"
       case .member:
-        "goes into a value, of which the file knows no parts, so it cannot be observed."
-      case .elementsCount: "goes into a value, of which the file knows no parts"
+        "goes into a value, whose parts are not stored separately, so it cannot be observed."
+      case .elementsCount: "goes into a value, whose parts are not stored separately"
       }
     }
 

@@ -35,10 +35,10 @@ struct PropertyTrapTests: TrapSuite {
     TrapCase("observing LinkingObjects", "LinkingObjects property, which cannot be observed") { _ in
       observeAnything(Home("High Street"), \.cats)
     },
-    TrapCase("observing a computed property", "so nothing tells when it changes") { _ in
+    TrapCase("observing a computed property", "so its changes are not reported") { _ in
       Cat(1).observe(\.description) { _, _ in }.invalidate()
     },
-    TrapCase("observing a frozen object", "no property can be observed of, a frozen Realm") {
+    TrapCase("observing a frozen object", "Cannot observe a property of a frozen Realm") {
       shelter in
       let a = try shelter.open(cats: 1)
       a.cat(0)!.freeze().observe(\.age) { _, _ in }.invalidate()
@@ -50,7 +50,7 @@ struct PropertyTrapTests: TrapSuite {
       try a.write { a.realm.delete(cat) }
       cat.observe(\.age) { _, _ in }.invalidate()
     },
-    TrapCase("observing the count of a list", "Of a collection only \\.isInvalidated") { _ in
+    TrapCase("observing the count of a list", "The only property of a collection that") { _ in
       List<Bool>().observe(\.isEmpty) { _, _ in }.invalidate()
     },
     // While observers are told of a move, no write begins, before it or after it.

@@ -15,7 +15,7 @@ struct ReferenceTrapTests: TrapSuite {
   }
 
   private static let unmanaged =
-    "only what is managed by a Realm can be passed on. Add the object first."
+    "only managed objects and collections can be passed on. Add the object first."
 
   static let traps: [TrapCase] = [
     misuse("an unmanaged object", "'Glacier': " + unmanaged) { _ in
@@ -87,11 +87,11 @@ struct ReferenceTrapTests: TrapSuite {
         _ = ThreadSafeReference(to: instance.glacier(1)!.anything.listValue!.distinct())
       }
     },
-    misuse("sections", "Pass the results and make the sections where they arrive") { instance in
+    misuse("sections", "Pass the results and make the sections at the destination") { instance in
       let sections = instance.glaciers.sectioned(by: { $0.age % 2 }, sortDescriptors: ["age"])
       _ = ThreadSafeReference(to: sections)
     },
-    misuse("an object of a migration", "Nothing of a migration can be passed on") { instance in
+    misuse("an object of a migration", "Objects of a migration cannot be passed on") { instance in
       var configuration = instance.realm.configuration
       configuration.schemaVersion = 3
       configuration.migrationBlock = { migration, _ in

@@ -48,16 +48,16 @@ struct ProjectionTrapTests: TrapSuite {
       case .stored: "'ClimberCard' is a projection, which cannot be stored"
       case .unknownProperty: "'name'"
       case .frozen: "Cannot set Climber.firstName of a frozen Realm"
-      case .observedFrozen: "nothing can be observed of, a frozen Realm"
+      case .observedFrozen: "Cannot observe a frozen Realm"
       case .observedUnmanaged: "Only objects which are managed by a Realm"
       case .observedUnknown, .loopAlongUnknown:
-        "'ClimberCard' projects nothing that the key path 'nme' begins with."
+        "'ClimberCard' has no projected property at the start of the key path 'nme'."
       case .observedBeside:
-        "'ClimberName' projects nothing that the key path 'lastName' begins with."
+        "'ClimberName' has no projected property at the start of the key path 'lastName'."
       case .observedBehind: "Class 'Climber' has no property 'nme'"
       case .throughElements: "so 'WrongElement.name' cannot project it"
       case .valuesOfElements: "so 'WrongElements.names' cannot project it"
-      case .throughValues: "goes into a value, of which the file knows no parts"
+      case .throughValues: "goes into a value, whose parts are not stored separately"
       case .observedComputed: "not stored but computed from 'firstName'"
       case .resultsAlongUnknown: "Class 'Climber' has no property 'nme'"
       }

@@ -18,9 +18,12 @@ struct KeyPathTrapTests: TrapSuite {
     private static let negative =
       "A key path of Mare to a value of type Int is not stored but computed from 'age', so the "
       + "store cannot "
+    private static let filtered =
+      "A key path of Mare to a value of type Int is not stored but computed from 'age', so a "
+      + "filter cannot use it."
     private static let member =
-      "A key path of Mare to a value of type Int goes into a value, of which the file knows no "
-      + "parts"
+      "A key path of Mare to a value of type Int goes into a value, whose parts are not stored "
+      + "separately"
 
     var message: String {
       switch self {
@@ -33,11 +36,11 @@ struct KeyPathTrapTests: TrapSuite {
         Self.negative
           + "sort by it. Sort by a @Persisted property, or sort an array of the objects."
       case .least, .greatest, .sum, .average, .sumOfAList, .sumOfAMap:
-        Self.negative + "compute with it. Go over the objects in Swift instead."
+        Self.negative + "compute with it. Iterate over the objects in Swift instead."
       case .condition, .conditionBehindALink, .conditionOnElements, .conditionOfAList,
         .conditionOfAMap:
-        Self.negative + "ask for it."
-      case .distinct, .distinctOfAMap: Self.negative + "tell objects"
+        Self.filtered
+      case .distinct, .distinctOfAMap: Self.negative + "distinguish objects"
       case .sections, .sectionsWithDescriptors:
         Self.negative + "order sections by it. Give a closure instead"
       }

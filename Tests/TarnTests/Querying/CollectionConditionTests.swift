@@ -229,47 +229,47 @@ struct CollectionConditionTests {
       "ANY numbers.legs == 1", 5,
       "the elements of property 'numbers' of class 'Hopper' are not objects"
     ),
-    ("ANY tags > 1", 5, "is of type string, which does not compare with 1"),
-    ("parts.@count == 'a'", 1, "which does not compare with \"a\""),
+    ("ANY tags > 1", 5, "is of type string, which cannot be compared with 1"),
+    ("parts.@count == 'a'", 1, "which cannot be compared with \"a\""),
     (
       "parts.weight.@count == 1", 1,
-      "'parts.weight' goes on behind a collection: write ANY before it"
+      "'parts.weight' continues past a collection: write ANY before it"
     ),
     ("ANY parts.weight.@count == 1", 5, "@count must follow a collection"),
     ("ANY parts.@count == 1", 5, "'parts.@count' is one number: omit ANY"),
-    ("ANY scores.@allKeys == 1", 5, "is of type string, which does not compare with 1"),
+    ("ANY scores.@allKeys == 1", 5, "is of type string, which cannot be compared with 1"),
     ("ANY @links.Hopper.legs == nil", 5, "class 'Hopper' has no property 'legs'"),
     ("@links.HopperPart.next.@count > 1", 1, "does not link to objects of class 'Hopper'"),
     ("@links.Nobody.next.@count > 1", 1, "there is no class 'Nobody' that could link here"),
-    ("@links.Hopper.inner == nil", 1, "through 'Hopper.inner' is a collection: conditions on it"),
+    ("@links.Hopper.inner == nil", 1, "through 'Hopper.inner' are a collection: conditions on"),
     ("SELF == nil", 1, "SELF is an object here: compare a property of it"),
     ("tags.@max > 1", 1, "@max needs numbers or dates: 'tags' is of type string"),
     ("parts.@sum > 1", 1, "@sum needs numbers: 'parts' is of type link"),
-    ("numbers.@sum == 'a'", 1, "which does not compare with \"a\""),
+    ("numbers.@sum == 'a'", 1, "which cannot be compared with \"a\""),
     (
       "numbers.@sum == inner.inner", 1,
-      "cannot compare what 'numbers' comes to (int) with 'inner.inner' (link to 'Hopper')"
+      "cannot compare the aggregate 'numbers' (int) with 'inner.inner' (link to 'Hopper')"
     ),
     ("parts.@count == parts", 1, "is a collection: conditions on it need ANY, NONE or @count"),
     (
       "SUBQUERY(parts, $x, $x.weight == 1).@count == id", 1,
-      "the @count of a SUBQUERY compares with a number"
+      "compare the @count of a SUBQUERY with a number"
     ),
     ("inner.@sum.id == 1", 1, "'inner.id' does not lead to a collection"),
     (
       "SUBQUERY(numbers, $x, $x.id == 1).@count > 0", 1,
-      "values have no properties and compare with constants only: id == 1"
+      "values have no properties and can be compared only with constants: id == 1"
     ),
     ("SUBQUERY(inner, $x, $x.id == 1).@count > 0", 1, "'inner' does not lead to a collection"),
-    ("SUBQUERY(tags, $x, $x > 3).@count > 0", 1, "of type string, which does not compare with 3"),
+    ("SUBQUERY(tags, $x, $x > 3).@count > 0", 1, "of type string, which cannot be compared with 3"),
     ("SUBQUERY(parts, $x, $x == 3).@count > 0", 21, "SELF is an object here"),
-    ("SUBQUERY($x, $x, $x == 3).@count > 0", 10, "$x means something within a SUBQUERY only"),
-    ("SUBQUERY(numbers, $x, $y == 3).@count > 0", 23, "here paths begin with $x"),
+    ("SUBQUERY($x, $x, $x == 3).@count > 0", 10, "$x is allowed only inside a SUBQUERY"),
+    ("SUBQUERY(numbers, $x, $y == 3).@count > 0", 23, "inside SUBQUERY every path starts with $x"),
     (
       "SUBQUERY(named['a'], $x, $x.id == 1).@count > 0", 1,
-      "SUBQUERY looks at the elements of a collection, which 'named[\"a\"]' is not"
+      "SUBQUERY needs a collection, and 'named[\"a\"]' is not one"
     ),
-    ("parts.@count IN {1, 'a'}", 1, "which does not compare with \"a\""),
+    ("parts.@count IN {1, 'a'}", 1, "which cannot be compared with \"a\""),
     ("parts.@count IN 1", 17, "expected '{' and a list of values"),
     (
       "named['a'].next.@count == 1", 1, "'next' does not lead to a collection"
@@ -285,8 +285,8 @@ struct CollectionConditionTests {
       "id > 1 AND SUBQUERY(parts, $x, $x.weight > 1 AND $x.wieght < 3).@count > 0", 50,
       "class 'HopperPart' has no property 'wieght': the nearest name is 'weight'"
     ),
-    ("id['a'] == 1", 1, "'id' is no list, map or value of any type, so [\"a\"] leads nowhere"),
-    ("id == 1 AND 3 IN tags", 13, "is of type string, which does not compare with 3"),
+    ("id['a'] == 1", 1, "'id' is not a list, map or AnyRealmValue, so [\"a\"] cannot follow it"),
+    ("id == 1 AND 3 IN tags", 13, "is of type string, which cannot be compared with 3"),
   ])
   func whatDoesNotFit(_ text: String, _ instance: Int, _ message: String) throws {
     let hoppers = try Shelter().openHoppers().hoppers

@@ -99,10 +99,10 @@ struct EmbeddedPairTests {
   @Test func whatHasCollectionsDoesNotCompare() throws {
     for (text, message) in [
       ("bag == spare", "'PairBag.coins' is a collection. Compare their other properties"),
-      ("first > second", "embedded objects compare with == and != only"),
+      ("first > second", "compare embedded objects only with == and !="),
       ("first == spare", "cannot compare 'first' (link to 'PairPlace') with 'spare'"),
-      ("ANY former == first", "'former' leads to embedded objects, which compare as a whole with"),
-      ("first != former[0]", "'first' leads to embedded objects, which compare as a whole with"),
+      ("ANY former == first", "'former' is an embedded object, which as a whole compares only"),
+      ("first != former[0]", "'first' is an embedded object, which as a whole compares only"),
     ] {
       let error = #expect(throws: Realm.Error.self) { _ = try homes.filtered(text) }
       #expect(error?.message.contains(message) == true, "\(error?.message ?? "")")

@@ -27,7 +27,7 @@ struct FilterErrorTests {
       date, AnyRealmValue.date(date), NSDate(timeIntervalSince1970: .infinity),
     ]
     for argument in arguments {
-      check("day == %@", [argument], 8, "argument 1 is a date that no Realm can store")
+      check("day == %@", [argument], 8, "argument 1 is a date that a Realm cannot store")
     }
   }
 
@@ -36,13 +36,13 @@ struct FilterErrorTests {
     ("number", 7, "expected a comparison operator, found the end"),
     ("number == 1 AND", 16, "expected a property or a value, found the end"),
     ("(number == 1", 13, "expected AND, OR or ')', found the end"),
-    ("number == 'a", 11, "the string that starts here has no end"),
+    ("number == 'a", 11, "the string that starts here has no closing quote"),
     ("next. == 1", 7, "expected a property after '.', found '=='"),
     ("text == 'é' AND legs == 4", 17, "class 'Record' has no property 'legs'"),
     ("next.legs == 4", 1, "class 'Record' has no property 'legs'"),
     (
       "number.legs == 4", 1,
-      "property 'number' of class 'Record' is not a link: 'number.legs' leads nowhere"
+      "property 'number' of class 'Record' is not a link: 'number.legs' cannot continue there"
     ),
     (
       "friends.number == 4", 1,
@@ -59,7 +59,7 @@ struct FilterErrorTests {
     ),
     (
       "number == 'a'", 1,
-      "property 'number' of class 'Record' is of type int, which does not compare with \"a\""
+      "property 'number' of class 'Record' is of type int, which cannot be compared with \"a\""
     ),
     ("text == number", 1, "cannot compare 'text' (string) with 'number' (int)"),
     ("1 == 1", 1, "a comparison needs a property on one side: 1 == 1"),
@@ -71,7 +71,7 @@ struct FilterErrorTests {
     ("number BETWEEN {1, 2, 3}", 16, "expected two values after BETWEEN, found 3"),
     (
       "text LIKE[cd] 'a'", 1,
-      "LIKE knows no [d]: property 'text' of class 'Record' is of type string"
+      "LIKE does not support [d]: property 'text' of class 'Record' is of type string"
     ),
     ("text MATCHES 'a'", 6, "MATCHES is not supported: use LIKE with * and ?"),
   ])
@@ -85,10 +85,10 @@ struct FilterErrorTests {
     try archive.instance.write { archive.instance.realm.delete(deleted) }
     let table: [(String, [Any?], Int, String)] = [
       ("number == %@", [], 11, "there is no argument 1 for %@"),
-      ("number == 1", [1], 12, "1 arguments were given, but the text has 0 placeholders"),
-      ("number == %d", ["1"], 11, "argument 1 is \"1\", and %d stands for a whole number"),
+      ("number == 1", [1], 12, "1 arguments were given, but the filter has 0 placeholders"),
+      ("number == %d", ["1"], 11, "argument 1 is \"1\", but %d needs a whole number"),
       ("number == %@", [[1]], 11, "argument 1 is a list, allowed only after IN and BETWEEN"),
-      ("number IN %@", [1], 11, "argument 1 is 1, and IN needs a list of values"),
+      ("number IN %@", [1], 11, "argument 1 is 1, but IN needs a list of values"),
       ("number IN %@", [[[1]]], 11, "argument 1 is a list with a list of lists"),
       ("number == %@", [UInt64.max], 11, "argument 1 is \(UInt64.max), which no property can hold"),
       ("number == %@", [["a": 1]], 11, "argument 1 is a dictionary"),
@@ -96,28 +96,28 @@ struct FilterErrorTests {
         "number == %@", [Realm.Error.fail], 11,
         "argument 1 is a 'Error', which no property can be compared with"
       ),
-      ("%K == 1", [1], 1, "argument 1 is not a text, and %K stands for the path of a property"),
+      ("%K == 1", [1], 1, "argument 1 is not a string, but %K needs the path of a property"),
       ("%K == 1", ["next.legs"], 1, "class 'Record' has no property 'legs'"),
       (
         "number == %@", [loose], 1,
-        "property 'number' of class 'Record' is of type int, which does not compare with an "
+        "property 'number' of class 'Record' is of type int, which cannot be compared with an "
           + "unmanaged object"
       ),
-      ("next == %@", [deleted], 9, "argument 1 is an object that has been deleted"),
+      ("next == %@", [deleted], 9, "argument 1 is a deleted object"),
       ("next == %@", [other.record(0)], 9, "argument 1 is an object of another Realm"),
       (
         "next == %@", [archive.folder(1)], 1,
-        "property 'next' of class 'Record' is of type link to 'Record', which does not compare "
-          + "with an object of class 'Folder'"
+        "property 'next' of class 'Record' is of type link to 'Record', which cannot be "
+          + "compared with an object of class 'Folder'"
       ),
       (
         "number == %@", [archive.record(1)], 1,
-        "property 'number' of class 'Record' is of type int, which does not compare with an object "
-          + "of class 'Record'"
+        "property 'number' of class 'Record' is of type int, which cannot be compared with an "
+          + "object of class 'Record'"
       ),
       (
         "text == %@", [Data([1])], 1,
-        "property 'text' of class 'Record' is of type string, which does not compare with X'01'"
+        "property 'text' of class 'Record' is of type string, which cannot be compared with X'01'"
       ),
     ]
     for (text, arguments, instance, message) in table { check(text, arguments, instance, message) }
@@ -136,7 +136,7 @@ struct FilterTrapTests: TrapSuite {
       case .text: "Invalid filter \"legs == 4\" on 'Record' at character 1: class 'Record' has no"
       case .position: "Invalid filter \"id ==\" on 'Record' at character 6: expected a property"
       case .foreign, .foreignInValue: "an object of another Realm"
-      case .deleted: "an object that has been deleted"
+      case .deleted: "a deleted object"
       case .unmanaged: "Only collections which are managed by a Realm can be queried"
       }
     }

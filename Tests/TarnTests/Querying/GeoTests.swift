@@ -224,7 +224,7 @@ class ShopPlace: EmbeddedObject {
   }
 
   @Test(arguments: [
-    ("home IN %@", "what 'owner' leads to is no place"), ("id IN %@", "'id' leads to is no place"),
+    ("home IN %@", "the object of 'owner' is not a place"), ("id IN %@", "'id' is not a place"),
   ])
   func `what is no place is refused`(_ text: String, _ message: String) throws {
     let instance = try open(Shelter())

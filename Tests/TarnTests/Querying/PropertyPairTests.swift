@@ -310,9 +310,9 @@ struct PropertyPairTests {
 
   @Test(arguments: [
     ("held == parts", 9, "conditions on it need ANY, NONE or @count"),
-    ("ANY ints == marks", 5, "the elements of one collection do not compare with those of another"),
-    ("ANY parts.weight > parts.id", 5, "nor two properties of elements with each other but in"),
-    ("held[#any] == other[#any]", 1, "do not compare with those of another"),
+    ("ANY ints == marks", 5, "cannot compare the elements of one collection with those of another"),
+    ("ANY parts.weight > parts.id", 5, "nor two properties of elements with each other outside"),
+    ("held[#any] == other[#any]", 1, "of one collection with those of another"),
     ("ANY limit == id", 5, "neither 'limit' nor 'id' leads to a collection: omit ANY"),
     ("ANY ints == nowhere", 13, "class 'Satchel' has no property 'nowhere'"),
     ("ANY nowhere == ints", 5, "class 'Satchel' has no property 'nowhere'"),
@@ -320,12 +320,12 @@ struct PropertyPairTests {
     ("marks['k'] == name", 1, "cannot compare 'marks[\"k\"]' (int) with 'name' (string)"),
     ("held < isOpen", 1, "< needs values that have an order: property 'isOpen'"),
     ("held CONTAINS limit", 1, "CONTAINS needs a string or data: property 'limit'"),
-    ("held <[c] name", 1, "< knows no [c]"),
+    ("held <[c] name", 1, "< does not support [c]"),
     ("held ==[c] limit", 1, "[c] needs a string: property 'limit'"),
     ("favorite == named['k'].label", 1, "cannot compare 'favorite' (link to 'SatchelPart')"),
     ("favorite IN holders", 13, "(link to 'Satchel') with 'favorite' (link to 'SatchelPart')"),
     ("name IN nowhere", 9, "class 'Satchel' has no property 'nowhere'"),
-    ("ints.@sum == note", 1, "cannot compare what 'ints' comes to (int) with 'note' (string)"),
+    ("ints.@sum == note", 1, "cannot compare the aggregate 'ints' (int) with 'note' (string)"),
   ])
   func whatDoesNotFit(_ text: String, _ position: Int, _ message: String) throws {
     let satchels = try Shelter().openSatchels().satchels
@@ -359,6 +359,6 @@ struct PropertyPairTests {
       _ = Query<Satchel>.root.ints == Query<Satchel>.root.parts.weight
     }
     let said = result.map { String(decoding: $0.standardErrorContent, as: UTF8.self) } ?? ""
-    #expect(said.contains("The elements of one collection do not compare with those of another"))
+    #expect(said.contains("Cannot compare the elements of one collection with those of another"))
   }
 }

@@ -104,6 +104,6 @@ private typealias Predicate = TarnStore.Predicate
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       _ = Query<ModelDog>.root.label == "x"
     }
-    try expect("so the store cannot ask for it", in: result)
+    try expect("so a filter cannot use it", in: result)
   }
 }

@@ -119,7 +119,7 @@ class QuotedLine: Object {
     let message = try #require(error).message
     #expect(message.contains("at character \(character): "), "\(message)")
     #expect(message.contains(mistake), "\(message)")
-    #expect(message.hasSuffix("is written in back quotes: \(advice)."), "\(message)")
+    #expect(message.hasSuffix("in back quotes: \(advice)."), "\(message)")
   }
 
   enum Unquoted: String, CaseIterable, Codable {
@@ -145,6 +145,6 @@ class QuotedLine: Object {
       exit(0)
     }
     let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
-    #expect(text.contains("the name 'a.b' is written in back quotes: `a.b`"), "\(text)")
+    #expect(text.contains("write the name 'a.b' in back quotes: `a.b`"), "\(text)")
   }
 }

@@ -114,14 +114,14 @@ struct StoredConditionTests {
   @Test func embeddedObjectsDoNotCompareOtherwise() throws {
     let seal = SteerSeal()
     for (text, argument, message) in [
-      ("brand == %@", seal as Any, "an object of class 'SteerBrand' does not compare with one of"),
-      ("brand > %@", SteerBrand("a"), "embedded objects compare with == and != only"),
-      ("weight == %@", SteerBrand("a"), "which does not compare with an object of class"),
-      ("brand IN %@", [seal], "an object of class 'SteerBrand' does not compare with one of"),
+      ("brand == %@", seal as Any, "of class 'SteerBrand' cannot be compared with one of"),
+      ("brand > %@", SteerBrand("a"), "compare embedded objects only with == and !="),
+      ("weight == %@", SteerBrand("a"), "which cannot be compared with an object of class"),
+      ("brand IN %@", [seal], "an object of class 'SteerBrand' cannot be compared with one of"),
       ("brand IN %@", [[SteerBrand("a")]], "is a list with a list of lists"),
       ("brand BETWEEN %@", [SteerBrand("a"), nil], "BETWEEN needs a list of values"),
       ("brand == %@", [SteerBrand("a")], "a list, allowed only after IN"),
-      ("weight IN %@", [SteerBrand("a")], "which does not compare with an object of class"),
+      ("weight IN %@", [SteerBrand("a")], "which cannot be compared with an object of class"),
     ] {
       let error = #expect(throws: Realm.Error.self) { _ = try ids(text, argument) }
       #expect(error?.message.contains(message) == true, "\(error?.message ?? "")")

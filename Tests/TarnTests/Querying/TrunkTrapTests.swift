@@ -8,15 +8,15 @@ struct TrunkTrapTests: TrapSuite {
   static let traps: [TrapCase] = [
     TrapCase(
       "nil of a property that is never nil",
-      "'limit' is never nil, because its type is not optional: leave the condition out"
+      "'limit' is never nil, because its type is not optional: remove the condition"
     ) { _ in _ = condition { $0.limit == nil } },
     TrapCase(
       "a negative position",
-      "A position of a list is 0 or more, not -1: a filter written as text says [LAST]"
+      "A position of a list must be 0 or more, not -1: a filter string can use [LAST]"
     ) { _ in _ = condition { $0.ints[-1] == 1 } },
     TrapCase(
       "the count of a condition on several collections",
-      "Only a condition on the elements of one collection has a count"
+      "A count needs a condition on the elements of one collection"
     ) { _ in _ = condition { ($0.kids.kids.limit > 1 && $0.ints > 1).count > 1 } },
   ]
 

@@ -172,14 +172,14 @@ struct ValueStepTests {
     ("marks[0] > 1", 1, "the values of a map have keys, not positions: property 'marks'"),
     ("mixed['a'] > 1", 1, "the elements of a list have positions, not keys: property 'mixed'"),
     ("marks['a']['b'] > 1", 1, "have no elements of their own: marks[\"a\"][\"b\"]"),
-    ("marks['a'] == 'x'", 1, "is of type int, which does not compare with \"x\""),
+    ("marks['a'] == 'x'", 1, "is of type int, which cannot be compared with \"x\""),
     ("data CONTAINS 3", 1, "CONTAINS needs a string or data, not 3"),
     ("data < TRUE", 1, "< needs values that have an order, not TRUE"),
     ("marks['a'].@count > 1", 1, "only collections have a @count"),
     ("marks[-1] > 1", 7, "expected a key in quotes, a position from 0, or #any"),
     ("marks[x] > 1", 7, "expected a key in quotes, a position from 0, or #any"),
     ("marks['a' > 1", 11, "expected ']', found '>'"),
-    ("id['a'] == 1", 1, "'id' is no list, map or value of any type"),
+    ("id['a'] == 1", 1, "'id' is not a list, map or AnyRealmValue"),
   ])
   func whatDoesNotFit(_ text: String, _ position: Int, _ message: String) throws {
     let totes = try Shelter().openTotes().totes

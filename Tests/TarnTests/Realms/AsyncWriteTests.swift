@@ -428,7 +428,7 @@ struct AsyncWriteTests {
   static let traps: [TrapCase] = [
     TrapCase(
       "queueing a write on a thread without a scheduler",
-      "Can't write asynchronously on a plain thread"
+      "Can't write asynchronously on a thread without a run loop"
     ) { shelter in
       let configuration = shelter.configuration
       let ended = DispatchSemaphore(value: 0)
@@ -442,7 +442,7 @@ struct AsyncWriteTests {
     },
     TrapCase(
       "queueing a write after the scheduler was released",
-      "when nobody has the Realm's ManualScheduler any more"
+      "after the Realm's ManualScheduler was released"
     ) { shelter in
       let realm = try Realm(configuration: shelter.configuration, scheduler: ManualScheduler())
       realm.writeAsync {}

@@ -40,7 +40,7 @@ struct FreezingTrapTests: TrapSuite {
     misuse("property by name", "Cannot set Glacier.size of a frozen Realm") {
       $0.glacier(1)!.freeze()["size"] = 1.5
     },
-    misuse("dynamic property", "a frozen Realm: what is frozen of '") {
+    misuse("dynamic property", "a frozen Realm: frozen data of '") {
       $0.realm.freeze().dynamicObjects("Glacier")[0].name = "new"
     },
     misuse("list", "Cannot change the list 'depths' of a frozen Realm") {
@@ -58,7 +58,7 @@ struct FreezingTrapTests: TrapSuite {
     misuse("nested list", "Cannot change the list 'anything' of a frozen Realm") {
       $0.glacier(1)!.freeze().anything.dictionaryValue!["list"]!.listValue!.removeAll()
     },
-    misuse("all of results", "of a frozen Realm: what is frozen of '") {
+    misuse("all of results", "of a frozen Realm: frozen data of '") {
       $0.glaciers.freeze().setValue(1, forKey: "age")
     },
   ]
@@ -82,7 +82,7 @@ struct FreezingTrapTests: TrapSuite {
     },
   ]
 
-  private static let nothingToObserve = "nothing can be observed of, a frozen Realm"
+  private static let nothingToObserve = "Cannot observe a frozen Realm"
   private static let observing: [TrapCase] = [
     misuse("observed Realm", nothingToObserve) { _ = $0.realm.freeze().observe { _, _ in } },
     misuse("observed object", nothingToObserve) {
@@ -113,10 +113,10 @@ struct FreezingTrapTests: TrapSuite {
   ]
 
   private static let freezing: [TrapCase] = [
-    misuse("unmanaged object", "'Glacier': only what is managed by a Realm can be frozen") { _ in
+    misuse("unmanaged object", "'Glacier': only managed objects and collections can be") { _ in
       _ = Glacier(1).freeze()
     },
-    misuse("unmanaged list", "'List<Int>': only what is managed by a Realm can be frozen") { _ in
+    misuse("unmanaged list", "'List<Int>': only managed objects and collections can be") { _ in
       _ = Glacier(1).depths.freeze()
     },
     misuse("deleted object", "'Glacier' has been deleted or invalidated and cannot be frozen") {
@@ -125,24 +125,24 @@ struct FreezingTrapTests: TrapSuite {
       try instance.write { instance.realm.delete(glacier) }
       _ = glacier.freeze()
     },
-    misuse("new object", "'Glacier' was made in the open write and cannot be frozen") { instance in
+    misuse("new object", "'Glacier' was created in the open write and cannot") { instance in
       try instance.write {
         let glacier = Glacier(7)
         instance.realm.add(glacier)
         _ = glacier.freeze()
       }
     },
-    misuse("new object's list", "'List<Int>' was made in the open write and cannot be frozen") {
+    misuse("new object's list", "'List<Int>' was created in the open write and cannot be frozen") {
       instance in
       try instance.write { _ = instance.realm.create(Glacier.self).depths.freeze() }
     },
-    misuse("new object's results", "was made in the open write and cannot be frozen") { instance in
+    misuse("new object's results", "was created in the open write and cannot be") { instance in
       try instance.write {
         let stones = instance.realm.create(Glacier.self, value: [9]).stones
         _ = stones.where { $0.weight > 0 }.freeze()
       }
     },
-    misuse("new section", "was made in the open write and cannot be frozen") { instance in
+    misuse("new section", "was created in the open write and cannot be frozen") { instance in
       let sections = instance.glaciers.sectioned(by: \.age)
       try instance.write {
         instance.realm.add(Glacier(9))
@@ -172,10 +172,10 @@ struct FreezingTrapTests: TrapSuite {
   ]
 
   private static let thawing: [TrapCase] = [
-    misuse("unmanaged, thawed", "'Glacier': only what is managed by a Realm can be thawed") { _ in
+    misuse("unmanaged, thawed", "'Glacier': only managed objects and collections can be") { _ in
       _ = Glacier(1).thaw()
     },
-    misuse("into frozen", "Nothing can be thawed into a frozen Realm") { instance in
+    misuse("into frozen", "Cannot thaw into a frozen Realm") { instance in
       let frozen = instance.realm.freeze()
       _ = frozen.thaw(frozen.objects(Glacier.self)[0])
     },
@@ -184,7 +184,7 @@ struct FreezingTrapTests: TrapSuite {
       nonisolated(unsafe) let (realm, frozen) = (instance.realm, instance.glacier(1)!.freeze())
       onAThread { _ = realm.thaw(frozen) }
     },
-    misuse("of another file", "and has no counterpart in '") { instance in
+    misuse("of another file", "and does not exist in '") { instance in
       let other = try Realm(
         configuration: Realm.Configuration(
           inMemoryIdentifier: "other \(UUID())",
@@ -222,12 +222,12 @@ struct FreezingTrapTests: TrapSuite {
   ]
 
   private static let readingWhatIsInvalidated: [TrapCase] = [
-    misuse("object's property", "an object of class 'Glacier' is used after that") { instance in
+    misuse("object's property", "an object of class 'Glacier' was used afterwards") { instance in
       let glacier = instance.glacier(1)!.freeze()
       glacier.realm!.invalidate()
       print(glacier.name)
     },
-    misuse("list's element", "The collection 'depths' is used after") { instance in
+    misuse("list's element", "The collection 'depths' was used after") { instance in
       let depths = instance.glacier(1)!.freeze().depths
       depths.realm!.invalidate()
       print(depths[0])
@@ -238,7 +238,7 @@ struct FreezingTrapTests: TrapSuite {
       glaciers.realm!.invalidate()
       print(glaciers[0])
     },
-    misuse("key", "is read after invalidate(). Freeze the live one again.") { instance in
+    misuse("key", "was read after invalidate(). Freeze the live one again.") { instance in
       let frozen = instance.realm.freeze()
       frozen.invalidate()
       print(frozen.object(ofType: Glacier.self, forPrimaryKey: 1)?.name ?? "none")

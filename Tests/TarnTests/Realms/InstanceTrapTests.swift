@@ -22,9 +22,9 @@ struct InstanceTrapTests: TrapSuite {
       case .contradictoryClasses, .contradictoryClassesToMigrate: "'Home'"
       case .readOnlyWrite: "Can't perform transactions on read-only Realms."
       case .tooManyVersions: "in the Realm exceeded the limit of 1"
-      case .pumpedElsewhere: "A ManualScheduler is pumped on its own thread"
+      case .pumpedElsewhere: "A ManualScheduler must be pumped on its own thread"
       case .notTheMainQueue: "this is not the main queue"
-      case .notItsQueue: "call this inside of 'another'"
+      case .notItsQueue: "call this on 'another'"
       case .tokenEndedElsewhere: "must be invalidated on the Realm's thread"
       }
     }

@@ -137,14 +137,14 @@ struct TrapTests: TrapSuite {
       try b.write { b.realm.add(home) }
       try a.write { a.cat(0)!.home = home }
     },
-    TrapCase("excluding a token that has ended", "must be an active one") { shelter in
+    TrapCase("excluding a token that has ended", "must be active") { shelter in
       let a = try shelter.open()
       let token = a.realm.observe { _, _ in }
       token.invalidate()
       try a.realm.write(withoutNotifying: [token]) {}
     },
     TrapCase(
-      "excluding a token of another instance", "must be an active one of this very Realm instance"
+      "excluding a token of another instance", "must be active and belong to this Realm instance"
     ) { shelter in
       let (a, b) = (try shelter.open(), try shelter.open())
       let token = b.cats.observe { _ in }
@@ -172,7 +172,7 @@ struct TrapTests: TrapSuite {
         _ = try? Realm(configuration: configuration, queue: queue)
       }
     },
-    TrapCase("a queue that is not the current one", "call this inside of 'another'") { shelter in
+    TrapCase("a queue that is not the current one", "call this on 'another'") { shelter in
       _ = try Realm(configuration: shelter.configuration, queue: DispatchQueue(label: "another"))
     },
   ]

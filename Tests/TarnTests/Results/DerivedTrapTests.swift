@@ -16,7 +16,7 @@ struct DerivedTrapTests: TrapSuite {
     },
     TrapCase(
       "sorting a list of a deleted object",
-      "The collection 'Kennel.hounds' is used after its object was deleted"
+      "The collection 'Kennel.hounds' was used after its object was deleted"
     ) { shelter in
       let instance = try shelter.openKennel(1)
       let hounds = instance.kennel.hounds
@@ -45,11 +45,11 @@ struct DerivedTrapTests: TrapSuite {
       let instance = try shelter.openKennel(1)
       try instance.write { instance.kennel.hounds.setValue("old", forKey: "age") }
     },
-    TrapCase("an unknown operator in a key path", "The path '@median.age' is neither '@count' nor")
-    { _ in
+    TrapCase("an unknown operator in a key path", "The path '@median.age' must be '@count', or") {
+      _ in
       _ = List<Hound>().value(forKeyPath: "@median.age")
     },
-    TrapCase("the sum of strings", "leads to 'Rex', which is no number and no date") { _ in
+    TrapCase("the sum of strings", "leads to 'Rex', which is neither a number nor a date") { _ in
       let hounds = List<Hound>()
       hounds.append(Hound(1, "Rex"))
       _ = hounds.value(forKeyPath: "@sum.name")

@@ -153,9 +153,9 @@ struct DistinctTrapTests: TrapSuite {
       case .unknown: "Invalid query on 'Hound': class 'Hound' has no property 'wings'"
       case .unknownBehindALink: "class 'Yard' has no property 'wings'"
       case .collection: "property 'hounds' of class 'Kennel' is a collection"
-      case .link: "cannot tell objects apart by property 'yard' of class 'Hound': it is a link"
+      case .link: "cannot distinguish objects by property 'yard' of class 'Hound': it is a link"
       case .anEmptyName: "class 'Yard' has no property ''"
-      case .computed: "'yard', 'rooms', so the store cannot tell objects apart by it."
+      case .computed: "'yard', 'rooms', so the store cannot distinguish objects by it."
       case .unmanaged: "Only collections which are managed by a Realm"
       }
     }

@@ -19,7 +19,7 @@ import Testing
     let one = archive.records.where { $0.id == 7 }
     #expect(
       lines(one) == [
-        "find: the primary key 'id': at most 1 of 3000 objects", "test: nothing is left to test",
+        "find: the primary key 'id': at most 1 of 3000 objects", "test: none needed",
         kept,
       ])
     try #require(one.count == 1)
@@ -40,7 +40,7 @@ import Testing
     let none = archive.records.where { $0.text.contains("a") }
     #expect(
       lines(none)[0]
-        == "find: scan of all 3000 objects: no index leads to what the condition asks for")
+        == "find: scan of all 3000 objects: no index fits the condition")
     #expect(lines(archive.records)[0] == "find: scan of all 3000 objects: there is no condition")
     let never = archive.records.where { $0.id < 1 && $0.id > 1 }
     #expect(lines(never)[0] == "find: the primary key 'id': at most 0 of 3000 objects")
@@ -80,7 +80,7 @@ import Testing
     #expect(descending.map(\.id).last == bottom)
     let swift = archive.records.sorted { ($0.number, $0.id) < ($1.number, $1.id) }
     #expect(ascending.map(\.id) == swift.map(\.id))
-    #expect(lines(archive.records.sorted(by: \.text))[1] == "order: sorted after they are found")
+    #expect(lines(archive.records.sorted(by: \.text))[1] == "order: sorted afterwards")
     #expect(lines(archive.records.sorted(by: \.id)) == [lines(archive.records)[0], kept])
   }
 
@@ -101,10 +101,10 @@ import Testing
     #expect(
       lines(distinct)[1...] == [
         "order: as in the index",
-        "distinct: the first of those that are equal in 'flag', 'next.text'", kept,
+        "distinct: the first of the objects with equal 'flag', 'next.text'", kept,
       ])
     let sorted = distinct.sorted(by: \.text)
-    #expect(lines(sorted)[3] == "order: what is left is sorted")
+    #expect(lines(sorted)[3] == "order: the remaining objects are sorted")
   }
 
   @Test func `what is read of an order's beginning is named`() {
@@ -113,7 +113,7 @@ import Testing
     for (isAscending, end) in [(true, "beginning"), (false, "end")] {
       let sorted = records.sorted(by: \.number, ascending: isAscending)
       let walk = "read: from the \(end) of the index on 'number' until 20 are found"
-      #expect(read(sorted) == walk + ", no others")
+      #expect(read(sorted) == walk + ", and only those")
       #expect(
         read(sorted.where { $0.flag })
           .hasPrefix(walk + ", each tested; a scan if about "))
@@ -125,8 +125,8 @@ import Testing
           + "are not enough")
     }
     let lasts = records.sorted(by: \.id, ascending: false)
-    #expect(lines(lasts)[1] == "order: by the primary key, from the last to the first")
-    let shown = "show: of these, in their order, positions 0 to 19"
+    #expect(lines(lasts)[1] == "order: by the primary key, descending")
+    let shown = "show: in this order, positions 0 to 19"
     #expect(read(records.sorted(by: \.text)) == shown)
     #expect(read(records.where { $0.id == 7 }) == shown)
     // Within a write only who keeps all rows looks at those that it changed from their end.

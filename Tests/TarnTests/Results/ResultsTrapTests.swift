@@ -25,7 +25,7 @@ struct ResultsTrapTests: TrapSuite {
     /// What the message says.
     var message: String {
       switch self {
-      case .invalidated: "This Results<Meal> has been invalidated with its Realm; ask for it again."
+      case .invalidated: "This Results<Meal> has been invalidated with its Realm; query again."
       case .unknownOrder: "Invalid query on 'Meal':"
       case .unknownProperty: "Invalid aggregate on 'Meal':"
       case .sumOfDates: "Dates have no sum: property 'time'."

@@ -156,10 +156,10 @@ struct WindowTests {
   }
 
   @Test func explains() {
-    let read = "\nread: from the beginning of the index on 'age' until 5 are found, no others"
-    #expect(cats.window(2..<5).explain().hasSuffix("in their order, positions 2 to 4" + read))
-    #expect(cats.offset(2).explain().hasSuffix("in their order, positions 2 on"))
-    #expect(cats.limit(0).explain().hasSuffix("show: none of them"))
+    let read = "\nread: from the beginning of the index on 'age' until 5 are found, and only those"
+    #expect(cats.window(2..<5).explain().hasSuffix("in this order, positions 2 to 4" + read))
+    #expect(cats.offset(2).explain().hasSuffix("in this order, positions 2 on"))
+    #expect(cats.limit(0).explain().hasSuffix("show: none"))
   }
 }
 
@@ -172,9 +172,9 @@ struct WindowTrapTests: TrapSuite {
 
     var message: String {
       switch self {
-      case .negativePosition: "A window begins at position 0 at the earliest, not at -1."
-      case .negativeLimit: "A limit is 0 or more, not -2."
-      case .negativeOffset: "An offset is 0 or more, not -3."
+      case .negativePosition: "A window must begin at position 0 or later, not at -1."
+      case .negativeLimit: "A limit must be 0 or more, not -2."
+      case .negativeOffset: "An offset must be 0 or more, not -3."
       case .unmanaged: "Only collections which are managed by a Realm can be queried and sorted"
       }
     }

@@ -326,7 +326,8 @@ private func countIn(_ kennel: isolated PetActor) -> Int {
       let leak = try await Leak(path)
       try misuse.run(leak)
     }
-    try expect("belongs to the actor 'PetActor'; this code runs on a task on no actor", in: result)
+    try expect(
+      "belongs to the actor 'PetActor'; this code runs on a task without an actor", in: result)
   }
 }
 

@@ -80,6 +80,6 @@ import Testing
       let token = await realm.objects(ActorPet.self).observe(on: kennel) { _, _ in }
       try realm.write(withoutNotifying: [token]) {}
     }
-    try expect("must be an active one of this very Realm instance", in: result)
+    try expect("must be active and belong to this Realm instance", in: result)
   }
 }

@@ -27,7 +27,7 @@ private actor QueuedStranger {
       switch self {
       case .actor: "the actor 'Stranger'."
       case .executor: "an actor on the executor 'QueueExecutor'."
-      case .task: "a task on no actor."
+      case .task: "a task without an actor."
       case .queue: "the queue 'strangers'."
       case .thread: "another thread"
       }

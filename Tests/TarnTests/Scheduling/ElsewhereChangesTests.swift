@@ -322,7 +322,7 @@ private actor Follower {
         }
       withExtendedLifetime(token) {}
     }
-    try expect("Only what is managed by a Realm can be observed", in: result)
+    try expect("Only managed objects and collections can be observed", in: result)
   }
 
   enum Unmanaged: CaseIterable, Codable { case object, list, map, queue }

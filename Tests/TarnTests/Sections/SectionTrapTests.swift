@@ -70,7 +70,7 @@ struct SectionTrapTests: TrapSuite {
   static let keyTraps: [TrapCase] = Deed.allCases.map { deed in
     TrapCase(
       "a key block that does more than read: \(deed)",
-      deed.message + " while the keys of sections are worked out"
+      deed.message + " while section keys are computed"
     ) { try deed.make(in: $0.open(cats: 2)) }
   }
 

@@ -206,7 +206,7 @@ struct UniquePropertiesTests {
     let bytes = try Data(contentsOf: url)
     expectRefusal([
       "a unique rule of the program cannot be added", "'town', 'street', 'number'",
-      "primary keys 2 and 3", "The file is as it was",
+      "primary keys 2 and 3", "The file is unchanged",
     ]) { _ = try open() }
     #expect(try Data(contentsOf: url) == bytes)
     do {

@@ -42,7 +42,7 @@ import Testing
     #expect(result.status == 1)
     #expect(result.errors.hasPrefix("tarn: "))
     #expect(result.errors.contains("page"))
-    #expect(result.errors.contains("says that it is page"))
+    #expect(result.errors.contains("is marked as page"))
   }
 
   // MARK: - Empty files
@@ -54,7 +54,7 @@ import Testing
     let arguments = command.map { $0 == "FILE" ? path : $0 }
     let result = try ToolProcess(folder, arguments).finish()
     #expect(result.status == 1)
-    #expect(result.errors == "tarn: \(path): the file is empty, it holds no store\n")
+    #expect(result.errors == "tarn: \(path): the file is empty\n")
     #expect(try Data(contentsOf: URL(fileURLWithPath: path)).isEmpty)
   }
 
@@ -145,7 +145,7 @@ import Testing
     watch.signal(signal)
     let result = try watch.finish()
     #expect(result.status == 1)
-    #expect(result.errors.hasPrefix("tarn: watch was ended by \(name) while it worked on \(path)"))
+    #expect(result.errors.hasPrefix("tarn: watch was killed by \(name) while working on \(path)"))
     #expect(result.errors.contains("are sound"))
   }
 

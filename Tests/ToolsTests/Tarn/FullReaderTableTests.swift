@@ -38,8 +38,8 @@ import Testing
     let files = try FileManager.default.contentsOfDirectory(atPath: folder.path)
 
     let start =
-      "tarn: a.realm: showing a private copy. All 4096 read transactions that the processes can "
-      + "have together are taken; "
+      "tarn: a.realm: showing a private copy. All 4096 read transactions that the processes "
+      + "share are in use; "
     let inspected = try run("inspect", "a.realm", "--check")
     #expect(inspected.status == 0)
     #expect(inspected.errors.hasPrefix(start), "\(inspected.errors)")
@@ -49,7 +49,7 @@ import Testing
     #expect(
       inspected.errors.contains(" has 4096"),
       "\(inspected.errors)")
-    #expect(inspected.output.contains("not known: this is a private copy"))
+    #expect(inspected.output.contains("unknown: this is a private copy"))
     #expect(inspected.output.contains("Dog  2 objects"), "\(inspected.output)")
     #expect(try run("count", "a.realm", "Dog").output == "2\n")
 

@@ -51,7 +51,7 @@ import Testing
     #expect(done.output == "")
     #expect(
       done.errors.contains(
-        "class 'Wide' has \(count) properties, more than one object has room for"),
+        "class 'Wide' has \(count) properties, more than one object can hold"),
       "\(done.errors.prefix(500))")
     for word in ["row", "encode", "bytes", "No such file"] {
       #expect(!done.errors.contains(word), "\(done.errors.prefix(500))")
@@ -102,7 +102,7 @@ import Testing
     #expect(refused.status == 1)
     #expect(
       refused.errors.contains(
-        "line 2: column 'n': 9223372036854775808 is no int: it has more than 64 bits"))
+        "line 2: column 'n': 9223372036854775808 is not of type int: it has more than 64 bits"))
     #expect(folder.names.isEmpty)
     #expect(try load(lines, "-k", "id", "--on-error", "skip").status == 1)
     #expect(

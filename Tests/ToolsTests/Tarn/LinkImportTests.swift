@@ -135,7 +135,7 @@ import Testing
   @Test func aBadLineIsNoTarget() throws {
     let done = try load(
       "a.realm", Self.people, "{\"id\":1,\"owner\":null}\n{\"id\":2,\"parent\":\"x\"}\n")
-    #expect(done.errors.contains("line 2: column 'parent': \"x\" is no int"))
+    #expect(done.errors.contains("line 2: column 'parent': \"x\" is not of type int"))
     #expect(done.errors.contains("line 1: column 'dog': there is no Dog '2'"))
   }
 
@@ -161,7 +161,7 @@ import Testing
       #expect(!folder.names.contains("a.realm"))
       return done.errors
     }
-    #expect(try errors("-c", "A", "-t", "to:Nobody").contains("there is no class 'Nobody'"))
+    #expect(try errors("-c", "A", "-t", "to:Nobody").contains("'Nobody' is not a type"))
     #expect(try errors("-c", "A", "-t", "to:list<>").contains("no type 'list<>'"))
     #expect(try errors("-c", "A", "-c", "B").contains("for each INPUT: there are 2 and 1"))
     #expect(try errors("-c", "A", "-k", "id", "-k", "to").contains("--key is given twice"))

@@ -100,6 +100,6 @@ import Testing
     #expect(done.output.hasPrefix(start), "\(done)")
     #expect(done.output.isEmpty == start.isEmpty)
     #expect(
-      done.errors.hasPrefix("tarn: a.realm cannot be watched: this user may not write its lock"))
+      done.errors.hasPrefix("tarn: a.realm cannot be watched: this user cannot write its lock"))
   }
 }

@@ -40,7 +40,7 @@ import Testing
     let run = try check { _ = try $0.create([:], in: ClassID(0)) }
     #expect(run.status != 0)
     #expect(
-      (run.output + run.errors).contains("object 0 of class Part is embedded and belongs to no"),
+      (run.output + run.errors).contains("object 0 of class Part is embedded and has no owner"),
       "\(run.output)\(run.errors)")
   }
 

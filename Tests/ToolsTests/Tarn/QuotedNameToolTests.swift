@@ -58,6 +58,6 @@ import Testing
   ) throws {
     let done = try ToolProcess(folder, ["query", "a.realm", "Line"] + arguments).finish()
     #expect(done.status == status, "\(done.errors)")
-    #expect(done.errors.contains("is written in back quotes: \(advice)"), "\(done.errors)")
+    #expect(done.errors.contains("in back quotes: \(advice)"), "\(done.errors)")
   }
 }

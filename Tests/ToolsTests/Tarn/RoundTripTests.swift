@@ -80,12 +80,12 @@ import Testing
       folder, "import", "a.realm", "-", "-f", "jsonl", "-c", "Thing", input: input)
     #expect(done.status == 1)
     let wanted = [
-      "line 1: column 'any_none_false['a'][1]': \"x\" is no uuid",
+      "line 1: column 'any_none_false['a'][1]': \"x\" is not of type uuid",
       "line 2: column 'int_list_false[1]' cannot be null",
-      "line 3: column 'Inner_list[0].more[0].sums[1]': \"x\" is no decimal",
-      "line 4: column 'bool_map_true['k']': 5 is no bool",
+      "line 3: column 'Inner_list[0].more[0].sums[1]': \"x\" is not of type decimal",
+      "line 4: column 'bool_map_true['k']': 5 is not of type bool",
       "line 5: column 'Inner_none': class Inner has no 'nam'",
-      "line 6: column 'any_set_false[0]': a set holds no arrays and objects",
+      "line 6: column 'any_set_false[0]': a set cannot hold arrays or objects",
       "line 7: column 'any_list_false[0]': there is no type 'tree'",
       "7 bad lines, so nothing was imported",
     ]

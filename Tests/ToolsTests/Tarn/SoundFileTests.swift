@@ -226,7 +226,7 @@ import Testing
     _ = try open()
     for (wanted, message) in [
       ("Thong", "no class 'Thong'"), ("Thing.nothing", "has no property 'nothing'"),
-      ("Thing.int_list_false", "there is no index over 'int_list_false'"),
+      ("Thing.int_list_false", "property 'int_list_false' of class Thing has no index"),
     ] {
       let done = try tarn("reindex", "a.realm", wanted)
       #expect(done.status == 1, "\(done.errors)")

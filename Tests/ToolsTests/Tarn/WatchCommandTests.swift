@@ -185,7 +185,7 @@ import Testing
       folder, [root + "/Tools/demo/demo.sh", ToolProcess.tarn.path], program: "/bin/bash")
     let done = try demo.finish()
     #expect(done.status == 0, "\(done.errors)")
-    #expect(done.output.contains("7 exact differences"))
+    #expect(done.output.contains("7 exact changes"))
     #expect(folder.names.filter { $0.hasPrefix("tarn-demo") }.isEmpty)
   }
 
@@ -247,7 +247,7 @@ import Testing
     (["watch", "a.realm", "Cat"], "no class 'Cat' in a.realm; it has: Dog"),
     (["export", "a.realm", "Dog", "--where", "weight > 5"], "has no property 'weight'"),
     (["set", "a.realm", "Dog", "--all", "id=5"], "'id' is the primary key"),
-    (["set", "a.realm", "Dog", "--all", "age=old"], "column 'age': 'old' is no int"),
+    (["set", "a.realm", "Dog", "--all", "age=old"], "column 'age': 'old' is not of type int"),
   ])
   func whatTheFileDoesNotAllowEndsWithOne(_ arguments: [String], _ message: String) throws {
     let done = try ToolProcess(folder, arguments).finish()

@@ -38,7 +38,7 @@ import Testing
     let broken = [
       "{": "line 2 of the history is not a run of tarn-bench: ",
       #"{"date":"x","processor":"y"}"#: "'cores' is missing",
-      line.replacing(#""title":"age > 50, 1 change","#, with: ""): "its figures have no titles",
+      line.replacing(#""title":"age > 50, 1 change","#, with: ""): "the figures have no titles",
       line.replacing("seconds", with: "hours"): "'hours' is not a unit",
     ]
     for (text, message) in broken {
@@ -123,13 +123,13 @@ import Testing
   @Test func aWrongMarkerIsNamed() throws {
     let pages = try pages([run("2024-01-31", [change])])
     for (page, message) in [
-      ("<!-- bench:frogs --><!-- /bench -->", "there is nothing for the marker 'bench:frogs'"),
+      ("<!-- bench:frogs --><!-- /bench -->", "unknown marker 'bench:frogs'"),
       (
-        "<!-- bench:W2a.ours --><!-- /bench -->", "there is nothing for the marker 'bench:W2a.ours'"
+        "<!-- bench:W2a.ours --><!-- /bench -->", "unknown marker 'bench:W2a.ours'"
       ),
       ("<!-- bench:W7.frogs --><!-- /bench -->", "names a value that was not measured"),
       ("<!-- bench:runs -->", "the marker 'runs' is not followed by '<!-- /bench -->'"),
-      ("<!-- bench:runs", "a marker '<!-- bench:' has no end"),
+      ("<!-- bench:runs", "the end of a marker '<!-- bench:' is missing"),
     ] {
       let error = #expect(throws: ToolError.self) { try pages.updated(page) }
       #expect(error?.message.contains(message) == true, "\(error?.message ?? "")")

@@ -90,13 +90,13 @@ import Testing
   @Test func refusalsSayWhatIsWrong() {
     let cases: [([String], String)] = [
       ([], "a command is missing: watch, count"),
-      (["wacth", "f"], "no command 'wacth'; did you mean 'watch'?"),
-      (["--json"], "a command comes first, before '--json'"),
+      (["wacth", "f"], "unknown command 'wacth'; did you mean 'watch'?"),
+      (["--json"], "the command must come first, before '--json'"),
       (["watch"], "watch needs FILE: the pond"),
       (["count"], "count needs FILES: the ponds"),
-      (["watch", "f", "D", "more"], "one argument too many: 'more'"),
-      (["watch", "f", "--jsno"], "no option '--jsno'; did you mean '--json'?"),
-      (["watch", "f", "-q"], "no option '-q'"),
+      (["watch", "f", "D", "more"], "unexpected argument 'more'"),
+      (["watch", "f", "--jsno"], "unknown option '--jsno'; did you mean '--json'?"),
+      (["watch", "f", "-q"], "unknown option '-q'"),
       (["watch", "f", "--json=yes"], "--json takes no value"),
       (["watch", "f", "--where"], "--where needs a PREDICATE after it"),
       (["watch", "f", "-n1", "-n2"], "--limit is given twice"),
@@ -104,7 +104,7 @@ import Testing
     for (line, message) in cases {
       // The help of the command, as far as there is one.
       let command = ["watch", "count"].contains(line.first) ? " \(line[0])" : ""
-      let expected = "pond: \(message)\nTry 'pond\(command) --help' for what it can do.\n"
+      let expected = "pond: \(message)\nTry 'pond\(command) --help' for more information.\n"
       #expect(parser.parse(line) == .refuse(expected), "\(line)")
     }
   }

@@ -187,7 +187,9 @@ import Testing
     #expect(!gone.isInstalled)
     #expect(gone.section == nil)
     #expect(gone.depends.isEmpty)
-    for expected in ["22: no field: 'broken line'", "25: a stanza without a package or a version"] {
+    for expected in [
+      "22: not a field: 'broken line'", "25: a stanza without a package name or version",
+    ] {
       guard case .bad(let reason, let line)? = try reader.next() else {
         Issue.record("not bad: \(expected)")
         return

@@ -67,7 +67,7 @@ import Testing
     }
     #expect(
       found == [
-        "1: [\"a\"]", "3: not a JSON object", "4: no value begins so at column 6", "5: [\"b\"]",
+        "1: [\"a\"]", "3: not a JSON object", "4: not a value at column 6", "5: [\"b\"]",
       ])
   }
 
@@ -77,9 +77,9 @@ import Testing
       ("[]", []), ("\u{feff}[ ]\n", []), ("[\n{\"a\":\n1}\n,{\"a\":2}]", ["2: a", "4: a"]),
       ("[{\"a\":1},2,{\"b\":3}]", ["1: a", "1: not a JSON object", "1: b"]),
       ("[{\"a\":1},]", ["1: a", "1: a value is missing at column 1"]),
-      ("[{\"a\":1}]\nx", ["1: a", "2: something follows the array"]),
+      ("[{\"a\":1}]\nx", ["1: a", "2: unexpected text after the array"]),
       ("[{\"a\":1},\n{\"a\":", ["1: a", "2: the array does not end"]),
-      ("[{\"a\":1}}, {\"b\":2}]", ["1: something follows the value at column 8", "1: b"]),
+      ("[{\"a\":1}}, {\"b\":2}]", ["1: unexpected text after the value at column 8", "1: b"]),
     ] as [(String, [String])])
   func arraysAreReadElementByElement(_ text: String, _ expected: [String]) throws {
     let (reader, folder) = try lines(Array(text.utf8))
@@ -143,10 +143,10 @@ import Testing
     let text = "a,b\n1\n\"x\"y,2\nx\"y,2\n1,2,3\nok,1\n\"never,\nclosed"
     #expect(
       try csv(text) == [
-        "a|b", "2: bad, 1 fields where the header has 2",
+        "a|b", "2: bad, 1 fields, but the header has 2",
         "3: bad, text after the closing quote of field 1",
         "4: bad, a quote inside the unquoted field 1",
-        "5: bad, 3 fields where the header has 2", "6: ok|1", "7: bad, a quote is never closed",
+        "5: bad, 3 fields, but the header has 2", "6: ok|1", "7: bad, a closing quote is missing",
       ])
     #expect(
       try csv([0x61, 0x0a, 0xff, 0x0a, 0x22, 0xff, 0x22, 0x0a]) == [

@@ -2,16 +2,15 @@
 #define BENCH_FLOORS_H
 #include <stdint.h>
 
-// The floors of the benchmark: for each job the straightforward C program on raw LMDB that does
-// that job and nothing else, and the same job on SQLite, which is what a user would pick
-// instead. They run in the process of the benchmark, beside the measurement of the library, so
-// that a ratio compares two figures of the same minute on the same machine.
+// The floors of the benchmark: for each job a plain C program on raw LMDB that does only that job,
+// and the same job on SQLite, the usual alternative. They run in the process of the benchmark, next
+// to the measurement of the library, so that a ratio compares two figures of the same minute on the
+// same machine.
 //
-// Rules: every function works in a folder that the caller names and leaves only its store there
-// until it is destroyed. 0 is success; anything else is an error for bf_error_text(). Nothing
-// here prints, exits or keeps global state. A handle belongs to one thread at a time. Times are
-// seconds unless the name says otherwise, and cover only the job: filling a store beforehand is
-// never in them.
+// Rules: every function works in the folder that the caller names, and leaves only its store there
+// until it is destroyed. 0 is success; anything else is an error for bf_error_text(). Functions do
+// not print, exit or keep global state. A handle is confined to one thread at a time. Times are
+// seconds unless the name says otherwise, and cover only the job, not filling the store.
 
 // The object of every workload. A row stores it packed, see floors_support.c.
 struct bf_person {
@@ -28,11 +27,10 @@ struct bf_person {
 // library, LMDB and SQLite store equal data.
 void bf_person_make(int64_t id, struct bf_person *person);
 
-// What an error number means. The text lives as long as the process.
+// The text of an error number. It is never freed.
 const char *bf_error_text(int error);
 
-// One-way latencies, in seconds: two percentiles, and the medians of the parts where there is a
-// wake.
+// One-way latencies in seconds: two percentiles, and the medians of the parts if there is a wake.
 struct bf_latency {
   double p50;
   double p99;
@@ -41,17 +39,17 @@ struct bf_latency {
   double turn;    // until it has the value
 };
 
-// Where a writer and its watcher run, each on a CPU of its own. Left to the system they share one
-// at times, and what is measured then is a switch between two processes and no wake.
+// The CPUs of a writer and its watcher, one each. The kernel's scheduler sometimes puts both on one
+// CPU; then a switch between two processes is measured, and no wake from idle.
 struct bf_cpus {
   int writer;
-  int watcher;       // -1: this process may use one CPU only, and nothing is pinned
-  uint64_t all[16];  // as the thread was before
+  int watcher;  // -1: this process may use only one CPU, and nothing is pinned
+  uint64_t all[16];  // the thread's CPUs before
 };
 // Pins the calling thread to the writer's CPU, until bf_cpus_leave().
 int bf_cpus_take(struct bf_cpus *cpus);
 int bf_cpus_leave(const struct bf_cpus *cpus);
-// Pins the calling thread to one CPU; nothing for -1.
+// Pins the calling thread to one CPU; does nothing for -1.
 int bf_run_on(int cpu);
 
 // ---- raw LMDB ----
@@ -59,49 +57,50 @@ int bf_run_on(int cpu);
 // A store of persons on raw LMDB: a tree of packed rows, a tree from id to row, a counter.
 typedef struct bf_lmdb bf_lmdb;
 
-// W1: makes a store with the persons 1...rows in one transaction, not synced to disk, ids rising.
-// `seconds` covers begin to commit. The floor is append = 0, one mdb_put() a tree and row; with
-// append = 1 two cursors append, which no program can do whose ids do not rise.
+// W1: creates a store with the persons 1...rows in one transaction, not synced, with ids in
+// ascending order. `seconds` covers begin to commit. The floor is append = 0, one mdb_put() per
+// tree and row; with append = 1 two cursors append, which needs ascending ids.
 int bf_lmdb_create(
     const char *folder, int64_t rows, int append, bf_lmdb **store, double *seconds);
 // Closes the store and removes its files. NULL is allowed.
 void bf_lmdb_destroy(bf_lmdb *store);
-// How many rows there are, counted by a walk over them.
+// The number of rows, counted by a walk over them.
 int bf_lmdb_count(bf_lmdb *store, int64_t *rows);
-// Reads one person through the index. MDB_NOTFOUND's number if there is none.
+// Reads one person through the index. Returns MDB_NOTFOUND if there is none.
 int bf_lmdb_person(bf_lmdb *store, int64_t id, struct bf_person *person);
-// The bytes that the data file takes, for W1f.
+// The size of the data file, for W1f.
 int bf_lmdb_file_bytes(bf_lmdb *store, int64_t *bytes);
 // W2a (durable) and W2b: `commits` transactions, each of which adds 1 to one person's age.
 int bf_lmdb_commits(bf_lmdb *store, int64_t commits, int durable, double *seconds);
-// The ageing before W2g: `rounds` transactions of `updates` scattered updates each, then
-// `commits` small ones, none of them synced. What W2g measures then is bf_lmdb_commits().
+// Ages the store before W2g: `rounds` transactions of `updates` scattered updates each, then
+// `commits` small ones, none synced. W2g then measures bf_lmdb_commits().
 int bf_lmdb_age(bf_lmdb *store, int64_t rounds, int64_t updates, int64_t commits);
-// W2m: one transaction, not synced, of `updates` updates of ages all over the store.
+// W2m: one transaction, not synced, of `updates` updates of ages across the store.
 int bf_lmdb_bulk_update(bf_lmdb *store, int64_t updates, double *seconds);
 // W3: finds persons by id in a scattered order in one read transaction and reads age and score.
 int bf_lmdb_lookup(bf_lmdb *store, int64_t lookups, double *nanoseconds_each);
-// W5r: goes over `count` ids that follow each other, from each of `firsts` on, in one read
-// transaction each, and adds up age and score. `seconds` is for all of them.
+// W5r: reads `count` consecutive ids, from each of `firsts` on, in one read transaction each, and
+// sums age and score. `seconds` is for all of them.
 int bf_lmdb_ranges(
     bf_lmdb *store, const int64_t *firsts, int64_t ranges, int64_t count, double *sum,
     double *seconds);
-// W6i: the first id, `times` times, in a read transaction each. `seconds` is for all of them.
+// W6i: reads the first id `times` times, in one read transaction each. `seconds` is for all of
+// them.
 int bf_lmdb_first(bf_lmdb *store, int64_t times, int64_t *first_id, double *seconds);
-// What W5 counts.
+// The queries that W5 counts.
 enum bf_query { BF_AGE_IS_42, BF_NAME_IS, BF_NAME_CONTAINS, BF_AGE_AND_SCORE, BF_SUM_BY_AGE };
-// W5: counts the matches of a query among the persons 1...count, in a store of its own in
-// `folder` that keeps them in clusters of 128, column by column. The best of five scans. `text` is
-// what names are compared with.
+// W5: counts the matches of a query among the persons 1...count, in a separate store in `folder`
+// that has them in clusters of 128, column by column. The best of five scans. `text` is compared
+// with names.
 int bf_lmdb_scan(
     const char *folder, int64_t count, int query, const char *text, int64_t *matches,
     double *seconds);
 // W6: reads every row, collects (age or name, id), sorts with qsort(). `first_id` is the result.
 int bf_lmdb_sort(bf_lmdb *store, int by_name, int64_t *first_id, double *seconds);
-// W7 for large changes: runs `age > 50`, sorted by name, anew. `matches` is the result's length.
+// W7 for large changes: repeats `age > 50`, sorted by name. `matches` is the result's length.
 int bf_lmdb_requery(bf_lmdb *store, int64_t *matches, double *seconds);
-// W7 for k = 1: keeps `age > 50` sorted by name in an array; each change is a commit that is not
-// synced, a binary search for the old and for the new position, and one memmove. `in_order` tells
+// W7 for k = 1: maintains `age > 50` sorted by name in an array; each change is a commit that is
+// not synced, a binary search for the old and for the new position, and one memmove. `in_order` is
 // whether the array was sorted and complete at the end.
 int bf_lmdb_reinsert(
     bf_lmdb *store, int64_t changes, int *in_order, double *seconds_each);
@@ -112,12 +111,12 @@ int bf_lmdb_wake(const char *folder, int64_t wakes, int watcher, struct bf_laten
 // W10: closes the store (not timed), then opens it, begins a read and gets one person.
 int bf_lmdb_reopen(bf_lmdb *store, double *seconds);
 
-// ---- SQLite: prepared statements, WAL, synchronous FULL where durable and OFF elsewhere ----
+// ---- SQLite: prepared statements, WAL, synchronous FULL if durable, otherwise OFF ----
 
 // A store of persons in one SQLite table with an integer primary key.
 typedef struct bf_sqlite bf_sqlite;
 
-// Each does what its namesake above does.
+// Each does the same as its LMDB counterpart above.
 int bf_sqlite_create(const char *folder, int64_t rows, bf_sqlite **store, double *seconds);
 void bf_sqlite_destroy(bf_sqlite *store);
 int bf_sqlite_count(bf_sqlite *store, int64_t *rows);
@@ -129,31 +128,31 @@ int bf_sqlite_bulk_update(bf_sqlite *store, int64_t updates, double *seconds);
 int bf_sqlite_lookup(bf_sqlite *store, int64_t lookups, double *nanoseconds_each);
 int bf_sqlite_sort(bf_sqlite *store, int by_name, int64_t *first_id, double *seconds);
 int bf_sqlite_requery(bf_sqlite *store, int64_t *matches, double *seconds);
-// The watcher looks every millisecond: SQLite wakes nobody.
+// The watcher polls every millisecond: SQLite does not wake readers.
 int bf_sqlite_wake(const char *folder, int64_t wakes, int watcher, struct bf_latency *latency);
 int bf_sqlite_reopen(bf_sqlite *store, double *seconds);
 
 // ---- collections ----
 
-// A list of numbers in chunks, a set of numbers and a map from text to number, each with the
+// A list of numbers in chunks, a set of numbers and a map from string to number, each with the
 // elements 0, 3, 6 ... (the map's keys number them 0, 1, 2 ...), on raw LMDB. Nothing is synced.
 typedef struct bf_lists bf_lists;
 
 int bf_lists_create(const char *folder, int64_t count, bf_lists **lists);
 // Closes the store and removes its files. NULL is allowed.
 void bf_lists_destroy(bf_lists *lists);
-// W11: one transaction of inserts into the list, in its middle or all over it.
+// W11: one transaction of inserts into the list, in its middle or at scattered positions.
 int bf_lists_insert(bf_lists *lists, int64_t inserts, int scattered, double *seconds_each);
 // W11c: transactions of one insert in the middle each.
 int bf_lists_commits(bf_lists *lists, int64_t commits, double *seconds_each);
-// W11a: one transaction that appends rows one by one, to an empty tree.
+// W11a: one transaction that appends rows one by one to an empty tree.
 int bf_lists_append(bf_lists *lists, int64_t appends, double *seconds_each);
-// W11i: goes over the list's chunks and adds up the elements one by one.
+// W11i: reads the list's chunks and sums the elements one by one.
 int bf_lists_walk(bf_lists *lists, int64_t *sum, double *seconds_each);
-// W11s: looks scattered numbers up in the set of `rows` numbers; a third of them is there.
+// W11s: looks up scattered numbers in the set of `rows` numbers, which contains a third of them.
 int bf_lists_contains(
     bf_lists *lists, int64_t lookups, int64_t rows, int64_t *found, double *seconds_each);
-// W11m: looks values up in the map under keys that are all there.
+// W11m: looks up existing keys in the map.
 int bf_lists_value(
     bf_lists *lists, int64_t lookups, int64_t rows, int64_t *found, double *seconds_each);
 
@@ -161,10 +160,10 @@ enum { BF_MAP_KEY_BYTES = 16 };
 // The map's key of that number, with a zero byte.
 void bf_map_key(int64_t number, char key[BF_MAP_KEY_BYTES]);
 
-// The number of look-up `number` of the two above plus one.
+// The number of look-up `number` in the two functions above, plus one.
 int64_t bf_scattered(int64_t number, int64_t rows);
 
-// The same on SQLite: the list as rows by position, which inserts in the middle do not suit.
+// The same on SQLite: the list as rows by position, which makes inserts in the middle slow.
 typedef struct bf_sqlite_lists bf_sqlite_lists;
 
 int bf_sqlite_lists_create(const char *folder, int64_t count, bf_sqlite_lists **lists);
@@ -180,6 +179,6 @@ int bf_sqlite_lists_value(
 
 // W4: reads an int, and copies a 12-character string, out of packed rows in memory.
 int bf_memory_reads(int64_t reads, double *int_nanoseconds, double *string_nanoseconds);
-// The bytes of this process's heap that are in use, for W9.
+// The bytes in use on this process's heap, for W9.
 int64_t bf_heap_bytes(void);
 #endif
