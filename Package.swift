@@ -56,7 +56,7 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "TarnStoreTests", dependencies: ["TarnStore", "CTarn", "TestSupport"],
-      exclude: ["Values/decimal_cases.py", "Values/decimal_cases.txt"],
+      exclude: ["Scalars/decimal_cases.py", "Scalars/decimal_cases.txt"],
       resources: [.copy("Resources")],
       swiftSettings: strict),
     .testTarget(

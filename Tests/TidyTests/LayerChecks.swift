@@ -107,6 +107,17 @@ enum LayerChecks {
     return layers.folders.indices.filter { !present.contains($0) }.map { layers.folders[$0] }
   }
 
+  /// A test that does not lie in a folder named after a room of its library.
+  static func testsOutsideRooms(_ files: [SourceFile], _ layers: Layers) -> [Finding] {
+    files.compactMap { file in
+      guard file.isSwift, file.path.hasPrefix(layers.tests + "/") else { return nil }
+      let parts = file.path.dropFirst(layers.tests.count + 1).split(separator: "/")
+      let folder = parts.count > 1 ? String(parts[0]) : ""
+      if layers.folders.contains(folder) || Layers.otherTestFolders.contains(folder) { return nil }
+      return Finding(file, 1, "no folder of \(layers.module) is called \"\(folder)\"")
+    }
+  }
+
   /// LMDB is talked to in one folder, and by the floors of the benchmark.
   static func lmdbImport(_ file: SourceFile) -> [Finding] {
     let homes = ["Sources/TarnStore/Storage/", "Sources/CLMDB/", "Tools/BenchFloors/"]

@@ -42,6 +42,11 @@ import Testing
     expectNone(LayerChecks.largeRooms(SourceTree.files, layers))
   }
 
+  @Test(arguments: [Layers.engine, .library])
+  func testsLieInTheRoomThatTheyTest(_ layers: Layers) {
+    expectNone(LayerChecks.testsOutsideRooms(SourceTree.files, layers))
+  }
+
   @Test func noFolderIsInBothLibraries() {
     #expect(LayerChecks.sharedNames(.engine, .library) == [])
   }
@@ -49,6 +54,20 @@ import Testing
   @Test func theEngineOwesNothing() { #expect(Layers.engine.debts == Debts()) }
 
   // MARK: - The checks themselves
+
+  @Test func testsInTheFolderOfNoRoom() {
+    let paths = [
+      "Results/WindowTests", "Support/Shelter", "Rows/RowTests", "RootTests", "Storage/OldTests",
+    ]
+    let files = paths.map { SourceFile(path: "Tests/TarnTests/\($0).swift", text: "") }
+    let found = LayerChecks.testsOutsideRooms(files, .library).map(\.path)
+    #expect(
+      found
+        == ["Rows/RowTests", "RootTests", "Storage/OldTests"].map {
+          "Tests/TarnTests/\($0).swift"
+        })
+    #expect(LayerChecks.testsOutsideRooms(files, .engine) == [])
+  }
 
   /// Compiled with these tests, so that the index has them.
   private let samples = Layers(module: "Tests/TidyTests/Samples", folders: ["Base", "Top"])

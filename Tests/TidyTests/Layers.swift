@@ -8,6 +8,13 @@ struct Layers {
 
   var name: Substring { module.split(separator: "/").last ?? "" }
 
+  /// The folder of the library's tests, whose folders are named as the library's are.
+  var tests: String { "Tests/\(name)Tests" }
+
+  /// Folders of tests that are not named after one of a library: what tests of several folders use,
+  /// code that a test compiles, and rules that hold in all folders.
+  static let otherTestFolders: Set = ["Support", "Compiling", "Equality"]
+
   static let engine = Layers(
     module: "Sources/TarnStore",
     folders: [
