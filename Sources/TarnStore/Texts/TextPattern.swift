@@ -21,7 +21,7 @@ final class TextPattern: Hashable, Sendable {
   let needle: [UInt8]
   /// For `member`, ascending.
   let needles: [[UInt8]]
-  /// What is ignored.
+  /// The ignored differences.
   let options: StringOptions
 
   init(_ kind: Kind, _ needle: [UInt8], _ options: StringOptions = []) {
