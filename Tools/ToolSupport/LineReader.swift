@@ -64,7 +64,7 @@ package final class LineReader {
     var searched = start
     while true {
       searched = endOfLine(from: searched) ?? end
-      // The line feed after a carriage return may not have been read yet.
+      // The line feed after a carriage return may still be unread.
       if searched < end, atEnd || buffer[searched] == 0x0a || searched + 1 < end {
         let isPair = buffer[searched..<end].starts(with: [0x0d, 0x0a])
         lineEnd = isPair ? [0x0d, 0x0a] : [buffer[searched]]

@@ -7,7 +7,7 @@ import ToolSupport
 ///
 /// 1. The file is filled, writers and observers are started.
 /// 2. Until the time is up, one of them is killed and restarted at random times, or stopped for a
-///   while; some writers are started so that they die inside a commit.
+///    while; some writers are started so that they die inside a commit.
 /// 3. All continue undisturbed, then the writers are told to end; each reports its last commit.
 /// 4. The observers must reach the last version within a second, and are told to end.
 /// 5. The file is opened and checked: its data, its pages, its checksums, its pins.
@@ -89,7 +89,7 @@ final class StressRun {
       strike(children[random.below(children.count)], now)
     }
     for child in children where child.stoppedUntil != nil { child.proceed() }
-    // Processes that were killed last may not have ended yet.
+    // Processes that were killed last may still be ending.
     let settled = ContinuousClock.now + .milliseconds(500)
     while ContinuousClock.now < settled {
       listen(milliseconds: 20)

@@ -52,8 +52,8 @@ package struct ClassChanges: Equatable, Sendable {
     }
   }
 
-  /// Keys of this class to which a link column of a class was added or removed. Links of deleted
-  /// objects count, so the deleted object need not be read.
+  /// Keys of this class to which a link in a column of a class (this one or another) was added or
+  /// removed. Links of deleted objects count, so the deleted object need not be read.
   package struct BackTouched: Equatable, Sendable {
     package var origin: ClassID
     package var column: ColumnID

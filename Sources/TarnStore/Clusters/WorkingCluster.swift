@@ -3,16 +3,16 @@ import CTarn
 // Rows under edit, column by column, in memory.
 //
 // 1. A cluster starts empty, or from an image whose bytes it copies. Nothing is decoded yet; reads
-//   use the copy.
+//    use the copy.
 // 2. A value that fits in place of the old one is written into the copy, and so are a string's
-//   bytes as long as the image has room. Then the image is the result, and encoding it is a
-//   checksum.
+//    bytes as long as the image has room. Then the image is the result, and encoding it is a
+//    checksum.
 // 3. A value that does not fit decodes its column, and only that. The others' bytes are copied when
-//   the cluster is encoded.
+//    the cluster is encoded.
 // 4. Inserting or removing a row decodes all columns: the image no longer has the same rows.
 // 5. Encoding measures every column's smallest form and, if the whole exceeds an image, splits the
-//   rows into several. If rows were added at the end, full images are made, because the next rows
-//   will be added there, too; otherwise the halves get equal bytes.
+//    rows into several. If rows were added at the end, full images are made, because the next rows
+//    will be added there, too; otherwise the halves get equal bytes.
 //
 // Long values: a string over the inline limit stays in memory until `encode` passes it on to be
 // stored in pieces; the row keeps its length. One that was read from an image is only that length.

@@ -25,7 +25,7 @@ internal import Glibc
 /// 3. `holdTable`: byte 0. Earlier, LMDB would take an unused table for one in use.
 /// 4. A first read begins and ends: LMDB locks the byte of the process's id, once and exclusively.
 /// 5. `holdReaders`: LMDB's lock there is converted to a shared one atomically, and the library's
-///   own lock is added.
+///    own lock is added.
 /// 6. `endOpening`. Nothing that is used later was read before both bytes were locked.
 ///
 /// A forked child closes the descriptor first: a lock lives as long as any copy of its descriptor.

@@ -47,7 +47,7 @@ struct ProcessStatus: Equatable {
 
 /// Files and folders of `/proc`.
 enum ProcFile {
-  /// The contents of the file; empty if this process may not read it.
+  /// The contents of the file; empty if this process cannot read it.
   static func bytes(of path: String) -> [UInt8] {
     guard let file = try? OwnedDescriptor(opening: path, flags: O_RDONLY, operation: "open")
     else { return [] }
@@ -62,7 +62,7 @@ enum ProcFile {
     }
   }
 
-  /// The entries of the folder whose names are numbers; none if this process may not list them.
+  /// The entries of the folder whose names are numbers; empty if this process cannot list them.
   static func numbers(in folder: String) -> [Int32] {
     guard let entries = unsafe opendir(folder) else { return [] }
     defer { unsafe closedir(entries) }

@@ -15,7 +15,7 @@ package struct StorageError: Error, Equatable, Sendable, CustomStringConvertible
     package static let permissionDenied = Code(rawValue: 4)
     package static let notFound = Code(rawValue: 5)
     package static let diskFull = Code(rawValue: 6)
-    /// The process may not have the address space that the file needs.
+    /// The process lacks the address space that the file needs.
     package static let addressSpace = Code(rawValue: 7)
     package static let readersFull = Code(rawValue: 8)
     /// The file at the path is not the one that this process opened.

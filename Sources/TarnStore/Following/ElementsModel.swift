@@ -280,7 +280,7 @@ package struct ElementsModel: LiveModel {
 
   // MARK: - Elements
 
-  /// What a step did to the elements of a collection.
+  /// The effect of a step on the elements of a collection.
   private enum Edit {
     case none
     case script(EditScript)

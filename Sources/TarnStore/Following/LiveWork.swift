@@ -115,7 +115,7 @@ package struct LiveAnswer: Sendable {
 /// Computes a source's content elsewhere.
 package struct LiveTask<Model: LiveModel>: LiveItem {
   package enum Kind: Sendable {
-    /// Evaluates the content anew.
+    /// Evaluates the content from scratch.
     case evaluate
     /// Follows changes that are not reported.
     case follow(Model.Content)

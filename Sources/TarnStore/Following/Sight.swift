@@ -1,7 +1,7 @@
 /// What an observer with a given reach observes: at the first objects, and through each link from
 /// there.
 final class Sight {
-  /// What is observed from a position of a walk.
+  /// The observation at a position of a walk.
   enum Outlook: Hashable {
     /// Everything up to that many links away.
     case links(left: Int)

@@ -4,8 +4,8 @@
 /// 1. find the page of the next change and, from the page after it, which changes belong to it;
 /// 2. mostly they fit the packed page: runs of entries are copied around them (splice);
 /// 3. otherwise the page's entries are unpacked, merged with the changes, and packed into as many
-///   pages as needed; a page less than a quarter full after removals is packed together with a
-///   neighbour that is at most half full;
+///    pages as needed; a page less than a quarter full after removals is packed together with a
+///    neighbour that is at most half full;
 /// 4. a page whose first entry changed gets another key; an empty one is removed.
 extension PackedIndex {
   /// Adds and removes entries. Adding an existing one or removing a missing one does nothing.

@@ -70,7 +70,7 @@ extension TreeKey {
     return unsafe CollectionID(number(key, at: 1))
   }
 
-  /// `classID` is nil for a chunk of the header of the record.
+  /// `classID` is nil for a chunk of the record's header.
   package static func parseChange(
     _ key: UnsafeRawBufferPointer
   ) -> (version: Version, classID: ClassID?, chunk: UInt16)? {

@@ -85,7 +85,7 @@ extension ClassDefinition {
   }
 }
 
-/// What opening a file with these classes requires.
+/// The changes that opening a file with these classes requires.
 package struct SchemaPlan: Equatable, Sendable {
   /// The schema after all additions; equal to the stored one if nothing is added.
   package private(set) var schema: StoreSchema

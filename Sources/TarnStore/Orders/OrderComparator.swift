@@ -1,6 +1,6 @@
-/// Compares rows by their keys, in an order: what a maintained result asks when a touched row is
-/// sorted in, some twenty times a row. Keep the touched row's side with `sortKey(of:)`, so
-/// that each question reads one row only. No call allocates, but for values outside of clusters.
+/// Compares rows by their keys, in an order: a maintained result uses it to sort in a changed row,
+/// with some twenty comparisons. Keep the changed row's side with `sortKey(of:)`, so that each
+/// comparison reads only one row. Allocates only for values outside of clusters.
 ///
 /// Used on one thread, for one version.
 package struct OrderComparator<Source: RowSource> {
@@ -12,13 +12,13 @@ package struct OrderComparator<Source: RowSource> {
     self.source = source
   }
 
-  /// A row and the beginning of its first sort value.
+  /// A row and the prefix of its first sort value.
   package struct SortKey: BitwiseCopyable {
     package let key: ObjectKey
     let prefix: OrderPrefix
   }
 
-  /// Looks a row up that exists. Throws `.corrupted` if it does not.
+  /// Reads an existing row. Throws `.corrupted` if it does not exist.
   package func sortKey(of key: ObjectKey) throws(StorageError) -> SortKey {
     guard let term = order.terms.first else { return SortKey(key: key, prefix: .null) }
     let prefix = try row(key) { (rows, slot) throws(StorageError) in
@@ -27,7 +27,7 @@ package struct OrderComparator<Source: RowSource> {
     return SortKey(key: key, prefix: prefix)
   }
 
-  /// Below, equal to or above zero as `a` comes before, is, or comes after `b`.
+  /// Negative, zero or positive if `a` sorts before, is the same as, or sorts after `b`.
   package func compare(_ a: ObjectKey, _ b: ObjectKey) throws(StorageError) -> Int {
     if a == b { return 0 }
     return try compare(sortKey(of: a), b)
@@ -44,7 +44,7 @@ package struct OrderComparator<Source: RowSource> {
     return a.key < b.key ? -1 : (b.key < a.key ? 1 : 0)
   }
 
-  /// The same where what all terms are equal in is equal, whatever the keys.
+  /// The same without the keys: rows with equal terms are equal.
   package func compareTerms(_ a: SortKey, _ b: SortKey) throws(StorageError) -> Int {
     for index in order.terms.indices {
       let (x, y) =
@@ -66,8 +66,8 @@ package struct OrderComparator<Source: RowSource> {
     }
   }
 
-  /// Compares all of two values whose prefixes are equal and do not say everything. Neither is
-  /// null: the prefix of null says everything.
+  /// Compares two whole values whose prefixes are equal and not exact. Neither is null: the prefix
+  /// of null is exact.
   func compareWhole(
     _ a: ObjectKey, _ b: ObjectKey, _ index: Int
   ) throws(StorageError) -> Int {
@@ -92,7 +92,7 @@ package struct OrderComparator<Source: RowSource> {
     return term.isAscending ? ascending : -ascending
   }
 
-  /// All of what a text is compared by.
+  /// The whole collation key of a string.
   func collationKey(
     of key: ObjectKey, _ path: ColumnPath, _ collator: Collator
   ) throws(StorageError) -> [UInt8] {
@@ -123,7 +123,7 @@ package struct OrderComparator<Source: RowSource> {
     return try unsafe body(UnsafeRawBufferPointer(start: nil, count: 0))
   }
 
-  /// Calls `body` with the row that has a path's column; nil if a link leads nowhere.
+  /// Calls `body` with the row that has a path's column; nil if a link on the path is nil.
   private func target<R>(
     _ key: ObjectKey, _ path: ColumnPath,
     _ body: (Source.Rows, Int) throws(StorageError) -> R

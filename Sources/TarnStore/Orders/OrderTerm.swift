@@ -1,8 +1,8 @@
-/// One key to sort by, by name: a property, reached through to-one links or not.
+/// One sort key, by name: a property, possibly reached through to-one links.
 package struct OrderTerm: Hashable, Sendable {
   package var path: [String]
   package var isAscending: Bool
-  /// Of text.
+  /// For strings.
   package var collation: Collation
 
   package init(path: [String], isAscending: Bool = true, collation: Collation = .bytes) {
@@ -11,7 +11,7 @@ package struct OrderTerm: Hashable, Sendable {
     self.collation = collation
   }
 
-  /// A path as text.
+  /// A path as a string.
   package init(_ path: String, isAscending: Bool = true, collation: Collation = .bytes) {
     self.init(path: PathText.names(in: path), isAscending: isAscending, collation: collation)
   }

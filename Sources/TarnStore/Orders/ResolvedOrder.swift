@@ -1,11 +1,10 @@
 /// An order of a class's rows, bound to its columns. Immutable; any thread may use it.
 ///
-/// Ascending: null, NaN, then by value (numbers exactly, text byte by byte), and last the rows for
-/// which a link along the path leads nowhere. Mixed values come by kind first, as
-/// `SequenceOrder` has them. Descending is the reverse of all of that. Texts that are equal to a
-/// collation are ordered byte by byte after all terms. Rows that are equal in all of that follow
-/// each other by ascending object key, whatever the directions, so the order of two different rows
-/// is always decided.
+/// Ascending: null, NaN, then by value (numbers exactly, strings bytewise), and last the rows with
+/// a nil link on the path. Mixed values are ordered by kind first, as in `SequenceOrder`.
+/// Descending is the reverse of all of that. Strings that are equal under a collation are ordered
+/// bytewise after all terms. Rows that are equal in all of that are ordered by ascending object
+/// key, whatever the directions, so the order of two different rows is always defined.
 package struct ResolvedOrder: Hashable, Sendable {
   package struct Term: Hashable, Sendable {
     package var path: ColumnPath
@@ -17,8 +16,8 @@ package struct ResolvedOrder: Hashable, Sendable {
   package let classID: ClassID
   package let terms: [Term]
 
-  /// Throws, with the names of class and property, for a property that does not exist or has
-  /// no order of its own (a link).
+  /// Throws, with the names of class and property, for a property that does not exist or has no
+  /// order (a link).
   package init(
     _ terms: [OrderTerm], on classID: ClassID, in schema: StoreSchema
   ) throws(PredicateError) {
@@ -41,7 +40,7 @@ package struct ResolvedOrder: Hashable, Sendable {
       }
       resolved.append(Term(path: path, isAscending: term.isAscending, collator: collator))
     }
-    // Texts that a collation has as equal are told apart by their bytes in the end.
+    // Strings that are equal under a collation are finally ordered by their bytes.
     self.terms =
       resolved
       + resolved.filter { $0.collator != nil }.map {
@@ -54,7 +53,8 @@ package struct ResolvedOrder: Hashable, Sendable {
     self.terms = terms
   }
 
-  /// The same order without what the object keys decide anyway: a primary key that they are.
+  /// The same order without terms that the object keys decide anyway: a primary key that is the
+  /// object key.
   func withoutKeys(of schema: ClassSchema) -> ResolvedOrder {
     guard schema.keyIsPrimary,
       let end = terms.firstIndex(where: {
@@ -64,8 +64,8 @@ package struct ResolvedOrder: Hashable, Sendable {
     return ResolvedOrder(Array(terms[..<end]), on: classID)
   }
 
-  /// True if the rows are sorted by their object keys, the greatest first: by a primary key that
-  /// they are, whatever comes behind it.
+  /// True if the rows are sorted by descending object keys: by a primary key that is the object
+  /// key, whatever terms follow.
   func isThatOfKeysReversed(_ schema: ClassSchema) -> Bool {
     guard schema.keyIsPrimary, let first = terms.first, !first.isAscending else { return false }
     return first.path.links.isEmpty && first.path.column == schema.primaryKey
@@ -82,7 +82,7 @@ package struct ResolvedOrder: Hashable, Sendable {
 }
 
 extension RowSource {
-  /// The prefix of a row's value for a term, turned around for a descending one.
+  /// The prefix of a row's value for a term, inverted for a descending one.
   func orderPrefix<Rows: RowReading>(
     _ rows: Rows, _ slot: Int, _ term: ResolvedOrder.Term
   ) throws(StorageError) -> OrderPrefix {

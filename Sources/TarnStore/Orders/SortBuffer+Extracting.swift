@@ -1,7 +1,7 @@
 import CTarn
 
-// How the sort values of a cluster's rows become prefixes: whole columns at a time where the
-// column is the row's own and of a common type, else row by row.
+// Turns the sort values of a cluster's rows into prefixes: whole columns at a time if the column is
+// the row's own and of a common type, otherwise row by row.
 
 extension SortBuffer {
   /// Appends the prefixes of the rows of `mask` for a term.
@@ -21,7 +21,7 @@ extension SortBuffer {
           .assumingMemoryBound(to: Double.self)
         unsafe image.decodeDoubles(path.column, into: values)
         for slot in 0..<image.rowCount {
-          // In place: the number that orders as the double does, as an Int64 would be turned.
+          // In place: the number with the double's order, in the form of an Int64.
           let ordered = unsafe values[slot].treeOrder ^ (1 << 63)
           unsafe scratch.ints[slot] = Int64(bitPattern: ordered)
         }
@@ -51,13 +51,13 @@ extension SortBuffer {
       contentsOf: UnsafeBufferPointer(start: words, count: count))
   }
 
-  /// Text of the cluster is read sixteen bytes at a time, which the padding of images allows.
+  /// Strings in the cluster are read sixteen bytes at a time, which the padding of images allows.
   private func extractText(
     _ index: Int, _ image: ClusterImage, _ mask: UnsafeMutablePointer<UInt64>
   ) throws(StorageError) {
     let term = order.terms[index]
     let isReversed = !term.isAscending
-    // Out of the array while it grows, so that it is not checked for other owners each time.
+    // Moved out of the array while it grows, which avoids a uniqueness check each time.
     var column = columns[index]
     columns[index].highs = []
     columns[index].lows = []

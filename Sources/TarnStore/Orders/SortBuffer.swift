@@ -15,7 +15,7 @@
   /// One for each term.
   var columns: [SortColumn]
   let scratch = ScanScratch(bitmapCount: 1)
-  /// Keys came in ascending order so far.
+  /// Whether the keys were appended in ascending order so far.
   private var isAscending = true
 
   package init(_ order: ResolvedOrder, source: Source) {
@@ -24,7 +24,7 @@
     columns = order.terms.map(SortColumn.init)
   }
 
-  /// Rows appended so far.
+  /// The number of rows appended so far.
   package var count: Int { keys.count }
 
   package func reserve(_ rows: Int) {
@@ -32,7 +32,7 @@
     for index in columns.indices { columns[index].reserve(rows) }
   }
 
-  /// Takes rows of a stored cluster: those with a bit in `matches`, or all.
+  /// Appends rows of a stored cluster: those with a bit in `matches`, or all.
   package func append(
     _ image: ClusterImage, _ matches: UnsafePointer<UInt64>? = nil
   ) throws(StorageError) {
@@ -51,7 +51,7 @@
     unsafe appendKeys(mask, image.bitmapWords)
   }
 
-  /// Takes one row, stored or under edit.
+  /// Appends one row, stored or under edit.
   package func append<Rows: RowReading>(_ rows: Rows, _ slot: Int) throws(StorageError) {
     for index in columns.indices {
       columns[index].append(try source.orderPrefix(rows, slot, order.terms[index]))
@@ -64,7 +64,7 @@
     keys.append(key)
   }
 
-  /// A cluster's keys ascend: only where two clusters meet may the order break.
+  /// A cluster's keys ascend: the order can break only between two clusters.
   private func appendKeys(_ mask: UnsafeMutablePointer<UInt64>, _ words: Int) {
     let all = unsafe scratch.ints
     let kept = unsafe Bitmap.compact(all, mask, words)
@@ -73,11 +73,11 @@
     unsafe keys.append(contentsOf: UnsafeBufferPointer(start: all, count: kept))
   }
 
-  /// The keys of all rows, in order. The buffer is empty afterwards. Throws what reading whole
-  /// values throws, of rows whose beginnings are equal.
+  /// The keys of all rows, in order. The buffer is empty afterwards. Throws errors of reading whole
+  /// values, for rows with equal prefixes.
   package func sort() throws(StorageError) -> [ObjectKey] { try sortWithPrefixes().keys }
 
-  /// The same with the first number that each row is sorted by, unless there is nothing to sort by.
+  /// The same with the first number that each row is sorted by, unless there are no sort terms.
   package func sortWithPrefixes() throws(StorageError) -> (keys: [ObjectKey], prefixes: [UInt64]) {
     let (keys, columns, areKeysSorted) = takeRows()
     if keys.count <= 1 { return (keys.map { ObjectKey($0) }, columns.first?.highs ?? []) }
@@ -96,7 +96,7 @@
 
   private static func keys(_ keys: [Int64], of rows: UnsafeMutablePointer<UInt32>) -> [ObjectKey] {
     let first = keys[0]
-    // Rows that were never deleted have keys without gaps, which need not be looked up.
+    // Keys of rows that were never deleted are dense and need no look-up.
     let isDense = keys.indices.allSatisfy { keys[$0] &- first == Int64($0) }
     return unsafe [ObjectKey](unsafeUninitializedCapacity: keys.count) { result, count in
       for position in 0..<keys.count {
@@ -108,8 +108,8 @@
     }
   }
 
-  /// The numbers of the rows, as they were appended, in order; equal rows as they came, whatever
-  /// their keys, which may repeat. Otherwise as `sort`.
+  /// The indices of the appended rows, in order; equal rows stay in the order in which they were
+  /// appended, whatever their keys, which may repeat. Otherwise like `sort`.
   package func sortAsAppended() throws(StorageError) -> [Int] {
     let (keys, columns, _) = takeRows()
     if keys.count <= 1 { return Array(keys.indices) }
@@ -118,7 +118,7 @@
     return keys.indices.map { unsafe Int(rows[$0]) }
   }
 
-  /// What was appended; the buffer is empty afterwards.
+  /// The appended rows; the buffer is empty afterwards.
   private func takeRows() -> (keys: [Int64], columns: [SortColumn], areKeysSorted: Bool) {
     defer {
       keys = []
@@ -128,9 +128,9 @@
     return (keys, columns, isAscending)
   }
 
-  /// The numbers of the rows in order, in memory that the caller frees.
+  /// The indices of the rows in order, in memory that the caller frees.
   ///
-  /// - Parameter prefixes: where the first number that each row is sorted by goes, in that order.
+  /// - Parameter prefixes: receives the first number that each row is sorted by, in that order.
   private func sorted(
     _ keys: [Int64], _ columns: [SortColumn], byKeyFirst: Bool,
     prefixes: UnsafeMutablePointer<UInt64>?
@@ -154,15 +154,15 @@
   }
 }
 
-/// A term's prefixes: two numbers a row, or one if the other would be the same for all.
+/// A term's prefixes: two numbers per row, or one if the other would be the same for all.
 struct SortColumn {
   let path: ColumnPath
   let isAscending: Bool
   var highs: [UInt64] = []
-  /// Empty if the high word says everything: values without null that fit it.
+  /// Empty if the high word suffices: values without null that fit it.
   var lows: [UInt64] = []
   let hasLows: Bool
-  /// Some prefix does not say everything.
+  /// False if some prefix is not exact.
   var isExact = true
 
   init(_ term: ResolvedOrder.Term) {
@@ -170,7 +170,7 @@ struct SortColumn {
     isAscending = term.isAscending
     switch path.type {
     case .int, .link: hasLows = path.mayBeNull
-    // Null and what lies behind a broken link have high words of their own.
+    // Null and values behind a nil link have their own high words.
     case .bool: hasLows = false
     case .float, .double: hasLows = path.mayBeNull
     case .date, .string, .data, .objectID, .uuid, .decimal, .any: hasLows = true
@@ -182,7 +182,7 @@ struct SortColumn {
     if hasLows { lows.reserveCapacity(rows) }
   }
 
-  /// Takes a prefix that is already turned around for a descending term.
+  /// Appends a prefix that is already inverted for a descending term.
   @inline(__always)
   mutating func append(_ prefix: OrderPrefix) {
     highs.append(prefix.high)
@@ -191,7 +191,7 @@ struct SortColumn {
   }
 }
 
-/// What `SortBuffer.sort` does with the rows, once all are there.
+/// Sorts the rows of a `SortBuffer` once all were appended.
 @safe private struct Sorter<Source: RowSource> {
   let rows: UnsafeMutablePointer<UInt32>
   let keys: [Int64]
@@ -247,14 +247,15 @@ struct SortColumn {
     _ radix: inout SortRadix, _ range: Range<Int>, by numbers: [UInt64],
     _ run: (inout SortRadix, Range<Int>) throws(StorageError) -> Void
   ) throws(StorageError) {
-    // An array's memory stays while the array is held; a closure would hide the error's type.
+    // The array's memory stays while the array is held; a closure would lose the error's type.
     let memory = numbers.span
     try unsafe memory.withUnsafeBufferPointer { (numbers) throws(StorageError) in
       try unsafe radix.sort(rows, range, by: numbers.baseAddress.unsafelyUnwrapped, run)
     }
   }
 
-  /// Rows with equal prefixes: by their whole values if those may differ, then by the next term.
+  /// Sorts rows with equal prefixes: by their whole values if those may differ, then by the next
+  /// term.
   private func sortWhole(
     _ radix: inout SortRadix, _ range: Range<Int>, _ term: Int
   ) throws(StorageError) {
@@ -280,7 +281,7 @@ struct SortColumn {
     if !column.isAscending { (high, low) = (~high, ~low) }
     let isNullOrBroken = (high == 0 && low == 0) || (high == .max && low == .max)
     if column.path.type == .uuid || column.path.type == .any { return !isNullOrBroken }
-    // Text of 16 bytes and more: the last byte of the prefix is its length and one.
+    // Strings of 16 bytes and more: the last byte of the prefix is its length plus one.
     return low & 0xff == 17
   }
 
@@ -289,7 +290,7 @@ struct SortColumn {
     return try comparator.compareWhole(ObjectKey(a), ObjectKey(b), term)
   }
 
-  /// Sorts a range by whole values, equal ones as they were.
+  /// Sorts a range by whole values, stably.
   private func sortByWhole(_ range: Range<Int>, _ term: Int) throws(StorageError) {
     if let collator = comparator.order.terms[term].collator {
       return try sortByCollation(range, term, collator)
@@ -302,7 +303,7 @@ struct SortColumn {
     for (index, row) in part.enumerated() { unsafe rows[range.lowerBound + index] = row }
   }
 
-  /// The same by keys that take long to make: one for each row, and not two each time.
+  /// The same with keys that are expensive to create: one for each row, and not two per comparison.
   private func sortByCollation(
     _ range: Range<Int>, _ term: Int, _ collator: Collator
   ) throws(StorageError) {
@@ -315,7 +316,7 @@ struct SortColumn {
         try comparator.collationKey(of: ObjectKey(keys[Int(row)]), path, collator))
     }
     var part = before.indices.map { UInt32(truncatingIfNeeded: $0) }
-    // Positions put equal ones in order, so that it does not matter whether the sort keeps it.
+    // Positions decide between equal ones, so the sort need not be stable.
     part.sort { a, b in
       let order = unsafe texts[Int(a)].withUnsafeBytes { a in
         unsafe texts[Int(b)].withUnsafeBytes { b in unsafe compareBytes(a, b) }

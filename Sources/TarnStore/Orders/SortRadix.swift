@@ -1,8 +1,8 @@
-/// Sorting of many rows by numbers: stable, and without a comparison for all but small ranges.
+/// Sorts many rows by numbers: stable, and without comparisons except for small ranges.
 ///
 /// The rows of a range are first sorted by the first number, then every run of equal ones by the
-/// second, and so on. A range of some size is sorted by counting, leaving out the digits that all
-/// its numbers share: an age below 100 takes one pass.
+/// second, and so on. A large range is sorted by counting, without the digits that all its numbers
+/// share: an age below 100 takes one pass.
 @safe struct SortRadix {
   /// A number to sort by and the row that it belongs to.
   private struct Pair: BitwiseCopyable {
@@ -10,12 +10,12 @@
     var row: UInt32
   }
 
-  /// Below this a range is sorted by merging.
+  /// Smaller ranges are sorted by merging.
   private static let countingMin = 256
 
   private var pairs: UnsafeMutablePointer<Pair>
   private var others: UnsafeMutablePointer<Pair>
-  /// Where the numbers of the next sort go, in their order. Used once.
+  /// Receives the numbers of the next sort, in order. Used once.
   private var sortedNumbers: UnsafeMutablePointer<UInt64>?
 
   /// Memory for sorting up to `capacity` rows; to be freed by `end()`.
@@ -29,13 +29,13 @@
     unsafe HugeMemory.deallocate(others)
   }
 
-  /// Has the next sort leave the numbers that it sorts by, in their order.
+  /// Makes the next sort store the numbers that it sorts by, in order.
   mutating func leaveNumbers(in target: UnsafeMutablePointer<UInt64>?) {
     unsafe sortedNumbers = target
   }
 
-  /// Sorts rows by `numbers[row]`, equal ones as they were, and calls `run` with the range of
-  /// each two or more with equal numbers.
+  /// Sorts rows by `numbers[row]`, stably, and calls `run` with each range of two or more with
+  /// equal numbers.
   mutating func sort<E: Error>(
     _ rows: UnsafeMutablePointer<UInt32>, _ range: Range<Int>,
     by numbers: UnsafePointer<UInt64>, _ run: (inout SortRadix, Range<Int>) throws(E) -> Void
@@ -72,7 +72,7 @@
     }
   }
 
-  /// The runs are found before the first is handed on: `run` may sort and overwrite the pairs.
+  /// All runs are found before `run` is called, because it may sort and overwrite the pairs.
   private mutating func forEachRun<E: Error>(
     _ count: Int, _ offset: Int, _ run: (inout SortRadix, Range<Int>) throws(E) -> Void
   ) throws(E) {

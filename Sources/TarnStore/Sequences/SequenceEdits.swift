@@ -19,7 +19,7 @@ final class SequenceEdits {
   private(set) var droppedLongs: [CollectionID] = []
   /// Long elements that have an id and are not written yet.
   private var longs: [(id: CollectionID, bytes: [UInt8])] = []
-  /// What the commit will write.
+  /// The sequences that the commit will write.
   private(set) var forms: [SequenceForm] = []
   private var isReadOff = false
   private(set) var nextID: CollectionID

@@ -10,11 +10,11 @@ import Synchronization
 ///
 /// 1. LMDB's commit. Died before its end: there is no new version to report.
 /// 2. `raise(to:)`, the counter. Died before: the kernel closes the writer's descriptors, watchers
-///   see the close of a file that was open for writing, find the counter unchanged, read the data's
-///   head record and catch up. If the writer is stopped instead, nothing is closed, and the
-///   watchers' timeout (`SignalWatcher.lookEveryNanoseconds`) finds the commit in the same way.
+///    see the close of a file that was open for writing, find the counter unchanged, read the
+///    data's head record and catch up. If the writer is stopped instead, nothing is closed, and the
+///    watchers' timeout (`SignalWatcher.lookEveryNanoseconds`) finds the commit in the same way.
 /// 3. The write lock is released. Died before: its owner's process is dead; the next waiter takes
-///   it.
+///    it.
 /// 4. `wake`, one write of eight bytes. Died before: the close again, and the counter shows it.
 ///
 /// So the counter and the wake make it fast, the data's head record makes it correct, and an event

@@ -8,7 +8,7 @@ final class TextPattern: Hashable, Sendable {
   let needle: [UInt8]
   /// For `in`, ascending.
   let needles: [[UInt8]]
-  /// What is ignored.
+  /// The ignored differences.
   let options: StringOptions
 
   init(_ op: ComparisonOperator, _ needle: [UInt8], _ options: StringOptions = []) {
