@@ -4,7 +4,7 @@ import ToolSupport
 /// One copy of a store with damage done to it, and all commands run on it.
 struct DamagedCopy {
   /// Much longer than any command takes, also where many processes share a machine.
-  private static let patience = Duration.seconds(60)
+  private static let patience = ChildProcess.patience
 
   /// How a program's trap begins that damage may lead to.
   private static let wordsOfTrap = "Tarn cannot go on"
