@@ -12,7 +12,7 @@ extension ProcessTests {
     @Test func `a process that has a store open is found by its locks, until it ends`() throws {
       let file = try StressFile()
       let child = try StressTool.worker("hold-gate", file.path)
-      #expect(child.line(within: .seconds(60)) { $0 == "held" } != nil)
+      #expect(child.line { $0 == "held" } != nil)
       let signal = try #require(FileFacts.at(file.path + "-signal")?.identity)
       let slots = SignalLayout.processLockByte...(SignalLayout.processLockByte + 511)
       let text = "process \(child.processID) (tarn-stress)"

@@ -57,7 +57,7 @@ extension ProcessTests {
     @Test(arguments: 1...10)
     func `a forked child has nothing of its parent's Realm but may open its own`(_: Int) throws {
       let file = try StressFile()
-      let (lines, end) = try StressTool.worker("fork", file.path).finish(within: .seconds(30))
+      let (lines, end) = try StressTool.worker("fork", file.path).finish()
       #expect(end == .exited(0))
       #expect(lines.count == 3)
       #expect(lines.first?.contains("forked") == true, "\(lines)")

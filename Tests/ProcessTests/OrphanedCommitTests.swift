@@ -21,19 +21,18 @@ extension ProcessTests {
     /// What an instance shows that another process opens now.
     private func shownByNewProcess(_ file: StressFile) throws -> String? {
       let observer = try StressTool.worker("observe", file.path)
-      return observer.line(within: .seconds(20)) { $0.hasPrefix("seen") }
+      return observer.line { $0.hasPrefix("seen") }
     }
 
     @Test(arguments: [false, true])
     func `an orphaned commit reaches observers through the watcher`(isDurable: Bool) throws {
       let file = try StressFile(isDurable: isDurable)
       let observer = try StressTool.worker("observe", file.path)
-      let first = try #require(observer.line(within: .seconds(20)) { $0.hasPrefix("seen") })
+      let first = try #require(observer.line { $0.hasPrefix("seen") })
       let before = try #require(Int(first.dropFirst(5)))
       for round in 1...10 {
         try orphan(file)
-        let took = try #require(observer.reached(before + round))
-        #expect(took < .seconds(1))
+        #expect(observer.reached(before + round))
       }
       #expect(try shownByNewProcess(file) == "seen \(before + 10)")
     }

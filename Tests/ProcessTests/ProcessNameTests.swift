@@ -32,7 +32,7 @@ extension ProcessTests {
     func `a writer in a container is not taken for the process of that number here`() throws {
       let file = try StressFile()
       let child = try Self.contained(StressTool.path, ["worker", "hold-gate", file.path])
-      #expect(child.line(within: .seconds(60)) { $0 == "held" } != nil)
+      #expect(child.line { $0 == "held" } != nil)
       let gate = try file.store().signal.gate
       let holder = try #require(gate.holder)
       #expect(holder.process.isElsewhere)
@@ -55,7 +55,7 @@ extension ProcessTests {
     func `a reader in a container is known by its slot`() throws {
       let file = try StressFile()
       let child = try Self.contained(StressTool.path, ["worker", "read", file.path])
-      #expect(child.line(within: .seconds(60)) { $0 == "reading 120" } != nil)
+      #expect(child.line { $0 == "reading 120" } != nil)
       let seen = try inspect(file.path)
       let reader = seen.split(separator: "\n").filter { $0.contains("in another container  ") }
       #expect(reader.count == 1, "\(seen)")
@@ -77,7 +77,7 @@ extension ProcessTests {
       let file = try StressFile()
       let child = try ChildProcess(
         "unshare", Self.shifted + [StressTool.path, "worker", "hold-gate", file.path])
-      #expect(child.line(within: .seconds(60)) { $0 == "held" } != nil)
+      #expect(child.line { $0 == "held" } != nil)
       #expect(try file.store().signal.gate.holder?.process.name == "tarn-stress")
       // From there the other way round.
       let token = try file.store().signal

@@ -4,14 +4,14 @@ import ToolSupport
 extension ProcessTests {
   @Suite struct StressToolTests {
     @Test func `twenty processes at once find nothing wrong`() throws {
-      let (lines, end) = try StressTool.start(["--seconds", "8", "--seed", "7"]).finish()
+      let (lines, end) = try StressTool.start(["--commits", "4000", "--seed", "7"]).finish()
       #expect(end == .exited(0), "\(lines.joined(separator: "\n"))")
       #expect(lines.contains { $0.contains("no problems") })
     }
 
     @Test(arguments: ["lost", "sum", "mirror", "list"])
     func `the stress finds what was broken on purpose`(_ sabotage: String) throws {
-      let arguments = ["--seconds", "10", "--processes", "6", "--sabotage", sabotage]
+      let arguments = ["--commits", "100000", "--processes", "6", "--sabotage", sabotage]
       let (lines, end) = try StressTool.start(arguments).finish()
       #expect(end == .exited(1), "\(lines.joined(separator: "\n"))")
       #expect(lines.contains { $0.contains("wrong") })
@@ -19,6 +19,7 @@ extension ProcessTests {
 
     @Test func `a command line that makes no sense is refused`() throws {
       #expect(try StressTool.start(["--seconds", "soon"]).finish().end == .exited(2))
+      #expect(try StressTool.start(["--commits", "0"]).finish().end == .exited(2))
       #expect(try StressTool.start(["--help"]).finish().end == .exited(0))
     }
   }

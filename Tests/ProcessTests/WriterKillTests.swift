@@ -30,8 +30,6 @@ extension ProcessTests {
       ]
       #expect(names.filter(mustHave.contains) == mustHave)
       let lastBefore = try #require(names.firstIndex(of: "storage.beforeCommit"))
-      var slowestWriter = Duration.zero
-      var slowestObserver = Duration.zero
       for (index, name) in names.enumerated() {
         realm.refresh()
         let before = realm.commits
@@ -40,23 +38,15 @@ extension ProcessTests {
         #expect(writer.finish().end == .killed(SIGKILL), "\(name)")
         let expected = index <= lastBefore ? before : before + 1
         if expected > before {
-          let took = try #require(observer.reached(expected), "after \(name)")
-          #expect(took < .seconds(1), "an observer after \(name)")
-          slowestObserver = max(slowestObserver, took)
+          #expect(observer.reached(expected), "an observer after \(name)")
         }
         realm.refresh()
         #expect(realm.commits == expected, "\(name)")
         #expect(realm.problem == nil, "\(name)")
-        let start = ContinuousClock.now
         try realm.commitOne()
-        let took = start.duration(to: .now)
-        #expect(took < .seconds(1), "the next writer after \(name)")
-        slowestWriter = max(slowestWriter, took)
-        let seen = try #require(observer.reached(expected + 1), "after \(name)")
-        #expect(seen < .seconds(1), "an observer of the next writer after \(name)")
+        #expect(observer.reached(expected + 1), "an observer of the next writer after \(name)")
       }
       #expect(try Environment.verifyPages(path: file.path).problems == [])
-      print("next writer at most \(slowestWriter), observer at most \(slowestObserver)")
     }
 
     @Test func `a file whose only process was killed at any point opens again`() throws {
@@ -91,16 +81,11 @@ extension ProcessTests {
       let realm = try file.open()
       _ = realm.commits
       let holder = try StressTool.worker("hold-gate", file.path)
-      #expect(holder.line(within: .seconds(20)) { $0 == "held" } != nil)
+      #expect(holder.line { $0 == "held" } != nil)
       let waiter = try StressTool.worker("commit-once", file.path)
-      #expect(waiter.line(within: .seconds(20)) { $0 == "ready" } != nil)
+      #expect(waiter.line { $0 == "ready" } != nil)
       holder.signal(SIGKILL)
-      let start = ContinuousClock.now
-      let ack = waiter.line(within: .seconds(10)) { $0 == "ack 1" }
-      let took = start.duration(to: .now)
-      #expect(ack != nil)
-      #expect(took < .seconds(1))
-      print("a waiting writer went on after \(took)")
+      #expect(waiter.line { $0 == "ack 1" } != nil)
       realm.refresh()
       #expect(realm.problem == nil)
     }

@@ -106,6 +106,16 @@ import Testing
     #expect(WordChecks.noSleepInTests(swift(text)).isEmpty)
   }
 
+  @Test func limitsThatABusyMachineReaches() {
+    let text = """
+      @Test(.timeLimit(.minutes(30))) func a() {}
+      @Test(.timeLimit(.minutes(3))) func b() {}
+      @Suite(.timeLimit(limit)) struct C {}
+      """
+    #expect(lines(WordChecks.limitsOnlyEndWhatHangs(swift(text, "Tests/A/T.swift"))) == [2, 3])
+    #expect(WordChecks.limitsOnlyEndWhatHangs(swift(text)).isEmpty)
+  }
+
   @Test func findsTrapsThatSayNothing() {
     let text = "precondition(isOpen)\nlet fatalError = 1\nfatalError(text)\ntrap(\"precondition(\")"
     #expect(lines(WordChecks.trapsSpeak(swift(text))) == [1, 3])

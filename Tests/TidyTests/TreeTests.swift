@@ -55,6 +55,9 @@ import Testing
   @Test func trapsSpeak() { expectNone(WordChecks.trapsSpeak) }
 
   @Test func noTestSleeps() { expectNone(WordChecks.noSleepInTests) }
+  @Test func timeLimitsOnlyEndTestsThatHang() {
+    expectNone(WordChecks.limitsOnlyEndWhatHangs)
+  }
   @Test func uncheckedPromisesHaveReasons() { expectNone(WordChecks.reasonsForUnchecked) }
   @Test func whatIsPublicIsDocumented() { expectNone(WordChecks.documentedPublic) }
   @Test func noMarkersAreLeft() { expectNone(WordChecks.noMarkers) }

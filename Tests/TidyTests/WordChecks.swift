@@ -12,6 +12,20 @@ enum WordChecks {
     }
   }
 
+  /// All tests begin at once, and a limit of time also counts how long a test waits for a thread: on
+  /// a busy machine that is longer than the test itself takes. So a limit only ends a test that
+  /// hangs.
+  static func limitsOnlyEndWhatHangs(_ file: SourceFile) -> [Finding] {
+    guard file.path.hasPrefix("Tests/") else { return [] }
+    return file.code.enumerated().compactMap { number, line in
+      guard let limit = line.firstRange(of: ".timeLimit("),
+        !line[limit.upperBound...].hasPrefix(".minutes(30))")
+      else { return nil }
+      return Finding(
+        file, number + 1, "a time limit other than 30 minutes: waiting for a thread counts too")
+    }
+  }
+
   /// Where the compiler's checks are switched off, a comment says why that is right.
   static func reasonsForUnchecked(_ file: SourceFile) -> [Finding] {
     guard file.isSwift else { return [] }

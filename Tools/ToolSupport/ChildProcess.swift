@@ -12,11 +12,17 @@ package final class ChildProcess {
     case killed(Int32)
   }
 
+  /// How long others wait for it at most. Only against a hang: a busy machine may need a minute for
+  /// what takes milliseconds.
+  package static let patience = Duration.seconds(300)
+
   package let processID: pid_t
   /// The reading end of its standard output, not blocking.
   package let output: Int32
   private(set) var end: End?
   private var buffer: [UInt8] = []
+  /// Complete lines that no caller has received yet.
+  private var waiting: [String] = []
   /// False once it has closed its standard output, at the latest when it ends.
   package private(set) var isOpen = true
   /// Held from creating a pipe to starting its process: a process that another thread starts in
@@ -88,7 +94,7 @@ package final class ChildProcess {
   }
 
   /// Waits until it has stopped by itself; false if it ended, or did not stop in that time.
-  package func hasStopped(within timeout: Duration) -> Bool {
+  package func hasStopped(within timeout: Duration = ChildProcess.patience) -> Bool {
     let limit = ContinuousClock.now + timeout
     while end == nil, ContinuousClock.now < limit {
       var status: Int32 = 0
@@ -128,6 +134,12 @@ package final class ChildProcess {
 
   /// The complete lines received so far, without waiting.
   package func lines() -> [String] {
+    takeLines()
+    defer { waiting = [] }
+    return waiting
+  }
+
+  private func takeLines() {
     var piece = [UInt8](repeating: 0, count: 1 << 16)
     while isOpen {
       let count = read(output, &piece, piece.count)
@@ -139,10 +151,10 @@ package final class ChildProcess {
         break
       }
     }
-    guard let last = buffer.lastIndex(of: 10) else { return [] }
+    guard let last = buffer.lastIndex(of: 10) else { return }
     let text = String(decoding: buffer[..<last], as: UTF8.self)
     buffer.removeSubrange(...last)
-    return text.split(separator: "\n").map(String.init)
+    waiting += text.split(separator: "\n").map(String.init)
   }
 
   /// Waits until it has written output or closed it.
@@ -152,11 +164,18 @@ package final class ChildProcess {
   }
 
   /// The next line for which `isIt` is true; nil if the process ends or time is up first. Lines
-  /// before it are dropped, lines after it only if they were received with it.
-  package func line(within timeout: Duration, where isIt: (String) -> Bool) -> String? {
+  /// before it are dropped, lines after it are kept.
+  package func line(within timeout: Duration = ChildProcess.patience, where isIt: (String) -> Bool)
+    -> String?
+  {
     let limit = ContinuousClock.now + timeout
     while true {
-      if let found = lines().first(where: isIt) { return found }
+      takeLines()
+      if let place = waiting.firstIndex(where: isIt) {
+        defer { waiting.removeSubrange(...place) }
+        return waiting[place]
+      }
+      waiting = []
       guard isOpen, ContinuousClock.now < limit else { return nil }
       waitForOutput(milliseconds: 10)
     }
@@ -164,7 +183,9 @@ package final class ChildProcess {
 
   /// Its remaining output, and how it ended. If time is up first, it is killed, and the last line
   /// says so.
-  package func finish(within timeout: Duration = .seconds(300)) -> (lines: [String], end: End) {
+  package func finish(within timeout: Duration = ChildProcess.patience) -> (
+    lines: [String], end: End
+  ) {
     let limit = ContinuousClock.now + timeout
     var said: [String] = []
     while isOpen {
@@ -176,6 +197,6 @@ package final class ChildProcess {
       }
       waitForOutput(milliseconds: 1000)
     }
-    return (said, wait())
+    return (said + lines(), wait())
   }
 }

@@ -45,8 +45,8 @@ private final class Hearing: Sendable {
   }
 
   func await() throws -> Double {
-    guard called.wait(timeout: .now() + 10) == .success else {
-      throw ToolError("an observer was not called within 10 s")
+    guard called.wait(timeout: .now() + 120) == .success else {
+      throw ToolError("an observer was not called within 120 s")
     }
     return time.withLock { $0 }
   }

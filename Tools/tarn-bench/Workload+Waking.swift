@@ -60,7 +60,7 @@ struct SharedNumbers {
 
   /// Waits, with pauses like the floor's, until `reached` is true.
   func wait(_ what: String, until reached: () -> Bool) throws {
-    let deadline = benchNow() + 20
+    let deadline = benchNow() + 120
     while !reached() {
       guard benchNow() < deadline else { throw ToolError("the other process did not \(what)") }
       usleep(20)

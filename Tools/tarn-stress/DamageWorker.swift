@@ -13,7 +13,7 @@ import ToolSupport
 ///     error CODE MESSAGE       a Realm.Error
 ///     trap MESSAGE             ended by a trap with a message of Tarn
 ///     crash SIGNAL MESSAGE     ended by a signal
-///     hang                     took more than ten seconds
+///     hang                     took more than five minutes
 struct DamageWorker {
   let worker: Worker
   private let sound: Data
@@ -55,7 +55,7 @@ struct DamageWorker {
     let child = try ChildProcess(
       "/proc/self/exe", ["worker", "try", copy],
       environment: ["SWIFT_BACKTRACE": "enable=no"])
-    let limit = ContinuousClock.now + .seconds(10)
+    let limit = ContinuousClock.now + ChildProcess.patience
     var said: [String] = []
     while child.isOpen, ContinuousClock.now < limit {
       child.waitForOutput(milliseconds: 100)

@@ -4,7 +4,7 @@ import ToolSupport
 /// One copy of a store, damaged, and all commands run on it.
 struct DamagedCopy {
   /// Much longer than any command takes, even if many processes share the machine.
-  private static let patience = Duration.seconds(60)
+  private static let patience = ChildProcess.patience
 
   /// The beginning of the trap message that damage may cause.
   private static let wordsOfTrap = "Tarn cannot continue"

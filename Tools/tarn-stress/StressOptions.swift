@@ -5,6 +5,8 @@ import ToolSupport
 struct StressOptions {
   var seed: UInt64 = 1
   var seconds = 30
+  /// How many commits to make, instead of how long to run. Times are not judged then.
+  var commits: Int?
   var processes = 20
   var keeps = false
   var isDurable = false
@@ -22,6 +24,9 @@ struct StressOptions {
     let parsed = parser.parseOrExit(arguments)
     options.seed = UInt64(try parsed.integer("seed", default: 1, in: 0...Int.max))
     options.seconds = try parsed.integer("seconds", default: 30, in: 1...86_400)
+    if parsed.has("commits") {
+      options.commits = try parsed.integer("commits", default: 1, in: 1...Int.max)
+    }
     options.processes = try parsed.integer("processes", default: 20, in: 2...200)
     options.keeps = parsed.has("keep")
     options.isDurable = parsed.has("durable")
@@ -40,6 +45,7 @@ struct StressOptions {
       options: [
         .value("seed", "N", "seed of the random choices (1)"),
         .value("seconds", "N", "duration of the run (30)"),
+        .value("commits", "N", "end after so many commits, and judge no times: for a busy machine"),
         .value("processes", "N", "number of writers and observers (20)"),
         .flag("durable", "make every commit durable"),
         .flag("keep", "keep the file at the end"),

@@ -24,7 +24,7 @@ import Testing
   func soAreThoseToNewQuestions() throws {
     let seed = UInt32.random(in: 0 ... .max)
     let process = Process()
-    let output = Pipe()
+    let output = Pipe.ofOneProcess()
     process.executableURL = URL(fileURLWithPath: try #require(Self.python))
     process.arguments = [Self.script, seed.description, "5000"]
     process.standardOutput = output

@@ -30,7 +30,7 @@ import Testing
       precondition(status & 0x7f == SIGKILL, "the child ended with \(status)")
       let environment = try Environment.open(path: path)
       let signal = try SignalFile(for: environment)
-      try signal.gate.acquire(timeout: .seconds(20)).release()
+      try signal.gate.acquire(timeout: .seconds(300)).release()
       let before = try environment.get([1])
       precondition(before == [1], "a write that was never committed shows")
       try environment.put([[1]: [3]])
@@ -66,7 +66,7 @@ import Testing
         signal, seen: 1,
         probeHead: { (try? environment.get([1])).flatMap { $0?.first.map(UInt64.init) } },
         onChange: { semaphore.signal() })
-      precondition(semaphore.wait(timeout: .now() + 20) == .success)
+      precondition(semaphore.wait(timeout: .now() + 300) == .success)
       precondition(signal.version == 2, "the watcher announces what the writer could not")
       var status: Int32 = 0
       waitpid(child, &status, 0)

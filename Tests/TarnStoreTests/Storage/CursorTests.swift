@@ -45,7 +45,7 @@ import Testing
     #expect(met == keys.reversed())
   }
 
-  @Test(.timeLimit(.minutes(1)))
+  @Test(.timeLimit(.minutes(30)))
   func `a key out of order ends every walk with an error`() throws {
     let path = folder.file("x.realm")
     let environment = try Environment.open(path: path)

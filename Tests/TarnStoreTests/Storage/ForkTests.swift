@@ -81,7 +81,7 @@ import Testing
       // The child's copy of the description is closed before fork returns there, which may be
       // after it returns here.
       if theirs != nil { theirs = nil }
-      let limit = GateWord.now() + 20_000_000_000
+      let limit = GateWord.now() + 300_000_000_000
       while mine.isAlive(position) && GateWord.now() < limit { sched_yield() }
       let isAlive = mine.isAlive(position)
       close(ends[1])
@@ -147,7 +147,7 @@ import Testing
           }
         }
         for _ in 0..<100_000 { count.withLock { $0 += 1 } }
-        for _ in 1...3 where done.wait(timeout: .now() + .seconds(60)) != .success { return 1 }
+        for _ in 1...3 where done.wait(timeout: .now() + .seconds(300)) != .success { return 1 }
         return count.withLock { $0 == 400_001 ? 0 : 2 }
       }
       precondition(code == 0, "the child ended with \(code)")
@@ -171,13 +171,13 @@ import Testing
         precondition(code == 0, "the child was forked while a thread worked")
       }
       // And they go on after it, in the child those that it starts.
-      let limit = GateWord.now() + 20_000_000_000
+      let limit = GateWord.now() + 300_000_000_000
       while worked.withLock({ $0 < 100_000 }) && GateWord.now() < limit { sched_yield() }
       precondition(worked.withLock { $0 } == 100_000)
       let code = Forked.run {
         let done = DispatchSemaphore(value: 0)
         _ = BackgroundThread.start("tarn-test") { done.signal() }
-        return done.wait(timeout: .now() + .seconds(20)) == .success ? 0 : 1
+        return done.wait(timeout: .now() + .seconds(300)) == .success ? 0 : 1
       }
       precondition(code == 0, "a child has no threads of its own")
     }

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 
 /// The library that these tests are linked with, for programs that a test compiles by itself.
 struct BuiltLibrary {
@@ -75,7 +76,7 @@ struct BuiltLibrary {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
     process.arguments = [program] + arguments
-    let (output, errors) = (Pipe(), Pipe())
+    let (output, errors) = (Pipe.ofOneProcess(), Pipe.ofOneProcess())
     process.standardOutput = output
     process.standardError = errors
     try process.run()

@@ -6,34 +6,18 @@ import Testing
 
 /// What a program that misuses groups is told before it stops.
 struct GroupTrapTests: TrapSuite {
-  private let folder = TemporaryFolder()
+  private let shelter = Result { try Shelter() }
+  private var folder: String { get throws { try shelter.get().folder } }
 
-  enum Mistake: String, CaseIterable, Codable {
-    case link, list, unknown, sumOfDates, text, overflow, overflowOfSum, unmanaged, outOfBounds
-    case forcedLink
-
-    /// What the message says.
-    var message: String {
-      switch self {
-      case .link: "cannot group by property 'shop'"
-      case .list: "is a collection"
-      case .unknown: "class 'Purse' has no property 'size'"
-      case .sumOfDates: "dates have no sum: property 'day'"
-      case .text: "has no minimum, maximum or sum"
-      case .overflow, .overflowOfSum:
-        "property 'coins' does not fit 'Int': it is 1.8446744073709552e+19"
-      case .forcedLink:
-        "Grouping by 'shop.id' needs an optional key, because objects without the link have "
-          + "the key nil: write \\.shop?.id."
-      case .unmanaged: "Only collections which are managed by a Realm can be queried"
-      case .outOfBounds: "Index 1 is out of bounds"
-      }
-    }
-
-    func make(_ path: String) throws {
+  /// A use of two purses with as much as there can be.
+  private static func row(
+    _ name: String, _ message: String,
+    _ use: @escaping @Sendable ((instance: Instance, purses: Results<Purse>)) -> Void
+  ) -> TrapCase {
+    TrapCase(name, message) { shelter in
       let instance = try Instance(
         Realm.Configuration(
-          fileURL: URL(fileURLWithPath: path),
+          fileURL: URL(fileURLWithPath: shelter.folder + "/purses.realm"),
           objectTypes: [Purse.self, Shop.self, PurseBox.self], durability: .relaxed))
       try instance.write {
         for id in 0..<2 {
@@ -42,29 +26,49 @@ struct GroupTrapTests: TrapSuite {
           instance.realm.add(purse)
         }
       }
-      let purses = instance.purses
-      switch self {
-      case .link: _ = purses.grouped(by: "shop", as: String?.self)
-      case .list: _ = instance.realm.objects(PurseBox.self).grouped(by: "purses", as: Int.self)
-      case .unknown: _ = purses.grouped(by: "size", as: Int.self)
-      case .sumOfDates: _ = purses.aggregate(Aggregate<Purse, Double>.sum(ofProperty: "day"))
-      case .text: _ = purses.aggregate(Aggregate<Purse, Int>.sum(ofProperty: "owner"))
-      case .overflow: _ = purses.aggregate(.sum(of: \.coins)).value
-      case .overflowOfSum: _ = purses.sum(of: \.coins)
-      case .forcedLink: _ = purses.grouped(by: \.shop!.id)
-      case .unmanaged: _ = PurseBox().purses.grouped(by: \.owner)
-      case .outOfBounds: _ = purses.grouped(by: \.coins)[1]
-      }
+      use((instance, instance.purses))
     }
   }
 
-  @Test(arguments: Mistake.allCases)
-  func traps(mistake: Mistake) async throws {
-    let result = await #expect(
-      processExitsWith: .failure, observing: [\.standardErrorContent]
-    ) { [path = folder.path + "/purses.realm" as String, mistake = mistake as Mistake] in
-      try mistake.make(path)
+  static let traps: [TrapCase] = [
+    row("link", "cannot group by property 'shop'") {
+      _ = $0.purses.grouped(by: "shop", as: String?.self)
+    },
+    row("list", "is a collection") {
+      _ = $0.instance.realm.objects(PurseBox.self).grouped(by: "purses", as: Int.self)
+    },
+    row("unknown", "class 'Purse' has no property 'size'") {
+      _ = $0.purses.grouped(by: "size", as: Int.self)
+    },
+    row("sum of dates", "dates have no sum: property 'day'") {
+      _ = $0.purses.aggregate(Aggregate<Purse, Double>.sum(ofProperty: "day"))
+    },
+    row("text", "has no minimum, maximum or sum") {
+      _ = $0.purses.aggregate(Aggregate<Purse, Int>.sum(ofProperty: "owner"))
+    },
+    row("overflow", "property 'coins' does not fit 'Int': it is 1.8446744073709552e+19") {
+      _ = $0.purses.aggregate(.sum(of: \.coins)).value
+    },
+    row("overflow of sum", "property 'coins' does not fit 'Int': it is 1.8446744073709552e+19") {
+      _ = $0.purses.sum(of: \.coins)
+    },
+    row("unmanaged", "Only collections which are managed by a Realm can be queried") { _ in
+      _ = PurseBox().purses.grouped(by: \.owner)
+    },
+    row("out of bounds", "Index 1 is out of bounds") { _ = $0.purses.grouped(by: \.coins)[1] },
+    row(
+      "forced link",
+      "Grouping by 'shop.id' needs an optional key, because objects without the link have "
+        + "the key nil: write \\.shop?.id."
+    ) { _ = $0.purses.grouped(by: \.shop!.id) },
+  ]
+
+  @Test(arguments: traps.map(\.name))
+  func stops(_ name: String) async throws {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      [folder = try folder as String, name] in
+      try await GroupTrapTests.traps.named(name).run(Shelter(within: folder))
     }
-    try expect(mistake.message, in: result)
+    try expect(Self.traps.named(name).message, in: result)
   }
 }

@@ -6,7 +6,7 @@ import Testing
 @testable import Tarn
 
 /// Loops over changes whose file goes away, and loops where a serial queue is.
-@MainActor @Suite(.timeLimit(.minutes(5))) struct ChangeLoopEndTests {
+@MainActor @Suite(.timeLimit(.minutes(30))) struct ChangeLoopEndTests {
   private let shelter: Shelter
   private let realm: Realm
   private var pack: Pack { realm.object(ofType: Pack.self, forPrimaryKey: 1)! }

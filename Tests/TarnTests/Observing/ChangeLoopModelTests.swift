@@ -6,7 +6,7 @@ import Testing
 
 /// Slow loops against what there is, with commits that an observer beside them is not told of: a
 /// loop has no token that such a commit could name, and so hears of all of them.
-@MainActor @Suite(.timeLimit(.minutes(5))) struct ChangeLoopModelTests {
+@MainActor @Suite(.timeLimit(.minutes(30))) struct ChangeLoopModelTests {
   private let shelter: Shelter
   private let realm: Realm
   private let writer: PackInstance

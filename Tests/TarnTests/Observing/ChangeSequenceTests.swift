@@ -6,7 +6,7 @@ import Testing
 @testable import Tarn
 
 /// Compiles as a client's code does: in Swift 6 mode, where every warning is an error.
-@MainActor @Suite(.timeLimit(.minutes(5))) struct ChangeSequenceTests {
+@MainActor @Suite(.timeLimit(.minutes(30))) struct ChangeSequenceTests {
   private let shelter: Shelter
   private let realm: Realm
 

@@ -36,10 +36,10 @@ struct FreeLoopTests {
         count = self.realm.objects(Cat.self).count
         done.signal()
       }
-      return done.wait(timeout: .now() + 60) == .success ? count : nil
+      return done.wait(timeout: .now() + 300) == .success ? count : nil
     }
 
-    func wasTold() -> Bool { told.wait(timeout: .now() + 60) == .success }
+    func wasTold() -> Bool { told.wait(timeout: .now() + 300) == .success }
 
     func end() {
       queue.sync {

@@ -17,7 +17,7 @@ final class HeldWorker: Sendable {
   }
 
   /// Returns when the worker stands still here; false if it never came.
-  func waitUntilHeld() -> Bool { begun.wait(timeout: .now() + 60) == .success }
+  func waitUntilHeld() -> Bool { begun.wait(timeout: .now() + 300) == .success }
 
   func release() { released.signal() }
 }
@@ -52,7 +52,7 @@ extension Instance {
   func settle() {
     pump()
     while realm.isAtWork {
-      guard scheduler.wait(timeout: 60) else {
+      guard scheduler.wait(timeout: 300) else {
         Issue.record("the worker has not ended within a minute")
         return
       }

@@ -56,6 +56,6 @@ class ForkedCount: Object {
         }
       }.start()
     }
-    return (1...4).allSatisfy { _ in done.wait(timeout: .now() + .seconds(60)) == .success }
+    return (1...4).allSatisfy { _ in done.wait(timeout: .now() + .seconds(300)) == .success }
   }
 }

@@ -6,27 +6,33 @@ import Testing
 @testable import TarnStore
 
 /// Stores in memory: of this process alone, and gone with it, however it ends.
-struct MemoryStoreTests {
+///
+/// One after the other: no test looks for what another one's killed process leaves.
+@Suite(.serialized) struct MemoryStoreTests {
   private static func configuration(_ name: String) -> Realm.Configuration {
     Realm.Configuration(inMemoryIdentifier: name, objectTypes: [Cat.self, Home.self])
   }
 
-  /// Whatever a file system shows of stores in memory. A living process shows its passing names for
-  /// a moment, and a killed one until the next opening, so it is looked at until there are none.
-  ///
-  /// That opening may be for another test to do, once it has a thread: so this one does not keep
-  /// its own meanwhile, and may get the next one late.
-  private func nothingIsLeft() async -> Bool {
-    let limit = ContinuousClock.now + .seconds(300)
-    while true {
-      let folders = ["/dev/shm", NamelessFiles.temporaryFolder]
-      let found = folders.flatMap {
-        (try? FileManager.default.contentsOfDirectory(atPath: $0)) ?? []
-      }.filter { $0.hasPrefix("tarn-opening-") }
-      if found.isEmpty { return true }
-      if ContinuousClock.now > limit { return false }
-      await Task.yield()
+  /// Whatever a file system shows of stores in memory.
+  private var passingNames: Set<String> {
+    let folders = ["/dev/shm", NamelessFiles.temporaryFolder]
+    let names = folders.flatMap {
+      (try? FileManager.default.contentsOfDirectory(atPath: $0)) ?? []
     }
+    return Set(names.filter { $0.hasPrefix("tarn-opening-") })
+  }
+
+  /// Whether all that is there now goes. Other tests and their processes open stores as well, and
+  /// show passing names for a moment: so it is looked at until those are gone, which no event tells.
+  /// It does not give its thread to other tests, which could keep it until the limit has passed.
+  private func nothingIsLeft() -> Bool {
+    let names = passingNames
+    let limit = ContinuousClock.now + .seconds(300)
+    while !names.isDisjoint(with: passingNames) {
+      if ContinuousClock.now > limit { return false }
+      sched_yield()
+    }
+    return true
   }
 
   @Test func theThreadsOfAProcessShareAStoreByItsName() throws {
@@ -46,7 +52,7 @@ struct MemoryStoreTests {
     #expect(throws: Realm.Error.alreadyOpen) { try Realm.deleteFiles(for: configuration) }
   }
 
-  @Test func noPathLeadsToAStoreInMemory() async throws {
+  @Test func noPathLeadsToAStoreInMemory() throws {
     let realm = try Realm(
       configuration: Self.configuration("nameless \(UUID())"), scheduler: ManualScheduler())
     #expect(realm.core.store.environment.kind == .inMemory)
@@ -58,7 +64,7 @@ struct MemoryStoreTests {
         #expect(fcntl(number, F_GETFD) & FD_CLOEXEC != 0)
       }
     }
-    #expect(await nothingIsLeft())
+    #expect(nothingIsLeft())
   }
 
   @Test func aReaderOfNothingIsRefused() throws {
@@ -90,7 +96,7 @@ struct MemoryStoreTests {
       }
       said.tell(result)
     }
-    #expect(await nothingIsLeft())
+    #expect(nothingIsLeft())
   }
 
   @Test(arguments: ["names.folder", "names.made"])
@@ -106,7 +112,7 @@ struct MemoryStoreTests {
     said.tell(result)
     _ = try Realm(
       configuration: Self.configuration("next \(UUID())"), scheduler: ManualScheduler())
-    #expect(await nothingIsLeft())
+    #expect(nothingIsLeft())
   }
 
   @Test func manyProcessesWithOneNameDoNotMeet() async throws {

@@ -32,7 +32,8 @@ import Testing
     #expect(processes.count == 1)
   }
 
-  /// At its very beginning a second is told as what it is.
+  /// At its very beginning a second is told as what it is. This waits for the clock, which is what
+  /// it tests.
   @Test func secondsBeginWithThoseOfDates() {
     let next = Date().timeIntervalSince1970.rounded(.down) + 1
     while Date().timeIntervalSince1970 < next { sched_yield() }

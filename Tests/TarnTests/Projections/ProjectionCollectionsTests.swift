@@ -5,7 +5,7 @@ import Testing
 @testable import Tarn
 
 /// Observing results of projections and projected collections.
-@Suite(.timeLimit(.minutes(5))) struct ProjectionCollectionsTests {
+@Suite(.timeLimit(.minutes(30))) struct ProjectionCollectionsTests {
   private let a: Instance
   private let b: Instance
 

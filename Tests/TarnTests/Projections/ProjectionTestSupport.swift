@@ -126,7 +126,7 @@ extension Instance {
 
   /// Takes turns until something has come from elsewhere; at most a minute for each.
   func waitAndPump(until isDone: () -> Bool) {
-    while !isDone(), scheduler.wait(timeout: 60) { pump() }
+    while !isDone(), scheduler.wait(timeout: 300) { pump() }
   }
 
   /// Ida, Max and Eva of the ids 1 to 3; Ida has all that one can have.

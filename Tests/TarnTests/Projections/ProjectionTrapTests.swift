@@ -22,100 +22,108 @@ struct ProjectionTrapTests: TrapSuite {
   private let shelter = Result { try Shelter() }
   private var folder: String { get throws { try shelter.get().folder } }
 
-  enum Mistake: String, CaseIterable, Codable {
-    case computed, disguised, member, computedValues, valuesOfComputed
-    case sortedByComputed, sortedByMember, assignedValues, assignedOutsideOfWrite, assignedKey
-    case deleted, stored, unknownProperty, frozen
-    case observedFrozen, observedUnmanaged, observedUnknown, observedBeside, observedBehind
-    case throughElements, valuesOfElements, throughValues
-    case observedComputed, loopAlongUnknown, resultsAlongUnknown
+  /// An instance with climbers, one of them, and its card.
+  private typealias Camp = (instance: Instance, climber: Climber, card: ClimberCard)
 
-    var message: String {
-      switch self {
-      case .computed:
-        "not stored but computed from 'firstName', 'lastName', so 'WrongFull.full' cannot"
-      case .disguised: "not stored but computed from 'firstName', so 'WrongSame.same' cannot"
-      case .member: "so 'WrongMember.length' cannot project it"
-      case .computedValues: "so 'WrongValues.names' cannot project it"
-      case .valuesOfComputed: "so 'WrongOfValues.names' cannot project it"
-      case .sortedByComputed: "so the store cannot sort by it"
-      case .sortedByMember: "so the store cannot sort by it"
-      case .assignedValues:
-        "'ClimberCard.friendNames' is read from the objects of a list or set and cannot be set."
-      case .assignedOutsideOfWrite: "Cannot modify managed objects outside of a write transaction"
-      case .assignedKey: "Climber.id is the primary key"
-      case .deleted: "Object has been deleted or invalidated"
-      case .stored: "'ClimberCard' is a projection, which cannot be stored"
-      case .unknownProperty: "'name'"
-      case .frozen: "Cannot set Climber.firstName of a frozen Realm"
-      case .observedFrozen: "Cannot observe a frozen Realm"
-      case .observedUnmanaged: "Only objects which are managed by a Realm"
-      case .observedUnknown, .loopAlongUnknown:
-        "'ClimberCard' has no projected property at the start of the key path 'nme'."
-      case .observedBeside:
-        "'ClimberName' has no projected property at the start of the key path 'lastName'."
-      case .observedBehind: "Class 'Climber' has no property 'nme'"
-      case .throughElements: "so 'WrongElement.name' cannot project it"
-      case .valuesOfElements: "so 'WrongElements.names' cannot project it"
-      case .throughValues: "goes into a value, whose parts are not stored separately"
-      case .observedComputed: "not stored but computed from 'firstName'"
-      case .resultsAlongUnknown: "Class 'Climber' has no property 'nme'"
-      }
-    }
-
-    func make(_ instance: Instance) throws {
+  private static func row(
+    _ name: String, _ message: String, _ use: @escaping @Sendable (Camp) throws -> Void
+  ) -> TrapCase {
+    TrapCase(name, message) { shelter in
+      let instance = try shelter.openClimbers()
+      try instance.addClimbers()
       let climber = instance.climber(1)!
-      let card = ClimberCard(projecting: climber)
-      switch self {
-      case .computed: print(WrongFull(projecting: climber).full)
-      case .disguised: print(instance.realm.objects(WrongSame.self)[0].same)
-      case .member: print(WrongMember(projecting: climber).length)
-      case .computedValues: print(WrongValues(projecting: climber).names)
-      case .valuesOfComputed: print(WrongOfValues(projecting: climber).names)
-      case .sortedByComputed: print(instance.cards.sorted(by: \.greeting))
-      case .sortedByMember: print(instance.cards.sorted(by: \.name.count))
-      case .assignedValues: try instance.write { card.friendNames = card.friendNames }
-      case .assignedOutsideOfWrite: card.name = "x"
-      case .assignedKey: try instance.write { ClimberDetails(projecting: climber).number = 9 }
-      case .deleted:
-        try instance.write { instance.realm.delete(climber) }
-        print(card.name)
-      case .stored: print(List<ClimberCard>._description)
-      case .unknownProperty: print(instance.cards.sorted(byKeyPath: "name"))
-      case .frozen: card.freeze().name = "x"
-      default: observe(card)
-      }
-    }
-
-    private func observe(_ card: ClimberCard) {
-      switch self {
-      case .observedFrozen: _ = card.freeze().observe { _ in }
-      case .observedUnmanaged: _ = ClimberCard(projecting: Climber()).observe { _ in }
-      case .observedUnknown: _ = card.observe(keyPaths: ["nme"]) { _ in }
-      case .observedBeside:
-        _ = ClimberName(projecting: card.rootObject).observe(keyPaths: ["lastName"]) { _ in }
-      case .observedBehind: _ = card.observe(keyPaths: ["partner.nme"]) { _ in }
-      case .observedComputed: _ = card.observe(keyPaths: [\.greeting]) { _ in }
-      case .throughElements: print(WrongElement(projecting: card.rootObject).name)
-      case .valuesOfElements: print(WrongElements(projecting: card.rootObject).names)
-      case .throughValues: _ = card.observe(keyPaths: [\.friendNames[0].count]) { _ in }
-      case .loopAlongUnknown: _ = card.changes(keyPaths: ["nme"])
-      case .resultsAlongUnknown:
-        _ = card.realm!.objects(ClimberCard.self).observe(keyPaths: ["nme"]) { _ in }
-      default: break
-      }
+      try use((instance, climber, ClimberCard(projecting: climber)))
     }
   }
 
-  @Test(arguments: Mistake.allCases)
-  func traps(mistake: Mistake) async throws {
-    let result = await #expect(
-      processExitsWith: .failure, observing: [\.standardErrorContent]
-    ) { [folder = try folder as String, mistake = mistake as Mistake] in
-      let instance = try Shelter(within: folder).openClimbers()
-      try instance.addClimbers()
-      try mistake.make(instance)
+  static let traps: [TrapCase] = [
+    row(
+      "computed", "not stored but computed from 'firstName', 'lastName', so 'WrongFull.full' cannot"
+    ) { print(WrongFull(projecting: $0.climber).full) },
+    row("disguised", "not stored but computed from 'firstName', so 'WrongSame.same' cannot") {
+      print($0.instance.realm.objects(WrongSame.self)[0].same)
+    },
+    row("member", "so 'WrongMember.length' cannot project it") {
+      print(WrongMember(projecting: $0.climber).length)
+    },
+    row("computed values", "so 'WrongValues.names' cannot project it") {
+      print(WrongValues(projecting: $0.climber).names)
+    },
+    row("values of computed", "so 'WrongOfValues.names' cannot project it") {
+      print(WrongOfValues(projecting: $0.climber).names)
+    },
+    row("sorted by computed", "so the store cannot sort by it") {
+      print($0.instance.cards.sorted(by: \.greeting))
+    },
+    row("sorted by member", "so the store cannot sort by it") {
+      print($0.instance.cards.sorted(by: \.name.count))
+    },
+    row(
+      "assigned values",
+      "'ClimberCard.friendNames' is read from the objects of a list or set and cannot be set."
+    ) { it in
+      try it.instance.write { it.card.friendNames = it.card.friendNames }
+    },
+    row("assigned outside of write", "Cannot modify managed objects outside of a write transaction")
+    { $0.card.name = "x" },
+    row("assigned key", "Climber.id is the primary key") { it in
+      try it.instance.write { ClimberDetails(projecting: it.climber).number = 9 }
+    },
+    row("deleted", "Object has been deleted or invalidated") { it in
+      try it.instance.write { it.instance.realm.delete(it.climber) }
+      print(it.card.name)
+    },
+    row("stored", "'ClimberCard' is a projection, which cannot be stored") { _ in
+      print(List<ClimberCard>._description)
+    },
+    row("unknown property", "'name'") { print($0.instance.cards.sorted(byKeyPath: "name")) },
+    row("frozen", "Cannot set Climber.firstName of a frozen Realm") { $0.card.freeze().name = "x" },
+    row("observed frozen", "Cannot observe a frozen Realm") {
+      _ = $0.card.freeze().observe { _ in }
+    },
+    row("observed unmanaged", "Only objects which are managed by a Realm") { _ in
+      _ = ClimberCard(projecting: Climber()).observe { _ in }
+    },
+    row(
+      "observed unknown",
+      "'ClimberCard' has no projected property at the start of the key path 'nme'."
+    ) {
+      _ = $0.card.observe(keyPaths: ["nme"]) { _ in }
+    },
+    row(
+      "observed beside",
+      "'ClimberName' has no projected property at the start of the key path 'lastName'."
+    ) { _ = ClimberName(projecting: $0.card.rootObject).observe(keyPaths: ["lastName"]) { _ in } },
+    row("observed behind", "Class 'Climber' has no property 'nme'") {
+      _ = $0.card.observe(keyPaths: ["partner.nme"]) { _ in }
+    },
+    row("through elements", "so 'WrongElement.name' cannot project it") {
+      print(WrongElement(projecting: $0.card.rootObject).name)
+    },
+    row("values of elements", "so 'WrongElements.names' cannot project it") {
+      print(WrongElements(projecting: $0.card.rootObject).names)
+    },
+    row("through values", "goes into a value, whose parts are not stored separately") {
+      _ = $0.card.observe(keyPaths: [\.friendNames[0].count]) { _ in }
+    },
+    row("observed computed", "not stored but computed from 'firstName'") {
+      _ = $0.card.observe(keyPaths: [\.greeting]) { _ in }
+    },
+    row(
+      "loop along unknown",
+      "'ClimberCard' has no projected property at the start of the key path 'nme'."
+    ) { _ = $0.card.changes(keyPaths: ["nme"]) },
+    row("results along unknown", "Class 'Climber' has no property 'nme'") {
+      _ = $0.card.realm!.objects(ClimberCard.self).observe(keyPaths: ["nme"]) { _ in }
+    },
+  ]
+
+  @Test(arguments: traps.map(\.name))
+  func stops(_ name: String) async throws {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      [folder = try folder as String, name] in
+      try await ProjectionTrapTests.traps.named(name).run(Shelter(within: folder))
     }
-    try expect(mistake.message, in: result)
+    try expect(Self.traps.named(name).message, in: result)
   }
 }

@@ -127,46 +127,46 @@ struct FilterErrorTests {
 /// What a program is told before it stops that gives a wrong text where it may not.
 struct FilterTrapTests: TrapSuite {
   private let shelter = Result { try Shelter() }
+  private var folder: String { get throws { try shelter.get().folder } }
 
-  enum Mistake: String, CaseIterable, Codable {
-    case text, position, unmanaged, foreign, foreignInValue, deleted
-
-    var message: String {
-      switch self {
-      case .text: "Invalid filter \"legs == 4\" on 'Record' at character 1: class 'Record' has no"
-      case .position: "Invalid filter \"id ==\" on 'Record' at character 6: expected a property"
-      case .foreign, .foreignInValue: "an object of another Realm"
-      case .deleted: "a deleted object"
-      case .unmanaged: "Only collections which are managed by a Realm can be queried"
-      }
-    }
-
-    func make(_ archive: Archive) throws {
-      switch self {
-      case .text: _ = archive.records.filter("legs == 4")
-      case .position: _ = archive.records.index(matching: "id ==")
-      case .foreign:
-        let other = try Archive(Shelter(), seed: 2, count: 1)
-        _ = archive.records.where { $0.next == other.record(0) }
-      case .foreignInValue:
-        let other = try Archive(Shelter(), seed: 2, count: 1)
-        _ = archive.records.where { $0.anything.in([.int(1), .object(other.record(0))]) }
-      case .deleted:
-        let record = archive.record(0)
-        try archive.instance.write { archive.instance.realm.delete(record) }
-        _ = archive.records.where { $0.friends.contains(record) }
-      case .unmanaged: _ = Record().friends.filter("id == 1")
-      }
-    }
+  /// A use of an archive with one record.
+  private static func row(
+    _ name: String, _ message: String, _ use: @escaping @Sendable (Archive) throws -> Void
+  ) -> TrapCase {
+    TrapCase(name, message) { shelter in try use(Archive(shelter, seed: 1, count: 1)) }
   }
 
-  @Test(arguments: Mistake.allCases)
-  func traps(_ mistake: Mistake) async throws {
-    let result = await #expect(
-      processExitsWith: .failure, observing: [\.standardErrorContent]
-    ) { [folder = try shelter.get().folder as String, mistake = mistake as Mistake] in
-      try mistake.make(Archive(Shelter(within: folder), seed: 1, count: 1))
+  static let traps: [TrapCase] = [
+    row("text", "Invalid filter \"legs == 4\" on 'Record' at character 1: class 'Record' has no") {
+      _ = $0.records.filter("legs == 4")
+    },
+    row("position", "Invalid filter \"id ==\" on 'Record' at character 6: expected a property") {
+      _ = $0.records.index(matching: "id ==")
+    },
+    row("unmanaged", "Only collections which are managed by a Realm can be queried") { _ in
+      _ = Record().friends.filter("id == 1")
+    },
+    row("foreign", "an object of another Realm") { archive in
+      let other = try Archive(Shelter(), seed: 2, count: 1)
+      _ = archive.records.where { $0.next == other.record(0) }
+    },
+    row("foreign in value", "an object of another Realm") { archive in
+      let other = try Archive(Shelter(), seed: 2, count: 1)
+      _ = archive.records.where { $0.anything.in([.int(1), .object(other.record(0))]) }
+    },
+    row("deleted", "a deleted object") { archive in
+      let record = archive.record(0)
+      try archive.instance.write { archive.instance.realm.delete(record) }
+      _ = archive.records.where { $0.friends.contains(record) }
+    },
+  ]
+
+  @Test(arguments: traps.map(\.name))
+  func stops(_ name: String) async throws {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      [folder = try folder as String, name] in
+      try await FilterTrapTests.traps.named(name).run(Shelter(within: folder))
     }
-    try expect(mistake.message, in: result)
+    try expect(Self.traps.named(name).message, in: result)
   }
 }

@@ -143,45 +143,51 @@ struct DistinctResultsTests {
 /// What a program is told that asks for distinct objects by what does not tell them apart.
 struct DistinctTrapTests: TrapSuite {
   private let shelter = Result { try Shelter() }
+  private var folder: String { get throws { try shelter.get().folder } }
 
-  enum Mistake: String, CaseIterable, Codable {
-    case nothing, unknown, unknownBehindALink, collection, link, anEmptyName, computed, unmanaged
-
-    var message: String {
-      switch self {
-      case .nothing: "distinct(by:) needs at least one property"
-      case .unknown: "Invalid query on 'Hound': class 'Hound' has no property 'wings'"
-      case .unknownBehindALink: "class 'Yard' has no property 'wings'"
-      case .collection: "property 'hounds' of class 'Kennel' is a collection"
-      case .link: "cannot distinguish objects by property 'yard' of class 'Hound': it is a link"
-      case .anEmptyName: "class 'Yard' has no property ''"
-      case .computed: "'yard', 'rooms', so the store cannot distinguish objects by it."
-      case .unmanaged: "Only collections which are managed by a Realm"
-      }
-    }
-
-    func make(_ instance: Instance) {
-      let hounds = instance.realm.objects(Hound.self)
-      switch self {
-      case .nothing: _ = hounds.distinct(by: [] as [String])
-      case .unknown: _ = hounds.distinct(by: ["age", "wings"])
-      case .unknownBehindALink: _ = hounds.distinct(by: ["yard.wings"])
-      case .collection: _ = instance.realm.objects(Kennel.self).distinct(by: ["hounds"])
-      case .link: _ = hounds.distinct(by: [\.yard])
-      case .anEmptyName: _ = hounds.distinct(by: ["yard."])
-      case .computed: _ = hounds.distinct(by: [\.text])
-      case .unmanaged: _ = Kennel(1).hounds.distinct(by: ["age"])
-      }
+  private static func row(
+    _ name: String, _ message: String,
+    _ use: @escaping @Sendable ((instance: Instance, hounds: Results<Hound>)) -> Void
+  ) -> TrapCase {
+    TrapCase(name, message) { shelter in
+      let instance = try shelter.openKennel(1)
+      use((instance, instance.realm.objects(Hound.self)))
     }
   }
 
-  @Test(arguments: Mistake.allCases)
-  func traps(_ mistake: Mistake) async throws {
-    let result = await #expect(
-      processExitsWith: .failure, observing: [\.standardErrorContent]
-    ) { [folder = try shelter.get().folder as String, mistake = mistake as Mistake] in
-      mistake.make(try Shelter(within: folder).openKennel(1))
+  static let traps: [TrapCase] = [
+    row("nothing", "distinct(by:) needs at least one property") {
+      _ = $0.hounds.distinct(by: [] as [String])
+    },
+    row("unknown", "Invalid query on 'Hound': class 'Hound' has no property 'wings'") {
+      _ = $0.hounds.distinct(by: ["age", "wings"])
+    },
+    row("unknown behind a link", "class 'Yard' has no property 'wings'") {
+      _ = $0.hounds.distinct(by: ["yard.wings"])
+    },
+    row("collection", "property 'hounds' of class 'Kennel' is a collection") {
+      _ = $0.instance.realm.objects(Kennel.self).distinct(by: ["hounds"])
+    },
+    row("link", "cannot distinguish objects by property 'yard' of class 'Hound': it is a link") {
+      _ = $0.hounds.distinct(by: [\.yard])
+    },
+    row("an empty name", "class 'Yard' has no property ''") {
+      _ = $0.hounds.distinct(by: ["yard."])
+    },
+    row("computed", "'yard', 'rooms', so the store cannot distinguish objects by it.") {
+      _ = $0.hounds.distinct(by: [\.text])
+    },
+    row("unmanaged", "Only collections which are managed by a Realm") { _ in
+      _ = Kennel(1).hounds.distinct(by: ["age"])
+    },
+  ]
+
+  @Test(arguments: traps.map(\.name))
+  func stops(_ name: String) async throws {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      [folder = try folder as String, name] in
+      try await DistinctTrapTests.traps.named(name).run(Shelter(within: folder))
     }
-    try expect(mistake.message, in: result)
+    try expect(Self.traps.named(name).message, in: result)
   }
 }

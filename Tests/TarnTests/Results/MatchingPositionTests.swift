@@ -95,31 +95,26 @@ struct MatchingPositionTests {
 
 /// What a program is told whose condition does not fit the values.
 struct MatchingTrapTests: TrapSuite {
-  enum Mistake: String, CaseIterable, Codable {
-    case text, property, unmanaged
+  private let shelter = Result { try Shelter() }
+  private var folder: String { get throws { try shelter.get().folder } }
 
-    var message: String {
-      switch self {
-      case .text: "Invalid filter \"SELF == 'a'\" on values of 'Float' at character 1: the value is"
-      case .property: "Invalid filter \"legs == 1\" on values of 'Float' at character 1: values"
-      case .unmanaged: "Invalid filter \"legs == 1\" on 'Steer' at character 1: class 'Steer' has"
-      }
+  static let traps: [TrapCase] = [
+    TrapCase(
+      "text", "Invalid filter \"SELF == 'a'\" on values of 'Float' at character 1: the value is"
+    ) { _ in _ = Steer().scores.index(matching: "SELF == 'a'") },
+    TrapCase("property", "Invalid filter \"legs == 1\" on values of 'Float' at character 1: values")
+    { _ in _ = Steer().scores.index(matching: "legs == 1") },
+    TrapCase(
+      "unmanaged", "Invalid filter \"legs == 1\" on 'Steer' at character 1: class 'Steer' has"
+    ) { _ in _ = SteerHerd().animals.index(matching: "legs == 1") },
+  ]
+
+  @Test(arguments: traps.map(\.name))
+  func stops(_ name: String) async throws {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      [folder = try folder as String, name] in
+      try await MatchingTrapTests.traps.named(name).run(Shelter(within: folder))
     }
-
-    func make() {
-      switch self {
-      case .text: _ = Steer().scores.index(matching: "SELF == 'a'")
-      case .property: _ = Steer().scores.index(matching: "legs == 1")
-      case .unmanaged: _ = SteerHerd().animals.index(matching: "legs == 1")
-      }
-    }
-  }
-
-  @Test(arguments: Mistake.allCases)
-  func traps(_ mistake: Mistake) async throws {
-    let result = await #expect(
-      processExitsWith: .failure, observing: [\.standardErrorContent]
-    ) { [mistake = mistake as Mistake] in mistake.make() }
-    try expect(mistake.message, in: result)
+    try expect(Self.traps.named(name).message, in: result)
   }
 }

@@ -165,41 +165,32 @@ struct WindowTests {
 
 /// What is no window.
 struct WindowTrapTests: TrapSuite {
-  private let folder = TemporaryFolder()
+  private let shelter = Result { try Shelter() }
+  private var folder: String { get throws { try shelter.get().folder } }
 
-  enum Mistake: String, CaseIterable, Codable {
-    case negativePosition, negativeLimit, negativeOffset, unmanaged
-
-    var message: String {
-      switch self {
-      case .negativePosition: "A window must begin at position 0 or later, not at -1."
-      case .negativeLimit: "A limit must be 0 or more, not -2."
-      case .negativeOffset: "An offset must be 0 or more, not -3."
-      case .unmanaged: "Only collections which are managed by a Realm can be queried and sorted"
-      }
-    }
-
-    func make(_ path: String) throws {
-      let realm = try Realm(
-        configuration: Realm.Configuration(
-          fileURL: URL(fileURLWithPath: path), objectTypes: [Cat.self, Home.self]))
-      let cats = realm.objects(Cat.self)
-      switch self {
-      case .negativePosition: print(cats.window(-1..<4).count)
-      case .negativeLimit: print(cats.limit(-2).count)
-      case .negativeOffset: print(cats.offset(-3).count)
-      case .unmanaged: print(List<Int>().limit(1).count)
-      }
-    }
+  private static func row(
+    _ name: String, _ message: String, _ use: @escaping @Sendable (Results<Cat>) -> Void
+  ) -> TrapCase {
+    TrapCase(name, message) { shelter in use(try shelter.open().cats) }
   }
 
-  @Test(arguments: Mistake.allCases)
-  func traps(mistake: Mistake) async throws {
-    let result = await #expect(
-      processExitsWith: .failure, observing: [\.standardErrorContent]
-    ) { [path = folder.file("cats.realm") as String, mistake = mistake as Mistake] in
-      try mistake.make(path)
+  static let traps: [TrapCase] = [
+    row("negative position", "A window must begin at position 0 or later, not at -1.") {
+      print($0.window(-1..<4).count)
+    },
+    row("negative limit", "A limit must be 0 or more, not -2.") { print($0.limit(-2).count) },
+    row("negative offset", "An offset must be 0 or more, not -3.") { print($0.offset(-3).count) },
+    row("unmanaged", "Only collections which are managed by a Realm can be queried and sorted") {
+      _ in print(List<Int>().limit(1).count)
+    },
+  ]
+
+  @Test(arguments: traps.map(\.name))
+  func stops(_ name: String) async throws {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      [folder = try folder as String, name] in
+      try await WindowTrapTests.traps.named(name).run(Shelter(within: folder))
     }
-    try expect(mistake.message, in: result)
+    try expect(Self.traps.named(name).message, in: result)
   }
 }

@@ -11,7 +11,7 @@ import Testing
 @_silgen_name("CFRunLoopStop") private func stopRunLoop(_ loop: UnsafeMutableRawPointer)
 
 /// What instances leave behind whose thread or actor is gone, whatever still refers to them.
-@Suite(.timeLimit(.minutes(2))) struct EndedThreadTests {
+@Suite(.timeLimit(.minutes(30))) struct EndedThreadTests {
   /// What others have of an instance.
   private struct Rest: Sendable {
     var core: WeakBox?
@@ -144,7 +144,7 @@ import Testing
   /// Others write, and nothing of what was left is there.
   private func expectFreeGate(_ id: Int, of ids: Set<Int>) throws {
     let realm = try Realm(configuration: ActorPet.configuration(url), queue: nil)
-    try realm.write(timeout: .seconds(60)) { realm.create(ActorPet.self, value: ["id": id]) }
+    try realm.write(timeout: .seconds(300)) { realm.create(ActorPet.self, value: ["id": id]) }
     #expect(Set(realm.objects(ActorPet.self).map(\.id)).isSuperset(of: ids))
     #expect(realm.objects(ActorPet.self).where { $0.id >= 100 }.isEmpty)
   }

@@ -32,7 +32,7 @@ struct LostStoreTests {
     let watched = WatchedStore(instance.realm.core.store, probeEvery: .zero) {}
     try lose(shelter, loss)
     // The loss itself ends the wait.
-    while recorder.calls.count < 2, instance.scheduler.wait(timeout: 20) { instance.pump() }
+    while recorder.calls.count < 2, instance.scheduler.wait(timeout: 300) { instance.pump() }
     #expect(recorder.calls.count == 2)
     let last = recorder.calls.last ?? ""
     #expect(last.hasPrefix("error follow /"), "\(last)")
@@ -72,7 +72,7 @@ struct LostStoreTests {
       } catch let error as Realm.Error {
         precondition(error.code == .invalidDatabase, "\(error)")
       }
-      while recorder.calls.count < 2, instance.scheduler.wait(timeout: 20) { instance.pump() }
+      while recorder.calls.count < 2, instance.scheduler.wait(timeout: 300) { instance.pump() }
       let last = recorder.calls.last ?? ""
       precondition(last.hasPrefix("error follow /") && last.contains("was cut from"), last)
       exit(0)
@@ -94,7 +94,7 @@ struct LostStoreTests {
     }
     queue.sync { () -> Void in }
     try lose(shelter, .deleted)
-    #expect(told.wait(timeout: .now() + 20) == .success)
+    #expect(told.wait(timeout: .now() + 300) == .success)
     // Turns that were asked for meanwhile have passed once this block runs.
     queue.sync { _ = token?.invalidate() }
     #expect(told.wait(timeout: .now()) == .timedOut)

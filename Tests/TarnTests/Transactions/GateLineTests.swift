@@ -38,6 +38,6 @@ struct GateLineTests {
     for instance in [a, c] { instance.finish() }
     #expect(Set(c.cats.where { $0.id < 0 }.map(\.id)) == [-count, -count - 1])
     #expect(!isPassedOver(gate))
-    try b.realm.write(timeout: .seconds(10)) {}
+    try b.realm.write(timeout: .seconds(300)) {}
   }
 }

@@ -100,7 +100,7 @@ struct LeftWriteTests {
     token = nil
     #expect(core == nil)
     #expect(token == nil)
-    try other.realm.write(timeout: .seconds(60)) { other.realm.add(Cat(3)) }
+    try other.realm.write(timeout: .seconds(300)) { other.realm.add(Cat(3)) }
     #expect(other.realm.objects(Cat.self).map(\.id) == [3])
   }
 
@@ -115,7 +115,7 @@ struct LeftWriteTests {
     realm?.add(Cat(2))
     realm = nil
     let other = try shelter.open()
-    try other.realm.write(timeout: .seconds(60)) { other.realm.add(Cat(3)) }
+    try other.realm.write(timeout: .seconds(300)) { other.realm.add(Cat(3)) }
     #expect(other.realm.objects(Cat.self).map(\.id) == [1, 3])
   }
 }

@@ -77,7 +77,7 @@ struct WriteOrderTests {
     return tasks
   }
 
-  @Test("a task of low priority that queued first writes first", .timeLimit(.minutes(5)))
+  @Test("a task of low priority that queued first writes first", .timeLimit(.minutes(30)))
   func aTaskOfLowPriorityThatCameFirstWritesFirst() async throws {
     let clerk = try await Clerk(shelter.configuration)
     let held = try other.realm.core.store.acquireGate()
@@ -91,7 +91,7 @@ struct WriteOrderTests {
 
   /// One of high priority waits behind one of low priority, while its actor and the pool have work
   /// of high priority all the time.
-  @Test("a busy actor does not starve writes of low priority", .timeLimit(.minutes(5)))
+  @Test("a busy actor does not starve writes of low priority", .timeLimit(.minutes(30)))
   func aBusyActorDoesNotStarveTheWritesOfLowPriority() async throws {
     let clerk = try await Clerk(shelter.configuration)
     let held = try other.realm.core.store.acquireGate()
@@ -107,7 +107,7 @@ struct WriteOrderTests {
 
   /// Priority inversion: one of high priority is behind one of low priority, which others keep from
   /// running at all.
-  @Test("an actor that cannot run does not keep others from writing", .timeLimit(.minutes(5)))
+  @Test("an actor that cannot run does not keep others from writing", .timeLimit(.minutes(30)))
   func whoDoesNotGetToRunKeepsNoOtherActorFromWriting() async throws {
     let (slow, clerk) = (
       try await SlowClerk(shelter.configuration), try await Clerk(shelter.configuration)

@@ -61,7 +61,7 @@ import Testing
   @Test(arguments: Loss.allCases)
   func aWatchThatNobodyReadsEndsWithItsFile(_ loss: Loss) throws {
     try fill(5000)
-    let errors = Pipe()
+    let errors = Pipe.ofOneProcess()
     let watch = try ToolProcess(
       folder, ["watch", "a.realm", "Dog", "--json"], errors: errors.fileHandleForWriting)
     try errors.fileHandleForWriting.close()

@@ -7,14 +7,14 @@ final class Screen {
   let program: FileHandle
 
   init() throws {
-    person = open("/dev/ptmx", O_RDWR | O_NOCTTY)
+    person = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
     // TIOCSPTLCK and TIOCGPTN: make the other end usable, and tell its number.
     var isLocked: Int32 = 0
     var number: Int32 = 0
     try #require(
       person >= 0 && ioctl(person, 0x4004_5431, &isLocked) == 0
         && ioctl(person, 0x8004_5430, &number) == 0)
-    let end = open("/dev/pts/\(number)", O_RDWR | O_NOCTTY)
+    let end = open("/dev/pts/\(number)", O_RDWR | O_NOCTTY | O_CLOEXEC)
     try #require(end >= 0)
     program = FileHandle(fileDescriptor: end, closeOnDealloc: true)
   }
@@ -32,13 +32,14 @@ final class Screen {
     try #require(write(person, bytes, bytes.count) == bytes.count)
   }
 
-  /// What is written there within twenty seconds, at least up to that text.
+  /// What is written there, at least up to that text; all of it if nothing more comes for five
+  /// minutes.
   func text(upTo wanted: String) -> String {
     var bytes: [UInt8] = []
     var piece = [UInt8](repeating: 0, count: 4096)
     while !String(decoding: bytes, as: UTF8.self).contains(wanted) {
       var wait = pollfd(fd: person, events: Int16(POLLIN), revents: 0)
-      guard poll(&wait, 1, 20_000) > 0 else { break }
+      guard poll(&wait, 1, 300_000) > 0 else { break }
       let count = read(person, &piece, piece.count)
       guard count > 0 else { break }
       bytes += piece[..<count]

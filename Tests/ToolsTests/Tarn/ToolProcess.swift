@@ -11,10 +11,11 @@ final class ToolProcess {
 
   struct Silence: Error {}
 
-  private static let patienceMilliseconds: Int32 = 20_000
+  /// Only against a hang: a tool on a busy machine may be silent for a minute.
+  private static let patienceMilliseconds: Int32 = 300_000
 
   private let process = Process()
-  private let output = Pipe()
+  private let output = Pipe.ofOneProcess()
   private let errorFile: String
   private var pending: [UInt8] = []
   private let folder: TemporaryFolder

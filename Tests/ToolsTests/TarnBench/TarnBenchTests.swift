@@ -11,7 +11,7 @@ import ToolSupport
     let process = Process()
     process.executableURL = tests.deletingLastPathComponent().appendingPathComponent("tarn-bench")
     process.arguments = arguments
-    let output = Pipe()
+    let output = Pipe.ofOneProcess()
     process.standardOutput = output
     process.standardError = FileHandle.nullDevice
     try process.run()

@@ -8,6 +8,8 @@ final class PipeEnds {
   init() throws {
     var ends: [Int32] = [-1, -1]
     guard pipe(&ends) == 0 else { throw POSIXError(.EMFILE) }
+    // What another test starts meanwhile must not keep them open.
+    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     reading = ends[0]
     writing = ends[1]
   }
