@@ -6,7 +6,8 @@ import ToolSupport
 /// The stress: starts the processes, kills and stops them at random, and judges.
 ///
 /// 1. The file is filled, writers and observers are started.
-/// 2. Until the time is up, or all commits are made, now and then one of them is killed and started again, or stopped for
+/// 2. Until the time is up, or all commits are made, now and then one of them is killed and started
+///    again, or stopped for
 ///    a while; some writers are started with the order to die inside a commit.
 /// 3. All go on undisturbed, the writers are told to end; each has told its last commit.
 /// 4. The observers must reach the last version within a second, and are told to end.
