@@ -7,8 +7,8 @@ import ToolSupport
 ///
 /// 1. The file is filled, writers and observers are started.
 /// 2. Until the time is up, or all commits are made, now and then one of them is killed and started
-///    again, or stopped for
-///    a while; some writers are started with the order to die inside a commit.
+///    again, or stopped for a while; some writers are started with the order to die inside a
+///    commit.
 /// 3. All go on undisturbed, the writers are told to end; each has told its last commit.
 /// 4. The observers must reach the last version within a second, and are told to end.
 /// 5. The file is opened and looked at: its data, its pages, its checksums, its pins.
