@@ -12,8 +12,8 @@ enum WordChecks {
     }
   }
 
-  /// All tests begin at once, and a limit of time also counts how long a test waits for a thread: on
-  /// a busy machine that is longer than the test itself takes. So a limit only ends a test that
+  /// All tests begin at once, and a limit of time also counts how long a test waits for a thread:
+  /// on a busy machine that is longer than the test itself takes. So a limit only ends a test that
   /// hangs.
   static func limitsOnlyEndWhatHangs(_ file: SourceFile) -> [Finding] {
     guard file.path.hasPrefix("Tests/") else { return [] }

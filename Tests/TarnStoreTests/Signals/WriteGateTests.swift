@@ -87,9 +87,9 @@ import Testing
     #expect(try isFree(b.gate))
   }
 
-  /// Makes the gate look as if it had been free, or held, since then. A first in line is passed over
-  /// once it has not come for ten milliseconds, which a busy machine takes at any moment: this says
-  /// whether they have passed.
+  /// Makes the gate look as if it had been free, or held, since then. A first in line is passed
+  /// over once it has not come for ten milliseconds, which a busy machine takes at any moment:
+  /// this says whether they have passed.
   func setChanged(_ file: SignalFile, nanosecondsAgo: Int64) {
     let time = GateWord.now() &- UInt64(bitPattern: nanosecondsAgo)
     tarn_store64(file.base + SignalLayout.changedAt, time)

@@ -7,6 +7,7 @@ import Testing
 /// one position for each.
 struct EmbeddedSliceTests: TrapSuite {
   private let shelter = Result { try Shelter() }
+  private var folder: String { get throws { try shelter.get().folder } }
 
   private static func change<C: MutableCollection & RandomAccessCollection>(
     _ elements: inout C, _ seed: UInt64, _ number: (C.Element) -> Int
@@ -76,50 +77,52 @@ struct EmbeddedSliceTests: TrapSuite {
     #expect(list[2...].indices == 2..<5)
   }
 
-  enum Mistake: String, CaseIterable, Codable {
-    case managed, unmanaged, byHand, outside, swapOutside, rangeOutside
-
-    var message: String {
-      switch self {
-      case .managed, .unmanaged:
-        "The Bead at 2 cannot be put at 1 through a slice: it can be in only one position, "
-          + "and the list would lose an element. Use swapAt(_:_:) or move(from:to:)."
-      case .byHand: "The Bead at 3 cannot be put at 1 through a slice"
-      case .outside, .swapOutside: "Index 4 is out of bounds (must be from 1 to less than 4)"
-      case .rangeOutside: "Range 0..<2 is out of bounds (must be within 1..<4)"
-      }
-    }
-
-    func make(_ managed: Necklace) {
-      func turn<C: MutableCollection>(_ elements: inout C) where C.Index == Int {
-        let (first, last) = (elements.startIndex, elements.endIndex - 1)
-        let element = elements[first]
-        elements[first] = elements[last]
-        elements[last] = element
-      }
-      switch self {
-      case .managed: managed.beads[1..<4][1] = managed.beads[2]
-      case .unmanaged:
-        let unmanaged = Necklace(2, beads: 4)
-        unmanaged.beads[1..<4][1] = unmanaged.beads[2]
-      case .byHand: turn(&managed.beads[1..<4])
-      case .outside: _ = managed.beads[1..<4][4]
-      case .swapOutside: managed.beads[1..<4].swapAt(1, 4)
-      case .rangeOutside: _ = managed.beads[1..<4][0..<2]
-      }
+  /// A use of a necklace with four beads, in an open write.
+  private static func row(
+    _ name: String, _ message: String, _ use: @escaping @Sendable (Necklace) -> Void
+  ) -> TrapCase {
+    TrapCase(name, message) { shelter in
+      let box = try BeadBox(shelter)
+      let necklace = try box.add(1)
+      try box.instance.write { use(necklace) }
     }
   }
 
-  @Test(arguments: Mistake.allCases) func whatWouldLoseAnElementTraps(_ mistake: Mistake)
-    async throws
-  {
-    let result = await #expect(
-      processExitsWith: .failure, observing: [\.standardErrorContent]
-    ) { [folder = try shelter.get().folder as String, mistake = mistake as Mistake] in
-      let box = try BeadBox(Shelter(within: folder))
-      let necklace = try box.add(1)
-      try box.instance.write { mistake.make(necklace) }
+  private static let lost =
+    "The Bead at 2 cannot be put at 1 through a slice: it can be in only one position, "
+    + "and the list would lose an element. Use swapAt(_:_:) or move(from:to:)."
+
+  private static func turn<C: MutableCollection>(_ elements: inout C) where C.Index == Int {
+    let (first, last) = (elements.startIndex, elements.endIndex - 1)
+    let element = elements[first]
+    elements[first] = elements[last]
+    elements[last] = element
+  }
+
+  static let traps: [TrapCase] = [
+    row("managed", lost) { $0.beads[1..<4][1] = $0.beads[2] },
+    row("unmanaged", lost) { _ in
+      let unmanaged = Necklace(2, beads: 4)
+      unmanaged.beads[1..<4][1] = unmanaged.beads[2]
+    },
+    row("by hand", "The Bead at 3 cannot be put at 1 through a slice") { turn(&$0.beads[1..<4]) },
+    row("outside", "Index 4 is out of bounds (must be from 1 to less than 4)") {
+      _ = $0.beads[1..<4][4]
+    },
+    row("swap outside", "Index 4 is out of bounds (must be from 1 to less than 4)") {
+      $0.beads[1..<4].swapAt(1, 4)
+    },
+    row("range outside", "Range 0..<2 is out of bounds (must be within 1..<4)") {
+      _ = $0.beads[1..<4][0..<2]
+    },
+  ]
+
+  @Test(arguments: traps.map(\.name))
+  func whatWouldLoseAnElementTraps(_ name: String) async throws {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      [folder = try folder as String, name] in
+      try await EmbeddedSliceTests.traps.named(name).run(Shelter(within: folder))
     }
-    try expect(mistake.message, in: result)
+    try expect(Self.traps.named(name).message, in: result)
   }
 }

@@ -5,71 +5,75 @@ import Testing
 
 /// An embedded object cannot be in two positions at once, whoever puts it there.
 struct EmbeddedTrapTests: TrapSuite {
-  fileprivate static let twice =
+  private let shelter = Result { try Shelter() }
+  private var folder: String { get throws { try shelter.get().folder } }
+
+  private static let twice =
     "An object of the embedded class 'Bead' would be in two positions of 'Necklace.beads' at once. "
     + "An embedded object has one position: make another object for the second one."
-  fileprivate static let twiceAdded =
+  private static let twiceAdded =
     "An object of the embedded class 'Bead' is in two positions of the added object. An "
     + "embedded object has one position: make another object for the second one."
-  fileprivate static let twiceInMemory =
+  private static let twiceInMemory =
     "An object of the embedded class 'Bead' would be in two positions of a list at once. An "
     + "embedded object has one position"
 
-  fileprivate static let intoItself =
+  private static let intoItself =
     "An object of the embedded class 'Bead' cannot be put into itself, nor into an object that "
     + "belongs to it."
 
-  enum Mistake: String, CaseIterable, Codable {
-    case appended, insertedNew, inTwoProperties, replaced, dynamic, unmanaged, updated, intoItself
-
-    var message: String {
-      switch self {
-      case .appended, .replaced, .dynamic: EmbeddedTrapTests.twice
-      case .insertedNew, .inTwoProperties: EmbeddedTrapTests.twiceAdded
-      case .unmanaged: EmbeddedTrapTests.twiceInMemory
-      case .updated: "An embedded object has one position"
-      case .intoItself: EmbeddedTrapTests.intoItself
-      }
-    }
-
-    func make(_ one: Necklace, _ realm: Realm) {
-      let bead = Bead(9)
-      switch self {
-      case .appended: one.beads.append(objectsIn: [one.beads[0], one.beads[0]])
-      case .insertedNew: one.beads.insert(contentsOf: [bead, Bead(8), bead], at: 1)
-      case .inTwoProperties:
-        let other = Necklace(2)
-        other.clasp = bead
-        other.beads.append(bead)
-        realm.add(other)
-      case .replaced: one.beads.replaceSubrange(0..<2, with: [one.beads[3], one.beads[3]])
-      case .dynamic:
-        let dynamic = realm.dynamicObject(ofType: "Necklace", forPrimaryKey: 1)!
-        let list = dynamic.dynamicList("beads")
-        dynamic.setValue([list[0], list[0]], forKey: "beads")
-      case .unmanaged: Necklace(2).beads.append(objectsIn: [bead, bead])
-      case .updated:
-        let again = Necklace(1)
-        // Two accessors of one row.
-        again.beads.append(objectsIn: [one.beads[0], one.beads[0]])
-        realm.add(again, update: .modified)
-      case .intoItself:
-        one.beads[0].inner = bead
-        one.beads[0].inner!.pearls.append(one.beads[0])
-      }
+  /// A use of a necklace with beads and of a bead of no one, in an open write.
+  private static func row(
+    _ name: String, _ message: String,
+    _ use: @escaping @Sendable ((one: Necklace, realm: Realm, bead: Bead)) -> Void
+  ) -> TrapCase {
+    TrapCase(name, message) { shelter in
+      let box = try BeadBox(shelter)
+      let one = try box.add(1)
+      try box.instance.write { use((one, box.realm, Bead(9))) }
     }
   }
 
-  private let shelter = Result { try Shelter() }
+  static let traps: [TrapCase] = [
+    row("appended", twice) { $0.one.beads.append(objectsIn: [$0.one.beads[0], $0.one.beads[0]]) },
+    row("inserted new", twiceAdded) {
+      $0.one.beads.insert(contentsOf: [$0.bead, Bead(8), $0.bead], at: 1)
+    },
+    row("in two properties", twiceAdded) { it in
+      let other = Necklace(2)
+      other.clasp = it.bead
+      other.beads.append(it.bead)
+      it.realm.add(other)
+    },
+    row("replaced", twice) {
+      $0.one.beads.replaceSubrange(0..<2, with: [$0.one.beads[3], $0.one.beads[3]])
+    },
+    row("dynamic", twice) { it in
+      let dynamic = it.realm.dynamicObject(ofType: "Necklace", forPrimaryKey: 1)!
+      let list = dynamic.dynamicList("beads")
+      dynamic.setValue([list[0], list[0]], forKey: "beads")
+    },
+    row("unmanaged", twiceInMemory) {
+      Necklace(2).beads.append(objectsIn: [$0.bead, $0.bead])
+    },
+    row("updated", "An embedded object has one position") { it in
+      let again = Necklace(1)
+      // Two accessors of one row.
+      again.beads.append(objectsIn: [it.one.beads[0], it.one.beads[0]])
+      it.realm.add(again, update: .modified)
+    },
+    row("into itself", intoItself) { it in
+      it.one.beads[0].inner = it.bead
+      it.one.beads[0].inner!.pearls.append(it.one.beads[0])
+    },
+  ]
 
-  @Test(arguments: Mistake.allCases) func traps(_ mistake: Mistake) async throws {
-    let result = await #expect(
-      processExitsWith: .failure, observing: [\.standardErrorContent]
-    ) { [folder = try shelter.get().folder as String, mistake = mistake as Mistake] in
-      let box = try BeadBox(Shelter(within: folder))
-      let one = try box.add(1)
-      try box.instance.write { mistake.make(one, box.realm) }
+  @Test(arguments: traps.map(\.name))
+  func stops(_ name: String) async throws {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      [folder = try folder as String, name] in
+      try await EmbeddedTrapTests.traps.named(name).run(Shelter(within: folder))
     }
-    try expect(mistake.message, in: result)
+    try expect(Self.traps.named(name).message, in: result)
   }
 }

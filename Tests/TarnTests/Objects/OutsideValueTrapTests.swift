@@ -6,73 +6,80 @@ import Testing
 
 /// What a program is told that gives values which do not fit, and does not ask for errors.
 struct OutsideValueTrapTests: TrapSuite {
-  private let folder = TemporaryFolder()
+  private let shelter = Result { try Shelter() }
+  private var folder: String { get throws { try shelter.get().folder } }
 
-  enum Mistake: String, CaseIterable, Codable {
-    case tooLarge, fraction, nestedType, nilElement, unmanagedRefused, refusedRead, refusedElement
-    case duplicate, dynamicDuplicate, outOfFloat, aDictionaryInASet, keyType
-
-    var message: String {
-      switch self {
-      case .tooLarge:
-        "Invalid value '300' of type 'Int' for property 'StableHorse.int8'. The number does not fit"
-      case .fraction:
-        "Invalid value '1.5' of type 'NSNumber' for property 'StableHorse.age'. The number does not"
-      case .nestedType:
-        "Invalid value 'x' of type 'String' for property 'StableHorse.age'. It is given at "
-          + "'foals[1].mother.age'."
-      case .nilElement: "Invalid value nil for property 'StableHorse.scores'."
-      case .unmanagedRefused:
-        "Invalid value 'odd' of type 'String' for property 'StableHorse.mood'. The property's type"
-      case .refusedRead: "StableHorse.mood holds odd, which is no case of StableMood."
-      case .refusedElement: "odd in the list 'StableHorse.moods' is no 'StableMood'"
-      case .duplicate, .dynamicDuplicate:
-        "an existing primary key value '1'. Pass update: .modified"
-      case .outOfFloat: "for property 'StableHorse.weight'. The number does not fit"
-      case .aDictionaryInASet: "for property 'StableHorse.tags'."
-      case .keyType: "'String' is not the type of the primary key of 'StableHorse'."
-      }
-    }
-
-    func make(_ path: String) throws {
+  /// A use of a horse in an open write.
+  private static func row(
+    _ name: String, _ message: String,
+    _ use: @escaping @Sendable ((realm: Realm, horse: StableHorse)) throws -> Void
+  ) -> TrapCase {
+    TrapCase(name, message) { shelter in
       let realm = try Realm(
         configuration: Realm.Configuration(
-          fileURL: URL(fileURLWithPath: path), objectTypes: Shelter.stableTypes,
-          durability: .relaxed))
+          fileURL: URL(fileURLWithPath: shelter.folder + "/stable.realm"),
+          objectTypes: Shelter.stableTypes, durability: .relaxed))
       realm.beginWrite()
-      let horse = realm.create(StableHorse.self, value: ["id": 1])
-      switch self {
-      case .tooLarge: horse["int8"] = 300
-      case .fraction: horse["age"] = try json("1.5")
-      case .nestedType:
-        realm.create(
-          StableHorse.self,
-          value: try json(#"{"id": 2, "foals": [{"id": 3}, {"id": 4, "mother": {"age": "x"}}]}"#))
-      case .nilElement: horse["scores"] = [1, nil] as [Int?]
-      case .unmanagedRefused: _ = StableHorse(value: ["mood": "odd"])
-      case .refusedRead:
-        realm.create(StableHorse.self, value: ["id": 2, "mood": "odd"])
-        _ = realm.object(ofType: StableHorse.self, forPrimaryKey: 2)?.mood
-      case .refusedElement:
-        horse["moods"] = ["odd"]
-        _ = horse.moods[0]
-      case .duplicate: realm.create(StableHorse.self, value: ["id": 1])
-      case .dynamicDuplicate: realm.dynamicCreate("StableHorse", value: ["id": 1])
-      case .outOfFloat: horse["weight"] = 1e39
-      case .aDictionaryInASet: horse["tags"] = ["a": "b"]
-      case .keyType: _ = realm.object(ofType: StableHorse.self, forPrimaryKey: "1")
-      }
-      exit(0)
+      try use((realm, realm.create(StableHorse.self, value: ["id": 1])))
     }
   }
 
-  @Test(arguments: Mistake.allCases)
-  func traps(mistake: Mistake) async throws {
-    let result = await #expect(
-      processExitsWith: .failure, observing: [\.standardErrorContent]
-    ) { [path = folder.file("stable.realm") as String, mistake = mistake as Mistake] in
-      try mistake.make(path)
+  static let traps: [TrapCase] = [
+    row(
+      "too large",
+      "Invalid value '300' of type 'Int' for property 'StableHorse.int8'. The number does not fit"
+    ) { $0.horse["int8"] = 300 },
+    row(
+      "fraction",
+      "Invalid value '1.5' of type 'NSNumber' for property 'StableHorse.age'. The number does not"
+    ) { $0.horse["age"] = try json("1.5") },
+    row(
+      "nested type",
+      "Invalid value 'x' of type 'String' for property 'StableHorse.age'. It is given at "
+        + "'foals[1].mother.age'."
+    ) { it in
+      it.realm.create(
+        StableHorse.self,
+        value: try json(#"{"id": 2, "foals": [{"id": 3}, {"id": 4, "mother": {"age": "x"}}]}"#))
+    },
+    row("nil element", "Invalid value nil for property 'StableHorse.scores'.") {
+      $0.horse["scores"] = [1, nil] as [Int?]
+    },
+    row(
+      "unmanaged refused",
+      "Invalid value 'odd' of type 'String' for property 'StableHorse.mood'. The property's type"
+    ) { _ in _ = StableHorse(value: ["mood": "odd"]) },
+    row("refused read", "StableHorse.mood holds odd, which is no case of StableMood.") { it in
+      it.realm.create(StableHorse.self, value: ["id": 2, "mood": "odd"])
+      _ = it.realm.object(ofType: StableHorse.self, forPrimaryKey: 2)?.mood
+    },
+    row("refused element", "odd in the list 'StableHorse.moods' is no 'StableMood'") { it in
+      it.horse["moods"] = ["odd"]
+      _ = it.horse.moods[0]
+    },
+    row("duplicate", "an existing primary key value '1'. Pass update: .modified") {
+      $0.realm.create(StableHorse.self, value: ["id": 1])
+    },
+    row("dynamic duplicate", "an existing primary key value '1'. Pass update: .modified") {
+      $0.realm.dynamicCreate("StableHorse", value: ["id": 1])
+    },
+    row("out of float", "for property 'StableHorse.weight'. The number does not fit") {
+      $0.horse["weight"] = 1e39
+    },
+    row("a dictionary in a set", "for property 'StableHorse.tags'.") {
+      $0.horse["tags"] = ["a": "b"]
+    },
+    row("key type", "'String' is not the type of the primary key of 'StableHorse'.") {
+      _ = $0.realm.object(ofType: StableHorse.self, forPrimaryKey: "1")
+    },
+  ]
+
+  @Test(arguments: traps.map(\.name))
+  func stops(_ name: String) async throws {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      [folder = try folder as String, name] in
+      try await OutsideValueTrapTests.traps.named(name).run(Shelter(within: folder))
     }
-    try expect(mistake.message, in: result)
+    try expect(Self.traps.named(name).message, in: result)
   }
 }

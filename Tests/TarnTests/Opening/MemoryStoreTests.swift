@@ -23,7 +23,7 @@ import Testing
   }
 
   /// Whether all that is there now goes. Other tests and their processes open stores as well, and
-  /// show passing names for a moment: so it is looked at until those are gone, which no event tells.
+  /// show passing names for a moment: it is looked at until those are gone, which no event tells.
   /// It does not give its thread to other tests, which could keep it until the limit has passed.
   private func nothingIsLeft() -> Bool {
     let names = passingNames

@@ -15,78 +15,81 @@ private class Meal: Object {
 
 /// What a program is told that asks results and collections for what they cannot give.
 struct ResultsTrapTests: TrapSuite {
-  private let folder = TemporaryFolder()
+  private let shelter = Result { try Shelter() }
+  private var folder: String { get throws { try shelter.get().folder } }
 
-  enum Mistake: String, CaseIterable, Codable {
-    case invalidated, unknownOrder, unknownProperty, sumOfDates, averageOfDates, otherType, narrow
-    case removingTooManyFirst, removingTooManyLast, removingFewerThanNone
-    case dynamicOfUnmanaged, dynamicOfNothing, dynamicOfNumbers, dynamicOfAnotherKind
-
-    /// What the message says.
-    var message: String {
-      switch self {
-      case .invalidated: "This Results<Meal> has been invalidated with its Realm; query again."
-      case .unknownOrder: "Invalid query on 'Meal':"
-      case .unknownProperty: "Invalid aggregate on 'Meal':"
-      case .sumOfDates: "Dates have no sum: property 'time'."
-      case .averageOfDates: "Dates have no average: property 'time'."
-      case .narrow:
-        "The result for property 'calories' is 300, out of the range of 'Int8', -128 to 127: "
-          + "a program whose model declares a wider type stored it. Declare the property as Int"
-      case .otherType: "The result for property 'time' is not of type 'Int'."
-      case .removingTooManyFirst, .removingTooManyLast: "Cannot remove 3 of 2 elements of the list"
-      case .removingFewerThanNone: "Cannot remove -1 of 2 elements of the list 'Meal.portions'."
-      case .dynamicOfUnmanaged:
-        "'Meal.guests': an unmanaged object has no dynamic collections."
-      case .dynamicOfNothing: "Class 'Meal' has no list of objects 'friends'."
-      case .dynamicOfNumbers: "Class 'Meal' has no list of objects 'portions'."
-      case .dynamicOfAnotherKind: "Class 'Meal' has no set of objects 'guests'."
-      }
-    }
-
-    func make(_ path: String) throws {
+  /// A use of all meals and of the only one, in an open write.
+  private static func row(
+    _ name: String, _ message: String,
+    _ use: @escaping @Sendable ((meal: Meal, meals: Results<Meal>)) -> Void
+  ) -> TrapCase {
+    TrapCase(name, message) { shelter in
       let realm = try Realm(
         configuration: Realm.Configuration(
-          fileURL: URL(fileURLWithPath: path), objectTypes: [Cat.self, Home.self, Meal.self],
-          durability: .relaxed))
+          fileURL: URL(fileURLWithPath: shelter.folder + "/meals.realm"),
+          objectTypes: [Cat.self, Home.self, Meal.self], durability: .relaxed))
       let meal = Meal(value: ["portions": [1, 2]])
-      if self == .dynamicOfUnmanaged { _ = meal.dynamicList("guests") }
       realm.beginWrite()
       realm.add(meal)
-      switch self {
-      case .removingTooManyFirst: meal.portions.removeFirst(3)
-      case .removingTooManyLast: meal.portions.removeLast(3)
-      case .removingFewerThanNone: meal.portions.removeFirst(-1)
-      case .dynamicOfNothing: _ = meal.dynamicList("friends")
-      case .dynamicOfNumbers: _ = meal.dynamicList("portions")
-      case .dynamicOfAnotherKind: _ = meal.dynamicMutableSet("guests")
-      default: ask(realm.objects(Meal.self))
-      }
-      exit(0)
-    }
-
-    private func ask(_ meals: Results<Meal>) {
-      switch self {
-      case .invalidated:
-        meals.realm!.invalidate()
-        print(meals.count)
-      case .unknownOrder: print(meals.sorted(byKeyPath: "price").count)
-      case .unknownProperty: print(meals.max(ofProperty: "price") as Int? as Any)
-      case .sumOfDates: print(meals.sum(ofProperty: "time") as Int)
-      case .narrow: print(meals.max(ofProperty: "calories") as Int8? as Any)
-      case .averageOfDates: print(meals.average(ofProperty: "time") as Double? as Any)
-      default: print(meals.min(ofProperty: "time") as Int? as Any)
-      }
+      use((meal, realm.objects(Meal.self)))
     }
   }
 
-  @Test(arguments: Mistake.allCases)
-  func traps(mistake: Mistake) async throws {
-    let result = await #expect(
-      processExitsWith: .failure, observing: [\.standardErrorContent]
-    ) { [path = folder.file("meals.realm") as String, mistake = mistake as Mistake] in
-      try mistake.make(path)
+  static let traps: [TrapCase] = [
+    row("invalidated", "This Results<Meal> has been invalidated with its Realm; query again.")
+    { it in
+      it.meals.realm!.invalidate()
+      print(it.meals.count)
+    },
+    row("unknown order", "Invalid query on 'Meal':") {
+      print($0.meals.sorted(byKeyPath: "price").count)
+    },
+    row("unknown property", "Invalid aggregate on 'Meal':") {
+      print($0.meals.max(ofProperty: "price") as Int? as Any)
+    },
+    row("sum of dates", "Dates have no sum: property 'time'.") {
+      print($0.meals.sum(ofProperty: "time") as Int)
+    },
+    row("average of dates", "Dates have no average: property 'time'.") {
+      print($0.meals.average(ofProperty: "time") as Double? as Any)
+    },
+    row("other type", "The result for property 'time' is not of type 'Int'.") {
+      print($0.meals.min(ofProperty: "time") as Int? as Any)
+    },
+    row(
+      "narrow",
+      "The result for property 'calories' is 300, out of the range of 'Int8', -128 to 127: "
+        + "a program whose model declares a wider type stored it. Declare the property as Int"
+    ) { print($0.meals.max(ofProperty: "calories") as Int8? as Any) },
+    row("removing too many first", "Cannot remove 3 of 2 elements of the list") {
+      $0.meal.portions.removeFirst(3)
+    },
+    row("removing too many last", "Cannot remove 3 of 2 elements of the list") {
+      $0.meal.portions.removeLast(3)
+    },
+    row("removing fewer than none", "Cannot remove -1 of 2 elements of the list 'Meal.portions'.") {
+      $0.meal.portions.removeFirst(-1)
+    },
+    row("dynamic of unmanaged", "'Meal.guests': an unmanaged object has no dynamic collections.") {
+      _ in _ = Meal().dynamicList("guests")
+    },
+    row("dynamic of nothing", "Class 'Meal' has no list of objects 'friends'.") {
+      _ = $0.meal.dynamicList("friends")
+    },
+    row("dynamic of numbers", "Class 'Meal' has no list of objects 'portions'.") {
+      _ = $0.meal.dynamicList("portions")
+    },
+    row("dynamic of another kind", "Class 'Meal' has no set of objects 'guests'.") {
+      _ = $0.meal.dynamicMutableSet("guests")
+    },
+  ]
+
+  @Test(arguments: traps.map(\.name))
+  func stops(_ name: String) async throws {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      [folder = try folder as String, name] in
+      try await ResultsTrapTests.traps.named(name).run(Shelter(within: folder))
     }
-    try expect(mistake.message, in: result)
+    try expect(Self.traps.named(name).message, in: result)
   }
 }
