@@ -12,9 +12,6 @@ import ToolSupport
 final class StoreFollower {
   enum Event { case news, lost, stopped, readerGone, writable, silence, keys }
 
-  private static let lookEveryMilliseconds: Int32 = 250
-  private static let pollEveryMilliseconds: Int32 = 5
-
   private let store: Store
   private let stop: StopSignal
   private let descriptor: WaitDescriptor?
@@ -43,7 +40,9 @@ final class StoreFollower {
       if descriptor != nil, !store.signal.isIntact {
         sayPolling("the signal file was deleted or replaced")
       }
-      let timeout = saidPolling ? Self.pollEveryMilliseconds : Self.lookEveryMilliseconds
+      let timeout =
+        (saidPolling ? SignalWatcher.pollEveryNanoseconds : SignalWatcher.lookEveryNanoseconds)
+        / 1_000_000
       var waits = [
         pollfd(fd: stop.descriptor, events: Int16(POLLIN), revents: 0),
         pollfd(fd: descriptor?.descriptor ?? -1, events: Int16(POLLIN), revents: 0),
@@ -53,7 +52,7 @@ final class StoreFollower {
       ]
       // Commits before this call have raised the counter.
       let isBehind = store.newestKnownVersion > shown
-      let ready = poll(&waits, nfds_t(waits.count), isBehind ? 0 : timeout)
+      let ready = poll(&waits, nfds_t(waits.count), isBehind ? 0 : Int32(timeout))
       if stop.isRequested || waits[0].revents != 0 { return .stopped }
       if waits[2].revents & Int16(POLLERR | POLLHUP) != 0 { return .readerGone }
       if waits[2].revents & Int16(POLLOUT) != 0 { return .writable }

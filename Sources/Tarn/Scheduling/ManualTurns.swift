@@ -59,8 +59,10 @@ final class ManualTurns: Sendable {
       let left = ContinuousClock.now.duration(to: end)
       guard left > .zero else { return false }
       let watched = state.withLock { $0.watched }
-      let most = watched.contains { $0.mustPoll } ? 4.0 : 250.0
-      let milliseconds = min(most, left / .milliseconds(1)).rounded(.up)
+      let most =
+        watched.contains { $0.mustPoll }
+        ? SignalWatcher.pollEveryNanoseconds : SignalWatcher.lookEveryNanoseconds
+      let milliseconds = (min(Double(most), left / .nanoseconds(1)) / 1e6).rounded(.up)
       bell.wait(also: watched.map(\.rawDescriptor), milliseconds: Int32(milliseconds))
     }
   }

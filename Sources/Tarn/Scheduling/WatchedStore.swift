@@ -15,7 +15,8 @@ final class WatchedStore: Sendable {
   ///   - probeEvery: how often it checks that the file still exists, if nothing arrives.
   ///   - isTurnWaiting: whether the turn that `onNews` asks for is still pending.
   init(
-    _ store: Store, probeEvery: Duration = .milliseconds(250),
+    _ store: Store,
+    probeEvery: Duration = .nanoseconds(Int64(SignalWatcher.lookEveryNanoseconds)),
     isTurnWaiting: @escaping @Sendable () -> Bool = { false },
     onNews: @escaping @Sendable () -> Void
   ) {

@@ -20,8 +20,10 @@ internal import Glibc
 /// Threading: any thread. `onChange` and `probeHead` are called on the watcher's thread, outside
 /// its locks, and should return soon: other files wait.
 package final class SignalWatcher: Sendable {
+  /// How often a file is looked at, whatever arrives.
   package static let lookEveryNanoseconds: UInt64 = 250_000_000
-  static let pollEveryNanoseconds: UInt64 = 4_000_000
+  /// The same where no arrival tells of commits.
+  package static let pollEveryNanoseconds: UInt64 = 4_000_000
 
   /// This process's watcher.
   package static var shared: SignalWatcher {
