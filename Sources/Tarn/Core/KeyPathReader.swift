@@ -23,16 +23,16 @@ struct KeyPathReader {
   /// - Parameter roots: the classes of the objects that the key paths begin at.
   static func reach(
     _ keyPaths: [String]?, from roots: [ClassBinding], _ core: RealmCore
-  ) -> Reach? {
+  ) -> Scope? {
     guard let keyPaths, !keyPaths.isEmpty else { return nil }
-    var paths: [ObservedPath] = []
+    var paths: [ScopePath] = []
     for keyPath in keyPaths {
       paths += KeyPathReader(core: core, keyPath: keyPath).paths(from: roots)
     }
     return .paths(paths)
   }
 
-  private func paths(from roots: [ClassBinding]) -> [ObservedPath] {
+  private func paths(from roots: [ClassBinding]) -> [ScopePath] {
     let names = PathText.names(in: keyPath)
     if let objection = PathLimit.objection(toNames: names.count) {
       trap("Cannot observe: \(objection).")
@@ -45,7 +45,7 @@ struct KeyPathReader {
       if ways.isEmpty { trapUnknown(name, names[number...], from.map(\.binding)) }
     }
     return ways.map {
-      ObservedPath(classID: $0.root.classID, property: $0.property, dependencies: $0.dependencies)
+      ScopePath(classID: $0.root.classID, property: $0.property, dependencies: $0.dependencies)
     }
   }
 

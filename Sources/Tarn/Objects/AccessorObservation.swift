@@ -3,9 +3,9 @@ import TarnStore
 /// What of an object is observed, and how it is told.
 struct ObjectLook {
   /// Nil for all of the object's own properties.
-  var paths: [ObservedPath]?
+  var paths: [ScopePath]?
   /// What is told of key paths, by their numbers; of the others the first property is told.
-  var ends: [Int: ObservedPath] = [:]
+  var ends: [Int: ScopePath] = [:]
   /// What to make of what was at those ends.
   var wording: ((_ object: ObjectBase, _ ends: [Int: Value]) -> [PropertyChange])?
 }
@@ -122,7 +122,7 @@ final class PulledAccessorObservation: AccessorObservation, PulledObservation {
 extension RealmCore {
   /// The key paths of an object as the file has them; nil without any. Traps for those of which
   /// its class knows nothing.
-  func observedPaths(from object: ObjectBase, _ keyPaths: [String]?) -> [ObservedPath]? {
+  func observedPaths(from object: ObjectBase, _ keyPaths: [String]?) -> [ScopePath]? {
     checkThread()
     let reach = KeyPathReader.reach(keyPaths, from: [binding(for: object)], self)
     if case .paths(let paths)? = reach { return paths } else { return nil }

@@ -44,7 +44,7 @@ final class ObserverTable {
   ///
   /// - Parameter ends: the paths of which is told what is at the end, by their numbers.
   func watch(
-    _ classID: ClassID, _ paths: [ObservedPath], ends: [Int: ObservedPath], _ schema: SchemaView
+    _ classID: ClassID, _ paths: [ScopePath], ends: [Int: ScopePath], _ schema: SchemaView
   ) -> PathWatch {
     pathWatches.watch(classID, paths, ends: ends, schema)
   }
@@ -61,7 +61,7 @@ final class ObserverTable {
       let views = viewCounts[ObjectIdentifier(source)] ?? 0
       if views == 0 { sources.insert(source) }
       viewCounts[ObjectIdentifier(source)] = views + 1
-      sources.register(source, under: view.plan.concerningClasses)
+      sources.register(source, under: view.scope.concerningClasses)
     }
     byView[ObjectIdentifier(view), default: []].append(observation)
     count += 1
@@ -93,7 +93,7 @@ final class ObserverTable {
   }
 
   private func remove(_ view: SourceView, of source: any ObservedSource) {
-    sources.unregister(source, under: view.plan.concerningClasses)
+    sources.unregister(source, under: view.scope.concerningClasses)
     source.remove(view)
     let views = (viewCounts[ObjectIdentifier(source)] ?? 0) - 1
     viewCounts[ObjectIdentifier(source)] = views > 0 ? views : nil

@@ -8,33 +8,29 @@ final class PathWatch {
     let number: Int
     /// Nil for objects that link to this one.
     let column: ColumnID?
-    fileprivate let plan: ReachPlan
   }
 
   let classID: ClassID
-  let paths: [ObservedPath]
+  let paths: [ScopePath]
   /// What is told of a key path is what is at the end of these, by its number; of the others the
   /// first property is told.
-  let ends: [Int: ObservedPath]
+  let ends: [Int: ScopePath]
+  /// In the order of their numbers.
   let properties: [FirstProperty]
-  fileprivate let concerningClasses: Set<ClassID>
+  fileprivate let scope: BoundScope
   fileprivate var observations: [ObjectKey: [ObjectObservation]] = [:]
 
   init(
-    _ classID: ClassID, _ paths: [ObservedPath], ends: [Int: ObservedPath], _ schema: SchemaView
+    _ classID: ClassID, _ paths: [ScopePath], ends: [Int: ScopePath], _ schema: SchemaView
   ) {
     self.classID = classID
     self.paths = paths
     self.ends = ends
-    let numbers = Set(paths.map(\.property)).sorted()
-    properties = numbers.map { number in
-      let own = paths.filter { $0.property == number }
-      let dependency = own[0].dependencies[0]
-      return FirstProperty(
-        number: number, column: dependency.origin == nil ? dependency.column : nil,
-        plan: ReachPlan(.paths(own), from: [classID], schema))
+    scope = BoundScope(.paths(paths), from: [classID], schema)
+    let firsts = Dictionary(paths.map { ($0.property, $0.dependencies[0]) }) { first, _ in first }
+    properties = firsts.sorted { $0.key < $1.key }.map { number, first in
+      FirstProperty(number: number, column: first.origin == nil ? first.column : nil)
     }
-    concerningClasses = properties.reduce(into: []) { $0.formUnion($1.plan.concerningClasses) }
   }
 
   func observes(_ column: ColumnID) -> Bool { properties.contains { $0.column == column } }
@@ -44,21 +40,21 @@ final class PathWatch {
 struct PathWatchTable {
   private struct Name: Hashable {
     let classID: ClassID
-    let paths: [ObservedPath]
-    let ends: [Int: ObservedPath]
+    let paths: [ScopePath]
+    let ends: [Int: ScopePath]
   }
   private var watches: [Name: PathWatch] = [:]
   private var byClass: [ClassID: [PathWatch]] = [:]
 
   /// What those look at who look along the same.
   mutating func watch(
-    _ classID: ClassID, _ paths: [ObservedPath], ends: [Int: ObservedPath], _ schema: SchemaView
+    _ classID: ClassID, _ paths: [ScopePath], ends: [Int: ScopePath], _ schema: SchemaView
   ) -> PathWatch {
     let name = Name(classID: classID, paths: paths, ends: ends)
     if let known = watches[name] { return known }
     let watch = PathWatch(classID, paths, ends: ends, schema)
     watches[name] = watch
-    for id in watch.concerningClasses { byClass[id, default: []].append(watch) }
+    for id in watch.scope.concerningClasses { byClass[id, default: []].append(watch) }
     return watch
   }
 
@@ -73,7 +69,7 @@ struct PathWatchTable {
     watch.observations[observation.key] = there.isEmpty ? nil : there
     if !watch.observations.isEmpty { return }
     watches[Name(classID: watch.classID, paths: watch.paths, ends: watch.ends)] = nil
-    for id in watch.concerningClasses { byClass[id]?.removeAll { $0 === watch } }
+    for id in watch.scope.concerningClasses { byClass[id]?.removeAll { $0 === watch } }
   }
 
   /// Logs what a move has changed on the paths.
@@ -94,12 +90,15 @@ struct PathWatchTable {
   private func log(
     _ move: LiveMove, step: Int, _ watch: PathWatch, _ tell: (ObjectObservation) -> Void
   ) throws(StorageError) {
-    let lookedAt = LookedAt(count: watch.observations.count) {
+    let observed = ObservedObjects(count: watch.observations.count) {
       [watch.classID: KeySet(watch.observations.keys)]
     }
-    for property in watch.properties where property.plan.mayBeConcerned(by: move.changes) {
-      let found = try property.plan.concerned(by: move.changes, move.rows, among: lookedAt)
-      guard let concerned = found[watch.classID] else { continue }
+    var found: [Int: KeySet] = [:]
+    try watch.scope.forEachPath(concernedBy: move.changes, move.rows, among: observed) {
+      found[$0.property, default: KeySet()].formUnion($1)
+    }
+    for property in watch.properties {
+      guard let concerned = found[property.number] else { continue }
       let keys =
         concerned.count < watch.observations.count
         ? concerned.filter { watch.observations[$0] != nil }

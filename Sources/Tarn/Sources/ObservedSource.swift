@@ -18,10 +18,10 @@ protocol ObservedSource: AnyObject {
   var isGone: Bool { get }
   /// Every step that concerns it is logged.
   var isFollowed: Bool { get }
-  /// How far its observers look, each reach once.
+  /// How far its observers look, each scope once.
   var views: [SourceView] { get }
   /// What observers are told who look that far.
-  func view(_ reach: Reach) -> SourceView
+  func view(_ scope: Scope) -> SourceView
   /// Nobody looks that far any more.
   func remove(_ view: SourceView)
   /// An observer is about to be told of what is shown. Steps are logged from here on.
@@ -45,9 +45,9 @@ protocol ObservedSource: AnyObject {
   ///   - change: what the step did; nil for the last one.
   ///   - state: shows the source as it was then.
   ///   - former: from where on is told what has changed behind them; nil if nobody knows.
-  ///   - reach: how far behind them.
+  ///   - scope: how far behind them.
   func elements(
-    after change: LiveChange?, in state: PastState, since former: PastState?, seen reach: Reach
+    after change: LiveChange?, in state: PastState, since former: PastState?, seen scope: Scope
   ) -> PastElements
 
   // MARK: Leaving work to others

@@ -51,7 +51,7 @@ package protocol LiveModel: Sendable {
   ///   - step: what `advance` has made of the move.
   ///   - content: what it has led to.
   func change(
-    _ step: inout Step, _ content: inout Content, _ move: LiveMove, seen reach: ReachPlan
+    _ step: inout Step, _ content: inout Content, _ move: LiveMove, seen reach: BoundScope
   ) throws(StorageError) -> LiveChange?
 
   /// True if a step tells those alone anything who look at what was modified.
@@ -71,7 +71,7 @@ package protocol LiveModel: Sendable {
 
   /// The same for `step`, without reading anything.
   func cost(
-    ofFollowing changes: ChangeSet, from content: Content, seen reaches: [ReachPlan]
+    ofFollowing changes: ChangeSet, from content: Content, seen reaches: [BoundScope]
   ) -> LiveCost
 }
 
@@ -119,7 +119,7 @@ extension LiveModel {
   }
 
   /// False if a step over `changes` has nothing to do.
-  package func hasStep(over changes: ChangeSet, seen reaches: [ReachPlan]) -> Bool {
+  package func hasStep(over changes: ChangeSet, seen reaches: [BoundScope]) -> Bool {
     isConcerned(by: changes) || reaches.contains { $0.mayBeConcerned(by: changes) }
   }
 
@@ -167,7 +167,7 @@ package final class FormerState {
   /// What was at the end of a path from an object; null where it led nowhere, and for a path to or
   /// through collections or what links to an object.
   package func value(
-    along path: ObservedPath, from key: ObjectKey
+    along path: ScopePath, from key: ObjectKey
   ) throws(StorageError) -> Value {
     guard let end = path.dependencies.last, end.origin == nil else { return .null }
     let rows = try rows()

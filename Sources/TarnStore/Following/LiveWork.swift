@@ -119,7 +119,7 @@ package struct LiveTask<Model: LiveModel>: LiveItem {
     /// Over changes that nobody is told of.
     case follow(Model.Content)
     /// From what observers have been told.
-    case step(Model.Content, seen: [ReachPlan])
+    case step(Model.Content, seen: [BoundScope])
   }
 
   private let model: Model
