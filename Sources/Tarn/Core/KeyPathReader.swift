@@ -103,13 +103,14 @@ struct KeyPathReader {
     _ name: String, _ rest: ArraySlice<String>, _ owners: [ClassBinding]
   ) -> Never {
     let known = owners.flatMap { $0.reflection.properties.map(\.name) }
-    let wanted = name.lowercased()
-    func distance(_ other: String) -> Int { editDistance(wanted, other.lowercased()) }
-    let nearest = known.min { distance($0) < distance($1) }
     let hint =
       if let advice = PathText.advice(for: rest, among: known) {
         " Note: \(advice)."
-      } else if let nearest { " The nearest name is '\(nearest)'." } else { "" }
+      } else if let near = nearestName(to: name, among: known) {
+        " The nearest name is '\(near)'."
+      } else {
+        ""
+      }
     guard owners.count == 1 else {
       trap("No class has the property '\(name)' of the key path '\(keyPath)'.\(hint)")
     }

@@ -9,7 +9,8 @@ struct KeyPathRefusalTests: TrapSuite {
 
   enum Mistake: String, CaseIterable, Codable {
     case unknown, unknownBehindALink, unknownBehindACollection, unknownBehindBacklinks
-    case unknownBehindAnyValue, empty, emptyPart, caseOfALetter, ofAnObject, ofSections, ofAMap
+    case unknownBehindAnyValue, unlikeAnyName, empty, emptyPart, caseOfALetter, ofAnObject,
+      ofSections, ofAMap
     case ofASequence, ofAnObjectsSequence, ofChanges
     case throughANumber, throughALinksNumber, throughANumbersElements, ofNumbers
     case computed, member, elementsCount
@@ -32,6 +33,8 @@ struct KeyPathRefusalTests: TrapSuite {
       case .unknownBehindAnyValue:
         "No class has the property 'widht' of the key path 'things.widht'. The nearest name is "
           + "'width'."
+      case .unlikeAnyName:
+        "Class 'Whelp' has no property 'zebra', which is in the key path 'zebra'.\n"
       case .empty: "Class 'Whelp' has no property '', which is in the key path ''."
       case .emptyPart: "Class 'Whelp' has no property '', which is in the key path 'friend.'."
       case .caseOfALetter: "which is in the key path 'Name'. The nearest name is 'name'."
@@ -63,6 +66,7 @@ struct KeyPathRefusalTests: TrapSuite {
       case .unknownBehindBacklinks: observe("kennels.hound")
       case .unknownBehindAnyValue:
         _ = kennel.observe(keyPaths: ["things.widht"]) { (_: ObjectChange<Pound>) in }
+      case .unlikeAnyName: observe("zebra")
       case .empty: observe("")
       case .emptyPart: observe("friend.")
       case .caseOfALetter: observe("Name")
