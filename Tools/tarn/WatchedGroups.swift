@@ -12,7 +12,7 @@ final class WatchedGroups: Watched {
   private var view: ClassView
   private let version: WatchedVersion
   private let source: LiveSource<GroupsModel>
-  private let seen: SourceView
+  private let seen: ScopedLog
   /// The way from what was shown to what is there, with the view of what was shown.
   private var gathered: (view: ClassView, step: GroupsStep?)?
 

@@ -22,7 +22,7 @@ final class WatchedResult: Watched {
   private let version: WatchedVersion
   private let source: LiveSource<WatchedRows>
   /// A row is modified with what it has a link to.
-  private let seen: SourceView
+  private let seen: ScopedLog
   private var gathered: Gathered?
 
   var snapshot: Snapshot { version.reader.snapshot }

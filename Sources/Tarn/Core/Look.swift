@@ -43,7 +43,7 @@ extension RealmCore {
     case .resolved(let scope): return scope
     case .keyPaths(let keyPaths):
       let roots = bindings(of: source.elementClasses, isDynamic: isDynamic)
-      return KeyPathReader.reach(keyPaths, from: roots, self) ?? .standard
+      return KeyPathResolver.reach(keyPaths, from: roots, self) ?? .standard
     }
   }
 }

@@ -96,7 +96,7 @@ final class PulledAccessorObservation: AccessorObservation, PulledObservation {
   }
 
   override func log(
-    behind property: PathWatch.FirstProperty, _ value: Value, end: Value?, step: Int
+    behind property: KeyPathScope.FirstProperty, _ value: Value, end: Value?, step: Int
   ) {
     super.log(behind: property, value, end: end, step: step)
     mergeEntries()
@@ -124,7 +124,7 @@ extension RealmCore {
   /// its class knows nothing.
   func observedPaths(from object: ObjectBase, _ keyPaths: [String]?) -> [ScopePath]? {
     checkThread()
-    let reach = KeyPathReader.reach(keyPaths, from: [binding(for: object)], self)
+    let reach = KeyPathResolver.reach(keyPaths, from: [binding(for: object)], self)
     if case .paths(let paths)? = reach { return paths } else { return nil }
   }
 

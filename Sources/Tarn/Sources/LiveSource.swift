@@ -34,8 +34,8 @@ package final class LiveSource<Model: LiveModel>: ObservedSource {
   private unowned let host: any LiveHost
   private var state = State.unknown
   /// How far its observers look, each scope once.
-  private(set) var views: [SourceView] = []
-  private var viewsByScope: [Scope: SourceView] = [:]
+  private(set) var views: [ScopedLog] = []
+  private var viewsByScope: [Scope: ScopedLog] = [:]
   /// The same as a model takes them.
   private var scopes: [BoundScope] = []
   /// Which of many views a move may concern, once somebody has asked.
@@ -183,10 +183,10 @@ package final class LiveSource<Model: LiveModel>: ObservedSource {
   var isOwnerGone: Bool { followed?.isOwnerGone == true }
   var isGone: Bool { model.needsOwner && isOwnerGone }
 
-  package func view(_ scope: Scope) -> SourceView {
+  package func view(_ scope: Scope) -> ScopedLog {
     if let known = viewsByScope[scope] { return known }
     let bound = BoundScope(scope, from: model.elementClasses, host.shown().schema)
-    let view = SourceView(bound, of: self)
+    let view = ScopedLog(bound, of: self)
     views.append(view)
     scopes.append(bound)
     viewIndex?.insert(bound, views.count - 1)
@@ -194,7 +194,7 @@ package final class LiveSource<Model: LiveModel>: ObservedSource {
     return view
   }
 
-  func remove(_ view: SourceView) {
+  func remove(_ view: ScopedLog) {
     views.removeAll { $0 === view }
     scopes.removeAll { $0 === view.scope }
     viewIndex = nil

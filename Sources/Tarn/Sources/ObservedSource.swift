@@ -19,11 +19,11 @@ protocol ObservedSource: AnyObject {
   /// Every step that concerns it is logged.
   var isFollowed: Bool { get }
   /// How far its observers look, each scope once.
-  var views: [SourceView] { get }
+  var views: [ScopedLog] { get }
   /// What observers are told who look that far.
-  func view(_ scope: Scope) -> SourceView
+  func view(_ scope: Scope) -> ScopedLog
   /// Nobody looks that far any more.
-  func remove(_ view: SourceView)
+  func remove(_ view: ScopedLog)
   /// An observer is about to be told of what is shown. Steps are logged from here on.
   func beginFollowing() throws(StorageError)
   /// The last observer has gone.
@@ -75,9 +75,9 @@ final class WeakSource: @unchecked Sendable {
   // and never set again.
   private(set) weak var source: (any ObservedSource)?
   /// How far the observer looks.
-  private(set) weak var view: SourceView?
+  private(set) weak var view: ScopedLog?
 
-  init(_ source: any ObservedSource, _ view: SourceView) {
+  init(_ source: any ObservedSource, _ view: ScopedLog) {
     self.source = source
     self.view = view
   }

@@ -3,7 +3,7 @@ package import TarnStore
 /// What those observers of a source are told who look equally far: its steps as they see them.
 ///
 /// Confined to the instance's scheduler.
-package final class SourceView {
+package final class ScopedLog {
   package private(set) var scope: BoundScope
   // Whoever has a view has its source.
   private unowned let source: any ObservedSource

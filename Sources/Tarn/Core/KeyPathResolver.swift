@@ -1,7 +1,7 @@
 import TarnStore
 
 /// Turns key paths of the program into those of the file.
-struct KeyPathReader {
+struct KeyPathResolver {
   private let core: RealmCore
   private let keyPath: String
 
@@ -27,7 +27,7 @@ struct KeyPathReader {
     guard let keyPaths, !keyPaths.isEmpty else { return nil }
     var paths: [ScopePath] = []
     for keyPath in keyPaths {
-      paths += KeyPathReader(core: core, keyPath: keyPath).paths(from: roots)
+      paths += KeyPathResolver(core: core, keyPath: keyPath).paths(from: roots)
     }
     return .paths(paths)
   }

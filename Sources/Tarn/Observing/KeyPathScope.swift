@@ -1,7 +1,7 @@
 import TarnStore
 
 /// What observers of objects of one class look at who look along the same key paths.
-final class PathWatch {
+final class KeyPathScope {
   /// A property that key paths begin with.
   struct FirstProperty {
     /// Its number in the program's class.
@@ -37,22 +37,22 @@ final class PathWatch {
 }
 
 /// The observers of objects that look along key paths, found by what may lie on those.
-struct PathWatchTable {
+struct KeyPathScopeTable {
   private struct Name: Hashable {
     let classID: ClassID
     let paths: [ScopePath]
     let ends: [Int: ScopePath]
   }
-  private var watches: [Name: PathWatch] = [:]
-  private var byClass: [ClassID: [PathWatch]] = [:]
+  private var watches: [Name: KeyPathScope] = [:]
+  private var byClass: [ClassID: [KeyPathScope]] = [:]
 
   /// What those look at who look along the same.
   mutating func watch(
     _ classID: ClassID, _ paths: [ScopePath], ends: [Int: ScopePath], _ schema: SchemaView
-  ) -> PathWatch {
+  ) -> KeyPathScope {
     let name = Name(classID: classID, paths: paths, ends: ends)
     if let known = watches[name] { return known }
-    let watch = PathWatch(classID, paths, ends: ends, schema)
+    let watch = KeyPathScope(classID, paths, ends: ends, schema)
     watches[name] = watch
     for id in watch.scope.concerningClasses { byClass[id, default: []].append(watch) }
     return watch
@@ -88,7 +88,7 @@ struct PathWatchTable {
   }
 
   private func log(
-    _ move: LiveMove, step: Int, _ watch: PathWatch, _ tell: (ObjectObservation) -> Void
+    _ move: LiveMove, step: Int, _ watch: KeyPathScope, _ tell: (ObjectObservation) -> Void
   ) throws(StorageError) {
     let observed = ObservedObjects(count: watch.observations.count) {
       [watch.classID: KeySet(watch.observations.keys)]
