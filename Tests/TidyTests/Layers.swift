@@ -21,7 +21,7 @@ struct Layers {
       "Threads", "Sorting", "Files", "Storage", "Signals", "Scalars", "Keys", "Records",
       "Schemas", "Clusters", "Indexes", "Directories", "Changes", "Snapshots", "Sequences",
       "Writing", "Unique", "Checks", "Migrations", "Store", "Conditions", "Texts", "Parsing",
-      "Reading", "Matching", "Binding", "Scanning", "Reach", "Orders", "OrderedRows", "Queries",
+      "Reading", "Matching", "Binding", "Scanning", "Scopes", "Orders", "OrderedRows", "Queries",
       "Grouping", "Following",
     ])
 

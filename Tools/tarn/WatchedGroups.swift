@@ -12,7 +12,7 @@ final class WatchedGroups: Watched {
   private var view: ClassView
   private let version: WatchedVersion
   private let source: LiveSource<GroupsModel>
-  private let seen: SourceView
+  private let seen: ScopedLog
   /// The changes since the version shown, and the view of that version.
   private var gathered: (view: ClassView, step: GroupsStep?)?
 

@@ -22,7 +22,7 @@ final class WatchedResult: Watched {
   private let version: WatchedVersion
   private let source: LiveSource<WatchedRows>
   /// A row counts as modified if an object that it links to is.
-  private let seen: SourceView
+  private let seen: ScopedLog
   private var gathered: Gathered?
 
   var snapshot: Snapshot { version.reader.snapshot }

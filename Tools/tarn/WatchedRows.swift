@@ -44,7 +44,7 @@ struct WatchedRows: LiveModel {
   /// Also reports objects that were not rows and still are not: an object that replaced a row may
   /// become a row later.
   func change(
-    _ step: inout Step, _ content: inout ResultRows, _ move: LiveMove, seen reach: ReachPlan
+    _ step: inout Step, _ content: inout ResultRows, _ move: LiveMove, seen reach: BoundScope
   ) throws(StorageError) -> LiveChange? {
     switch step {
     case .migration(let step): return step.weight == 0 ? nil : .rows(step)
@@ -67,6 +67,6 @@ struct WatchedRows: LiveModel {
   func cost(ofEvaluating rows: StoreRows) throws(StorageError) -> LiveCost { .none }
 
   func cost(
-    ofFollowing changes: ChangeSet, from content: ResultRows, seen reaches: [ReachPlan]
+    ofFollowing changes: ChangeSet, from content: ResultRows, seen reaches: [BoundScope]
   ) -> LiveCost { .none }
 }

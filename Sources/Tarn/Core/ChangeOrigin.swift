@@ -7,7 +7,7 @@ public struct _ChangeOrigin<Change> {
   /// The elements are objects whose classes the program does not have.
   let isDynamic: Bool
   /// How far changes are looked for from the elements.
-  private(set) var reach = Reach.standard
+  private(set) var reach = Scope.standard
   /// False if nobody will ask what elements an update leads to.
   var readsTarget = true
   /// Nil for news that are none to this observer.

@@ -3,12 +3,12 @@ import TarnStore
 /// What of its elements an observer of a collection looks at.
 public struct _Look: Sendable {
   enum Part: Sendable {
-    case links(Int)
+    case resolved(Scope)
     case keyPaths([String])
   }
   let part: Part
 
-  static let standard = _Look(part: .links(3))
+  static let standard = _Look(part: .resolved(.standard))
 
   /// No key paths are as good as none said.
   init(keyPaths: [String]?) {
@@ -21,7 +21,7 @@ public struct _Look: Sendable {
 
   init(depth: Int) {
     require(depth >= 0, "The depth of an observation must be 0 or more, not \(depth).")
-    part = .links(depth)
+    part = .resolved(.depth(depth))
   }
 
   private init(part: Part) { self.part = part }
@@ -38,12 +38,12 @@ extension RealmCore {
   }
 
   /// Traps for key paths of which the elements' class knows nothing.
-  func reach(of look: _Look, in source: any ObservedSource, isDynamic: Bool) -> Reach {
+  func reach(of look: _Look, in source: any ObservedSource, isDynamic: Bool) -> Scope {
     switch look.part {
-    case .links(let depth): return .links(depth)
+    case .resolved(let scope): return scope
     case .keyPaths(let keyPaths):
       let roots = bindings(of: source.elementClasses, isDynamic: isDynamic)
-      return KeyPathReader.reach(keyPaths, from: roots, self) ?? .standard
+      return KeyPathResolver.reach(keyPaths, from: roots, self) ?? .standard
     }
   }
 }

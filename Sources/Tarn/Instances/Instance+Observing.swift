@@ -3,7 +3,7 @@ import TarnStore
 /// Registering observers.
 extension Instance {
   func observe(
-    _ source: any ObservedSource, seen reach: Reach = .standard,
+    _ source: any ObservedSource, seen reach: Scope = .standard,
     _ block: @escaping (CollectionObservation.News) -> Void
   ) -> NotificationToken {
     observe(source, seen: reach, readsTarget: false) { news, _ in block(news) }
@@ -11,7 +11,7 @@ extension Instance {
 
   /// - Parameter readsTarget: whether `block` asks for the elements that news lead to.
   func observe(
-    _ source: any ObservedSource, seen reach: Reach, readsTarget: Bool,
+    _ source: any ObservedSource, seen reach: Scope, readsTarget: Bool,
     _ block: @escaping CollectionObservation.Block
   ) -> NotificationToken {
     checkCanObserve()

@@ -3,9 +3,9 @@ import TarnStore
 /// The observed part of an object, and the form of its changes.
 struct ObjectLook {
   /// Nil for all of the object's own properties.
-  var paths: [ObservedPath]?
+  var paths: [ScopePath]?
   /// The reported ends of key paths, by their numbers; the others report their first property.
-  var ends: [Int: ObservedPath] = [:]
+  var ends: [Int: ScopePath] = [:]
   /// Converts the old values at those ends into changes.
   var wording: ((_ object: ObjectBase, _ ends: [Int: Value]) -> [PropertyChange])?
 }
@@ -96,7 +96,7 @@ final class PulledAccessorObservation: AccessorObservation, PulledObservation {
   }
 
   override func log(
-    behind property: PathWatch.FirstProperty, _ value: Value, end: Value?, step: Int
+    behind property: KeyPathScope.FirstProperty, _ value: Value, end: Value?, step: Int
   ) {
     super.log(behind: property, value, end: end, step: step)
     mergeEntries()
@@ -122,9 +122,9 @@ final class PulledAccessorObservation: AccessorObservation, PulledObservation {
 extension RealmCore {
   /// The key paths of an object in the file's names; nil without any. Traps for those that its
   /// class does not have.
-  func observedPaths(from object: ObjectBase, _ keyPaths: [String]?) -> [ObservedPath]? {
+  func observedPaths(from object: ObjectBase, _ keyPaths: [String]?) -> [ScopePath]? {
     checkThread()
-    let reach = KeyPathReader.reach(keyPaths, from: [binding(for: object)], self)
+    let reach = KeyPathResolver.reach(keyPaths, from: [binding(for: object)], self)
     if case .paths(let paths)? = reach { return paths } else { return nil }
   }
 

@@ -136,7 +136,7 @@ final class PulledCollectionObservation: CollectionObservation, PulledObservatio
   private let signal: ChangeSignal
 
   init(
-    state: ObservationState, serial: Int, seen: Int, source: any ObservedSource, _ view: SourceView,
+    state: ObservationState, serial: Int, seen: Int, source: any ObservedSource, _ view: ScopedLog,
     readsTarget: Bool, signal: ChangeSignal, block: @escaping Block
   ) {
     self.signal = signal

@@ -77,7 +77,7 @@ public struct CollectionDelta<Element> {
 
   /// The same of what is made of each element and of what was at the end of a path from it then.
   func map<Other>(
-    along path: ObservedPath, _ transform: @escaping (Element, Value) -> Other
+    along path: ScopePath, _ transform: @escaping (Element, Value) -> Other
   ) -> CollectionDelta<Other> {
     CollectionDelta<Other>(self) { [make, elements] in
       transform(make($0), elements.value(along: path, from: $0))

@@ -26,7 +26,7 @@ class CollectionObservation: Observation {
   /// Observed strongly: a token keeps its source alive.
   let source: any ObservedSource
   /// What it is told of the source, as far as it looks.
-  let view: SourceView
+  let view: ScopedLog
   private(set) var needsInitial = true
   private let block: Block
   private var skipped: Set<Int> = []
@@ -43,7 +43,7 @@ class CollectionObservation: Observation {
   private var baseline: LiveBaseline?
 
   init(
-    state: ObservationState, serial: Int, seen: Int, source: any ObservedSource, _ view: SourceView,
+    state: ObservationState, serial: Int, seen: Int, source: any ObservedSource, _ view: ScopedLog,
     readsTarget: Bool, block: @escaping Block
   ) {
     self.source = source

@@ -63,12 +63,12 @@ class ObjectObservation: Observation {
   let classID: ClassID
   let key: ObjectKey
   /// The only properties that count, and what is behind them; nil for the object's own.
-  let watch: PathWatch?
+  let watch: KeyPathScope?
   private var entries: [Entry] = []
 
   init(
     state: ObservationState, serial: Int, seen: Int, classID: ClassID, key: ObjectKey,
-    _ watch: PathWatch?
+    _ watch: KeyPathScope?
   ) {
     self.classID = classID
     self.key = key
@@ -91,7 +91,7 @@ class ObjectObservation: Observation {
   ///   - value: the property's, unless that was set.
   ///   - end: what was at the end, if that is to be told.
   func log(
-    behind property: PathWatch.FirstProperty, _ value: Value, end: Value?, step: Int
+    behind property: KeyPathScope.FirstProperty, _ value: Value, end: Value?, step: Int
   ) {
     if entries.last?.step != step {
       entries.append(Entry(step: step, isDeletion: false, oldValues: []))

@@ -10,7 +10,7 @@ final class ObserverTable {
   /// By class, by key: object observations are found from the smaller side, touched keys or these.
   private var objects: [ClassID: [ObjectKey: [ObjectObservation]]] = [:]
   /// Those of them that look along key paths.
-  private var pathWatches = PathWatchTable()
+  private var keyPathScopes = KeyPathScopeTable()
   /// Sources with observers.
   private(set) var sources = SourceTable()
   private var byView: [ObjectIdentifier: [CollectionObservation]] = [:]
@@ -44,13 +44,13 @@ final class ObserverTable {
   ///
   /// - Parameter ends: the paths of which is told what is at the end, by their numbers.
   func watch(
-    _ classID: ClassID, _ paths: [ObservedPath], ends: [Int: ObservedPath], _ schema: SchemaView
-  ) -> PathWatch {
-    pathWatches.watch(classID, paths, ends: ends, schema)
+    _ classID: ClassID, _ paths: [ScopePath], ends: [Int: ScopePath], _ schema: SchemaView
+  ) -> KeyPathScope {
+    keyPathScopes.watch(classID, paths, ends: ends, schema)
   }
 
   func add(_ observation: ObjectObservation) {
-    pathWatches.add(observation)
+    keyPathScopes.add(observation)
     objects[observation.classID, default: [:]][observation.key, default: []].append(observation)
     count += 1
   }
@@ -61,7 +61,7 @@ final class ObserverTable {
       let views = viewCounts[ObjectIdentifier(source)] ?? 0
       if views == 0 { sources.insert(source) }
       viewCounts[ObjectIdentifier(source)] = views + 1
-      sources.register(source, under: view.plan.concerningClasses)
+      sources.register(source, under: view.scope.concerningClasses)
     }
     byView[ObjectIdentifier(view), default: []].append(observation)
     count += 1
@@ -76,7 +76,7 @@ final class ObserverTable {
       count -= realmObservations.removeAll(countingWhere: isIt)
     case .object(let id, let key):
       guard var there = objects[id]?[key] else { return }
-      for observation in there where isIt(observation) { pathWatches.remove(observation) }
+      for observation in there where isIt(observation) { keyPathScopes.remove(observation) }
       count -= there.removeAll(countingWhere: isIt)
       objects[id]?[key] = there.isEmpty ? nil : there
       if objects[id]?.isEmpty == true { objects[id] = nil }
@@ -92,8 +92,8 @@ final class ObserverTable {
     keepers.removeAll(where: isIt)
   }
 
-  private func remove(_ view: SourceView, of source: any ObservedSource) {
-    sources.unregister(source, under: view.plan.concerningClasses)
+  private func remove(_ view: ScopedLog, of source: any ObservedSource) {
+    sources.unregister(source, under: view.scope.concerningClasses)
     source.remove(view)
     let views = (viewCounts[ObjectIdentifier(source)] ?? 0) - 1
     viewCounts[ObjectIdentifier(source)] = views > 0 ? views : nil
@@ -103,7 +103,7 @@ final class ObserverTable {
   }
 
   /// Those that are told what one view shows.
-  private func observations(of view: SourceView) -> [CollectionObservation] {
+  private func observations(of view: ScopedLog) -> [CollectionObservation] {
     byView[ObjectIdentifier(view)] ?? []
   }
 
@@ -139,7 +139,7 @@ final class ObserverTable {
       }
     }
     trapping { () throws(StorageError) in
-      try pathWatches.log(move, step: step) { enqueue($0) }
+      try keyPathScopes.log(move, step: step) { enqueue($0) }
     }
     var asked: [any ObservedSource] = []
     for source in concerned ?? sources.concerned(by: move.changes) {
@@ -267,7 +267,7 @@ final class ObserverTable {
   ///
   /// - Returns: what these did.
   @discardableResult
-  func forgetSteps(of view: SourceView) -> [LiveChange] {
+  func forgetSteps(of view: ScopedLog) -> [LiveChange] {
     let there = observations(of: view)
     let told = view.forgetSteps(upTo: there.lazy.map(\.seen).min() ?? .max)
     if !view.stepNumbers.isEmpty { view.mergeSteps(splitAt: Set(there.flatMap(\.marks))) }

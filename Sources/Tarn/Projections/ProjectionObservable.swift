@@ -106,7 +106,7 @@ extension ProjectionLayout {
     _ wanted: [String], _ projection: P, _ core: RealmCore
   ) -> ObjectLook {
     let root = projection.rootObject
-    func paths(_ path: String) -> [ObservedPath] {
+    func paths(_ path: String) -> [ScopePath] {
       core.observedPaths(from: root, [path]) ?? []
     }
     var look = ObjectLook(paths: [])
@@ -114,7 +114,7 @@ extension ProjectionLayout {
       let own = wanted.isEmpty ? [property.name] : wanted.filter { property.isBegin(of: $0) }
       for path in own.flatMap(paths) {
         look.paths?.append(
-          ObservedPath(classID: path.classID, property: number, dependencies: path.dependencies))
+          ScopePath(classID: path.classID, property: number, dependencies: path.dependencies))
       }
       if !own.isEmpty { look.ends[number] = paths(property.name).first }
     }

@@ -13,22 +13,22 @@ struct SectionsModel<Key: Hashable>: LiveModel {
 
   let results: ResultModel
   /// What a key may be made of: it is asked for again when something there was set.
-  let keyReach: ReachPlan
+  let keyScope: BoundScope
 
   init(results: ResultModel, _ schema: SchemaView) {
     self.results = results
-    keyReach = ReachPlan(.standard, from: results.elementClasses, schema)
+    keyScope = BoundScope(.standard, from: results.elementClasses, schema)
   }
 
   var owner: LinkTarget? { results.owner }
   var concerningClasses: Set<ClassID> {
-    results.concerningClasses.union(keyReach.concerningClasses)
+    results.concerningClasses.union(keyScope.concerningClasses)
   }
   var elementClasses: Set<ClassID> { results.elementClasses }
   var followsIncrementally: Bool { results.followsIncrementally }
 
   func isConcerned(by changes: ChangeSet) -> Bool {
-    results.isConcerned(by: changes) || keyReach.mayBeConcerned(by: changes)
+    results.isConcerned(by: changes) || keyScope.mayBeConcerned(by: changes)
   }
 
   func evaluate(_ rows: StoreRows) throws(StorageError) -> Content {
@@ -45,7 +45,7 @@ struct SectionsModel<Key: Hashable>: LiveModel {
     }
     let old = content.rows
     try results.follow(&content.rows, over: changes, to: rows)
-    let moves = try results.difference(old, content.rows, over: changes, rows, seen: keyReach)
+    let moves = try results.difference(old, content.rows, over: changes, rows, seen: keyScope)
     content.sections = KeyedRows(from: content.sections, moves)
   }
 
@@ -58,7 +58,7 @@ struct SectionsModel<Key: Hashable>: LiveModel {
 
   func advance(_ content: inout Content, over move: LiveMove) throws(StorageError) -> Step {
     var rows = try results.advance(&content.rows, over: move)
-    let all = try results.change(&rows, &content.rows, move, seen: keyReach)?.withDifference()
+    let all = try results.change(&rows, &content.rows, move, seen: keyScope)?.withDifference()
     let former = content.sections
     if let all, case .indices(let moves) = LiveChange.difference([all]) {
       content.sections = KeyedRows(from: former, moves)
@@ -69,11 +69,11 @@ struct SectionsModel<Key: Hashable>: LiveModel {
   func isQuiet(_ step: Step) -> Bool { step.all == nil }
 
   func change(
-    _ step: inout Step, _ content: inout Content, _ move: LiveMove, seen reach: ReachPlan
+    _ step: inout Step, _ content: inout Content, _ move: LiveMove, seen scope: BoundScope
   ) throws(StorageError) -> LiveChange? {
-    let isSame = reach.reach == keyReach.reach
+    let isSame = scope.scope == keyScope.scope
     let seen =
-      isSame ? step.all : try results.change(&step.rows, &content.rows, move, seen: reach)
+      isSame ? step.all : try results.change(&step.rows, &content.rows, move, seen: scope)
     if seen == nil, step.all == nil { return nil }
     return .derived(all: step.all, seen: seen, from: step.former, to: content.sections)
   }
@@ -102,9 +102,9 @@ struct SectionsModel<Key: Hashable>: LiveModel {
   }
 
   func cost(
-    ofFollowing changes: ChangeSet, from content: Content, seen reaches: [ReachPlan]
+    ofFollowing changes: ChangeSet, from content: Content, seen scopes: [BoundScope]
   ) -> LiveCost {
-    results.cost(ofFollowing: changes, from: content.rows, seen: reaches + [keyReach])
+    results.cost(ofFollowing: changes, from: content.rows, seen: scopes + [keyScope])
   }
 }
 

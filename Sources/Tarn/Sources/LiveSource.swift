@@ -33,13 +33,13 @@ package final class LiveSource<Model: LiveModel>: ObservedSource {
   // Whoever uses a source has its instance: collections hold it, observations are held by it.
   private unowned let host: any LiveHost
   private var state = State.unknown
-  /// How far its observers look, each reach once.
-  private(set) var views: [SourceView] = []
-  private var viewsByReach: [Reach: SourceView] = [:]
+  /// How far its observers look, each scope once.
+  private(set) var views: [ScopedLog] = []
+  private var viewsByScope: [Scope: ScopedLog] = [:]
   /// The same as a model takes them.
-  private var plans: [ReachPlan] = []
+  private var scopes: [BoundScope] = []
   /// Which of many views a move may concern, once somebody has asked.
-  private var viewIndex: ReachIndex?
+  private var viewIndex: ScopeTrie?
   var registrations: [ClassID: Int] = [:]
   /// The content inside the open write, at a position of its journal.
   private var working: (content: Content, serial: UInt64, position: ChangeRecorder.Position)?
@@ -63,9 +63,9 @@ package final class LiveSource<Model: LiveModel>: ObservedSource {
   package func rebind(to model: Model, at schema: SchemaView) {
     self.model = model
     for view in views {
-      view.rebind(to: ReachPlan(view.plan.reach, from: model.elementClasses, schema))
+      view.rebind(to: BoundScope(view.scope.scope, from: model.elementClasses, schema))
     }
-    plans = views.map(\.plan)
+    scopes = views.map(\.scope)
     viewIndex = nil
   }
 
@@ -183,22 +183,22 @@ package final class LiveSource<Model: LiveModel>: ObservedSource {
   var isOwnerGone: Bool { followed?.isOwnerGone == true }
   var isGone: Bool { model.needsOwner && isOwnerGone }
 
-  package func view(_ reach: Reach) -> SourceView {
-    if let known = viewsByReach[reach] { return known }
-    let plan = ReachPlan(reach, from: model.elementClasses, host.shown().schema)
-    let view = SourceView(plan, of: self)
+  package func view(_ scope: Scope) -> ScopedLog {
+    if let known = viewsByScope[scope] { return known }
+    let bound = BoundScope(scope, from: model.elementClasses, host.shown().schema)
+    let view = ScopedLog(bound, of: self)
     views.append(view)
-    plans.append(plan)
-    viewIndex?.insert(plan, views.count - 1)
-    viewsByReach[reach] = view
+    scopes.append(bound)
+    viewIndex?.insert(bound, views.count - 1)
+    viewsByScope[scope] = view
     return view
   }
 
-  func remove(_ view: SourceView) {
+  func remove(_ view: ScopedLog) {
     views.removeAll { $0 === view }
-    plans.removeAll { $0 === view.plan }
+    scopes.removeAll { $0 === view.scope }
     viewIndex = nil
-    viewsByReach[view.plan.reach] = nil
+    viewsByScope[view.scope.scope] = nil
   }
 
   package func beginFollowing() throws(StorageError) {
@@ -228,23 +228,23 @@ package final class LiveSource<Model: LiveModel>: ObservedSource {
   ) throws(StorageError) -> Bool {
     let model = model
     guard case .followed(var content) = state, !content.isOwnerGone,
-      model.hasStep(over: move.changes, seen: plans)
+      model.hasStep(over: move.changes, seen: scopes)
     else { return false }
     state = .unknown  // The content is changed in place: nobody else may hold it.
     var isNews = false
     if !prepared.isEmpty, let prepared = prepared[ObjectIdentifier(self)],
-      plans.allSatisfy({ prepared.reaches.contains(ObjectIdentifier($0)) })
+      scopes.allSatisfy({ prepared.reaches.contains(ObjectIdentifier($0)) })
     {
       if let made = prepared.content { content = made as! Content }
       for view in views {
-        let change = prepared.changes[ObjectIdentifier(view.plan)]
+        let change = prepared.changes[ObjectIdentifier(view.scope)]
         if view.append(change, at: host.step) { isNews = true }
       }
     } else {
       var step = try model.advance(&content, over: move)
       let concerned = model.isQuiet(step) ? try concernedViews(move) : nil
       for (number, view) in views.enumerated() where concerned?.contains(number) != false {
-        let change = try model.change(&step, &content, move, seen: view.plan)
+        let change = try model.change(&step, &content, move, seen: view.scope)
         if view.append(change, at: host.step) { isNews = true }
       }
     }
@@ -266,9 +266,9 @@ package final class LiveSource<Model: LiveModel>: ObservedSource {
     return try index.concerned(by: move.changes, move.rows, atMost: Self.mostOrigins)
   }
 
-  private func makeViewIndex() -> ReachIndex {
-    let index = ReachIndex()
-    for (number, view) in views.enumerated() { index.insert(view.plan, number) }
+  private func makeViewIndex() -> ScopeTrie {
+    var index = ScopeTrie()
+    for (number, view) in views.enumerated() { index.insert(view.scope, number) }
     return index
   }
 
@@ -279,7 +279,7 @@ package final class LiveSource<Model: LiveModel>: ObservedSource {
   }
 
   func elements(
-    after change: LiveChange?, in state: PastState, since former: PastState?, seen reach: Reach
+    after change: LiveChange?, in state: PastState, since former: PastState?, seen scope: Scope
   ) -> PastElements {
     let content = change.map(model.content) ?? followed
     let model = model
@@ -290,7 +290,7 @@ package final class LiveSource<Model: LiveModel>: ObservedSource {
       return try model.elements(model.evaluate(rows), rows)
     } walk: { () throws(StorageError) in
       guard let former else { return nil }
-      return try NestedWalk(from: former, to: state, reach, in: model as? SequenceModel)
+      return try NestedWalk(from: former, to: state, scope, in: model as? SequenceModel)
     }
   }
 
@@ -307,12 +307,12 @@ package final class LiveSource<Model: LiveModel>: ObservedSource {
   }
 
   func cost(ofFollowing changes: ChangeSet) -> LiveCost {
-    followed.map { model.cost(ofFollowing: changes, from: $0, seen: plans) } ?? .none
+    followed.map { model.cost(ofFollowing: changes, from: $0, seen: scopes) } ?? .none
   }
 
   var firstItem: any LiveItem { LiveTask(model, .evaluate) }
 
-  var stepItem: (any LiveItem)? { followed.map { LiveTask(model, .step($0, seen: plans)) } }
+  var stepItem: (any LiveItem)? { followed.map { LiveTask(model, .step($0, seen: scopes)) } }
 
   func adopt(_ answer: LiveAnswer, missed: ChangeSet?) {
     guard var content = answer.content as! Content? else { return }

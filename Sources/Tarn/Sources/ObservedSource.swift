@@ -18,12 +18,12 @@ protocol ObservedSource: AnyObject {
   var isGone: Bool { get }
   /// Every step that concerns it is logged.
   var isFollowed: Bool { get }
-  /// How far its observers look, each reach once.
-  var views: [SourceView] { get }
+  /// How far its observers look, each scope once.
+  var views: [ScopedLog] { get }
   /// What observers are told who look that far.
-  func view(_ reach: Reach) -> SourceView
+  func view(_ scope: Scope) -> ScopedLog
   /// Nobody looks that far any more.
-  func remove(_ view: SourceView)
+  func remove(_ view: ScopedLog)
   /// An observer is about to be told of what is shown. Steps are logged from here on.
   func beginFollowing() throws(StorageError)
   /// The last observer has gone.
@@ -45,9 +45,9 @@ protocol ObservedSource: AnyObject {
   ///   - change: what the step did; nil for the last one.
   ///   - state: shows the source as it was then.
   ///   - former: from where on is told what has changed behind them; nil if nobody knows.
-  ///   - reach: how far behind them.
+  ///   - scope: how far behind them.
   func elements(
-    after change: LiveChange?, in state: PastState, since former: PastState?, seen reach: Reach
+    after change: LiveChange?, in state: PastState, since former: PastState?, seen scope: Scope
   ) -> PastElements
 
   // MARK: Leaving work to others
@@ -75,9 +75,9 @@ final class WeakSource: @unchecked Sendable {
   // and never set again.
   private(set) weak var source: (any ObservedSource)?
   /// How far the observer looks.
-  private(set) weak var view: SourceView?
+  private(set) weak var view: ScopedLog?
 
-  init(_ source: any ObservedSource, _ view: SourceView) {
+  init(_ source: any ObservedSource, _ view: ScopedLog) {
     self.source = source
     self.view = view
   }

@@ -55,7 +55,7 @@ final class PastElements {
   }
 
   /// What was at the end of a path from an element that is an object; null where it led nowhere.
-  func value(along path: ObservedPath, from element: Value) -> Value {
+  func value(along path: ScopePath, from element: Value) -> Value {
     guard let object = object(element) else { return .null }
     return trapping { () throws(StorageError) in try state.value(along: path, from: object.key) }
   }

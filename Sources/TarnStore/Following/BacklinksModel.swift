@@ -54,7 +54,7 @@ package struct BacklinksModel: LiveModel {
   package func cost(ofEvaluating rows: StoreRows) throws(StorageError) -> LiveCost { .none }
 
   package func cost(
-    ofFollowing changes: ChangeSet, from content: Content, seen reaches: [ReachPlan]
+    ofFollowing changes: ChangeSet, from content: Content, seen reaches: [BoundScope]
   ) -> LiveCost {
     content.isOwnerGone || !hasStep(over: changes, seen: reaches)
       ? .none : .passing(content.keys.count)
@@ -77,7 +77,7 @@ package struct BacklinksModel: LiveModel {
   package func isQuiet(_ moves: EditScript) -> Bool { moves.isIdentity }
 
   package func change(
-    _ moves: inout EditScript, _ content: inout Content, _ move: LiveMove, seen reach: ReachPlan
+    _ moves: inout EditScript, _ content: inout Content, _ move: LiveMove, seen reach: BoundScope
   ) throws(StorageError) -> LiveChange? {
     .news(moves.modifying(try positions(in: content.keys, move, reach)))
   }
@@ -110,10 +110,10 @@ package struct BacklinksModel: LiveModel {
 
   /// The positions of the origins whose data changed.
   private func positions(
-    in keys: [ObjectKey], _ move: LiveMove, _ reach: ReachPlan
+    in keys: [ObjectKey], _ move: LiveMove, _ reach: BoundScope
   ) throws(StorageError) -> KeySet {
     guard !keys.isEmpty, reach.mayBeConcerned(by: move.changes) else { return KeySet() }
-    let lookedAt = LookedAt(count: keys.count) { [origins.classID: KeySet(keys)] }
+    let lookedAt = ObservedObjects(count: keys.count) { [origins.classID: KeySet(keys)] }
     let concerned = try reach.concerned(by: move.changes, move.rows, among: lookedAt)
     guard let modified = concerned[origins.classID] else { return KeySet() }
     var positions: [ObjectKey] = []

@@ -117,7 +117,7 @@ package struct ElementsModel: LiveModel {
   }
 
   package func cost(
-    ofFollowing changes: ChangeSet, from content: Content, seen reaches: [ReachPlan]
+    ofFollowing changes: ChangeSet, from content: Content, seen reaches: [BoundScope]
   ) -> LiveCost {
     if content.isOwnerGone { return .none }
     guard isConcerned(by: changes) else {
@@ -172,13 +172,13 @@ package struct ElementsModel: LiveModel {
   }
 
   package func change(
-    _ step: inout Step, _ content: inout Content, _ move: LiveMove, seen reach: ReachPlan
+    _ step: inout Step, _ content: inout Content, _ move: LiveMove, seen reach: BoundScope
   ) throws(StorageError) -> LiveChange? {
     let (old, new) = (step.old, content.rows)
     guard let moves = step.moves else {
       return .news(.replacingAll(oldCount: old.count, newCount: new.count))
     }
-    let lookedAt = LookedAt(count: new.count) { [query.classID: KeySet(new.keys)] }
+    let lookedAt = ObservedObjects(count: new.count) { [query.classID: KeySet(new.keys)] }
     let concerned = try reach.concerned(by: move.changes, move.rows, among: lookedAt)
     let modified = concerned[query.classID] ?? KeySet()
     if modified.isEmpty, let known = step.unmodified { return known }
@@ -306,10 +306,10 @@ package struct ElementsModel: LiveModel {
   /// The change of rows over `changes` that were not followed.
   func difference(
     _ old: Content, _ new: Content, over changes: ChangeSet, _ rows: StoreRows,
-    seen reach: ReachPlan
+    seen reach: BoundScope
   ) throws(StorageError) -> IndexChanges {
     let keys = Set(old.rows.keys + new.rows.keys)
-    let lookedAt = LookedAt(count: keys.count) { [query.classID: KeySet(keys)] }
+    let lookedAt = ObservedObjects(count: keys.count) { [query.classID: KeySet(keys)] }
     let modified = try reach.concerned(by: changes, rows, among: lookedAt)[query.classID]
     let own = changes[query.classID]
     return new.rows.script(from: old.rows, along: nil, modified: modified ?? KeySet()) {

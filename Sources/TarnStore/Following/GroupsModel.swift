@@ -20,7 +20,7 @@ package struct GroupsModel: LiveModel {
   /// The grouped results; nil for the rows of a query over a class.
   private let results: ResultModel?
   /// The columns that are read of the rows.
-  private let read: ReachPlan?
+  private let read: BoundScope?
 
   /// - Parameters:
   /// - results: results of objects.
@@ -37,9 +37,9 @@ package struct GroupsModel: LiveModel {
     }
     self.results = results
     let id = results.query.classID
-    let path = ObservedPath(
+    let path = ScopePath(
       classID: id, property: 0, dependencies: groups.read.flatMap(\.dependencies))
-    read = ReachPlan(.paths([path]), from: [id], schema)
+    read = BoundScope(.paths([path]), from: [id], schema)
   }
 
   package var owner: LinkTarget? { results?.owner }
@@ -145,7 +145,7 @@ package struct GroupsModel: LiveModel {
   package func isQuiet(_ step: GroupsStep) -> Bool { false }
 
   package func change(
-    _ step: inout GroupsStep, _ content: inout Content, _ move: LiveMove, seen reach: ReachPlan
+    _ step: inout GroupsStep, _ content: inout Content, _ move: LiveMove, seen reach: BoundScope
   ) throws(StorageError) -> LiveChange? {
     step.difference().isEmpty ? nil : .groups(step)
   }
@@ -158,7 +158,7 @@ package struct GroupsModel: LiveModel {
   }
 
   package func cost(
-    ofFollowing changes: ChangeSet, from content: Content, seen reaches: [ReachPlan]
+    ofFollowing changes: ChangeSet, from content: Content, seen reaches: [BoundScope]
   ) -> LiveCost {
     // Without observers the former state is gone, unless a write is open.
     if reaches.isEmpty { return isConcerned(by: changes) ? content.cost : .none }

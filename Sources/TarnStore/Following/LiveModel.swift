@@ -50,7 +50,7 @@ package protocol LiveModel: Sendable {
   /// - step: the result of `advance` for the move.
   /// - content: the content after it.
   func change(
-    _ step: inout Step, _ content: inout Content, _ move: LiveMove, seen reach: ReachPlan
+    _ step: inout Step, _ content: inout Content, _ move: LiveMove, seen reach: BoundScope
   ) throws(StorageError) -> LiveChange?
 
   /// True if only observers of modifications can see a change in the step.
@@ -70,7 +70,7 @@ package protocol LiveModel: Sendable {
 
   /// The same for `step`, without reading anything.
   func cost(
-    ofFollowing changes: ChangeSet, from content: Content, seen reaches: [ReachPlan]
+    ofFollowing changes: ChangeSet, from content: Content, seen reaches: [BoundScope]
   ) -> LiveCost
 }
 
@@ -118,7 +118,7 @@ extension LiveModel {
   }
 
   /// False if a step over `changes` has nothing to do.
-  package func hasStep(over changes: ChangeSet, seen reaches: [ReachPlan]) -> Bool {
+  package func hasStep(over changes: ChangeSet, seen reaches: [BoundScope]) -> Bool {
     isConcerned(by: changes) || reaches.contains { $0.mayBeConcerned(by: changes) }
   }
 
@@ -166,7 +166,7 @@ package final class FormerState {
   /// The value at the end of a path from an object; null if a link on the path is nil, and for a
   /// path to or through collections or backlinks.
   package func value(
-    along path: ObservedPath, from key: ObjectKey
+    along path: ScopePath, from key: ObjectKey
   ) throws(StorageError) -> Value {
     guard let end = path.dependencies.last, end.origin == nil else { return .null }
     let rows = try rows()

@@ -120,7 +120,7 @@ package struct LiveTask<Model: LiveModel>: LiveItem {
     /// Follows changes that are not reported.
     case follow(Model.Content)
     /// Advances content that observers have seen.
-    case step(Model.Content, seen: [ReachPlan])
+    case step(Model.Content, seen: [BoundScope])
   }
 
   private let model: Model

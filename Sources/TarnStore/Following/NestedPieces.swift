@@ -19,11 +19,11 @@ final class NestedPieces {
   let move: LiveMove
   private var steps: [SequencePlace: SequenceModel.Step] = [:]
   private var originMoves: [OriginsName: EditScript] = [:]
-  private let nothing: ReachPlan
+  private let nothing: BoundScope
 
   init(_ move: LiveMove) {
     self.move = move
-    nothing = ReachPlan(.paths([]), from: [], move.rows.schema)
+    nothing = BoundScope(.paths([]), from: [], move.rows.schema)
   }
 
   // MARK: - Links
@@ -139,19 +139,19 @@ final class NestedPieces {
   /// The changes of a property that was set: more than one if lists and maps within its value
   /// changed.
   func changes(
-    of spot: Sight.Spot, in object: LinkTarget, behind steps: [NestedWay.Step]
+    of property: ChangedProperty, in object: LinkTarget, behind steps: [NestedWay.Step]
   ) throws(StorageError) -> [NestedWay] {
     func way(_ change: NestedWay.Change, _ positions: [NestedWay.Position] = []) -> NestedWay {
       NestedWay(
-        steps: steps, object: object, column: spot.column, origin: spot.origin,
+        steps: steps, object: object, column: property.column, origin: property.origin,
         positions: positions,
         change: change)
     }
-    if let origin = spot.origin {
-      let script = try originMove(of: object, in: origin, through: spot.column)
+    if let origin = property.origin {
+      let script = try originMove(of: object, in: origin, through: property.column)
       return [way(.origins(script.indexChanges(withMoves: true)))]
     }
-    let column = move.rows.schema[object.classID][spot.column]
+    let column = move.rows.schema[object.classID][property.column]
     let place = SequencePlace(classID: object.classID, key: object.key, column: column.id)
     let own = move.changes[object.classID]
     var ways: [NestedWay] = []

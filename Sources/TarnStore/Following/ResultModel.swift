@@ -123,7 +123,7 @@ package enum ResultModel: LiveModel {
   }
 
   package func change(
-    _ step: inout Step, _ content: inout ResultRows, _ move: LiveMove, seen reach: ReachPlan
+    _ step: inout Step, _ content: inout ResultRows, _ move: LiveMove, seen reach: BoundScope
   ) throws(StorageError) -> LiveChange? {
     switch (self, step, content) {
     case (.query(let query), .query(let made), _):
@@ -154,7 +154,7 @@ package enum ResultModel: LiveModel {
   /// The change of rows over `changes` that were not followed.
   package func difference(
     _ old: ResultRows, _ new: ResultRows, over changes: ChangeSet, _ rows: StoreRows,
-    seen reach: ReachPlan
+    seen reach: BoundScope
   ) throws(StorageError) -> IndexChanges {
     switch (self, old, new) {
     case (.query(let query), .root(let old), .root(let new)):
@@ -188,7 +188,7 @@ package enum ResultModel: LiveModel {
   }
 
   package func cost(
-    ofFollowing changes: ChangeSet, from content: ResultRows, seen reaches: [ReachPlan]
+    ofFollowing changes: ChangeSet, from content: ResultRows, seen reaches: [BoundScope]
   ) -> LiveCost {
     switch (self, content) {
     case (.query(let query), .root(let root)):

@@ -64,7 +64,7 @@ package struct SequenceModel: LiveModel {
   package func cost(ofEvaluating rows: StoreRows) throws(StorageError) -> LiveCost { .none }
 
   package func cost(
-    ofFollowing changes: ChangeSet, from content: Content, seen reaches: [ReachPlan]
+    ofFollowing changes: ChangeSet, from content: Content, seen reaches: [BoundScope]
   ) -> LiveCost {
     if content.isOwnerGone { return .none }
     let isScripted = changes.schemaChanged || changes[place.classID]?.script(of: name) != nil
@@ -121,7 +121,7 @@ package struct SequenceModel: LiveModel {
   package func isQuiet(_ step: Step) -> Bool { step.script == nil }
 
   package func change(
-    _ step: inout Step, _ content: inout Content, _ move: LiveMove, seen reach: ReachPlan
+    _ step: inout Step, _ content: inout Content, _ move: LiveMove, seen reach: BoundScope
   ) throws(StorageError) -> LiveChange? {
     let modified = try modifiedPositions(&content.finder, move, step.now, reach)
     if modified.isEmpty {
@@ -147,10 +147,10 @@ package struct SequenceModel: LiveModel {
 
   /// The positions of objects whose data changed.
   private func modifiedPositions(
-    _ finder: inout ElementFinder, _ move: LiveMove, _ now: StoredSequence?, _ reach: ReachPlan
+    _ finder: inout ElementFinder, _ move: LiveMove, _ now: StoredSequence?, _ reach: BoundScope
   ) throws(StorageError) -> KeySet {
     guard let now, now.count > 0, reach.mayBeConcerned(by: move.changes) else { return KeySet() }
-    let lookedAt = LookedAt(count: now.count) { [finder] () throws(StorageError) in
+    let lookedAt = ObservedObjects(count: now.count) { [finder] () throws(StorageError) in
       try finder.objects(in: now)
     }
     let concerned = try reach.concerned(by: move.changes, move.rows, among: lookedAt)

@@ -85,7 +85,7 @@ package struct ValuesModel: LiveModel {
   }
 
   package func cost(
-    ofFollowing changes: ChangeSet, from content: Content, seen reaches: [ReachPlan]
+    ofFollowing changes: ChangeSet, from content: Content, seen reaches: [BoundScope]
   ) -> LiveCost {
     if content.isOwnerGone { return .none }
     if isConcerned(by: changes) { return LiveCost(scanned: content.count) }
@@ -110,7 +110,7 @@ package struct ValuesModel: LiveModel {
   package func isQuiet(_ step: Step) -> Bool { step.moves?.isIdentity == true }
 
   package func change(
-    _ step: inout Step, _ content: inout Content, _ move: LiveMove, seen reach: ReachPlan
+    _ step: inout Step, _ content: inout Content, _ move: LiveMove, seen reach: BoundScope
   ) throws(StorageError) -> LiveChange? {
     let next = content.rows
     guard let moves = step.moves else {
@@ -145,7 +145,7 @@ package struct ValuesModel: LiveModel {
   /// The change of rows over `changes` that were not followed.
   func difference(
     _ old: Content, _ new: Content, over changes: ChangeSet, _ rows: StoreRows,
-    seen reach: ReachPlan
+    seen reach: BoundScope
   ) throws(StorageError) -> IndexChanges {
     let touched = try touchedPositions(changes, rows, new.rows, reach)
     return new.rows.script(from: old.rows, along: nil, touched: touched).indexChanges()
@@ -153,10 +153,10 @@ package struct ValuesModel: LiveModel {
 
   /// The positions of elements that are changed objects, or other objects under their keys.
   private func touchedPositions(
-    _ changes: ChangeSet, _ rows: StoreRows, _ content: ValueRows, _ reach: ReachPlan
+    _ changes: ChangeSet, _ rows: StoreRows, _ content: ValueRows, _ reach: BoundScope
   ) throws(StorageError) -> KeySet {
     guard !elementClasses.isEmpty, !changes.classes.isEmpty else { return KeySet() }
-    let lookedAt = LookedAt(count: content.values.count) { content.objects }
+    let lookedAt = ObservedObjects(count: content.values.count) { content.objects }
     let concerned = try reach.concerned(by: changes, rows, among: lookedAt)
     var positions: [ObjectKey] = []
     for (value, position) in zip(content.values, content.positions) {

@@ -107,7 +107,7 @@ package struct WindowModel: LiveModel {
   package func isQuiet(_ step: Step) -> Bool { whole.isQuiet(step.whole) }
 
   package func change(
-    _ step: inout Step, _ content: inout Content, _ move: LiveMove, seen reach: ReachPlan
+    _ step: inout Step, _ content: inout Content, _ move: LiveMove, seen reach: BoundScope
   ) throws(StorageError) -> LiveChange? {
     let change = try whole.change(&step.whole, &content.whole, move, seen: reach)
     guard let change else { return nil }
@@ -126,7 +126,7 @@ package struct WindowModel: LiveModel {
   /// The change of rows over `changes` that were not followed.
   func difference(
     _ old: Content, _ new: Content, over changes: ChangeSet, _ rows: StoreRows,
-    seen reach: ReachPlan
+    seen reach: BoundScope
   ) throws(StorageError) -> IndexChanges {
     let all = try whole.difference(old.whole, new.whole, over: changes, rows, seen: reach)
     return EditScript(all, oldCount: old.whole.count, newCount: new.whole.count) { _ in true }
@@ -149,7 +149,7 @@ package struct WindowModel: LiveModel {
   }
 
   package func cost(
-    ofFollowing changes: ChangeSet, from content: Content, seen reaches: [ReachPlan]
+    ofFollowing changes: ChangeSet, from content: Content, seen reaches: [BoundScope]
   ) -> LiveCost {
     whole.cost(ofFollowing: changes, from: content.whole, seen: reaches)
   }

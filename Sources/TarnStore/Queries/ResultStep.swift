@@ -115,7 +115,7 @@ extension CompiledQuery {
   /// - Parameter others: rows that show other data than before although nothing says so that the
   ///   query knows of.
   package func step(
-    _ move: Move, over changes: ChangeSet, to rows: StoreRows, seen reach: ReachPlan,
+    _ move: Move, over changes: ChangeSet, to rows: StoreRows, seen reach: BoundScope,
     modifying others: KeySet = KeySet()
   ) throws(StorageError) -> ResultStep? {
     var modified = try modifiedRows(changes, rows, among: move.before, reach)
@@ -125,10 +125,10 @@ extension CompiledQuery {
   }
 
   private func modifiedRows(
-    _ changes: ChangeSet, _ rows: StoreRows, among root: OrderedRoot, _ reach: ReachPlan
+    _ changes: ChangeSet, _ rows: StoreRows, among root: OrderedRoot, _ reach: BoundScope
   ) throws(StorageError) -> KeySet {
     if let own = reach.concernedAlone(classID, by: changes) { return own }
-    let lookedAt = LookedAt(count: root.count) { [classID] in [classID: KeySet(root.keys)] }
+    let lookedAt = ObservedObjects(count: root.count) { [classID] in [classID: KeySet(root.keys)] }
     return try reach.concerned(by: changes, rows, among: lookedAt)[classID] ?? KeySet()
   }
 
@@ -159,7 +159,7 @@ extension CompiledQuery {
   /// What `changes` made of the rows in `old`, which are those in `new` now.
   package func difference(
     _ old: OrderedRoot, _ new: OrderedRoot, over changes: ChangeSet, _ rows: StoreRows,
-    seen reach: ReachPlan
+    seen reach: BoundScope
   ) throws(StorageError) -> IndexChanges {
     try touchedRows(changes, rows, among: old).difference(
       old, new, modified: modifiedRows(changes, rows, among: old, reach))

@@ -22,12 +22,12 @@ import Testing
   /// The ways from person 1 to what a write changes, as in "friend/friends[0 0] 3": the links, with
   /// positions before and now, and the object at the end.
   private func ways(
-    in fixture: LiveFixture, reach: Reach = .links(3), _ body: (WriteSession) throws -> Void
+    in fixture: LiveFixture, scope: Scope = .depth(3), _ body: (WriteSession) throws -> Void
   ) throws -> [NestedWay] {
     let former = fixture.snapshot
     _ = try fixture.move(body)
     let walk = try #require(
-      try NestedWalk(from: .version(former), to: .version(fixture.snapshot), reach, in: nil))
+      try NestedWalk(from: .version(former), to: .version(fixture.snapshot), scope, in: nil))
     return try walk.ways(from: LiveFixture.person(1))
   }
 
@@ -62,8 +62,8 @@ import Testing
       try Self.befriend(1, 2, session)
       try Self.befriend(2, 3, session)
     }
-    #expect(try ways(in: fixture, reach: .links(1)) { try Self.rename(3, $0) }.isEmpty)
-    let found = try ways(in: fixture, reach: .links(2)) { try Self.rename(3, $0) }
+    #expect(try ways(in: fixture, scope: .depth(1)) { try Self.rename(3, $0) }.isEmpty)
+    let found = try ways(in: fixture, scope: .depth(2)) { try Self.rename(3, $0) }
     #expect(found.map(text) == ["friend/friend 3"])
   }
 

@@ -16,7 +16,7 @@ import Testing
     let distinct: [[String]]?
     let window: Range<Int>?
     let model: ResultModel
-    let reach: ReachPlan
+    let reach: BoundScope
     var content: ResultRows
     var mirror: [ObjectKey]
 
@@ -32,7 +32,7 @@ import Testing
       var model = try Self.model(classID, predicate, terms, distinct, rows.schema)
       if let window { model = .window(WindowModel(model, window)) }
       self.model = model
-      reach = ReachPlan(.standard, from: [classID], rows.schema)
+      reach = BoundScope(.standard, from: [classID], rows.schema)
       content = try model.evaluate(rows)
       mirror = content.keys(in: 0..<content.count)
     }

@@ -72,7 +72,7 @@ import Testing
     let query = try CompiledQuery(
       .comparison(.init(.path(["age"]), .greater, .value(.int(4)))),
       isSorted ? [OrderTerm("name")] : [], on: Self.id, snapshot.schema)
-    let reach = ReachPlan(.standard, from: [Self.id], snapshot.schema)
+    let reach = BoundScope(.standard, from: [Self.id], snapshot.schema)
     var root = try query.evaluate(StoreRows(SnapshotReader(snapshot)))
     for _ in 0..<60 {
       let count = random.pick([1, 1, 2, 7, 40])

@@ -41,6 +41,10 @@ struct KeyPathRefusalTests: TrapSuite {
       "No class has the property 'widht' of the key path 'things.widht'. The nearest name is "
         + "'width'."
     ) { _ = $0.kennel.observe(keyPaths: ["things.widht"]) { (_: ObjectChange<Pound>) in } },
+    row(
+      "unlike any name",
+      "Class 'Whelp' has no property 'zebra', which is in the key path 'zebra'.\n"
+    ) { $0.observe("zebra") },
     row("empty", "Class 'Whelp' has no property '', which is in the key path ''.") {
       $0.observe("")
     },

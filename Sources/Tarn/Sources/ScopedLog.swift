@@ -3,21 +3,21 @@ package import TarnStore
 /// What those observers of a source are told who look equally far: its steps as they see them.
 ///
 /// Confined to the instance's scheduler.
-package final class SourceView {
-  package private(set) var plan: ReachPlan
+package final class ScopedLog {
+  package private(set) var scope: BoundScope
   // Whoever has a view has its source.
   private unowned let source: any ObservedSource
   private var log = StepLog()
   /// The difference that was asked for last, by the steps that it is of.
   private var lastDifference: (first: Int, last: Int, difference: LiveDifference)?
 
-  init(_ plan: ReachPlan, of source: any ObservedSource) {
-    self.plan = plan
+  init(_ scope: BoundScope, of source: any ObservedSource) {
+    self.scope = scope
     self.source = source
   }
 
   /// Looks as far in another schema.
-  func rebind(to plan: ReachPlan) { self.plan = plan }
+  func rebind(to scope: BoundScope) { self.scope = scope }
 
   /// - Parameter change: nil if the step does not concern it.
   /// - Returns: false then.
@@ -81,7 +81,7 @@ package final class SourceView {
   ) -> PastElements {
     let isShown = log.numbers.last.map { $0 <= last } ?? true
     return source.elements(
-      after: isShown ? nil : log.change(at: last), in: state, since: former, seen: plan.reach)
+      after: isShown ? nil : log.change(at: last), in: state, since: former, seen: scope.scope)
   }
 
   /// Keeps the steps that not everybody has been told of from becoming ever more: merges them

@@ -26,33 +26,28 @@ struct NearestChange {
     let origin: Int
   }
 
-  private let isChanged: (LinkTarget) -> Bool
-  private let links: Links
   private var bounds: [LinkTarget: Bounds] = [:]
 
-  init(isChanged: @escaping (LinkTarget) -> Bool, links: @escaping Links) {
-    self.isChanged = isChanged
-    self.links = links
-  }
-
-  /// - Parameter most: how many links may be followed; `Int.max` for any number.
-  mutating func isNear(_ object: LinkTarget, within most: Int) throws(StorageError) -> Bool {
+  /// - Parameters:
+  ///   - most: how many links may be followed; `Int.max` for any number.
+  ///   - isChanged: the same for each search, as are the links.
+  mutating func isNear(
+    _ object: LinkTarget, within most: Int, isChanged: @escaping (LinkTarget) -> Bool, links: Links
+  ) throws(StorageError) -> Bool {
     if isChanged(object) { return true }
     let known = bounds[object] ?? Bounds()
     if let near = known.near, near <= most { return true }
     if known.clear >= most { return false }
-    return try search(from: object, within: most)
+    return try search(from: object, within: most, isChanged, links)
   }
 
-  /// A change is at most so many links away; nil if no search has found one. From an object with
-  /// a distance a link leads to one with a smaller distance.
-  func knownDistance(of object: LinkTarget) -> Int? {
-    if isChanged(object) { return 0 }
-    return bounds[object]?.near
-  }
+  /// From an object that has not changed itself, a change is at most so many links away; nil if no
+  /// search has found one.
+  func knownDistance(of object: LinkTarget) -> Int? { bounds[object]?.near }
 
   private mutating func search(
-    from object: LinkTarget, within most: Int
+    from object: LinkTarget, within most: Int, _ isChanged: @escaping (LinkTarget) -> Bool,
+    _ links: Links
   ) throws(StorageError) -> Bool {
     var visits = [Visit(object: object, origin: -1)]
     var seen: Set<LinkTarget> = [object]

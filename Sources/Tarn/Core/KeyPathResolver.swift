@@ -1,7 +1,7 @@
 import TarnStore
 
 /// Turns key paths of the program into those of the file.
-struct KeyPathReader {
+struct KeyPathResolver {
   private let core: RealmCore
   private let keyPath: String
 
@@ -23,16 +23,16 @@ struct KeyPathReader {
   /// - Parameter roots: the classes of the objects that the key paths begin at.
   static func reach(
     _ keyPaths: [String]?, from roots: [ClassBinding], _ core: RealmCore
-  ) -> Reach? {
+  ) -> Scope? {
     guard let keyPaths, !keyPaths.isEmpty else { return nil }
-    var paths: [ObservedPath] = []
+    var paths: [ScopePath] = []
     for keyPath in keyPaths {
-      paths += KeyPathReader(core: core, keyPath: keyPath).paths(from: roots)
+      paths += KeyPathResolver(core: core, keyPath: keyPath).paths(from: roots)
     }
     return .paths(paths)
   }
 
-  private func paths(from roots: [ClassBinding]) -> [ObservedPath] {
+  private func paths(from roots: [ClassBinding]) -> [ScopePath] {
     let names = PathText.names(in: keyPath)
     if let objection = PathLimit.objection(toNames: names.count) {
       trap("Cannot observe: \(objection).")
@@ -45,7 +45,7 @@ struct KeyPathReader {
       if ways.isEmpty { trapUnknown(name, names[number...], from.map(\.binding)) }
     }
     return ways.map {
-      ObservedPath(classID: $0.root.classID, property: $0.property, dependencies: $0.dependencies)
+      ScopePath(classID: $0.root.classID, property: $0.property, dependencies: $0.dependencies)
     }
   }
 
@@ -103,13 +103,14 @@ struct KeyPathReader {
     _ name: String, _ rest: ArraySlice<String>, _ owners: [ClassBinding]
   ) -> Never {
     let known = owners.flatMap { $0.reflection.properties.map(\.name) }
-    let wanted = name.lowercased()
-    func distance(_ other: String) -> Int { editDistance(wanted, other.lowercased()) }
-    let nearest = known.min { distance($0) < distance($1) }
     let hint =
       if let advice = PathText.advice(for: rest, among: known) {
         " Note: \(advice)."
-      } else if let nearest { " The nearest name is '\(nearest)'." } else { "" }
+      } else if let near = nearestName(to: name, among: known) {
+        " The nearest name is '\(near)'."
+      } else {
+        ""
+      }
     guard owners.count == 1 else {
       trap("No class has the property '\(name)' of the key path '\(keyPath)'.\(hint)")
     }

@@ -1,64 +1,60 @@
 import TarnStore
 
 /// What observers of objects of one class look at who look along the same key paths.
-final class PathWatch {
+final class KeyPathScope {
   /// A property that key paths begin with.
   struct FirstProperty {
     /// Its number in the program's class.
     let number: Int
     /// Nil for objects that link to this one.
     let column: ColumnID?
-    fileprivate let plan: ReachPlan
   }
 
   let classID: ClassID
-  let paths: [ObservedPath]
+  let paths: [ScopePath]
   /// What is told of a key path is what is at the end of these, by its number; of the others the
   /// first property is told.
-  let ends: [Int: ObservedPath]
+  let ends: [Int: ScopePath]
+  /// In the order of their numbers.
   let properties: [FirstProperty]
-  fileprivate let concerningClasses: Set<ClassID>
+  fileprivate let scope: BoundScope
   fileprivate var observations: [ObjectKey: [ObjectObservation]] = [:]
 
   init(
-    _ classID: ClassID, _ paths: [ObservedPath], ends: [Int: ObservedPath], _ schema: SchemaView
+    _ classID: ClassID, _ paths: [ScopePath], ends: [Int: ScopePath], _ schema: SchemaView
   ) {
     self.classID = classID
     self.paths = paths
     self.ends = ends
-    let numbers = Set(paths.map(\.property)).sorted()
-    properties = numbers.map { number in
-      let own = paths.filter { $0.property == number }
-      let dependency = own[0].dependencies[0]
-      return FirstProperty(
-        number: number, column: dependency.origin == nil ? dependency.column : nil,
-        plan: ReachPlan(.paths(own), from: [classID], schema))
+    scope = BoundScope(.paths(paths), from: [classID], schema)
+    let firsts = Dictionary(paths.map { ($0.property, $0.dependencies[0]) }) { first, _ in first }
+    properties = firsts.sorted { $0.key < $1.key }.map { number, first in
+      FirstProperty(number: number, column: first.origin == nil ? first.column : nil)
     }
-    concerningClasses = properties.reduce(into: []) { $0.formUnion($1.plan.concerningClasses) }
   }
 
   func observes(_ column: ColumnID) -> Bool { properties.contains { $0.column == column } }
 }
 
 /// The observers of objects that look along key paths, found by what may lie on those.
-struct PathWatchTable {
+struct KeyPathScopeTable {
   private struct Name: Hashable {
     let classID: ClassID
-    let paths: [ObservedPath]
-    let ends: [Int: ObservedPath]
+    let paths: [ScopePath]
+    let ends: [Int: ScopePath]
   }
-  private var watches: [Name: PathWatch] = [:]
-  private var byClass: [ClassID: [PathWatch]] = [:]
+  private var watches: [Name: KeyPathScope] = [:]
+  private var byClass: [ClassID: [KeyPathScope]] = [:]
 
   /// What those look at who look along the same.
   mutating func watch(
-    _ classID: ClassID, _ paths: [ObservedPath], ends: [Int: ObservedPath], _ schema: SchemaView
-  ) -> PathWatch {
+    _ classID: ClassID, _ paths: [ScopePath], ends: [Int: ScopePath], _ schema: SchemaView
+  ) -> KeyPathScope {
     let name = Name(classID: classID, paths: paths, ends: ends)
     if let known = watches[name] { return known }
-    let watch = PathWatch(classID, paths, ends: ends, schema)
+    let watch = KeyPathScope(classID, paths, ends: ends, schema)
     watches[name] = watch
-    for id in watch.concerningClasses { byClass[id, default: []].append(watch) }
+    for id in watch.scope.concerningClasses { byClass[id, default: []].append(watch) }
     return watch
   }
 
@@ -73,7 +69,7 @@ struct PathWatchTable {
     watch.observations[observation.key] = there.isEmpty ? nil : there
     if !watch.observations.isEmpty { return }
     watches[Name(classID: watch.classID, paths: watch.paths, ends: watch.ends)] = nil
-    for id in watch.concerningClasses { byClass[id]?.removeAll { $0 === watch } }
+    for id in watch.scope.concerningClasses { byClass[id]?.removeAll { $0 === watch } }
   }
 
   /// Logs what a move has changed on the paths.
@@ -92,14 +88,17 @@ struct PathWatchTable {
   }
 
   private func log(
-    _ move: LiveMove, step: Int, _ watch: PathWatch, _ tell: (ObjectObservation) -> Void
+    _ move: LiveMove, step: Int, _ watch: KeyPathScope, _ tell: (ObjectObservation) -> Void
   ) throws(StorageError) {
-    let lookedAt = LookedAt(count: watch.observations.count) {
+    let observed = ObservedObjects(count: watch.observations.count) {
       [watch.classID: KeySet(watch.observations.keys)]
     }
-    for property in watch.properties where property.plan.mayBeConcerned(by: move.changes) {
-      let found = try property.plan.concerned(by: move.changes, move.rows, among: lookedAt)
-      guard let concerned = found[watch.classID] else { continue }
+    var found: [Int: KeySet] = [:]
+    try watch.scope.forEachPath(concernedBy: move.changes, move.rows, among: observed) {
+      found[$0.property, default: KeySet()].formUnion($1)
+    }
+    for property in watch.properties {
+      guard let concerned = found[property.number] else { continue }
       let keys =
         concerned.count < watch.observations.count
         ? concerned.filter { watch.observations[$0] != nil }

@@ -1,13 +1,12 @@
 /// Everything up to some number of links away from objects of some classes. Links of all kinds are
 /// followed, except from an object to those that link to it; a way in a circle ends where it began.
-struct DepthWalk: Sendable {
+struct DepthScope: Sendable {
   private let depth: Int
   private let roots: Set<ClassID>
   /// How many links the nearest objects of each class can be away.
   private let distances: [ClassID: Int]
-  /// The links that may be followed, by the class that they lead to, and by the one that has them.
-  private var incoming: [ClassID: [LinkStep]] = [:]
-  private var outgoing: [ClassID: [LinkStep]] = [:]
+  /// The links that may be followed, by the class that they lead to.
+  private let incoming: [ClassID: [LinkStep]]
 
   var classes: Set<ClassID> { Set(distances.keys) }
 
@@ -15,39 +14,34 @@ struct DepthWalk: Sendable {
     self.depth = depth
     self.roots = roots
     var distances = Dictionary(uniqueKeysWithValues: roots.map { ($0, 0) })
+    var incoming: [ClassID: [LinkStep]] = [:]
     var frontier = roots
     var distance = 0
     while !frontier.isEmpty, distance < depth {
       distance += 1
       var next: Set<ClassID> = []
-      for id in frontier {
-        for link in schema.links(of: id) {
-          incoming[link.target, default: []].append(link)
-          outgoing[id, default: []].append(link)
-          if distances[link.target] == nil {
-            distances[link.target] = distance
-            next.insert(link.target)
-          }
+      for link in frontier.flatMap(schema.links) {
+        incoming[link.target, default: []].append(link)
+        if distances[link.target] == nil {
+          distances[link.target] = distance
+          next.insert(link.target)
         }
       }
       frontier = next
     }
     self.distances = distances
+    self.incoming = incoming
   }
 
-  /// Objects of that class are reached over a link, not only looked at.
+  /// Objects of that class are reached over a link, not only shown.
   func hasLinks(to id: ClassID) -> Bool { incoming[id] != nil }
 
   func concerned(
-    by changes: ChangeSet, _ rows: StoreRows, among lookedAt: LookedAt
+    by changes: ChangeSet, _ rows: StoreRows, among observed: ObservedObjects
   ) throws(StorageError) -> [ClassID: KeySet] {
-    var touched: [ClassID: KeySet] = [:]
-    for own in changes.classes where distances[own.id] != nil {
-      let keys = own.touchedKeys(in: .all)
-      if !keys.isEmpty { touched[own.id] = keys }
-    }
-    if touched.isEmpty { return [:] }
-    var (found, level) = (touched, touched)
+    var found = changes.touchedKeys { distances[$0] != nil }
+    if found.isEmpty { return [:] }
+    var level = found
     var passed = 0
     var away = 0
     while !level.isEmpty, away < depth {
@@ -55,9 +49,9 @@ struct DepthWalk: Sendable {
       var next: [ClassID: KeySet] = [:]
       for (id, keys) in level {
         for link in incoming[id] ?? [] where away + distances[link.classID]! <= depth {
-          let most = lookedAt.budget - passed
+          let most = observed.budget - passed
           guard let origins = try rows.before(keys, through: link, atMost: most) else {
-            return try forwards(to: touched, rows, lookedAt)
+            return try searchFromObserved(changes, rows, observed)
           }
           passed += origins.count
           let fresh = origins.subtracting(found[link.classID] ?? KeySet())
@@ -71,28 +65,25 @@ struct DepthWalk: Sendable {
     return found.filter { roots.contains($0.key) }
   }
 
-  // MARK: - From the side of those who look
-
-  private func forwards(
-    to touched: [ClassID: KeySet], _ rows: StoreRows, _ lookedAt: LookedAt
+  private func searchFromObserved(
+    _ changes: ChangeSet, _ rows: StoreRows, _ observed: ObservedObjects
   ) throws(StorageError) -> [ClassID: KeySet] {
-    var changes = NearestChange { object in
-      touched[object.classID]?.contains(object.key) == true
-    } links: { [outgoing] object, left, visit throws(StorageError) in
-      for link in outgoing[object.classID] ?? [] where left > 1 || touched[link.target] != nil {
-        for key in try rows.after(KeySet(object.key), through: link) {
-          if !visit(LinkTarget(classID: link.target, key: key)) { return }
-        }
-      }
-    }
+    let search = ScopeSearch(.depth(depth), over: changes, rows)
     var found: [ClassID: KeySet] = [:]
-    for (id, keys) in try lookedAt.keys() where roots.contains(id) {
-      var hits: [ObjectKey] = []
-      for key in keys {
-        let object = LinkTarget(classID: id, key: key)
-        if try changes.isNear(object, within: depth) { hits.append(key) }
-      }
-      if !hits.isEmpty { found[id] = KeySet(hits) }
+    for (id, keys) in try observed.keys() where roots.contains(id) {
+      let concerned = try search.concerned(among: keys, of: id)
+      if !concerned.isEmpty { found[id] = concerned }
+    }
+    return found
+  }
+}
+
+extension ChangeSet {
+  /// The objects of which some property was set, of those classes that `isIncluded` accepts.
+  func touchedKeys(where isIncluded: (ClassID) -> Bool = { _ in true }) -> [ClassID: KeySet] {
+    var found: [ClassID: KeySet] = [:]
+    for own in classes where !own.touched.isEmpty && isIncluded(own.id) {
+      found[own.id] = own.touchedKeys(in: .all)
     }
     return found
   }

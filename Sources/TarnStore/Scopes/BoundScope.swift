@@ -1,0 +1,113 @@
+/// A scope in a schema: which objects of some classes a change set concerns. Immutable; any thread
+/// may use it.
+///
+/// Goes backwards from what was set, over the indexes of links, so that it takes time for the
+/// changes and not for the objects that are shown. The links of the state after the changes are
+/// enough: where one on an older way was taken away, the object that had it was set itself.
+package final class BoundScope: Sendable {
+  package let scope: Scope
+  /// The classes whose changes can concern the objects.
+  package let concerningClasses: Set<ClassID>
+  /// The classes of the objects that are shown.
+  private let classes: Set<ClassID>
+  private let form: Form
+
+  private enum Form: Sendable {
+    case depth(DepthScope)
+    /// Paths with one dependency each, by their numbers in the trie.
+    case paths([ScopePath], ScopeTrie)
+  }
+
+  /// - Parameter classes: the classes of the objects that are shown.
+  package init(_ scope: Scope, from classes: Set<ClassID>, _ schema: SchemaView) {
+    self.scope = scope
+    self.classes = classes
+    switch scope {
+    case .depth(let depth):
+      let made = DepthScope(depth, from: classes, schema)
+      form = .depth(made)
+      concerningClasses = made.classes
+    case .paths(let paths):
+      let all = Array(Set(paths.flatMap(\.single)))
+      var trie = ScopeTrie()
+      for (number, path) in all.enumerated() { trie.insert(path.dependencies[0], number) }
+      form = .paths(all, trie)
+      concerningClasses = Set(all.map { $0.dependencies[0].classID })
+    }
+  }
+
+  /// The paths that it follows; nil for a depth.
+  var dependencies: [QueryDependency]? {
+    if case .paths(let paths, _) = form { paths.flatMap(\.dependencies) } else { nil }
+  }
+
+  // MARK: - Objects
+
+  /// The objects that `changes` concerns, those that are not shown included.
+  ///
+  /// - Parameters:
+  ///   - rows: what is there after the changes.
+  ///   - observed: the objects that are shown. Others may be missing in the result.
+  package func concerned(
+    by changes: ChangeSet, _ rows: StoreRows, among observed: ObservedObjects
+  ) throws(StorageError) -> [ClassID: KeySet] {
+    if case .depth(let depth) = form {
+      return try depth.concerned(by: changes, rows, among: observed)
+    }
+    var found: [ClassID: KeySet] = [:]
+    try forEachPath(concernedBy: changes, rows, among: observed) { path, keys in
+      found[path.classID, default: KeySet()].formUnion(keys)
+    }
+    return found
+  }
+
+  /// The same for each path of the scope that leads to something that was set; for a depth nothing.
+  package func forEachPath(
+    concernedBy changes: ChangeSet, _ rows: StoreRows, among observed: ObservedObjects,
+    _ body: (ScopePath, KeySet) -> Void
+  ) throws(StorageError) {
+    guard case .paths(let paths, let trie) = form else { return }
+    var givenUp: [ScopePath] = []
+    try trie.forEachPath(concernedBy: changes, rows, atMost: observed.budget) { number, keys in
+      if let keys { body(paths[number], keys) } else { givenUp.append(paths[number]) }
+    }
+    if givenUp.isEmpty { return }
+    let shown = try observed.keys()
+    for path in givenUp {
+      let search = ScopeSearch(.paths([path]), over: changes, rows)
+      body(path, try search.concerned(among: shown[path.classID] ?? KeySet(), of: path.classID))
+    }
+  }
+
+  /// The objects of one class that `changes` concerns, if that can be said without reading: nothing
+  /// else changed, and no link leads to it. Nil else.
+  func concernedAlone(_ id: ClassID, by changes: ChangeSet) -> KeySet? {
+    guard case .depth(let depth) = form, !depth.hasLinks(to: id), changes.classes.count == 1,
+      let own = changes.classes.first, own.id == id
+    else { return nil }
+    return own.touchedKeys(in: .all)
+  }
+
+  // MARK: - Without reading
+
+  /// False if `changes` concerns no object that could be shown.
+  package func mayBeConcerned(by changes: ChangeSet) -> Bool {
+    changes.classes.contains { concerningClasses.contains($0.id) }
+  }
+
+  /// About how many objects `concerned` looks up, without those that are shown. Reads nothing, so
+  /// it does not see how many link to one.
+  package func lookups(for changes: ChangeSet) -> Int {
+    changes.classes.reduce(0) {
+      concerningClasses.contains($1.id) && !classes.contains($1.id)
+        ? saturatingSum($0, $1.keyCount) : $0
+    }
+  }
+}
+
+extension ScopePath {
+  /// A path for each dependency.
+  fileprivate var single: [ScopePath] {
+    dependencies.map { ScopePath(classID: classID, property: property, dependencies: [$0]) }
+  }
+}
