@@ -7,12 +7,21 @@ struct SharedSources {
   let groups: SharedTable<GroupsName>
   /// Lists, sets and maps that are observed.
   let sequences = SharedTable<SequencePlace>(isFrozen: false)
+  /// Backlinks that are observed.
+  let backlinks = SharedTable<BacklinksName>(isFrozen: false)
 
   init(isFrozen: Bool) {
     results = SharedTable(isFrozen: isFrozen)
     sections = SharedTable(isFrozen: isFrozen)
     groups = SharedTable(isFrozen: isFrozen)
   }
+}
+
+/// What backlinks are those of: an object that is linked to, and the property that links.
+struct BacklinksName: Hashable {
+  let owner: LinkTarget
+  let origin: ClassID
+  let column: ColumnID
 }
 
 /// Sources by the query that they show. Any thread may use the table of a frozen instance.

@@ -119,35 +119,31 @@ struct LiveGroups<Values> {
   /// True if both are groups of the same results by the same, of which the same is asked.
   func isSame(as other: LiveGroups) -> Bool { source === other.source }
 
-  /// Where the changes come from, in the words of who is told. Traps for invalidated results.
+  /// Where the changes come from. Traps for invalidated results.
+  ///
+  /// - Parameter translate: what an observer is called with; nil where it is told of nothing.
   func changeOrigin<Change>(
-    _ translate: @escaping (GroupsNews) -> Change?
+    _ translate: @escaping (News<GroupsUpdate>) -> Change?
   ) -> _ChangeOrigin<Change> {
     results.check()
     return _ChangeOrigin(core: core, source: source, isDynamic: false, readsTarget: false) {
-      news, _ in GroupsNews(news).flatMap(translate)
+      news, _ in news.map { GroupsUpdate($0) }.flatMap(translate)
     }
   }
 }
 
-/// What an observer of groups is called with.
-enum GroupsNews {
-  case initial
-  case update(IndexChanges, from: GroupTable, to: GroupTable)
-  case error(StorageError)
+/// What became of groups since the observer was told last.
+struct GroupsUpdate {
+  let changes: IndexChanges
+  let old: GroupTable
+  let new: GroupTable
 
-  /// Nil for what is not of groups.
-  init?(_ news: CollectionObservation.News) {
-    switch news {
-    case .initial: self = .initial
-    case .error(let error): self = .error(error)
-    case .update(.indices), .update(.keys): return nil
-    case .update(.derived(let changes, _, let from, let to)):
-      guard let from = from as? GroupTable, let to = to as? GroupTable, !changes.isEmpty else {
-        return nil
-      }
-      self = .update(changes, from: from, to: to)
-    }
+  /// Nil for what is not of groups, and where nothing is shown that was not before.
+  init?(_ difference: LiveDifference) {
+    guard case .derived(let changes, _, let old as GroupTable, let new as GroupTable) = difference,
+      !changes.isEmpty
+    else { return nil }
+    (self.changes, self.old, self.new) = (changes, old, new)
   }
 }
 

@@ -1,12 +1,14 @@
 public import Dispatch
 
 // Observing where another actor or queue is the observer. The rules are told at the first of each
-// kind.
+// kind. Only these blocks must be `@Sendable`, so they are no default of the forms that observe
+// here: a block that stays may capture what is confined. The form on an actor is `async`, and its
+// block gets the actor.
 
 extension _ObservableCollection {
-  /// Calls `block` on an actor, as `observe(keyPaths:)` would there: first with `.initial` and then
-  /// with each difference. What it is given belongs to the actor. Needed only where that is another
-  /// one than the collection's own.
+  /// Calls `block` on an actor, as `observe` would there: first with `.initial` and then with each
+  /// difference. What it is given belongs to the actor. Needed only where that is another one than
+  /// the collection's own.
   ///
   /// When this returns, the first call has been made, unless the actor has a write open, and the
   /// observation is in force: every commit from then on is told, those of the collection's own
@@ -18,36 +20,22 @@ extension _ObservableCollection {
   /// or the task is cancelled, the token is one of no observation, and `block` is never called.
   ///
   /// Traps for what cannot be observed where it is: an unmanaged, frozen or invalidated collection,
-  /// and in a write that has changed something. Traps on the actor for key paths of properties that
-  /// a class does not have.
+  /// and in a write that has changed something.
   ///
   /// - Parameters:
-  ///   - keyPaths: what of the elements counts; see `observe(keyPaths:)`.
   ///   - actor: where to observe.
   ///   - _isolation: the calling code's actor; not to be given.
   ///   - block: gets the actor, isolated to it, and the change.
   /// - Returns: a token; keep it for as long as you want to observe. Any thread may invalidate it.
   public func observe<A: Actor>(
-    keyPaths: [String]? = nil, on actor: A, _isolation: isolated (any Actor)? = #isolation,
+    on actor: A, _isolation: isolated (any Actor)? = #isolation,
     _ block: @escaping @Sendable (isolated A, _Change) -> Void
   ) async -> NotificationToken {
-    let look = _Look(keyPaths: keyPaths, of: _Looked.self)
-    return await Elsewhere(self).observe(on: actor, block) { $0._observe(look, $1) }
+    await Elsewhere(self).observe(on: actor, block) { $0.observe($1) }
   }
 
-  /// The same for key paths of the elements' class.
-  @_disfavoredOverload
-  public func observe<A: Actor>(
-    keyPaths: [PartialKeyPath<_Looked>], on actor: A,
-    _isolation: isolated (any Actor)? = #isolation,
-    _ block: @escaping @Sendable (isolated A, _Change) -> Void
-  ) async -> NotificationToken where _Looked: KeypathSortable {
-    let look = _Look(keyPaths)
-    return await Elsewhere(self).observe(on: actor, block) { $0._observe(look, $1) }
-  }
-
-  /// Calls `block` on a queue, as `observe(keyPaths:)` would there: first with `.initial` and then
-  /// with each difference. What it is given belongs to the queue.
+  /// Calls `block` on a queue, as `observe` would there: first with `.initial` and then with each
+  /// difference. What it is given belongs to the queue.
   ///
   /// It returns at once, and the observation begins in a later block of the queue. If the queue has
   /// no Realm of the file yet, the one that is opened for it begins at the version that the
@@ -55,21 +43,82 @@ extension _ObservableCollection {
   /// that shows a newer version, `.initial` shows that one. Either is worked out in that block.
   ///
   /// If the collection's owner is gone by then, or the token was invalidated, `block` is never
-  /// called. Traps as the other form does, on the queue for the key paths, and for a queue that is
-  /// not serial.
+  /// called. Traps as the other form does, and for a queue that is not serial.
   ///
   /// - Parameters:
-  ///   - keyPaths: what of the elements counts; see `observe(keyPaths:)`.
   ///   - queue: a serial queue or the main queue; nil to observe here.
   ///   - block: gets the change.
   /// - Returns: a token; keep it for as long as you want to observe. Any thread may invalidate it.
   public func observe(
-    keyPaths: [String]? = nil, on queue: DispatchQueue?,
-    _ block: @escaping @Sendable (_Change) -> Void
+    on queue: DispatchQueue?, _ block: @escaping @Sendable (_Change) -> Void
   ) -> NotificationToken {
-    let look = _Look(keyPaths: keyPaths, of: _Looked.self)
-    guard let queue else { return _observe(look, block) }
-    return Elsewhere(self).observe(on: queue, block) { $0._observe(look, $1) }
+    register(on: queue, block) { $0.observe($1) }
+  }
+}
+
+extension _DeltaCollection {
+  /// Calls `block` on an actor, as `observeChanges` would there; otherwise as `observe(on:)` does.
+  /// The deltas belong to the actor.
+  ///
+  /// - Returns: a token; keep it for as long as you want to observe. Any thread may invalidate it.
+  public func observeChanges<A: Actor>(
+    on actor: A, _isolation: isolated (any Actor)? = #isolation,
+    _ block: @escaping @Sendable (isolated A, ObservedChange<Self, _Delta>) -> Void
+  ) async -> NotificationToken {
+    await Elsewhere(self).observe(on: actor, block) { $0.observeChanges($1) }
+  }
+
+  /// Calls `block` on a queue, as `observeChanges` would there; otherwise as `observe(on:)` does.
+  /// The deltas belong to the queue.
+  ///
+  /// - Returns: a token; keep it for as long as you want to observe. Any thread may invalidate it.
+  public func observeChanges(
+    on queue: DispatchQueue?, _ block: @escaping @Sendable (ObservedChange<Self, _Delta>) -> Void
+  ) -> NotificationToken {
+    register(on: queue, block) { $0.observeChanges($1) }
+  }
+}
+
+// MARK: - As far as an observer looks
+
+extension _ScopedCollection {
+  /// Calls `block` on an actor, as `observe(keyPaths:)` would there; otherwise as `observe(on:)`
+  /// does. Traps on the actor for key paths of properties that a class does not have.
+  ///
+  /// - Returns: a token; keep it for as long as you want to observe. Any thread may invalidate it.
+  public func observe<A: Actor>(
+    keyPaths: [String]?, on actor: A, _isolation: isolated (any Actor)? = #isolation,
+    _ block: @escaping @Sendable (isolated A, _Change) -> Void
+  ) async -> NotificationToken {
+    await observe(_Look(keyPaths: keyPaths, of: _Looked.self), on: actor, block)
+  }
+
+  /// The same for key paths of the elements' class.
+  @_disfavoredOverload
+  public func observe<A: Actor>(
+    keyPaths: [PartialKeyPath<_Looked>], on actor: A,
+    _isolation: isolated (any Actor)? = #isolation,
+    _ block: @escaping @Sendable (isolated A, _Change) -> Void
+  ) async -> NotificationToken where _Looked: KeypathSortable {
+    await observe(_Look(keyPaths), on: actor, block)
+  }
+
+  /// The same for what `observe(depth:)` tells. Traps for a negative depth.
+  public func observe<A: Actor>(
+    depth: Int, on actor: A, _isolation: isolated (any Actor)? = #isolation,
+    _ block: @escaping @Sendable (isolated A, _Change) -> Void
+  ) async -> NotificationToken {
+    await observe(_Look(depth: depth), on: actor, block)
+  }
+
+  /// Calls `block` on a queue, as `observe(keyPaths:)` would there; otherwise as `observe(on:)`
+  /// does. Traps on the queue for key paths of properties that a class does not have.
+  ///
+  /// - Returns: a token; keep it for as long as you want to observe. Any thread may invalidate it.
+  public func observe(
+    keyPaths: [String]?, on queue: DispatchQueue?, _ block: @escaping @Sendable (_Change) -> Void
+  ) -> NotificationToken {
+    observe(_Look(keyPaths: keyPaths, of: _Looked.self), on: queue, block)
   }
 
   /// The same for key paths of the elements' class.
@@ -78,41 +127,14 @@ extension _ObservableCollection {
     keyPaths: [PartialKeyPath<_Looked>], on queue: DispatchQueue?,
     _ block: @escaping @Sendable (_Change) -> Void
   ) -> NotificationToken where _Looked: KeypathSortable {
-    let look = _Look(keyPaths)
-    guard let queue else { return _observe(look, block) }
-    return Elsewhere(self).observe(on: queue, block) { $0._observe(look, $1) }
-  }
-}
-
-extension _DeltaCollection {
-  /// Calls `block` on an actor, as `observe(depth:)` would there; see `observe(keyPaths:on:)`.
-  /// Traps for a negative depth, and where that does.
-  public func observe<A: Actor>(
-    depth: Int, on actor: A, _isolation: isolated (any Actor)? = #isolation,
-    _ block: @escaping @Sendable (isolated A, _Change) -> Void
-  ) async -> NotificationToken {
-    let look = _Look(depth: depth)
-    return await Elsewhere(self).observe(on: actor, block) { $0._observe(look, $1) }
+    observe(_Look(keyPaths), on: queue, block)
   }
 
-  /// Calls `block` on a queue, as `observe(depth:)` would there; see `observe(keyPaths:on:)`. Traps
-  /// for a negative depth, and where that does.
+  /// The same for what `observe(depth:)` tells. Traps for a negative depth.
   public func observe(
     depth: Int, on queue: DispatchQueue?, _ block: @escaping @Sendable (_Change) -> Void
   ) -> NotificationToken {
-    let look = _Look(depth: depth)
-    guard let queue else { return _observe(look, block) }
-    return Elsewhere(self).observe(on: queue, block) { $0._observe(look, $1) }
-  }
-}
-
-// MARK: - With all that is known of each change
-
-extension _DeltaCollection {
-  private func observeChanges(
-    _ look: _Look, _ block: @escaping (ObservedChange<Self, _Delta>) -> Void
-  ) -> NotificationToken {
-    _changeOrigin.looking(look).observe(block)
+    observe(_Look(depth: depth), on: queue, block)
   }
 
   /// Calls `block` on an actor, as `observeChanges(keyPaths:)` would there; otherwise as
@@ -120,11 +142,10 @@ extension _DeltaCollection {
   ///
   /// - Returns: a token; keep it for as long as you want to observe. Any thread may invalidate it.
   public func observeChanges<A: Actor>(
-    keyPaths: [String]? = nil, on actor: A, _isolation: isolated (any Actor)? = #isolation,
+    keyPaths: [String]?, on actor: A, _isolation: isolated (any Actor)? = #isolation,
     _ block: @escaping @Sendable (isolated A, ObservedChange<Self, _Delta>) -> Void
   ) async -> NotificationToken {
-    let look = _Look(keyPaths: keyPaths, of: _Looked.self)
-    return await Elsewhere(self).observe(on: actor, block) { $0.observeChanges(look, $1) }
+    await observeChanges(_Look(keyPaths: keyPaths, of: _Looked.self), on: actor, block)
   }
 
   /// The same for key paths of the elements' class.
@@ -134,17 +155,15 @@ extension _DeltaCollection {
     _isolation: isolated (any Actor)? = #isolation,
     _ block: @escaping @Sendable (isolated A, ObservedChange<Self, _Delta>) -> Void
   ) async -> NotificationToken where _Looked: KeypathSortable {
-    let look = _Look(keyPaths)
-    return await Elsewhere(self).observe(on: actor, block) { $0.observeChanges(look, $1) }
+    await observeChanges(_Look(keyPaths), on: actor, block)
   }
 
-  /// The same for what `observe(depth:)` tells.
+  /// The same for what `observe(depth:)` tells. Traps for a negative depth.
   public func observeChanges<A: Actor>(
     depth: Int, on actor: A, _isolation: isolated (any Actor)? = #isolation,
     _ block: @escaping @Sendable (isolated A, ObservedChange<Self, _Delta>) -> Void
   ) async -> NotificationToken {
-    let look = _Look(depth: depth)
-    return await Elsewhere(self).observe(on: actor, block) { $0.observeChanges(look, $1) }
+    await observeChanges(_Look(depth: depth), on: actor, block)
   }
 
   /// Calls `block` on a queue, as `observeChanges(keyPaths:)` would there; otherwise as
@@ -152,12 +171,10 @@ extension _DeltaCollection {
   ///
   /// - Returns: a token; keep it for as long as you want to observe. Any thread may invalidate it.
   public func observeChanges(
-    keyPaths: [String]? = nil, on queue: DispatchQueue?,
+    keyPaths: [String]?, on queue: DispatchQueue?,
     _ block: @escaping @Sendable (ObservedChange<Self, _Delta>) -> Void
   ) -> NotificationToken {
-    let look = _Look(keyPaths: keyPaths, of: _Looked.self)
-    guard let queue else { return observeChanges(look, block) }
-    return Elsewhere(self).observe(on: queue, block) { $0.observeChanges(look, $1) }
+    observeChanges(_Look(keyPaths: keyPaths, of: _Looked.self), on: queue, block)
   }
 
   /// The same for key paths of the elements' class.
@@ -166,104 +183,56 @@ extension _DeltaCollection {
     keyPaths: [PartialKeyPath<_Looked>], on queue: DispatchQueue?,
     _ block: @escaping @Sendable (ObservedChange<Self, _Delta>) -> Void
   ) -> NotificationToken where _Looked: KeypathSortable {
-    let look = _Look(keyPaths)
-    guard let queue else { return observeChanges(look, block) }
-    return Elsewhere(self).observe(on: queue, block) { $0.observeChanges(look, $1) }
+    observeChanges(_Look(keyPaths), on: queue, block)
   }
 
-  /// The same for what `observe(depth:)` tells.
+  /// The same for what `observe(depth:)` tells. Traps for a negative depth.
   public func observeChanges(
     depth: Int, on queue: DispatchQueue?,
     _ block: @escaping @Sendable (ObservedChange<Self, _Delta>) -> Void
   ) -> NotificationToken {
-    let look = _Look(depth: depth)
-    guard let queue else { return observeChanges(look, block) }
-    return Elsewhere(self).observe(on: queue, block) { $0.observeChanges(look, $1) }
+    observeChanges(_Look(depth: depth), on: queue, block)
   }
 }
 
-// MARK: - Maps along key paths of their objects' class
-
-extension Map {
-  /// The same as with texts, for key paths of the objects' class.
-  @_disfavoredOverload
-  public func observe<T: ObjectBase, A: Actor>(
-    keyPaths: [PartialKeyPath<T>], on actor: A, _isolation: isolated (any Actor)? = #isolation,
-    _ block: @escaping @Sendable (isolated A, RealmMapChange<Map>) -> Void
-  ) async -> NotificationToken where Value == T? {
-    await observe(keyPaths: _names(of: keyPaths), on: actor, _isolation: _isolation, block)
+extension _ScopedCollection {
+  private func observe<A: Actor>(
+    _ look: _Look, on actor: A, _isolation: isolated (any Actor)? = #isolation,
+    _ block: @escaping @Sendable (isolated A, _Change) -> Void
+  ) async -> NotificationToken {
+    await Elsewhere(self).observe(on: actor, block) { $0._plainOrigin.looking(look).observe($1) }
   }
 
-  /// The same as with texts, for key paths of the objects' class.
-  @_disfavoredOverload
-  public func observe<T: ObjectBase>(
-    keyPaths: [PartialKeyPath<T>], on queue: DispatchQueue?,
-    _ block: @escaping @Sendable (RealmMapChange<Map>) -> Void
-  ) -> NotificationToken where Value == T? {
-    observe(keyPaths: _names(of: keyPaths), on: queue, block)
+  private func observe(
+    _ look: _Look, on queue: DispatchQueue?, _ block: @escaping @Sendable (_Change) -> Void
+  ) -> NotificationToken {
+    register(on: queue, block) { $0._plainOrigin.looking(look).observe($1) }
   }
 
-  /// The same as with texts, for key paths of the objects' class.
-  @_disfavoredOverload
-  public func observeChanges<T: ObjectBase, A: Actor>(
-    keyPaths: [PartialKeyPath<T>], on actor: A, _isolation: isolated (any Actor)? = #isolation,
-    _ block: @escaping @Sendable (isolated A, ObservedChange<Map, MapDelta<Key, Value>>) -> Void
-  ) async -> NotificationToken where Value == T? {
-    await observeChanges(keyPaths: _names(of: keyPaths), on: actor, _isolation: _isolation, block)
+  private func observeChanges<A: Actor>(
+    _ look: _Look, on actor: A, _isolation: isolated (any Actor)? = #isolation,
+    _ block: @escaping @Sendable (isolated A, ObservedChange<Self, _Delta>) -> Void
+  ) async -> NotificationToken {
+    await Elsewhere(self).observe(on: actor, block) { $0._changeOrigin.looking(look).observe($1) }
   }
 
-  /// The same as with texts, for key paths of the objects' class.
-  @_disfavoredOverload
-  public func observeChanges<T: ObjectBase>(
-    keyPaths: [PartialKeyPath<T>], on queue: DispatchQueue?,
-    _ block: @escaping @Sendable (ObservedChange<Map, MapDelta<Key, Value>>) -> Void
-  ) -> NotificationToken where Value == T? {
-    observeChanges(keyPaths: _names(of: keyPaths), on: queue, block)
+  private func observeChanges(
+    _ look: _Look, on queue: DispatchQueue?,
+    _ block: @escaping @Sendable (ObservedChange<Self, _Delta>) -> Void
+  ) -> NotificationToken {
+    register(on: queue, block) { $0._changeOrigin.looking(look).observe($1) }
   }
 }
 
-// MARK: - One property of a collection's objects
-
-extension ProjectedCollection {
-  /// Calls `block` on an actor, as `observe` would there; see the same method of `RealmCollection`.
-  public func observe<A: Actor>(
-    on actor: A, _isolation: isolated (any Actor)? = #isolation,
-    _ block: @escaping @Sendable (isolated A, RealmCollectionChange<ProjectedCollection>) -> Void
-  ) async -> NotificationToken {
-    await Elsewhere(self).observe(on: actor, block) { $0.observe($1) }
-  }
-
-  /// Calls `block` on a queue, as `observe` would there; see the same method of `RealmCollection`.
-  public func observe(
-    on queue: DispatchQueue?,
-    _ block: @escaping @Sendable (RealmCollectionChange<ProjectedCollection>) -> Void
+extension ThreadConfined {
+  /// Observes on a queue, or here.
+  ///
+  /// - Parameter observe: observes this, or its counterpart there.
+  func register<Change: _FailingChange>(
+    on queue: DispatchQueue?, _ block: @escaping @Sendable (Change) -> Void,
+    _ observe: @escaping @Sendable (Self, @escaping (Change) -> Void) -> NotificationToken
   ) -> NotificationToken {
-    guard let queue else { return observe(block) }
-    return Elsewhere(self).observe(on: queue, block) { $0.observe($1) }
-  }
-
-  /// Calls `block` on an actor, as `observeChanges` would there; see the same method of
-  /// `RealmCollection`.
-  public func observeChanges<A: Actor>(
-    on actor: A, _isolation: isolated (any Actor)? = #isolation,
-    _ block:
-      @escaping @Sendable (
-        isolated A, ObservedChange<ProjectedCollection, CollectionDelta<Element>>
-      ) -> Void
-  ) async -> NotificationToken {
-    await Elsewhere(self).observe(on: actor, block) { $0.observeChanges($1) }
-  }
-
-  /// Calls `block` on a queue, as `observeChanges` would there; see the same method of
-  /// `RealmCollection`.
-  public func observeChanges(
-    on queue: DispatchQueue?,
-    _ block:
-      @escaping @Sendable (
-        ObservedChange<ProjectedCollection, CollectionDelta<Element>>
-      ) -> Void
-  ) -> NotificationToken {
-    guard let queue else { return observeChanges(block) }
-    return Elsewhere(self).observe(on: queue, block) { $0.observeChanges($1) }
+    guard let queue else { return observe(self, block) }
+    return Elsewhere(self).observe(on: queue, block, observe)
   }
 }

@@ -1,18 +1,31 @@
-extension RealmCollection {
+/// Collections of which an observer can say how far it looks: those of objects, or of what stands
+/// for objects. The library provides the conformances.
+///
+/// Groups, aggregates and projected properties are none: they show no objects behind which an
+/// observer could look.
+public protocol _ScopedCollection: _DeltaCollection {
+  /// Where key paths begin.
+  associatedtype _Looked
+}
+
+// The forms with texts and those with typed key paths are apart: `[\.name]` needs a type to begin
+// from, and `nil` and `[]` are to mean texts. So the typed ones are disfavored. `observe` and
+// `observeChanges` differ in what their closures get, of which alone no call could choose.
+extension _ScopedCollection {
   /// Calls `block` as without key paths, but an object counts as modified only if something on one
   /// of the key paths was set: in the object, as in `"name"`, or behind links, collections and
-  /// backlinks, as in `"owner.city.name"`. What comes, goes or moves is always told. See
-  /// <doc:Observing>.
+  /// backlinks, as in `"owner.city.name"`. What comes, goes, moves, changes its section, or is set
+  /// under the key of a map is always told. See <doc:Observing>.
   ///
   /// Nil and no key paths at all filter nothing. Each token has a filter of its own. Traps for a
-  /// property that a class does not have, for values that are no objects, and where the call
+  /// property that a class does not have, for values that are not objects, and where the call
   /// without key paths does.
   ///
   /// - Returns: a token; keep it for as long as you want to observe.
   public func observe(
-    keyPaths: [String]?, _ block: @escaping (RealmCollectionChange<Self>) -> Void
+    keyPaths: [String]?, _ block: @escaping (_Change) -> Void
   ) -> NotificationToken {
-    _observe(_Look(keyPaths: keyPaths, of: Element.self), block)
+    _plainOrigin.looking(_Look(keyPaths: keyPaths, of: _Looked.self)).observe(block)
   }
 
   /// The same for key paths of the elements' class, such as `\Dog.owner?.name`. One through a
@@ -20,10 +33,9 @@ extension RealmCollection {
   /// of all.
   @_disfavoredOverload
   public func observe(
-    keyPaths: [PartialKeyPath<Element>],
-    _ block: @escaping (RealmCollectionChange<Self>) -> Void
-  ) -> NotificationToken where Element: KeypathSortable {
-    _observe(_Look(keyPaths), block)
+    keyPaths: [PartialKeyPath<_Looked>], _ block: @escaping (_Change) -> Void
+  ) -> NotificationToken where _Looked: KeypathSortable {
+    _plainOrigin.looking(_Look(keyPaths)).observe(block)
   }
 
   /// Calls `block` as without a depth, which is three: an object counts as modified if a property
@@ -34,9 +46,9 @@ extension RealmCollection {
   ///
   /// - Returns: a token; keep it for as long as you want to observe.
   public func observe(
-    depth: Int, _ block: @escaping (RealmCollectionChange<Self>) -> Void
+    depth: Int, _ block: @escaping (_Change) -> Void
   ) -> NotificationToken {
-    _observe(_Look(depth: depth), block)
+    _plainOrigin.looking(_Look(depth: depth)).observe(block)
   }
 
   /// Calls `block` as `observeChanges` without key paths does, for what `observe(keyPaths:)` tells.
@@ -44,18 +56,16 @@ extension RealmCollection {
   ///
   /// - Returns: a token; keep it for as long as you want to observe.
   public func observeChanges(
-    keyPaths: [String]?,
-    _ block: @escaping (ObservedChange<Self, CollectionDelta<Element>>) -> Void
+    keyPaths: [String]?, _ block: @escaping (ObservedChange<Self, _Delta>) -> Void
   ) -> NotificationToken {
-    _changeOrigin.looking(_Look(keyPaths: keyPaths, of: Element.self)).observe(block)
+    _changeOrigin.looking(_Look(keyPaths: keyPaths, of: _Looked.self)).observe(block)
   }
 
   /// The same for key paths of the elements' class.
   @_disfavoredOverload
   public func observeChanges(
-    keyPaths: [PartialKeyPath<Element>],
-    _ block: @escaping (ObservedChange<Self, CollectionDelta<Element>>) -> Void
-  ) -> NotificationToken where Element: KeypathSortable {
+    keyPaths: [PartialKeyPath<_Looked>], _ block: @escaping (ObservedChange<Self, _Delta>) -> Void
+  ) -> NotificationToken where _Looked: KeypathSortable {
     _changeOrigin.looking(_Look(keyPaths)).observe(block)
   }
 
@@ -63,40 +73,36 @@ extension RealmCollection {
   ///
   /// - Returns: a token; keep it for as long as you want to observe.
   public func observeChanges(
-    depth: Int, _ block: @escaping (ObservedChange<Self, CollectionDelta<Element>>) -> Void
+    depth: Int, _ block: @escaping (ObservedChange<Self, _Delta>) -> Void
   ) -> NotificationToken {
     _changeOrigin.looking(_Look(depth: depth)).observe(block)
   }
 
   /// What `observeChanges(keyPaths:)` would tell, for `for await`. Traps at once where that does;
   /// see ``ChangeSequence`` for who may go over it.
-  public func changes(
-    keyPaths: [String]?
-  ) -> ChangeSequence<ObservedChange<Self, CollectionDelta<Element>>> {
-    _changeOrigin.looking(_Look(keyPaths: keyPaths, of: Element.self)).changes
+  public func changes(keyPaths: [String]?) -> ChangeSequence<ObservedChange<Self, _Delta>> {
+    _changeOrigin.looking(_Look(keyPaths: keyPaths, of: _Looked.self)).changes
   }
 
   /// The same for key paths of the elements' class.
   @_disfavoredOverload
   public func changes(
-    keyPaths: [PartialKeyPath<Element>]
-  ) -> ChangeSequence<ObservedChange<Self, CollectionDelta<Element>>>
-  where Element: KeypathSortable {
+    keyPaths: [PartialKeyPath<_Looked>]
+  ) -> ChangeSequence<ObservedChange<Self, _Delta>> where _Looked: KeypathSortable {
     _changeOrigin.looking(_Look(keyPaths)).changes
   }
 
   /// What `observeChanges(depth:)` would tell, for `for await`. Traps at once where that does; see
   /// ``ChangeSequence`` for who may go over it.
-  public func changes(
-    depth: Int
-  ) -> ChangeSequence<ObservedChange<Self, CollectionDelta<Element>>> {
+  public func changes(depth: Int) -> ChangeSequence<ObservedChange<Self, _Delta>> {
     _changeOrigin.looking(_Look(depth: depth)).changes
   }
 }
 
 extension _Look {
-  init<Element: RealmCollectionValue>(keyPaths: [String]?, of _: Element.Type) {
-    guard let type = Element.self as? any KeypathSortable.Type else {
+  /// - Parameter type: where the key paths begin.
+  init<Looked>(keyPaths: [String]?, of type: Looked.Type) {
+    guard let type = Looked.self as? any KeypathSortable.Type else {
       self.init(keyPaths: keyPaths)
       return
     }
