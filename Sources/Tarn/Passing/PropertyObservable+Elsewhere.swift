@@ -12,7 +12,7 @@ extension _PropertyObservable {
     keyPaths: [String]? = nil, on actor: A, _isolation: isolated (any Actor)? = #isolation,
     _ block: @escaping @Sendable (isolated A, ObjectChange<Self>) -> Void
   ) async -> NotificationToken {
-    await Elsewhere(self).observe(on: actor, block) { $0.observeAsSelf(keyPaths, $1) }
+    await observe(along: .texts(keyPaths), on: actor, block)
   }
 
   /// The same for key paths of the class.
@@ -22,7 +22,7 @@ extension _PropertyObservable {
     _isolation: isolated (any Actor)? = #isolation,
     _ block: @escaping @Sendable (isolated A, ObjectChange<Self>) -> Void
   ) async -> NotificationToken {
-    await observe(keyPaths: _names(of: keyPaths), on: actor, _isolation: _isolation, block)
+    await observe(along: .properties(_names(of: keyPaths)), on: actor, block)
   }
 
   /// Calls `block` on a queue, from a later block of it on; see the same method of
@@ -35,8 +35,7 @@ extension _PropertyObservable {
     keyPaths: [String]? = nil, on queue: DispatchQueue?,
     _ block: @escaping @Sendable (ObjectChange<Self>) -> Void
   ) -> NotificationToken {
-    guard let queue else { return observeAsSelf(keyPaths, block) }
-    return Elsewhere(self).observe(on: queue, block) { $0.observeAsSelf(keyPaths, $1) }
+    observe(along: .texts(keyPaths), on: queue, block)
   }
 
   /// The same for key paths of the class.
@@ -45,20 +44,22 @@ extension _PropertyObservable {
     keyPaths: [PartialKeyPath<Self>], on queue: DispatchQueue?,
     _ block: @escaping @Sendable (ObjectChange<Self>) -> Void
   ) -> NotificationToken {
-    observe(keyPaths: _names(of: keyPaths), on: queue, block)
+    observe(along: .properties(_names(of: keyPaths)), on: queue, block)
   }
 
-  private func observeAsSelf(
-    _ keyPaths: [String]?, _ block: @escaping (ObjectChange<Self>) -> Void
-  ) -> NotificationToken {
-    _observe(keyPaths: keyPaths) { change in
-      block(
-        change.map { observed in
-          guard let observed = observed as? Self else {
-            trap("the observed object is of another type: bug in this package")
-          }
-          return observed
-        })
+  private func observe<A: Actor>(
+    along keyPaths: _ObjectPaths, on actor: A, _isolation: isolated (any Actor)? = #isolation,
+    _ block: @escaping @Sendable (isolated A, ObjectChange<Self>) -> Void
+  ) async -> NotificationToken {
+    await Elsewhere(self).observe(on: actor, block) {
+      $0._objectOrigin(along: keyPaths).observe($1)
     }
+  }
+
+  private func observe(
+    along keyPaths: _ObjectPaths, on queue: DispatchQueue?,
+    _ block: @escaping @Sendable (ObjectChange<Self>) -> Void
+  ) -> NotificationToken {
+    register(on: queue, block) { $0._objectOrigin(along: keyPaths).observe($1) }
   }
 }
