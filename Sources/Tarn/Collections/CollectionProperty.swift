@@ -10,6 +10,8 @@ public protocol _CollectionProperty: AnyObject, _Persistable {
   var _handle: _SequenceHandle { get set }
   /// A collection with existing elements.
   init(_handle: _SequenceHandle)
+  /// The only property of it that can be observed. The path of a requirement would be another one.
+  static var _isInvalidatedPath: AnyKeyPath { get }
 }
 
 extension _CollectionProperty {

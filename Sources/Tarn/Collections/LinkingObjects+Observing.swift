@@ -1,7 +1,7 @@
 import TarnStore
 
-extension LinkingObjects: RealmCollection, DumpedCollection {
-  /// The Realm of the link target, nil while it is unmanaged.
+extension LinkingObjects: PositionedCollection, DumpedCollection {
+  /// The Realm of the object that is linked to, nil while it is unmanaged.
   public var realm: Realm? { target?.realm }
 
   /// True if the link target was deleted or its Realm invalidated.
@@ -23,60 +23,18 @@ extension LinkingObjects: RealmCollection, DumpedCollection {
 
   func append(to dump: inout TextDump) { append("LinkingObjects<\(Element.self)>", to: &dump) }
 
-  /// Calls `block` first with `.initial` and then with the exact changes whenever objects began or
-  /// ceased to link here, or a linking object has changed, itself or up to three links away. An
-  /// object that links here twice is in the collection twice. If the link target is deleted, all
-  /// objects are reported as deleted, and nothing follows.
-  ///
-  /// Traps on an unmanaged or invalidated object, on a thread that has no later turns, and in a
-  /// write that has changed something.
-  ///
-  /// - Returns: a token; retain it for as long as you want to observe.
-  public func observe(
-    _ block: @escaping (RealmCollectionChange<LinkingObjects<Element>>) -> Void
-  ) -> NotificationToken {
-    _observe(.standard, block)
-  }
-
-  public func _observe(
-    _ look: _Look, _ block: @escaping (RealmCollectionChange<LinkingObjects<Element>>) -> Void
-  ) -> NotificationToken {
-    let (core, source) = observed
-    return core.observe(source, look, isDynamic: false) { [self] news in
-      switch news {
-      case .initial: block(.initial(revived(core)))
-      case .update(.keys), .update(.derived): break
-      case .update(.indices(let changes)):
-        block(
-          .update(
-            revived(core), deletions: changes.deletions, insertions: changes.insertions,
-            modifications: changes.modifications))
-      case .error(let error): block(.error(Realm.Error(error)))
-      }
-    }
-  }
-
-  public var _changeOrigin: _ChangeOrigin<ObservedChange<LinkingObjects, CollectionDelta<Element>>>
-  {
-    let (core, source) = observed
-    return core.changeOrigin(of: source, isDynamic: false) {
+  var observed: ObservedPositions<LinkingObjects, Element> {
+    guard let target, let core = target._core else { trapUnobserved() }
+    let source = core.liveBacklinks(target, from: Element.self, property: originProperty)
+    return ObservedPositions(core: core, source: source, isDynamic: false) {
       revived(core)
-    } _: { value in
-      guard case .link(let key) = value else { trap("internal error: no object links here") }
+    } element: { value in
+      guard case .link(let key) = value else { trap("no object links here: bug in this package") }
       return Element._element(of: core.object(Element.self, key))
     }
   }
 
-  private var observed: (core: RealmCore, source: LiveSource<BacklinksModel>) {
-    guard let target, let core = target._core else {
-      trap(
-        "Only collections which are managed by a Realm support change notifications; add the "
-          + "object that owns this one first.")
-    }
-    return (core, core.liveBacklinks(target, from: Element.self, property: originProperty))
-  }
-
-  /// The same collection in the instance's present life.
+  /// The same in the instance's present life.
   private func revived(_ core: RealmCore) -> Self {
     guard let target, target._life != core.state.life else { return self }
     return Self(
@@ -86,6 +44,7 @@ extension LinkingObjects: RealmCollection, DumpedCollection {
 }
 
 extension RealmCore {
+  /// The source that all observers of these backlinks share.
   fileprivate func liveBacklinks(
     _ target: ObjectBase, from origin: ObjectBase.Type, property: String
   ) -> LiveSource<BacklinksModel> {
@@ -96,7 +55,11 @@ extension RealmCore {
       trap("internal error: no column for '\(property)'")
     }
     let owner = LinkTarget(classID: target._binding!.classID, key: ObjectKey(target._key))
+    let name = WeakTable.Name(BacklinksName(owner: owner, origin: binding.classID, column: column))
+    if let known = shared.backlinks.known(name) as? LiveSource<BacklinksModel>, !known.isGone {
+      return known
+    }
     let model = BacklinksModel(to: owner, from: binding.classID, column, shown().schema)
-    return LiveSource(model, on: self)
+    return shared.backlinks.share(LiveSource(model, on: self), as: name)
   }
 }

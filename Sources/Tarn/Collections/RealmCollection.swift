@@ -8,7 +8,7 @@ import TarnStore
 /// Lazy: `map`, `filter` and `compactMap` with a closure make no array, but a view that calls the
 /// closure whenever an element is read. Where an array is expected they make one.
 public protocol RealmCollection: RandomAccessCollection, LazyCollectionProtocol, Equatable,
-  _DeltaCollection, CustomStringConvertible
+  _ScopedCollection, CustomStringConvertible
 where
   Element: RealmCollectionValue, Index == Int, _Looked == Element,
   _Change == RealmCollectionChange<Self>, _Delta == CollectionDelta<Element>
@@ -36,10 +36,6 @@ where
   func sum<T: AddableType>(ofProperty name: String) -> T
   /// The average of the elements' property with that name, nil if there are no values.
   func average<T: AddableType>(ofProperty name: String) -> T?
-
-  /// Calls `block` with the collection and then with each change. Traps for an unmanaged
-  /// collection.
-  func observe(_ block: @escaping (RealmCollectionChange<Self>) -> Void) -> NotificationToken
 }
 
 extension RealmCollection {

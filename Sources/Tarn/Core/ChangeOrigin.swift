@@ -1,6 +1,6 @@
 import TarnStore
 
-/// Where the changes of a collection come from, for who is to be told and for who asks.
+/// Where the changes of a collection come from. Observers and `for await` loops both begin here.
 public struct _ChangeOrigin<Change> {
   let core: RealmCore
   let source: any ObservedSource
@@ -10,10 +10,10 @@ public struct _ChangeOrigin<Change> {
   private(set) var reach = Scope.standard
   /// False if nobody will ask what elements an update leads to.
   var readsTarget = true
-  /// Nil for news that are none to this observer.
-  let translate: (CollectionObservation.News, () -> PastElements) -> Change?
+  /// Nil for news of which this observer is not told.
+  let translate: (News<LiveDifference>, () -> PastElements) -> Change?
 
-  /// The same changes in other words.
+  /// The same changes in another form.
   func map<Other>(_ transform: @escaping (Change) -> Other) -> _ChangeOrigin<Other> {
     _ChangeOrigin<Other>(
       core: core, source: source, isDynamic: isDynamic, reach: reach, readsTarget: readsTarget
@@ -22,8 +22,8 @@ public struct _ChangeOrigin<Change> {
     }
   }
 
-  /// The changes as those see them who look that far. Traps for key paths of which the elements'
-  /// class knows nothing.
+  /// The same changes for an observer that looks that far. Traps for a key path that names a
+  /// property which the elements' class does not have.
   func looking(_ look: _Look) -> _ChangeOrigin {
     core.checkThread()
     var other = self
@@ -55,29 +55,5 @@ extension RealmCore {
       view, readsTarget: origin.readsTarget, signal: signal
     ) { inbox.change = translate($0, $1) ?? inbox.change }
     return (observation, add(observation))
-  }
-
-  /// The changes of what has positions.
-  ///
-  /// - Parameters:
-  ///   - isDynamic: the elements are objects whose classes the program does not have.
-  ///   - collection: what is observed, in the instance's present life.
-  ///   - make: an element as the program sees it.
-  func changeOrigin<Collection, Element>(
-    of source: any ObservedSource, isDynamic: Bool, _ collection: @escaping () -> Collection,
-    _ make: @escaping (Value) -> Element
-  ) -> _ChangeOrigin<ObservedChange<Collection, CollectionDelta<Element>>> {
-    _ChangeOrigin(core: self, source: source, isDynamic: isDynamic) {
-      [unowned self] news, elements in
-      switch news {
-      case .initial: .initial(collection())
-      case .update(.keys), .update(.derived): nil
-      case .update(.indices(let changes)):
-        .update(
-          collection(),
-          CollectionDelta(changes, elements(), on: self, isDynamic: isDynamic, make))
-      case .error(let error): .error(Realm.Error(error))
-      }
-    }
   }
 }

@@ -28,15 +28,6 @@ public struct _Look: Sendable {
 }
 
 extension RealmCore {
-  /// - Parameter isDynamic: the elements are objects whose classes the program does not have.
-  func observe(
-    _ source: any ObservedSource, _ look: _Look, isDynamic: Bool,
-    _ block: @escaping (CollectionObservation.News) -> Void
-  ) -> NotificationToken {
-    checkCanObserve()
-    return observe(source, seen: reach(of: look, in: source, isDynamic: isDynamic), block)
-  }
-
   /// Traps for key paths of which the elements' class knows nothing.
   func reach(of look: _Look, in source: any ObservedSource, isDynamic: Bool) -> Scope {
     switch look.part {

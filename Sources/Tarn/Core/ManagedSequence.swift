@@ -143,16 +143,7 @@ final class ManagedSequence: SequenceBacking, StoredElements {
     life == instance.state.life ? nil : ManagedSequence(reviving: self)
   }
 
-  /// Traps if the collection is invalidated.
-  func observe(
-    _ look: _Look, _ block: @escaping (CollectionObservation.News) -> Void
-  ) -> NotificationToken {
-    _ = view()
-    return instance.observe(
-      instance.liveSequence(at: place, kind), look, isDynamic: property.isDynamic, block)
-  }
-
-  /// A value to look for; nil if the collection cannot contain it.
+  /// A value to look for; nil if it cannot be in.
   func sought(_ boxed: _BoxedValue) -> Value? {
     guard let object = boxed.object else { return boxed.nested == nil ? boxed.value : nil }
     guard let core = object._core, core === instance || core === instance.oldSide else {

@@ -7,6 +7,8 @@ struct SharedSources {
   let groups: SharedTable<GroupsName>
   /// Lists, sets and maps that are observed.
   let sequences = SharedTable<SequencePlace>(isFrozen: false)
+  /// Backlinks that are observed.
+  let backlinks = SharedTable<BacklinksName>(isFrozen: false)
 
   init(isFrozen: Bool) {
     results = SharedTable(isFrozen: isFrozen)
@@ -15,7 +17,14 @@ struct SharedSources {
   }
 }
 
-/// Sources by their query. Any thread may use the table of a frozen instance.
+/// What backlinks are those of: an object that is linked to, and the property that links.
+struct BacklinksName: Hashable {
+  let owner: LinkTarget
+  let origin: ClassID
+  let column: ColumnID
+}
+
+/// Sources by the query that they show. Any thread may use the table of a frozen instance.
 final class SharedTable<Key: Hashable> {
   /// The table of a frozen instance.
   private struct OfAll: @unchecked Sendable {

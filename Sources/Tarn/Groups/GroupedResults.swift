@@ -69,7 +69,6 @@ extension GroupedResults: RandomAccessCollection, _DeltaCollection, Equatable, D
   CustomStringConvertible
 {
   public typealias Element = Group
-  public typealias _Looked = Int
 
   public var startIndex: Int { 0 }
   public var endIndex: Int { count }
@@ -128,61 +127,18 @@ extension GroupedResults: RandomAccessCollection, _DeltaCollection, Equatable, D
 
   // MARK: - Observing
 
-  /// Calls `block` first with `.initial`, once the groups can be read, and then with the exact
-  /// changes whenever they have changed. A group is modified if its count or one of its values
-  /// differs from before. Commits in quick succession are reported in one call.
-  ///
-  /// Traps on a thread that has no later turns and in a write that has changed something.
-  ///
-  /// - Returns: a token; retain it for as long as you want to observe.
-  public func observe(
-    _ block: @escaping (RealmCollectionChange<GroupedResults>) -> Void
-  ) -> NotificationToken {
-    _observe(.standard, block)
-  }
-
-  public func _observe(
-    _ look: _Look, _ block: @escaping (RealmCollectionChange<GroupedResults>) -> Void
-  ) -> NotificationToken {
+  public var _plainOrigin: _ChangeOrigin<RealmCollectionChange<GroupedResults>> {
     groups.changeOrigin { news in
-      switch news {
-      case .initial: .initial(revived())
-      case .update(let changes, _, _):
-        .update(
-          revived(), deletions: changes.deletions, insertions: changes.insertions,
-          modifications: changes.modifications)
-      case .error(let error): .error(Realm.Error(error))
-      }
-    }.looking(look).observe(block)
-  }
-
-  /// Makes the same calls as `observe`, with the groups after the change, so that `apply(to:)` can
-  /// update an array. Traps in the same cases as `observe`.
-  ///
-  /// - Returns: a token; retain it for as long as you want to observe.
-  public func observeChanges(
-    _ block: @escaping (ObservedChange<GroupedResults, CollectionDelta<Group>>) -> Void
-  ) -> NotificationToken {
-    _changeOrigin.observe(block)
-  }
-
-  /// The changes that `observeChanges` delivers, as an asynchronous sequence. Traps for groups of
-  /// an invalidated Realm; see ``ChangeSequence`` for where the loop may run.
-  public var changes: ChangeSequence<ObservedChange<GroupedResults, CollectionDelta<Group>>> {
-    _changeOrigin.changes
+      news.map { $0.changes }.map { RealmCollectionChange($0, revived()) }
+    }
   }
 
   public var _changeOrigin: _ChangeOrigin<ObservedChange<GroupedResults, CollectionDelta<Group>>> {
     groups.changeOrigin { news in
-      switch news {
-      case .initial: .initial(revived())
-      case .update(let changes, _, let table): .update(revived(), delta(changes, table))
-      case .error(let error): .error(Realm.Error(error))
-      }
+      news.map { delta($0.changes, $0.new) }.map { ObservedChange($0, revived()) }
     }
   }
-
-  /// The changes by positions among the new groups.
+  /// The groups are told by their positions in the new ones.
   private func delta(_ changes: IndexChanges, _ table: GroupTable) -> CollectionDelta<Group> {
     // Groups are not objects, whose state would be read.
     let positions = PastElements(of: [], in: FormerState(nil)) {

@@ -23,8 +23,6 @@ public enum AggregateChange<Values> {
 ///
 /// Belongs to its Realm's thread, queue or actor.
 public struct LiveAggregate<Values>: _ObservableCollection, Equatable, CustomStringConvertible {
-  public typealias _Looked = Int
-
   let groups: LiveGroups<Values>
 
   init(_ groups: LiveGroups<Values>) { self.groups = groups }
@@ -51,35 +49,16 @@ public struct LiveAggregate<Values>: _ObservableCollection, Equatable, CustomStr
   /// True if both are the same aggregates of the same results.
   public static func == (a: Self, b: Self) -> Bool { a.groups.isSame(as: b.groups) }
 
-  /// Calls `block` first with `.initial`, once the value is known, and then with the old and the
-  /// new one whenever it has changed. Commits in quick succession are reported in one call; a
-  /// change that leaves the value as it was is not reported.
-  ///
-  /// Traps on a thread that has no later turns and in a write that has changed something.
-  ///
-  /// - Returns: a token; retain it for as long as you want to observe.
-  public func observe(
-    _ block: @escaping (AggregateChange<Values>) -> Void
-  ) -> NotificationToken {
-    _observe(.standard, block)
-  }
+  /// What `observe` would tell, for `for await`. Traps for aggregates of an invalidated Realm; see
+  /// ``ChangeSequence`` for who may go over it.
+  public var changes: ChangeSequence<AggregateChange<Values>> { _plainOrigin.changes }
 
-  public func _observe(
-    _ look: _Look, _ block: @escaping (AggregateChange<Values>) -> Void
-  ) -> NotificationToken {
-    origin.looking(look).observe(block)
-  }
-
-  /// The changes that `observe` delivers, as an asynchronous sequence. Traps for aggregates of an
-  /// invalidated Realm; see ``ChangeSequence`` for where the loop may run.
-  public var changes: ChangeSequence<AggregateChange<Values>> { origin.changes }
-
-  private var origin: _ChangeOrigin<AggregateChange<Values>> {
+  public var _plainOrigin: _ChangeOrigin<AggregateChange<Values>> {
     groups.changeOrigin { news in
       switch news {
       case .initial: .initial(groups.values(groups.revived().table(), 0))
-      case .update(_, let old, let new):
-        .update(old: groups.values(old, 0), new: groups.values(new, 0))
+      case .update(let update):
+        .update(old: groups.values(update.old, 0), new: groups.values(update.new, 0))
       case .error(let error): .error(Realm.Error(error))
       }
     }

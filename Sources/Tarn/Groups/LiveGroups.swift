@@ -119,35 +119,31 @@ struct LiveGroups<Values> {
   /// True if both group equal results by the same key and compute the same aggregates.
   func isSame(as other: LiveGroups) -> Bool { source === other.source }
 
-  /// The source of the changes, in the observer's terms. Traps for invalidated results.
+  /// Where the changes come from. Traps for invalidated results.
+  ///
+  /// - Parameter translate: what an observer is called with; nil where it is told of nothing.
   func changeOrigin<Change>(
-    _ translate: @escaping (GroupsNews) -> Change?
+    _ translate: @escaping (News<GroupsUpdate>) -> Change?
   ) -> _ChangeOrigin<Change> {
     results.check()
     return _ChangeOrigin(core: core, source: source, isDynamic: false, readsTarget: false) {
-      news, _ in GroupsNews(news).flatMap(translate)
+      news, _ in news.map { GroupsUpdate($0) }.flatMap(translate)
     }
   }
 }
 
-/// The content of a notification for an observer of groups.
-enum GroupsNews {
-  case initial
-  case update(IndexChanges, from: GroupTable, to: GroupTable)
-  case error(StorageError)
+/// What became of groups since the observer was told last.
+struct GroupsUpdate {
+  let changes: IndexChanges
+  let old: GroupTable
+  let new: GroupTable
 
-  /// Nil for other notifications.
-  init?(_ news: CollectionObservation.News) {
-    switch news {
-    case .initial: self = .initial
-    case .error(let error): self = .error(error)
-    case .update(.indices), .update(.keys): return nil
-    case .update(.derived(let changes, _, let from, let to)):
-      guard let from = from as? GroupTable, let to = to as? GroupTable, !changes.isEmpty else {
-        return nil
-      }
-      self = .update(changes, from: from, to: to)
-    }
+  /// Nil for what is not of groups, and where nothing is shown that was not before.
+  init?(_ difference: LiveDifference) {
+    guard case .derived(let changes, _, let old as GroupTable, let new as GroupTable) = difference,
+      !changes.isEmpty
+    else { return nil }
+    (self.changes, self.old, self.new) = (changes, old, new)
   }
 }
 

@@ -2,13 +2,6 @@ import TarnStore
 
 /// Registering observers.
 extension Instance {
-  func observe(
-    _ source: any ObservedSource, seen reach: Scope = .standard,
-    _ block: @escaping (CollectionObservation.News) -> Void
-  ) -> NotificationToken {
-    observe(source, seen: reach, readsTarget: false) { news, _ in block(news) }
-  }
-
   /// - Parameter readsTarget: whether `block` asks for the elements that news lead to.
   func observe(
     _ source: any ObservedSource, seen reach: Scope, readsTarget: Bool,

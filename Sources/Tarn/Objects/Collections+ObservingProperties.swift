@@ -1,45 +1,33 @@
 import TarnStore
 
-extension List {
-  /// Calls `block` when the object that has the list is deleted, or its deletion is undone: see
-  /// <doc:Properties>. Observe the elements as the object's property: `person.observe(\.dogs)`.
+extension _CollectionProperty {
+  /// Calls `block` when the object that has the collection goes, or its deletion is taken back: see
+  /// <doc:Properties>. The elements are observed as the object's property:
+  /// `person.observe(\.dogs)`.
   ///
-  /// Traps for another key path than `\.isInvalidated`, and for a list that is frozen, invalidated,
-  /// or within a value.
+  /// `block` is called on the Realm's thread, queue or actor, at that moment. Traps for another key
+  /// path than `\.isInvalidated`, and for a collection that is frozen, invalidated, or within a
+  /// value.
+  ///
+  /// - Returns: a token; keep it for as long as you want to observe. It keeps the collection.
   public func observe(
-    _ keyPath: KeyPath<List, Bool>, options: PropertyObservingOptions = [],
-    _ block: @escaping (List, PropertyObservedChange<Bool>) -> Void
+    _ keyPath: KeyPath<Self, Bool>, options: PropertyObservingOptions = [],
+    _ block: @escaping (Self, PropertyObservedChange<Bool>) -> Void
   ) -> NotificationToken {
-    observeEnd(keyPath == \List.isInvalidated, options, block)
+    observeEnd(keyPath == Self._isInvalidatedPath, options, block)
   }
+}
+
+extension List {
+  public static var _isInvalidatedPath: AnyKeyPath { \List.isInvalidated }
 }
 
 extension MutableSet {
-  /// Calls `block` when the object that has the set is deleted, or its deletion is undone: see
-  /// <doc:Properties>. Observe the elements as the object's property.
-  ///
-  /// Traps for another key path than `\.isInvalidated`, and for a set that is frozen or
-  /// invalidated.
-  public func observe(
-    _ keyPath: KeyPath<MutableSet, Bool>, options: PropertyObservingOptions = [],
-    _ block: @escaping (MutableSet, PropertyObservedChange<Bool>) -> Void
-  ) -> NotificationToken {
-    observeEnd(keyPath == \MutableSet.isInvalidated, options, block)
-  }
+  public static var _isInvalidatedPath: AnyKeyPath { \MutableSet.isInvalidated }
 }
 
 extension Map {
-  /// Calls `block` when the object that has the map is deleted, or its deletion is undone: see
-  /// <doc:Properties>. Observe the elements as the object's property.
-  ///
-  /// Traps for another key path than `\.isInvalidated`, and for a map that is frozen, invalidated,
-  /// or within a value.
-  public func observe(
-    _ keyPath: KeyPath<Map, Bool>, options: PropertyObservingOptions = [],
-    _ block: @escaping (Map, PropertyObservedChange<Bool>) -> Void
-  ) -> NotificationToken {
-    observeEnd(keyPath == \Map.isInvalidated, options, block)
-  }
+  public static var _isInvalidatedPath: AnyKeyPath { \Map.isInvalidated }
 }
 
 extension _CollectionProperty {

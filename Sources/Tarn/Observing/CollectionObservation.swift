@@ -1,27 +1,9 @@
 import TarnStore
 
-/// What a collection observer is called with.
-public enum RealmCollectionChange<Collection> {
-  /// The first call: the collection is ready to be read.
-  case initial(Collection)
-  /// The collection changed since the last call. All indices ascend. `deletions` and
-  /// `modifications` are positions before, `insertions` positions after the change. Removing the
-  /// deletions and then inserting the insertions turns the old list into the new one.
-  case update(Collection, deletions: [Int], insertions: [Int], modifications: [Int])
-  /// The file can no longer be followed; nothing comes after this.
-  case error(any Error)
-}
-
 /// An observation of a collection.
 class CollectionObservation: Observation {
-  enum News {
-    case initial
-    case update(LiveDifference)
-    case error(StorageError)
-  }
-
   /// - Parameter elements: what the news lead to; an update's alone may be asked for.
-  typealias Block = (_ news: News, _ elements: () -> PastElements) -> Void
+  typealias Block = (_ news: News<LiveDifference>, _ elements: () -> PastElements) -> Void
 
   /// Observed strongly: a token keeps its source alive.
   let source: any ObservedSource
@@ -154,5 +136,3 @@ class CollectionObservation: Observation {
     if state.end() { block(.error(error), Self.trapNoElements) }
   }
 }
-
-extension RealmCollectionChange: Sendable where Collection: Sendable {}

@@ -1,11 +1,14 @@
 public import Dispatch
 
-// Observing on another actor or queue. The first function of each kind documents the rules.
+// Observing where another actor or queue is the observer. The rules are told at the first of each
+// kind. Only these blocks must be `@Sendable`, so they are no default of the forms that observe
+// here: a block that stays may capture what is confined. The form on an actor is `async`, and its
+// block gets the actor.
 
 extension _ObservableCollection {
-  /// Calls `block` on an actor, like `observe(keyPaths:)` there: first with `.initial` and then
-  /// with each change. Its arguments belong to the actor. Needed only if that is not the
-  /// collection's own.
+  /// Calls `block` on an actor, as `observe` would there: first with `.initial` and then with each
+  /// difference. What it is given belongs to the actor. Needed only where that is another one than
+  /// the collection's own.
   ///
   /// When this returns, the first call has been made, unless the actor has a write open, and the
   /// observation is active: every later commit is reported, also those of the collection's own
@@ -16,23 +19,80 @@ extension _ObservableCollection {
   /// The observation retains neither the actor nor the collection. If the collection's owner is
   /// gone, or the task is cancelled, the token is inactive, and `block` is never called.
   ///
-  /// Traps for a collection that cannot be observed where it is: an unmanaged, frozen or
-  /// invalidated one, and in a write that has changed something. Traps on the actor for key paths
-  /// of properties that a class does not have.
+  /// Traps for what cannot be observed where it is: an unmanaged, frozen or invalidated collection,
+  /// and in a write that has changed something.
   ///
   /// - Parameters:
-  ///   - keyPaths: the properties that count; see `observe(keyPaths:)`.
   ///   - actor: where to observe.
   ///   - _isolation: the calling code's actor; do not pass it.
   ///   - block: receives the actor, isolated to it, and the change.
   /// - Returns: a token; retain it for as long as you want to observe. Any thread may invalidate
   ///   it.
   public func observe<A: Actor>(
-    keyPaths: [String]? = nil, on actor: A, _isolation: isolated (any Actor)? = #isolation,
+    on actor: A, _isolation: isolated (any Actor)? = #isolation,
     _ block: @escaping @Sendable (isolated A, _Change) -> Void
   ) async -> NotificationToken {
-    let look = _Look(keyPaths: keyPaths, of: _Looked.self)
-    return await Elsewhere(self).observe(on: actor, block) { $0._observe(look, $1) }
+    await Elsewhere(self).observe(on: actor, block) { $0.observe($1) }
+  }
+
+  /// Calls `block` on a queue, as `observe` would there: first with `.initial` and then with each
+  /// difference. What it is given belongs to the queue.
+  ///
+  /// It returns at once, and the observation begins in a later block of the queue. If the queue has
+  /// no Realm of the file yet, one is opened at the version of the collection, so that `.initial`
+  /// has that version and no later change is missed. If it has one at a newer version, `.initial`
+  /// has that version. Either is computed in that block.
+  ///
+  /// If the collection's owner is gone by then, or the token was invalidated, `block` is never
+  /// called. Traps as the other form does, and for a queue that is not serial.
+  ///
+  /// - Parameters:
+  ///   - queue: a serial queue or the main queue; nil to observe here.
+  ///   - block: receives the change.
+  /// - Returns: a token; retain it for as long as you want to observe. Any thread may invalidate
+  ///   it.
+  public func observe(
+    on queue: DispatchQueue?, _ block: @escaping @Sendable (_Change) -> Void
+  ) -> NotificationToken {
+    register(on: queue, block) { $0.observe($1) }
+  }
+}
+
+extension _DeltaCollection {
+  /// Calls `block` on an actor, as `observeChanges` would there; otherwise as `observe(on:)` does.
+  /// The deltas belong to the actor.
+  ///
+  /// - Returns: a token; keep it for as long as you want to observe. Any thread may invalidate it.
+  public func observeChanges<A: Actor>(
+    on actor: A, _isolation: isolated (any Actor)? = #isolation,
+    _ block: @escaping @Sendable (isolated A, ObservedChange<Self, _Delta>) -> Void
+  ) async -> NotificationToken {
+    await Elsewhere(self).observe(on: actor, block) { $0.observeChanges($1) }
+  }
+
+  /// Calls `block` on a queue, as `observeChanges` would there; otherwise as `observe(on:)` does.
+  /// The deltas belong to the queue.
+  ///
+  /// - Returns: a token; keep it for as long as you want to observe. Any thread may invalidate it.
+  public func observeChanges(
+    on queue: DispatchQueue?, _ block: @escaping @Sendable (ObservedChange<Self, _Delta>) -> Void
+  ) -> NotificationToken {
+    register(on: queue, block) { $0.observeChanges($1) }
+  }
+}
+
+// MARK: - As far as an observer looks
+
+extension _ScopedCollection {
+  /// Calls `block` on an actor, as `observe(keyPaths:)` would there; otherwise as `observe(on:)`
+  /// does. Traps on the actor for key paths of properties that a class does not have.
+  ///
+  /// - Returns: a token; keep it for as long as you want to observe. Any thread may invalidate it.
+  public func observe<A: Actor>(
+    keyPaths: [String]?, on actor: A, _isolation: isolated (any Actor)? = #isolation,
+    _ block: @escaping @Sendable (isolated A, _Change) -> Void
+  ) async -> NotificationToken {
+    await observe(_Look(keyPaths: keyPaths, of: _Looked.self), on: actor, block)
   }
 
   /// The same for key paths of the elements' class.
@@ -42,35 +102,25 @@ extension _ObservableCollection {
     _isolation: isolated (any Actor)? = #isolation,
     _ block: @escaping @Sendable (isolated A, _Change) -> Void
   ) async -> NotificationToken where _Looked: KeypathSortable {
-    let look = _Look(keyPaths)
-    return await Elsewhere(self).observe(on: actor, block) { $0._observe(look, $1) }
+    await observe(_Look(keyPaths), on: actor, block)
   }
 
-  /// Calls `block` on a queue, like `observe(keyPaths:)` there: first with `.initial` and then with
-  /// each change. Its arguments belong to the queue.
+  /// The same for what `observe(depth:)` tells. Traps for a negative depth.
+  public func observe<A: Actor>(
+    depth: Int, on actor: A, _isolation: isolated (any Actor)? = #isolation,
+    _ block: @escaping @Sendable (isolated A, _Change) -> Void
+  ) async -> NotificationToken {
+    await observe(_Look(depth: depth), on: actor, block)
+  }
+
+  /// Calls `block` on a queue, as `observe(keyPaths:)` would there; otherwise as `observe(on:)`
+  /// does. Traps on the queue for key paths of properties that a class does not have.
   ///
-  /// It returns at once, and the observation begins in a later block of the queue. If the queue has
-  /// no Realm of the file yet, one is opened at the version of the collection, so that `.initial`
-  /// has that version and no later change is missed. If it has one at a newer version, `.initial`
-  /// has that version. Either is computed in that block.
-  ///
-  /// If the collection's owner is gone by then, or the token was invalidated, `block` is never
-  /// called. Traps in the same cases as the other form, on the queue for the key paths, and for a
-  /// queue that is not serial.
-  ///
-  /// - Parameters:
-  ///   - keyPaths: the properties that count; see `observe(keyPaths:)`.
-  ///   - queue: a serial queue or the main queue; nil to observe here.
-  ///   - block: receives the change.
-  /// - Returns: a token; retain it for as long as you want to observe. Any thread may invalidate
-  ///   it.
+  /// - Returns: a token; keep it for as long as you want to observe. Any thread may invalidate it.
   public func observe(
-    keyPaths: [String]? = nil, on queue: DispatchQueue?,
-    _ block: @escaping @Sendable (_Change) -> Void
+    keyPaths: [String]?, on queue: DispatchQueue?, _ block: @escaping @Sendable (_Change) -> Void
   ) -> NotificationToken {
-    let look = _Look(keyPaths: keyPaths, of: _Looked.self)
-    guard let queue else { return _observe(look, block) }
-    return Elsewhere(self).observe(on: queue, block) { $0._observe(look, $1) }
+    observe(_Look(keyPaths: keyPaths, of: _Looked.self), on: queue, block)
   }
 
   /// The same for key paths of the elements' class.
@@ -79,41 +129,14 @@ extension _ObservableCollection {
     keyPaths: [PartialKeyPath<_Looked>], on queue: DispatchQueue?,
     _ block: @escaping @Sendable (_Change) -> Void
   ) -> NotificationToken where _Looked: KeypathSortable {
-    let look = _Look(keyPaths)
-    guard let queue else { return _observe(look, block) }
-    return Elsewhere(self).observe(on: queue, block) { $0._observe(look, $1) }
-  }
-}
-
-extension _DeltaCollection {
-  /// Calls `block` on an actor, like `observe(depth:)` there; see `observe(keyPaths:on:)`. Traps
-  /// for a negative depth, and in the same cases.
-  public func observe<A: Actor>(
-    depth: Int, on actor: A, _isolation: isolated (any Actor)? = #isolation,
-    _ block: @escaping @Sendable (isolated A, _Change) -> Void
-  ) async -> NotificationToken {
-    let look = _Look(depth: depth)
-    return await Elsewhere(self).observe(on: actor, block) { $0._observe(look, $1) }
+    observe(_Look(keyPaths), on: queue, block)
   }
 
-  /// Calls `block` on a queue, like `observe(depth:)` there; see `observe(keyPaths:on:)`. Traps for
-  /// a negative depth, and in the same cases.
+  /// The same for what `observe(depth:)` tells. Traps for a negative depth.
   public func observe(
     depth: Int, on queue: DispatchQueue?, _ block: @escaping @Sendable (_Change) -> Void
   ) -> NotificationToken {
-    let look = _Look(depth: depth)
-    guard let queue else { return _observe(look, block) }
-    return Elsewhere(self).observe(on: queue, block) { $0._observe(look, $1) }
-  }
-}
-
-// MARK: - With full details of each change
-
-extension _DeltaCollection {
-  private func observeChanges(
-    _ look: _Look, _ block: @escaping (ObservedChange<Self, _Delta>) -> Void
-  ) -> NotificationToken {
-    _changeOrigin.looking(look).observe(block)
+    observe(_Look(depth: depth), on: queue, block)
   }
 
   /// Calls `block` on an actor, like `observeChanges(keyPaths:)` there; otherwise like
@@ -122,11 +145,10 @@ extension _DeltaCollection {
   /// - Returns: a token; retain it for as long as you want to observe. Any thread may invalidate
   ///   it.
   public func observeChanges<A: Actor>(
-    keyPaths: [String]? = nil, on actor: A, _isolation: isolated (any Actor)? = #isolation,
+    keyPaths: [String]?, on actor: A, _isolation: isolated (any Actor)? = #isolation,
     _ block: @escaping @Sendable (isolated A, ObservedChange<Self, _Delta>) -> Void
   ) async -> NotificationToken {
-    let look = _Look(keyPaths: keyPaths, of: _Looked.self)
-    return await Elsewhere(self).observe(on: actor, block) { $0.observeChanges(look, $1) }
+    await observeChanges(_Look(keyPaths: keyPaths, of: _Looked.self), on: actor, block)
   }
 
   /// The same for key paths of the elements' class.
@@ -136,17 +158,15 @@ extension _DeltaCollection {
     _isolation: isolated (any Actor)? = #isolation,
     _ block: @escaping @Sendable (isolated A, ObservedChange<Self, _Delta>) -> Void
   ) async -> NotificationToken where _Looked: KeypathSortable {
-    let look = _Look(keyPaths)
-    return await Elsewhere(self).observe(on: actor, block) { $0.observeChanges(look, $1) }
+    await observeChanges(_Look(keyPaths), on: actor, block)
   }
 
-  /// The same, with the changes that `observe(depth:)` reports.
+  /// The same for what `observe(depth:)` tells. Traps for a negative depth.
   public func observeChanges<A: Actor>(
     depth: Int, on actor: A, _isolation: isolated (any Actor)? = #isolation,
     _ block: @escaping @Sendable (isolated A, ObservedChange<Self, _Delta>) -> Void
   ) async -> NotificationToken {
-    let look = _Look(depth: depth)
-    return await Elsewhere(self).observe(on: actor, block) { $0.observeChanges(look, $1) }
+    await observeChanges(_Look(depth: depth), on: actor, block)
   }
 
   /// Calls `block` on a queue, like `observeChanges(keyPaths:)` there; otherwise like
@@ -155,12 +175,10 @@ extension _DeltaCollection {
   /// - Returns: a token; retain it for as long as you want to observe. Any thread may invalidate
   ///   it.
   public func observeChanges(
-    keyPaths: [String]? = nil, on queue: DispatchQueue?,
+    keyPaths: [String]?, on queue: DispatchQueue?,
     _ block: @escaping @Sendable (ObservedChange<Self, _Delta>) -> Void
   ) -> NotificationToken {
-    let look = _Look(keyPaths: keyPaths, of: _Looked.self)
-    guard let queue else { return observeChanges(look, block) }
-    return Elsewhere(self).observe(on: queue, block) { $0.observeChanges(look, $1) }
+    observeChanges(_Look(keyPaths: keyPaths, of: _Looked.self), on: queue, block)
   }
 
   /// The same for key paths of the elements' class.
@@ -169,104 +187,56 @@ extension _DeltaCollection {
     keyPaths: [PartialKeyPath<_Looked>], on queue: DispatchQueue?,
     _ block: @escaping @Sendable (ObservedChange<Self, _Delta>) -> Void
   ) -> NotificationToken where _Looked: KeypathSortable {
-    let look = _Look(keyPaths)
-    guard let queue else { return observeChanges(look, block) }
-    return Elsewhere(self).observe(on: queue, block) { $0.observeChanges(look, $1) }
+    observeChanges(_Look(keyPaths), on: queue, block)
   }
 
-  /// The same, with the changes that `observe(depth:)` reports.
+  /// The same for what `observe(depth:)` tells. Traps for a negative depth.
   public func observeChanges(
     depth: Int, on queue: DispatchQueue?,
     _ block: @escaping @Sendable (ObservedChange<Self, _Delta>) -> Void
   ) -> NotificationToken {
-    let look = _Look(depth: depth)
-    guard let queue else { return observeChanges(look, block) }
-    return Elsewhere(self).observe(on: queue, block) { $0.observeChanges(look, $1) }
+    observeChanges(_Look(depth: depth), on: queue, block)
   }
 }
 
-// MARK: - Maps along key paths of their objects' class
-
-extension Map {
-  /// The same as with strings, for key paths of the objects' class.
-  @_disfavoredOverload
-  public func observe<T: ObjectBase, A: Actor>(
-    keyPaths: [PartialKeyPath<T>], on actor: A, _isolation: isolated (any Actor)? = #isolation,
-    _ block: @escaping @Sendable (isolated A, RealmMapChange<Map>) -> Void
-  ) async -> NotificationToken where Value == T? {
-    await observe(keyPaths: _names(of: keyPaths), on: actor, _isolation: _isolation, block)
+extension _ScopedCollection {
+  private func observe<A: Actor>(
+    _ look: _Look, on actor: A, _isolation: isolated (any Actor)? = #isolation,
+    _ block: @escaping @Sendable (isolated A, _Change) -> Void
+  ) async -> NotificationToken {
+    await Elsewhere(self).observe(on: actor, block) { $0._plainOrigin.looking(look).observe($1) }
   }
 
-  /// The same as with strings, for key paths of the objects' class.
-  @_disfavoredOverload
-  public func observe<T: ObjectBase>(
-    keyPaths: [PartialKeyPath<T>], on queue: DispatchQueue?,
-    _ block: @escaping @Sendable (RealmMapChange<Map>) -> Void
-  ) -> NotificationToken where Value == T? {
-    observe(keyPaths: _names(of: keyPaths), on: queue, block)
+  private func observe(
+    _ look: _Look, on queue: DispatchQueue?, _ block: @escaping @Sendable (_Change) -> Void
+  ) -> NotificationToken {
+    register(on: queue, block) { $0._plainOrigin.looking(look).observe($1) }
   }
 
-  /// The same as with strings, for key paths of the objects' class.
-  @_disfavoredOverload
-  public func observeChanges<T: ObjectBase, A: Actor>(
-    keyPaths: [PartialKeyPath<T>], on actor: A, _isolation: isolated (any Actor)? = #isolation,
-    _ block: @escaping @Sendable (isolated A, ObservedChange<Map, MapDelta<Key, Value>>) -> Void
-  ) async -> NotificationToken where Value == T? {
-    await observeChanges(keyPaths: _names(of: keyPaths), on: actor, _isolation: _isolation, block)
+  private func observeChanges<A: Actor>(
+    _ look: _Look, on actor: A, _isolation: isolated (any Actor)? = #isolation,
+    _ block: @escaping @Sendable (isolated A, ObservedChange<Self, _Delta>) -> Void
+  ) async -> NotificationToken {
+    await Elsewhere(self).observe(on: actor, block) { $0._changeOrigin.looking(look).observe($1) }
   }
 
-  /// The same as with strings, for key paths of the objects' class.
-  @_disfavoredOverload
-  public func observeChanges<T: ObjectBase>(
-    keyPaths: [PartialKeyPath<T>], on queue: DispatchQueue?,
-    _ block: @escaping @Sendable (ObservedChange<Map, MapDelta<Key, Value>>) -> Void
-  ) -> NotificationToken where Value == T? {
-    observeChanges(keyPaths: _names(of: keyPaths), on: queue, block)
+  private func observeChanges(
+    _ look: _Look, on queue: DispatchQueue?,
+    _ block: @escaping @Sendable (ObservedChange<Self, _Delta>) -> Void
+  ) -> NotificationToken {
+    register(on: queue, block) { $0._changeOrigin.looking(look).observe($1) }
   }
 }
 
-// MARK: - One property of a collection's objects
-
-extension ProjectedCollection {
-  /// Calls `block` on an actor, as `observe` would there; see the same method of `RealmCollection`.
-  public func observe<A: Actor>(
-    on actor: A, _isolation: isolated (any Actor)? = #isolation,
-    _ block: @escaping @Sendable (isolated A, RealmCollectionChange<ProjectedCollection>) -> Void
-  ) async -> NotificationToken {
-    await Elsewhere(self).observe(on: actor, block) { $0.observe($1) }
-  }
-
-  /// Calls `block` on a queue, as `observe` would there; see the same method of `RealmCollection`.
-  public func observe(
-    on queue: DispatchQueue?,
-    _ block: @escaping @Sendable (RealmCollectionChange<ProjectedCollection>) -> Void
+extension ThreadConfined {
+  /// Observes on a queue, or here.
+  ///
+  /// - Parameter observe: observes this, or its counterpart there.
+  func register<Change: _FailingChange>(
+    on queue: DispatchQueue?, _ block: @escaping @Sendable (Change) -> Void,
+    _ observe: @escaping @Sendable (Self, @escaping (Change) -> Void) -> NotificationToken
   ) -> NotificationToken {
-    guard let queue else { return observe(block) }
-    return Elsewhere(self).observe(on: queue, block) { $0.observe($1) }
-  }
-
-  /// Calls `block` on an actor, as `observeChanges` would there; see the same method of
-  /// `RealmCollection`.
-  public func observeChanges<A: Actor>(
-    on actor: A, _isolation: isolated (any Actor)? = #isolation,
-    _ block:
-      @escaping @Sendable (
-        isolated A, ObservedChange<ProjectedCollection, CollectionDelta<Element>>
-      ) -> Void
-  ) async -> NotificationToken {
-    await Elsewhere(self).observe(on: actor, block) { $0.observeChanges($1) }
-  }
-
-  /// Calls `block` on a queue, as `observeChanges` would there; see the same method of
-  /// `RealmCollection`.
-  public func observeChanges(
-    on queue: DispatchQueue?,
-    _ block:
-      @escaping @Sendable (
-        ObservedChange<ProjectedCollection, CollectionDelta<Element>>
-      ) -> Void
-  ) -> NotificationToken {
-    guard let queue else { return observeChanges(block) }
-    return Elsewhere(self).observe(on: queue, block) { $0.observeChanges($1) }
+    guard let queue else { return observe(self, block) }
+    return Elsewhere(self).observe(on: queue, block, observe)
   }
 }

@@ -10,7 +10,7 @@ extension _PropertyObservable {
     keyPaths: [String]? = nil, on actor: A, _isolation: isolated (any Actor)? = #isolation,
     _ block: @escaping @Sendable (isolated A, ObjectChange<Self>) -> Void
   ) async -> NotificationToken {
-    await Elsewhere(self).observe(on: actor, block) { $0.observeAsSelf(keyPaths, $1) }
+    await observe(along: .texts(keyPaths), on: actor, block)
   }
 
   /// The same for key paths of the class.
@@ -20,7 +20,7 @@ extension _PropertyObservable {
     _isolation: isolated (any Actor)? = #isolation,
     _ block: @escaping @Sendable (isolated A, ObjectChange<Self>) -> Void
   ) async -> NotificationToken {
-    await observe(keyPaths: _names(of: keyPaths), on: actor, _isolation: _isolation, block)
+    await observe(along: .properties(_names(of: keyPaths)), on: actor, block)
   }
 
   /// Observes this object on a queue, beginning in a later block of it; see the same method of
@@ -32,8 +32,7 @@ extension _PropertyObservable {
     keyPaths: [String]? = nil, on queue: DispatchQueue?,
     _ block: @escaping @Sendable (ObjectChange<Self>) -> Void
   ) -> NotificationToken {
-    guard let queue else { return observeAsSelf(keyPaths, block) }
-    return Elsewhere(self).observe(on: queue, block) { $0.observeAsSelf(keyPaths, $1) }
+    observe(along: .texts(keyPaths), on: queue, block)
   }
 
   /// The same for key paths of the class.
@@ -42,20 +41,22 @@ extension _PropertyObservable {
     keyPaths: [PartialKeyPath<Self>], on queue: DispatchQueue?,
     _ block: @escaping @Sendable (ObjectChange<Self>) -> Void
   ) -> NotificationToken {
-    observe(keyPaths: _names(of: keyPaths), on: queue, block)
+    observe(along: .properties(_names(of: keyPaths)), on: queue, block)
   }
 
-  private func observeAsSelf(
-    _ keyPaths: [String]?, _ block: @escaping (ObjectChange<Self>) -> Void
-  ) -> NotificationToken {
-    _observe(keyPaths: keyPaths) { change in
-      block(
-        change.map { observed in
-          guard let observed = observed as? Self else {
-            trap("internal error: the observed object is of another type")
-          }
-          return observed
-        })
+  private func observe<A: Actor>(
+    along keyPaths: _ObjectPaths, on actor: A, _isolation: isolated (any Actor)? = #isolation,
+    _ block: @escaping @Sendable (isolated A, ObjectChange<Self>) -> Void
+  ) async -> NotificationToken {
+    await Elsewhere(self).observe(on: actor, block) {
+      $0._objectOrigin(along: keyPaths).observe($1)
     }
+  }
+
+  private func observe(
+    along keyPaths: _ObjectPaths, on queue: DispatchQueue?,
+    _ block: @escaping @Sendable (ObjectChange<Self>) -> Void
+  ) -> NotificationToken {
+    register(on: queue, block) { $0._objectOrigin(along: keyPaths).observe($1) }
   }
 }

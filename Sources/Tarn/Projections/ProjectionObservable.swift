@@ -1,100 +1,17 @@
 import TarnStore
 
 extension ProjectionObservable {
-  /// Calls `block` whenever one of the projected properties has changed: it was assigned, through
-  /// this projection, another one or the object, or a link on its path was; or the object was
-  /// deleted. Other properties of the object do not count. Commits in quick succession are reported
-  /// in one call.
-  ///
-  /// Each change has the label of a property of this class, with the values at the last call and
-  /// now; those of collections are nil. Labels of the same property are reported together.
-  ///
-  /// Traps in the same cases as observing the object: if it is unmanaged or invalidated, on a
-  /// thread that has no later turns, and in a write that has changed something.
-  ///
-  /// - Returns: a token; retain it for as long as you want to observe.
-  public func observe(_ block: @escaping (ObjectChange<Self>) -> Void) -> NotificationToken {
-    observe(along: [], block)
-  }
-
-  /// Like `observe(_:)`, but only for changes on one of the key paths. One begins with the label of
-  /// a projected property or with the projected path, and may continue: with
-  /// `@Projected(\Person.friends) var mates`, `"mates"`, `"friends"` and `"mates.firstName"`.
-  ///
-  /// Nil and an empty array filter nothing. Traps for a key path that begins with neither, for a
-  /// property that a class does not have, and in the same cases as `observe(_:)`.
-  ///
-  /// - Returns: a token; retain it for as long as you want to observe.
-  public func observe(
-    keyPaths: [String]?, _ block: @escaping (ObjectChange<Self>) -> Void
-  ) -> NotificationToken {
-    observe(along: underlyingPaths(keyPaths), block)
-  }
-
-  /// The same for key paths of the projection, such as `\PersonCard.name`. A key path through a
-  /// collection continues from an element at any index: `\PersonCard.mates[0].firstName` means all.
-  @_disfavoredOverload
-  public func observe(
-    keyPaths: [PartialKeyPath<Self>], _ block: @escaping (ObjectChange<Self>) -> Void
-  ) -> NotificationToken {
-    observe(along: _names(of: keyPaths), block)
-  }
-
-  public func _observe(
-    keyPaths: [String]?, _ block: @escaping (ObjectChange<any _PropertyObservable>) -> Void
-  ) -> NotificationToken {
-    observe(keyPaths: keyPaths) { change in block(change.map { $0 }) }
-  }
-
-  /// - Parameter keyPaths: in the object's class; an empty array for all properties.
-  private func observe(
-    along keyPaths: [String], _ block: @escaping (ObjectChange<Self>) -> Void
-  ) -> NotificationToken {
-    let core = coreToObserve
-    let look = ProjectionLayout.of(type(of: self)).look(keyPaths, self, core)
-    return core.observe(rootObject, look) { [self] in block(projected($0)) }
-  }
-
-  /// The changes that `observe` delivers, as an asynchronous sequence: commits since the loop last
-  /// asked are one change, and `.deleted` is the last. Traps for an unmanaged object; see
-  /// ``ChangeSequence`` for where the loop may run.
-  public var changes: ChangeSequence<ObjectChange<Self>> { changes(along: []) }
-
-  /// The same for the changes that `observe(keyPaths:)` delivers. Traps at once in the same cases.
-  public func changes(keyPaths: [String]?) -> ChangeSequence<ObjectChange<Self>> {
-    changes(along: underlyingPaths(keyPaths))
-  }
-
-  /// The same for key paths of the projection.
-  @_disfavoredOverload
-  public func changes(keyPaths: [PartialKeyPath<Self>]) -> ChangeSequence<ObjectChange<Self>> {
-    changes(along: _names(of: keyPaths))
-  }
-
-  private func changes(along keyPaths: [String]) -> ChangeSequence<ObjectChange<Self>> {
-    let core = coreToObserve
-    let look = ProjectionLayout.of(type(of: self)).look(keyPaths, self, core)
-    return ChangeSequence { [self] in
-      core.changes(of: rootObject, look).map { [self] in projected($0) }
-    }
-  }
-
-  /// The paths in the object's class that such strings mean. Traps for one that begins with a
-  /// property that is not projected.
-  private func underlyingPaths(_ keyPaths: [String]?) -> [String] {
+  public func _objectOrigin(along keyPaths: _ObjectPaths) -> _ObjectOrigin {
+    let core = rootObject.coreToObserve
     let layout = ProjectionLayout.of(type(of: self))
-    return (keyPaths ?? []).map { layout.underlyingPath($0, "\(Self.self)") }
-  }
-
-  private var coreToObserve: RealmCore {
-    guard let core = rootObject._core else {
-      trap("Only objects which are managed by a Realm support change notifications; add it first.")
+    let names =
+      switch keyPaths {
+      case .texts(let texts): (texts ?? []).map { layout.underlyingPath($0, "\(Self.self)") }
+      case .properties(let names): names
+      }
+    return _ObjectOrigin(core: core, object: rootObject, look: layout.look(names, self, core)) {
+      [self] in $0 === rootObject ? self : Self._element(of: $0)
     }
-    return core
-  }
-
-  private func projected(_ change: ObjectChange<ObjectBase>) -> ObjectChange<Self> {
-    change.map { $0 === rootObject ? self : Self._element(of: $0) }
   }
 }
 

@@ -5,6 +5,8 @@ import TarnStore
 /// they are, and optionals of scalar types. The library provides the conformances; enums conform
 /// through `PersistableEnum`.
 public protocol RealmCollectionValue: Hashable, SendableMetatype {
+  /// Where key paths of a map with such values begin: of an optional, the type in it.
+  associatedtype _KeyPathRoot = Self
   /// How elements of this type are stored.
   static var _elementDescription: _ColumnDescription { get }
   func _boxElement() -> _BoxedValue
@@ -62,7 +64,9 @@ extension Date: _SortableElement {}
 extension ObjectId: _SortableElement {}
 extension Decimal128: _SortableElement {}
 extension UUID: _SortableElement {}
-extension Optional: RealmCollectionValue where Wrapped: _OptionalPersistable & Hashable {}
+extension Optional: RealmCollectionValue where Wrapped: _OptionalPersistable & Hashable {
+  public typealias _KeyPathRoot = Wrapped
+}
 extension Optional: _SortableElement where Wrapped: _OptionalPersistable & _SortableElement {}
 
 extension ObjectBase: RealmCollectionValue {

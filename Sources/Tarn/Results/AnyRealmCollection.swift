@@ -40,20 +40,7 @@ public struct AnyRealmCollection<Element: RealmCollectionValue>: RealmCollection
   /// True if the bases are of one type and equal.
   public static func == (a: Self, b: Self) -> Bool { a.base.isEqual(to: b.base) }
 
-  /// Calls `block` first with `.initial` and then with the exact changes, like the base.
-  ///
-  /// - Returns: a token; retain it for as long as you want to observe.
-  public func observe(
-    _ block: @escaping (RealmCollectionChange<AnyRealmCollection<Element>>) -> Void
-  ) -> NotificationToken {
-    base.observe(.standard, block)
-  }
-
-  public func _observe(
-    _ look: _Look, _ block: @escaping (RealmCollectionChange<AnyRealmCollection<Element>>) -> Void
-  ) -> NotificationToken {
-    base.observe(look, block)
-  }
+  public var _plainOrigin: _ChangeOrigin<RealmCollectionChange<Self>> { base.plainOrigin }
 
   public var _changeOrigin: _ChangeOrigin<ObservedChange<Self, CollectionDelta<Element>>> {
     base.changeOrigin
@@ -76,12 +63,9 @@ private class AnyCollectionBase<Element: RealmCollectionValue> {
   func isEqual(to other: AnyCollectionBase) -> Bool { Self.unreachable() }
   func counterpart(in realm: Realm) -> AnyCollectionBase? { Self.unreachable() }
   func passage() -> _Passage { Self.unreachable() }
-  func observe(
-    _ look: _Look, _ block: @escaping (RealmCollectionChange<AnyRealmCollection<Element>>) -> Void
-  ) -> NotificationToken {
+  var plainOrigin: _ChangeOrigin<RealmCollectionChange<AnyRealmCollection<Element>>> {
     Self.unreachable()
   }
-
   var changeOrigin:
     _ChangeOrigin<ObservedChange<AnyRealmCollection<Element>, CollectionDelta<Element>>>
   {
@@ -114,27 +98,14 @@ private final class CollectionBase<Base: RealmCollection>: AnyCollectionBase<Bas
   }
   override func passage() -> _Passage { base._passage().map { ErasedPassage<Base>(base: $0) } }
 
+  override var plainOrigin: _ChangeOrigin<RealmCollectionChange<AnyRealmCollection<Base.Element>>> {
+    base._plainOrigin.map { $0.map { AnyRealmCollection($0) } }
+  }
+
   override var changeOrigin:
     _ChangeOrigin<ObservedChange<AnyRealmCollection<Base.Element>, CollectionDelta<Base.Element>>>
   {
     base._changeOrigin.map { $0.map({ AnyRealmCollection($0) }, { $0 }) }
-  }
-
-  override func observe(
-    _ look: _Look,
-    _ block: @escaping (RealmCollectionChange<AnyRealmCollection<Base.Element>>) -> Void
-  ) -> NotificationToken {
-    base._observe(look) { change in
-      switch change {
-      case .initial(let base): block(.initial(AnyRealmCollection(base)))
-      case .update(let base, let deletions, let insertions, let modifications):
-        block(
-          .update(
-            AnyRealmCollection(base), deletions: deletions, insertions: insertions,
-            modifications: modifications))
-      case .error(let error): block(.error(error))
-      }
-    }
   }
 }
 

@@ -28,51 +28,15 @@ public struct ProjectedCollection<Element: RealmCollectionValue> {
 
   /// The position of the first object with that value, or nil. A linear search.
   public func index(of value: Element) -> Int? { firstIndex(of: value) }
-
-  /// Calls `block` first with `.initial` and then with each change of the list or set: an element
-  /// is modified when its property was set, to any value. A computed property counts as modified
-  /// whenever its object is.
-  ///
-  /// Traps for an unmanaged or invalidated collection, on a thread that has no later turns, and in
-  /// a write that has changed something.
-  ///
-  /// - Returns: a token; retain it for as long as you want to observe.
-  public func observe(
-    _ block: @escaping (RealmCollectionChange<ProjectedCollection<Element>>) -> Void
-  ) -> NotificationToken {
-    source.observe { change in
-      switch change {
-      case .initial(let source): block(.initial(ProjectedCollection(source)))
-      case .update(let source, let deletions, let insertions, let modifications):
-        block(
-          .update(
-            ProjectedCollection(source), deletions: deletions, insertions: insertions,
-            modifications: modifications))
-      case .error(let error): block(.error(error))
-      }
-    }
-  }
 }
 
-extension ProjectedCollection {
-  /// Makes the same calls as `observe`, with the full details of each change, so that `apply(to:)`
-  /// can update an array of the values. The values are those of the version of the change, even
-  /// after later writes. Computed properties, and `AnyRealmValue` properties, are read from the
-  /// objects on demand, which traps for an object that was deleted since.
-  ///
-  /// Traps in the same cases as `observe`.
-  ///
-  /// - Returns: a token; retain it for as long as you want to observe.
-  public func observeChanges(
-    _ block: @escaping (ObservedChange<Self, CollectionDelta<Element>>) -> Void
-  ) -> NotificationToken {
-    source.changeOrigin.map { $0.map({ Self($0) }, { $0 }) }.observe(block)
+extension ProjectedCollection: _DeltaCollection {
+  public var _plainOrigin: _ChangeOrigin<RealmCollectionChange<Self>> {
+    source.plainOrigin.map { $0.map { Self($0) } }
   }
 
-  /// The changes that `observeChanges` delivers, as an asynchronous sequence. Traps for an
-  /// unmanaged or invalidated collection; see ``ChangeSequence`` for where the loop may run.
-  public var changes: ChangeSequence<ObservedChange<Self, CollectionDelta<Element>>> {
-    source.changeOrigin.map { $0.map({ Self($0) }, { $0 }) }.changes
+  public var _changeOrigin: _ChangeOrigin<ObservedChange<Self, CollectionDelta<Element>>> {
+    source.changeOrigin.map { $0.map({ Self($0) }, { $0 }) }
   }
 }
 
@@ -151,9 +115,7 @@ private protocol ProjectedSource<Value> {
   func isOf(_ collection: Any) -> Bool
   func counterpart(in realm: Realm) -> (any ProjectedSource<Value>)?
   func passage() -> _Passage
-  func observe(
-    _ block: @escaping (RealmCollectionChange<any ProjectedSource<Value>>) -> Void
-  ) -> NotificationToken
+  var plainOrigin: _ChangeOrigin<RealmCollectionChange<any ProjectedSource<Value>>> { get }
   var changeOrigin:
     _ChangeOrigin<ObservedChange<any ProjectedSource<Value>, CollectionDelta<Value>>>
   { get }
@@ -205,6 +167,12 @@ private struct PropertySource<Root: ObjectBase, Value: RealmCollectionValue>: Pr
     }
   }
 
+  var plainOrigin: _ChangeOrigin<RealmCollectionChange<any ProjectedSource<Value>>> {
+    collection._plainOrigin.looking(look).map { change in
+      change.map { PropertySource(collection: $0, keyPath: keyPath) }
+    }
+  }
+
   var changeOrigin:
     _ChangeOrigin<ObservedChange<any ProjectedSource<Value>, CollectionDelta<Value>>>
   {
@@ -226,23 +194,6 @@ private struct PropertySource<Root: ObjectBase, Value: RealmCollectionValue>: Pr
     _ delta: (CollectionDelta<Root>) -> CollectionDelta<Value>
   ) -> ObservedChange<any ProjectedSource<Value>, CollectionDelta<Value>> {
     change.map({ PropertySource(collection: $0, keyPath: keyPath) }, delta)
-  }
-
-  func observe(
-    _ block: @escaping (RealmCollectionChange<any ProjectedSource<Value>>) -> Void
-  ) -> NotificationToken {
-    collection._observe(look) { change in
-      switch change {
-      case .initial(let collection):
-        block(.initial(PropertySource(collection: collection, keyPath: keyPath)))
-      case .update(let collection, let deletions, let insertions, let modifications):
-        block(
-          .update(
-            PropertySource(collection: collection, keyPath: keyPath), deletions: deletions,
-            insertions: insertions, modifications: modifications))
-      case .error(let error): block(.error(error))
-      }
-    }
   }
 }
 

@@ -224,45 +224,14 @@ extension RealmCore {
   }
 }
 
-extension Results {
-  /// Calls `block` first with `.initial`, once the collection can be read without delay, and then
-  /// with the exact changes whenever it has changed. Commits in quick succession are reported in
-  /// one call.
-  ///
-  /// Traps on a thread that has no later turns and in a write that has changed something.
-  ///
-  /// - Returns: a token; retain it for as long as you want to observe.
-  public func observe(
-    _ block: @escaping (RealmCollectionChange<Results<Element>>) -> Void
-  ) -> NotificationToken {
-    _observe(.standard, block)
-  }
-
-  public func _observe(
-    _ look: _Look, _ block: @escaping (RealmCollectionChange<Results<Element>>) -> Void
-  ) -> NotificationToken {
+extension Results: PositionedCollection {
+  var observed: ObservedPositions<Results, Element> {
     check()
-    return core.observe(live, look, isDynamic: Element.self == DynamicObject.self) { news in
-      switch news {
-      case .initial: block(.initial(revived()))
-      case .update(.keys), .update(.derived): break
-      case .update(.indices(let changes)):
-        block(
-          .update(
-            revived(), deletions: changes.deletions, insertions: changes.insertions,
-            modifications: changes.modifications))
-      case .error(let error): block(.error(Realm.Error(error)))
-      }
-    }
-  }
-}
-
-extension Results {
-  public var _changeOrigin: _ChangeOrigin<ObservedChange<Results, CollectionDelta<Element>>> {
-    check()
-    return core.changeOrigin(of: live, isDynamic: Element.self == DynamicObject.self) {
+    return ObservedPositions(
+      core: core, source: live, isDynamic: Element.self == DynamicObject.self
+    ) {
       revived()
-    } _: {
+    } element: {
       element($0)
     }
   }

@@ -106,41 +106,21 @@ public struct ResultsSection<
     dump.append(elements: self, of: name)
   }
 
-  /// Calls `block` first with `.initial` and then with the changes of this section alone: inserted,
-  /// deleted and changed elements, its deletion, and its return, then with all its elements. Index
-  /// paths begin with the number of the section among all. Sections that are inserted or deleted
-  /// before it are not reported.
-  ///
-  /// Traps on a thread that has no later turns and in a write that has changed something.
-  ///
-  /// - Returns: a token; retain it for as long as you want to observe.
-  public func observe(
-    _ block: @escaping (SectionedResultsChange<Self>) -> Void
-  ) -> NotificationToken {
-    _observe(.standard, block)
-  }
-
-  public func _observe(
-    _ look: _Look, _ block: @escaping (SectionedResultsChange<Self>) -> Void
-  ) -> NotificationToken {
+  public var _plainOrigin: _ChangeOrigin<SectionedResultsChange<Self>> {
     parent.changeOrigin(readsTarget: false) { news, _ in
-      SectionedResultsChange(news, revived()) { $0.changes(of: key) }
-    }.looking(look).observe(block)
+      news.map { $0.changes(of: key).ifAny }.map { SectionedResultsChange($0, revived()) }
+    }
   }
 
   public var _changeOrigin: _ChangeOrigin<ObservedChange<Self, CollectionDelta<SectionElement>>> {
     parent.changeOrigin(readsTarget: true) { news, elements in
-      switch news {
-      case .initial: return .initial(revived())
-      case .error(let error): return .error(Realm.Error(error))
-      case .update(let step):
+      news.map { step in
         let changes = step.elementChanges(of: key)
         if changes.isEmpty { return nil }
-        let delta = CollectionDelta(
+        return CollectionDelta(
           changes, elements().part(of: key, in: step.new), on: parent.results.core,
           isDynamic: parent.isDynamic, parent.results.element)
-        return .update(revived(), delta)
-      }
+      }.map { ObservedChange($0, revived()) }
     }
   }
 

@@ -133,6 +133,9 @@ struct SectionChanges {
       && sectionsToDelete.isEmpty
   }
 
+  /// Nil if there are none, of which observers are not told.
+  var ifAny: SectionChanges? { isEmpty ? nil : self }
+
   /// The difference of two tables.
   ///
   /// - Parameters:

@@ -1,17 +1,10 @@
 public import Foundation
 import TarnStore
 
-/// The common interface of `SectionedResults` and `ResultsSection`.
-public protocol RealmSectionedResult: RandomAccessCollection, Equatable, _DeltaCollection,
+/// What `SectionedResults` and `ResultsSection` have in common.
+public protocol RealmSectionedResult: RandomAccessCollection, Equatable, _ScopedCollection,
   CustomStringConvertible
-where Index == Int, _Change == SectionedResultsChange<Self> {
-  /// Calls `block` first with `.initial` and then with each change.
-  func observe(_ block: @escaping (SectionedResultsChange<Self>) -> Void) -> NotificationToken
-  /// Like `observe(_:)`; elements count as modified only on one of the key paths.
-  func observe(
-    keyPaths: [String]?, _ block: @escaping (SectionedResultsChange<Self>) -> Void
-  ) -> NotificationToken
-}
+where Index == Int, _Change == SectionedResultsChange<Self> {}
 
 /// The argument of an observer of sections.
 public enum SectionedResultsChange<Collection> {
@@ -144,52 +137,36 @@ extension SectionedResults: RealmSectionedResult, DumpedCollection {
     dump.append(name, count: count, lazy.map { ("\($0.key)", $0 as Any) })
   }
 
-  /// Calls `block` first with `.initial`, once the sections can be read, and then with the exact
-  /// changes whenever they have changed. Commits in quick succession are reported in one call.
-  ///
-  /// Traps on a thread that has no later turns and in a write that has changed something.
-  ///
-  /// - Returns: a token; retain it for as long as you want to observe.
-  public func observe(
-    _ block: @escaping (SectionedResultsChange<Self>) -> Void
-  ) -> NotificationToken {
-    _observe(.standard, block)
-  }
-
-  public func _observe(
-    _ look: _Look, _ block: @escaping (SectionedResultsChange<Self>) -> Void
-  ) -> NotificationToken {
+  public var _plainOrigin: _ChangeOrigin<SectionedResultsChange<Self>> {
     changeOrigin(readsTarget: false) { news, _ in
-      SectionedResultsChange(news, revived(), \.changes)
-    }.looking(look).observe(block)
+      news.map { $0.changes.ifAny }.map { SectionedResultsChange($0, revived()) }
+    }
   }
 
   public var _changeOrigin: _ChangeOrigin<ObservedChange<Self, SectionsDelta<Key, SectionElement>>>
   {
     changeOrigin(readsTarget: true) { news, elements in
-      switch news {
-      case .initial: return .initial(revived())
-      case .error(let error): return .error(Realm.Error(error))
-      case .update(let step):
-        let changes = step.changes
-        if changes.isEmpty { return nil }
-        let delta = SectionsDelta(
-          changes, step.new, elements(), on: results.core, isDynamic: isDynamic, results.element)
-        return .update(revived(), delta)
-      }
+      news.map { step in
+        step.changes.ifAny.map {
+          SectionsDelta(
+            $0, step.new, elements(), on: results.core, isDynamic: isDynamic, results.element)
+        }
+      }.map { ObservedChange($0, revived()) }
     }
   }
 
-  /// The source of the changes, in the observer's terms. Traps for invalidated sections.
+  /// Where the changes come from. Traps for invalidated sections.
+  ///
+  /// - Parameter translate: what an observer is called with; nil where it is told of nothing.
   func changeOrigin<Change>(
     readsTarget: Bool,
-    _ translate: @escaping (SectionsNews<Key>, () -> PastElements) -> Change?
+    _ translate: @escaping (News<SectionsStep<Key>>, () -> PastElements) -> Change?
   ) -> _ChangeOrigin<Change> {
     results.check()
     return _ChangeOrigin(
       core: results.core, source: sections.source, isDynamic: isDynamic, readsTarget: readsTarget
     ) { news, elements in
-      SectionsNews(news).flatMap { translate($0, elements) }
+      news.map { SectionsStep($0) }.flatMap { translate($0, elements) }
     }
   }
 
@@ -198,16 +175,10 @@ extension SectionedResults: RealmSectionedResult, DumpedCollection {
 }
 
 extension SectionedResultsChange {
-  /// - Parameter changes: the content of an update; an update without changes is not reported.
-  init?<Key>(
-    _ news: SectionsNews<Key>, _ collection: @autoclosure () -> Collection,
-    _ changes: (SectionsStep<Key>) -> SectionChanges
-  ) {
+  init(_ news: News<SectionChanges>, _ collection: @autoclosure () -> Collection) {
     switch news {
     case .initial: self = .initial(collection())
-    case .update(let step):
-      let changes = changes(step)
-      if changes.isEmpty { return nil }
+    case .update(let changes):
       self = .update(
         collection(), deletions: changes.deletions.map(IndexPath.init),
         insertions: changes.insertions.map(IndexPath.init),

@@ -214,6 +214,30 @@ struct CompilerMessageTests {
     #expect(errors[1]?.joined().contains("'List<Calf>' has no member 'name'") == true)
   }
 
+  /// Behind groups and values there are no objects at which an observer could look.
+  @Test func howFarToLookIsSaidOfObjectsOnly() throws {
+    let wrong = [
+      "_ = groups.observe(depth: 1) { _ in }", "_ = groups.observe(depth: 1, on: nil) { _ in }",
+      "_ = groups.observe(keyPaths: [\"name\"], on: nil) { _ in }", "_ = groups.changes(depth: 1)",
+      "_ = groups.observeChanges(keyPaths: nil, on: nil) { _ in }",
+      "_ = total.observe(keyPaths: [\"age\"], on: nil) { _ in }",
+      "_ = names.observe(depth: 1, on: nil) { _ in }",
+    ]
+    let right = [
+      "_ = groups.observe(on: nil) { _ in }; _ = groups.observeChanges(on: nil) { _ in }",
+      "_ = total.observe(on: nil) { _ in }", "_ = names.observeChanges(on: nil) { _ in }",
+      "_ = calves.observe(keyPaths: [\\.name], on: nil) { _ in }; _ = calves.changes(depth: 1)",
+      "_ = calves.observe(keyPaths: [\\Calf.name]) { _ in }; _ = calves.observe(depth: 1) { _ in }",
+    ]
+    let subjects = """
+      _ groups: GroupedResults<String, Int>, _ total: LiveAggregate<Int>, \
+      _ names: ProjectedCollection<String>, _ calves: Map<String, Calf?>
+      """
+    let errors = try errors(
+      lines: (wrong + right).enumerated().map { "func f\($0)(\(subjects)) { \($1) }" })
+    #expect(errors.keys.sorted() == Array(wrong.indices), "\(errors)")
+  }
+
   @Test func collectionsBehindOptionalLinksAreNotProjected() throws {
     let wrong = [
       "@Projected(\\Calf.mother?.friends.projectTo.name) var names",

@@ -214,4 +214,18 @@ struct ObservedKindsTests {
     #expect(values.calls == ["initial 1", "-[] +[] ~[0]"])
     #expect(values.mirror == ["double(1.0)"])
   }
+
+  /// What changes in the file is worked out once for all of them.
+  @Test func observersOfTheSameBacklinksShareTheirSource() throws {
+    let a = try Pounds().a
+    let whelps = a.realm.objects(Whelp.self)
+    let tokens = [
+      whelps[0].kennels.observe { _ in }, whelps[0].kennels.observeChanges { _ in },
+      whelps[0].kennels.observe(depth: 0) { _ in },
+    ]
+    #expect(a.realm.core.delivery.observers.sources.all.count == 1)
+    let other = whelps[1].kennels.observe { _ in }
+    #expect(a.realm.core.delivery.observers.sources.all.count == 2)
+    (tokens + [other]).forEach { $0.invalidate() }
+  }
 }

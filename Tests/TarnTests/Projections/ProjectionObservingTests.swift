@@ -280,4 +280,20 @@ struct ProjectionObservingTests {
     #expect(
       recorder.take() == ["lastName: Berg > Fels, familyName: Berg > Fels, mobile: 0171 > 5"])
   }
+
+  /// A typed key path stands for a property of the object, whose name may be another one's label.
+  @Test func typedKeyPathsAreNotReadAsLabels() throws {
+    let twist = ClimberTwist(projecting: a.climber(1)!)
+    nonisolated(unsafe) var calls: [String] = []  // because: all is on this thread
+    let token = twist.observe(keyPaths: [\.lastName], on: nil) { change in
+      if case .change(_, let properties) = change { calls += properties.map(\.text) }
+    }
+    try a.write { a.climber(1)!.lastName = "Berg" }
+    a.pump()
+    #expect(calls == [])
+    try a.write { a.climber(1)!.firstName = "Iris" }
+    a.pump()
+    #expect(calls == ["lastName: Ida > Iris"])
+    token.invalidate()
+  }
 }

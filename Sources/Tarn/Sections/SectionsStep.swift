@@ -1,32 +1,20 @@
 import TarnStore
 
-/// The content of a notification for an observer of sections.
-enum SectionsNews<Key: Hashable> {
-  case initial
-  case update(SectionsStep<Key>)
-  case error(StorageError)
-
-  /// Nil for other notifications.
-  init?(_ news: CollectionObservation.News) {
-    switch news {
-    case .initial: self = .initial
-    case .error(let error): self = .error(error)
-    case .update(.indices), .update(.keys): return nil
-    case .update(.derived(let all, let seen, let from, let to)):
-      let old = (from as? KeyedRows<Key>)?.table ?? SectionTable()
-      let new = (to as? KeyedRows<Key>)?.table ?? SectionTable()
-      self = .update(SectionsStep(old: old, new: new, all: all, seen: seen))
-    }
-  }
-}
-
-/// The division of rows into sections before and after, and the changes of the rows in between.
+/// How rows fell into sections and how they do now, and what became of the rows meanwhile.
 struct SectionsStep<Key: Hashable> {
   let old: SectionTable<Key>
   let new: SectionTable<Key>
-  fileprivate let all: IndexChanges
-  /// The same in the observer's scope.
-  fileprivate let seen: IndexChanges
+  private let all: IndexChanges
+  /// The same as the observer sees it.
+  private let seen: IndexChanges
+
+  /// Nil for what is not of sections.
+  init?(_ difference: LiveDifference) {
+    guard case .derived(let all, let seen, let from, let to) = difference else { return nil }
+    old = (from as? KeyedRows<Key>)?.table ?? SectionTable()
+    new = (to as? KeyedRows<Key>)?.table ?? SectionTable()
+    (self.all, self.seen) = (all, seen)
+  }
 
   /// The resulting changes of the sections.
   var changes: SectionChanges { SectionChanges(from: old, to: new, all, seen: seen) }
