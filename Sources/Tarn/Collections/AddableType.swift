@@ -2,7 +2,7 @@ public import Foundation
 import TarnStore
 
 /// A type with a minimum and a maximum: numbers and dates.
-public protocol MinMaxType: _Persistable {}
+public protocol MinMaxType: _Persistable, _Aggregatable {}
 /// A type whose values can be added: numbers.
 public protocol AddableType: _Persistable {
   /// The nearest value; whole numbers are truncated.

@@ -100,22 +100,7 @@ extension Query {
   }
 }
 
-extension Query where T: RealmCollection, T.Element == AnyRealmValue {
-  /// Says what can be added up.
-  @available(*, unavailable, message: "Conditions neither rank nor add up values of any type.")
-  public var min: Query<AnyRealmValue> { Self.unavailable() }
-  /// Says what can be added up.
-  @available(*, unavailable, message: "Conditions neither rank nor add up values of any type.")
-  public var max: Query<AnyRealmValue> { Self.unavailable() }
-  /// Says what can be added up.
-  @available(*, unavailable, message: "Conditions neither rank nor add up values of any type.")
-  public var sum: Query<AnyRealmValue> { Self.unavailable() }
-  /// Says what can be added up.
-  @available(*, unavailable, message: "Conditions neither rank nor add up values of any type.")
-  public var avg: Query<AnyRealmValue> { Self.unavailable() }
-}
-
-extension Query where T: RealmKeyedCollection, T.Value == AnyRealmValue {
+extension Query where T: _AggregatedCollection, T._Aggregated == AnyRealmValue {
   /// Says what can be added up.
   @available(*, unavailable, message: "Conditions neither rank nor add up values of any type.")
   public var min: Query<AnyRealmValue> { Self.unavailable() }
