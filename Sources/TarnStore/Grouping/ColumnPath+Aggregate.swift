@@ -18,7 +18,7 @@ extension ColumnPath {
     }
   }
 
-  /// What is wrong with a path instead of a name.
+  /// The reason why a path cannot be aggregated; nil for a name.
   package static func problem(ofAggregated name: String) -> String? {
     guard PathText.names(in: name).count > 1 else { return nil }
     return "'\(name)' is not a property of the objects themselves, and only those can be "

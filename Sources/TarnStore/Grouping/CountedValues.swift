@@ -1,4 +1,4 @@
-/// How a value gets among the values of a group, or out of them.
+/// How a value joins the values of a group, or leaves them.
 enum CountStep {
   /// A scan finds it, before anything is added or removed.
   case found

@@ -101,7 +101,7 @@ package final class GroupQuery: Sendable {
     try table(keys, rows, isOnce: false)
   }
 
-  /// What was asked for of all rows together, read once.
+  /// The aggregates of all rows together, for a caller that asks once and does not follow them.
   ///
   /// - Parameter keys: the rows, each as often as it is there; nil for those that the query finds.
   package func values(

@@ -228,7 +228,7 @@ private struct WideSum: Sendable {
       rest = left
     }
     guard let top = digits.firstIndex(where: { $0 != 0 }) else { return 0 }
-    // The three highest limbs have more bits than a double. What is below them decides ties only.
+    // The three highest limbs have more bits than a double. The lower ones decide ties only.
     let last = min(top + 2, Self.count)
     let magnitude = digits[top...last].reduce(0 as UInt128) { $0 << 32 | UInt128($1) }
     let hasRest = rest != 0 || digits[(last + 1)...].contains { $0 != 0 }

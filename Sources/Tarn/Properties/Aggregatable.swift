@@ -17,19 +17,6 @@ public protocol _Aggregatable {
   static func _extreme(_ stored: _BoxedValue, _ name: String) -> _Extreme?
 }
 
-/// What has values that can be aggregated: the elements of a collection, the values of a map.
-public protocol _AggregatedCollection {
-  /// The type of the values.
-  associatedtype _Aggregated
-}
-
-extension MinMaxType {
-  public static func _sum(of stored: Self) -> Self { stored }
-  public static func _extreme(_ stored: _BoxedValue, _ name: String) -> Self? {
-    ValueFold.typed(stored.value, name)
-  }
-}
-
 extension PersistableEnum {
   public static func _sum(of stored: RawValue) -> RawValue { stored }
   public static func _extreme(_ stored: _BoxedValue, _ name: String) -> Self? {
@@ -68,12 +55,5 @@ extension _Persistable {
       trap("The result, stored as \(stored.value), is not a valid \(Self.self).")
     }
     return value
-  }
-}
-
-extension _Aggregatable where _Stored: AddableType {
-  /// Makes a sum of what the store says; null stands for no values.
-  static func sum(_ stored: Value, _ name: String) -> _Sum {
-    _sum(of: ValueFold.typed(stored, name) ?? _Stored(_nearest: 0))
   }
 }

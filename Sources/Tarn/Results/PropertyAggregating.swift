@@ -1,12 +1,6 @@
 import TarnStore
 
-/// What has objects whose properties can be aggregated: a collection, or a map of objects.
-public protocol _ObjectAggregating {
-  /// The type of the objects.
-  associatedtype _Member
-}
-
-/// What has a way of its own to an aggregate of a property of its objects.
+/// A collection that aggregates a property of its objects in a way of its own.
 protocol PropertyAggregating {
   func storedAggregate(_ kind: AggregateTerm.Kind, of property: String) -> Value
 }
