@@ -2,7 +2,7 @@ public import Foundation
 import TarnStore
 
 /// A type with a minimum and a maximum: numbers and dates.
-public protocol MinMaxType: _Persistable {}
+public protocol MinMaxType: _Persistable, _Aggregatable {}
 /// A type whose values can be added: numbers.
 public protocol AddableType: _Persistable {
   /// The nearest value; whole numbers are truncated.
@@ -35,4 +35,18 @@ extension AnyRealmValue: MinMaxType, AddableType {
 extension AddableType where Self: FixedWidthInteger {
   /// The nearest value; whole numbers are truncated.
   public init(_nearest value: Double) { self.init(value) }
+}
+
+extension MinMaxType {
+  public static func _sum(of stored: Self) -> Self { stored }
+  public static func _extreme(_ stored: _BoxedValue, _ name: String) -> Self? {
+    ValueFold.typed(stored.value, name)
+  }
+}
+
+extension _Aggregatable where _Stored: AddableType {
+  /// Makes a sum of the stored sum; null stands for no values.
+  static func sum(_ stored: Value, _ name: String) -> _Sum {
+    _sum(of: ValueFold.typed(stored, name) ?? _Stored(_nearest: 0))
+  }
 }

@@ -17,9 +17,9 @@ extension String: _MapKey {
 public typealias SingleMapEntry<Key, Value> = (key: Key, value: Value)
 
 /// The common interface of maps: values under keys, live if they are managed.
-public protocol RealmKeyedCollection: Sequence, Equatable, ThreadConfined,
+public protocol RealmKeyedCollection: Sequence, Equatable, ThreadConfined, _AggregatedCollection,
   CustomStringConvertible
-{
+where _Aggregated == Value {
   /// The type of the keys.
   associatedtype Key: _MapKey
   /// The type of the values.

@@ -8,9 +8,10 @@ import TarnStore
 /// Lazy: `map`, `filter` and `compactMap` with a closure make no array, but a view that calls the
 /// closure whenever an element is read. Where an array is expected they make one.
 public protocol RealmCollection: RandomAccessCollection, LazyCollectionProtocol, Equatable,
-  _ScopedCollection, CustomStringConvertible
+  _ScopedCollection, _AggregatedCollection, _ObjectAggregating, CustomStringConvertible
 where
-  Element: RealmCollectionValue, Index == Int, _Looked == Element,
+  Element: RealmCollectionValue, Index == Int, _Looked == Element, _Aggregated == Element,
+  _Member == Element,
   _Change == RealmCollectionChange<Self>, _Delta == CollectionDelta<Element>
 {
   /// The elements' type, under the name that older code uses.
@@ -28,14 +29,6 @@ where
   /// True for a set, of which `value(forKey:)` has no repeats.
   var _isSet: Bool { get }
 
-  /// The minimum of the elements' property with that name, nil if there are no values.
-  func min<T: MinMaxType>(ofProperty name: String) -> T?
-  /// The maximum of the elements' property with that name, nil if there are no values.
-  func max<T: MinMaxType>(ofProperty name: String) -> T?
-  /// The sum of the elements' property with that name, 0 if there are no values.
-  func sum<T: AddableType>(ofProperty name: String) -> T
-  /// The average of the elements' property with that name, nil if there are no values.
-  func average<T: AddableType>(ofProperty name: String) -> T?
 }
 
 extension RealmCollection {

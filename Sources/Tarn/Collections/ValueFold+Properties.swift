@@ -77,25 +77,25 @@ extension ValueFold {
   ///
   /// - Parameters:
   ///   - type: what the elements are. Traps for other types than classes, and for a class without
-  ///     such a property that is a number, a date or of any type.
-  ///   - total: what dates do not have, if that is wanted.
+  ///     such a property that is a number, a date or an `AnyRealmValue`.
+  ///   - kind: what is asked for. Traps for what dates do not have.
   init<S: Sequence>(
-    of elements: S, elements type: Any.Type, property name: String, total: String? = nil
+    of elements: S, elements type: Any.Type, property name: String, for kind: AggregateTerm.Kind
   ) {
     self.init()
     guard let type = (type as? any KeypathSortable.Type)?._objectType else {
       trap("Elements of type '\(type)' have no property '\(name)'.")
     }
-    if let problem = ScanAggregate.problem(of: name) { trap("\(problem).") }
+    if let problem = ColumnPath.problem(ofAggregated: name) { trap("\(problem).") }
     let name = PathText.name(name)
     if type == DynamicObject.self {
       for case let object as DynamicObject in elements {
-        let property = object._reflection.foldable(name, total)
+        let property = object._reflection.foldable(name, kind)
         add((property.readFlat(object) as? any _Persistable)?._box().value ?? .null)
       }
       return
     }
-    let property = ClassReflection.of(type).foldable(name, total)
+    let property = ClassReflection.of(type).foldable(name, kind)
     for element in elements {
       let object = (element as? any KeypathSortable)?._boxElement().object
       if let object { add(property.readBoxed(object).value) }
@@ -104,14 +104,38 @@ extension ValueFold {
 }
 
 extension ClassReflection {
-  /// The property of that name. Traps if it is none of which there are extremes, or totals.
-  fileprivate func foldable(_ property: String, _ total: String?) -> PropertyReflection {
+  /// The property of that name. Traps if it has no such aggregate.
+  fileprivate func foldable(
+    _ property: String, _ kind: AggregateTerm.Kind
+  ) -> PropertyReflection {
     guard let found = self.property(property), found.collection == .none,
       [.int, .float, .double, .decimal, .date, .any].contains(found.type)
     else {
       trap("Class '\(name)' has no number or date property '\(property)'.")
     }
-    if let total, found.type == .date { trap("Dates have no \(total): property '\(property)'.") }
+    found.requireAggregate(kind, property)
     return found
+  }
+}
+
+extension PropertyReflection {
+  /// Traps for the sum and the average of dates.
+  func requireAggregate(_ kind: AggregateTerm.Kind, _ name: String) {
+    let isTotal = kind == .sum || kind == .average
+    require(
+      type != .date || !isTotal, "Dates have no \(kind.rawValue): property '\(name)'.")
+  }
+}
+
+extension ValueFold {
+  /// What was asked for; of dates there are only the ends.
+  func value(_ kind: AggregateTerm.Kind) -> Value {
+    switch kind {
+    case .count: .int(Int64(totals.count))
+    case .sum: totals.sum
+    case .average: totals.average
+    case .min: ends.least
+    case .max: ends.greatest
+    }
   }
 }

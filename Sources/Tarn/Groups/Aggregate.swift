@@ -47,60 +47,49 @@ extension Aggregate where Result == Int {
 }
 
 extension Aggregate {
-  private static func sum(_ property: String) -> Self where Result: AddableType {
-    Self(.sum, property) {
-      ValueFold.typed($0, "property '\(property)'") ?? Result(_nearest: 0)
+  /// The sum of a property's values, 0 if there are no values; of enums and custom types the sum of
+  /// what is stored, which for a custom type is a value of it. Reading one that the type cannot
+  /// hold, or refuses, traps.
+  public static func sum<T: _Aggregatable>(of keyPath: KeyPath<Root, T>) -> Self
+  where Result == T._Sum, T._Stored: AddableType {
+    let name = _name(for: keyPath, .aggregate)
+    return Self(.sum, name) {
+      T.sum($0, "property '\(name)'")
+    } isReadable: {
+      ValueFold.isHeld($0, by: T._Stored.self)
+    }
+  }
+  /// The sum of the property with that name, in the type that is asked for. Grouping by it traps
+  /// if the class has no such property or it is not a number.
+  public static func sum(ofProperty name: String) -> Self where Result: AddableType {
+    Self(.sum, name) {
+      ValueFold.typed($0, "property '\(name)'") ?? Result(_nearest: 0)
     } isReadable: {
       ValueFold.isHeld($0, by: Result.self)
     }
   }
 
-  private static func optional<T: _Persistable>(
-    _ kind: AggregateTerm.Kind, _ property: String
-  ) -> Self where Result == T? {
-    Self(kind, property) { ValueFold.typed($0, "property '\(property)'") }
-  }
-
-  /// The sum of a property's values, 0 if there are no values. Reading one that the type cannot
-  /// hold traps.
-  public static func sum(of keyPath: KeyPath<Root, Result>) -> Self where Result: AddableType {
-    sum(_name(for: keyPath, .aggregate))
-  }
-  /// The same for an optional property.
-  public static func sum(of keyPath: KeyPath<Root, Result?>) -> Self where Result: AddableType {
-    sum(_name(for: keyPath, .aggregate))
-  }
-  /// The sum of the property with that name, in the type that is asked for. Grouping by it traps
-  /// if the class has no such property or it is not a number.
-  public static func sum(ofProperty name: String) -> Self where Result: AddableType { sum(name) }
-
-  /// The minimum of a property, nil if there are no values.
-  public static func min<T: MinMaxType>(of keyPath: KeyPath<Root, T>) -> Self
-  where Result == T? { optional(.min, _name(for: keyPath, .aggregate)) }
-  /// The same for an optional property.
-  public static func min<T: MinMaxType>(of keyPath: KeyPath<Root, T?>) -> Self
-  where Result == T? { optional(.min, _name(for: keyPath, .aggregate)) }
+  /// The minimum of a property, nil if there are no values. Enums and custom types compare as they
+  /// are stored.
+  public static func min<T: _Aggregatable>(of keyPath: KeyPath<Root, T>) -> Self
+  where Result == T._Extreme?, T._Stored: MinMaxType { extreme(.min, keyPath) }
   /// The minimum of the property with that name, in the type that is asked for. Grouping by it
   /// traps if the class has no such property or it is neither a number nor a date.
   public static func min<T: MinMaxType>(ofProperty name: String) -> Self
   where Result == T? { optional(.min, name) }
 
-  /// The maximum of a property, nil if there are no values.
-  public static func max<T: MinMaxType>(of keyPath: KeyPath<Root, T>) -> Self
-  where Result == T? { optional(.max, _name(for: keyPath, .aggregate)) }
-  /// The same for an optional property.
-  public static func max<T: MinMaxType>(of keyPath: KeyPath<Root, T?>) -> Self
-  where Result == T? { optional(.max, _name(for: keyPath, .aggregate)) }
+  /// The maximum of a property, as `min` has it.
+  public static func max<T: _Aggregatable>(of keyPath: KeyPath<Root, T>) -> Self
+  where Result == T._Extreme?, T._Stored: MinMaxType { extreme(.max, keyPath) }
   /// The maximum of the property with that name, as `min` has it.
   public static func max<T: MinMaxType>(ofProperty name: String) -> Self
   where Result == T? { optional(.max, name) }
 
-  /// The average of a property's values, nil if there are no values.
-  public static func average<T: AddableType>(of keyPath: KeyPath<Root, T>) -> Self
-  where Result == Double? { optional(.average, _name(for: keyPath, .aggregate)) }
-  /// The same for an optional property.
-  public static func average<T: AddableType>(of keyPath: KeyPath<Root, T?>) -> Self
-  where Result == Double? { optional(.average, _name(for: keyPath, .aggregate)) }
+  /// The average of a property's values as they are stored, nil if there are no values.
+  public static func average<T: _Aggregatable>(of keyPath: KeyPath<Root, T>) -> Self
+  where Result == Double?, T._Stored: AddableType {
+    optional(.average, _name(for: keyPath, .aggregate))
+  }
   /// The average of a property's values as a decimal, nil if there are no values.
   public static func average(of keyPath: KeyPath<Root, Decimal128>) -> Self
   where Result == Decimal128? { optional(.average, _name(for: keyPath, .aggregate)) }
@@ -110,4 +99,17 @@ extension Aggregate {
   /// The average of the property with that name, as `sum` has it; nil if there are no values.
   public static func average<T: AddableType>(ofProperty name: String) -> Self
   where Result == T? { optional(.average, name) }
+
+  private static func optional<T: _Persistable>(
+    _ kind: AggregateTerm.Kind, _ name: String
+  ) -> Self where Result == T? {
+    Self(kind, name) { ValueFold.typed($0, "property '\(name)'") }
+  }
+
+  private static func extreme<T: _Aggregatable>(
+    _ kind: AggregateTerm.Kind, _ keyPath: KeyPath<Root, T>
+  ) -> Self where Result == T._Extreme? {
+    let name = _name(for: keyPath, .aggregate)
+    return Self(kind, name) { T._extreme(_BoxedValue($0), "property '\(name)'") }
+  }
 }

@@ -196,10 +196,10 @@ private enum ElementKeys {
       if let value { fold.add(number(value, path)) }
     }
     switch name {
-    case "@min": return fold.min.plain
-    case "@max": return fold.max.plain
-    case "@sum": return fold.sum.plain
-    case "@avg": return fold.average.plain
+    case "@min": return fold.ends.least.plain
+    case "@max": return fold.ends.greatest.plain
+    case "@sum": return fold.totals.sum.plain
+    case "@avg": return fold.totals.average.plain
     default: trapOperator(path)
     }
   }

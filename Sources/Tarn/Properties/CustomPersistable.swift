@@ -18,7 +18,7 @@ internal import TarnStore
 /// Both members run at every read and write of the property, on the Realm's thread. They must not
 /// use the Realm.
 public protocol FailableCustomPersistable: _Persistable, _OptionalPersistable,
-  _SortableElement, _StoredAs, _QueryComparable, _QueryStored
+  _SortableElement, _Aggregatable, _QueryComparable, _QueryStored
 where _StoredType == PersistedType {
   /// The type that is stored.
   associatedtype PersistedType: _OptionalPersistable

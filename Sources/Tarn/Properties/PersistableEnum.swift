@@ -9,7 +9,7 @@ import TarnStore
 /// If no case has the stored value, reading gives nil for an optional property and traps for
 /// others. So never remove a case that files may contain.
 public protocol PersistableEnum: RawRepresentable, CaseIterable, Comparable, _Persistable,
-  _OptionalPersistable, _Indexable, _SortableElement, _StoredAs, _QueryComparable, _QueryStored
+  _OptionalPersistable, _Indexable, _SortableElement, _Aggregatable, _QueryComparable, _QueryStored
 where RawValue: _PersistableScalar & Comparable, _StoredType == RawValue {}
 
 extension PersistableEnum {

@@ -2,41 +2,21 @@ import TarnStore
 
 /// Conditions on what the values of a collection come to: `$0.scores.max > 90`. Nil and NaN do not
 /// take part. Without any values the sum is 0, and the others are nil.
-extension Query where T: RealmCollection, T.Element: _QueryMinMax {
+extension Query where T: _AggregatedCollection, T._Aggregated: _QueryMinMax {
   /// The least of the values.
-  public var min: Query<T.Element> { aggregate(.minimum) }
+  public var min: Query<T._Aggregated> { aggregate(.minimum) }
   /// The greatest of the values.
-  public var max: Query<T.Element> { aggregate(.maximum) }
+  public var max: Query<T._Aggregated> { aggregate(.maximum) }
 }
 
-extension Query where T: RealmCollection, T.Element: _QueryNumber {
+extension Query where T: _AggregatedCollection, T._Aggregated: _QueryNumber {
   /// The sum of the values.
-  public var sum: Query<T.Element> { aggregate(.sum) }
+  public var sum: Query<T._Aggregated> { aggregate(.sum) }
   /// The average of the values.
   public var avg: Query<Double> { aggregate(.average) }
 }
 
-extension Query where T: RealmCollection, T.Element: _QueryDecimal {
-  /// The same, to compare with a decimal.
-  @_disfavoredOverload
-  public var avg: Query<Decimal128> { aggregate(.average) }
-}
-
-extension Query where T: RealmKeyedCollection, T.Value: _QueryMinMax {
-  /// The least of the map's values.
-  public var min: Query<T.Value> { aggregate(.minimum) }
-  /// The greatest of the map's values.
-  public var max: Query<T.Value> { aggregate(.maximum) }
-}
-
-extension Query where T: RealmKeyedCollection, T.Value: _QueryNumber {
-  /// The sum of the map's values.
-  public var sum: Query<T.Value> { aggregate(.sum) }
-  /// The average of the map's values.
-  public var avg: Query<Double> { aggregate(.average) }
-}
-
-extension Query where T: RealmKeyedCollection, T.Value: _QueryDecimal {
+extension Query where T: _AggregatedCollection, T._Aggregated: _QueryDecimal {
   /// The same, to compare with a decimal.
   @_disfavoredOverload
   public var avg: Query<Decimal128> { aggregate(.average) }

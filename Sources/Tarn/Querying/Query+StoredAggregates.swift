@@ -3,34 +3,20 @@ import TarnStore
 /// The same of enums and custom types that are stored as numbers or dates:
 /// `$0.levels.max == .high`.
 extension Query
-where T: RealmCollection, T.Element: _QueryStored, T.Element._StoredType: _QueryMinMax {
+where T: _AggregatedCollection, T._Aggregated: _QueryStored, T._Aggregated._StoredType: _QueryMinMax
+{
   /// The least of the values, by what is stored.
-  public var min: Query<T.Element> { aggregate(.minimum) }
+  public var min: Query<T._Aggregated> { aggregate(.minimum) }
   /// The greatest of the values, by what is stored.
-  public var max: Query<T.Element> { aggregate(.maximum) }
+  public var max: Query<T._Aggregated> { aggregate(.maximum) }
 }
 
 extension Query
-where T: RealmCollection, T.Element: _QueryStored, T.Element._StoredType: _QueryNumber {
+where T: _AggregatedCollection, T._Aggregated: _QueryStored, T._Aggregated._StoredType: _QueryNumber
+{
   /// The sum of the values as they are stored.
-  public var sum: Query<T.Element._StoredType> { aggregate(.sum) }
+  public var sum: Query<T._Aggregated._StoredType> { aggregate(.sum) }
   /// The average of the values as they are stored.
-  public var avg: Query<Double> { aggregate(.average) }
-}
-
-extension Query
-where T: RealmKeyedCollection, T.Value: _QueryStored, T.Value._StoredType: _QueryMinMax {
-  /// The least of the map's values, by what is stored.
-  public var min: Query<T.Value> { aggregate(.minimum) }
-  /// The greatest of the map's values, by what is stored.
-  public var max: Query<T.Value> { aggregate(.maximum) }
-}
-
-extension Query
-where T: RealmKeyedCollection, T.Value: _QueryStored, T.Value._StoredType: _QueryNumber {
-  /// The sum of the map's values as they are stored.
-  public var sum: Query<T.Value._StoredType> { aggregate(.sum) }
-  /// The average of the map's values as they are stored.
   public var avg: Query<Double> { aggregate(.average) }
 }
 

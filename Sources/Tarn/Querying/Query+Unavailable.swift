@@ -100,22 +100,7 @@ extension Query {
   }
 }
 
-extension Query where T: RealmCollection, T.Element == AnyRealmValue {
-  /// Unavailable: an `AnyRealmValue` has no aggregates in a query.
-  @available(*, unavailable, message: "A query cannot aggregate AnyRealmValue properties.")
-  public var min: Query<AnyRealmValue> { Self.unavailable() }
-  /// Unavailable: an `AnyRealmValue` has no aggregates in a query.
-  @available(*, unavailable, message: "A query cannot aggregate AnyRealmValue properties.")
-  public var max: Query<AnyRealmValue> { Self.unavailable() }
-  /// Unavailable: an `AnyRealmValue` has no aggregates in a query.
-  @available(*, unavailable, message: "A query cannot aggregate AnyRealmValue properties.")
-  public var sum: Query<AnyRealmValue> { Self.unavailable() }
-  /// Unavailable: an `AnyRealmValue` has no aggregates in a query.
-  @available(*, unavailable, message: "A query cannot aggregate AnyRealmValue properties.")
-  public var avg: Query<AnyRealmValue> { Self.unavailable() }
-}
-
-extension Query where T: RealmKeyedCollection, T.Value == AnyRealmValue {
+extension Query where T: _AggregatedCollection, T._Aggregated == AnyRealmValue {
   /// Unavailable: an `AnyRealmValue` has no aggregates in a query.
   @available(*, unavailable, message: "A query cannot aggregate AnyRealmValue properties.")
   public var min: Query<AnyRealmValue> { Self.unavailable() }

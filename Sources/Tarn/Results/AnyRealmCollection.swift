@@ -47,6 +47,12 @@ public struct AnyRealmCollection<Element: RealmCollectionValue>: RealmCollection
   }
 }
 
+extension AnyRealmCollection: PropertyAggregating {
+  func storedAggregate(_ kind: AggregateTerm.Kind, of property: String) -> Value {
+    base.aggregate(kind, of: property)
+  }
+}
+
 /// The interface of the base, overridden where its type is known.
 private class AnyCollectionBase<Element: RealmCollectionValue> {
   var count: Int { Self.unreachable() }
@@ -66,6 +72,9 @@ private class AnyCollectionBase<Element: RealmCollectionValue> {
   var plainOrigin: _ChangeOrigin<RealmCollectionChange<AnyRealmCollection<Element>>> {
     Self.unreachable()
   }
+
+  func aggregate(_ kind: AggregateTerm.Kind, of property: String) -> Value { Self.unreachable() }
+
   var changeOrigin:
     _ChangeOrigin<ObservedChange<AnyRealmCollection<Element>, CollectionDelta<Element>>>
   {
@@ -95,6 +104,9 @@ private final class CollectionBase<Base: RealmCollection>: AnyCollectionBase<Bas
   }
   override func counterpart(in realm: Realm) -> AnyCollectionBase<Base.Element>? {
     base._counterpart(in: realm).map { CollectionBase($0) }
+  }
+  override func aggregate(_ kind: AggregateTerm.Kind, of property: String) -> Value {
+    base.aggregate(kind, property)
   }
   override func passage() -> _Passage { base._passage().map { ErasedPassage<Base>(base: $0) } }
 

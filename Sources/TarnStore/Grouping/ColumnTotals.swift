@@ -1,70 +1,50 @@
 /// What is known of the values that a group has in one column. Rows without a value, and NaN, take
 /// no part. A value.
 struct ColumnTotals: Sendable {
-  /// The sum of the values, as exact as the type allows.
-  enum Total: Sendable {
-    case none
-    case int(Int128)
-    case double(ExactSum)
-    case decimal(DecimalSum)
-  }
-
   /// Which values there are, if the ends of them are asked for.
   enum Ends: Sendable {
     case none
     case narrow(CountedValues<UInt64>)
-    case wide(CountedValues<UInt128>)
+    case dates(CountedValues<Timestamp>)
+    case decimals(CountedValues<DecimalRank>)
   }
 
-  /// How many values there are.
+  /// How many values there are, dates included.
   var count = 0
-  var total: Total
+  /// Nil if neither the sum nor the average is asked for.
+  var totals: Totals?
   var ends: Ends
 
   init(_ column: AggregateColumn) {
-    total =
-      switch column.path.type {
-      case _ where !column.hasSum: .none
-      case .int: .int(0)
-      case .decimal: .decimal(DecimalSum())
-      default: .double(ExactSum())
-      }
+    totals = column.hasSum ? Totals(of: column.path.type) : nil
     ends =
       switch column.path.type {
       case _ where !column.hasExtremes: .none
       case .int, .float, .double: .narrow(CountedValues())
-      default: .wide(CountedValues())
+      case .decimal: .decimals(CountedValues())
+      default: .dates(CountedValues())
       }
   }
 
-  mutating func add(_ value: Scalar) { change(value, isRemoved: false) }
-  /// Takes out a value that was added.
-  mutating func remove(_ value: Scalar) { change(value, isRemoved: true) }
-
-  private mutating func change(_ value: Scalar, isRemoved: Bool) {
+  mutating func take(_ value: Scalar, _ step: CountStep) {
     if value.isNull || value.isNaN { return }
-    count += isRemoved ? -1 : 1
-    switch (total, value) {
-    case (.int(let sum), .int(let number)):
-      total = .int(isRemoved ? sum - Int128(number) : sum + Int128(number))
-    case (.double(var sum), .double(let number)):
-      if isRemoved { sum.remove(number) } else { sum.add(number) }
-      total = .double(sum)
-    case (.decimal(var sum), .decimal(let number)):
-      if isRemoved { sum.remove(number) } else { sum.add(number) }
-      total = .decimal(sum)
-    default: break
-    }
+    count += step == .removed ? -1 : 1
+    if step == .removed { totals?.remove(value) } else { totals?.add(value) }
+    // Each is taken out first, so that it is changed in place.
     switch ends {
     case .none: break
     case .narrow(var values):
-      let order = EndOrder.narrow(value)
-      if isRemoved { values.remove(order) } else { values.add(order) }
+      ends = .none
+      values.take(EndOrder.narrow(value), step)
       ends = .narrow(values)
-    case .wide(var values):
-      let order = EndOrder.wide(value)
-      if isRemoved { values.remove(order) } else { values.add(order) }
-      ends = .wide(values)
+    case .dates(var values):
+      ends = .none
+      if case .date(let date) = value { values.take(date, step) }
+      ends = .dates(values)
+    case .decimals(var values):
+      ends = .none
+      if case .decimal(let number) = value { values.take(DecimalRank(number), step) }
+      ends = .decimals(values)
     }
   }
 
@@ -72,46 +52,24 @@ struct ColumnTotals: Sendable {
   func value(_ kind: AggregateTerm.Kind, _ type: ColumnType) -> Value {
     switch kind {
     case .count: .int(Int64(count))
-    case .sum: sum
-    case .average: average
+    case .sum: totals?.sum ?? .null
+    case .average: totals?.average ?? .null
     case .min: end(isLeast: true, type)
     case .max: end(isLeast: false, type)
     }
   }
 
-  private var sum: Value {
-    switch total {
-    case .none: .null
-    case .int(let sum): Int64(exactly: sum).map { .int($0) } ?? .double(Double(sum))
-    case .double(let sum): .double(sum.value)
-    case .decimal(let sum): .decimal(sum.value.cell)
-    }
-  }
-
-  private var average: Value {
-    if count == 0 { return .null }
-    switch total {
-    case .none: return .null
-    case .int(let sum): return .double(Double(sum) / Double(count))
-    case .double(let sum): return .double(sum.value / Double(count))
-    case .decimal(let sum): return .decimal(sum.average(of: count).cell)
-    }
-  }
-
   private func end(isLeast: Bool, _ type: ColumnType) -> Value {
     switch ends {
-    case .none: return .null
-    case .narrow(let values):
-      let order = isLeast ? values.least : values.greatest
-      return order.map { EndOrder.value($0, type) } ?? .null
-    case .wide(let values):
-      let order = isLeast ? values.least : values.greatest
-      return order.map { EndOrder.value($0, type) } ?? .null
+    case .none: .null
+    case .narrow(let values): values.end(isLeast).map { EndOrder.value($0, type) } ?? .null
+    case .dates(let values): values.end(isLeast).map { .date($0) } ?? .null
+    case .decimals(let values): values.end(isLeast).map { .decimal($0.number.cell) } ?? .null
     }
   }
 }
 
-/// Values as numbers in the same order, and back. Zeros and equal decimals become the same.
+/// Integers and doubles as numbers in the same order, and back. -0 is below 0.
 enum EndOrder {
   private static let sign: UInt64 = 1 << 63
 
@@ -120,7 +78,7 @@ enum EndOrder {
 
   @inline(__always)
   static func narrow(_ value: Double) -> UInt64 {
-    let bits = (value == 0 ? 0 : value).bitPattern
+    let bits = value.bitPattern
     return bits & sign == 0 ? bits | sign : ~bits
   }
 
@@ -132,26 +90,9 @@ enum EndOrder {
     }
   }
 
-  static func wide(_ value: Scalar) -> UInt128 {
-    switch value {
-    case .date(let date):
-      UInt128(narrow(date.seconds)) << 32 | UInt128(UInt32(bitPattern: date.nanoseconds))
-    case .decimal(let number): number.order.bits
-    default: trap("internal error: a value of another type than its column's")
-    }
-  }
-
   static func value(_ order: UInt64, _ type: ColumnType) -> Value {
     if type == .int { return .int(Int64(bitPattern: order ^ sign)) }
     let number = Double(bitPattern: order & sign == 0 ? ~order : order & ~sign)
     return type == .float ? .float(Float(number)) : .double(number)
-  }
-
-  static func value(_ order: UInt128, _ type: ColumnType) -> Value {
-    if type == .decimal { return .decimal(DecimalOrder(bits: order).number.cell) }
-    return .date(
-      Timestamp(
-        seconds: Int64(bitPattern: UInt64(order >> 32) ^ sign),
-        nanoseconds: Int32(bitPattern: UInt32(truncatingIfNeeded: order))))
   }
 }

@@ -1,9 +1,20 @@
-/// The values that a group has in a column, of which the least and the greatest are asked for, as
-/// numbers in the same order. Equal ones are counted.
+/// How a value joins the values of a group, or leaves them.
+enum CountStep {
+  /// A scan finds it, before anything is added or removed.
+  case found
+  /// The same, in a scan that is read and thrown away: values are not kept, only their ends.
+  case passing
+  case added
+  /// A value that is there.
+  case removed
+}
+
+/// The values that a group has in a column, of which the least and the greatest are asked for.
+/// Equal ones are counted.
 ///
 /// Values that a scan finds are kept as it finds them; what came and went since is kept in order.
 /// They are put in order when the least or greatest of them has gone. A value.
-struct CountedValues<Order: FixedWidthInteger & UnsignedInteger & Sendable>: Sendable {
+struct CountedValues<Order: Comparable & Sendable>: Sendable {
   private struct Entry: OrderStatisticEntry {
     var order: Order
     /// Below zero for what has gone of the values that were found.
@@ -27,35 +38,41 @@ struct CountedValues<Order: FixedWidthInteger & UnsignedInteger & Sendable>: Sen
 
   init(_ found: ContiguousArray<Order> = []) {
     self.found = found
-    for order in found {
-      if let end = low, end.order <= order {
-        if end.order == order { low?.count += 1 }
-      } else {
-        low = End(order: order)
-      }
-      if let end = high, end.order >= order {
-        if end.order == order { high?.count += 1 }
-      } else {
-        high = End(order: order)
-      }
+    for order in found { note(order) }
+  }
+
+  private mutating func note(_ order: Order) {
+    if let end = low, end.order <= order {
+      if end.order == order { low?.count += 1 }
+    } else {
+      low = End(order: order)
+    }
+    if let end = high, end.order >= order {
+      if end.order == order { high?.count += 1 }
+    } else {
+      high = End(order: order)
     }
   }
 
-  var least: Order? {
-    let changed = changes.isEmpty ? nil : changes.entry(at: 0).order
-    guard let low else { return changed }
-    return Swift.min(low.order, changed ?? low.order)
+  /// The least or the greatest value; nil without any.
+  func end(_ isLeast: Bool) -> Order? {
+    let changed =
+      changes.isEmpty ? nil : changes.entry(at: isLeast ? 0 : changes.weight - 1).order
+    guard let end = isLeast ? low?.order : high?.order else { return changed }
+    guard let changed else { return end }
+    return isLeast ? min(end, changed) : max(end, changed)
   }
 
-  var greatest: Order? {
-    let changed = changes.isEmpty ? nil : changes.entry(at: changes.weight - 1).order
-    guard let high else { return changed }
-    return Swift.max(high.order, changed ?? high.order)
+  mutating func take(_ order: Order, _ step: CountStep) {
+    switch step {
+    case .found:
+      note(order)
+      found.append(order)
+    case .passing: note(order)
+    case .added: change(order, by: 1)
+    case .removed: change(order, by: -1)
+    }
   }
-
-  mutating func add(_ order: Order) { change(order, by: 1) }
-  /// Takes out a value that is there.
-  mutating func remove(_ order: Order) { change(order, by: -1) }
 
   private mutating func change(_ order: Order, by amount: Int) {
     let count = change(of: order) + amount

@@ -26,7 +26,7 @@ package final class GroupQuery: Sendable {
         terms.append((.count, nil))
         continue
       }
-      let path = try ScanAggregate.column(term.column, on: query.classID, in: schema)
+      let path = try ColumnPath(aggregated: term.column, on: query.classID, in: schema)
       if path.type == .date, term.kind == .sum || term.kind == .average {
         throw PredicateError("dates have no \(term.kind.rawValue): property '\(term.column)'")
       }
@@ -93,7 +93,26 @@ package final class GroupQuery: Sendable {
 
   /// The groups of all rows that the query finds.
   package func evaluate(_ rows: StoreRows) throws(StorageError) -> GroupTable {
-    var scan = GroupScan(self, rows)
+    try table(rows, isOnce: false)
+  }
+
+  /// The groups of these objects, each as often as it is there.
+  func evaluate(_ keys: [ObjectKey], _ rows: StoreRows) throws(StorageError) -> GroupTable {
+    try table(keys, rows, isOnce: false)
+  }
+
+  /// The aggregates of all rows together, for a caller that asks once and does not follow them.
+  ///
+  /// - Parameter keys: the rows, each as often as it is there; nil for those that the query finds.
+  package func values(
+    of keys: [ObjectKey]?, _ rows: StoreRows
+  ) throws(StorageError) -> [Value] {
+    guard let keys else { return try table(rows, isOnce: true).values(at: 0) }
+    return try table(keys, rows, isOnce: true).values(at: 0)
+  }
+
+  private func table(_ rows: StoreRows, isOnce: Bool) throws(StorageError) -> GroupTable {
+    var scan = GroupScan(self, rows, isOnce: isOnce)
     try unsafe query.forEachMatch(
       try query.plan(rows), rows, reading: read,
       cluster: { (image, matches) throws(StorageError) in unsafe try scan.append(image, matches) },
@@ -101,9 +120,10 @@ package final class GroupQuery: Sendable {
     return scan.table()
   }
 
-  /// The groups of these objects, each as often as it is there.
-  func evaluate(_ keys: [ObjectKey], _ rows: StoreRows) throws(StorageError) -> GroupTable {
-    var scan = GroupScan(self, rows)
+  private func table(
+    _ keys: [ObjectKey], _ rows: StoreRows, isOnce: Bool
+  ) throws(StorageError) -> GroupTable {
+    var scan = GroupScan(self, rows, isOnce: isOnce)
     if keys.count > 16 { rows.expect(lookups: keys.count, in: query.classID) }
     for key in keys {
       _ = try rows.withRow(query.classID, key) { (row, slot) throws(StorageError) in
@@ -114,10 +134,15 @@ package final class GroupQuery: Sendable {
   }
 
   /// What a row adds to its group.
-  struct Share: Equatable {
+  struct Share {
     var group: GroupValue
     /// Of each column.
     var values: [Scalar]
+
+    /// True if both add the same, also in form: 1.10 is not 1.1.
+    fileprivate func isSame(as other: Share) -> Bool {
+      group == other.group && values.elementsEqual(other.values) { $0.value == $1.value }
+    }
   }
 
   /// What an object adds; nil if it is not there.
@@ -160,7 +185,7 @@ struct GroupShares {
 
   /// One row, as it was and as it is; nil where it is not among the rows.
   mutating func note(from old: GroupQuery.Share?, to new: GroupQuery.Share?) {
-    if old == new { return }
+    if let old, let new, old.isSame(as: new) { return }
     if let old { groups[old.group, default: Changed()].went.append(old.values) }
     if let new { groups[new.group, default: Changed()].came.append(new.values) }
   }
@@ -178,8 +203,8 @@ struct GroupShares {
       }
       var totals = old?.columns ?? query.columns.map { ColumnTotals($0) }
       for column in totals.indices {
-        for values in changed.came { totals[column].add(values[column]) }
-        for values in changed.went { totals[column].remove(values[column]) }
+        for values in changed.came { totals[column].take(values[column], .added) }
+        for values in changed.went { totals[column].take(values[column], .removed) }
       }
       changes[group] = query.state(group, count: count, totals)
     }

@@ -16,10 +16,11 @@
   /// The number of each row's group. No dates are decoded here, so their room is free.
   private var groups: UnsafeMutablePointer<Int32> { unsafe scratch.fines }
 
-  init(_ query: GroupQuery, _ rows: StoreRows) {
+  /// - Parameter isOnce: true if nothing is added to the groups or removed later.
+  init(_ query: GroupQuery, _ rows: StoreRows, isOnce: Bool) {
     self.query = query
     self.rows = rows
-    columns = query.columns.map { ScannedColumn($0) }
+    columns = query.columns.map { ScannedColumn($0, isOnce: isOnce) }
     if query.path == nil { _ = numbers.number(of: .null) }
   }
 

@@ -15,9 +15,12 @@ struct ScannedColumn {
   }
 
   private let kind: Kind
+  /// True if nothing is added or removed later, so that of values only the ends are kept.
+  private let isOnce: Bool
 
-  init(_ column: AggregateColumn) {
+  init(_ column: AggregateColumn, isOnce: Bool) {
     self.column = column
+    self.isOnce = isOnce
     kind =
       switch column.path.type {
       case .int: .integer
@@ -41,7 +44,10 @@ struct ScannedColumn {
     var totals = ColumnTotals(column)
     totals.count = rowCount - missing[group]
     if column.hasSum {
-      totals.total = kind == .integer ? .int(integers[group]) : .double(doubles.sum(of: group))
+      totals.totals =
+        kind == .integer
+        ? Totals(count: totals.count, whole: integers[group])
+        : Totals(count: totals.count, doubles: doubles.sum(of: group))
     }
     if column.hasExtremes { totals.ends = .narrow(CountedValues(narrow[group])) }
     return totals
@@ -52,11 +58,21 @@ struct ScannedColumn {
   /// Takes one row's value.
   mutating func append(_ value: Scalar, _ group: Int) {
     switch value {
-    case _ where kind == .other: others[group].add(value)
+    case _ where kind == .other: others[group].take(value, isOnce ? .passing : .found)
     case .int(let number): append(number, group)
     case .double(let number): append(number, group)
     default: missing[group] &+= 1
     }
+    if isOnce { keepEnds(of: group) }
+  }
+
+  /// Drops values between the ends, now and then.
+  private mutating func keepEnds(of group: Int) {
+    guard kind != .other, column.hasExtremes, narrow[group].count >= 1000,
+      let least = narrow[group].min(), let greatest = narrow[group].max()
+    else { return }
+    narrow[group].removeAll(keepingCapacity: true)
+    narrow[group] += [least, greatest]
   }
 
   /// Takes the rows of a cluster that have a bit in `matches`.
@@ -99,9 +115,11 @@ struct ScannedColumn {
       }
     case .other:
       unsafe Bitmap.forEachSlot(mask, rowCount) { slot in
-        unsafe others[Int(groups[slot])].add(image.scalar(column.path, slot))
+        unsafe others[Int(groups[slot])].take(
+          image.scalar(column.path, slot), isOnce ? .passing : .found)
       }
     }
+    if isOnce { for group in narrow.indices { keepEnds(of: group) } }
   }
 
   private mutating func noteMissing(

@@ -143,10 +143,10 @@ extension CollectionAggregate {
   func result(of fold: ValueFold, as type: ColumnType) -> Value {
     let result =
       switch self {
-      case .minimum: fold.min
-      case .maximum: fold.max
-      case .average: fold.average
-      case .sum: type == .int ? fold.wholeSum : fold.sum
+      case .minimum: fold.ends.least
+      case .maximum: fold.ends.greatest
+      case .average: fold.totals.average
+      case .sum: type == .int ? fold.totals.exactSum : fold.totals.sum
       }
     switch (type, result) {
     case (.double, .int(let value)): return .double(Double(value))

@@ -51,18 +51,6 @@ extension CompiledQuery {
     return builder.root()
   }
 
-  /// Gives an aggregate all rows that match, in the order of their keys.
-  package func feed(
-    _ aggregate: inout ScanAggregate, _ rows: StoreRows
-  ) throws(StorageError) {
-    var result = aggregate
-    try unsafe forEachMatch(
-      try plan(rows), rows, reading: [aggregate.path],
-      cluster: { image, matches in unsafe result.append(image, matches) },
-      row: { row, slot in result.append(row, slot) })
-    aggregate = result
-  }
-
   /// Hands out all rows that match, in the order of their keys: whole clusters with a bit for each
   /// match, or single rows.
   ///

@@ -159,16 +159,3 @@ extension CompiledQuery {
     return ElementRows(sorted.map { keys[$0] }, sorted.map { positions[$0] })
   }
 }
-
-extension CompiledQuery {
-  /// Gives an aggregate those rows, as often as they are there.
-  package func feed(
-    _ aggregate: inout ScanAggregate, keys: [ObjectKey], _ rows: StoreRows
-  ) throws(StorageError) {
-    var result = aggregate
-    for key in keys {
-      _ = try rows.withRow(classID, key) { (row, slot) in result.append(row, slot) }
-    }
-    aggregate = result
-  }
-}

@@ -57,7 +57,12 @@ package struct DecimalNumber: Sendable {
 
   /// The exact integer.
   package init(_ value: Int64) {
-    self.init(isNegative: value < 0, coefficient: UInt128(value.magnitude), exponent: 0)
+    self.init(whole: Int128(value))
+  }
+
+  /// The same of a sum of integers. Traps if it has more than 34 digits.
+  init(whole value: Int128) {
+    self.init(isNegative: value < 0, coefficient: value.magnitude, exponent: 0)
   }
 
   // MARK: - Parts

@@ -18,7 +18,7 @@ struct DecimalSum: Sendable {
   private var infinities = (positive: 0, negative: 0)
 
   mutating func add(_ number: DecimalNumber) { add(number, count: 1) }
-  /// Removes a number that was added.
+  /// Removes a number that was added, in the same form.
   mutating func remove(_ number: DecimalNumber) { add(number, count: -1) }
 
   private mutating func add(_ number: DecimalNumber, count: Int) {
@@ -36,9 +36,7 @@ struct DecimalSum: Sendable {
     parts[index].high += isAdded ? high : -high
     parts[index].low += isAdded ? low : -low
     parts[index].count += count
-    // A number may be removed in another form than it was added in: 1.1 for 1.10.
-    let isZero = parts[index].high << 64 + parts[index].low == 0
-    if parts[index].count == 0, isZero { parts.remove(at: index) }
+    if parts[index].count == 0 { parts.remove(at: index) }
   }
 
   var value: DecimalNumber {

@@ -110,11 +110,32 @@ package struct ExactSum: Sendable {
 
   /// The nearest double; infinite if the sum is too large for one.
   package var value: Double {
-    if infinities.positive > 0 { return infinities.negative > 0 ? .nan : .infinity }
-    if infinities.negative > 0 { return -.infinity }
-    if let wide { return wide.value }
+    if let infinite { return infinite }
+    if let wide { return wide.divided(by: 1) }
     if units == 0 { return 0 }
     return .nearest(to: units.magnitude, exponent: exponent, isNegative: units < 0)
+  }
+
+  /// The double that is nearest to the exact sum divided by a number above zero.
+  package func divided(by divisor: Int) -> Double {
+    if divisor == 1 { return value }
+    if let infinite { return infinite }
+    if let wide { return wide.divided(by: divisor) }
+    if units == 0 { return 0 }
+    // Fills the 128 bits, but needs none below half of the least double.
+    let room = min(units.magnitude.leadingZeroBitCount, exponent - DoubleParts.exponentMin + 1)
+    let (quotient, rest) = (units.magnitude << UInt128(room)).quotientAndRemainder(
+      dividingBy: UInt128(divisor))
+    // Divided by two at least, it leaves room for a bit that stands for the rest.
+    return .nearest(
+      to: quotient << 1 | (rest == 0 ? 0 : 1), exponent: exponent - room - 1,
+      isNegative: units < 0)
+  }
+
+  /// The sum if it is infinite or not a number; nil if it is finite.
+  private var infinite: Double? {
+    if infinities.positive > 0 { return infinities.negative > 0 ? .nan : .infinity }
+    return infinities.negative > 0 ? -.infinity : nil
   }
 }
 
@@ -188,7 +209,8 @@ private struct WideSum: Sendable {
     }
   }
 
-  var value: Double {
+  /// The double that is nearest to the sum divided by a number above zero.
+  func divided(by divisor: Int) -> Double {
     var sum = self
     sum.carry()
     let isNegative = sum.limbs[Self.count - 1] < 0
@@ -196,30 +218,33 @@ private struct WideSum: Sendable {
       for limb in 0..<Self.count { sum.limbs[limb] = -sum.limbs[limb] }
       sum.carry()
     }
-    guard let top = sum.limbs.lastIndex(where: { $0 != 0 }) else { return 0 }
-    // The three highest limbs have more bits than a double. Lower ones only decide ties.
-    let lowest = max(top - 2, 0)
-    var magnitude: UInt128 = 0
-    for limb in (lowest...top).reversed() {
-      magnitude = magnitude << 32 | UInt128(UInt64(bitPattern: sum.limbs[limb]))
+    // The highest limb first, and one more than doubles have bits for.
+    var digits: ContiguousArray<UInt64> = []
+    var rest: UInt128 = 0
+    for limb in sum.limbs.reversed() + [0] {
+      let (digit, left) = (rest << 32 | UInt128(UInt64(bitPattern: limb))).quotientAndRemainder(
+        dividingBy: UInt128(divisor))
+      digits.append(UInt64(digit))
+      rest = left
     }
-    var exponent = 32 * lowest + DoubleParts.exponentMin
-    if lowest > 0 {
-      let hasRest = sum.limbs[..<lowest].contains { $0 != 0 }
-      magnitude = magnitude << 1 | (hasRest ? 1 : 0)
-      exponent -= 1
-    }
-    return .nearest(to: magnitude, exponent: exponent, isNegative: isNegative)
+    guard let top = digits.firstIndex(where: { $0 != 0 }) else { return 0 }
+    // The three highest limbs have more bits than a double. The lower ones decide ties only.
+    let last = min(top + 2, Self.count)
+    let magnitude = digits[top...last].reduce(0 as UInt128) { $0 << 32 | UInt128($1) }
+    let hasRest = rest != 0 || digits[(last + 1)...].contains { $0 != 0 }
+    return .nearest(
+      to: magnitude << 1 | (hasRest ? 1 : 0),
+      exponent: 32 * (Self.count - 1 - last) + DoubleParts.exponentMin - 1, isNegative: isNegative)
   }
 }
 
 extension Double {
   /// The double nearest to a number of units of two to the power of `exponent`, to even on ties.
-  /// The units are not finer than those of doubles.
   fileprivate static func nearest(
     to units: UInt128, exponent: Int, isNegative: Bool
   ) -> Double {
-    let surplus = max(0, 128 - units.leadingZeroBitCount - 53)
+    let surplus = max(
+      0, 128 - units.leadingZeroBitCount - 53, DoubleParts.exponentMin - exponent)
     var significand = units >> UInt128(surplus)
     if surplus > 0 {
       let rest = units & (1 << UInt128(surplus) - 1)

@@ -1,6 +1,7 @@
-import TarnStore
 import TestSupport
 import Testing
+
+@testable import TarnStore
 
 @Suite struct ScanDamageTests {
   private static let texts = [
@@ -47,9 +48,30 @@ import Testing
       }
       let buffer = SortBuffer(order, source: source)
       if (try? buffer.append(image)) != nil { _ = try? buffer.sort() }
-      var aggregate = try ScanAggregate("iN", on: QueryFixture.thing, in: QueryFixture.schema)
-      aggregate.append(image)
+      for name in ["iN", "xN", "mN"] { Self.addUp(name, image) }
     }
     #expect(scanned > 100)
+  }
+
+  /// Decodes a whole column, as a sum of all rows does.
+  private static func addUp(_ name: String, _ image: ClusterImage) {
+    let schema = QueryFixture.schema.classes[0]
+    let path = ColumnPath(schema.named(name)!, of: QueryFixture.thing)
+    var column = ScannedColumn(
+      AggregateColumn(path: path, hasSum: true, hasExtremes: true), isOnce: true)
+    column.makeRoom(for: 1)
+    let scratch = ScanScratch(bitmapCount: 1)
+    scratch.reserve(rows: image.rowCount)
+    let groups = [Int32](repeating: 0, count: image.rowCount)
+    let all = [UInt64](repeating: .max, count: image.bitmapWords)
+    var matches = all
+    if image.rowCount & 63 != 0 { matches[all.count - 1] = 1 << (image.rowCount & 63) - 1 }
+    matches.withUnsafeBufferPointer { matches in
+      groups.withUnsafeBufferPointer { groups in
+        guard let matches = matches.baseAddress, let groups = groups.baseAddress else { return }
+        column.append(
+          image, matches, valued: matches, UnsafeMutablePointer(mutating: groups), scratch)
+      }
+    }
   }
 }

@@ -1,29 +1,5 @@
 import TarnStore
 
-/// A custom type that is stored as another one: an enum, or another custom type.
-public protocol _StoredAs: _Persistable {
-  /// The type that is stored.
-  associatedtype _Stored
-  /// The type of sums: for enums the stored type, because a sum is not a case.
-  associatedtype _Sum
-  static func _sum(of stored: _Stored) -> _Sum
-}
-
-extension PersistableEnum {
-  public static func _sum(of stored: RawValue) -> RawValue { stored }
-}
-
-extension FailableCustomPersistable {
-  public static func _sum(of stored: PersistedType) -> Self {
-    guard let value = Self(persistedValue: stored) else {
-      trap(
-        "The sum \(stored) is not a valid \(Self.self). Make its initializer accept sums, or add "
-          + "up in Swift.")
-    }
-    return value
-  }
-}
-
 // Indexes and primary keys: the stored type decides.
 
 extension Persisted where Value: FailableCustomPersistable, Value.PersistedType: _Indexable {

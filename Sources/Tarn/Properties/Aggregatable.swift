@@ -1,0 +1,59 @@
+import TarnStore
+
+/// A type whose values have a minimum and a maximum, or a sum and an average: a number or a date, an
+/// enum or a custom type that is stored as one, or an optional of these.
+public protocol _Aggregatable {
+  /// The type that is stored.
+  associatedtype _Stored
+  /// The type of a sum: of enums the stored type, because a sum is not a case.
+  associatedtype _Sum
+  /// The type of a minimum or a maximum: never optional by itself.
+  associatedtype _Extreme
+
+  /// Makes a sum of the sum of the stored values. Traps if the type refuses it.
+  static func _sum(of stored: _Stored) -> _Sum
+  /// Makes a minimum or a maximum of the stored value; nil for null. Traps if it is not a value of
+  /// the type.
+  static func _extreme(_ stored: _BoxedValue, _ name: String) -> _Extreme?
+}
+
+extension PersistableEnum {
+  public static func _sum(of stored: RawValue) -> RawValue { stored }
+  public static func _extreme(_ stored: _BoxedValue, _ name: String) -> Self? {
+    validExtreme(stored)
+  }
+}
+
+extension FailableCustomPersistable {
+  public static func _sum(of stored: PersistedType) -> Self {
+    guard let value = Self(persistedValue: stored) else {
+      trap(
+        "The sum \(stored) is not a valid \(Self.self). Make its initializer take sums, or sum up "
+          + "in Swift.")
+    }
+    return value
+  }
+  public static func _extreme(_ stored: _BoxedValue, _ name: String) -> Self? {
+    validExtreme(stored)
+  }
+}
+
+extension Optional: _Aggregatable where Wrapped: _Aggregatable {
+  public typealias _Stored = Wrapped._Stored
+  public typealias _Sum = Wrapped._Sum
+  public typealias _Extreme = Wrapped._Extreme
+  public static func _sum(of stored: Wrapped._Stored) -> Wrapped._Sum { Wrapped._sum(of: stored) }
+  public static func _extreme(_ stored: _BoxedValue, _ name: String) -> Wrapped._Extreme? {
+    Wrapped._extreme(stored, name)
+  }
+}
+
+extension _Persistable {
+  fileprivate static func validExtreme(_ stored: _BoxedValue) -> Self? {
+    if stored.value == .null { return nil }
+    guard let value = _unbox(stored) else {
+      trap("The result, stored as \(stored.value), is not a valid \(Self.self).")
+    }
+    return value
+  }
+}
