@@ -28,7 +28,6 @@ where
   var _derivation: _Derivation { get }
   /// True for a set, of which `value(forKey:)` has no repeats.
   var _isSet: Bool { get }
-
 }
 
 extension RealmCollection {
