@@ -1,3 +1,5 @@
+import TarnStore
+
 /// The common interface of objects and projections for observers of their properties. The library
 /// provides the conformances.
 public protocol _PropertyObservable: AnyObject, ThreadConfined, KeypathSortable {
