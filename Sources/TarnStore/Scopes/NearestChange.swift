@@ -64,6 +64,8 @@ struct NearestChange {
           isWhole = isWhole && known.clear == .max
           continue
         }
+        // Links to classes without changes may be missing, which a longer search has to follow.
+        if left == 1 { isWhole = false }
         var distance: Int?
         try links(visits[index].object, left) { next in
           if isChanged(next) {
