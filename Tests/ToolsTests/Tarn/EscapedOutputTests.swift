@@ -41,10 +41,10 @@ import Testing
   @Test(
     arguments: [
       (["query", "a.realm", "Dog", "--json"], "}"),
-      (["query", "a.realm", "Dog", "--csv"], "e\r\n"),
-      (["export", "a.realm", "Dog"], "}"), (["export", "a.realm", "Dog", "-f", "csv"], "e\r\n"),
-      (["query", "a.realm", "Dog"], "…"), (["watch", "a.realm", "Dog", "--json"], "]}"),
-      (["watch", "a.realm", "Dog"], "…"),
+      (["query", "a.realm", "Dog", "--csv"], "e\"\r\n"),
+      (["export", "a.realm", "Dog"], "}"), (["export", "a.realm", "Dog", "-f", "csv"], "e\"\r\n"),
+      (["query", "a.realm", "Dog"], "re\r\n"), (["watch", "a.realm", "Dog", "--json"], "]}"),
+      (["watch", "a.realm", "Dog"], "re\r\n"),
       (["query", "a.realm", "Dog", "-g", "t", "--csv"], ",1"),
     ])
   func valuesAreEscaped(_ arguments: [String], _ end: String) throws {

@@ -32,14 +32,17 @@ final class Screen {
     try #require(write(person, bytes, bytes.count) == bytes.count)
   }
 
-  /// What is written there, at least up to that text; all of it if nothing more comes for five
-  /// minutes.
+  /// The written text, at least up to that one. If it does not come, an issue is recorded after five
+  /// minutes without output.
   func text(upTo wanted: String) -> String {
     var bytes: [UInt8] = []
     var piece = [UInt8](repeating: 0, count: 4096)
     while !String(decoding: bytes, as: UTF8.self).contains(wanted) {
       var wait = pollfd(fd: person, events: Int16(POLLIN), revents: 0)
-      guard poll(&wait, 1, 300_000) > 0 else { break }
+      guard poll(&wait, 1, 300_000) > 0 else {
+        Issue.record("\(wanted.debugDescription) was not written")
+        break
+      }
       let count = read(person, &piece, piece.count)
       guard count > 0 else { break }
       bytes += piece[..<count]
