@@ -14,6 +14,18 @@ public protocol _CollectionProperty: AnyObject, _Persistable {
   static var _isInvalidatedPath: AnyKeyPath { get }
 }
 
+extension List {
+  public static var _isInvalidatedPath: AnyKeyPath { \List.isInvalidated }
+}
+
+extension MutableSet {
+  public static var _isInvalidatedPath: AnyKeyPath { \MutableSet.isInvalidated }
+}
+
+extension Map {
+  public static var _isInvalidatedPath: AnyKeyPath { \Map.isInvalidated }
+}
+
 extension _CollectionProperty {
   var backing: any SequenceBacking { _handle.backing }
   static var kind: CollectionKind { _description.collection }

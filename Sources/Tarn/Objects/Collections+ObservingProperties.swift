@@ -18,18 +18,6 @@ extension _CollectionProperty {
   }
 }
 
-extension List {
-  public static var _isInvalidatedPath: AnyKeyPath { \List.isInvalidated }
-}
-
-extension MutableSet {
-  public static var _isInvalidatedPath: AnyKeyPath { \MutableSet.isInvalidated }
-}
-
-extension Map {
-  public static var _isInvalidatedPath: AnyKeyPath { \Map.isInvalidated }
-}
-
 extension _CollectionProperty {
   fileprivate func observeEnd(
     _ isInvalidation: Bool, _ options: PropertyObservingOptions,

@@ -1,7 +1,7 @@
 import TarnStore
 
-/// A type whose values have a minimum and a maximum, or a sum and an average: a number or a date, an
-/// enum or a custom type that is stored as one, or an optional of these.
+/// A type whose values have a minimum and a maximum, or a sum and an average: a number, a date,
+/// an enum or a custom type that is stored as one, or an optional of these.
 public protocol _Aggregatable {
   /// The type that is stored.
   associatedtype _Stored

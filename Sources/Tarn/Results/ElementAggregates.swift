@@ -5,8 +5,8 @@ import TarnStore
 extension RealmCollection where Element: _Aggregatable & Comparable, Element._Stored: MinMaxType {
   // As below: without these, a call could as well mean the `min()` that every sequence has.
 
-  /// The minimum, nil if there are no values. NaN is ignored. Enums and custom types compare as they
-  /// are stored.
+  /// The minimum, nil if there are no values. NaN is ignored. Enums and custom types compare by
+  /// their stored values.
   public func min() -> Element._Extreme? { extreme(.min) }
   /// The maximum, nil if there are no values. NaN is ignored.
   public func max() -> Element._Extreme? { extreme(.max) }
@@ -27,8 +27,8 @@ extension RealmCollection where Element: _Aggregatable, Element._Stored: MinMaxT
 }
 
 extension RealmCollection where Element: _Aggregatable, Element._Stored: AddableType {
-  /// The sum of the elements as they are stored, 0 if there are no values; for a custom type a value
-  /// of it. Traps if the type cannot hold the sum, or refuses it.
+  /// The sum of the stored values, 0 if there are none; for a custom type a value of that type.
+  /// Traps if the type cannot hold the sum, or refuses it.
   public func sum() -> Element._Sum { Element.sum(ValueFold(of: self).totals.sum, "the sum") }
   /// The average of the elements as they are stored, nil if there are no values; truncated for
   /// integer types.
@@ -53,8 +53,7 @@ extension Map where Value: _Aggregatable, Value._Stored: AddableType {
   /// The sum of the values as they are stored, 0 if there are no values; for a custom type a value
   /// of it. Traps if the type cannot hold the sum, or refuses it.
   public func sum() -> Value._Sum { Value.sum(ValueFold(of: values).totals.sum, "the sum") }
-  /// The average of the values as they are stored, nil if there are no values; truncated for integer
-  /// types.
+  /// The average of the stored values, nil if there are no values; truncated for integer types.
   public func average<T: AddableType>() -> T? {
     ValueFold.typed(ValueFold(of: values).totals.average, "the average")
   }

@@ -54,7 +54,7 @@ package struct Totals: Sendable {
 
   // MARK: - Results
 
-  /// Of integers an integer, or the nearest double where no integer has room. 0 without any numbers.
+  /// For integers an integer, or the nearest double if the sum is out of range. 0 without numbers.
   package var sum: Value {
     if decimals != nil || doubles != nil { return fraction }
     return Int64(exactly: whole).map { .int($0) } ?? .double(Double(whole))

@@ -49,7 +49,7 @@ struct HardSumTests {
     instance = try Instance(configuration, shelter)
   }
 
-  /// Puts the values into objects, which a list and a map of the object -1 have, and into its lists.
+  /// Stores the values in objects, which a list and a map of the object -1 hold, and in its lists.
   private func fill<T>(
     _ values: [T], _ property: ReferenceWritableKeyPath<Till, T?>,
     _ list: KeyPath<Till, List<T>>
@@ -226,7 +226,7 @@ struct HardSumTests {
       } else {
         #expect(answers[0].average == "\(average)")
       }
-      let text = "doubles.@avg == tills.@avg.double AND doubles.@avg == %@ AND id == -1"
+      let text = "doubles.@avg == %@ AND tills.@avg.double == %@ AND id == -1"
       #expect(tills.filter(text, live.1 ?? 0).count == 1, "\(order)")
     }
   }

@@ -32,8 +32,8 @@ final class Screen {
     try #require(write(person, bytes, bytes.count) == bytes.count)
   }
 
-  /// The written text, at least up to that one. If it does not come, an issue is recorded after five
-  /// minutes without output.
+  /// The written text, at least up to that one. If it does not come, an issue is recorded after
+  /// five minutes without output.
   func text(upTo wanted: String) -> String {
     var bytes: [UInt8] = []
     var piece = [UInt8](repeating: 0, count: 4096)
