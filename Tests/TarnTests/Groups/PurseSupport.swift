@@ -96,12 +96,16 @@ func plainValues(_ purses: [Purse]) -> PurseValues {
   let weights = purses.compactMap(\.weight).filter { !$0.isNaN }
   let units = weights.reduce(Int128(0)) { $0 + Int128($1 * 1024) }
   let weight = Double(units) / 1024
+  // 34 digits are more than a quotient needs to be on the right side between two doubles.
+  let exact =
+    Decimal128(stringLiteral: "\(units)")
+    / Decimal128(stringLiteral: "\(1024 * max(weights.count, 1))")
   let prices = purses.compactMap(\.price)
   let sum = coins.reduce(0, +)
   return (
     purses.count, sum, coins.isEmpty ? nil : Double(sum) / Double(coins.count), coins.min(),
     purses.compactMap(\.spare).max(), weight,
-    weights.isEmpty ? nil : weight / Double(weights.count), weights.min(), weights.max(),
+    weights.isEmpty ? nil : exact.doubleValue, weights.min(), weights.max(),
     prices.reduce(Decimal128(0), +), prices.max(), purses.compactMap(\.day).min(),
     purses.map(\.ratio).filter { !$0.isNaN }.max()
   )
