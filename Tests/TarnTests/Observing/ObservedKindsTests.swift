@@ -226,6 +226,6 @@ struct ObservedKindsTests {
     #expect(a.realm.core.delivery.observers.sources.all.count == 1)
     let other = whelps[1].kennels.observe { _ in }
     #expect(a.realm.core.delivery.observers.sources.all.count == 2)
-    (tokens + [other]).forEach { $0.invalidate() }
+    for token in tokens + [other] { token.invalidate() }
   }
 }

@@ -36,8 +36,8 @@ struct ResultsTrapTests: TrapSuite {
   }
 
   static let traps: [TrapCase] = [
-    row("invalidated", "This Results<Meal> has been invalidated with its Realm; query again.")
-    { it in
+    row("invalidated", "This Results<Meal> has been invalidated with its Realm; query again.") {
+      it in
       it.meals.realm!.invalidate()
       print(it.meals.count)
     },
