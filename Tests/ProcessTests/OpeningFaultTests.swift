@@ -39,7 +39,7 @@ extension ProcessTests {
         try content.write(to: URL(fileURLWithPath: file.path))
         let error = try #require(try refusal(file.path))
         #expect(error.code == .invalidDatabase)
-        #expect(error.message.contains("something else"))
+        #expect(error.message.contains("is not a store"))
         #expect(error.message.contains(file.path))
         let names = try FileManager.default.contentsOfDirectory(atPath: file.folder)
         #expect(names == ["x.realm"])
