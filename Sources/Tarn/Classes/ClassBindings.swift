@@ -15,7 +15,7 @@ final class ClassBindings {
 
   init(_ model: ModelSchema) { self.model = model }
 
-  /// Takes over what others know of the schema, for a frozen instance.
+  /// Copies another instance's bindings, for a frozen instance.
   func begin(at schema: SchemaView, knowing others: ClassBindings) {
     epoch = schema.epoch
     if others.epoch == epoch { typed = others.typed }

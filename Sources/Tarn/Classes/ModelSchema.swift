@@ -1,14 +1,15 @@
 import CTarn
 import TarnStore
 
-/// What a program's models ask of a file: classes and columns by name, in no file's numbers.
+/// The classes and columns that a program's models require in a file, by name and without a file's
+/// numbers.
 ///
 /// Describing them takes far longer than opening a file that is open, so that it is done once for
 /// each choice of classes; see `of`.
 final class ModelSchema: Sendable {
   /// In the order of their names.
   let classes: [ClassReflection]
-  /// What a file is asked for, class by class.
+  /// The classes that the program requires in a file.
   let definitions: [ClassDefinition]
   private let numbers: [String: Int]
 

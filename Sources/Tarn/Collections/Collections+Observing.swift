@@ -1,7 +1,7 @@
 import TarnStore
 
 extension _CollectionProperty {
-  /// Where the elements are. Traps for an unmanaged or invalidated collection.
+  /// The stored elements. Traps for an unmanaged or invalidated collection.
   fileprivate var observedSequence: ManagedSequence {
     guard let managed = backing as? ManagedSequence else { trapUnobserved() }
     _ = managed.view()
@@ -68,8 +68,8 @@ extension Map: _ScopedCollection {
   }
 
   /// - Parameters:
-  ///   - update: what is told of the changed keys.
-  ///   - change: what an observer is called with.
+  ///   - update: the reported form of the changed keys.
+  ///   - change: makes the observer's argument.
   private func changeOrigin<Update, Change>(
     readsTarget: Bool,
     _ update: @escaping (KeyChanges, () -> PastElements, ManagedSequence) -> Update,

@@ -8,16 +8,16 @@ public protocol _FailingChange: SendableMetatype {
 public protocol _ObservableCollection: ThreadConfined {
   /// The argument of observers.
   associatedtype _Change: _FailingChange
-  /// Where the changes come from that `observe` tells. Traps for an unmanaged or invalidated
+  /// The source of the changes that `observe` reports. Traps for an unmanaged or invalidated
   /// collection.
   var _plainOrigin: _ChangeOrigin<_Change> { get }
 }
 
-/// Those whose changes are also told with the elements that they lead to.
+/// A collection whose changes can be reported together with the resulting elements.
 public protocol _DeltaCollection: _ObservableCollection {
   /// The part of a change besides the collection.
   associatedtype _Delta
-  /// Where the changes come from that `observeChanges` tells. Traps as `_plainOrigin` does.
+  /// The source of the changes that `observeChanges` reports. Traps as `_plainOrigin` does.
   var _changeOrigin: _ChangeOrigin<ObservedChange<Self, _Delta>> { get }
 }
 
@@ -28,24 +28,26 @@ extension ObservedChange: _FailingChange {}
 extension _ObservableCollection {
   /// Calls `block` first with `.initial`, once the collection can be read without delay, and then
   /// with the exact difference whenever it has changed. Commits in quick succession are reported in
-  /// one call. After `.error` nothing comes.
+  /// one call. `.error` is the last call.
   ///
-  /// What counts as a change:
+  /// These are changes:
   ///
-  /// - `List`, `MutableSet`, `LinkingObjects`, `Results`, `AnyRealmCollection`: an element came,
-  ///   went, moved or was set, or is an object that changed, itself or up to three links away. An
-  ///   element that moved is deleted and inserted. Removing a value from a set and inserting it
-  ///   again is no change. An object that links twice is twice among the linking objects.
-  /// - `Map`: the same of keys and their values. A key that was removed and inserted again is
+  /// - `List`, `MutableSet`, `LinkingObjects`, `Results`, `AnyRealmCollection`: an element was
+  ///   inserted, deleted, moved or set, or is an object that changed, itself or up to three links
+  ///   away. A moved element is reported as deleted and inserted. Removing a value from a set and
+  ///   inserting it again does not count. An object that links twice is twice among the linking
+  ///   objects.
+  /// - `Map`: the same for keys and their values. A key that was removed and inserted again is
   ///   modified.
-  /// - `ProjectedCollection`: the collection of objects changed, or the property of one was set, to
-  ///   whatever value. What a computed property reads is not known: its element is modified when
-  ///   the object is.
-  /// - `SectionedResults`: a section or an element came, went or moved, or an element changed.
-  /// - `ResultsSection`: the same in this section alone; also that it goes, and that it comes back,
-  ///   with all its elements. Its number among all sections is no part of it.
-  /// - `GroupedResults`: a group came or went, has another count, or another value of an aggregate.
-  /// - `LiveAggregate`: a value is another one.
+  /// - `ProjectedCollection`: the collection of objects changed, or the property of one was set,
+  ///   even to the same value. The dependencies of a computed property are unknown: its element is
+  ///   modified whenever the object is.
+  /// - `SectionedResults`: a section or an element was inserted, deleted or moved, or an element
+  ///   changed.
+  /// - `ResultsSection`: the same within this section; also its deletion and its reappearance, with
+  ///   all its elements. Its position among the sections does not count.
+  /// - `GroupedResults`: a group was inserted or deleted, or its count or an aggregate changed.
+  /// - `LiveAggregate`: a value changed.
   ///
   /// If the object that a list, set, map or linking objects belong to is deleted, all elements are
   /// reported as deleted, and nothing follows; the collection passed to that call is invalidated.
@@ -61,17 +63,16 @@ extension _ObservableCollection {
 }
 
 extension _DeltaCollection {
-  /// Calls `block` as `observe` does, with all that is known of each change: new positions of what
-  /// was modified, moves as pairs, and the elements or values that there are then, so that a copy
-  /// can follow by `apply(to:)`. They are those of the version that is told of, whatever has been
-  /// written since.
+  /// Calls `block` as `observe` does, with all details of each change: the new positions of
+  /// modified elements, moves as pairs, and the resulting elements or values, so that a copy can
+  /// follow by `apply(to:)`. They belong to the reported version, whatever has been written since.
   ///
-  /// All sections give a ``SectionsDelta``, one section a ``CollectionDelta`` of its elements:
-  /// what goes with the section is deleted, what comes with it is inserted. Of a projected
-  /// collection, computed properties and those of type `AnyRealmValue` are read from the objects
-  /// when they are asked for, which traps for an object that was deleted since.
+  /// All sections give a ``SectionsDelta``, one section a ``CollectionDelta`` of its elements: they
+  /// are deleted and inserted with the section. In a projected collection, computed properties and
+  /// `AnyRealmValue` properties are read from the objects on access, which traps for an object that
+  /// has been deleted since.
   ///
-  /// Traps where `observe` does, and calls `block` where that does.
+  /// Traps in the same cases as `observe`, and calls `block` on the same thread.
   ///
   /// - Returns: a token; keep it for as long as you want to observe.
   public func observeChanges(
@@ -80,7 +81,7 @@ extension _DeltaCollection {
     _changeOrigin.observe(block)
   }
 
-  /// What `observeChanges` would tell, for `for await`. Traps for an unmanaged or invalidated
-  /// collection; see ``ChangeSequence`` for who may go over it.
+  /// The changes that `observeChanges` reports, for `for await`. Traps for an unmanaged or
+  /// invalidated collection; ``ChangeSequence`` says which code may iterate over it.
   public var changes: ChangeSequence<ObservedChange<Self, _Delta>> { _changeOrigin.changes }
 }

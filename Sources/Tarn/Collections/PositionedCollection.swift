@@ -3,7 +3,7 @@ import TarnStore
 /// Collections whose elements have positions, and that observe themselves rather than by another
 /// collection.
 protocol PositionedCollection: RealmCollection {
-  /// What its observers see. Traps for an unmanaged or invalidated collection.
+  /// Its content for observers. Traps for an unmanaged or invalidated collection.
   var observed: ObservedPositions<Self, Element> { get }
 }
 

@@ -1,23 +1,23 @@
-/// Collections of which an observer can say how far it looks: those of objects, or of what stands
-/// for objects. The library provides the conformances.
+/// A collection whose observers can choose their scope, by key paths or a depth: one of objects, or
+/// of values that represent objects. The library provides the conformances.
 ///
-/// Groups, aggregates and projected properties are none: they show no objects behind which an
-/// observer could look.
+/// Groups, aggregates and projected properties do not conform: they do not show objects, so there
+/// are no links to follow.
 public protocol _ScopedCollection: _DeltaCollection {
-  /// Where key paths begin.
+  /// The type at which key paths begin.
   associatedtype _Looked
 }
 
-// The forms with texts and those with typed key paths are apart: `[\.name]` needs a type to begin
-// from, and `nil` and `[]` are to mean texts. So the typed ones are disfavored. `observe` and
-// `observeChanges` differ in what their closures get, of which alone no call could choose.
+// Strings and typed key paths have separate overloads: `[\.name]` needs a root type, and `nil` and
+// `[]` must mean strings. So the typed ones are disfavored. `observe` and `observeChanges` differ
+// only in the types of their closures' parameters, which would be ambiguous under one name.
 extension _ScopedCollection {
   /// Calls `block` as without key paths, but an object counts as modified only if something on one
   /// of the key paths was set: in the object, as in `"name"`, or behind links, collections and
-  /// backlinks, as in `"owner.city.name"`. What comes, goes, moves, changes its section, or is set
-  /// under the key of a map is always told. See <doc:Observing>.
+  /// backlinks, as in `"owner.city.name"`. Insertions, deletions, moves, changes of section, and
+  /// assignments to a key of a map are always reported. See <doc:Observing>.
   ///
-  /// Nil and no key paths at all filter nothing. Each token has a filter of its own. Traps for a
+  /// Nil and an empty array filter nothing. Each token has a filter of its own. Traps for a
   /// property that a class does not have, for values that are not objects, and where the call
   /// without key paths does.
   ///
@@ -78,8 +78,8 @@ extension _ScopedCollection {
     _changeOrigin.looking(_Look(depth: depth)).observe(block)
   }
 
-  /// What `observeChanges(keyPaths:)` would tell, for `for await`. Traps at once where that does;
-  /// see ``ChangeSequence`` for who may go over it.
+  /// The changes that `observeChanges(keyPaths:)` reports, for `for await`. Traps at once in the
+  /// same cases; ``ChangeSequence`` says which code may iterate over it.
   public func changes(keyPaths: [String]?) -> ChangeSequence<ObservedChange<Self, _Delta>> {
     _changeOrigin.looking(_Look(keyPaths: keyPaths, of: _Looked.self)).changes
   }
@@ -92,15 +92,15 @@ extension _ScopedCollection {
     _changeOrigin.looking(_Look(keyPaths)).changes
   }
 
-  /// What `observeChanges(depth:)` would tell, for `for await`. Traps at once where that does; see
-  /// ``ChangeSequence`` for who may go over it.
+  /// The changes that `observeChanges(depth:)` reports, for `for await`. Traps at once in the same
+  /// cases; ``ChangeSequence`` says which code may iterate over it.
   public func changes(depth: Int) -> ChangeSequence<ObservedChange<Self, _Delta>> {
     _changeOrigin.looking(_Look(depth: depth)).changes
   }
 }
 
 extension _Look {
-  /// - Parameter type: where the key paths begin.
+  /// - Parameter type: the type at which the key paths begin.
   init<Looked>(keyPaths: [String]?, of type: Looked.Type) {
     guard let type = Looked.self as? any KeypathSortable.Type else {
       self.init(keyPaths: keyPaths)

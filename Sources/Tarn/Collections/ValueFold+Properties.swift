@@ -73,12 +73,12 @@ extension ValueFold {
     for value in values { add(value._boxElement().value) }
   }
 
-  /// A property of objects, of those that are there.
+  /// A property of the existing objects among the elements.
   ///
   /// - Parameters:
-  ///   - type: what the elements are. Traps for other types than classes, and for a class without
+  ///   - type: the elements' type. Traps for other types than classes, and for a class without
   ///     such a property that is a number, a date or an `AnyRealmValue`.
-  ///   - kind: what is asked for. Traps for what dates do not have.
+  ///   - kind: the aggregate. Traps for one that dates do not have.
   init<S: Sequence>(
     of elements: S, elements type: Any.Type, property name: String, for kind: AggregateTerm.Kind
   ) {
@@ -128,7 +128,7 @@ extension PropertyReflection {
 }
 
 extension ValueFold {
-  /// What was asked for; of dates there are only the ends.
+  /// The aggregate; dates have only a minimum and a maximum.
   func value(_ kind: AggregateTerm.Kind) -> Value {
     switch kind {
     case .count: .int(Int64(totals.count))

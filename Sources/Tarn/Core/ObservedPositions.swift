@@ -6,7 +6,7 @@ struct ObservedPositions<Collection, Element> {
   let source: any ObservedSource
   /// The elements are objects whose classes the program does not have.
   let isDynamic: Bool
-  /// What is observed, in the instance's present life.
+  /// The observed collection, in the instance's present life.
   let collection: () -> Collection
   /// An element as the program sees it.
   let element: (Value) -> Element

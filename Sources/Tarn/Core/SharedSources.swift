@@ -17,7 +17,7 @@ struct SharedSources {
   }
 }
 
-/// What backlinks are those of: an object that is linked to, and the property that links.
+/// The name of backlinks: the object that is linked to, and the property that links.
 struct BacklinksName: Hashable {
   let owner: LinkTarget
   let origin: ClassID

@@ -119,9 +119,10 @@ struct LiveGroups<Values> {
   /// True if both group equal results by the same key and compute the same aggregates.
   func isSame(as other: LiveGroups) -> Bool { source === other.source }
 
-  /// Where the changes come from. Traps for invalidated results.
+  /// The source of the changes. Traps for invalidated results.
   ///
-  /// - Parameter translate: what an observer is called with; nil where it is told of nothing.
+  /// - Parameter translate: makes the observer's argument; returns nil if there is nothing to
+  ///   report.
   func changeOrigin<Change>(
     _ translate: @escaping (News<GroupsUpdate>) -> Change?
   ) -> _ChangeOrigin<Change> {
@@ -132,13 +133,13 @@ struct LiveGroups<Values> {
   }
 }
 
-/// What became of groups since the observer was told last.
+/// The changes of groups since the last call of the observer.
 struct GroupsUpdate {
   let changes: IndexChanges
   let old: GroupTable
   let new: GroupTable
 
-  /// Nil for what is not of groups, and where nothing is shown that was not before.
+  /// Nil for a difference of other content, and if the groups look the same as before.
   init?(_ difference: LiveDifference) {
     guard case .derived(let changes, _, let old as GroupTable, let new as GroupTable) = difference,
       !changes.isEmpty

@@ -3,25 +3,25 @@ import TarnStore
 /// The common interface of objects and projections for observers of their properties. The library
 /// provides the conformances.
 public protocol _PropertyObservable: AnyObject, ThreadConfined, KeypathSortable {
-  /// Where the changes come from that `observe` tells. Traps if it is unmanaged, and for a key path
-  /// that begins with none of its properties or names one that a class does not have.
+  /// The source of the changes that `observe` reports. Traps if the object is unmanaged, and for a
+  /// key path with a property that it, or a class on the path, does not have.
   func _objectOrigin(along keyPaths: _ObjectPaths) -> _ObjectOrigin
 }
 
 /// Key paths along which an object is observed.
 public enum _ObjectPaths: Sendable {
-  /// As the program writes them; nil and none for all properties.
+  /// As the program writes them; nil or an empty array for all properties.
   case texts([String]?)
-  /// Those in the object's class that typed ones stand for; none for all properties.
+  /// The names of typed key paths in the object's class; an empty array for all properties.
   case properties([String])
 }
 
-/// Where the changes of an object come from. Observers and `for await` loops both begin here.
+/// The source of an object's changes, for observers and for `for await` loops.
 public struct _ObjectOrigin {
   let core: RealmCore
   let object: ObjectBase
   let look: ObjectLook
-  /// What the program observes in place of an object; nil if that is the object itself.
+  /// Makes the projection that the program observes; nil if it observes the object itself.
   var view: ((ObjectBase) -> AnyObject)?
 
   func observe<Observed>(
@@ -43,15 +43,15 @@ public struct _ObjectOrigin {
 }
 
 extension _PropertyObservable {
-  /// Calls `block` whenever a property of this object has been assigned, to whatever value, or the
+  /// Calls `block` whenever a property of this object was assigned, even the same value, or the
   /// object was deleted. Commits in quick succession are reported in one call, with the values of
   /// the last call as the old ones. There is no initial call, and changes of linked objects are not
-  /// reported. After `.deleted` or `.error` nothing comes.
+  /// reported. `.deleted` or `.error` is the last call.
   ///
-  /// Of a projection the projected properties count alone, be they assigned through this
-  /// projection, another one or the object, or be a link on their way assigned. Each change has the
-  /// label of a property of the projection, with the values at the last call and now; those of
-  /// collections are nil. Properties that project the same are told together.
+  /// For a projection only the projected properties count, whether they were assigned through this
+  /// projection, another one or the object, or a link on their path was assigned. Each change has
+  /// the label of a property of the projection, with its values at the last call and now, which are
+  /// nil for collections. Properties that project the same one are reported in one call.
   ///
   /// `block` is called on the Realm's thread, queue or actor, never within this call. Traps on an
   /// unmanaged, frozen or invalidated object, on a thread that has no later turns, and in a write
@@ -63,16 +63,16 @@ extension _PropertyObservable {
   }
 
   /// Calls `block` as without key paths, but only for changes on one of them, in this object or
-  /// behind its links: `"dog.name"` tells of another dog and of the dog's new name, `"dogs"` of
-  /// dogs that came, went or moved, `"dogs.name"` of their names too. What is told is the first
-  /// property of the key path. The object's deletion is told in any case. See <doc:Observing>.
+  /// behind its links: `"dog.name"` reports another dog and a new name of the dog, `"dogs"` reports
+  /// inserted, deleted and moved dogs, `"dogs.name"` also their names. The reported property is the
+  /// first of the key path. The object's deletion is always reported. See <doc:Observing>.
   ///
-  /// That of a projection begins with the label of a projected property or with what that projects,
-  /// and may go on behind it: with `@Projected(\Person.friends) var mates`, `"mates"`, `"friends"`
-  /// and `"mates.firstName"`.
+  /// For a projection, a key path begins with the label of a projected property or with the
+  /// property that it projects, and may continue: with `@Projected(\Person.friends) var mates`,
+  /// `"mates"`, `"friends"` and `"mates.firstName"`.
   ///
-  /// Nil and no key paths at all filter nothing. Traps for a property that a class does not have,
-  /// for one that is not projected, and where the call without key paths does.
+  /// Nil and an empty array filter nothing. Traps for a property that a class does not have, for
+  /// one that is not projected, and in the same cases as without key paths.
   ///
   /// - Returns: a token; keep it for as long as you want to observe.
   public func observe(
@@ -82,7 +82,7 @@ extension _PropertyObservable {
   }
 
   /// The same for key paths of the class, such as `\Person.dog?.name`. One through a collection
-  /// goes on from an element at any index: `\Person.dogs[0].name` stands for the names of all.
+  /// continues from an element at any index: `\Person.dogs[0].name` means the names of all dogs.
   @_disfavoredOverload
   public func observe(
     keyPaths: [PartialKeyPath<Self>], _ block: @escaping (ObjectChange<Self>) -> Void
@@ -90,14 +90,14 @@ extension _PropertyObservable {
     _objectOrigin(along: .properties(_names(of: keyPaths))).observe(block)
   }
 
-  /// What `observe` would tell, for `for await`: several commits that the loop has not asked for
-  /// yet are one change, and `.deleted` is the last. Traps for an unmanaged object; see
-  /// ``ChangeSequence`` for who may go over it.
+  /// The changes that `observe` reports, for `for await`: commits that the loop has not fetched yet
+  /// are one change, and `.deleted` is the last. Traps for an unmanaged object; ``ChangeSequence``
+  /// says which code may iterate over it.
   public var changes: ChangeSequence<ObjectChange<Self>> {
     _objectOrigin(along: .texts(nil)).changes()
   }
 
-  /// The same along key paths: what `observe(keyPaths:)` would tell. Traps at once where that does.
+  /// The changes that `observe(keyPaths:)` reports. Traps at once in the same cases.
   public func changes(keyPaths: [String]?) -> ChangeSequence<ObjectChange<Self>> {
     _objectOrigin(along: .texts(keyPaths)).changes()
   }

@@ -1,16 +1,16 @@
 import TarnStore
 
-/// What an observation is called with.
+/// The argument of an observation's block.
 enum News<Update> {
-  /// The first call: what is observed can be read.
+  /// The first call: the observed object or collection can be read.
   case initial
   case update(Update)
-  /// The file can no longer be followed; nothing comes after this.
+  /// The file can no longer be followed. The last call.
   case error(StorageError)
 
   /// The same with another form of the update.
   ///
-  /// - Parameter transform: gives nil for updates of which the observer is not told.
+  /// - Parameter transform: returns nil for updates that are not reported to the observer.
   func map<Other>(_ transform: (Update) -> Other?) -> News<Other>? {
     switch self {
     case .initial: .initial
@@ -21,12 +21,12 @@ enum News<Update> {
 }
 
 extension LiveDifference {
-  /// The changes of something that has positions; nil for others.
+  /// The changes by position; nil for maps and derived content.
   var indices: IndexChanges? {
     if case .indices(let changes) = self { changes } else { nil }
   }
 
-  /// The changes of a map; nil for others.
+  /// The changes of a map; nil for other content.
   var keys: KeyChanges? {
     if case .keys(let changes) = self { changes } else { nil }
   }

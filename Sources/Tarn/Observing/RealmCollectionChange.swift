@@ -1,4 +1,4 @@
-/// What a collection observer is called with.
+/// The argument of a collection observer.
 public enum RealmCollectionChange<Collection> {
   /// The first call: the collection is ready to be read.
   case initial(Collection)
@@ -6,10 +6,10 @@ public enum RealmCollectionChange<Collection> {
   /// `modifications` are positions before, `insertions` positions after the change. Removing the
   /// deletions and then inserting the insertions turns the old list into the new one.
   case update(Collection, deletions: [Int], insertions: [Int], modifications: [Int])
-  /// The file can no longer be followed; nothing comes after this.
+  /// The file can no longer be followed. The last call.
   case error(any Error)
 
-  /// The same of another collection that shows this one.
+  /// The same change for a collection that represents this one.
   func map<Other>(_ transform: (Collection) -> Other) -> RealmCollectionChange<Other> {
     switch self {
     case .initial(let shown): .initial(transform(shown))

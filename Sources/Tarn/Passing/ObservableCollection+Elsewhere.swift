@@ -1,14 +1,13 @@
 public import Dispatch
 
-// Observing where another actor or queue is the observer. The rules are told at the first of each
-// kind. Only these blocks must be `@Sendable`, so they are no default of the forms that observe
-// here: a block that stays may capture what is confined. The form on an actor is `async`, and its
-// block gets the actor.
+// Observers on another actor or queue. The first member of each kind states the rules. Only these
+// blocks must be `@Sendable`, so the local forms stay separate: their blocks may capture confined
+// objects. The form on an actor is `async`, and its block receives the actor.
 
 extension _ObservableCollection {
   /// Calls `block` on an actor, as `observe` would there: first with `.initial` and then with each
-  /// difference. What it is given belongs to the actor. Needed only where that is another one than
-  /// the collection's own.
+  /// difference. Its arguments belong to the actor. Needed only for an actor that is not the
+  /// collection's own.
   ///
   /// When this returns, the first call has been made, unless the actor has a write open, and the
   /// observation is active: every later commit is reported, also those of the collection's own
@@ -19,11 +18,11 @@ extension _ObservableCollection {
   /// The observation retains neither the actor nor the collection. If the collection's owner is
   /// gone, or the task is cancelled, the token is inactive, and `block` is never called.
   ///
-  /// Traps for what cannot be observed where it is: an unmanaged, frozen or invalidated collection,
-  /// and in a write that has changed something.
+  /// Traps for an unmanaged, frozen or invalidated collection, and in a write that has changed
+  /// something.
   ///
   /// - Parameters:
-  ///   - actor: where to observe.
+  ///   - actor: the observing actor.
   ///   - _isolation: the calling code's actor; do not pass it.
   ///   - block: receives the actor, isolated to it, and the change.
   /// - Returns: a token; retain it for as long as you want to observe. Any thread may invalidate
@@ -36,7 +35,7 @@ extension _ObservableCollection {
   }
 
   /// Calls `block` on a queue, as `observe` would there: first with `.initial` and then with each
-  /// difference. What it is given belongs to the queue.
+  /// difference. Its arguments belong to the queue.
   ///
   /// It returns at once, and the observation begins in a later block of the queue. If the queue has
   /// no Realm of the file yet, one is opened at the version of the collection, so that `.initial`
@@ -81,7 +80,7 @@ extension _DeltaCollection {
   }
 }
 
-// MARK: - As far as an observer looks
+// MARK: - Scopes
 
 extension _ScopedCollection {
   /// Calls `block` on an actor, as `observe(keyPaths:)` would there; otherwise as `observe(on:)`
@@ -105,7 +104,7 @@ extension _ScopedCollection {
     await observe(_Look(keyPaths), on: actor, block)
   }
 
-  /// The same for what `observe(depth:)` tells. Traps for a negative depth.
+  /// The same for the changes within a depth, as in `observe(depth:)`. Traps for a negative depth.
   public func observe<A: Actor>(
     depth: Int, on actor: A, _isolation: isolated (any Actor)? = #isolation,
     _ block: @escaping @Sendable (isolated A, _Change) -> Void
@@ -132,7 +131,7 @@ extension _ScopedCollection {
     observe(_Look(keyPaths), on: queue, block)
   }
 
-  /// The same for what `observe(depth:)` tells. Traps for a negative depth.
+  /// The same for the changes within a depth, as in `observe(depth:)`. Traps for a negative depth.
   public func observe(
     depth: Int, on queue: DispatchQueue?, _ block: @escaping @Sendable (_Change) -> Void
   ) -> NotificationToken {
@@ -161,7 +160,7 @@ extension _ScopedCollection {
     await observeChanges(_Look(keyPaths), on: actor, block)
   }
 
-  /// The same for what `observe(depth:)` tells. Traps for a negative depth.
+  /// The same for the changes within a depth, as in `observe(depth:)`. Traps for a negative depth.
   public func observeChanges<A: Actor>(
     depth: Int, on actor: A, _isolation: isolated (any Actor)? = #isolation,
     _ block: @escaping @Sendable (isolated A, ObservedChange<Self, _Delta>) -> Void
@@ -190,7 +189,7 @@ extension _ScopedCollection {
     observeChanges(_Look(keyPaths), on: queue, block)
   }
 
-  /// The same for what `observe(depth:)` tells. Traps for a negative depth.
+  /// The same for the changes within a depth, as in `observe(depth:)`. Traps for a negative depth.
   public func observeChanges(
     depth: Int, on queue: DispatchQueue?,
     _ block: @escaping @Sendable (ObservedChange<Self, _Delta>) -> Void

@@ -4,8 +4,8 @@ import TarnStore
 extension _PropertyObservable {
   /// Observes this object on an actor; see the same method of ``RealmCollection``.
   ///
-  /// There is no first call. Commits between the versions of the object and of the observing Realm
-  /// are reported, too. If the object does not exist there, the token is inactive.
+  /// There is no initial call. Commits between the versions of the object and of the observing
+  /// Realm are reported, too. If the object does not exist there, the token is inactive.
   public func observe<A: Actor>(
     keyPaths: [String]? = nil, on actor: A, _isolation: isolated (any Actor)? = #isolation,
     _ block: @escaping @Sendable (isolated A, ObjectChange<Self>) -> Void
@@ -26,8 +26,8 @@ extension _PropertyObservable {
   /// Observes this object on a queue, beginning in a later block of it; see the same method of
   /// ``RealmCollection``.
   ///
-  /// There is no first call. Commits between the versions of the object and of the observing Realm
-  /// are reported, too. If the object does not exist there, the token is inactive.
+  /// There is no initial call. Commits between the versions of the object and of the observing
+  /// Realm are reported, too. If the object does not exist there, the token is inactive.
   public func observe(
     keyPaths: [String]? = nil, on queue: DispatchQueue?,
     _ block: @escaping @Sendable (ObjectChange<Self>) -> Void

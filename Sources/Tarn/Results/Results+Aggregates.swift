@@ -1,7 +1,7 @@
 import TarnStore
 
 extension Results: PropertyAggregating {
-  /// An aggregate of a property, worked out of its column. The objects' values are read one by one
+  /// An aggregate of a property, computed from its column. The objects' values are read one by one
   /// only of an `AnyRealmValue` property, whose values the store does not add up.
   func storedAggregate(_ kind: AggregateTerm.Kind, of property: String) -> Value {
     check()

@@ -155,9 +155,10 @@ extension SectionedResults: RealmSectionedResult, DumpedCollection {
     }
   }
 
-  /// Where the changes come from. Traps for invalidated sections.
+  /// The source of the changes. Traps for invalidated sections.
   ///
-  /// - Parameter translate: what an observer is called with; nil where it is told of nothing.
+  /// - Parameter translate: makes the observer's argument; returns nil if there is nothing to
+  ///   report.
   func changeOrigin<Change>(
     readsTarget: Bool,
     _ translate: @escaping (News<SectionsStep<Key>>, () -> PastElements) -> Change?

@@ -1,6 +1,6 @@
 import TarnStore
 
-/// How rows fell into sections and how they do now, and what became of the rows meanwhile.
+/// The former and the present sections of rows, and the changes of the rows in between.
 struct SectionsStep<Key: Hashable> {
   let old: SectionTable<Key>
   let new: SectionTable<Key>
@@ -8,7 +8,7 @@ struct SectionsStep<Key: Hashable> {
   /// The same as the observer sees it.
   private let seen: IndexChanges
 
-  /// Nil for what is not of sections.
+  /// Nil for a difference of other content.
   init?(_ difference: LiveDifference) {
     guard case .derived(let all, let seen, let from, let to) = difference else { return nil }
     old = (from as? KeyedRows<Key>)?.table ?? SectionTable()

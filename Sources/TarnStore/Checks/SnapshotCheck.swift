@@ -1,6 +1,6 @@
-/// A check of a state of a file, which goes on after what it finds.
+/// A check of one version of a file that continues after a problem.
 protocol SnapshotCheck {
-  /// What is wrong, a sentence each; not all where there is much.
+  /// The problems, one sentence each; only the first ones if there are many.
   var problems: [String] { get set }
 }
 

@@ -1,5 +1,5 @@
 extension ColumnPath {
-  /// The column of that name, which may stand in back quotes. Throws for one that does not exist,
+  /// The column of that name, which may be in back quotes. Throws for one that does not exist,
   /// lies behind a link, or is neither a number nor a date.
   init(
     aggregated name: String, on classID: ClassID, in schema: StoreSchema

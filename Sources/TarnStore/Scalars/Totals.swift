@@ -15,7 +15,7 @@ package struct Totals: Sendable {
 
   package init() {}
 
-  /// Of a column, which says of what kind the sum is without any numbers.
+  /// For a column, whose type is the type of the sum if there are no numbers.
   init(of type: ColumnType) {
     if type == .float || type == .double { doubles = ExactSum() }
     if type == .decimal { decimals = DecimalSum() }

@@ -1,7 +1,7 @@
 /// A scope in a schema: which objects of some classes a change set concerns. Immutable; any thread
 /// may use it.
 ///
-/// Goes backwards from what was set, over the indexes of links, so that it takes time for the
+/// Goes backwards from changed properties, over the indexes of links, so that it takes time for the
 /// changes and not for the objects that are shown. The links of the state after the changes are
 /// enough: where one on an older way was taken away, the object that had it was set itself.
 package final class BoundScope: Sendable {
