@@ -31,10 +31,7 @@ struct Layers {
       "Logging", "Primitives", "Sources", "Scheduling", "Observing", "Instances", "Classes",
       "Core", "Properties", "Collections", "Objects", "Querying", "Results", "Groups", "Sections",
       "Projections", "Transactions", "Migrating", "Opening", "Freezing", "Passing", "Realms",
-    ],
-    // Properties declares how every object is an element of a collection. The index lists that once
-    // more at each subclass below it that inherits it: three that are no faults.
-    debts: Debts(fulfilments: 3))
+    ])
 }
 
 /// How many files and lines a folder has, or may have.
@@ -53,8 +50,6 @@ struct RoomSize: Equatable, CustomStringConvertible {
 struct Debts: Equatable {
   /// Uses of what a folder above declares.
   var upwardUses = 0
-  /// Requirements of protocols that types of a lower folder fulfil by members declared above.
-  var fulfilments = 0
   /// Files of which each uses each other one, directly or through more of them.
   var filesInAKnot = 13
   /// The same of folders.

@@ -63,9 +63,28 @@ struct SymbolIndex {
       }
     }
     self.files = files
-    uses = Set(names.compactMap { $0.use(homes[$0.symbol]) }).sorted {
+    let inheriting = Self.inheritingLines(of: SourceTree.files)
+    let uses = Set(names.compactMap { $0.use(homes[$0.symbol]) }).filter {
+      !$0.isFulfilment || inheriting[$0.path]?.contains($0.line) != true
+    }
+    self.uses = uses.sorted {
       ($0.path, $0.line, $0.name, $0.home) < ($1.path, $1.line, $1.name, $1.home)
     }
+  }
+
+  /// The lines that declare a class with a superclass and no protocols. The index lists there some
+  /// of the conformances that the class inherits, more or fewer depending on which files the
+  /// compiler took together. They belong to the superclass.
+  static func inheritingLines(of files: [SourceFile]) -> [String: Set<Int>] {
+    let declaration = /\bclass (?<name>\w+)(?:: (?<super>\w+) \{)?/
+    let found = files.filter(\.isSwift).flatMap { file in
+      file.code.enumerated().compactMap { index, line in
+        line.firstMatch(of: declaration).map { (file.path, index + 1, $0.output) }
+      }
+    }
+    let classes = Set(found.map { String($0.2.name) })
+    let inheriting = found.filter { $0.2.super.map { classes.contains(String($0)) } ?? false }
+    return Dictionary(grouping: inheriting, by: \.0).mapValues { Set($0.map(\.1)) }
   }
 
   private struct Home {
