@@ -1,14 +1,14 @@
-/// A scope in a schema: which objects of some classes a change set concerns. Immutable; any thread
-/// may use it.
+/// A scope bound to a schema: finds the observed objects that a change set affects. Immutable; any
+/// thread may use it.
 ///
-/// Goes backwards from changed properties, over the indexes of links, so that it takes time for the
-/// changes and not for the objects that are shown. The links of the state after the changes are
-/// enough: where one on an older way was taken away, the object that had it was set itself.
+/// The search goes backwards from changed properties, over the indexes of links, so its time
+/// depends on the changes and not on the observed objects. The links after the changes are enough:
+/// if a link on an older path was removed, the object that had it was changed itself.
 package final class BoundScope: Sendable {
   package let scope: Scope
   /// The classes whose changes can concern the objects.
   package let concerningClasses: Set<ClassID>
-  /// The classes of the objects that are shown.
+  /// The classes of the observed objects.
   private let classes: Set<ClassID>
   private let form: Form
 
@@ -18,7 +18,7 @@ package final class BoundScope: Sendable {
     case paths([ScopePath], ScopeTrie)
   }
 
-  /// - Parameter classes: the classes of the objects that are shown.
+  /// - Parameter classes: the classes of the observed objects.
   package init(_ scope: Scope, from classes: Set<ClassID>, _ schema: SchemaView) {
     self.scope = scope
     self.classes = classes
@@ -36,18 +36,18 @@ package final class BoundScope: Sendable {
     }
   }
 
-  /// The paths that it follows; nil for a depth.
+  /// Its paths; nil for a depth.
   var dependencies: [QueryDependency]? {
     if case .paths(let paths, _) = form { paths.flatMap(\.dependencies) } else { nil }
   }
 
   // MARK: - Objects
 
-  /// The objects that `changes` concerns, those that are not shown included.
+  /// The objects that `changes` affects, including ones that are not observed.
   ///
   /// - Parameters:
-  ///   - rows: what is there after the changes.
-  ///   - observed: the objects that are shown. Others may be missing in the result.
+  ///   - rows: the rows after the changes.
+  ///   - observed: the observed objects. Others may be missing in the result.
   package func concerned(
     by changes: ChangeSet, _ rows: StoreRows, among observed: ObservedObjects
   ) throws(StorageError) -> [ClassID: KeySet] {
@@ -61,7 +61,7 @@ package final class BoundScope: Sendable {
     return found
   }
 
-  /// The same for each path of the scope that leads to something that was set; for a depth nothing.
+  /// The same for each path of the scope that leads to a changed property; nothing for a depth.
   package func forEachPath(
     concernedBy changes: ChangeSet, _ rows: StoreRows, among observed: ObservedObjects,
     _ body: (ScopePath, KeySet) -> Void
@@ -79,8 +79,8 @@ package final class BoundScope: Sendable {
     }
   }
 
-  /// The objects of one class that `changes` concerns, if that can be said without reading: nothing
-  /// else changed, and no link leads to it. Nil else.
+  /// The objects of one class that `changes` affects, if nothing else changed and no link leads to
+  /// the class, so that nothing has to be read. Otherwise nil.
   func concernedAlone(_ id: ClassID, by changes: ChangeSet) -> KeySet? {
     guard case .depth(let depth) = form, !depth.hasLinks(to: id), changes.classes.count == 1,
       let own = changes.classes.first, own.id == id
@@ -90,13 +90,13 @@ package final class BoundScope: Sendable {
 
   // MARK: - Without reading
 
-  /// False if `changes` concerns no object that could be shown.
+  /// False if `changes` cannot affect an observed object.
   package func mayBeConcerned(by changes: ChangeSet) -> Bool {
     changes.classes.contains { concerningClasses.contains($0.id) }
   }
 
-  /// About how many objects `concerned` looks up, without those that are shown. Reads nothing, so
-  /// it does not see how many link to one.
+  /// About how many objects `concerned` looks up, besides the observed ones. Reads nothing, so it
+  /// does not know how many objects link to one.
   package func lookups(for changes: ChangeSet) -> Int {
     changes.classes.reduce(0) {
       concerningClasses.contains($1.id) && !classes.contains($1.id)

@@ -1,12 +1,12 @@
-/// What a search looks for from where it is.
+/// The remaining scope of a search at a position.
 enum ScopeState: Hashable {
-  /// Everything that was set there, or at most so many links away.
+  /// Every changed property, at most so many links away.
   case links(left: Int)
-  /// What was set on some paths, which the search knows by that number.
+  /// Changed properties on some paths, which the search knows by that number.
   case paths(Int)
 }
 
-/// Where a search is.
+/// A position of a search.
 struct ScopePosition: Hashable {
   let object: LinkTarget
   let state: ScopeState
@@ -15,14 +15,14 @@ struct ScopePosition: Hashable {
 /// A property that was set.
 struct ChangedProperty {
   let column: ColumnID
-  /// For what links to the object the class of the origins, which then has the column.
+  /// For backlinks, the class of the linking objects, which then has the column.
   let origin: ClassID?
 }
 
-/// Goes forwards from objects to what a change set has set, as far as a scope looks.
+/// A search forwards from objects for changed properties within a scope.
 ///
-/// It goes only where something was set: a class is passed by if nothing that counts lies behind
-/// it, and whether anything lies behind an object is found out once.
+/// It follows only links to classes from which changed properties can be reached, and keeps the
+/// result for each object.
 ///
 /// Threading: confined to one thread at a time.
 final class ScopeSearch {
@@ -31,15 +31,15 @@ final class ScopeSearch {
     _ object: LinkTarget, _ link: LinkStep
   ) throws(StorageError) -> [LinkTarget]
 
-  /// What is left of some paths, and where each link leads on.
+  /// The rests of some paths, and the state behind each link.
   private struct PathState {
     let rests: [QueryDependency]
     var beyond: [LinkStep: Int] = [:]
   }
 
-  /// What is looked for from the first object.
+  /// The state at the first object.
   let start: ScopeState
-  /// A way leads to no object twice. Paths may: the program has named them.
+  /// True if a path must not visit an object twice. Key paths may: the program has named them.
   let avoidsCircles: Bool
 
   private let changes: ChangeSet
@@ -48,7 +48,7 @@ final class ScopeSearch {
   private var pathStates: [PathState] = []
   private lazy var touchedKeys = changes.touchedKeys()
   private lazy var leadingLinks = findLeadingLinks()
-  /// Whether something was set there or behind it, by positions on paths.
+  /// Whether a changed property is there or behind it, by positions on paths.
   private var leading: [ScopePosition: Bool] = [:]
   /// The same for a depth.
   private var nearest = NearestChange()
@@ -70,7 +70,7 @@ final class ScopeSearch {
     }
   }
 
-  /// - Parameter rows: what is there after the changes.
+  /// - Parameter rows: the rows after the changes.
   convenience init(_ scope: Scope, over changes: ChangeSet, _ rows: StoreRows) {
     self.init(scope, over: changes, rows.schema) { object, link throws(StorageError) in
       try rows.after(KeySet(object.key), through: link).map {
@@ -81,7 +81,7 @@ final class ScopeSearch {
 
   // MARK: - Steps
 
-  /// The links to follow from a position, and what is looked for behind them.
+  /// The links to follow from a position, and the states behind them.
   func steps(from position: ScopePosition) -> [(link: LinkStep, beyond: ScopeState)] {
     let id = position.object.classID
     switch position.state {
@@ -111,7 +111,7 @@ final class ScopeSearch {
     return pathStates.count - 1
   }
 
-  /// The properties of an object that count there and were set, in the order of the columns.
+  /// The changed properties of an object within the scope, in the order of the columns.
   func changedProperties(at position: ScopePosition) -> [ChangedProperty] {
     guard let own = changes[position.object.classID] else { return [] }
     switch position.state {
@@ -141,7 +141,7 @@ final class ScopeSearch {
 
   // MARK: - Searching
 
-  /// Those of some objects from which the scope leads to something that was set.
+  /// The objects among these from which the scope leads to a changed property.
   func concerned(among keys: KeySet, of id: ClassID) throws(StorageError) -> KeySet {
     var found: [ObjectKey] = []
     for key in keys {
@@ -151,7 +151,7 @@ final class ScopeSearch {
     return KeySet(found)
   }
 
-  /// True if an object was changed, or something behind it that counts.
+  /// True if the object, or one behind it within the scope, was changed.
   func leads(from position: ScopePosition) throws(StorageError) -> Bool {
     guard case .links(let left) = position.state else { return try pathsLead(from: position) }
     return try nearest.isNear(position.object, within: left, isChanged: wasSet) {
@@ -162,13 +162,13 @@ final class ScopeSearch {
     }
   }
 
-  /// For a depth: something was set at most so many links away, as far as searches have found. From
-  /// an object with a distance a link leads to one with a smaller distance.
+  /// For a depth: the distance to a changed object, as far as searches have found one. An object
+  /// with a distance has a link to one with a smaller distance.
   func knownDistance(of object: LinkTarget) -> Int? {
     wasSet(object) ? 0 : nearest.knownDistance(of: object)
   }
 
-  /// Recurses as often as a path has links, of which the number is limited.
+  /// Recurses once for each link of a path; the number of links is limited.
   private func pathsLead(from position: ScopePosition) throws(StorageError) -> Bool {
     if let known = leading[position] { return known }
     var isLeading = isChanged(position)
@@ -189,7 +189,7 @@ final class ScopeSearch {
     return left > 1 ? all : all.filter { touchedKeys[$0.target] != nil }
   }
 
-  /// The links behind which something was set, at whatever distance, by the class that has them.
+  /// The links that lead to changed classes, at any distance, by the class that has them.
   private func findLeadingLinks() -> [ClassID: [LinkStep]] {
     let all = schema.schema.classes.flatMap { schema.links(of: $0.id) }
     var leading = Set(touchedKeys.keys)
@@ -203,8 +203,8 @@ final class ScopeSearch {
 }
 
 extension LinkStep {
-  /// The class of the objects that it is followed from.
+  /// The class of the objects at its start.
   fileprivate var start: ClassID { isBackwards ? target : classID }
-  /// The class of the objects that it leads to.
+  /// The class of the objects at its end.
   fileprivate var end: ClassID { isBackwards ? classID : target }
 }
