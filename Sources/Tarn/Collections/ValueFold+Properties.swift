@@ -68,8 +68,10 @@ extension ValueFold {
 
 extension ValueFold {
   /// The values themselves.
-  init<S: Sequence>(of values: S) where S.Element: RealmCollectionValue {
-    self.init()
+  init<S: Sequence>(
+    of values: S, for kind: AggregateTerm.Kind
+  ) where S.Element: RealmCollectionValue {
+    self.init(kind.part)
     for value in values { add(value._boxElement().value) }
   }
 
@@ -82,7 +84,7 @@ extension ValueFold {
   init<S: Sequence>(
     of elements: S, elements type: Any.Type, property name: String, for kind: AggregateTerm.Kind
   ) {
-    self.init()
+    self.init(kind.part)
     guard let type = (type as? any KeypathSortable.Type)?._objectType else {
       trap("Elements of type '\(type)' have no property '\(name)'.")
     }
@@ -127,8 +129,13 @@ extension PropertyReflection {
   }
 }
 
+extension AggregateTerm.Kind {
+  /// The part of a fold that it needs.
+  fileprivate var part: ValueFold.Part { self == .min || self == .max ? .ends : .totals }
+}
+
 extension ValueFold {
-  /// The aggregate; dates have only a minimum and a maximum.
+  /// The aggregate that it was made for; dates have only a minimum and a maximum.
   func value(_ kind: AggregateTerm.Kind) -> Value {
     switch kind {
     case .count: .int(Int64(totals.count))

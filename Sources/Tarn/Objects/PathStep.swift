@@ -191,7 +191,7 @@ private enum ElementKeys {
     if path == "@count" { return elements.count }
     let (name, rest) = PathStep.split(path)
     guard let rest, !rest.isEmpty else { trapOperator(path) }
-    var fold = ValueFold()
+    var fold = ValueFold(name == "@min" || name == "@max" ? .ends : .totals)
     for value in values(of: elements, rest) {
       if let value { fold.add(number(value, path)) }
     }

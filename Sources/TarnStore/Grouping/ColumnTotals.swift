@@ -1,7 +1,7 @@
-/// What is known of the values that a group has in one column. Rows without a value, and NaN, take
-/// no part. A value.
+/// The aggregates of a group in one column. Rows without a value, and NaN, are ignored. A value
+/// type.
 struct ColumnTotals: Sendable {
-  /// Which values there are, if the ends of them are asked for.
+  /// The values, if their minimum or maximum is needed.
   enum Ends: Sendable {
     case none
     case narrow(CountedValues<UInt64>)
@@ -9,9 +9,9 @@ struct ColumnTotals: Sendable {
     case decimals(CountedValues<DecimalRank>)
   }
 
-  /// How many values there are, dates included.
+  /// The number of values, dates included.
   var count = 0
-  /// Nil if neither the sum nor the average is asked for.
+  /// Nil if neither the sum nor the average is needed.
   var totals: Totals?
   var ends: Ends
 
@@ -48,7 +48,7 @@ struct ColumnTotals: Sendable {
     }
   }
 
-  /// What was asked for, of a column of that type.
+  /// An aggregate, for a column of that type.
   func value(_ kind: AggregateTerm.Kind, _ type: ColumnType) -> Value {
     switch kind {
     case .count: .int(Int64(count))

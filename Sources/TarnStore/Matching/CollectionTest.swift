@@ -106,7 +106,7 @@ final class CollectionTest: Hashable, Sendable {
       }
       return count.passes(.int(Int64(met)))
     case .aggregate(let aggregate, let path, let type, let node):
-      let fold = try way.fold(path, of: owner, source)
+      let fold = try way.fold(aggregate.part, path, of: owner, source)
       return node.passes(aggregate.result(of: fold, as: type))
     case .each(let nodes):
       guard try way.count(of: owner, source) == nodes.count else { return false }
@@ -139,7 +139,15 @@ final class CollectionTest: Hashable, Sendable {
 }
 
 extension CollectionAggregate {
-  /// A sum of integers that no integer can be is a decimal.
+  /// The part of a fold that it needs.
+  var part: ValueFold.Part {
+    switch self {
+    case .minimum, .maximum: .ends
+    case .average, .sum: .totals
+    }
+  }
+
+  /// A sum of integers out of their range is a decimal.
   func result(of fold: ValueFold, as type: ColumnType) -> Value {
     let result =
       switch self {

@@ -162,11 +162,11 @@ extension ElementWay {
     }
   }
 
-  /// All elements, or what a column of theirs has.
+  /// The totals or ends of all elements, or of a column of theirs.
   func fold<Source: RowSource>(
-    _ path: ColumnPath?, of owner: ObjectKey, _ source: Source
+    _ part: ValueFold.Part, _ path: ColumnPath?, of owner: ObjectKey, _ source: Source
   ) throws(StorageError) -> ValueFold {
-    var fold = ValueFold()
+    var fold = ValueFold(part)
     _ = try contains(of: owner, source) { (element) throws(StorageError) in
       guard let path else {
         fold.add(element)

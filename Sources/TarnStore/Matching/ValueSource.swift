@@ -120,7 +120,7 @@ extension CollectionTotal {
     switch self {
     case .count: .int(Int64(try way.count(of: owner, source)))
     case .aggregate(let aggregate, let path, let type):
-      aggregate.result(of: try way.fold(path, of: owner, source), as: type)
+      aggregate.result(of: try way.fold(aggregate.part, path, of: owner, source), as: type)
     }
   }
 }

@@ -1,8 +1,8 @@
-/// The least and the greatest of values that come one after the other. Null, NaN and what is
-/// neither a number nor a date take no part.
+/// The least and the greatest of values that are added one by one. Null, NaN and values that are
+/// neither numbers nor dates are ignored.
 ///
-/// They depend on the values and not on the order in which these come: equal numbers stand in the
-/// order of their forms, see `NumberForm`.
+/// They do not depend on the order of the values: equal numbers are ordered by their form, see
+/// `NumberForm`.
 package struct RunningEnds: Sendable {
   /// Null without any values.
   package private(set) var least = Value.null
@@ -21,9 +21,9 @@ package struct RunningEnds: Sendable {
   }
 }
 
-/// The order of numbers in which equal ones stand by their form, as in IEEE 754's totalOrder and in
+/// An order of numbers that orders equal ones by their form, as in IEEE 754's totalOrder and in
 /// the min and max of General Decimal Arithmetic: -0 is below 0, 1.10 below 1.1 and -1.1 below
-/// -1.10. Equal numbers of several types stand as integer, float, double, decimal.
+/// -1.10. Equal numbers of several types are in the order integer, float, double, decimal.
 enum NumberForm {
   static func isBelow(_ a: Value, _ b: Value) -> Bool {
     let order = SequenceOrder.compare(a, b)
@@ -70,7 +70,7 @@ struct DecimalRank: Comparable, Sendable {
 }
 
 extension DecimalNumber {
-  /// Where it stands among equal numbers.
+  /// Its rank among equal numbers.
   fileprivate var form: Int {
     if isInfinite { return 0 }
     let exponent = parts.exponent - Self.exponentMin + 1

@@ -1,6 +1,6 @@
-/// The count, the sum and the average of numbers that come and may go again: exact until they are
-/// read, and then rounded once. So they depend on the numbers that are left, and not on their
-/// order or on numbers that went. Null, NaN and what is no number take no part.
+/// The count, sum and average of numbers that are added and removed: exact until they are read, and
+/// then rounded once. So they depend only on the remaining numbers, not on their order or on the
+/// removed ones. Null, NaN and other values are ignored.
 ///
 /// Integers, floats with doubles, and decimals are each added up by themselves. Read together they
 /// are a decimal if there is a decimal among them, else a double. Beside decimals the sum of the
@@ -9,7 +9,7 @@ package struct Totals: Sendable {
   package private(set) var count = 0
   /// Has room for 2^63 numbers of 64 bits.
   private var whole: Int128 = 0
-  /// Nil as long as no number of that kind came.
+  /// Nil until a number of that kind is added.
   private var doubles: ExactSum?
   private var decimals: DecimalSum?
 
@@ -32,7 +32,7 @@ package struct Totals: Sendable {
   }
 
   mutating func add(_ value: Scalar) { change(value, isRemoved: false) }
-  /// Takes out a number that was added.
+  /// Removes a number that was added.
   mutating func remove(_ value: Scalar) { change(value, isRemoved: true) }
 
   private mutating func change(_ value: Scalar, isRemoved: Bool) {
@@ -60,8 +60,8 @@ package struct Totals: Sendable {
     return Int64(exactly: whole).map { .int($0) } ?? .double(Double(whole))
   }
 
-  /// The same, but a decimal, which has 34 digits, where no integer has room: conditions compare
-  /// sums exactly.
+  /// The same, but a decimal, which has 34 digits, if the sum is out of the range of integers:
+  /// conditions compare sums exactly.
   var exactSum: Value {
     if decimals != nil || doubles != nil { return fraction }
     return Int64(exactly: whole).map { .int($0) } ?? .decimal(DecimalNumber(whole: whole).cell)
@@ -97,15 +97,24 @@ package struct Totals: Sendable {
   }
 }
 
-/// Totals and ends of values that come one after the other.
+/// The totals or the ends of values that are added one by one.
 package struct ValueFold: Sendable {
+  /// The computed part; the other one stays empty.
+  package enum Part: Sendable {
+    case totals
+    case ends
+  }
+
+  private let part: Part
   package private(set) var totals = Totals()
   package private(set) var ends = RunningEnds()
 
-  package init() {}
+  package init(_ part: Part) { self.part = part }
 
   package mutating func add(_ value: Value) {
-    totals.add(value)
-    ends.add(value)
+    switch part {
+    case .totals: totals.add(value)
+    case .ends: ends.add(value)
+    }
   }
 }
