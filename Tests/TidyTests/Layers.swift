@@ -22,7 +22,7 @@ struct Layers {
       "Schemas", "Clusters", "Indexes", "Directories", "Changes", "Snapshots", "Sequences",
       "Writing", "Unique", "Checks", "Migrations", "Store", "Conditions", "Texts", "Parsing",
       "Reading", "Matching", "Binding", "Scanning", "Scopes", "Orders", "OrderedRows", "Queries",
-      "Grouping", "Following",
+      "Grouping", "Following", "Feed",
     ])
 
   static let library = Layers(
@@ -31,6 +31,7 @@ struct Layers {
       "Logging", "Primitives", "Sources", "Scheduling", "Observing", "Instances", "Classes",
       "Core", "Properties", "Collections", "Objects", "Querying", "Results", "Groups", "Sections",
       "Projections", "Transactions", "Migrating", "Opening", "Freezing", "Passing", "Realms",
+      "Feed",
     ])
 }
 
