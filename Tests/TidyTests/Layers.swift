@@ -20,9 +20,9 @@ struct Layers {
     folders: [
       "Threads", "Sorting", "Files", "Storage", "Signals", "Scalars", "Keys", "Records",
       "Schemas", "Clusters", "Indexes", "Directories", "Cursors", "Changes", "Snapshots",
-      "Sequences", "Before", "Writing", "Unique", "Checks", "Migrations", "Store", "Conditions", "Texts", "Parsing",
-      "Reading", "Past", "Matching", "Binding", "Scanning", "Scopes", "Orders", "OrderedRows", "Queries",
-      "Grouping", "Following",
+      "Sequences", "Before", "Writing", "Unique", "Checks", "Migrations", "Store", "Conditions",
+      "Texts", "Parsing", "Reading", "Past", "Matching", "Binding", "Scanning", "Scopes", "Orders",
+      "OrderedRows", "Queries", "Grouping", "Following", "Feed",
     ])
 
   static let library = Layers(
@@ -31,6 +31,7 @@ struct Layers {
       "Logging", "Primitives", "Sources", "Scheduling", "Observing", "Instances", "Classes",
       "Core", "Properties", "Collections", "Objects", "Querying", "Results", "Groups", "Sections",
       "Projections", "Transactions", "Migrating", "Opening", "Freezing", "Passing", "Realms",
+      "Feed",
     ])
 }
 

@@ -215,14 +215,38 @@ package final class CompiledQuery: Sendable {
       touched.candidates.formUnion(touched.repositioned)
     }
     for far in columns.linked {
-      var keys = far.dependency.touchedKeys(in: changes)
-      // Links that moved on the way are dependencies themselves: the others are as they were.
-      for link in far.dependency.links.reversed() where !keys.isEmpty {
-        keys = try rows.before(keys, through: link, atMost: .max) ?? KeySet()
-      }
+      let keys = try rowsBefore(far.dependency, changes, rows)
       touched.candidates.formUnion(keys)
       if far.decidesOrder { touched.repositioned.formUnion(keys) }
     }
     return touched
+  }
+
+  /// The rows that may meet the condition since the changes, or not any more, besides those that
+  /// came and went.
+  func rowsInDoubt(
+    _ changes: ChangeSet, _ rows: StoreRows
+  ) throws(StorageError) -> KeySet {
+    var found = KeySet()
+    let columns = columns
+    for entry in changes[classID]?.touched ?? [] where columns.members.contains(entry.column) {
+      found.formUnion(entry.keys)
+    }
+    for far in columns.linked {
+      found.formUnion(try rowsBefore(far.dependency, changes, rows))
+    }
+    return found
+  }
+
+  /// The rows from which the dependency's links lead to one that changed.
+  private func rowsBefore(
+    _ dependency: QueryDependency, _ changes: ChangeSet, _ rows: StoreRows
+  ) throws(StorageError) -> KeySet {
+    var keys = dependency.touchedKeys(in: changes)
+    // Links that moved on the way are dependencies themselves: the others are as they were.
+    for link in dependency.links.reversed() where !keys.isEmpty {
+      keys = try rows.before(keys, through: link, atMost: .max) ?? KeySet()
+    }
+    return keys
   }
 }

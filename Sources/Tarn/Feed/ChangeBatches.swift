@@ -1,0 +1,129 @@
+import TarnStore
+
+/// The batches of a cursor, one after the other, for `for try await`; see
+/// ``ChangeCursor/batches(of:limit:)``.
+///
+/// A loop waits for commits of any process. Asked for more without an acknowledgement, it waits for
+/// the next commit or acknowledgement, and then tells the same again, merged with what is new.
+/// It ends when the task is cancelled and when the cursor is closed.
+///
+/// Threading: any task may iterate, on any actor; batches are made outside of it.
+public struct ChangeBatches: AsyncSequence, Sendable {
+  let cursor: ChangeCursor
+  let request: ChangeCursor.Request
+
+  /// Creates a loop. Let one at a time run for a cursor.
+  public func makeAsyncIterator() -> Iterator { Iterator(FeedFollower(cursor, request)) }
+
+  /// Asks for one batch after the other.
+  public struct Iterator: AsyncIteratorProtocol {
+    private let follower: FeedFollower
+
+    init(_ follower: FeedFollower) { self.follower = follower }
+
+    /// The next batch, as soon as there is one; nil at the end.
+    ///
+    /// - Parameter actor: the calling code's actor.
+    /// - Throws: `Realm.Error` like ``ChangeCursor/next(limit:)``.
+    public mutating func next(
+      isolation actor: isolated (any Actor)?
+    ) async throws(Realm.Error) -> ChangeBatch? {
+      try await follower.next()
+    }
+  }
+}
+
+@available(*, unavailable, message: "make a loop of its own in each task")
+extension ChangeBatches.Iterator: Sendable {}
+
+/// Follows a cursor for one loop.
+final class FeedFollower: Sendable {
+  private struct State {
+    var registration: (id: Int, commits: StoreRegistration)?
+    /// The batch that was told last: from where, to where.
+    var told: ToldRange?
+  }
+
+  private let cursor: ChangeCursor
+  private let request: ChangeCursor.Request
+  private let signal = FeedSignal()
+  private let state = Lock(State())
+
+  init(_ cursor: ChangeCursor, _ request: ChangeCursor.Request) {
+    self.cursor = cursor
+    self.request = request
+  }
+
+  deinit {
+    if let registration = state.withLock({ $0.registration.take() }) {
+      cursor.unfollow(registration.id)
+      registration.commits.end()
+    }
+  }
+
+  nonisolated(nonsending) func next() async throws(Realm.Error) -> ChangeBatch? {
+    try begin()
+    while !cursor.isClosed, !Task.isCancelled {
+      let made = await FeedWork.run { [cursor, request] () throws(Realm.Error) in
+        try cursor.isClosed ? nil : cursor.batch(request)
+      }
+      if let batch = try made.get(), note(batch) { return batch }
+      await signal.wait()
+    }
+    return nil
+  }
+
+  private func begin() throws(Realm.Error) {
+    if cursor.isClosed || state.withLock({ $0.registration != nil }) { return }
+    let registration = try cursor.follow { [signal] in signal.wake() }
+    state.withLock { $0.registration = registration }
+  }
+
+  /// False for what was told last and not acknowledged, if nothing has come since.
+  private func note(_ batch: ChangeBatch) -> Bool {
+    let range = ToldRange(batch)
+    return state.withLock { state in
+      if state.told == range { return false }
+      state.told = range
+      return true
+    }
+  }
+}
+
+/// Which batch it was.
+struct ToldRange: Equatable, Sendable {
+  private let from: FeedPlace
+  private let to: FeedPlace
+  private let startAnew: StartAnewReason?
+
+  init(_ batch: ChangeBatch) {
+    from = batch.start
+    to = batch.end
+    startAnew = batch.startAnew
+  }
+}
+
+extension ChangeCursor {
+  /// The batches from the acknowledged position on, also of commits to come; see ``ChangeBatches``.
+  ///
+  /// ```swift
+  /// for try await batch in cursor.batches() {
+  ///   try apply(batch)
+  ///   try await batch.acknowledge()
+  /// }
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - types: the classes to tell; none for all that the cursor selects. An acknowledgement
+  ///     counts for all classes, whether they were told or not.
+  ///   - limit: how many commits a batch merges at most.
+  public func batches(of types: Object.Type..., limit: BatchLimit = .none) -> ChangeBatches {
+    ChangeBatches(cursor: self, request: request(types, limit))
+  }
+
+  func request(_ types: [Object.Type], _ limit: BatchLimit) -> Request {
+    var request = Request(limit: limit)
+    if !types.isEmpty { request.classes = Set(types.map { ClassReflection.name(of: $0) }) }
+    return request
+  }
+}

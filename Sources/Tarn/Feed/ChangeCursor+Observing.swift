@@ -1,0 +1,131 @@
+public import Dispatch
+import TarnStore
+
+extension ChangeCursor {
+  /// Calls `block` with one batch after the other, from the acknowledged position on, also with
+  /// those of commits to come. No call begins before the one before it has returned.
+  ///
+  /// After a call without an acknowledgement, the next one comes with the next commit, or as soon as
+  /// the batch is acknowledged.
+  ///
+  /// - Parameters:
+  ///   - queue: where it is called; nil for a queue of the observation's own. Batches are made
+  ///     elsewhere.
+  ///   - types: the classes to tell; none for all that the cursor selects.
+  ///   - limit: how many commits a batch merges at most.
+  ///   - block: gets a batch, or the error because of which there are no more.
+  /// - Returns: a token; keep it for as long as you want to observe.
+  public func observe(
+    on queue: DispatchQueue? = nil, of types: Object.Type..., limit: BatchLimit = .none,
+    _ block: @escaping @Sendable (Result<ChangeBatch, any Error>) -> Void
+  ) -> NotificationToken {
+    let state = ObservationState(.elsewhere)
+    let observation = FeedObservation(self, request(types, limit), state, queue, block)
+    observation.begin()
+    return NotificationToken(state, observation)
+  }
+}
+
+/// An observation of a cursor with a block.
+///
+/// Threading: the work is on its own queue, the calls are on the block's.
+private final class FeedObservation: TokenHost {
+  private let cursor: ChangeCursor
+  private let request: ChangeCursor.Request
+  private let observation: ObservationState
+  private let worker = DispatchQueue(label: "tarn-cursor")
+  private let queue: DispatchQueue
+  private let block: @Sendable (Result<ChangeBatch, any Error>) -> Void
+  private let progress = Lock(Progress())
+
+  private struct Progress {
+    var registration: (id: Int, commits: StoreRegistration)?
+    /// A look is due or running; more news then mean another look.
+    var isBusy = false
+    var hasNews = false
+    var told: ToldRange?
+  }
+
+  init(
+    _ cursor: ChangeCursor, _ request: ChangeCursor.Request, _ observation: ObservationState,
+    _ queue: DispatchQueue?, _ block: @escaping @Sendable (Result<ChangeBatch, any Error>) -> Void
+  ) {
+    self.cursor = cursor
+    self.request = request
+    self.observation = observation
+    self.queue = queue ?? DispatchQueue(label: "tarn-cursor-observer")
+    self.block = block
+  }
+
+  /// The token may be invalidated anywhere.
+  var isCurrent: Bool { true }
+
+  func unlink(_ state: ObservationState) { unregister() }
+
+  private func unregister() {
+    guard let registration = progress.withLock({ $0.registration.take() }) else { return }
+    cursor.unfollow(registration.id)
+    registration.commits.end()
+  }
+
+  func begin() {
+    do throws(Realm.Error) {
+      let registration = try cursor.follow { [weak self] in self?.look() }
+      progress.withLock { $0.registration = registration }
+      look()
+    } catch {
+      fail(error)
+    }
+  }
+
+  /// There may be something to tell.
+  private func look() {
+    let isFirst = progress.withLock { progress in
+      progress.hasNews = true
+      defer { progress.isBusy = true }
+      return !progress.isBusy
+    }
+    if isFirst { worker.async { self.work() } }
+  }
+
+  private func work() {
+    progress.withLock { $0.hasNews = false }
+    guard observation.isActive, !cursor.isClosed else { return }
+    do throws(Realm.Error) {
+      if let batch = try cursor.batch(request), isNews(batch) {
+        queue.async {
+          if self.observation.isActive { self.block(.success(batch)) }
+          self.worker.async { self.work() }
+        }
+      } else {
+        rest()
+      }
+    } catch {
+      if !cursor.isClosed { fail(error) }
+    }
+  }
+
+  private func rest() {
+    let isAgain = progress.withLock { progress in
+      progress.isBusy = progress.hasNews
+      return progress.hasNews
+    }
+    if isAgain { worker.async { self.work() } }
+  }
+
+  private func isNews(_ batch: ChangeBatch) -> Bool {
+    let range = ToldRange(batch)
+    return progress.withLock { progress in
+      if progress.told == range { return false }
+      progress.told = range
+      return true
+    }
+  }
+
+  private func fail(_ error: Realm.Error) {
+    unregister()
+    queue.async {
+      if self.observation.end() { self.block(.failure(error)) }
+    }
+  }
+}

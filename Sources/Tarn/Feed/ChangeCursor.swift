@@ -1,0 +1,271 @@
+import Foundation
+import TarnStore
+
+/// A named, durable position in the changes of a file: it tells a consumer everything since the
+/// position that was acknowledged last, also what happened while no program was running.
+///
+/// ```swift
+/// let cursor = try realm.cursor("indexer", of: .objects(of: Dog.self))
+/// while let batch = try cursor.next() {
+///   let dogs = batch[Dog.self]
+///   for gone in dogs.absent { index.remove(gone) }
+///   for dog in dogs.present { index.store(dog) }
+///   try batch.acknowledge()
+/// }
+/// ```
+///
+/// One process has a cursor at a time, until ``close()`` or until the last reference to it is
+/// released. A cursor keeps change records in the file, no version of the data. <doc:Cursors>
+/// describes what a consumer must do.
+///
+/// Threading: any; no run loop is needed. Batches follow each other, so let one task or thread ask.
+public final class ChangeCursor: Sendable {
+  /// What a caller asks for.
+  struct Request: Sendable {
+    var limit = BatchLimit.none
+    /// The last version to tell; nil for the newest.
+    var through: Version?
+    /// The names of the classes to tell; nil for all that are selected.
+    var classes: Set<String>?
+  }
+
+  private struct State {
+    var bound: (epoch: UInt64, selection: BoundSelection)?
+    /// Up to there anything may have been told before and not have been acknowledged.
+    var toldThrough: Version
+    /// Called when something was acknowledged.
+    var followers: [Int: @Sendable () -> Void] = [:]
+    var lastFollower = 0
+    var isClosed = false
+  }
+
+  /// A range without anything to tell that is at least so long is told as an empty batch, so that
+  /// its records need not be kept.
+  static let emptyCommits = 1_000
+  static let emptyBytes = 1 << 20
+
+  /// The name that it was opened by.
+  public let name: String
+  let store: Store
+  let keeper: any FeedKeeper
+  private let configuration: Realm.Configuration
+  private let model: ModelSchema
+  private let selection: CursorSelection
+  private let home: Scheduler.Key
+  private let state: Lock<State>
+
+  /// - Parameter toldThrough: what a former holder may have told up to there.
+  init(
+    _ name: String, _ keeper: any FeedKeeper, _ core: RealmCore, _ selection: CursorSelection,
+    toldThrough: Version
+  ) {
+    self.name = name
+    self.keeper = keeper
+    store = core.store
+    configuration = core.configuration
+    model = core.classes.model
+    home = core.scheduler.key
+    self.selection = selection
+    state = Lock(State(toldThrough: toldThrough))
+  }
+
+  deinit { close() }
+
+  /// Lets another process, or another part of this one, open the cursor. Nothing is acknowledged by
+  /// this. Loops over ``batches(of:limit:)`` end, and observers are not called any more. Asking and
+  /// acknowledging is an error from now on. Has no effect if it is closed.
+  public func close() {
+    let followers = state.withLock { state -> [@Sendable () -> Void]? in
+      if state.isClosed { return nil }
+      state.isClosed = true
+      return Array(state.followers.values)
+    }
+    guard let followers else { return }
+    keeper.release()
+    for follower in followers { follower() }
+  }
+
+  /// True after ``close()``.
+  public var isClosed: Bool { state.withLock { $0.isClosed } }
+
+  /// What was acknowledged last.
+  ///
+  /// - Throws: `Realm.Error` if the file cannot be read.
+  public var position: ChangePosition {
+    get throws {
+      let place = try publicly { () throws(StorageError) in
+        try keeper.state(in: store.newestSnapshot()).acknowledged
+      }
+      return ChangePosition(place)
+    }
+  }
+
+  // MARK: - Batches
+
+  /// Everything since the acknowledged version, as one batch; nil if nothing happened since that
+  /// the cursor selects. Never waits for commits.
+  ///
+  /// Without an acknowledgement the next call tells the same again, merged with what happened
+  /// since; see ``ChangeBatch/isRepeated``.
+  ///
+  /// - Parameter limit: how many commits it merges at most.
+  /// - Throws: `Realm.Error` if the file cannot be read, was migrated to classes that the program
+  ///   does not have, or if the cursor is closed or was taken by another process.
+  public func next(limit: BatchLimit = .none) throws -> ChangeBatch? {
+    try batch(Request(limit: limit))
+  }
+
+  /// Everything since the acknowledged version up to a version, as one batch: exactly the versions
+  /// after the acknowledged one up to that, which may select nothing. Nil if they are acknowledged,
+  /// and as long as there is no such version.
+  ///
+  /// - Throws: the same errors.
+  public func next(through version: UInt64) throws -> ChangeBatch? {
+    try batch(Request(through: Version(version)))
+  }
+
+  func batch(_ request: Request) throws(Realm.Error) -> ChangeBatch? {
+    try checkOpen()
+    let snapshot: Snapshot
+    let known: FeedState
+    do throws(StorageError) {
+      snapshot = try store.newestSnapshot()
+      known = try keeper.state(in: snapshot)
+    } catch {
+      throw Realm.Error(error)
+    }
+    if let through = request.through, through > snapshot.version { return nil }
+    if known.reason == nil, known.acknowledged == FeedPlace(snapshot.head) { return nil }
+    let core = try RealmCore.frozen(at: snapshot, of: store, configuration, model, home: home)
+    let bound = try bind(core)
+    let parts = bound.parts.filter { part in
+      request.classes?.contains(snapshot.schema[part.classID].name) ?? true
+    }
+    return try make(request, known, core, snapshot, bound, parts)
+  }
+
+  private func make(
+    _ request: Request, _ known: FeedState, _ core: RealmCore, _ snapshot: Snapshot,
+    _ bound: BoundSelection, _ parts: [FeedPart]
+  ) throws(Realm.Error) -> ChangeBatch? {
+    let from = known.acknowledged
+    let isRepeated = state.withLock { $0.toldThrough > from.version }
+    func batch(
+      _ end: FeedPlace, _ difference: FeedDifference, _ reason: FeedReason? = nil
+    ) -> ChangeBatch {
+      state.withLock { $0.toldThrough = max($0.toldThrough, end.version) }
+      let changes = VersionChanges(
+        from: from.version, to: end.version, difference, core, bound)
+      return ChangeBatch(
+        self, changes, from: from, to: end, isRepeated: isRepeated,
+        startAnew: reason.map { StartAnewReason($0) })
+    }
+    let head = FeedPlace(snapshot.head)
+    do throws(StorageError) {
+      let step = try FeedStep.next(
+        after: known, upTo: request.through, request.limit.stored, without: keeper.number,
+        isRepeated: isRepeated, for: parts, in: snapshot)
+      switch step {
+      case .nothing: return nil
+      case .anew(let reason): return batch(head, FeedDifference(), reason)
+      case .range(let range):
+        let difference = try FeedDifference(
+          of: parts, over: range.changes, deaths: range.deaths,
+          StoreRows(SnapshotReader(snapshot)))
+        let end = FeedPlace(
+          historyID: head.historyID, version: range.to, commitID: range.commitID)
+        if !difference.isEmpty || request.through != nil { return batch(end, difference) }
+        if range.endsBeforeMigration { return batch(head, difference, .schema) }
+        let isLong = range.commits >= Self.emptyCommits || range.bytes >= Self.emptyBytes
+        return isLong ? batch(end, difference) : nil
+      }
+    } catch {
+      throw Realm.Error(error)
+    }
+  }
+
+  private func bind(_ core: RealmCore) throws(Realm.Error) -> BoundSelection {
+    let epoch = core.schemaToBind().epoch
+    if let bound = state.withLock({ $0.bound }), bound.epoch == epoch { return bound.selection }
+    let made = try BoundSelection(selection, core)
+    state.withLock { $0.bound = (epoch, made) }
+    return made
+  }
+
+  private func checkOpen() throws(Realm.Error) {
+    guard isClosed else { return }
+    throw Realm.Error(
+      .fail, message: "The cursor '\(name)' is closed. Open it again with realm.cursor(_:).",
+      fileURL: store.fileURL)
+  }
+
+  // MARK: - Acknowledging
+
+  /// Acknowledges a batch in the write that is open here, or else in a commit of its own.
+  func acknowledge(from: FeedPlace, to: FeedPlace) throws(Realm.Error) {
+    try checkOpen()
+    if try acknowledgeInOpenWrite(from: from, to: to) { return }
+    do throws(StorageError) {
+      try keeper.acknowledge(from: from, to: to)
+    } catch {
+      throw Realm.Error(error)
+    }
+    tellFollowers()
+  }
+
+  /// - Returns: false if no write of the file is open where this code runs.
+  func acknowledgeInOpenWrite(from: FeedPlace, to: FeedPlace) throws(Realm.Error) -> Bool {
+    guard let core = RealmCache.instance(of: store, preferring: home), core.isInWriteTransaction
+    else { return false }
+    let session = core.sessionToCommit()
+    do throws(StorageError) {
+      // Blocks that share a transaction are of several writers; then it is nobody's own.
+      try keeper.acknowledge(from: from, to: to, in: session, owns: core.write.savepoint == nil)
+    } catch {
+      throw Realm.Error(error)
+    }
+    return true
+  }
+
+  func tellFollowers() {
+    for follower in state.withLock({ Array($0.followers.values) }) { follower() }
+  }
+
+  // MARK: - Following
+
+  /// Calls `body`, on any thread, when there may be more to tell, until `unfollow`.
+  func follow(
+    _ body: @escaping @Sendable () -> Void
+  ) throws(Realm.Error) -> (id: Int, commits: StoreRegistration) {
+    try checkOpen()
+    let commits = try publicly { () throws(StorageError) in
+      try store.follow(usesWatcher: true, body)
+    }
+    let id = state.withLock { state in
+      state.lastFollower += 1
+      state.followers[state.lastFollower] = body
+      return state.lastFollower
+    }
+    return (id, commits)
+  }
+
+  func unfollow(_ id: Int) { state.withLock { _ = $0.followers.removeValue(forKey: id) } }
+}
+
+extension ChangePosition {
+  init(_ place: FeedPlace) { self.init(place.historyID, place.version, place.commitID) }
+}
+
+extension StartAnewReason {
+  init(_ reason: FeedReason) {
+    self =
+      switch reason {
+      case .snapshot: .snapshot
+      case .expired: .expired
+      case .unreadable: .unreadable
+      case .restored: .restored
+      case .schema: .schema
+      case .selection: .selection
+      }
+  }
+}

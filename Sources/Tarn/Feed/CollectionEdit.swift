@@ -1,0 +1,29 @@
+import TarnStore
+
+/// How the elements of a list, set or map of an object moved between two versions, as positions. A
+/// set is in the order of its values, a map in the order of its keys.
+///
+/// Without the elements at `deletions`, and with those at `insertions` put in, the old collection
+/// has the order of the new one. An element that moved is in both.
+public struct CollectionEdit: Hashable, Sendable {
+  /// Positions before, of elements that went.
+  public let deletions: [Int]
+  /// Positions after, of elements that came.
+  public let insertions: [Int]
+  /// Positions after, of elements that stayed and were set.
+  public let modifications: [Int]
+  /// The number of elements before.
+  public let oldCount: Int
+  /// The number of elements after. It differs from that of the object in a batch that ends before
+  /// the newest version, if the collection changed again since.
+  public let newCount: Int
+
+  init(_ script: EditScript) {
+    let changes = script.indexChanges()
+    deletions = changes.deletions
+    insertions = changes.insertions
+    modifications = changes.modificationsNew
+    oldCount = script.oldCount
+    newCount = script.newCount
+  }
+}

@@ -1,0 +1,85 @@
+import TarnStore
+
+extension Realm {
+  /// Runs `block` in a write transaction that belongs to a cursor, and commits it: the cursor is not
+  /// told of this commit. For consumers that write their effect into the same file: acknowledge the
+  /// batch in the block, so that the effect and the acknowledgement are one commit.
+  ///
+  /// ```swift
+  /// try realm.write(as: cursor) {
+  ///   apply(batch)
+  ///   try batch.acknowledge()
+  /// }
+  /// ```
+  ///
+  /// What other commits did to the same objects is told, with the values of the newest version. A
+  /// write that acknowledges a batch belongs to its cursor without this, too.
+  ///
+  /// Traps for a cursor of another file, and like `write` otherwise.
+  ///
+  /// - Parameters:
+  ///   - cursor: the cursor.
+  ///   - tokens: observations that do not receive this commit.
+  ///   - block: the changes.
+  /// - Throws: `Realm.Error` if the commit fails (the write is rolled back), or the block's error.
+  @discardableResult
+  public func write<R>(
+    as cursor: ChangeCursor, withoutNotifying tokens: [NotificationToken] = [],
+    _ block: () throws -> R
+  ) throws -> R {
+    require(
+      cursor.store === core.store,
+      "The cursor '\(cursor.name)' is one of '\(cursor.store.path)', and this is a Realm of "
+        + "'\(core.store.path)'. Write in a Realm of the cursor's file.")
+    return try write(withoutNotifying: tokens) {
+      cursor.keeper.own(core.sessionToCommit())
+      return try block()
+    }
+  }
+
+  /// The net difference between two versions whose change records are retained, in the terms of a
+  /// selection. Versions are retained for cursors, for the retention that the file asks for, and
+  /// for readers.
+  ///
+  /// Objects have the values of the newest version. Threading: like the Realm; the result may be
+  /// passed anywhere.
+  ///
+  /// - Parameters:
+  ///   - from: the version before the first change.
+  ///   - to: the version after the last change.
+  ///   - selection: which objects and changes to tell.
+  /// - Throws: `Realm.Error.invalidInput` if the versions are in the wrong order, too new or not
+  ///   retained, or if a migration is between them; `.invalidDatabase` if a record is damaged.
+  public func changes(
+    from: UInt64, to: UInt64, of selection: CursorSelection = .wholeRealm
+  ) throws -> VersionChanges {
+    core.checkThread()
+    let (start, end) = (Version(from), Version(to))
+    let snapshot = try publicly { () throws(StorageError) in try core.store.newestSnapshot() }
+    guard start <= end, end <= snapshot.version else {
+      throw core.error(
+        "There are no changes from version \(from) to \(to): the newest version of "
+          + "'\(core.store.path)' is \(snapshot.version.rawValue), and the first number must not be "
+          + "greater than the second.")
+    }
+    let frozen = try RealmCore.frozen(
+      at: snapshot, of: core.store, core.configuration, core.classes.model,
+      home: core.scheduler.key)
+    let bound = try BoundSelection(selection, frozen)
+    var range = FeedRange(after: start, commitID: 0)
+    try publicly { () throws(StorageError) in
+      try range.extend(upTo: end, tellsAllDeaths: false, in: snapshot.transaction)
+    }
+    guard range.to == end else {
+      throw core.error(
+        "Version \(range.to.rawValue + 1) is a migration: the changes before and after it have "
+          + "different classes or properties. Ask for those on one side of it.")
+    }
+    let difference = try publicly { () throws(StorageError) in
+      try FeedDifference(
+        of: bound.parts, over: range.changes, deaths: range.deaths,
+        StoreRows(SnapshotReader(snapshot)))
+    }
+    return VersionChanges(from: start, to: end, difference, frozen, bound)
+  }
+}

@@ -1,0 +1,263 @@
+/// A difference between two versions, in the terms of a selection.
+///
+/// Only the net changes are in it. Values are those of the newest version, which may be newer than
+/// the end of the difference: conditions are tested there, and objects that do not exist there are
+/// `gone`. A later difference then has these objects again.
+package struct FeedDifference: Sendable {
+  /// What happened to the objects of each class of the selection, in the order of the ids; only
+  /// classes with something to tell.
+  package var classes: [FeedClass]
+
+  package var isEmpty: Bool { classes.isEmpty }
+
+  package subscript(id: ClassID) -> FeedClass? { classes.first { $0.id == id } }
+
+  package init() { classes = [] }
+
+  /// - Parameters:
+  ///   - parts: the selection, one for each class.
+  ///   - changes: what was recorded between the two versions.
+  ///   - deaths: what is known of objects that were deleted meanwhile.
+  ///   - rows: the rows of the newest version.
+  ///   - before: tells whether an object matched before the difference; nil if that is not known.
+  package init(
+    of parts: [FeedPart], over changes: ChangeSet, deaths: [ClassID: FeedDeaths] = [:],
+    _ rows: StoreRows, before: FeedPast? = nil
+  ) throws(StorageError) {
+    let owners = try EmbeddedOwners(of: changes, rows)
+    var classes: [FeedClass] = []
+    for part in parts {
+      let own = changes[part.classID] ?? ClassChanges(id: part.classID)
+      var step = FeedClassStep(
+        part, own, over: changes, owners.found[part.classID] ?? [:],
+        deaths[part.classID] ?? FeedDeaths(), rows, before)
+      let told = try step.tell()
+      if !told.isEmpty { classes.append(told) }
+    }
+    self.classes = classes
+  }
+}
+
+/// Whether objects matched at an earlier version.
+package protocol FeedPast: Sendable {
+  func matched(_ key: ObjectKey, _ part: FeedPart) throws(StorageError) -> Bool
+}
+
+/// What is known of the objects of a class that were deleted in a difference.
+package struct FeedDeaths: Sendable {
+  /// The primary keys, by object key.
+  package var primaryKeys: [ObjectKey: Value] = [:]
+  /// Objects that were deleted, including those that came in the same difference: whoever may have
+  /// been told of one of these must be told that it is gone.
+  package var keys = KeySet()
+
+  package init() {}
+}
+
+/// Sorts the changes of one class.
+private struct FeedClassStep {
+  let part: FeedPart
+  let own: ClassChanges
+  let changes: ChangeSet
+  let embedded: [ColumnID: KeySet]
+  let deaths: FeedDeaths
+  let rows: StoreRows
+  let before: FeedPast?
+  var told: FeedClass
+
+  init(
+    _ part: FeedPart, _ own: ClassChanges, over changes: ChangeSet,
+    _ embedded: [ColumnID: KeySet], _ deaths: FeedDeaths, _ rows: StoreRows, _ before: FeedPast?
+  ) {
+    self.part = part
+    self.own = own
+    self.changes = changes
+    self.embedded = embedded
+    self.deaths = deaths
+    self.rows = rows
+    self.before = before
+    told = FeedClass(id: part.classID)
+  }
+
+  mutating func tell() throws(StorageError) -> FeedClass {
+    told.isCleared = own.isCleared
+    let assigned = try findAssigned()
+    let fresh = own.inserted.union(own.deleted).union(deaths.keys)
+    try sort(assigned.subtracting(fresh), isAssigned: true)
+    let inDoubt = try part.query.rowsInDoubt(changes, rows)
+    try sort(inDoubt.subtracting(assigned).subtracting(fresh), isAssigned: false)
+    try sortThoseThatCame()
+    try sortThoseThatWent()
+    keepWhatIsOfModified()
+    return told
+  }
+
+  // MARK: - Modified
+
+  /// Objects with a change that the selection tells.
+  private mutating func findAssigned() throws(StorageError) -> KeySet {
+    var found = KeySet()
+    guard let scope = part.scope else {
+      var columns = embedded
+      for entry in own.touched {
+        columns[entry.column] = columns[entry.column]?.union(entry.keys) ?? entry.keys
+      }
+      for (column, keys) in columns.sorted(by: { $0.key < $1.key }) {
+        told.assigned.append(FeedClass.Assigned(column: column, keys: keys))
+        found.formUnion(keys)
+      }
+      told.sequences = own.sequences.filter { $0.name.nested == nil }
+      return found
+    }
+    var along: [FeedClass.AlongPath] = []
+    // No search from the objects themselves: nobody knows which are looked at.
+    let all = ObservedObjects(count: Int.max >> 8) { () throws(StorageError) in [:] }
+    try scope.forEachPath(concernedBy: changes, rows, among: all) { path, keys in
+      if !keys.isEmpty { along.append(FeedClass.AlongPath(path: path, keys: keys)) }
+    }
+    told.along = along
+    var columns: [ColumnID: KeySet] = [:]
+    for entry in along {
+      found.formUnion(entry.keys)
+      guard let first = entry.path.dependencies.first, first.links.isEmpty, first.origin == nil
+      else { continue }
+      columns[first.column] = columns[first.column]?.union(entry.keys) ?? entry.keys
+    }
+    told.assigned = columns.sorted { $0.key < $1.key }.map {
+      FeedClass.Assigned(column: $0.key, keys: $0.value)
+    }
+    told.sequences = own.sequences.filter {
+      $0.name.nested == nil && columns[$0.name.column] != nil
+    }
+    return found
+  }
+
+  /// Objects that existed before the difference and were not deleted in it.
+  private mutating func sort(_ keys: KeySet, isAssigned: Bool) throws(StorageError) {
+    if keys.isEmpty { return }
+    if keys.count > 16 { rows.expect(lookups: keys.count, in: part.classID) }
+    var (modified, entered): ([ObjectKey], [ObjectKey]) = ([], [])
+    var (left, gone): ([ObjectKey], [ObjectKey]) = ([], [])
+    for key in keys {
+      guard let matches = try matches(key) else {
+        gone.append(key)
+        continue
+      }
+      let matched = try before?.matched(key, part)
+      switch (matches, matched, isAssigned) {
+      case (true, nil, true), (true, true, true): modified.append(key)
+      case (true, nil, false), (true, false, _): entered.append(key)
+      case (true, true, false), (false, false, _): break
+      case (false, _, _): left.append(key)
+      }
+    }
+    told.modified.formUnion(KeySet(modified))
+    told.entered.formUnion(KeySet(entered))
+    told.left.formUnion(KeySet(left))
+    told.gone.formUnion(KeySet(gone))
+  }
+
+  /// Whether the object matches now; nil if it does not exist any more.
+  private func matches(_ key: ObjectKey) throws(StorageError) -> Bool? {
+    try rows.withRow(part.classID, key) { (row, slot) throws(StorageError) in
+      if part.query.isUnfiltered { return true }
+      return try part.query.predicate.matches(row, slot, in: rows)
+    }
+  }
+
+  // MARK: - Came and went
+
+  private mutating func sortThoseThatCame() throws(StorageError) {
+    if own.inserted.isEmpty { return }
+    let byPrimaryKey = deadByPrimaryKey()
+    var (inserted, replaced): ([ObjectKey], [ObjectKey]) = ([], [])
+    var (left, gone): ([ObjectKey], [ObjectKey]) = ([], [])
+    for key in own.inserted {
+      guard let matches = try matches(key) else {
+        gone.append(key)
+        continue
+      }
+      let successorOf = try primaryKey(of: key, in: byPrimaryKey)
+      if let former = successorOf { told.primaryKeys[former] = nil }
+      if !matches {
+        // It may have been told of before, and matched then.
+        left.append(key)
+      } else if successorOf != nil || own.deleted.contains(key) {
+        replaced.append(key)
+      } else {
+        inserted.append(key)
+      }
+    }
+    told.inserted = KeySet(inserted)
+    told.replaced = KeySet(replaced)
+    told.left.formUnion(KeySet(left))
+    told.gone.formUnion(KeySet(gone))
+    told.gone = told.gone.subtracting(deaths.keys)
+  }
+
+  /// The objects that were deleted, by their primary keys, where these are not the object keys.
+  private func deadByPrimaryKey() -> [Value: ObjectKey] {
+    guard part.described.primaryKey != nil, !part.described.keyIsPrimary else { return [:] }
+    return Dictionary(deaths.primaryKeys.map { ($1, $0) }) { first, _ in first }
+  }
+
+  /// The deleted object whose primary key an object has now.
+  private func primaryKey(
+    of key: ObjectKey, in dead: [Value: ObjectKey]
+  ) throws(StorageError) -> ObjectKey? {
+    guard !dead.isEmpty, let column = part.described.primaryKey else { return nil }
+    return dead[try rows.plainValue(of: column, at: key, in: part.classID)]
+  }
+
+  private mutating func sortThoseThatWent() throws(StorageError) {
+    let present = own.inserted
+    var dead = own.deleted.union(deaths.keys).subtracting(present)
+    if own.isCleared { dead.formUnion(KeySet(deaths.primaryKeys.keys)) }
+    dead = dead.subtracting(present)
+    if let before {
+      var (matching, unknown): ([ObjectKey], KeySet) = ([], dead.subtracting(own.deleted))
+      for key in dead.intersection(own.deleted) where try before.matched(key, part) {
+        matching.append(key)
+      }
+      unknown.formUnion(KeySet(matching))
+      dead = unknown
+    }
+    let successors = try keysWithSuccessors(dead)
+    told.deleted = dead.subtracting(successors)
+    guard part.described.primaryKey != nil else { return }
+    for key in told.deleted {
+      if part.described.keyIsPrimary {
+        told.primaryKeys[key] = .int(key.rawValue)
+      } else if let value = deaths.primaryKeys[key] {
+        told.primaryKeys[key] = value
+      }
+    }
+  }
+
+  /// Of deleted objects, those whose primary key an object that is told of has now.
+  private func keysWithSuccessors(_ dead: KeySet) throws(StorageError) -> KeySet {
+    let byPrimaryKey = deadByPrimaryKey()
+    if byPrimaryKey.isEmpty { return KeySet() }
+    var found: [ObjectKey] = []
+    for key in told.inserted.union(told.replaced).union(told.left) {
+      if let former = try primaryKey(of: key, in: byPrimaryKey) { found.append(former) }
+    }
+    // Several dead objects may have had the same primary key, one after the other.
+    let values = Set(found.compactMap { deaths.primaryKeys[$0] })
+    return KeySet(dead.filter { key in deaths.primaryKeys[key].map(values.contains) ?? false })
+  }
+
+  /// What was assigned in objects that are not told as modified or entered is of no use.
+  private mutating func keepWhatIsOfModified() {
+    let kept = told.modified.union(told.entered)
+    for index in told.assigned.indices {
+      told.assigned[index].keys = told.assigned[index].keys.intersection(kept)
+    }
+    told.assigned.removeAll { $0.keys.isEmpty }
+    for index in told.along.indices {
+      told.along[index].keys = told.along[index].keys.intersection(kept)
+    }
+    told.along.removeAll { $0.keys.isEmpty }
+    told.sequences.removeAll { !kept.contains($0.name.key) }
+  }
+}

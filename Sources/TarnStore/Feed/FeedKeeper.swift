@@ -1,0 +1,43 @@
+/// What keeps the state of a cursor: the file. Any thread.
+package protocol FeedKeeper: Sendable {
+  /// The number by which commits are marked that belong to the cursor.
+  var number: UInt32 { get }
+  /// The state in a snapshot.
+  func state(in snapshot: Snapshot) throws(StorageError) -> FeedState
+  /// Makes an acknowledgement durable, in a commit of its own that changes nothing else. An
+  /// acknowledgement ends the reason to begin anew.
+  func acknowledge(from: FeedPlace, to: FeedPlace) throws(StorageError)
+  /// Adds an acknowledgement to a write, of which it becomes part.
+  ///
+  /// - Parameter owns: whether the commit belongs to the cursor, which then is not told of it.
+  func acknowledge(
+    from: FeedPlace, to: FeedPlace, in session: WriteSession, owns: Bool
+  ) throws(StorageError)
+  /// Marks a write as one that belongs to the cursor.
+  func own(_ session: WriteSession)
+  /// Lets another process have the cursor.
+  func release()
+}
+
+/// The state of a cursor.
+package struct FeedState: Sendable {
+  /// What was acknowledged last.
+  package var acknowledged: FeedPlace
+  /// Why the cursor cannot go on from there; nil if it can.
+  package var reason: FeedReason?
+
+  package init(acknowledged: FeedPlace, reason: FeedReason?) {
+    self.acknowledged = acknowledged
+    self.reason = reason
+  }
+}
+
+/// Why a consumer has to begin anew. The raw values are in files.
+package enum FeedReason: UInt8, Sendable, CaseIterable {
+  case snapshot = 1
+  case expired = 2
+  case unreadable = 3
+  case restored = 4
+  case schema = 5
+  case selection = 6
+}

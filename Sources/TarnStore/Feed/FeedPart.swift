@@ -1,0 +1,37 @@
+/// One class of a selection, bound to a schema: which of its objects are told, and which of their
+/// changes. Immutable; any thread may use it.
+package final class FeedPart: Sendable {
+  package let classID: ClassID
+  /// The condition on the objects, by names and bound.
+  package let condition: Predicate
+  let query: CompiledQuery
+  /// The paths whose changes are told; nil for all properties of the objects.
+  let scope: BoundScope?
+  /// The class at the schema.
+  let described: ClassSchema
+
+  /// - Throws: names that the class does not have, or types that do not fit.
+  package init(
+    _ classID: ClassID, where condition: Predicate, paths: [ScopePath]?, _ schema: SchemaView
+  ) throws(PredicateError) {
+    self.classID = classID
+    self.condition = condition
+    described = schema[classID]
+    query = try CompiledQuery(condition, [], on: classID, schema)
+    scope = paths.map { BoundScope(.paths($0), from: [classID], schema) }
+  }
+
+  /// All objects of a class.
+  package convenience init(all classID: ClassID, _ schema: SchemaView) {
+    do {
+      try self.init(classID, where: .constant(true), paths: nil, schema)
+    } catch {
+      trap("internal error: a class cannot be selected: \(error)")
+    }
+  }
+
+  /// The classes whose changes can concern what is told, besides those of objects embedded in them.
+  var concerningClasses: Set<ClassID> {
+    query.concerningClasses.union(scope?.concerningClasses ?? [])
+  }
+}

@@ -1,0 +1,94 @@
+/// The changes of some consecutive versions, merged, with what a consumer needs to know of their
+/// commits.
+package struct FeedRange: Sendable {
+  /// How far to read at most. At least one commit is read.
+  package struct Limit: Sendable {
+    package var commits = Int.max
+    /// The bytes of records.
+    package var bytes = Int.max
+
+    package init(commits: Int = .max, bytes: Int = .max) {
+      self.commits = commits
+      self.bytes = bytes
+    }
+  }
+
+  package let from: Version
+  package private(set) var to: Version
+  /// The id of the commit that made the last version.
+  package private(set) var commitID: UInt64
+  package private(set) var changes: ChangeSet
+  package private(set) var deaths: [ClassID: FeedDeaths] = [:]
+  /// The next version comes from a migration: what is before and after has no common terms.
+  package private(set) var endsBeforeMigration = false
+  /// How many commits were read, and the bytes of their records.
+  package private(set) var commits = 0
+  package private(set) var bytes = 0
+
+  /// Nothing yet.
+  package init(after from: Version, commitID: UInt64) {
+    self.from = from
+    to = from
+    self.commitID = commitID
+    changes = ChangeSet(from: from, to: from)
+  }
+}
+
+extension FeedRange {
+  /// Reads on, up to a version or a limit, and not beyond a migration.
+  ///
+  /// - Parameters:
+  ///   - number: the cursor whose own commits are left out; nil for none.
+  ///   - tellsAllDeaths: whether objects count as dead that came in the range and went again.
+  /// - Throws: `.corrupted` if a record is damaged or missing.
+  package mutating func extend(
+    upTo end: Version, _ limit: Limit = Limit(), without number: UInt32? = nil,
+    tellsAllDeaths: Bool, in transaction: ReadTransaction
+  ) throws(StorageError) {
+    var pending: [ChangeSet] = [changes]
+    let (firstCommits, firstBytes) = (commits, bytes)
+    while to < end, !endsBeforeMigration {
+      let record = try FeedRecord(of: to.next, in: transaction)
+      if record.changes.schemaChanged {
+        endsBeforeMigration = true
+        break
+      }
+      if commits > firstCommits,
+        commits - firstCommits >= limit.commits
+          || saturatingSum(bytes - firstBytes, record.byteCount) > limit.bytes
+      {
+        break
+      }
+      to = to.next
+      commitID = record.commitID
+      commits += 1
+      bytes += record.byteCount
+      if let number, record.belongs(to: number) {
+        pending.append(ChangeSet(from: record.changes.from, to: record.changes.to))
+        continue
+      }
+      pending.append(record.changes)
+      bury(record, tellsAllDeaths)
+    }
+    changes = ChangeSet.merging(pending) ?? changes
+  }
+
+  /// Notes whom a commit deleted.
+  private mutating func bury(_ record: FeedRecord, _ tellsAll: Bool) {
+    for (id, dead) in record.deaths {
+      var known = deaths[id] ?? FeedDeaths()
+      if tellsAll { known.keys.formUnion(dead.keys) }
+      // A key that an object got again keeps the last value: both are the same.
+      known.primaryKeys.merge(dead.primaryKeys) { $1 }
+      deaths[id] = known
+    }
+  }
+
+  /// Whether a change can concern what some parts of a selection tell. Reads nothing.
+  package func concerns(_ parts: [FeedPart], _ schema: SchemaView) -> Bool {
+    changes.classes.contains { change in
+      if schema.schema[change.id]?.isEmbedded == true { return true }
+      return parts.contains { $0.concerningClasses.contains(change.id) }
+    }
+  }
+}

@@ -1,0 +1,42 @@
+/// What a cursor has to tell at a snapshot.
+package enum FeedStep: Sendable {
+  /// Nothing since the acknowledged version.
+  case nothing
+  /// Some versions after that, merged.
+  case range(FeedRange)
+  /// What changed is not known.
+  case anew(FeedReason)
+
+  /// Finds what follows the acknowledged version.
+  ///
+  /// - Parameters:
+  ///   - state: of the cursor, in the snapshot.
+  ///   - end: the last version to tell; nil for the newest.
+  ///   - number: of the cursor, whose own commits are left out.
+  ///   - isRepeated: whether some of the range may have been told before.
+  ///   - parts: the selection, to pass over commits that cannot concern it where `limit` is.
+  package static func next(
+    after state: FeedState, upTo end: Version?, _ limit: FeedRange.Limit, without number: UInt32?,
+    isRepeated: Bool, for parts: [FeedPart], in snapshot: Snapshot
+  ) throws(StorageError) -> FeedStep {
+    if let reason = state.reason { return .anew(reason) }
+    let (head, from) = (snapshot.head, state.acknowledged)
+    guard from.historyID == head.historyID, from.version <= head.version,
+      from.version < head.version || from.commitID == head.commitID
+    else { return .anew(.restored) }
+    let end = min(end ?? head.version, head.version)
+    guard from.version < end else { return .nothing }
+    var range = FeedRange(after: from.version, commitID: from.commitID)
+    do throws(StorageError) {
+      repeat {
+        try range.extend(
+          upTo: end, limit, without: number, tellsAllDeaths: isRepeated, in: snapshot.transaction)
+      } while range.to < end && !range.endsBeforeMigration
+        && !range.concerns(parts, snapshot.schema)
+    } catch {
+      guard error.code == .corrupted else { throw error }
+      return .anew(.unreadable)
+    }
+    return range.commits == 0 ? .anew(.schema) : .range(range)
+  }
+}
