@@ -4,11 +4,12 @@ package enum ChangeLog {
   /// The most records that one commit removes.
   private static let pruneMost = 512
 
+  /// Writes the record of a commit. The note in `meta` then counts the record's bytes.
   static func put(
-    _ changes: ChangeSet, _ meta: ChangeRecord.Meta, _ former: FormerSections = FormerSections(),
-    in transaction: borrowing WriteTransaction
+    _ changes: ChangeSet, _ meta: inout ChangeRecord.Meta,
+    _ former: FormerSections = FormerSections(), in transaction: borrowing WriteTransaction
   ) throws(StorageError) {
-    for piece in try ChangeRecord.encode(changes, meta, former) {
+    for piece in try ChangeRecord.encode(changes, &meta, former) {
       unsafe try key(changes.to, piece.classField, piece.chunk).withBytes {
         key throws(StorageError) in
         unsafe try withBytes(of: piece.bytes) { bytes throws(StorageError) in
@@ -18,7 +19,7 @@ package enum ChangeLog {
     }
   }
 
-  private static func key(_ version: Version, _ classField: UInt32, _ chunk: UInt16) -> TreeKey {
+  static func key(_ version: Version, _ classField: UInt32, _ chunk: UInt16) -> TreeKey {
     classField == 0
       ? .changeHeader(version, chunk: chunk)
       : .change(version, ClassID(classField - 1), chunk: chunk)
@@ -30,13 +31,35 @@ package enum ChangeLog {
   static func changes(
     after from: Version, upTo to: Version, in transaction: ReadTransaction
   ) throws(StorageError) -> ChangeSet {
-    var records: [ChangeSet] = []
-    var version = from
-    while version < to {
-      version = version.next
-      records.append(try record(of: version, in: transaction).changes)
+    var fold = ChangeFold(after: from)
+    try forEachRecord(after: from, upTo: to, in: transaction) { record throws(StorageError) in
+      fold.add(record.changes)
+      return true
     }
-    return ChangeSet.merging(records) ?? ChangeSet(from: from, to: to)
+    return fold.finish()
+  }
+
+  /// The header of a version's record, as a write sees it; nil if there is no record.
+  static func header(
+    of version: Version, in transaction: borrowing WriteTransaction
+  ) throws(StorageError) -> ChangeRecord.Header? {
+    let found = unsafe try key(version, 0, 0).withBytes { key throws(StorageError) in
+      unsafe try transaction.value(forKey: key)
+    }
+    guard let found = unsafe found else { return nil }
+    return unsafe try ChangeRecord.decodeHeader(found, version: version)
+  }
+
+  /// The header of a version's record, without the summaries beyond its first value; nil if there
+  /// is no record.
+  package static func header(
+    of version: Version, in transaction: ReadTransaction
+  ) throws(StorageError) -> ChangeRecord.Header? {
+    let found = unsafe try key(version, 0, 0).withBytes { key throws(StorageError) in
+      unsafe try transaction.value(forKey: key)
+    }
+    guard let found = unsafe found else { return nil }
+    return unsafe try ChangeRecord.decodeHeader(found, version: version)
   }
 
   /// The approximate size of the records of these versions in bytes, reading only their headers.

@@ -29,6 +29,10 @@ package final class Store: Sendable {
     var retention = Retention()
     /// How much of the state before a commit records keep; nil for nothing.
     var beforeLevel: (@Sendable (ClassID) -> BeforeLevel)?
+    /// The note of this process's last commit.
+    var lastNote: (commitID: UInt64, note: CommitNote)?
+    /// No later commit gets a smaller stamp.
+    var stampFloor: UInt64 = 0
     /// The last openers' classes that the schema of an epoch has.
     var adopted: [Adopted] = []
     var loss: StorageError?
@@ -218,6 +222,7 @@ package final class Store: Sendable {
     let unique = try telling("commit", "", "Nothing was written.") { () throws(StorageError) in
       try session.uniqueEntries(changes)
     }
+    var note: CommitNote?
     try environment.write { transaction throws(StorageError) in
       FaultPoint.hit("commit.begun")
       let found = try HeadRecord.read(from: transaction)
@@ -231,10 +236,12 @@ package final class Store: Sendable {
       }
       for entries in unique { try entries.put(transaction) }
       FaultPoint.hit("commit.rows")
-      let meta = ChangeRecord.Meta(
+      var meta = ChangeRecord.Meta(
         historyID: next.historyID, commitID: next.commitID,
-        transactionID: transaction.transactionID, schemaEpoch: next.schemaEpoch)
-      try ChangeLog.put(changes, meta, images(for: session, changes), in: transaction)
+        transactionID: transaction.transactionID, schemaEpoch: next.schemaEpoch,
+        note: try note(of: session, after: base, in: transaction))
+      try ChangeLog.put(changes, &meta, images(for: session, changes), in: transaction)
+      note = meta.note
       try prune(in: transaction)
       FaultPoint.hit("commit.record")
       next.nextCollectionID = session.sequences.nextID
@@ -243,9 +250,20 @@ package final class Store: Sendable {
       whenFilled()
     }
     FaultPoint.hit("commit.done")
+    if let note { state.withLock { $0.lastNote = (next.commitID, note) } }
     let snapshot = try snapshotAfterCommit()
     FaultPoint.hit("commit.shown")
     return (snapshot, changes)
+  }
+
+  func withNotes<R>(
+    _ body: ((commitID: UInt64, note: CommitNote)?, UInt64) -> R
+  ) -> R {
+    state.withLock { body($0.lastNote, $0.stampFloor) }
+  }
+
+  func raiseStampFloor(to stamp: UInt64) {
+    state.withLock { $0.stampFloor = max($0.stampFloor, stamp) }
   }
 
   /// Lets the records of this process's commits keep as much of the state before as that says for

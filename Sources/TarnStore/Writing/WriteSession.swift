@@ -25,6 +25,10 @@ package final class WriteSession {
   /// Nested collections that are removed and still to be processed.
   var dropping: [(id: CollectionID, place: SequencePlace)] = []
   var isDropping = false
+  /// The name of the program for the commit's note; nil for that of the process.
+  package var origin: String?
+  /// The numbers of the cursors that the commit belongs to.
+  package var cursorsOfCommit: [UInt32] = []
   /// Called when cached positions of rows may have become invalid.
   package var rowsMoved: () -> Void
 
