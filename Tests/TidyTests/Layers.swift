@@ -19,10 +19,10 @@ struct Layers {
     module: "Sources/TarnStore",
     folders: [
       "Threads", "Sorting", "Files", "Storage", "Signals", "Scalars", "Keys", "Records",
-      "Schemas", "Clusters", "Indexes", "Directories", "Changes", "Snapshots", "Sequences",
-      "Writing", "Unique", "Checks", "Migrations", "Store", "Conditions", "Texts", "Parsing",
-      "Reading", "Matching", "Binding", "Scanning", "Scopes", "Orders", "OrderedRows", "Queries",
-      "Grouping", "Following", "Feed",
+      "Schemas", "Clusters", "Indexes", "Directories", "Cursors", "Changes", "Snapshots",
+      "Sequences", "Before", "Writing", "Unique", "Checks", "Migrations", "Store", "Conditions",
+      "Texts", "Parsing", "Reading", "Past", "Matching", "Binding", "Scanning", "Scopes", "Orders",
+      "OrderedRows", "Queries", "Grouping", "Following", "Feed",
     ])
 
   static let library = Layers(

@@ -5,9 +5,10 @@ package enum ChangeLog {
   private static let pruneMost = 512
 
   static func put(
-    _ changes: ChangeSet, _ meta: ChangeRecord.Meta, in transaction: borrowing WriteTransaction
+    _ changes: ChangeSet, _ meta: ChangeRecord.Meta, _ former: FormerSections = FormerSections(),
+    in transaction: borrowing WriteTransaction
   ) throws(StorageError) {
-    for piece in try ChangeRecord.encode(changes, meta) {
+    for piece in try ChangeRecord.encode(changes, meta, former) {
       unsafe try key(changes.to, piece.classField, piece.chunk).withBytes {
         key throws(StorageError) in
         unsafe try withBytes(of: piece.bytes) { bytes throws(StorageError) in
@@ -69,6 +70,20 @@ package enum ChangeLog {
     }
   }
 
+  /// The same, and the record's sections of values before the commit.
+  static func sections(
+    of version: Version, in transaction: ReadTransaction
+  ) throws(StorageError) -> (ChangeRecord.Header, ChangeSet, FormerSections) {
+    var former: FormerSections? = FormerSections()
+    let (header, changes) = unsafe try ChangeRecord.decode(version: version, &former) {
+      classField, chunk throws(StorageError) in
+      unsafe try key(version, classField, chunk).withBytes { key throws(StorageError) in
+        unsafe try transaction.value(forKey: key)
+      }
+    }
+    return (header, changes, former ?? FormerSections())
+  }
+
   /// Removes the oldest records whose transactions are at most `transactionID`.
   static func prune(
     through transactionID: UInt64, in transaction: borrowing WriteTransaction
@@ -76,6 +91,7 @@ package enum ChangeLog {
     var doomed: [[UInt8]] = []
     var cursor = try Cursor(transaction)
     var records = 0
+    var last: Version?
     var isAtRecord = unsafe try TreeKey.changeHeader(.zero).withBytes { key throws(StorageError) in
       unsafe try cursor.seek(atOrAfter: key)
     }
@@ -84,6 +100,7 @@ package enum ChangeLog {
         let header = unsafe try ChangeRecord.decodeHeader(cursor.value, version: parsed.version)
         if header.meta.transactionID > transactionID || records == pruneMost { break }
         records += 1
+        last = parsed.version
       }
       doomed.append(unsafe Array(cursor.key))
       isAtRecord = try cursor.next()
@@ -91,6 +108,19 @@ package enum ChangeLog {
     for key in doomed {
       _ = unsafe try withBytes(of: key) { key throws(StorageError) in
         unsafe try transaction.delete(key)
+      }
+    }
+    if let last { try pruneFormer(upTo: last, in: transaction) }
+  }
+
+  /// Removes the long values that records up to that version referred to.
+  private static func pruneFormer(
+    upTo last: Version, in transaction: borrowing WriteTransaction
+  ) throws(StorageError) {
+    let first = TreeKey.former(.zero, number: 0, piece: 0)
+    try unsafe first.withBytes { start throws(StorageError) in
+      try unsafe transaction.deleteAll(from: start) {
+        unsafe TreeKey.parseFormer($0).map { $0.version <= last } ?? false
       }
     }
   }

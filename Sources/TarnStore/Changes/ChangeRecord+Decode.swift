@@ -42,11 +42,12 @@ extension ChangeRecord {
 
   /// Reads the sections of a whole record in chunk 0, after the header.
   private static func decodeWhole(
-    _ reader: inout RecordReader, into changes: inout ChangeSet
+    _ reader: inout RecordReader, into changes: inout ChangeSet, _ former: inout FormerSections?
   ) throws(StorageError) {
-    var state = SectionState()
+    var state = SectionState(former: former)
     try readSections(&reader, &state, into: &changes)
     try state.scripts.finish()
+    former = state.former
   }
 
   /// The state of the reader of sections.
@@ -54,6 +55,8 @@ extension ChangeRecord {
     /// The position of the class among the changes.
     var classIndex: Int?
     var scripts = SequenceReader()
+    /// The sections of values before the commit; nil if they are not wanted.
+    var former: FormerSections?
   }
 
   /// Decodes the whole record; `read` returns its values by (class field, chunk).
@@ -61,6 +64,15 @@ extension ChangeRecord {
   /// - Throws: also `.corrupted` if a value is missing (`read` returns nil).
   package static func decode(
     version: Version, read: (UInt32, UInt16) throws(StorageError) -> UnsafeRawBufferPointer?
+  ) throws(StorageError) -> (Header, ChangeSet) {
+    var former: FormerSections?
+    return try unsafe decode(version: version, &former, read: read)
+  }
+
+  /// The same, and adds the sections of values before the commit to `former` unless that is nil.
+  package static func decode(
+    version: Version, _ former: inout FormerSections?,
+    read: (UInt32, UInt16) throws(StorageError) -> UnsafeRawBufferPointer?
   ) throws(StorageError) -> (Header, ChangeSet) {
     guard let first = unsafe try read(0, 0) else { throw .damagedRecord("its header is missing") }
     var (header, rest) = try unsafe openHeader(first, version: version)
@@ -75,13 +87,15 @@ extension ChangeRecord {
     }
     var changes = emptyChangeSet(header)
     if header.isWhole {
-      try decodeWhole(&rest, into: &changes)
+      try decodeWhole(&rest, into: &changes, &former)
       for (summary, entry) in zip(header.classes, changes.classes) { try check(entry, summary) }
       return (header, changes)
     }
     for summary in header.classes {
       guard summary.id.rawValue < UInt32.max else { throw .damagedRecord("a class is too large") }
-      var state = SectionState(classIndex: changes.classes.firstIndex(ofID: summary.id))
+      var state = SectionState(
+        classIndex: changes.classes.firstIndex(ofID: summary.id), former: former)
+      former = former.map { _ in FormerSections() }
       for chunk in 0..<summary.chunkCount {
         let field = summary.id.rawValue + 1
         guard let bytes = unsafe try read(field, chunk) else {
@@ -91,6 +105,7 @@ extension ChangeRecord {
         try readSections(&reader, &state, into: &changes)
       }
       try state.scripts.finish()
+      former = state.former
       try check(changes.classes[state.classIndex!], summary)
     }
     return (header, changes)
@@ -182,7 +197,10 @@ extension ChangeRecord {
         }
         state.classIndex = found
       } else if let index = state.classIndex {
-        if kind == Section.sequence {
+        if Section.former.contains(kind) {
+          let bytes = unsafe [UInt8](try part.rest(of: part.remaining))
+          state.former?.append(kind, bytes, of: changes.classes[index].id)
+        } else if kind == Section.sequence {
           try state.scripts.read(&part, into: &changes.classes[index].sequences)
         } else {
           try readSection(kind, &part, into: &changes.classes[index])

@@ -4,9 +4,9 @@ extension ChangeRecord {
   /// - Throws: `.limitExceeded` if a class needs more than 65,535 chunks, which takes a commit of
   ///   tens of millions of scattered keys.
   package static func encode(
-    _ changes: ChangeSet, _ meta: Meta
+    _ changes: ChangeSet, _ meta: Meta, _ former: FormerSections = FormerSections()
   ) throws(StorageError) -> [Piece] {
-    if isSurelySmall(changes) {
+    if isSurelySmall(changes, former) {
       var writer = RecordWriter(capacity: 256)
       writeHeaderStart(changes, meta, isWhole: true, into: &writer)
       for entry in changes.classes { writeSummary(entry, chunkCount: 0, into: &writer) }
@@ -15,16 +15,17 @@ extension ChangeRecord {
       for entry in changes.classes {
         sink.startOfClass(entry.id)
         sink.sections(of: entry)
+        sink.former(former[entry.id])
       }
       return [seal(sink.writer.bytes, changes.to, classField: 0, chunk: 0)]
     }
-    return try encodeLarge(changes, meta)
+    return try encodeLarge(changes, meta, former)
   }
 
   /// True if everything fits one chunk even with numbers of maximum length.
-  private static func isSurelySmall(_ changes: ChangeSet) -> Bool {
+  private static func isSurelySmall(_ changes: ChangeSet, _ former: FormerSections) -> Bool {
     guard changes.classes.count <= 8 else { return false }
-    var bytes = headerBytes
+    var bytes = headerBytes + former.byteCount
     for entry in changes.classes {
       bytes += 60 + (entry.inserted.runs.count + entry.deleted.runs.count) * 30
       for touched in entry.touched { bytes += 10 + touched.keys.runs.count * 30 }
@@ -36,14 +37,18 @@ extension ChangeRecord {
   }
 
   private static func encodeLarge(
-    _ changes: ChangeSet, _ meta: Meta
+    _ changes: ChangeSet, _ meta: Meta, _ former: FormerSections
   ) throws(StorageError) -> [Piece] {
     var chunksOfClasses: [[[UInt8]]] = []
     var sectionBytes = 0
     for entry in changes.classes {
       var sink = SectionSink(chunkStart())
       sink.sections(of: entry)
-      let chunks = sink.finish()
+      let plain = sink
+      sink.former(former[entry.id])
+      var chunks = sink.finish()
+      // Rather no old values than no commit.
+      if chunks.count > Int(UInt16.max) { chunks = plain.finish() }
       guard chunks.count <= Int(UInt16.max) else {
         throw StorageError(
           .limitExceeded, operation: "commit", path: "",
@@ -188,6 +193,14 @@ struct SectionSink {
         UInt64(touched.column.rawValue))
     }
     for change in entry.sequences { script(of: change) }
+  }
+
+  /// Appends finished sections.
+  mutating func former(_ sections: [[UInt8]]) {
+    for section in sections {
+      if writer.bytes.count + section.count > ChangeRecord.chunkBytesMax { beginChunk() }
+      writer.bytes += section
+    }
   }
 
   /// The chunks, none without sections.

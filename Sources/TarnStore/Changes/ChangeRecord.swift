@@ -24,8 +24,8 @@ internal import CTarn
 ///
 /// The checksum (CRC-32C) covers the value and its key, so that a value under a wrong key is
 /// detected. An unknown section kind is skipped if its top bit is set; otherwise the record needs a
-/// newer reader. Kinds 16 to 31 are reserved for lists, sets and maps, 32 to 47 for values before
-/// the commit.
+/// newer reader. Kinds 16 to 31 are for lists, sets and maps, 32 to 47 for values before the
+/// commit, which a change set does not have: `FormerSections` hands them on as bytes.
 package enum ChangeRecord {
   /// The longest value of a record, in bytes.
   package static let chunkBytesMax = 2048
@@ -119,6 +119,8 @@ package enum ChangeRecord {
     static let backTouched: UInt8 = 5
     /// Payload: see `SequencePart`.
     static let sequence: UInt8 = 16
+    /// Values before the commit; the known kinds are those of `FormerKind`.
+    static let former: ClosedRange<UInt8> = 32...36
     static let optionalBit: UInt8 = 0x80
   }
 

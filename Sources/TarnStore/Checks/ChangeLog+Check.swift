@@ -51,6 +51,24 @@ extension ChangeLog {
     }
   }
 
+  /// Long values must be there, and columns exist.
+  private static func check(
+    _ images: BeforeImages, _ snapshot: Snapshot
+  ) throws(StorageError) {
+    for before in images.classes {
+      guard let described = snapshot.schema.schema[before.id],
+        before.columns.allSatisfy({ $0.column.index < described.columns.count }),
+        before.sequences.allSatisfy({ $0.name.column.index < described.columns.count })
+      else { throw damaged("it has old values of a property that does not exist") }
+      for value in before.columns.flatMap(\.values) {
+        _ = try value.resolved(in: snapshot.transaction)
+      }
+      for element in before.sequences.flatMap(\.elements) {
+        _ = try element.value.resolved(in: snapshot.transaction)
+      }
+    }
+  }
+
   // MARK: - All records
 
   /// The problems of the file's records, one sentence each.
@@ -63,6 +81,7 @@ extension ChangeLog {
   private struct RecordCheck {
     let snapshot: Snapshot
     var problems: [String] = []
+    private var first: Version?
     private var last: Version?
     /// The number of pieces that the current record must have, and of those found.
     private var expected = 0
@@ -87,6 +106,24 @@ extension ChangeLog {
       if let last, last != snapshot.version {
         problems.append("the change records end with version \(last.rawValue)")
       }
+      try checkFormer()
+    }
+
+    /// Long values of removed records are removed with them.
+    private mutating func checkFormer() throws(StorageError) {
+      var cursor = try Cursor(snapshot.transaction)
+      let start = TreeKey.former(.zero, number: 0, piece: 0)
+      var isAtKey = try unsafe start.withBytes { key throws(StorageError) in
+        try unsafe cursor.seek(atOrAfter: key)
+      }
+      while isAtKey, unsafe TreeKey.tag(of: cursor.key) == .former {
+        let version = unsafe TreeKey.parseFormer(cursor.key)?.version
+        guard let version, let first, let last, first <= version, version <= last else {
+          problems.append("a value before a commit belongs to no change record")
+          return
+        }
+        isAtKey = try cursor.next()
+      }
     }
 
     private mutating func take(_ version: Version) {
@@ -99,12 +136,14 @@ extension ChangeLog {
         problems.append("the change records after version \(last.rawValue) are missing")
       }
       (last, found) = (version, 1)
+      first = first ?? version
       do throws(StorageError) {
-        let (header, changes) = try record(of: version, in: snapshot.transaction)
+        let (header, changes, former) = try sections(of: version, in: snapshot.transaction)
         expected = header.classes.reduce(Int(max(1, header.headerChunkCount))) {
           $0 + Int($1.chunkCount)
         }
         try check(changes.classes, snapshot.schema.schema)
+        try check(BeforeDecoder.images(former, changes), snapshot)
       } catch {
         problems.append("the change record of version \(version.rawValue): \(error)")
       }

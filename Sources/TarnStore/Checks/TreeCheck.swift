@@ -106,7 +106,8 @@ package struct TreeCheck: SnapshotCheck {
     case .index, .unique: unsafe isPage(key)
     case .head: key.count == 1
     // Checked with the collections and with the change records.
-    case .sequencePage, .sequenceDirectory, .longElement, .nested, .change: true
+    case .sequencePage, .sequenceDirectory, .longElement, .nested, .change, .former:
+      true
     case .longValue, .linkCount: true
     case nil: false
     }

@@ -177,12 +177,11 @@ private struct FeedClassStep {
         gone.append(key)
         continue
       }
-      let successorOf = try primaryKey(of: key, in: byPrimaryKey)
-      if let former = successorOf { told.primaryKeys[former] = nil }
+      let former = try predecessor(of: key, in: byPrimaryKey)
       if !matches {
         // It may have been told of before, and matched then.
         left.append(key)
-      } else if successorOf != nil || own.deleted.contains(key) {
+      } else if former != nil || own.deleted.contains(key) {
         replaced.append(key)
       } else {
         inserted.append(key)
@@ -202,7 +201,7 @@ private struct FeedClassStep {
   }
 
   /// The deleted object whose primary key an object has now.
-  private func primaryKey(
+  private func predecessor(
     of key: ObjectKey, in dead: [Value: ObjectKey]
   ) throws(StorageError) -> ObjectKey? {
     guard !dead.isEmpty, let column = part.described.primaryKey else { return nil }
@@ -212,8 +211,6 @@ private struct FeedClassStep {
   private mutating func sortThoseThatWent() throws(StorageError) {
     let present = own.inserted
     var dead = own.deleted.union(deaths.keys).subtracting(present)
-    if own.isCleared { dead.formUnion(KeySet(deaths.primaryKeys.keys)) }
-    dead = dead.subtracting(present)
     if let before {
       var (matching, unknown): ([ObjectKey], KeySet) = ([], dead.subtracting(own.deleted))
       for key in dead.intersection(own.deleted) where try before.matched(key, part) {
@@ -240,7 +237,7 @@ private struct FeedClassStep {
     if byPrimaryKey.isEmpty { return KeySet() }
     var found: [ObjectKey] = []
     for key in told.inserted.union(told.replaced).union(told.left) {
-      if let former = try primaryKey(of: key, in: byPrimaryKey) { found.append(former) }
+      if let former = try predecessor(of: key, in: byPrimaryKey) { found.append(former) }
     }
     // Several dead objects may have had the same primary key, one after the other.
     let values = Set(found.compactMap { deaths.primaryKeys[$0] })

@@ -80,6 +80,13 @@ extension TreeKey {
     return unsafe (version, field == 0 ? nil : ClassID(field - 1), number(key, at: 13))
   }
 
+  package static func parseFormer(
+    _ key: UnsafeRawBufferPointer
+  ) -> (version: Version, number: UInt32, piece: UInt16)? {
+    guard unsafe has(key, .former, length: 15) else { return nil }
+    return unsafe (Version(number(key, at: 1)), number(key, at: 9), number(key, at: 13))
+  }
+
   @inline(__always)
   private static func has(_ key: UnsafeRawBufferPointer, _ tag: Tag, length: Int) -> Bool {
     unsafe key.count == length && key[0] == tag.rawValue

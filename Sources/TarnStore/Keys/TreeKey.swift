@@ -16,6 +16,7 @@
 ///     0x55 [class u32][rule u16][entry]                 page of a unique rule, see IndexPageKey
 ///     0x70 [version u64][class u32][chunk u16]          change record; class 0: its header,
 ///                                                       else the class id plus one
+///     0x72 [version u64][number u32][piece u16]         piece of a long value before that commit
 ///     0x7e                                              head record
 ///     0x7f                                              reserved
 ///
@@ -38,6 +39,7 @@ package struct TreeKey: Sendable {
     case nested = 0x54
     case unique = 0x55
     case change = 0x70
+    case former = 0x72
     case head = 0x7e
   }
 
@@ -161,6 +163,16 @@ package struct TreeKey: Sendable {
     key.append(version.rawValue)
     key.append(UInt32(0))
     key.append(chunk)
+    return key
+  }
+
+  /// A piece of a long value that a commit replaced or deleted; numbers count from 0 in each
+  /// commit.
+  package static func former(_ version: Version, number: UInt32, piece: UInt16) -> TreeKey {
+    var key = TreeKey(.former)
+    key.append(version.rawValue)
+    key.append(number)
+    key.append(piece)
     return key
   }
 

@@ -27,6 +27,8 @@ package final class Store: Sendable {
     weak var newest: Snapshot?
     var schema: SchemaView?
     var retention = Retention()
+    /// How much of the state before a commit records keep; nil for nothing.
+    var beforeLevel: (@Sendable (ClassID) -> BeforeLevel)?
     /// The last openers' classes that the schema of an epoch has.
     var adopted: [Adopted] = []
     var loss: StorageError?
@@ -232,7 +234,7 @@ package final class Store: Sendable {
       let meta = ChangeRecord.Meta(
         historyID: next.historyID, commitID: next.commitID,
         transactionID: transaction.transactionID, schemaEpoch: next.schemaEpoch)
-      try ChangeLog.put(changes, meta, in: transaction)
+      try ChangeLog.put(changes, meta, images(for: session, changes), in: transaction)
       try prune(in: transaction)
       FaultPoint.hit("commit.record")
       next.nextCollectionID = session.sequences.nextID
@@ -244,6 +246,25 @@ package final class Store: Sendable {
     let snapshot = try snapshotAfterCommit()
     FaultPoint.hit("commit.shown")
     return (snapshot, changes)
+  }
+
+  /// Lets the records of this process's commits keep as much of the state before as that says for
+  /// each class, whatever the file asks for. For tests.
+  package func keepBefore(_ level: (@Sendable (ClassID) -> BeforeLevel)?) {
+    state.withLock { $0.beforeLevel = level }
+  }
+
+  /// What the commit's record keeps of the state before. Nothing of a migration: its changes are
+  /// not told one by one.
+  private func images(
+    for session: WriteSession, _ changes: ChangeSet
+  ) throws(StorageError) -> BeforeImages {
+    guard let level = state.withLock({ $0.beforeLevel }), session.schemaChange == nil else {
+      return BeforeImages()
+    }
+    return try BeforeCollector.images(changes, session.reader, level) {
+      session.sequences.isDropped($0)
+    }
   }
 
   /// Adds to an error about two objects that violate a rule where and with which outcome it

@@ -1,0 +1,89 @@
+/// Encodes the images of one commit.
+struct BeforeEncoder {
+  private(set) var sections = FormerSections()
+  /// The values that are stored beside the record, by their numbers.
+  private(set) var longValues: [[UInt8]] = []
+  private let version: Version
+  private var id = ClassID(0)
+
+  /// A section that is longer is closed: what one more item may add still fits a chunk.
+  private static let fullBytes = 600
+
+  init(_ images: BeforeImages, _ changes: ChangeSet) {
+    version = changes.to
+    for before in images.classes {
+      id = before.id
+      encode(before, isCleared: changes[before.id]?.isCleared == true)
+    }
+  }
+
+  private mutating func encode(_ before: ClassBefore, isCleared: Bool) {
+    sections.append(FormerKind.level.rawValue, [before.level.rawValue], of: id)
+    if isCleared { clearedKeys(before.deleted) }
+    if let keys = before.primaryKeys { column(keys, .primaryKeys) }
+    for values in before.columns { column(values, .values) }
+    for sequence in before.sequences { elements(sequence) }
+  }
+
+  private mutating func clearedKeys(_ keys: KeySet) {
+    var index = 0
+    while index < keys.runs.count {
+      var writer = RecordWriter(capacity: Self.fullBytes)
+      ChangeRecord.writeRuns(keys, from: &index, limit: Self.fullBytes, into: &writer)
+      sections.append(FormerKind.clearedKeys.rawValue, writer.bytes, of: id)
+    }
+  }
+
+  private mutating func column(_ column: FormerColumn, _ kind: FormerKind) {
+    var index = 0
+    while index < column.keys.count {
+      var writer = RecordWriter(capacity: 32)
+      writer.varint(UInt64(column.column.rawValue))
+      var last: Int64 = 0
+      while index < column.keys.count, writer.bytes.count < Self.fullBytes {
+        let key = column.keys[index].rawValue
+        writer.varint(ChangeRecord.zigzag(key &- last))
+        value(column.values[index], &writer)
+        last = key
+        index += 1
+      }
+      sections.append(kind.rawValue, writer.bytes, of: id)
+    }
+  }
+
+  private mutating func elements(_ sequence: FormerSequence) {
+    var flags = sequence.isWhole ? FormerFlag.isWhole : 0
+    if sequence.elements.first?.key != nil { flags |= FormerFlag.isMap }
+    var index = 0
+    repeat {
+      var writer = RecordWriter(capacity: 64)
+      writer.varint(UInt64(sequence.name.column.rawValue))
+      writer.varint(ChangeRecord.zigzag(sequence.name.key.rawValue))
+      writer.varint(sequence.name.nested.map { $0.rawValue + 1 } ?? 0)
+      writer.byte(flags | (index == 0 ? FormerFlag.isFirst : 0))
+      if index == 0 { writer.varint(UInt64(sequence.oldCount)) }
+      var next = 0
+      while index < sequence.elements.count, writer.bytes.count < Self.fullBytes {
+        let element = sequence.elements[index]
+        writer.varint(UInt64(element.position - next))
+        if let key = element.key { value(key, &writer) }
+        value(element.value, &writer)
+        next = element.position + 1
+        index += 1
+      }
+      sections.append(FormerKind.elements.rawValue, writer.bytes, of: id)
+    } while index < sequence.elements.count
+  }
+
+  private mutating func value(_ value: FormerValue, _ writer: inout RecordWriter) {
+    if let (bytes, isString) = value.longBytes {
+      let number = CollectionID(UInt64(longValues.count))
+      writer.tagged(.long(id: number, byteCount: bytes.count, isString: isString))
+      longValues.append(bytes)
+    } else if case .value(let value) = value {
+      writer.tagged(value)
+    } else {
+      trap("internal error: images that were read are not written again")
+    }
+  }
+}

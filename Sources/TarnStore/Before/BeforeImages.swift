@@ -1,0 +1,47 @@
+/// What change records tell of the state before the commits, class by class: what the changes of
+/// the same commits removed or replaced.
+///
+/// A pure value beside the `ChangeSet` of the same commits. It has no more than a level asks for,
+/// which is given for each class when the commit is made.
+package struct BeforeImages: Equatable, Sendable {
+  /// In the order of the ids. A class without an entry has nothing to tell at any level, as one
+  /// that only got new objects.
+  package internal(set) var classes: [ClassBefore] = []
+
+  package init() {}
+
+  /// What is known of a class; nil if there is nothing to know.
+  package subscript(id: ClassID) -> ClassBefore? {
+    let index = classes.partitioningIndex { $0.id >= id }
+    return index < classes.count && classes[index].id == id ? classes[index] : nil
+  }
+
+  /// How much is known of a class.
+  package func level(of id: ClassID) -> BeforeLevel { self[id]?.level ?? .oldValues }
+
+  /// These images, followed by those of later commits. Associative.
+  ///
+  /// - Parameter changes: those of the commits that these images are of.
+  package func merging(_ later: BeforeImages, after changes: ChangeSet) -> BeforeImages {
+    var result = BeforeImages()
+    var mine = classes[...]
+    for theirs in later.classes {
+      while let next = mine.first, next.id < theirs.id { result.classes.append(mine.removeFirst()) }
+      let isShared = mine.first?.id == theirs.id
+      var merged = isShared ? mine.removeFirst() : ClassBefore(theirs.id, .oldValues)
+      merged.merge(theirs, after: changes[theirs.id])
+      result.classes.append(merged)
+    }
+    result.classes += mine
+    return result
+  }
+}
+
+extension ClassChanges {
+  /// The level that is complete without any former values: nothing that it asks for was removed or
+  /// replaced.
+  var levelWithoutImages: BeforeLevel {
+    if isCleared || !deleted.isEmpty { return .none }
+    return touched.isEmpty ? .oldValues : .deletedObjects
+  }
+}

@@ -1,0 +1,59 @@
+/// What change records tell of one class's objects as they were before the commits.
+package struct ClassBefore: Equatable, Sendable {
+  package let id: ClassID
+  /// How much is here: the least of all commits.
+  package internal(set) var level: BeforeLevel
+  /// The objects that existed before and were deleted or replaced.
+  package internal(set) var deleted = KeySet()
+  /// The primary keys of deleted objects, if nothing else of them is here: see `primaryKey(of:)`.
+  package internal(set) var primaryKeys: FormerColumn?
+  /// In the order of the columns. A deleted object without a value in a column had null there, or,
+  /// if the column is not optional, its zero.
+  package internal(set) var columns: [FormerColumn] = []
+  /// In the order of the names. A collection of a deleted object that is not here was empty.
+  package internal(set) var sequences: [FormerSequence] = []
+
+  init(_ id: ClassID, _ level: BeforeLevel) {
+    self.id = id
+    self.level = level
+  }
+
+  /// The former value of a property, if it is here.
+  package func value(of column: ColumnID, at key: ObjectKey) -> FormerValue? {
+    columns[column: column]?[key]
+  }
+
+  /// The primary key of a deleted object. Nil for a class without one, and if it is not known.
+  package func primaryKey(of key: ObjectKey, _ described: ClassSchema) -> FormerValue? {
+    guard let column = described.primaryKey, deleted.contains(key), level >= .keys else {
+      return nil
+    }
+    if described.keyIsPrimary { return .value(.int(key.rawValue)) }
+    return primaryKeys?[key] ?? value(of: column, at: key) ?? .value(.null)
+  }
+}
+
+extension ClassBefore {
+  /// Adds what a later commit tells, if it is about objects that existed before the first one.
+  ///
+  /// - Parameter changes: of the class up to the later commit.
+  mutating func merge(_ later: ClassBefore, after changes: ClassChanges?) {
+    level = min(level, later.level)
+    let (inserted, gone) = (changes?.inserted ?? KeySet(), deleted)
+    // Of an object that came in between nothing counts, and of one that went there is all.
+    func counts(_ key: ObjectKey) -> Bool { !inserted.contains(key) && !gone.contains(key) }
+    deleted.formUnion(later.deleted.subtracting(inserted))
+    if let others = later.primaryKeys {
+      primaryKeys = (primaryKeys ?? FormerColumn(others.column)).merging(others, where: counts)
+    }
+    columns = columns.merging(later.columns, where: counts)
+    var merged: [FormerSequence] = []
+    var mine = sequences[...]
+    for theirs in later.sequences where counts(theirs.name.key) {
+      while let next = mine.first, next.name < theirs.name { merged.append(mine.removeFirst()) }
+      let earlier = mine.first?.name == theirs.name ? mine.removeFirst() : nil
+      merged.append(theirs.before(changes?.script(of: theirs.name), earlier))
+    }
+    sequences = merged + mine
+  }
+}

@@ -1,0 +1,208 @@
+/// The rows of a retained version that no snapshot pins any more: those of a newer snapshot, with
+/// what the change records since then kept of the old values.
+///
+/// - Note: Reading a class throws `.invalidInput` if a commit since then changed it without keeping
+///   its old values, or if a migration lies in between.
+package struct PastRows: RowSource {
+  package typealias Rows = StoreRows.Rows
+
+  /// The newer rows.
+  package let newer: StoreRows
+  /// The changes from this version to that of the newer rows.
+  package let changes: ChangeSet
+  package let images: BeforeImages
+  let cache = PastRowCache()
+
+  var reader: SnapshotReader { newer.reader }
+  package var schema: SchemaView { newer.schema }
+  package var version: Version { changes.from }
+
+  /// The rows of a version, from those of a newer one.
+  ///
+  /// - Throws: `.corrupted` if the records in between are damaged or missing.
+  package init(at version: Version, from reader: SnapshotReader) throws(StorageError) {
+    let snapshot = reader.snapshot
+    let (changes, images) = try ChangeLog.images(
+      after: version, upTo: snapshot.version, in: snapshot.transaction)
+    self.init(reader, changes, images)
+  }
+
+  /// - Parameters:
+  ///   - reader: of the version at which the changes end. Must not be moved.
+  ///   - images: of the same commits as the changes.
+  package init(_ reader: SnapshotReader, _ changes: ChangeSet, _ images: BeforeImages) {
+    newer = StoreRows(reader)
+    self.changes = changes
+    self.images = images
+  }
+
+  // MARK: - Objects
+
+  /// Throws if not all old values of the class are known.
+  package func check(_ id: ClassID) throws(StorageError) {
+    guard changes.schemaChanged || images.level(of: id) < .oldValues else { return }
+    let name = schema.schema[id]?.name ?? ""
+    throw StorageError(
+      .invalidInput, operation: "read version \(version.rawValue)", path: "",
+      detail: changes.schemaChanged
+        ? "A migration lies between that version and version \(changes.to.rawValue)."
+        : "The old values of class '\(name)' were not kept by all commits since then.")
+  }
+
+  package func contains(_ object: LinkTarget) throws(StorageError) -> Bool {
+    try check(object.classID)
+    switch fate(of: object.key, in: object.classID) {
+    case .deleted: return true
+    case .inserted: return false
+    case .kept: return try newer.contains(object)
+    }
+  }
+
+  /// The keys of all objects of the class.
+  package func keys(of id: ClassID) throws(StorageError) -> KeySet {
+    try check(id)
+    var keys: [ObjectKey] = []
+    try newer.forEachImage(in: id) { image in
+      for slot in 0..<image.rowCount { keys.append(image.key(at: slot)) }
+      return true
+    }
+    guard let entry = changes[id] else { return KeySet(keys) }
+    let deleted = images[id]?.deleted ?? KeySet()
+    return KeySet(keys).subtracting(entry.inserted).union(deleted)
+  }
+
+  private enum Fate { case kept, inserted, deleted }
+
+  /// What happened to an object since then.
+  private func fate(of key: ObjectKey, in id: ClassID) -> Fate {
+    guard let entry = changes[id] else { return .kept }
+    if images[id]?.deleted.contains(key) == true { return .deleted }
+    return entry.inserted.contains(key) ? .inserted : .kept
+  }
+
+  /// A property's value, nil if there is no such object. Not for collections.
+  package func value(
+    of column: ColumnID, at key: ObjectKey, in id: ClassID
+  ) throws(StorageError) -> Value? {
+    try check(id)
+    let fate = fate(of: key, in: id)
+    if fate == .inserted { return nil }
+    if let former = images[id]?.value(of: column, at: key) {
+      return try schema.checked(former.resolved(in: reader.snapshot.transaction))
+    }
+    guard fate == .deleted else { return try reader.value(of: column, at: key, in: id) }
+    let described = schema[id]
+    if described.keyIsPrimary, described.primaryKey == column { return .int(key.rawValue) }
+    return described[column].isOptional ? .null : described[column].type.zero
+  }
+
+  package func withRow<R>(
+    _ classID: ClassID, _ key: ObjectKey, _ body: (Rows, Int) throws(StorageError) -> R
+  ) throws(StorageError) -> R? {
+    try check(classID)
+    if fate(of: key, in: classID) == .inserted { return nil }
+    guard let rows = try changedRows(around: key, in: classID), let slot = rows.slot(of: key) else {
+      return try newer.withRow(classID, key, body)
+    }
+    return try body(.second(rows), slot)
+  }
+
+  /// The rows as they were of some objects that changed since then, with that one; nil if it did
+  /// not change. They have no collections.
+  private func changedRows(
+    around key: ObjectKey, in id: ClassID
+  ) throws(StorageError) -> WorkingCluster? {
+    guard let entry = changes[id], let before = images[id] else { return nil }
+    let keys = cache.keys(of: id) {
+      Array(entry.touched.reduce(before.deleted) { $0.union($1.keys) })
+    }
+    let index = keys.partitioningIndex { $0 >= key }
+    guard index < keys.count, keys[index] == key else { return nil }
+    let number = index / PastRowCache.rowsPerCluster
+    if let known = cache.cluster(number, of: id) { return known }
+    let start = number * PastRowCache.rowsPerCluster
+    let cluster = WorkingCluster(schema[id])
+    for key in keys[start..<min(start + PastRowCache.rowsPerCluster, keys.count)] {
+      let slot = cluster.insert(key)
+      for column in schema[id].columns where !column.isRemoved && column.collection == .none {
+        if schema[id].keyIsPrimary, column.id == schema[id].primaryKey { continue }
+        guard let value = try value(of: column.id, at: key, in: id), value != .null else {
+          continue
+        }
+        cluster.set(column.id, slot, value)
+      }
+    }
+    cache.keep(cluster, number, of: id)
+    return cluster
+  }
+
+  package func withLongValue<R>(
+    _ classID: ClassID, _ key: ObjectKey, _ column: ColumnID,
+    _ body: (UnsafeRawBufferPointer) throws(StorageError) -> R
+  ) throws(StorageError) -> R {
+    // Rows that changed have their long values in memory.
+    try unsafe newer.withLongValue(classID, key, column, body)
+  }
+
+  // MARK: - Collections
+
+  /// A list, set or map; nil if its object or the value that contains it does not exist, or if it
+  /// is a nested one without elements.
+  package func sequence(at place: SequencePlace) throws(StorageError) -> PastSequence? {
+    guard try contains(LinkTarget(classID: place.classID, key: place.key)) else { return nil }
+    guard let entry = changes[place.classID], let before = images[place.classID] else {
+      return try reader.sequence(at: place).map { PastSequence($0) }
+    }
+    let name = SequenceName(column: place.column, key: place.key, nested: place.nested)
+    let former = before.sequences[name]
+    let transaction = reader.snapshot.transaction
+    if let former, former.isWhole { return PastSequence(former, transaction) }
+    if before.deleted.contains(place.key) { return PastSequence(nil, transaction) }
+    guard let now = try reader.sequence(at: place) else { return nil }
+    guard let script = entry.script(of: name) else { return PastSequence(now) }
+    guard script.newCount == now.count else {
+      throw SequenceShape.damaged("its change does not lead to its elements")
+    }
+    return PastSequence(now, script, former)
+  }
+
+  package func elementCount(of place: SequencePlace) throws(StorageError) -> Int {
+    try sequence(at: place)?.count ?? 0
+  }
+
+  package func forEachElement(
+    of place: SequencePlace, _ body: (Value) throws(StorageError) -> Bool
+  ) throws(StorageError) {
+    guard let sequence = try sequence(at: place) else { return }
+    for position in 0..<sequence.count {
+      guard try body(schema.checked(sequence.value(at: position))) else { return }
+    }
+  }
+
+  package func forEachKey(
+    of place: SequencePlace, _ body: (String) throws(StorageError) -> Bool
+  ) throws(StorageError) {
+    guard let sequence = try sequence(at: place) else { return }
+    for position in 0..<sequence.count {
+      guard try body(sequence.key(at: position)) else { return }
+    }
+  }
+
+  package func element(
+    of place: SequencePlace, at step: ValueStep
+  ) throws(StorageError) -> Value? {
+    guard let sequence = try sequence(at: place) else { return nil }
+    switch step {
+    case .position(let position) where !sequence.isMap:
+      let index = position < 0 ? position + sequence.count : position
+      return (0..<sequence.count).contains(index) ? try sequence.value(at: index) : nil
+    case .key(let key) where sequence.isMap:
+      for position in 0..<sequence.count
+      where try sequence.key(at: position).hasSameBytes(as: key) {
+        return try sequence.value(at: position)
+      }
+      return nil
+    default: return nil
+    }
+  }
+}
