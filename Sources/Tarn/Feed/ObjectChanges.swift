@@ -63,8 +63,8 @@ public struct ObjectChanges<Element: Object> {
   /// include objects that never met it.
   public var left: [ObjectIdentity] { identities(told.left) }
 
-  /// Objects that came or changed, and were deleted after the end of the batch: a later one tells
-  /// that. None if the batch reaches the newest version.
+  /// Objects that came or changed and do not exist any more: they were deleted after the end of the
+  /// batch, which a later one tells, or by a commit of the consumer's own.
   public var gone: [ObjectIdentity] {
     told.gone.map { key in
       let isKnown = binding.schema.keyIsPrimary
