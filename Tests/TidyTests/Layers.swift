@@ -30,7 +30,7 @@ struct Layers {
     folders: [
       "Logging", "Primitives", "Sources", "Scheduling", "Observing", "Instances", "Classes",
       "Core", "Properties", "Collections", "Objects", "Querying", "Results", "Groups", "Sections",
-      "Projections", "Transactions", "Migrating", "Opening", "Freezing", "Passing", "Realms",
+      "Projections", "Transactions", "Migrating", "Opening", "Freezing", "Passing", "Realms", "Feed",
     ])
 }
 
