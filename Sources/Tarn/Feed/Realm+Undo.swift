@@ -67,9 +67,7 @@ extension Realm {
 extension UndoRefusal.Conflict {
   fileprivate init(_ conflict: UndoConflict, _ restoring: Restoring) throws(StorageError) {
     let described = restoring.schema[conflict.object.classID]
-    className = described.name
-    primaryKey = try restoring.primaryKey(of: conflict.object)?.description
-    cause =
+    let cause: Cause =
       switch conflict.cause {
       case .modified(let column): .modified(property: described[column].name)
       case .deleted: .deleted
@@ -77,5 +75,8 @@ extension UndoRefusal.Conflict {
       case .linked: .linked
       case .keyTaken: .keyTaken
       }
+    self.init(
+      className: described.name,
+      primaryKey: try restoring.primaryKey(of: conflict.object)?.description, cause: cause)
   }
 }

@@ -26,6 +26,12 @@ public struct UndoRefusal: Error, Equatable, Sendable, CustomStringConvertible, 
     /// What happened to the object.
     public let cause: Cause
 
+    init(className: String, primaryKey: String?, cause: Cause) {
+      self.className = className
+      self.primaryKey = primaryKey
+      self.cause = cause
+    }
+
     public var description: String {
       let object = primaryKey.map { "\(className) \($0)" } ?? "an object of class \(className)"
       return switch cause {

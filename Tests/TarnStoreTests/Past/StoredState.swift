@@ -68,6 +68,23 @@ struct StoredState: Equatable {
     }
   }
 
+  /// The same with the contents of nested lists and maps in place of their ids, which are new when a
+  /// value is put back.
+  func withoutIDs() throws -> [Slot: [CopiedValue]] {
+    var parts: [CollectionID: SequenceParts] = [:]
+    for (slot, values) in slots {
+      guard let nested = slot.nested else { continue }
+      if slot.what.isEmpty {
+        parts[nested, default: SequenceParts()].values = values
+      } else {
+        parts[nested, default: SequenceParts()].keys = values.map(\.description)
+      }
+    }
+    return try slots.filter { $0.key.nested == nil }.mapValues { values in
+      try CopiedValue.copies(values) { id in parts[id] }
+    }
+  }
+
   /// Where the states differ, in a few words.
   func differences(from other: StoredState) -> String {
     let all = Set(slots.keys).union(other.slots.keys)
