@@ -64,14 +64,16 @@ public final class ChangeCursor: Sendable {
   private let model: ModelSchema
   private let selection: CursorSelection
   private let home: Scheduler.Key
+  private let level: BeforeLevel
   private let state: Lock<State>
 
   /// - Parameters:
+  ///   - level: how much of the state before a commit its record keeps for the cursor.
   ///   - toldThrough: what a former holder may have told up to there.
   ///   - pending: why the consumer must begin anew, besides what the file knows.
   init(
     _ name: String, _ keeper: any FeedKeeper, _ core: RealmCore, _ selection: CursorSelection,
-    toldThrough: Version, pending: FeedReason? = nil
+    keeping level: BeforeLevel = .keys, toldThrough: Version, pending: FeedReason? = nil
   ) {
     self.name = name
     self.keeper = keeper
@@ -80,6 +82,7 @@ public final class ChangeCursor: Sendable {
     model = core.classes.model
     home = core.scheduler.key
     self.selection = selection
+    self.level = level
     state = Lock(State(toldThrough: toldThrough, pending: pending))
   }
 
@@ -186,7 +189,7 @@ public final class ChangeCursor: Sendable {
       case .range(let range):
         let difference = try FeedDifference(
           of: parts, over: range.changes, deaths: range.deaths,
-          StoreRows(SnapshotReader(snapshot)))
+          StoreRows(SnapshotReader(snapshot)), before: past(from.version, snapshot))
         let end = FeedPlace(
           historyID: head.historyID, version: range.to, commitID: range.commitID)
         if !difference.isEmpty || request.through != nil { return batch(end, difference) }
@@ -197,6 +200,14 @@ public final class ChangeCursor: Sendable {
     } catch {
       throw Realm.Error(error)
     }
+  }
+
+  /// The rows at the acknowledged version, if the cursor keeps old values.
+  private func past(
+    _ version: Version, _ snapshot: Snapshot
+  ) throws(StorageError) -> PastRows? {
+    guard level >= .deletedObjects else { return nil }
+    return try PastRows(at: version, from: SnapshotReader(snapshot))
   }
 
   private func bind(_ core: RealmCore) throws(Realm.Error) -> BoundSelection {

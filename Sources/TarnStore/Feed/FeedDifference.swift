@@ -19,10 +19,10 @@ package struct FeedDifference: Sendable {
   ///   - changes: what was recorded between the two versions.
   ///   - deaths: what is known of objects that were deleted meanwhile.
   ///   - rows: the rows of the newest version.
-  ///   - before: tells whether an object matched before the difference; nil if that is not known.
+  ///   - before: the rows of the version before the difference; nil if old values are not known.
   package init(
     of parts: [FeedPart], over changes: ChangeSet, deaths: [ClassID: FeedDeaths] = [:],
-    _ rows: StoreRows, before: FeedPast? = nil
+    _ rows: StoreRows, before: PastRows? = nil
   ) throws(StorageError) {
     let owners = try EmbeddedOwners(of: changes, rows)
     var classes: [FeedClass] = []
@@ -36,11 +36,6 @@ package struct FeedDifference: Sendable {
     }
     self.classes = classes
   }
-}
-
-/// Whether objects matched at an earlier version.
-package protocol FeedPast: Sendable {
-  func matched(_ key: ObjectKey, _ part: FeedPart) throws(StorageError) -> Bool
 }
 
 /// What is known of the objects of a class that were deleted in a difference.
@@ -62,12 +57,13 @@ private struct FeedClassStep {
   let embedded: [ColumnID: KeySet]
   let deaths: FeedDeaths
   let rows: StoreRows
-  let before: FeedPast?
+  /// Nil if the condition cannot be tested there.
+  let before: PastRows?
   var told: FeedClass
 
   init(
     _ part: FeedPart, _ own: ClassChanges, over changes: ChangeSet,
-    _ embedded: [ColumnID: KeySet], _ deaths: FeedDeaths, _ rows: StoreRows, _ before: FeedPast?
+    _ embedded: [ColumnID: KeySet], _ deaths: FeedDeaths, _ rows: StoreRows, _ before: PastRows?
   ) {
     self.part = part
     self.own = own
@@ -75,8 +71,9 @@ private struct FeedClassStep {
     self.embedded = embedded
     self.deaths = deaths
     self.rows = rows
-    self.before = before
+    self.before = before.flatMap { part.canBeTested(in: $0) ? $0 : nil }
     told = FeedClass(id: part.classID)
+    told.before = before?.images[part.classID]
   }
 
   mutating func tell() throws(StorageError) -> FeedClass {
@@ -143,7 +140,7 @@ private struct FeedClassStep {
         gone.append(key)
         continue
       }
-      let matched = try before?.matched(key, part)
+      let matched = try matched(key)
       switch (matches, matched, isAssigned) {
       case (true, nil, true), (true, true, true): modified.append(key)
       case (true, nil, false), (true, false, _): entered.append(key)
@@ -163,6 +160,13 @@ private struct FeedClassStep {
       if part.query.isUnfiltered { return true }
       return try part.query.predicate.matches(row, slot, in: rows)
     }
+  }
+
+  /// Whether the object matched before; nil if that is not known.
+  private func matched(_ key: ObjectKey) throws(StorageError) -> Bool? {
+    if part.query.isUnfiltered { return true }
+    guard let before else { return nil }
+    return try part.query.predicate.matches(key, in: before)
   }
 
   // MARK: - Came and went
@@ -191,7 +195,7 @@ private struct FeedClassStep {
     if dead.isEmpty { return }
     var (deleted, replaced, left): ([ObjectKey], [ObjectKey], [ObjectKey]) = ([], [], [])
     for key in dead {
-      if let before, own.deleted.contains(key), try !before.matched(key, part) { continue }
+      if own.deleted.contains(key), try matched(key) == false { continue }
       guard let successor = try successor(of: key), let matches = try matches(successor) else {
         deleted.append(key)
         continue

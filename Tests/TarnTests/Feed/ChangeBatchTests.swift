@@ -138,6 +138,36 @@ import Testing
     #expect(dogs.present.map(\.id) == [2])
   }
 
+  /// With old values only objects that matched before leave a selection or are deleted.
+  @Test func oldValuesTellWhatMatched() throws {
+    try add(1, 2, 3, 4, 5, age: 5)
+    try realm.write { for id in [2, 4] { try find(id).age = 1 } }
+    let memory = try MemoryCursor(
+      realm, of: .objects(of: FedDog.self) { $0.age > 3 }, keeping: .oldValues)
+    try realm.write {
+      try find(1).age = 2
+      try find(2).age = 9
+      try find(5).age = 6
+      realm.delete(try find(3))
+      realm.delete(try find(4))
+    }
+    let dogs = try #require(try memory.cursor.next())[FedDog.self]
+    #expect(dogs.left.map { $0.key() } == [1])
+    #expect(dogs.entered.map(\.object.id) == [2])
+    #expect(dogs.modified.map(\.object.id) == [5])
+    #expect(dogs.modified.map(\.oldValues) == [["age": .int(5)]])
+    #expect(dogs.deleted.map { $0.key() } == [3])
+    #expect(dogs.deleted.first.map { dogs.oldValues(of: $0)["age"] } == .int(5))
+  }
+
+  @Test func objectsThatNeverMatchedAreNotTold() throws {
+    try add(1, age: 1)
+    let memory = try MemoryCursor(
+      realm, of: .objects(of: FedDog.self) { $0.age > 3 }, keeping: .oldValues)
+    try realm.write { try find(1).age = 2 }
+    #expect(try memory.cursor.next() == nil)
+  }
+
   @Test func aLinkedObjectDecides() throws {
     try realm.write {
       let ann = realm.create(FedPerson.self, value: ["name": "Ann", "rank": 1])

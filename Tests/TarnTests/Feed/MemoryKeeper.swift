@@ -54,15 +54,17 @@ struct MemoryCursor {
   private let first: Realm
 
   init(
-    _ realm: Realm, of selection: CursorSelection = .wholeRealm, reason: FeedReason? = nil
+    _ realm: Realm, of selection: CursorSelection = .wholeRealm, reason: FeedReason? = nil,
+    keeping level: BeforeLevel = .keys, pending: FeedReason? = nil
   ) throws {
-    realm.core.store.keepBefore { _ in .keys }
+    realm.core.store.keepBefore { _ in level }
     realm.refresh()
     self.realm = realm
     first = realm.freeze()
     keeper = try MemoryKeeper(realm.core.store, reason: reason)
     cursor = ChangeCursor(
-      "test", keeper, realm.core, selection, toldThrough: keeper.kept.acknowledged.version)
+      "test", keeper, realm.core, selection, keeping: level,
+      toldThrough: keeper.kept.acknowledged.version, pending: pending)
   }
 
   /// As the next holder after the death of this one.

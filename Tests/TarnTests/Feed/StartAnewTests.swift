@@ -41,6 +41,51 @@ import Testing
     try check(MemoryCursor(realm, reason: reason), StartAnewReason(reason))
   }
 
+  @Test(arguments: FeedReason.allCases)
+  func theProgramKnowsWhy(_ reason: FeedReason) throws {
+    try check(MemoryCursor(realm, pending: reason), StartAnewReason(reason))
+  }
+
+  @Test func aCancelledWriteDoesNotEndTheReason() throws {
+    let memory = try MemoryCursor(realm, pending: .restored)
+    let place = memory.keeper.kept.acknowledged
+    let batch = try #require(try memory.cursor.next())
+    realm.beginWrite()
+    try batch.acknowledge()
+    realm.cancelWrite()
+    memory.keeper.kept.acknowledged = place
+    #expect(try memory.cursor.next()?.startAnew == .restored)
+    try realm.write {
+      realm.create(FedDog.self, value: ["id": 2])
+      try batch.acknowledge()
+    }
+    #expect(try memory.cursor.next()?.startAnew == nil)
+  }
+
+  @Test func aMigration() throws {
+    let memory = try MemoryCursor(realm)
+    try add(2)
+    try migrate()
+    let before = try #require(try memory.cursor.next())
+    #expect(before.startAnew == nil)
+    #expect(before[FedDog.self].inserted.map(\.id) == [2])
+    try before.acknowledge()
+    try check(memory, .schema)
+  }
+
+  @Test func aMigrationAfterCommitsThatAreNotSelected() throws {
+    let memory = try MemoryCursor(realm, of: .objects(of: FedDog.self))
+    try realm.write { realm.create(FedNote.self) }
+    try migrate()
+    try check(memory, .schema)
+  }
+
+  /// What a migration records; the classes stay as they are.
+  private func migrate() throws {
+    try realm.core.store.write { $0.recorder.changeSchema() }
+    realm.refresh()
+  }
+
   @Test func aLostRecord() throws {
     let memory = try MemoryCursor(realm)
     try add(2)
