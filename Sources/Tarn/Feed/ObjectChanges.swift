@@ -135,7 +135,7 @@ public struct ObjectChanges<Element: Object> {
   private func modifiedObjects(_ keys: KeySet) -> [ModifiedObject<Element>] {
     keys.map { key in
       let columns = told.columns(assignedIn: key)
-      let properties = binding.properties(of: columns.map { ($0, ()) }).map(\.property)
+      let properties = binding.properties(of: columns.map { ($0, ()) }).map { $0.property }
       var edits: [String: CollectionEdit] = [:]
       for (property, column) in binding.properties(of: columns.map { ($0, $0) }) {
         guard let script = told.script(of: column, in: key) else { continue }

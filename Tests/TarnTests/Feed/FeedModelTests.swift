@@ -73,7 +73,7 @@ import Testing
       dog: { "\($0.id) \($0.age) \($0.owner?.rank ?? -1)" }),
   ]
 
-  @Test(arguments: consumers, Seeds.of(1...12))
+  @Test(arguments: consumers, Seeds.of(1...9))
   func copiesEqualTheStore(of consumer: Consumer, seed: Int) throws {
     let shelter = try Shelter()
     shelter.moreTypes = [FedDog.self, FedPerson.self, FedNote.self, FedAddress.self, FedRoom.self]
@@ -83,7 +83,7 @@ import Testing
     let memory = try MemoryCursor(realm, of: consumer.selection)
     var cursor = memory.cursor
     var (copies, compared, repeated) = (FedCopies(), 0, 0)
-    for _ in 0..<60 {
+    for _ in 0..<40 {
       for _ in 0..<1 + program.random.below(4) { try program.commit(realm) }
       while let batch = try cursor.next(limit: consumer.limit) {
         consumer.apply(batch, to: &copies)
