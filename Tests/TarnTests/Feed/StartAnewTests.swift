@@ -92,8 +92,8 @@ import Testing
     let store = realm.core.store
     let version = try store.newestSnapshot().version
     try store.environment.write { transaction throws(StorageError) in
-      _ = unsafe try TreeKey.changeHeader(version).withBytes { key throws(StorageError) in
-        unsafe try transaction.delete(key)
+      _ = try TreeKey.changeHeader(version).withBytes { key throws(StorageError) in
+        try transaction.delete(key)
       }
     }
     try check(memory, .unreadable)
