@@ -163,6 +163,7 @@ struct BenchWorkload {
         measureCollections),
       BenchWorkload("W2m", title: "many updates in one write", measureBulkUpdate),
       BenchWorkload("W2a", "W2b", title: "small commits", measureCommits),
+      BenchWorkload("W2o", title: "small commits, old values kept", measureOldValues),
       BenchWorkload("W2g", title: "small commits, aged", measureAgedCommits),
     ]
   }

@@ -1,6 +1,7 @@
 import BenchFloors
 import Foundation
 import Tarn
+import TarnStore
 import ToolSupport
 
 /// W1 and W1f: inserts all persons in one write; the size of the file afterwards.
@@ -107,6 +108,28 @@ private func commit(_ realm: Realm, _ people: [Person], _ commits: Int) throws {
     let person = people[number % people.count]
     try realm.write { person.age += 1 }
   }
+}
+
+/// W2o: the same with the old values kept in the change records; the baseline is without them.
+func measureOldValues(_ bench: Bench) throws {
+  let stores = try bench.stores()
+  guard let store = StoreRegistry.store(at: .file(stores.realm.configuration.fileURL!.path)) else {
+    throw ToolError("the store is not open")
+  }
+  let commits = bench.rounds(10_000, tiny: 200)
+  let people = try scatteredPeople(stores.realm, bench)
+  let rates = try bench.alternate([
+    {
+      store.keepBefore { _ in .oldValues }
+      defer { store.keepBefore(nil) }
+      return Double(commits) / (try benchTime { try commit(stores.realm, people, commits) })
+    },
+    { Double(commits) / (try benchTime { try commit(stores.realm, people, commits) }) },
+  ])
+  bench.add(
+    BenchFigure(
+      "W2o", "commits of one Int with old values, no fsync; baseline: without", .perSecond,
+      ours: rates[0], floor: rates[1], target: .ratio(0.8)))
 }
 
 /// W2g: the same after large and small writes have left free pages all over the files.

@@ -67,8 +67,13 @@ final class FeedFollower: Sendable {
       let made = await FeedWork.run { [cursor, request] () throws(Realm.Error) in
         try cursor.isClosed ? nil : cursor.batch(request)
       }
-      if let batch = try made.get(), note(batch) { return batch }
-      await signal.wait()
+      switch made {
+      case .success(let batch?) where note(batch): return batch
+      case .success: await signal.wait()
+      case .failure(let error):
+        if cursor.isClosed { return nil }
+        throw error
+      }
     }
     return nil
   }

@@ -33,10 +33,22 @@ public final class ChangeCursor: Sendable {
     var bound: (epoch: UInt64, selection: BoundSelection)?
     /// Up to there anything may have been told before and not have been acknowledged.
     var toldThrough: Version
+    /// Why the consumer must begin anew, besides what the file knows.
+    var pending: FeedReason?
+    /// The write that has acknowledged the new beginning.
+    var pendingMark: WriteMark?
     /// Called when something was acknowledged.
     var followers: [Int: @Sendable () -> Void] = [:]
     var lastFollower = 0
     var isClosed = false
+
+    /// The reason, unless a write has been committed that acknowledges the new beginning.
+    mutating func reasonToBeginAnew() -> FeedReason? {
+      guard let mark = pendingMark, !mark.isOpen else { return pending }
+      pendingMark = nil
+      if !mark.wasCancelled { pending = nil }
+      return pending
+    }
   }
 
   /// A range without anything to tell that is at least so long is told as an empty batch, so that
@@ -52,12 +64,16 @@ public final class ChangeCursor: Sendable {
   private let model: ModelSchema
   private let selection: CursorSelection
   private let home: Scheduler.Key
+  private let level: BeforeLevel
   private let state: Lock<State>
 
-  /// - Parameter toldThrough: what a former holder may have told up to there.
+  /// - Parameters:
+  ///   - level: how much of the state before a commit its record keeps for the cursor.
+  ///   - toldThrough: what a former holder may have told up to there.
+  ///   - pending: why the consumer must begin anew, besides what the file knows.
   init(
     _ name: String, _ keeper: any FeedKeeper, _ core: RealmCore, _ selection: CursorSelection,
-    toldThrough: Version
+    keeping level: BeforeLevel = .keys, toldThrough: Version, pending: FeedReason? = nil
   ) {
     self.name = name
     self.keeper = keeper
@@ -66,7 +82,8 @@ public final class ChangeCursor: Sendable {
     model = core.classes.model
     home = core.scheduler.key
     self.selection = selection
-    state = Lock(State(toldThrough: toldThrough))
+    self.level = level
+    state = Lock(State(toldThrough: toldThrough, pending: pending))
   }
 
   deinit { close() }
@@ -127,13 +144,14 @@ public final class ChangeCursor: Sendable {
   func batch(_ request: Request) throws(Realm.Error) -> ChangeBatch? {
     try checkOpen()
     let snapshot: Snapshot
-    let known: FeedState
+    var known: FeedState
     do throws(StorageError) {
       snapshot = try store.newestSnapshot()
       known = try keeper.state(in: snapshot)
     } catch {
       throw Realm.Error(error)
     }
+    known.reason = known.reason ?? state.withLock { $0.reasonToBeginAnew() }
     if let through = request.through, through > snapshot.version { return nil }
     if known.reason == nil, known.acknowledged == FeedPlace(snapshot.head) { return nil }
     let core = try RealmCore.frozen(at: snapshot, of: store, configuration, model, home: home)
@@ -171,7 +189,7 @@ public final class ChangeCursor: Sendable {
       case .range(let range):
         let difference = try FeedDifference(
           of: parts, over: range.changes, deaths: range.deaths,
-          StoreRows(SnapshotReader(snapshot)))
+          StoreRows(SnapshotReader(snapshot)), before: past(from.version, snapshot))
         let end = FeedPlace(
           historyID: head.historyID, version: range.to, commitID: range.commitID)
         if !difference.isEmpty || request.through != nil { return batch(end, difference) }
@@ -182,6 +200,14 @@ public final class ChangeCursor: Sendable {
     } catch {
       throw Realm.Error(error)
     }
+  }
+
+  /// The rows at the acknowledged version, if the cursor keeps old values.
+  private func past(
+    _ version: Version, _ snapshot: Snapshot
+  ) throws(StorageError) -> PastRows? {
+    guard level >= .deletedObjects else { return nil }
+    return try PastRows(at: version, from: SnapshotReader(snapshot))
   }
 
   private func bind(_ core: RealmCore) throws(Realm.Error) -> BoundSelection {
@@ -210,6 +236,7 @@ public final class ChangeCursor: Sendable {
     } catch {
       throw Realm.Error(error)
     }
+    state.withLock { $0.pending = nil }
     tellFollowers()
   }
 
@@ -224,6 +251,7 @@ public final class ChangeCursor: Sendable {
     } catch {
       throw Realm.Error(error)
     }
+    state.withLock { $0.pendingMark = core.write.mark }
     return true
   }
 

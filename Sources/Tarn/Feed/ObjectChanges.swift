@@ -63,8 +63,8 @@ public struct ObjectChanges<Element: Object> {
   /// include objects that never met it.
   public var left: [ObjectIdentity] { identities(told.left) }
 
-  /// Objects that came or changed, and were deleted after the end of the batch: a later one tells
-  /// that. None if the batch reaches the newest version.
+  /// Objects that came or changed and do not exist any more: they were deleted after the end of the
+  /// batch, which a later one tells, or by a commit of the consumer's own.
   public var gone: [ObjectIdentity] {
     told.gone.map { key in
       let isKnown = binding.schema.keyIsPrimary
@@ -82,7 +82,35 @@ public struct ObjectChanges<Element: Object> {
     identity(ObjectKey(object._key))
   }
 
+  /// The values that an object had before, by the names of its properties, if the cursor keeps them:
+  /// of a deleted object all, of another one those of the assigned properties. Without collections
+  /// and links.
+  public func oldValues(of identity: ObjectIdentity) -> [String: AnyRealmValue] {
+    let columns = binding.schema.columns.filter { !$0.isRemoved }.map(\.id)
+    return oldValues(of: ObjectKey(identity.objectKey), columns)
+  }
+
   // MARK: - Rows
+
+  private func oldValues(of key: ObjectKey, _ columns: [ColumnID]) -> [String: AnyRealmValue] {
+    guard let before = told.before, let snapshot = core.frozen?.snapshot else { return [:] }
+    var values: [String: AnyRealmValue] = [:]
+    for column in columns {
+      guard let property = binding.property(column), property.collection == .none,
+        property.target == nil, property.dynamicTarget == nil,
+        let former = before.value(of: column, at: key)
+      else { continue }
+      let value = trapping { () throws(StorageError) in
+        try former.resolved(in: snapshot.transaction)
+      }
+      switch value {
+      // What these refer to may not exist any more.
+      case .link, .object, .list, .map: continue
+      default: values[property.name] = AnyRealmValue._unbox(_BoxedValue(value))
+      }
+    }
+    return values
+  }
 
   private func objects(_ keys: KeySet) -> [Element] { keys.map(object) }
 
@@ -107,14 +135,15 @@ public struct ObjectChanges<Element: Object> {
   private func modifiedObjects(_ keys: KeySet) -> [ModifiedObject<Element>] {
     keys.map { key in
       let columns = told.columns(assignedIn: key)
-      let properties = binding.properties(of: columns.map { ($0, ()) }).map(\.property)
+      let properties = binding.properties(of: columns.map { ($0, ()) }).map { $0.property }
       var edits: [String: CollectionEdit] = [:]
       for (property, column) in binding.properties(of: columns.map { ($0, $0) }) {
         guard let script = told.script(of: column, in: key) else { continue }
         edits[property.name] = CollectionEdit(script)
       }
       return ModifiedObject(
-        object(key), properties: names(properties, key), edits: edits)
+        object(key), properties: names(properties, key),
+        oldValues: oldValues(of: key, columns), edits: edits)
     }
   }
 

@@ -68,7 +68,7 @@ extension Realm {
     let bound = try BoundSelection(selection, frozen)
     var range = FeedRange(after: start, commitID: 0)
     try publicly { () throws(StorageError) in
-      try range.extend(upTo: end, tellsAllDeaths: false, in: snapshot.transaction)
+      try range.extend(upTo: end, tellsAllDeaths: false, in: snapshot)
     }
     guard range.to == end else {
       throw core.error(

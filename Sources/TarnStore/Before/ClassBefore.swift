@@ -52,7 +52,9 @@ extension ClassBefore {
     for theirs in later.sequences where counts(theirs.name.key) {
       while let next = mine.first, next.name < theirs.name { merged.append(mine.removeFirst()) }
       let earlier = mine.first?.name == theirs.name ? mine.removeFirst() : nil
-      merged.append(theirs.before(changes?.script(of: theirs.name), earlier))
+      let both = theirs.before(changes?.script(of: theirs.name), earlier)
+      // Elements that only came in between are gone again.
+      if !both.elements.isEmpty { merged.append(both) }
     }
     sequences = merged + mine
   }

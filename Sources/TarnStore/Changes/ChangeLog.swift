@@ -148,3 +148,16 @@ package enum ChangeLog {
     }
   }
 }
+
+extension ChangeLog {
+  /// The version of the oldest record; nil without any.
+  package static func oldestVersion(
+    in transaction: ReadTransaction
+  ) throws(StorageError) -> Version? {
+    var cursor = try Cursor(transaction)
+    let found = unsafe try TreeKey.changeHeader(.zero).withBytes { key throws(StorageError) in
+      unsafe try cursor.seek(atOrAfter: key)
+    }
+    return found ? unsafe TreeKey.parseChange(cursor.key)?.version : nil
+  }
+}

@@ -17,8 +17,9 @@ package struct FormerSections: Equatable, Sendable {
 
   /// Adds a section with that payload.
   package mutating func append(_ kind: UInt8, _ payload: [UInt8], of id: ClassID) {
-    assert(payload.count + Self.startBytes + ChangeRecord.chunkStartBytes
-      <= ChangeRecord.chunkBytesMax)
+    assert(
+      payload.count + Self.startBytes + ChangeRecord.chunkStartBytes
+        <= ChangeRecord.chunkBytesMax)
     let length = UInt16(payload.count)
     var section = [kind, UInt8(truncatingIfNeeded: length), UInt8(truncatingIfNeeded: length >> 8)]
     section += payload

@@ -41,6 +41,9 @@ package struct FeedClass: Sendable {
   /// How the collections of modified objects changed, in the order of their names.
   package var sequences: [SequenceChange] = []
 
+  /// Old values of the objects, as far as they are known.
+  package var before: ClassBefore?
+
   package init(id: ClassID) { self.id = id }
 
   package var isEmpty: Bool {

@@ -19,10 +19,10 @@ package struct FeedDifference: Sendable {
   ///   - changes: what was recorded between the two versions.
   ///   - deaths: what is known of objects that were deleted meanwhile.
   ///   - rows: the rows of the newest version.
-  ///   - before: tells whether an object matched before the difference; nil if that is not known.
+  ///   - before: the rows of the version before the difference; nil if old values are not known.
   package init(
     of parts: [FeedPart], over changes: ChangeSet, deaths: [ClassID: FeedDeaths] = [:],
-    _ rows: StoreRows, before: FeedPast? = nil
+    _ rows: StoreRows, before: PastRows? = nil
   ) throws(StorageError) {
     let owners = try EmbeddedOwners(of: changes, rows)
     var classes: [FeedClass] = []
@@ -36,11 +36,6 @@ package struct FeedDifference: Sendable {
     }
     self.classes = classes
   }
-}
-
-/// Whether objects matched at an earlier version.
-package protocol FeedPast: Sendable {
-  func matched(_ key: ObjectKey, _ part: FeedPart) throws(StorageError) -> Bool
 }
 
 /// What is known of the objects of a class that were deleted in a difference.
@@ -62,12 +57,13 @@ private struct FeedClassStep {
   let embedded: [ColumnID: KeySet]
   let deaths: FeedDeaths
   let rows: StoreRows
-  let before: FeedPast?
+  /// Nil if the condition cannot be tested there.
+  let before: PastRows?
   var told: FeedClass
 
   init(
     _ part: FeedPart, _ own: ClassChanges, over changes: ChangeSet,
-    _ embedded: [ColumnID: KeySet], _ deaths: FeedDeaths, _ rows: StoreRows, _ before: FeedPast?
+    _ embedded: [ColumnID: KeySet], _ deaths: FeedDeaths, _ rows: StoreRows, _ before: PastRows?
   ) {
     self.part = part
     self.own = own
@@ -75,8 +71,9 @@ private struct FeedClassStep {
     self.embedded = embedded
     self.deaths = deaths
     self.rows = rows
-    self.before = before
+    self.before = before.flatMap { part.canBeTested(in: $0) ? $0 : nil }
     told = FeedClass(id: part.classID)
+    told.before = before?.images[part.classID]
   }
 
   mutating func tell() throws(StorageError) -> FeedClass {
@@ -143,7 +140,7 @@ private struct FeedClassStep {
         gone.append(key)
         continue
       }
-      let matched = try before?.matched(key, part)
+      let matched = try matched(key)
       switch (matches, matched, isAssigned) {
       case (true, nil, true), (true, true, true): modified.append(key)
       case (true, nil, false), (true, false, _): entered.append(key)
@@ -165,86 +162,67 @@ private struct FeedClassStep {
     }
   }
 
+  /// Whether the object matched before; nil if that is not known.
+  private func matched(_ key: ObjectKey) throws(StorageError) -> Bool? {
+    if part.query.isUnfiltered { return true }
+    guard let before else { return nil }
+    return try part.query.predicate.matches(key, in: before)
+  }
+
   // MARK: - Came and went
 
   private mutating func sortThoseThatCame() throws(StorageError) {
     if own.inserted.isEmpty { return }
-    let byPrimaryKey = deadByPrimaryKey()
     var (inserted, replaced): ([ObjectKey], [ObjectKey]) = ([], [])
     var (left, gone): ([ObjectKey], [ObjectKey]) = ([], [])
     for key in own.inserted {
-      guard let matches = try matches(key) else {
-        gone.append(key)
-        continue
-      }
-      let successorOf = try primaryKey(of: key, in: byPrimaryKey)
-      if let former = successorOf { told.primaryKeys[former] = nil }
-      if !matches {
-        // It may have been told of before, and matched then.
-        left.append(key)
-      } else if successorOf != nil || own.deleted.contains(key) {
-        replaced.append(key)
-      } else {
-        inserted.append(key)
+      switch try matches(key) {
+      case nil: gone.append(key)
+      // It may have been told before, and matched then.
+      case false?: left.append(key)
+      case true?:
+        if own.deleted.contains(key) { replaced.append(key) } else { inserted.append(key) }
       }
     }
     told.inserted = KeySet(inserted)
     told.replaced = KeySet(replaced)
     told.left.formUnion(KeySet(left))
-    told.gone.formUnion(KeySet(gone))
-    told.gone = told.gone.subtracting(deaths.keys)
-  }
-
-  /// The objects that were deleted, by their primary keys, where these are not the object keys.
-  private func deadByPrimaryKey() -> [Value: ObjectKey] {
-    guard part.described.primaryKey != nil, !part.described.keyIsPrimary else { return [:] }
-    return Dictionary(deaths.primaryKeys.map { ($1, $0) }) { first, _ in first }
-  }
-
-  /// The deleted object whose primary key an object has now.
-  private func primaryKey(
-    of key: ObjectKey, in dead: [Value: ObjectKey]
-  ) throws(StorageError) -> ObjectKey? {
-    guard !dead.isEmpty, let column = part.described.primaryKey else { return nil }
-    return dead[try rows.plainValue(of: column, at: key, in: part.classID)]
+    told.gone = told.gone.union(KeySet(gone)).subtracting(deaths.keys)
   }
 
   private mutating func sortThoseThatWent() throws(StorageError) {
-    let present = own.inserted
-    var dead = own.deleted.union(deaths.keys).subtracting(present)
-    if own.isCleared { dead.formUnion(KeySet(deaths.primaryKeys.keys)) }
-    dead = dead.subtracting(present)
-    if let before {
-      var (matching, unknown): ([ObjectKey], KeySet) = ([], dead.subtracting(own.deleted))
-      for key in dead.intersection(own.deleted) where try before.matched(key, part) {
-        matching.append(key)
+    let dead = own.deleted.union(deaths.keys).subtracting(own.inserted)
+    if dead.isEmpty { return }
+    var (deleted, replaced, left): ([ObjectKey], [ObjectKey], [ObjectKey]) = ([], [], [])
+    for key in dead {
+      if own.deleted.contains(key), try matched(key) == false { continue }
+      guard let successor = try successor(of: key), let matches = try matches(successor) else {
+        deleted.append(key)
+        continue
       }
-      unknown.formUnion(KeySet(matching))
-      dead = unknown
+      if matches { replaced.append(successor) } else { left.append(successor) }
     }
-    let successors = try keysWithSuccessors(dead)
-    told.deleted = dead.subtracting(successors)
-    guard part.described.primaryKey != nil else { return }
-    for key in told.deleted {
-      if part.described.keyIsPrimary {
-        told.primaryKeys[key] = .int(key.rawValue)
-      } else if let value = deaths.primaryKeys[key] {
-        told.primaryKeys[key] = value
-      }
-    }
+    told.deleted = KeySet(deleted)
+    told.replaced.formUnion(KeySet(replaced))
+    told.inserted = told.inserted.subtracting(told.replaced)
+    told.modified = told.modified.subtracting(told.replaced)
+    told.entered = told.entered.subtracting(told.replaced)
+    told.left.formUnion(KeySet(left))
+    for key in deleted { told.primaryKeys[key] = primaryKey(ofDeleted: key) }
   }
 
-  /// Of deleted objects, those whose primary key an object that is told of has now.
-  private func keysWithSuccessors(_ dead: KeySet) throws(StorageError) -> KeySet {
-    let byPrimaryKey = deadByPrimaryKey()
-    if byPrimaryKey.isEmpty { return KeySet() }
-    var found: [ObjectKey] = []
-    for key in told.inserted.union(told.replaced).union(told.left) {
-      if let former = try primaryKey(of: key, in: byPrimaryKey) { found.append(former) }
-    }
-    // Several dead objects may have had the same primary key, one after the other.
-    let values = Set(found.compactMap { deaths.primaryKeys[$0] })
-    return KeySet(dead.filter { key in deaths.primaryKeys[key].map(values.contains) ?? false })
+  private func primaryKey(ofDeleted key: ObjectKey) -> Value? {
+    if part.described.primaryKey == nil { return nil }
+    return part.described.keyIsPrimary ? .int(key.rawValue) : deaths.primaryKeys[key]
+  }
+
+  /// The object that has the primary key of a deleted one now. The commit that made it may be one
+  /// that is not told: a later one, or one of the consumer's own.
+  private func successor(of key: ObjectKey) throws(StorageError) -> ObjectKey? {
+    guard let column = part.described.primaryKey else { return nil }
+    if part.described.keyIsPrimary { return key }
+    guard let value = deaths.primaryKeys[key] else { return nil }
+    return try rows.keys(in: part.classID, where: column, is: value).first
   }
 
   /// What was assigned in objects that are not told as modified or entered is of no use.

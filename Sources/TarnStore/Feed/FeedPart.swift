@@ -34,4 +34,10 @@ package final class FeedPart: Sendable {
   var concerningClasses: Set<ClassID> {
     query.concerningClasses.union(scope?.concerningClasses ?? [])
   }
+
+  /// Whether the old values of all classes that the condition reads are known.
+  func canBeTested(in past: PastRows) -> Bool {
+    !past.changes.schemaChanged
+      && query.concerningClasses.allSatisfy { past.images.level(of: $0) == .oldValues }
+  }
 }

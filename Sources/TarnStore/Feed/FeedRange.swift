@@ -43,12 +43,12 @@ extension FeedRange {
   /// - Throws: `.corrupted` if a record is damaged or missing.
   package mutating func extend(
     upTo end: Version, _ limit: Limit = Limit(), without number: UInt32? = nil,
-    tellsAllDeaths: Bool, in transaction: ReadTransaction
+    tellsAllDeaths: Bool, in snapshot: Snapshot
   ) throws(StorageError) {
     var pending: [ChangeSet] = [changes]
     let (firstCommits, firstBytes) = (commits, bytes)
     while to < end, !endsBeforeMigration {
-      let record = try FeedRecord(of: to.next, in: transaction)
+      let record = try FeedRecord(of: to.next, snapshot.schema, in: snapshot.transaction)
       if record.changes.schemaChanged {
         endsBeforeMigration = true
         break
@@ -77,7 +77,8 @@ extension FeedRange {
   private mutating func bury(_ record: FeedRecord, _ tellsAll: Bool) {
     for (id, dead) in record.deaths {
       var known = deaths[id] ?? FeedDeaths()
-      if tellsAll { known.keys.formUnion(dead.keys) }
+      // The changes of a class that was cleared do not name its objects.
+      if tellsAll || record.changes[id]?.isCleared == true { known.keys.formUnion(dead.keys) }
       // A key that an object got again keeps the last value: both are the same.
       known.primaryKeys.merge(dead.primaryKeys) { $1 }
       deaths[id] = known

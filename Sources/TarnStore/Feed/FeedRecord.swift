@@ -7,15 +7,29 @@ struct FeedRecord {
   /// About how long the record is.
   let byteCount: Int
 
-  init(of version: Version, in transaction: ReadTransaction) throws(StorageError) {
+  init(
+    of version: Version, _ schema: SchemaView, in transaction: ReadTransaction
+  ) throws(StorageError) {
     let (header, changes) = try ChangeLog.record(of: version, in: transaction)
     self.changes = changes
     commitID = header.meta.commitID
     byteCount = try ChangeLog.byteCount(
       after: changes.from, upTo: version, most: .max, in: transaction)
-    for own in changes.classes where !own.deleted.isEmpty {
+    guard changes.classes.contains(where: { $0.isCleared || !$0.deleted.isEmpty }) else { return }
+    let images = try ChangeLog.images(of: version, in: transaction).images
+    for own in changes.classes {
       var dead = FeedDeaths()
-      dead.keys = own.deleted
+      let before = images[own.id]
+      dead.keys = own.deleted.union(before?.deleted ?? KeySet())
+      if dead.keys.isEmpty { continue }
+      if let before, let described = schema.schema[own.id], !described.keyIsPrimary,
+        described.primaryKey != nil
+      {
+        for key in before.deleted {
+          dead.primaryKeys[key] = try before.primaryKey(of: key, described)?.resolved(
+            in: transaction)
+        }
+      }
       deaths[own.id] = dead
     }
   }

@@ -30,7 +30,7 @@ package enum FeedStep: Sendable {
     do throws(StorageError) {
       repeat {
         try range.extend(
-          upTo: end, limit, without: number, tellsAllDeaths: isRepeated, in: snapshot.transaction)
+          upTo: end, limit, without: number, tellsAllDeaths: isRepeated, in: snapshot)
       } while range.to < end && !range.endsBeforeMigration
         && !range.concerns(parts, snapshot.schema)
     } catch {

@@ -157,8 +157,11 @@ package struct PastRows: RowSource {
     let former = before.sequences[name]
     let transaction = reader.snapshot.transaction
     if let former, former.isWhole { return PastSequence(former, transaction) }
-    if before.deleted.contains(place.key) { return PastSequence(nil, transaction) }
-    guard let now = try reader.sequence(at: place) else { return nil }
+    // What was emptied before it was deleted has all of its elements among the lost ones.
+    if before.deleted.contains(place.key) { return PastSequence(former, transaction) }
+    guard let now = try reader.sequence(at: place) else {
+      return former.map { PastSequence($0, transaction) }
+    }
     guard let script = entry.script(of: name) else { return PastSequence(now) }
     guard script.newCount == now.count else {
       throw SequenceShape.damaged("its change does not lead to its elements")

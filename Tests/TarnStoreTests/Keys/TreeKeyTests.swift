@@ -21,6 +21,9 @@ private func bytes(_ key: TreeKey) -> [UInt8] { key.withBytes { Array($0) } }
     #expect(
       bytes(.change(Version(5), ClassID(0), chunk: 6))
         == [0x70, 0, 0, 0, 0, 0, 0, 0, 5, 0, 0, 0, 1, 0, 6])
+    #expect(
+      bytes(.former(Version(5), number: 1, piece: 6))
+        == [0x72, 0, 0, 0, 0, 0, 0, 0, 5, 0, 0, 0, 1, 0, 6])
   }
 
   @Test(arguments: TreeTest.seeds)
@@ -51,6 +54,13 @@ private func bytes(_ key: TreeKey) -> [UInt8] { key.withBytes { Array($0) } }
         #expect(parsed?.object == object)
         #expect(parsed?.column == column)
         #expect(parsed?.piece == UInt32(number) << 8)
+      }
+      TreeKey.former(version, number: id.rawValue, piece: number).withBytes { key in
+        let parsed = TreeKey.parseFormer(key)
+        #expect(parsed?.version == version)
+        #expect(parsed?.number == id.rawValue)
+        #expect(parsed?.piece == number)
+        #expect(TreeKey.parseChange(key) == nil)
       }
       TreeKey.change(version, id, chunk: number).withBytes { key in
         let parsed = TreeKey.parseChange(key)

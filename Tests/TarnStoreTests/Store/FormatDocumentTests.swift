@@ -28,7 +28,7 @@ struct FormatDocumentTests {
     for tag in [
       TreeKey.Tag.head, .schema, .classRecord, .cluster, .directory, .index, .longValue, .change,
       .sequencePage, .sequenceDirectory, .longElement, .linkCount, .nested,
-      .unique,
+      .unique, .former,
     ] {
       actual["tag.\(tag)"] = UInt64(tag.rawValue)
     }
@@ -73,6 +73,7 @@ struct FormatDocumentTests {
       ("orderKey.bytesMax", OrderKey.byteCountMax),
       ("unique.bytesMax", UniqueKey.byteCountMax),
       ("longValue.pieceBytes", LongValues.pieceByteCountMax),
+      ("former.inlineBytesMax", FormerValue.inlineBytesMax),
       ("tagged.inlineBytesMax", TaggedValue.inlineBytesMax),
       ("tagged.null", Int(TaggedValue.Tag.null.rawValue)),
       ("tagged.list", Int(TaggedValue.Tag.list.rawValue)),

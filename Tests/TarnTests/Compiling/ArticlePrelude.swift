@@ -55,6 +55,14 @@ enum ArticlePrelude {
       func note<Change>(_ change: Change) {}
     }
     final class Label { var text = "" }
+    final class DogIndex {
+      var position: ChangePosition?
+      func removeAll() {}
+      func remove(_ identity: ObjectIdentity) {}
+      func store(_ dog: Dog) {}
+      func apply(_ batch: ChangeBatch) {}
+      func transaction(_ body: () -> Void) { body() }
+    }
 
     var realm: Realm { fatalError() }
     var dogs: Results<Dog> { realm.objects(Dog.self) }
@@ -67,6 +75,9 @@ enum ArticlePrelude {
     var order: Order { orders[0] }
     var kennel: Kennel { Kennel() }
     var label: Label { fatalError() }
+    var index: DogIndex { DogIndex() }
+    var cursor: ChangeCursor { fatalError() }
+    var batch: ChangeBatch { fatalError() }
     var card: PersonCard { PersonCard(projecting: person) }
     var cities: GroupedResults<String?, (Double?, Double?)> {
       people.grouped(by: \.city, .average(of: \.age), .max(of: \.income))

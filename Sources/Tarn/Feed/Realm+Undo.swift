@@ -1,0 +1,82 @@
+import TarnStore
+
+extension Realm {
+  /// Takes back what one commit changed, in a commit of its own: properties that it set get their
+  /// former values, objects that it added are deleted, and objects that it deleted come back under
+  /// their keys, with the links to them.
+  ///
+  /// The old values come from the change records, so these must have kept them in that commit and
+  /// in all later ones. Begins and commits a write like `write`. If there is nothing to change any
+  /// more, nothing is committed. Links to objects that no longer exist stay nil, or out of their
+  /// list or set.
+  ///
+  /// - Parameters:
+  ///   - version: the version that the commit made.
+  ///   - overwriting: true to take the commit back even if later ones changed the same properties
+  ///     and objects: their changes of these are lost.
+  /// - Throws: ``UndoRefusal`` with the later changes in the way; `Realm.Error.invalidInput` if
+  ///   there is no such version, its record or its old values are not in the file, or a migration
+  ///   came later. Nothing was written then.
+  public func undo(_ version: UInt64, overwriting: Bool = false) throws {
+    try restoring { session throws(StorageError) in
+      let restoring = try Restoring(undoing: Version(version), in: session)
+      return overwriting ? (restoring, []) : (restoring, restoring.conflicts)
+    } refusal: {
+      UndoRefusal(version: version, conflicts: $0)
+    }
+  }
+
+  /// Returns to the state of a version, in a commit of its own: takes back everything that later
+  /// commits changed.
+  ///
+  /// - Parameter version: a version since which every commit has kept its old values.
+  /// - Throws: `Realm.Error.invalidInput` if there is no such version, the records since then or
+  ///   their old values are not in the file, or a migration came later. Nothing was written then.
+  public func revert(to version: UInt64) throws {
+    try restoring { session throws(StorageError) in
+      (try Restoring(revertingTo: Version(version), in: session), [])
+    } refusal: {
+      UndoRefusal(version: version, conflicts: $0)
+    }
+  }
+
+  private func restoring(
+    _ prepare: (WriteSession) throws(StorageError) -> (Restoring, [UndoConflict]),
+    refusal: ([UndoRefusal.Conflict]) -> UndoRefusal
+  ) throws {
+    try write {
+      guard let session = core.session else { return }
+      let (restoring, conflicts) = try publicly { () throws(StorageError) in
+        try prepare(session)
+      }
+      guard conflicts.isEmpty else {
+        throw refusal(
+          try publicly { () throws(StorageError) in
+            try conflicts.map { conflict throws(StorageError) in
+              try UndoRefusal.Conflict(conflict, restoring)
+            }
+          })
+      }
+      try publicly { () throws(StorageError) in try restoring.run() }
+      core.rowsMoved()
+      if session.isEmpty { cancelWrite() }
+    }
+  }
+}
+
+extension UndoRefusal.Conflict {
+  fileprivate init(_ conflict: UndoConflict, _ restoring: Restoring) throws(StorageError) {
+    let described = restoring.schema[conflict.object.classID]
+    let cause: Cause =
+      switch conflict.cause {
+      case .modified(let column): .modified(property: described[column].name)
+      case .deleted: .deleted
+      case .replaced: .replaced
+      case .linked: .linked
+      case .keyTaken: .keyTaken
+      }
+    self.init(
+      className: described.name,
+      primaryKey: try restoring.primaryKey(of: conflict.object)?.description, cause: cause)
+  }
+}

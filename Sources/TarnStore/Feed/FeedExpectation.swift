@@ -1,0 +1,41 @@
+/// How the position that a consumer has kept compares with that of its cursor.
+package enum FeedExpectation: Sendable {
+  /// They are the same.
+  case agrees
+  /// The consumer has applied more than was acknowledged.
+  case isAhead
+  /// The position is not between the acknowledged one and the newest version: the file or the
+  /// consumer was put back to an earlier state.
+  case isElsewhere
+
+  package init(
+    _ expected: FeedPlace, with state: FeedState, in snapshot: Snapshot
+  ) throws(StorageError) {
+    let head = FeedPlace(snapshot.head)
+    if expected == state.acknowledged {
+      self = .agrees
+    } else if expected == head {
+      self = .isAhead
+    } else if expected.historyID == head.historyID,
+      expected.historyID == state.acknowledged.historyID,
+      expected.version > state.acknowledged.version, expected.version < head.version
+    {
+      let commitID = try Self.commitID(of: expected.version, in: snapshot)
+      self = commitID == expected.commitID ? .isAhead : .isElsewhere
+    } else {
+      self = .isElsewhere
+    }
+  }
+
+  /// The id of the commit that made a version; nil if its record cannot be read.
+  private static func commitID(
+    of version: Version, in snapshot: Snapshot
+  ) throws(StorageError) -> UInt64? {
+    do throws(StorageError) {
+      return try ChangeLog.record(of: version, in: snapshot.transaction).header.meta.commitID
+    } catch {
+      guard error.code == .corrupted else { throw error }
+      return nil
+    }
+  }
+}
