@@ -239,7 +239,7 @@ package final class Store: Sendable {
       var meta = ChangeRecord.Meta(
         historyID: next.historyID, commitID: next.commitID,
         transactionID: transaction.transactionID, schemaEpoch: next.schemaEpoch,
-        note: try note(of: session, after: base, in: transaction))
+        note: try commitNote(of: session, after: base, in: transaction))
       try ChangeLog.put(changes, &meta, images(for: session, changes), in: transaction)
       note = meta.note
       try prune(in: transaction)
