@@ -102,7 +102,7 @@ struct StoreCensus {
         let header = try ChangeRecord.decodeHeader(value, version: parsed.version)
         transactions.append((parsed.version, header.meta.transactionID))
       }
-    case .head, .schema, .classRecord, nil: break
+    case .head, .schema, .classRecord, .feed, nil: break
     }
   }
 
