@@ -55,14 +55,14 @@ extension Store {
       edit, head, transaction throws(StorageError) -> HeldCursor in
       if !request.takes { try requireFree(request.name, edit.table) }
       let known = edit.table.number(of: request.name)
-      let number = try known ?? edit.makeNumber()
+      let number = if let known { known } else { try edit.makeNumber() }
+      let note = try ChangeLog.header(of: head.version, in: transaction)?.meta.note
       var record =
-        try known.flatMap { edit[$0] }
+        edit[number]
         ?? CursorRecord(
-          name: request.name, at: head,
-          ChangeLog.header(of: head.version, in: transaction)?.meta.note,
-          selection: request.selection, level: request.level,
-          epoch: .random(in: 0...1 << 30), reason: request.startsWithSnapshot ? .snapshot : nil)
+          name: request.name, at: head, note, selection: request.selection,
+          level: request.level, epoch: .random(in: 0...1 << 30),
+          reason: request.startsWithSnapshot ? .snapshot : nil)
       if record.selection != request.selection {
         record.selection = request.selection
         record.reason = .selection
