@@ -127,7 +127,7 @@ private struct ScriptFold {
     for change in changes.sequences {
       let name = change.name
       let former = scripts[name.key]?[name]
-      let script = former.map { $0.composed(with: change.script) } ?? change.script
+      let script = former.map { $0.composing(change.script) } ?? change.script
       scripts[name.key, default: [:]][name] = script
     }
   }

@@ -4,6 +4,8 @@ extension ChangeLog {
   struct Met {
     let header: ChangeRecord.Header
     let changes: ChangeSet
+    /// The sections of values before the commit.
+    let former: FormerSections
     /// The bytes of its values.
     let byteCount: Int
   }
@@ -33,12 +35,18 @@ extension ChangeLog {
         byteCount += unsafe cursor.value.count
         isAtRecord = try cursor.next()
       }
-      let (header, changes) = unsafe try ChangeRecord.decode(version: version) {
+      var former: FormerSections? = FormerSections()
+      let (header, changes) = unsafe try ChangeRecord.decode(version: version, &former) {
         classField, chunk throws(StorageError) in
         if classField == 0, chunk == 0 { return unsafe first }
         return unsafe try value(version, classField, chunk, in: transaction)
       }
-      guard try body(Met(header: header, changes: changes, byteCount: byteCount)) else { return }
+      guard
+        try body(
+          Met(
+            header: header, changes: changes, former: former ?? FormerSections(),
+            byteCount: byteCount))
+      else { return }
       version = version.next
     }
   }

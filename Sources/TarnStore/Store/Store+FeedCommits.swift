@@ -28,7 +28,14 @@ extension Store {
   ) throws(StorageError) -> R {
     try requireCursors(operation)
     let token = try acquireGate()
-    defer { token.release() }
+    let outcome = Result { () throws(StorageError) in try changeFeedUnderGate(body) }
+    token.release()
+    return try outcome.get()
+  }
+
+  private func changeFeedUnderGate<R>(
+    _ body: (inout FeedEdit, HeadRecord, borrowing WriteTransaction) throws(StorageError) -> R
+  ) throws(StorageError) -> R {
     try environment.checkIdentityBeforeCommit()
     var after: FeedEdit?
     let answer = try environment.write { transaction throws(StorageError) -> R in

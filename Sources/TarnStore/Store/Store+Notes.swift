@@ -4,16 +4,17 @@ internal import Glibc
 extension Store {
   /// The name of this program, for commits of sessions without a name of their own: `tarn[1234]`.
   static let program: String = {
-    let name = unsafe String(cString: program_invocation_short_name)
+    let path = CommandLine.arguments.first ?? ""
     let number = "[\(getpid())]"
-    var shown = name
+    var shown = String(
+      path[(path.lastIndex(of: "/").map(path.index(after:)) ?? path.startIndex)...])
     while shown.utf8.count + number.utf8.count > CommitNote.originBytesMax { shown.removeLast() }
     return shown + number
   }()
 
   /// The note of a commit. The former one is that of this process's last commit, if no other process
   /// has committed since, and otherwise in the file.
-  func note(
+  func commitNote(
     of session: WriteSession, after base: HeadRecord, in transaction: borrowing WriteTransaction
   ) throws(StorageError) -> CommitNote {
     let (known, floor) = withNotes { ($0?.commitID == base.commitID ? $0?.note : nil, $1) }
@@ -33,7 +34,8 @@ extension Store {
   package func retainedVersions() throws(StorageError) -> [RetainedRecord] {
     let snapshot = try newestSnapshot()
     var records: [RetainedRecord] = []
-    try ChangeLog.forEachHeader(in: snapshot.transaction) { header, byteCount in
+    try ChangeLog.forEachHeader(in: snapshot.transaction) {
+      (header, byteCount) throws(StorageError) in
       records.append(RetainedRecord(header, byteCount: byteCount))
       return true
     }

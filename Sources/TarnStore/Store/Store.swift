@@ -244,7 +244,7 @@ package final class Store: Sendable {
       var meta = ChangeRecord.Meta(
         historyID: next.historyID, commitID: next.commitID,
         transactionID: transaction.transactionID, schemaEpoch: next.schemaEpoch,
-        note: try note(of: session, after: base, in: transaction))
+        note: try commitNote(of: session, after: base, in: transaction))
       try ChangeLog.put(changes, &meta, images(for: session, changes, feed), in: transaction)
       note = meta.note
       try feed.acknowledge(session.acknowledgements, found, in: transaction)
