@@ -1,9 +1,6 @@
 /// The change records in the file: written with each commit, merged for a move over several
 /// versions, removed when they are no longer needed.
 package enum ChangeLog {
-  /// The most records that one commit removes.
-  private static let pruneMost = 512
-
   /// Writes the record of a commit. The note in `meta` then counts the record's bytes.
   static func put(
     _ changes: ChangeSet, _ meta: inout ChangeRecord.Meta,
@@ -107,13 +104,18 @@ package enum ChangeLog {
     return (header, changes, former ?? FormerSections())
   }
 
-  /// Removes the oldest records whose transactions are at most `transactionID`.
+  /// Removes the oldest records whose transactions are at most `transactionID`, up to the first one
+  /// that is needed besides.
+  ///
+  /// - Parameter most: how many values to remove at most; at least one record is removed.
+  /// - Returns: true if more could be removed.
   static func prune(
-    through transactionID: UInt64, in transaction: borrowing WriteTransaction
-  ) throws(StorageError) {
+    through transactionID: UInt64, most: Int, in transaction: borrowing WriteTransaction,
+    unless isNeeded: (ChangeRecord.Header) -> Bool
+  ) throws(StorageError) -> Bool {
     var doomed: [[UInt8]] = []
     var cursor = try Cursor(transaction)
-    var records = 0
+    var isCut = false
     var last: Version?
     var isAtRecord = unsafe try TreeKey.changeHeader(.zero).withBytes { key throws(StorageError) in
       unsafe try cursor.seek(atOrAfter: key)
@@ -121,8 +123,9 @@ package enum ChangeLog {
     while isAtRecord, let parsed = unsafe TreeKey.parseChange(cursor.key) {
       if parsed.classID == nil, parsed.chunk == 0 {
         let header = unsafe try ChangeRecord.decodeHeader(cursor.value, version: parsed.version)
-        if header.meta.transactionID > transactionID || records == pruneMost { break }
-        records += 1
+        if header.meta.transactionID > transactionID || isNeeded(header) { break }
+        isCut = doomed.count >= most
+        if isCut { break }
         last = parsed.version
       }
       doomed.append(unsafe Array(cursor.key))
@@ -134,6 +137,7 @@ package enum ChangeLog {
       }
     }
     if let last { try pruneFormer(upTo: last, in: transaction) }
+    return isCut
   }
 
   /// Removes the long values that records up to that version referred to.

@@ -29,6 +29,8 @@ package final class WriteSession {
   package var origin: String?
   /// The numbers of the cursors that the commit belongs to.
   package var cursorsOfCommit: [UInt32] = []
+  /// The acknowledgements that are part of the commit.
+  package var acknowledgements: [CursorAcknowledgement] = []
   /// Called when cached positions of rows may have become invalid.
   package var rowsMoved: () -> Void
 
