@@ -94,8 +94,10 @@ package struct Restoring {
   /// An object's primary key, now or before; nil without one.
   package func primaryKey(of object: LinkTarget) throws(StorageError) -> Value? {
     guard let primary = schema.primaryKey(of: object.classID) else { return nil }
-    return try session.value(of: primary.column, at: object.key, in: object.classID)
-      ?? past.value(of: primary.column, at: object.key, in: object.classID)
+    if let value = try session.value(of: primary.column, at: object.key, in: object.classID) {
+      return value
+    }
+    return try past.value(of: primary.column, at: object.key, in: object.classID)
   }
 
   // MARK: - Running
