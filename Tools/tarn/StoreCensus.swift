@@ -102,6 +102,7 @@ struct StoreCensus {
         let header = try ChangeRecord.decodeHeader(value, version: parsed.version)
         transactions.append((parsed.version, header.meta.transactionID))
       }
+    case .former: changes.add(key, value)
     case .head, .schema, .classRecord, .feed, nil: break
     }
   }
