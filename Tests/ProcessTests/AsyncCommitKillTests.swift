@@ -7,7 +7,9 @@ import ToolSupport
 extension ProcessTests {
   /// What the completion of an asynchronous commit says is true, however the process ends.
   @Suite struct AsyncCommitKillTests {
-    private static let count = 1000
+    /// How many commits there are, and how often they are cut short; more with `TARN_SEEDS=all`.
+    private static let count = Seeds.rounds(1000, few: 400)
+    private static let kills = Seeds.rounds(10, few: 6)
 
     /// How a process is killed.
     private enum Kill {
@@ -70,11 +72,12 @@ extension ProcessTests {
       #expect((word == "grouped") == (syncs < Self.count / 2))
       var random = SeededRandom(seed: 11)
       var (cutShort, unheard) = (0, 0)
-      for round in 0..<10 {
+      for round in 0..<Self.kills {
         let file = try StressFile(isDurable: true)
         let kill: Kill =
           round % 2 == 0
-          ? .inside(1 + random.below(names.count / 2)) : .after(1 + random.below(800))
+          ? .inside(1 + random.below(names.count / 2))
+          : .after(1 + random.below(Self.count * 4 / 5))
         let told = try told(file, word, kill)
         let found = try found(file)
         #expect(told == Array(1..<(told.count + 1)), "\(kill)")
@@ -84,8 +87,10 @@ extension ProcessTests {
         if !told.isEmpty && told.count < Self.count { cutShort += 1 }
         if found.count > told.count { unheard += 1 }
       }
-      #expect(cutShort >= 5, "the kills came too early or too late to show anything")
-      print("\(word): \(cutShort) of 10 cut short, in \(unheard) with a commit that was not told")
+      #expect(cutShort >= Self.kills / 2, "the kills came too early or too late to show anything")
+      print(
+        "\(word): \(cutShort) of \(Self.kills) cut short, in \(unheard) with a commit that was not "
+          + "told")
     }
   }
 }

@@ -59,7 +59,7 @@ struct ChangeRecordTests {
     return changes
   }
 
-  @Test("come back as they were", arguments: 0..<300)
+  @Test("come back as they were", arguments: Seeds.of(0..<300 as Range<UInt64>))
   func roundTrips(seed: UInt64) throws {
     var random = SeededRandom(seed: seed)
     try expectRoundTrip(randomChanges(&random))
@@ -124,7 +124,9 @@ struct ChangeRecordTests {
     #expect(StorageError.code { try pieces.decoded(version: Version(10)) } == .corrupted)
   }
 
-  @Test("with nonsense under a right checksum never trap", arguments: 0..<300)
+  @Test(
+    "with nonsense under a right checksum never trap", arguments: Seeds.of(0..<300 as Range<UInt64>)
+  )
   func nonsenseNeverTraps(seed: UInt64) throws {
     var random = SeededRandom(seed: seed)
     let changes = randomChanges(&random)

@@ -21,7 +21,7 @@ struct ChangeRecorderTests {
     "gives what happened, as a whole and since any position",
     arguments: [(true, false), (true, true), (false, false), (false, true)])
   func agreesWithModel(reuses: Bool, clears: Bool) {
-    for seed in UInt64(0)..<200 {
+    for seed in Seeds.of(UInt64(0)..<200) {
       var random = SeededRandom(seed: seed)
       var model = FateModel()
       for _ in 0..<20 {

@@ -33,7 +33,7 @@ struct ChangeSetMergeTests {
     "gives what happened, in any grouping",
     arguments: [(true, false), (true, true), (false, false), (false, true)])
   func mergesInAnyGrouping(reuses: Bool, clears: Bool) {
-    for seed in UInt64(0)..<150 {
+    for seed in Seeds.of(UInt64(0)..<150) {
       let (model, moments) = history(seed: seed, reuses: reuses, clears: clears)
       var random = SeededRandom(seed: seed + 1000)
       let steps = zip(moments, moments.dropFirst()).map { model.changeSet(id, from: $0, to: $1) }

@@ -24,7 +24,7 @@ struct EditScriptTests {
 
   @Test("compose to what happened, in any grouping")
   func composeInAnyGrouping() {
-    for seed in UInt64(0)..<400 {
+    for seed in Seeds.of(UInt64(0)..<400) {
       var random = SeededRandom(seed: seed)
       let model = history(&random)
       let steps = (0..<12).map { model.script(from: $0, to: $0 + 1) }
@@ -55,7 +55,7 @@ struct EditScriptTests {
 
   @Test("as positions lead to the new state and report no more than need be")
   func indexChanges() {
-    for seed in UInt64(0)..<1500 {
+    for seed in Seeds.of(UInt64(0)..<1500) {
       var random = SeededRandom(seed: seed)
       let model = history(&random)
       let first = random.below(12)

@@ -50,7 +50,7 @@ struct EditScriptWindowTests {
 
   @Test("say what those of the parts would say")
   func clipping() {
-    for seed in UInt64(0)..<3000 {
+    for seed in Seeds.of(UInt64(0)..<3000) {
       var random = SeededRandom(seed: seed)
       let change = Change(&random)
       let (from, to) = (range(&random, change.old.count), range(&random, change.new.count))
@@ -63,7 +63,7 @@ struct EditScriptWindowTests {
 
   @Test("come from positions that changed")
   func ofIndexChanges() {
-    for seed in UInt64(0)..<3000 {
+    for seed in Seeds.of(UInt64(0)..<3000) {
       var random = SeededRandom(seed: seed)
       let change = Change(&random)
       let changes = change.script.indexChanges(withMoves: true)

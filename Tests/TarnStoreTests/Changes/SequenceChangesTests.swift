@@ -111,7 +111,7 @@ struct SequenceChangesTests {
 
   @Test("are those of the objects that stayed, merged in any grouping", arguments: [false, true])
   func mergesInAnyGrouping(clears: Bool) {
-    for seed in UInt64(0)..<250 {
+    for seed in Seeds.of(UInt64(0)..<250) {
       var random = SeededRandom(seed: seed)
       var model = ListsModel()
       for _ in 0..<10 { model.commit(clears: clears, &random) }

@@ -61,7 +61,7 @@ struct SequenceRecordTests {
     return changes(sequences.map { SequenceChange(name: $0.key, script: $0.value) })
   }
 
-  @Test("come back as they were", arguments: 0..<200)
+  @Test("come back as they were", arguments: Seeds.of(0..<200 as Range<UInt64>))
   func roundTrips(seed: UInt64) throws {
     var random = SeededRandom(seed: seed)
     try expectRoundTrip(randomChanges(&random))
@@ -158,7 +158,9 @@ struct SequenceRecordTests {
     }
   }
 
-  @Test("with nonsense under a right checksum never trap, nor when merged", arguments: 0..<150)
+  @Test(
+    "with nonsense under a right checksum never trap, nor when merged",
+    arguments: Seeds.of(0..<150 as Range<UInt64>))
   func nonsenseNeverTraps(seed: UInt64) throws {
     var random = SeededRandom(seed: seed)
     let changes = randomChanges(&random)

@@ -48,8 +48,8 @@ extension PropertiesOfType {
     let object = Specimen(0)
     try file.write { file.realm.add(object) }
     let unmanaged = Specimen(0)
-    for a in samples {
-      for b in samples {
+    for (index, a) in samples.enumerated() {
+      for b in partners(of: index) {
         for sample in [a, b] {
           try file.write {
             object[keyPath: single] = sample.value
@@ -232,8 +232,8 @@ extension PropertiesOfType {
       try file.write { file.realm.add(other, update: update) }
       file.instance.pump()
     }
-    for a in samples {
-      for b in samples {
+    for (index, a) in samples.enumerated() {
+      for b in partners(of: index) {
         try put(a, .all)
         told = []
         try put(b, .modified)

@@ -138,6 +138,17 @@ struct PropertiesOfType<T: SpecimenValue>: SpecimenProperties {
     }
   }
 
+  /// The samples that are put over one of them: all with `TARN_SEEDS=all` and if there are few,
+  /// otherwise those of the same element, and every sixth of the others.
+  func partners(of index: Int) -> [Sample] {
+    let all = samples
+    if Seeds.areAll || all.count < 12 { return all }
+    return all.enumerated().compactMap { other, sample in
+      let isPut = sample.element == all[index].element || (index + other) % 6 == 0
+      return isPut ? sample : nil
+    }
+  }
+
   /// Of each element the value that comes first.
   var firsts: [Sample] {
     var seen: Set<Int> = []

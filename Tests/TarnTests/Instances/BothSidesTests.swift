@@ -74,58 +74,73 @@ private actor QueuedStranger {
     return unsafe realm
   }
 
-  @Test(arguments: Place.allCases, [true, false])
-  func areNamed(_ place: Place, ownerIsAQueue: Bool) async throws {
-    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-      [
-        path = folder.file("pets.realm") as String, place = place as Place,
-        onQueue = ownerIsAQueue as Bool
-      ] in
-      // because: this breaks the rule on purpose.
-      nonisolated(unsafe) let realm = BothSidesTests.open(path, onQueue: onQueue)
-      await place.run { print(unsafe realm?.objects(ActorPet.self).count ?? 0) }
-    }
+  /// A Realm of another thread or queue, used in that place.
+  private static func row(_ place: Place, ownerIsAQueue: Bool) -> TrapCase {
     // A thread's own name may follow.
     let owner = ownerIsAQueue ? "the queue 'pets';" : "a thread"
-    try expect("belongs to \(owner)", in: result)
+    return TrapCase("\(place), of \(owner)", "belongs to \(owner)") { shelter in
+      // because: this breaks the rule on purpose.
+      nonisolated(unsafe) let realm = BothSidesTests.open(
+        shelter.folder + "/pets.realm", onQueue: ownerIsAQueue)
+      await place.run { print(unsafe realm?.objects(ActorPet.self).count ?? 0) }
+    }
+  }
+
+  static let traps: [(Place, TrapCase)] = [true, false].flatMap { ownerIsAQueue in
+    Place.allCases.map { ($0, row($0, ownerIsAQueue: ownerIsAQueue)) }
+  }
+
+  @Test(arguments: traps.map { ($0.0, $0.1.name) })
+  func areNamed(_ place: Place, _ name: String) async throws {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      [folder = folder.path as String, name] in
+      try await BothSidesTests.traps.map(\.1).named(name).run(Shelter(within: folder))
+    }
+    try expect(Self.traps.map(\.1).named(name).message, in: result)
     try expect("; this code runs on \(place.name)", in: result)
   }
 
-  /// Outside of a queue, on the thread that ran its block.
-  enum Use: String, CaseIterable, Codable {
-    case query, find, write, freeze, nestedQueue
-
-    func run(_ realm: Realm) {
-      switch self {
-      case .query: print(realm.objects(ActorPet.self).count)
-      case .find: print(realm.object(ofType: ActorPet.self, forPrimaryKey: 1) as Any)
-      case .write: realm.beginWrite()
-      case .freeze: print(realm.freeze())
-      case .nestedQueue:
-        DispatchQueue(label: "strangers").sync { print(realm.objects(ActorPet.self).count) }
-      }
-    }
-  }
-
-  @Test(arguments: Use.allCases)
-  func whatIsOutsideOfAQueueOnItsThreadTraps(_ use: Use) async throws {
-    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-      [path = folder.file("pets.realm") as String, use = use as Use] in
-      let configuration = ActorPet.configuration(URL(fileURLWithPath: path))
+  /// A use outside of a queue, on the thread that ran its block.
+  private static func outside(
+    _ name: String, inside: @escaping @Sendable (Realm) -> Void = { _ in },
+    _ use: @escaping @Sendable (Realm) -> Void
+  ) -> TrapCase {
+    TrapCase(name, "belongs to the queue 'pets';") { shelter in
+      let url = URL(fileURLWithPath: shelter.folder + "/pets.realm")
       let queue = DispatchQueue(label: "pets")
       var ran: UInt = 0
       var realm: Realm?
       // A block of `sync` runs on the thread of its caller.
       try queue.sync {
-        realm = try Realm(configuration: configuration, queue: queue)
+        realm = try Realm(configuration: ActorPet.configuration(url), queue: queue)
         ran = tarn_thread_id()
         // Each of them is allowed in here.
         print(realm!.objects(ActorPet.self).count)
-        if use == .nestedQueue { use.run(realm!) }
+        inside(realm!)
       }
-      guard ran == tarn_thread_id() else { exit(0) }
-      use.run(realm!)
+      guard ran == tarn_thread_id() else { return }
+      use(realm!)
     }
-    try expect("belongs to the queue 'pets';", in: result)
+  }
+
+  static let outsideTraps: [TrapCase] = [
+    outside("query") { print($0.objects(ActorPet.self).count) },
+    outside("find") { print($0.object(ofType: ActorPet.self, forPrimaryKey: 1) as Any) },
+    outside("write") { $0.beginWrite() },
+    outside("freeze") { print($0.freeze()) },
+    outside("nested queue", inside: onAnotherQueue) { onAnotherQueue($0) },
+  ]
+
+  @Sendable private static func onAnotherQueue(_ realm: Realm) {
+    DispatchQueue(label: "strangers").sync { print(realm.objects(ActorPet.self).count) }
+  }
+
+  @Test(arguments: outsideTraps.map(\.name))
+  func stopsOutsideOfAQueueOnItsThread(_ name: String) async throws {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      [folder = folder.path as String, name] in
+      try await BothSidesTests.outsideTraps.named(name).run(Shelter(within: folder))
+    }
+    try expect(Self.outsideTraps.named(name).message, in: result)
   }
 }

@@ -6,104 +6,93 @@ import Testing
 
 /// What a program is told that opens, moves or ends an instance where it must not.
 struct InstanceTrapTests: TrapSuite {
-  private let folder = TemporaryFolder()
+  private let shelter = Result { try Shelter() }
+  private var folder: String { get throws { try shelter.get().folder } }
 
-  enum Mistake: String, CaseIterable, Codable {
-    case otherPermissions, noFile, contradictoryClasses, contradictoryClassesToMigrate
-    case readOnlyWrite, tooManyVersions
-    case pumpedElsewhere, notTheMainQueue, notItsQueue
-    case tokenEndedElsewhere
-
-    /// What the message says.
-    var message: String {
-      switch self {
-      case .otherPermissions: "already opened with different read permissions"
-      case .noFile: "A configuration needs a fileURL or an inMemoryIdentifier."
-      case .contradictoryClasses, .contradictoryClassesToMigrate: "'Home'"
-      case .readOnlyWrite: "Can't perform transactions on read-only Realms."
-      case .tooManyVersions: "in the Realm exceeded the limit of 1"
-      case .pumpedElsewhere: "A ManualScheduler must be pumped on its own thread"
-      case .notTheMainQueue: "this is not the main queue"
-      case .notItsQueue: "call this on 'another'"
-      case .tokenEndedElsewhere: "must be invalidated on the Realm's thread"
-      }
+  /// A mistake while an instance of the file is open, with the configuration of that instance.
+  private static func row(
+    _ name: String, _ message: String,
+    _ mistake: @escaping @Sendable (Instance, inout Realm.Configuration) throws -> Void
+  ) -> TrapCase {
+    TrapCase(name, message) { shelter in
+      let instance = try shelter.open()
+      var configuration = shelter.configuration
+      try mistake(instance, &configuration)
+      withExtendedLifetime(instance) {}
     }
+  }
 
-    func make(_ path: String) throws {
-      var configuration = Realm.Configuration(
-        fileURL: URL(fileURLWithPath: path), objectTypes: [Cat.self, Home.self],
-        durability: .relaxed)
-      let scheduler = ManualScheduler()
-      let realm = try Realm(configuration: configuration, scheduler: scheduler)
-      switch self {
-      case .otherPermissions, .readOnlyWrite:
-        try makeReadOnly(configuration, scheduler)
-      case .noFile:
-        configuration.fileURL = nil
-        _ = try Realm(configuration: configuration)
-      case .contradictoryClasses:
-        configuration.objectTypes = [Cat.self]
-        _ = try Realm(configuration: configuration)
-      case .contradictoryClassesToMigrate:
-        configuration.objectTypes = [Cat.self]
-        try Realm.performMigration(for: configuration)
-      case .tooManyVersions: try pinVersions(configuration)
-      default: try makeElsewhere(realm, configuration, scheduler)
-      }
-      exit(0)
-    }
-
-    private func makeReadOnly(
-      _ other: Realm.Configuration, _ taken: ManualScheduler
-    ) throws {
-      var configuration = other
-      configuration.readOnly = true
-      let scheduler = self == .otherPermissions ? taken : ManualScheduler()
-      let realm = try Realm(configuration: configuration, scheduler: scheduler)
-      try realm.write {}
-    }
-
-    private func pinVersions(_ configuration: Realm.Configuration) throws {
-      var limited = configuration
-      limited.maximumNumberOfActiveVersions = 1
-      let writer = try Realm(configuration: limited, scheduler: ManualScheduler())
-      var pins: [Realm] = []
-      for _ in 0..<3 {
-        let pin = try Realm(configuration: configuration, scheduler: ManualScheduler())
-        _ = pin.objects(Cat.self).count
-        pins.append(pin)
-        try writer.write { writer.add(Home("x")) }
-      }
-      withExtendedLifetime(pins) {}
-    }
-
-    private func makeElsewhere(
-      _ realm: Realm, _ configuration: Realm.Configuration, _ scheduler: ManualScheduler
-    ) throws {
-      let token = realm.observe { _, _ in }
-      let mistake = self
+  /// A mistake on another thread than that of the instance.
+  private static func elsewhere(
+    _ name: String, _ message: String,
+    _ mistake: @escaping @Sendable (ManualScheduler, NotificationToken, Realm.Configuration) -> Void
+  ) -> TrapCase {
+    row(name, message) { instance, configuration in
+      let (scheduler, same) = (instance.scheduler, configuration)
+      let token = instance.realm.observe { _, _ in }
       let done = DispatchSemaphore(value: 0)
       Thread.detachNewThread {
-        switch mistake {
-        case .pumpedElsewhere: _ = scheduler.pump()
-        case .notTheMainQueue: _ = try? Realm(configuration: configuration, queue: .main)
-        case .notItsQueue:
-          _ = try? Realm(configuration: configuration, queue: DispatchQueue(label: "another"))
-        default: token.invalidate()
-        }
+        mistake(scheduler, token, same)
         done.signal()
       }
       done.wait()
     }
   }
 
-  @Test(arguments: Mistake.allCases)
-  func traps(mistake: Mistake) async throws {
-    let result = await #expect(
-      processExitsWith: .failure, observing: [\.standardErrorContent]
-    ) { [path = folder.file("cats.realm") as String, mistake = mistake as Mistake] in
-      try mistake.make(path)
+  static let traps: [TrapCase] = [
+    row("other permissions", "already opened with different read permissions") {
+      $1.readOnly = true
+      _ = try Realm(configuration: $1, scheduler: $0.scheduler)
+    },
+    row("no file", "A configuration needs a fileURL or an inMemoryIdentifier.") {
+      $1.fileURL = nil
+      _ = try Realm(configuration: $1)
+    },
+    row("contradictory classes", "'Home'") {
+      $1.objectTypes = [Cat.self]
+      _ = try Realm(configuration: $1)
+    },
+    row("contradictory classes to migrate to", "'Home'") {
+      $1.objectTypes = [Cat.self]
+      try Realm.performMigration(for: $1)
+    },
+    row("a write of a read-only Realm", "Can't perform transactions on read-only Realms.") {
+      $1.readOnly = true
+      try Realm(configuration: $1, scheduler: ManualScheduler()).write {}
+    },
+    row("too many versions", "in the Realm exceeded the limit of 1") {
+      var limited = $1
+      limited.maximumNumberOfActiveVersions = 1
+      let writer = try Realm(configuration: limited, scheduler: ManualScheduler())
+      var pins: [Realm] = []
+      for _ in 0..<3 {
+        let pin = try Realm(configuration: $1, scheduler: ManualScheduler())
+        _ = pin.objects(Cat.self).count
+        pins.append(pin)
+        try writer.write { writer.add(Home("x")) }
+      }
+      withExtendedLifetime(pins) {}
+    },
+    elsewhere("pumped elsewhere", "A ManualScheduler must be pumped on its own thread") {
+      scheduler, _, _ in scheduler.pump()
+    },
+    elsewhere("not the main queue", "this is not the main queue") {
+      _ = try? Realm(configuration: $2, queue: .main)
+    },
+    elsewhere("not its queue", "call this on 'another'") {
+      _ = try? Realm(configuration: $2, queue: DispatchQueue(label: "another"))
+    },
+    elsewhere("a token ended elsewhere", "must be invalidated on the Realm's thread") {
+      _, token, _ in token.invalidate()
+    },
+  ]
+
+  @Test(arguments: traps.map(\.name))
+  func stops(_ name: String) async throws {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      [folder = try folder as String, name] in
+      try await InstanceTrapTests.traps.named(name).run(Shelter(within: folder))
     }
-    try expect(mistake.message, in: result)
+    try expect(Self.traps.named(name).message, in: result)
   }
 }

@@ -73,102 +73,102 @@ private class Narrow: Object {
 struct ValueTrapTests: TrapSuite {
   private let folder = TemporaryFolder()
 
-  enum Mistake: String, CaseIterable, Codable {
-    case manyValues, manyDynamicValues, oddValue, oddDynamicValue, badObjectId, endlessDate
-    case writingPath, writingPathOfALink, writingPathOfAny, computedPath, computedOrder
-    case narrowNumber, lostCase, lostValue, narrowElement, noDefault, observedAsAnother
+  /// What needs no file.
+  private static func row(
+    _ name: String, _ message: String, _ use: @escaping @Sendable () -> Void
+  ) -> TrapCase {
+    TrapCase(name, message) { _ in use() }
+  }
 
-    /// What the message says.
-    var message: String {
-      switch self {
-      case .manyValues, .manyDynamicValues: "9 values for the 6 properties of 'Cat'."
-      case .oddValue, .oddDynamicValue: "from a dictionary, an array or an object, not from a 'Int'"
-      case .badObjectId: "not an ObjectId"
-      case .endlessDate: "A Date must be finite and within 292 billion years to be stored: inf"
-      case .writingPath, .writingPathOfALink, .writingPathOfAny:
-        "A key path of Moment to a value of type Int is not stored but computed from 'visits'"
-      case .computedPath:
-        "A key path of Moment to a value of type Int is not stored, so it has no name in the file."
-      case .computedOrder:
-        "A key path of Moment to a value of type Int is not stored, so the store cannot sort by it."
-      case .narrowNumber: "Reading.number holds 300, which does not fit Int8"
-      case .lostCase: "Reading.level holds 7, which is no case of Level"
-      case .lostValue: "Reading.even holds 3, of which no Even can be made"
-      case .narrowElement: "300 in the list"
-      case .noDefault: "Never has no value for 0: give its properties their own default."
-      case .observedAsAnother: "The object is a Cat, not a Home."
-      }
+  /// A value put into a managed object, in a write.
+  private static func putting(
+    _ name: String, _ message: String, _ use: @escaping @Sendable (Realm) -> Void
+  ) -> TrapCase {
+    TrapCase(name, message) { shelter in
+      shelter.moreTypes = [Moment.self]
+      let instance = try shelter.open()
+      try instance.write { use(instance.realm) }
     }
+  }
 
-    func make(_ path: String) throws {
-      switch self {
-      case .manyValues: _ = Cat(value: Array(repeating: 0, count: 9))
-      case .oddValue: _ = Cat(value: 5)
-      case .badObjectId: _ = ObjectId("0123")
-      case .writingPath: _ = _name(for: \Moment.visited)
-      case .writingPathOfALink: _ = _name(for: \Moment.freed)
-      case .writingPathOfAny: _ = _name(for: \Moment.emptied)
-      case .computedPath: _ = _name(for: \Moment.hashValue)
-      case .computedOrder: _ = SortDescriptor(keyPath: \Moment.hashValue)
-      case .noDefault: _ = Refusing().never
-      case .narrowNumber, .lostCase, .lostValue, .narrowElement: try readAsAnother(path)
-      default: try makeManaged(path)
-      }
-      exit(0)
-    }
-
-    private func makeManaged(_ path: String) throws {
-      let scheduler = ManualScheduler()
-      let realm = try Realm(
-        configuration: Realm.Configuration(
-          fileURL: URL(fileURLWithPath: path),
-          objectTypes: [Cat.self, Home.self, Moment.self], durability: .relaxed),
-        scheduler: scheduler)
-      let cat = Cat(1)
-      try realm.write { realm.add(cat) }
-      let token = cat.observe { (_: ObjectChange<Home>) in }
-      realm.beginWrite()
-      switch self {
-      case .manyDynamicValues: realm.dynamicCreate("Cat", value: Array(repeating: 0, count: 9))
-      case .oddDynamicValue: realm.dynamicCreate("Cat", value: 5)
-      case .endlessDate:
-        let moment = Moment()
-        moment.date = Date(timeIntervalSinceReferenceDate: .infinity)
-        realm.add(moment)
-      default:
-        cat.age = 3
-        try realm.commitWrite()
-        while scheduler.pump() {}
-      }
-      withExtendedLifetime(token) {}
-    }
-
-    private func readAsAnother(_ path: String) throws {
-      var configuration = Realm.Configuration(
-        fileURL: URL(fileURLWithPath: path), objectTypes: [Wide.self], durability: .relaxed)
+  /// What one program wrote, read by another one that does not agree.
+  private static func reading(
+    _ name: String, _ message: String, _ use: @escaping @Sendable (Narrow) -> Void
+  ) -> TrapCase {
+    TrapCase(name, message) { shelter in
+      var configuration = shelter.configuration
+      configuration.objectTypes = [Wide.self]
       let writer = try Realm(configuration: configuration, scheduler: ManualScheduler())
       let wide = Wide()
       wide.numbers.append(300)
       try writer.write { writer.add(wide) }
       configuration.objectTypes = [Narrow.self]
       let reader = try Realm(configuration: configuration, scheduler: ManualScheduler())
-      let narrow = reader.objects(Narrow.self)[0]
-      switch self {
-      case .narrowNumber: print(narrow.number)
-      case .lostCase: print(narrow.level)
-      case .lostValue: print(narrow.even)
-      default: print(narrow.numbers[0])
-      }
+      use(reader.objects(Narrow.self)[0])
     }
   }
 
-  @Test(arguments: Mistake.allCases)
-  func traps(mistake: Mistake) async throws {
-    let result = await #expect(
-      processExitsWith: .failure, observing: [\.standardErrorContent]
-    ) { [path = folder.file("values.realm") as String, mistake = mistake as Mistake] in
-      try mistake.make(path)
+  private static let computed =
+    "A key path of Moment to a value of type Int is not stored but computed from 'visits'"
+  private static let notStored = "A key path of Moment to a value of type Int is not stored, so "
+
+  static let traps: [TrapCase] = [
+    row("many values", "9 values for the 6 properties of 'Cat'.") {
+      _ = Cat(value: Array(repeating: 0, count: 9))
+    },
+    row("an odd value", "from a dictionary, an array or an object, not from a 'Int'") {
+      _ = Cat(value: 5)
+    },
+    row("a bad ObjectId", "not an ObjectId") { _ = ObjectId("0123") },
+    row("a path that writes", computed) { _ = _name(for: \Moment.visited) },
+    row("a path that writes a link", computed) { _ = _name(for: \Moment.freed) },
+    row("a path that writes a mixed value", computed) { _ = _name(for: \Moment.emptied) },
+    row("a computed path", notStored + "it has no name in the file.") {
+      _ = _name(for: \Moment.hashValue)
+    },
+    row("a computed order", notStored + "the store cannot sort by it.") {
+      _ = SortDescriptor(keyPath: \Moment.hashValue)
+    },
+    row("no default", "Never has no value for 0: give its properties their own default.") {
+      _ = Refusing().never
+    },
+    putting("many dynamic values", "9 values for the 6 properties of 'Cat'.") {
+      $0.dynamicCreate("Cat", value: Array(repeating: 0, count: 9))
+    },
+    putting("an odd dynamic value", "from a dictionary, an array or an object, not from a 'Int'") {
+      $0.dynamicCreate("Cat", value: 5)
+    },
+    putting(
+      "an endless date", "A Date must be finite and within 292 billion years to be stored: inf"
+    ) {
+      let moment = Moment()
+      moment.date = Date(timeIntervalSinceReferenceDate: .infinity)
+      $0.add(moment)
+    },
+    TrapCase("observed as another class", "The object is a Cat, not a Home.") { shelter in
+      let instance = try shelter.open(cats: 1)
+      let cat = instance.cat(0)!
+      let token = cat.observe { (_: ObjectChange<Home>) in }
+      try instance.write { cat.age = 3 }
+      instance.pump()
+      withExtendedLifetime(token) {}
+    },
+    reading("a narrow number", "Reading.number holds 300, which does not fit Int8") {
+      print($0.number)
+    },
+    reading("a lost case", "Reading.level holds 7, which is no case of Level") { print($0.level) },
+    reading("a lost value", "Reading.even holds 3, of which no Even can be made") {
+      print($0.even)
+    },
+    reading("a narrow element", "300 in the list") { print($0.numbers[0]) },
+  ]
+
+  @Test(arguments: traps.map(\.name))
+  func stops(_ name: String) async throws {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      [folder = folder.path as String, name] in
+      try await ValueTrapTests.traps.named(name).run(Shelter(within: folder))
     }
-    try expect(mistake.message, in: result)
+    try expect(Self.traps.named(name).message, in: result)
   }
 }

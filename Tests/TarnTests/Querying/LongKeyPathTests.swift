@@ -1,5 +1,6 @@
 import Foundation
 import TarnStore
+import TestSupport
 import Testing
 
 @testable import Tarn
@@ -83,34 +84,36 @@ struct LongKeyPathTests: TrapSuite {
     "a key path may have at most 256 names, and this one has \(count)"
   }
 
-  enum Use: String, CaseIterable, Codable, Sendable {
-    case order, distinct, groups, condition, observer, objectsObserver
+  private static let tooMany = 20_001
 
-    func make(_ realm: Realm, _ count: Int) {
-      let beads = realm.objects(RingBead.self)
-      let text = LongKeyPathTests.text(count)
-      switch self {
-      case .order: _ = beads.sorted(byKeyPath: text).count
-      case .distinct: _ = beads.distinct(by: [text]).count
-      case .groups: _ = beads.grouped(by: text, as: Int?.self, .count).count
-      case .condition: _ = beads.where { LongKeyPathTests.condition($0, count) }.count
-      case .observer: _ = beads.observe(keyPaths: [text]) { _ in }
-      case .objectsObserver: _ = beads[0].observe(keyPaths: [text]) { _ in }
-      }
+  private static func use(
+    _ name: String, _ use: @escaping @Sendable (Results<RingBead>) -> Void
+  ) -> TrapCase {
+    TrapCase(name, "a key path may have at most 256 names, and this one has") { _ in
+      let (realm, _) = try open()
+      try realm.write { realm.add(RingBead()) }
+      use(realm.objects(RingBead.self))
     }
   }
 
-  @Test(arguments: Use.allCases)
-  func `a longer path traps with the limit`(_ use: Use) async throws {
-    let result = await #expect(
-      processExitsWith: .failure, observing: [\.standardErrorContent]
-    ) { [use = use as Use] in
-      let (realm, _) = try Self.open()
-      try realm.write { realm.add(RingBead()) }
-      use.make(realm, 20_001)
-      exit(0)
+  static let traps: [TrapCase] = [
+    use("order") { _ = $0.sorted(byKeyPath: text(tooMany)).count },
+    use("distinct") { _ = $0.distinct(by: [text(tooMany)]).count },
+    use("groups") { _ = $0.grouped(by: text(tooMany), as: Int?.self, .count).count },
+    use("condition") { _ = $0.where { condition($0, tooMany) }.count },
+    use("observer") { _ = $0.observe(keyPaths: [text(tooMany)]) { _ in } },
+    use("an object's observer") { _ = $0[0].observe(keyPaths: [text(tooMany)]) { _ in } },
+  ]
+
+  private let folder = TemporaryFolder()
+
+  @Test(arguments: traps.map(\.name))
+  func stops(_ name: String) async throws {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      [folder = folder.path as String, name] in
+      try await LongKeyPathTests.traps.named(name).run(Shelter(within: folder))
     }
-    try expect("a key path may have at most 256 names, and this one has", in: result)
+    try expect(Self.traps.named(name).message, in: result)
   }
 }
 

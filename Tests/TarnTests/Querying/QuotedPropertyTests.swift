@@ -22,7 +22,7 @@ class QuotedLine: Object {
 }
 
 /// Names that are no words, in filters and in key paths as text.
-@Suite struct QuotedPropertyTests {
+@Suite struct QuotedPropertyTests: TrapSuite {
   private let folder = TemporaryFolder()
   /// Has the class, and one that knows only the file.
   private let typed: Realm
@@ -122,29 +122,34 @@ class QuotedLine: Object {
     #expect(message.hasSuffix("in back quotes: \(advice)."), "\(message)")
   }
 
-  enum Unquoted: String, CaseIterable, Codable {
-    case observing, sorting, reading, aggregating
+  /// A key path that lacks the quotes.
+  private static func unquoted(
+    _ name: String, _ use: @escaping @Sendable (Results<DynamicObject>) -> Void
+  ) -> TrapCase {
+    TrapCase(name, "write the name 'a.b' in back quotes: `a.b`") { shelter in
+      var configuration = shelter.configuration
+      configuration.objectTypes = [QuotedLine.self]
+      let typed = try Realm(configuration: configuration, scheduler: ManualScheduler())
+      try typed.write { _ = typed.create(QuotedLine.self, value: ["id": 1]) }
+      configuration.objectTypes = []
+      let realm = try Realm(configuration: configuration, scheduler: ManualScheduler())
+      use(realm.dynamicObjects("QuotedLine"))
+    }
   }
 
-  @Test(arguments: Unquoted.allCases)
-  func aKeyPathThatLacksTheQuotesTraps(_ use: Unquoted) async {
-    let result = await #expect(
-      processExitsWith: .failure, observing: [\.standardErrorContent]
-    ) { [path = folder.file("ledger.realm") as String, use = use as Unquoted] in
-      let url = URL(fileURLWithPath: path)
-      let realm = try Realm(
-        configuration: Realm.Configuration(fileURL: url, objectTypes: []),
-        scheduler: ManualScheduler())
-      let lines = realm.dynamicObjects("QuotedLine")
-      switch use {
-      case .observing: _ = lines.observe(keyPaths: ["a.b"]) { _ in }
-      case .sorting: _ = lines.sorted(byKeyPath: "a.b").count
-      case .reading: _ = lines[0].value(forKeyPath: "a.b")
-      case .aggregating: _ = lines.max(ofProperty: "a.b") as Int?
-      }
-      exit(0)
+  static let traps: [TrapCase] = [
+    unquoted("observing") { _ = $0.observe(keyPaths: ["a.b"]) { _ in } },
+    unquoted("sorting") { _ = $0.sorted(byKeyPath: "a.b").count },
+    unquoted("reading") { _ = $0[0].value(forKeyPath: "a.b") },
+    unquoted("aggregating") { _ = $0.max(ofProperty: "a.b") as Int? },
+  ]
+
+  @Test(arguments: traps.map(\.name))
+  func stops(_ name: String) async throws {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      [folder = folder.path as String, name] in
+      try await QuotedPropertyTests.traps.named(name).run(Shelter(within: folder))
     }
-    let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
-    #expect(text.contains("write the name 'a.b' in back quotes: `a.b`"), "\(text)")
+    try expect(Self.traps.named(name).message, in: result)
   }
 }
