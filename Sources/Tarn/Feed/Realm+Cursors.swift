@@ -37,10 +37,11 @@ extension Realm {
     taking: Bool = false
   ) throws -> ChangeCursor {
     core.checkThread()
-    guard !core.configuration.readOnly, !core.isFrozen else {
+    guard !core.configuration.readOnly, core.frozen == nil else {
+      let kind = core.frozen == nil ? "read-only" : "frozen"
       throw core.error(
-        "A cursor keeps its position in the file, and this Realm is \(core.isFrozen ? "frozen" : "read-only"): "
-          + "open '\(core.store.path)' for writing.")
+        "A cursor keeps its position in the file, and this Realm is \(kind): open "
+          + "'\(core.store.path)' for writing.")
     }
     guard !core.isInWriteTransaction else {
       throw core.error(
