@@ -85,6 +85,6 @@ extension HeldCursor {
 
 extension ChangePosition {
   var place: FeedPlace {
-    FeedPlace(historyID: Bytes16(historyID), version: Version(version), commitID: commitID)
+    FeedPlace(historyID: historyID.bytes, version: Version(version), commitID: commitID)
   }
 }
