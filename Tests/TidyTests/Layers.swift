@@ -19,8 +19,9 @@ struct Layers {
     module: "Sources/TarnStore",
     folders: [
       "Threads", "Sorting", "Files", "Storage", "Signals", "Scalars", "Keys", "Records",
-      "Schemas", "Clusters", "Indexes", "Directories", "Cursors", "Changes", "Snapshots",
-      "Sequences", "Before", "Writing", "Unique", "Checks", "Migrations", "Store", "Conditions",
+      "Schemas", "Clusters", "Indexes", "Directories", "Changes", "Snapshots",
+      "Cursors", "Sequences", "Before", "Writing", "Unique", "Checks", "Migrations", "Store",
+      "Conditions",
       "Texts", "Parsing", "Reading", "Past", "Matching", "Binding", "Scanning", "Scopes", "Orders",
       "OrderedRows", "Queries", "Grouping", "Following", "Feed",
     ])

@@ -160,7 +160,7 @@ struct DamageMutation {
     switch TreeKey.Tag(rawValue: tag) {
     case .cluster, .sequencePage, .directory, .sequenceDirectory, .index, .unique, .schema:
       put(sum(of: value, from: 12, to: value.count), value, 8)
-    case .classRecord, .head:
+    case .classRecord, .head, .feed:
       put(sum(of: value, from: 0, to: value.count - 4), value, value.count - 4)
     case .nested:
       let kind = value.count > 1 ? UInt32(bytes[value.lowerBound + 1]) : 0

@@ -1,5 +1,4 @@
 public import Foundation
-import TarnStore
 
 /// Why an undo was refused: later commits changed again what the commit had changed.
 public struct UndoRefusal: Error, Equatable, Sendable, CustomStringConvertible, LocalizedError {

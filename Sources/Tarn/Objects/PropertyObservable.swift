@@ -24,15 +24,16 @@ public struct _ObjectOrigin {
   /// Makes the projection that the program observes; nil if it observes the object itself.
   var view: ((ObjectBase) -> AnyObject)?
 
-  func observe<Observed>(
+  func observe<Observed: AnyObject>(
     _ block: @escaping (ObjectChange<Observed>) -> Void
   ) -> NotificationToken {
-    // Objects may have very many observers, so theirs keep nothing but the block.
+    // Objects may have very many observers, so theirs keep nothing but the block. For a type that
+    // is not known to be a class, the compiler would wrap it once more.
     guard let view else { return core.observe(object, look) { block($0.typed()) } }
     return core.observe(object, look) { block($0.map(view).typed()) }
   }
 
-  func changes<Observed>() -> ChangeSequence<ObjectChange<Observed>> {
+  func changes<Observed: AnyObject>() -> ChangeSequence<ObjectChange<Observed>> {
     ChangeSequence { [self] in
       core.changes(of: object, look).map { [view] change in
         guard let view else { return change.typed() }
@@ -122,7 +123,7 @@ extension ObjectChange {
   }
 
   /// The same with the object's own type. Traps if it is of another one.
-  fileprivate func typed<Typed>() -> ObjectChange<Typed> {
+  fileprivate func typed<Typed: AnyObject>() -> ObjectChange<Typed> {
     map { object in
       guard let typed = object as? Typed else {
         trap("The object is a \(Swift.type(of: object)), not a \(Typed.self).")

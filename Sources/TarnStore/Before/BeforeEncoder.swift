@@ -3,14 +3,12 @@ struct BeforeEncoder {
   private(set) var sections = FormerSections()
   /// The values that are stored beside the record, by their numbers.
   private(set) var longValues: [[UInt8]] = []
-  private let version: Version
   private var id = ClassID(0)
 
   /// A section that is longer is closed: what one more item may add still fits a chunk.
   private static let fullBytes = 600
 
   init(_ images: BeforeImages, _ changes: ChangeSet) {
-    version = changes.to
     for before in images.classes {
       id = before.id
       encode(before, isCleared: changes[before.id]?.isCleared == true)

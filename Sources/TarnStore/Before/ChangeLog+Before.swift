@@ -2,12 +2,14 @@
 extension ChangeLog {
   /// Writes a commit's record with images, and the long values that they refer to.
   static func put(
-    _ changes: ChangeSet, _ meta: ChangeRecord.Meta, _ images: BeforeImages,
+    _ changes: ChangeSet, _ meta: inout ChangeRecord.Meta, _ images: BeforeImages,
     in transaction: borrowing WriteTransaction
   ) throws(StorageError) {
-    if images.classes.isEmpty { return try put(changes, meta, in: transaction) }
+    if images.classes.isEmpty { return try put(changes, &meta, in: transaction) }
     let encoder = BeforeEncoder(images, changes)
-    try put(changes, meta, encoder.sections, in: transaction)
+    var sections = encoder.sections
+    sections.longByteCount = encoder.longValues.reduce(0) { $0 + $1.count }
+    try put(changes, &meta, sections, in: transaction)
     for (number, bytes) in encoder.longValues.enumerated() {
       try unsafe withBytes(of: bytes) { bytes throws(StorageError) in
         try unsafe Pieces.former(changes.to, UInt32(number)).put(bytes, in: transaction)

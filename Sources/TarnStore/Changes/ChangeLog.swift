@@ -1,14 +1,12 @@
 /// The change records in the file: written with each commit, merged for a move over several
 /// versions, removed when they are no longer needed.
 package enum ChangeLog {
-  /// The most records that one commit removes.
-  private static let pruneMost = 512
-
+  /// Writes the record of a commit. The note in `meta` then counts the record's bytes.
   static func put(
-    _ changes: ChangeSet, _ meta: ChangeRecord.Meta, _ former: FormerSections = FormerSections(),
-    in transaction: borrowing WriteTransaction
+    _ changes: ChangeSet, _ meta: inout ChangeRecord.Meta,
+    _ former: FormerSections = FormerSections(), in transaction: borrowing WriteTransaction
   ) throws(StorageError) {
-    for piece in try ChangeRecord.encode(changes, meta, former) {
+    for piece in try ChangeRecord.encode(changes, &meta, former) {
       unsafe try key(changes.to, piece.classField, piece.chunk).withBytes {
         key throws(StorageError) in
         unsafe try withBytes(of: piece.bytes) { bytes throws(StorageError) in
@@ -18,7 +16,7 @@ package enum ChangeLog {
     }
   }
 
-  private static func key(_ version: Version, _ classField: UInt32, _ chunk: UInt16) -> TreeKey {
+  static func key(_ version: Version, _ classField: UInt32, _ chunk: UInt16) -> TreeKey {
     classField == 0
       ? .changeHeader(version, chunk: chunk)
       : .change(version, ClassID(classField - 1), chunk: chunk)
@@ -30,13 +28,35 @@ package enum ChangeLog {
   static func changes(
     after from: Version, upTo to: Version, in transaction: ReadTransaction
   ) throws(StorageError) -> ChangeSet {
-    var records: [ChangeSet] = []
-    var version = from
-    while version < to {
-      version = version.next
-      records.append(try record(of: version, in: transaction).changes)
+    var fold = ChangeFold(after: from)
+    try forEachRecord(after: from, upTo: to, in: transaction) { record throws(StorageError) in
+      fold.add(record.changes)
+      return true
     }
-    return ChangeSet.merging(records) ?? ChangeSet(from: from, to: to)
+    return fold.finish()
+  }
+
+  /// The header of a version's record, as a write sees it; nil if there is no record.
+  static func header(
+    of version: Version, in transaction: borrowing WriteTransaction
+  ) throws(StorageError) -> ChangeRecord.Header? {
+    let found = unsafe try key(version, 0, 0).withBytes { key throws(StorageError) in
+      unsafe try transaction.value(forKey: key)
+    }
+    guard let found = unsafe found else { return nil }
+    return unsafe try ChangeRecord.decodeHeader(found, version: version)
+  }
+
+  /// The header of a version's record, without the summaries beyond its first value; nil if there
+  /// is no record.
+  package static func header(
+    of version: Version, in transaction: ReadTransaction
+  ) throws(StorageError) -> ChangeRecord.Header? {
+    let found = unsafe try key(version, 0, 0).withBytes { key throws(StorageError) in
+      unsafe try transaction.value(forKey: key)
+    }
+    guard let found = unsafe found else { return nil }
+    return unsafe try ChangeRecord.decodeHeader(found, version: version)
   }
 
   /// The approximate size of the records of these versions in bytes, reading only their headers.
@@ -84,13 +104,18 @@ package enum ChangeLog {
     return (header, changes, former ?? FormerSections())
   }
 
-  /// Removes the oldest records whose transactions are at most `transactionID`.
+  /// Removes the oldest records whose transactions are at most `transactionID`, up to the first one
+  /// that is needed besides.
+  ///
+  /// - Parameter most: how many values to remove at most; at least one record is removed.
+  /// - Returns: true if more could be removed.
   static func prune(
-    through transactionID: UInt64, in transaction: borrowing WriteTransaction
-  ) throws(StorageError) {
+    through transactionID: UInt64, most: Int, in transaction: borrowing WriteTransaction,
+    unless isNeeded: (ChangeRecord.Header) -> Bool
+  ) throws(StorageError) -> Bool {
     var doomed: [[UInt8]] = []
     var cursor = try Cursor(transaction)
-    var records = 0
+    var isCut = false
     var last: Version?
     var isAtRecord = unsafe try TreeKey.changeHeader(.zero).withBytes { key throws(StorageError) in
       unsafe try cursor.seek(atOrAfter: key)
@@ -98,8 +123,9 @@ package enum ChangeLog {
     while isAtRecord, let parsed = unsafe TreeKey.parseChange(cursor.key) {
       if parsed.classID == nil, parsed.chunk == 0 {
         let header = unsafe try ChangeRecord.decodeHeader(cursor.value, version: parsed.version)
-        if header.meta.transactionID > transactionID || records == pruneMost { break }
-        records += 1
+        if header.meta.transactionID > transactionID || isNeeded(header) { break }
+        isCut = doomed.count >= most
+        if isCut { break }
         last = parsed.version
       }
       doomed.append(unsafe Array(cursor.key))
@@ -111,6 +137,7 @@ package enum ChangeLog {
       }
     }
     if let last { try pruneFormer(upTo: last, in: transaction) }
+    return isCut
   }
 
   /// Removes the long values that records up to that version referred to.

@@ -17,7 +17,22 @@ extension ChangeRecord {
     var header = try readHeaderStart(&reader)
     if header.to != version { throw .damagedRecord("it is of another version") }
     try readSummaries(&reader, into: &header)
+    header.meta.note = try note(in: reader, isWhole: header.isWhole)
     return (header, reader)
+  }
+
+  /// The note after the summaries of chunk 0; nil in records of older libraries.
+  private static func note(
+    in rest: RecordReader, isWhole: Bool
+  ) throws(StorageError) -> CommitNote? {
+    var reader = rest
+    if isWhole {
+      guard reader.remaining > 3, try reader.byte() == Section.startOfClass else { return nil }
+      _ = try reader.part(Int(try reader.word(UInt16.self)))
+    }
+    guard reader.remaining > 3, try reader.byte() == Section.note else { return nil }
+    var part = try reader.part(Int(try reader.word(UInt16.self)))
+    return try CommitNote(&part)
   }
 
   /// Reads one of the chunks 1..<`headerChunkCount` of the header, in order.

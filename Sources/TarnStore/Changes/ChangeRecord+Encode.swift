@@ -1,31 +1,57 @@
 extension ChangeRecord {
-  /// The record of one commit, in the order of its keys.
+  /// The record of one commit, in the order of its keys. `meta.note`, if there is one, has the bytes
+  /// of the log before the commit, and gets those of this record added.
   ///
   /// - Throws: `.limitExceeded` if a class needs more than 65,535 chunks, which takes a commit of
   ///   tens of millions of scattered keys.
   package static func encode(
     _ changes: ChangeSet, _ meta: Meta, _ former: FormerSections = FormerSections()
   ) throws(StorageError) -> [Piece] {
-    if isSurelySmall(changes, former) {
+    var meta = meta
+    return try encode(changes, &meta, former)
+  }
+
+  /// The same, and leaves in `meta.note` what was written.
+  package static func encode(
+    _ changes: ChangeSet, _ meta: inout Meta, _ former: FormerSections = FormerSections()
+  ) throws(StorageError) -> [Piece] {
+    var place = 0
+    var pieces = try encode(changes, meta, former, noteAt: &place)
+    if meta.note != nil {
+      meta.note?.logBytes &+= UInt64(pieces.reduce(former.longByteCount) { $0 + $1.bytes.count })
+      var first = RecordWriter(bytes: pieces[0].bytes)
+      first.patch(meta.note?.logBytes ?? 0, at: place)
+      pieces[0].bytes = first.bytes
+    }
+    for index in pieces.indices { pieces[index].reseal(version: changes.to) }
+    return pieces
+  }
+
+  private static func encode(
+    _ changes: ChangeSet, _ meta: Meta, _ former: FormerSections, noteAt place: inout Int
+  ) throws(StorageError) -> [Piece] {
+    // Where older libraries skip the note, in a record without classes, they read no sections.
+    if isSurelySmall(changes, former), !changes.classes.isEmpty || meta.note == nil {
       var writer = RecordWriter(capacity: 256)
       writeHeaderStart(changes, meta, isWhole: true, into: &writer)
       for entry in changes.classes { writeSummary(entry, chunkCount: 0, into: &writer) }
       writer.patch(UInt16(changes.classes.count), at: summaryCountOffset)
       var sink = SectionSink(writer)
-      for entry in changes.classes {
+      for (index, entry) in changes.classes.enumerated() {
         sink.startOfClass(entry.id)
+        if index == 0, let note = meta.note { place = note.write(into: &sink.writer) }
         sink.sections(of: entry)
         sink.former(former[entry.id])
       }
-      return [seal(sink.writer.bytes, changes.to, classField: 0, chunk: 0)]
+      return [piece(sink.writer.bytes, classField: 0, chunk: 0)]
     }
-    return try encodeLarge(changes, meta, former)
+    return try encodeLarge(changes, meta, former, noteAt: &place)
   }
 
   /// True if everything fits one chunk even with numbers of maximum length.
   private static func isSurelySmall(_ changes: ChangeSet, _ former: FormerSections) -> Bool {
     guard changes.classes.count <= 8 else { return false }
-    var bytes = headerBytes + former.byteCount
+    var bytes = headerBytes + CommitNote.bytesMax + former.byteCount
     for entry in changes.classes {
       bytes += 60 + (entry.inserted.runs.count + entry.deleted.runs.count) * 30
       for touched in entry.touched { bytes += 10 + touched.keys.runs.count * 30 }
@@ -37,7 +63,7 @@ extension ChangeRecord {
   }
 
   private static func encodeLarge(
-    _ changes: ChangeSet, _ meta: Meta, _ former: FormerSections
+    _ changes: ChangeSet, _ meta: Meta, _ former: FormerSections, noteAt place: inout Int
   ) throws(StorageError) -> [Piece] {
     var chunksOfClasses: [[[UInt8]]] = []
     var sectionBytes = 0
@@ -57,21 +83,23 @@ extension ChangeRecord {
       sectionBytes = chunks.reduce(sectionBytes + 8) { $0 + $1.count }
       chunksOfClasses.append(chunks)
     }
+    let noteBytes = meta.note == nil ? 0 : CommitNote.bytesMax
     let isWhole =
-      headerBytes + changes.classes.count * 60 + sectionBytes <= chunkBytesMax
-    var pieces = encodeHeader(changes, meta, chunksOfClasses, isWhole: isWhole)
+      headerBytes + noteBytes + changes.classes.count * 60 + sectionBytes <= chunkBytesMax
+      && (!changes.classes.isEmpty || meta.note == nil)
+    var pieces = encodeHeader(changes, meta, chunksOfClasses, isWhole: isWhole, noteAt: &place)
     if isWhole { return pieces }
     for (entry, chunks) in zip(changes.classes, chunksOfClasses) {
       for (index, bytes) in chunks.enumerated() {
-        pieces.append(
-          seal(bytes, changes.to, classField: entry.id.rawValue + 1, chunk: UInt16(index)))
+        pieces.append(piece(bytes, classField: entry.id.rawValue + 1, chunk: UInt16(index)))
       }
     }
     return pieces
   }
 
   private static func encodeHeader(
-    _ changes: ChangeSet, _ meta: Meta, _ chunksOfClasses: [[[UInt8]]], isWhole: Bool
+    _ changes: ChangeSet, _ meta: Meta, _ chunksOfClasses: [[[UInt8]]], isWhole: Bool,
+    noteAt place: inout Int
   ) -> [Piece] {
     var writer = RecordWriter(capacity: chunkBytesMax)
     writeHeaderStart(changes, meta, isWhole: isWhole, into: &writer)
@@ -79,8 +107,10 @@ extension ChangeRecord {
     var countOffset = summaryCountOffset
     var count: UInt16 = 0
     for (entry, chunks) in zip(changes.classes, chunksOfClasses) {
-      if writer.bytes.count + 60 > chunkBytesMax {
+      let room = finished.isEmpty && meta.note != nil ? CommitNote.bytesMax : 0
+      if writer.bytes.count + 60 + room > chunkBytesMax {
         writer.patch(count, at: countOffset)
+        if finished.isEmpty, let note = meta.note { place = note.write(into: &writer) }
         finished.append(writer.bytes)
         writer = chunkStart()
         countOffset = writer.bytes.count
@@ -91,10 +121,12 @@ extension ChangeRecord {
       count += 1
     }
     writer.patch(count, at: countOffset)
+    if !isWhole, finished.isEmpty, let note = meta.note { place = note.write(into: &writer) }
     if isWhole {
       var sink = SectionSink(writer)
-      for (entry, chunks) in zip(changes.classes, chunksOfClasses) {
+      for (number, (entry, chunks)) in zip(changes.classes, chunksOfClasses).enumerated() {
         sink.startOfClass(entry.id)
+        if number == 0, let note = meta.note { place = note.write(into: &sink.writer) }
         for chunk in chunks { sink.writer.bytes += chunk[chunkStartBytes...] }
       }
       writer = sink.writer
@@ -102,7 +134,7 @@ extension ChangeRecord {
     finished.append(writer.bytes)
     withHeaderCount(UInt16(finished.count), &finished[0])
     return finished.enumerated().map { index, bytes in
-      seal(bytes, changes.to, classField: 0, chunk: UInt16(index))
+      piece(bytes, classField: 0, chunk: UInt16(index))
     }
   }
 
@@ -158,13 +190,12 @@ extension ChangeRecord {
     writer.varint(entry.touchedColumns.bits)
   }
 
-  private static func seal(
-    _ bytes: consuming [UInt8], _ version: Version, classField: UInt32, chunk: UInt16
+  /// A piece whose checksum is still to be made.
+  private static func piece(
+    _ bytes: consuming [UInt8], classField: UInt32, chunk: UInt16
   ) -> Piece {
     assert(bytes.count <= chunkBytesMax)
-    var piece = Piece(classField: classField, chunk: chunk, bytes: bytes)
-    piece.reseal(version: version)
-    return piece
+    return Piece(classField: classField, chunk: chunk, bytes: bytes)
   }
 }
 

@@ -41,14 +41,18 @@ package enum ChangeRecord {
     /// can need the record any more.
     package var transactionID: UInt64
     package var schemaEpoch: UInt64
+    /// When the commit was made, and by whom; nil in records of older libraries.
+    package var note: CommitNote?
 
     package init(
-      historyID: Bytes16, commitID: UInt64, transactionID: UInt64, schemaEpoch: UInt64
+      historyID: Bytes16, commitID: UInt64, transactionID: UInt64, schemaEpoch: UInt64,
+      note: CommitNote? = nil
     ) {
       self.historyID = historyID
       self.commitID = commitID
       self.transactionID = transactionID
       self.schemaEpoch = schemaEpoch
+      self.note = note
     }
   }
 
@@ -122,6 +126,9 @@ package enum ChangeRecord {
     /// Values before the commit; the known kinds are those of `FormerKind`.
     static let former: ClosedRange<UInt8> = 32...36
     static let optionalBit: UInt8 = 0x80
+    /// Payload: see `CommitNote`. In a whole record it follows the first start of a class, otherwise
+    /// the summaries in chunk 0, where libraries that do not know it read nothing.
+    static let note: UInt8 = 0x81
   }
 
   /// The key of a value, mixed into its checksum.

@@ -5,6 +5,8 @@ package struct FormerSections: Equatable, Sendable {
   private var classes: [ClassID: [[UInt8]]] = [:]
   /// The bytes of all sections.
   package private(set) var byteCount = 0
+  /// The bytes of the long values that they refer to, which are stored under keys of their own.
+  package var longByteCount = 0
 
   package init() {}
 

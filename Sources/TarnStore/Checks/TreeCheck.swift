@@ -105,6 +105,7 @@ package struct TreeCheck: SnapshotCheck {
     case .directory: unsafe has(TreeKey.parseDirectory(key)?.classID)
     case .index, .unique: unsafe isPage(key)
     case .head: key.count == 1
+    case .feed: unsafe TreeKey.parseFeed(key) != nil
     // Checked with the collections and with the change records.
     case .sequencePage, .sequenceDirectory, .longElement, .nested, .change, .former:
       true

@@ -19,25 +19,4 @@ package protocol FeedKeeper: Sendable {
   func release()
 }
 
-/// The state of a cursor.
-package struct FeedState: Sendable {
-  /// What was acknowledged last.
-  package var acknowledged: FeedPlace
-  /// Why the cursor cannot go on from there; nil if it can.
-  package var reason: FeedReason?
-
-  package init(acknowledged: FeedPlace, reason: FeedReason?) {
-    self.acknowledged = acknowledged
-    self.reason = reason
-  }
-}
-
-/// Why a consumer has to begin anew. The raw values are in files.
-package enum FeedReason: UInt8, Sendable, CaseIterable {
-  case snapshot = 1
-  case expired = 2
-  case unreadable = 3
-  case restored = 4
-  case schema = 5
-  case selection = 6
-}
+extension HeldCursor: FeedKeeper {}

@@ -45,32 +45,38 @@ extension FeedRange {
     upTo end: Version, _ limit: Limit = Limit(), without number: UInt32? = nil,
     tellsAllDeaths: Bool, in snapshot: Snapshot
   ) throws(StorageError) {
-    var pending: [ChangeSet] = [changes]
+    guard to < end, !endsBeforeMigration else { return }
+    var fold = ChangeFold(after: from)
+    if from < to { fold.add(changes) }
     let (firstCommits, firstBytes) = (commits, bytes)
-    while to < end, !endsBeforeMigration {
-      let record = try FeedRecord(of: to.next, snapshot.schema, in: snapshot.transaction)
-      if record.changes.schemaChanged {
-        endsBeforeMigration = true
-        break
+    var range = self
+    try ChangeLog.forEachRecord(after: to, upTo: end, in: snapshot.transaction) {
+      met throws(StorageError) in
+      if met.changes.schemaChanged {
+        range.endsBeforeMigration = true
+        return false
       }
-      if commits > firstCommits,
-        commits - firstCommits >= limit.commits
-          || saturatingSum(bytes - firstBytes, record.byteCount) > limit.bytes
+      if range.commits > firstCommits,
+        range.commits - firstCommits >= limit.commits
+          || saturatingSum(range.bytes - firstBytes, met.byteCount) > limit.bytes
       {
-        break
+        return false
       }
-      to = to.next
-      commitID = record.commitID
-      commits += 1
-      bytes += record.byteCount
+      let record = try FeedRecord(met, snapshot.schema, in: snapshot.transaction)
+      range.to = met.changes.to
+      range.commitID = record.commitID
+      range.commits += 1
+      range.bytes += record.byteCount
       if let number, record.belongs(to: number) {
-        pending.append(ChangeSet(from: record.changes.from, to: record.changes.to))
-        continue
+        fold.skip(to: met.changes.to)
+      } else {
+        fold.add(record.changes)
+        range.bury(record, tellsAllDeaths)
       }
-      pending.append(record.changes)
-      bury(record, tellsAllDeaths)
+      return true
     }
-    changes = ChangeSet.merging(pending) ?? changes
+    self = range
+    changes = fold.finish()
   }
 
   /// Notes whom a commit deleted.

@@ -4,19 +4,22 @@ struct FeedRecord {
   let commitID: UInt64
   /// The objects that it deleted, with the primary keys that were kept.
   private(set) var deaths: [ClassID: FeedDeaths] = [:]
-  /// About how long the record is.
+  /// The bytes of the record.
   let byteCount: Int
 
+  /// The numbers of the cursors that the commit belongs to.
+  private let cursors: [UInt32]
+
+  /// - Parameter schema: of the snapshot that the record is read in.
   init(
-    of version: Version, _ schema: SchemaView, in transaction: ReadTransaction
+    _ met: ChangeLog.Met, _ schema: SchemaView, in transaction: ReadTransaction
   ) throws(StorageError) {
-    let (header, changes) = try ChangeLog.record(of: version, in: transaction)
-    self.changes = changes
-    commitID = header.meta.commitID
-    byteCount = try ChangeLog.byteCount(
-      after: changes.from, upTo: version, most: .max, in: transaction)
+    changes = met.changes
+    commitID = met.header.meta.commitID
+    byteCount = met.byteCount
+    cursors = met.header.meta.note?.cursors ?? []
     guard changes.classes.contains(where: { $0.isCleared || !$0.deleted.isEmpty }) else { return }
-    let images = try ChangeLog.images(of: version, in: transaction).images
+    let images = try BeforeDecoder.images(met.former, changes)
     for own in changes.classes {
       var dead = FeedDeaths()
       let before = images[own.id]
@@ -35,5 +38,5 @@ struct FeedRecord {
   }
 
   /// Whether the commit was made by that cursor.
-  func belongs(to number: UInt32) -> Bool { false }
+  func belongs(to number: UInt32) -> Bool { cursors.contains(number) }
 }

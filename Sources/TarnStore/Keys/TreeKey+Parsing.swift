@@ -87,6 +87,12 @@ extension TreeKey {
     return unsafe (Version(number(key, at: 1)), number(key, at: 9), number(key, at: 13))
   }
 
+  /// The cursor's number, 0 for the settings of the feed.
+  package static func parseFeed(_ key: UnsafeRawBufferPointer) -> UInt32? {
+    guard unsafe has(key, .feed, length: 5) else { return nil }
+    return unsafe number(key, at: 1)
+  }
+
   @inline(__always)
   private static func has(_ key: UnsafeRawBufferPointer, _ tag: Tag, length: Int) -> Bool {
     unsafe key.count == length && key[0] == tag.rawValue

@@ -17,6 +17,7 @@
 ///     0x70 [version u64][class u32][chunk u16]          change record; class 0: its header,
 ///                                                       else the class id plus one
 ///     0x72 [version u64][number u32][piece u16]         piece of a long value before that commit
+///     0x71 [number u32]                                 0: settings of the feed; else a cursor
 ///     0x7e                                              head record
 ///     0x7f                                              reserved
 ///
@@ -39,6 +40,7 @@ package struct TreeKey: Sendable {
     case nested = 0x54
     case unique = 0x55
     case change = 0x70
+    case feed = 0x71
     case former = 0x72
     case head = 0x7e
   }
@@ -74,6 +76,13 @@ package struct TreeKey: Sendable {
   // MARK: - Building
 
   package static let head = TreeKey(.head)
+
+  /// The settings of the feed, or a cursor.
+  package static func feed(_ number: UInt32) -> TreeKey {
+    var key = TreeKey(.feed)
+    key.append(number)
+    return key
+  }
 
   package static func schema(piece: UInt16) -> TreeKey {
     var key = TreeKey(.schema)

@@ -19,10 +19,10 @@ package struct UndoConflict: Hashable, Sendable {
 
 extension UndoConflict {
   /// Whatever of these changes later ones touch again.
-  static func conflicts(of changes: ChangeSet, with later: ChangeSet) -> [UndoConflict] {
+  static func conflicts(of changes: ChangeSet, with others: ChangeSet) -> [UndoConflict] {
     var found: [UndoConflict] = []
     for entry in changes.classes {
-      guard let later = later[entry.id] else { continue }
+      guard let later = others[entry.id] else { continue }
       func note(_ keys: KeySet, _ cause: Cause) {
         for key in keys {
           found.append(

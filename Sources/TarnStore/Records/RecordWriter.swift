@@ -8,6 +8,9 @@ struct RecordWriter {
     bytes.reserveCapacity(capacity)
   }
 
+  /// Goes on with bytes that were written before.
+  init(bytes: [UInt8]) { self.bytes = bytes }
+
   mutating func byte(_ value: UInt8) { bytes.append(value) }
 
   mutating func word<Word: FixedWidthInteger>(_ value: Word) {

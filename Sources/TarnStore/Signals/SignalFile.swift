@@ -43,7 +43,7 @@ import Synchronization
   let slot: Int
   let descriptor: Int32
   let base: UnsafeMutableRawPointer
-  private let identity: FileIdentity
+  let identity: FileIdentity
   private let isNamed: Bool
   private let forkCount: UInt32
   /// Makes the words that distinguish lock owners of this process.

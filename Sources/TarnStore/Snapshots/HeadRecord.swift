@@ -14,8 +14,10 @@ internal import CTarn
 /// the CRC-32C of the rest: so a damaged record is not mistaken for a newer one.
 package struct HeadRecord: Equatable, Sendable {
   package static let currentFormat: UInt32 = 1
-  /// The features that this library supports. None yet.
-  package static let knownFeatures: UInt64 = 0
+  /// The file has cursors, or keeps change records for a time: who writes it must not remove them.
+  package static let feedFeature: UInt64 = 1
+  /// The features that this library supports.
+  package static let knownFeatures = feedFeature
   package static let byteCount = 84
   /// Counters never get this high, so adding to a stored one never overflows.
   static let counterMax: UInt64 = 1 << 62
@@ -80,7 +82,9 @@ package struct HeadRecord: Equatable, Sendable {
   /// Reads a record.
   /// - Throws: `.corrupted` if the bytes are not a head record; `.newerFormat` if its format or one
   ///   of its features is not supported by this library.
-  package init(decoding bytes: UnsafeRawBufferPointer) throws(StorageError) {
+  package init(
+    decoding bytes: UnsafeRawBufferPointer, knowing features: UInt64 = knownFeatures
+  ) throws(StorageError) {
     func load<T: FixedWidthInteger & BitwiseCopyable>(_ offset: Int) -> T {
       unsafe T(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: T.self))
     }
@@ -102,7 +106,7 @@ package struct HeadRecord: Equatable, Sendable {
       throw Self.problem(.corrupted, "The head record has an impossible format or length.")
     }
     featureFlags = load(48)
-    let unknown = featureFlags & ~Self.knownFeatures
+    let unknown = featureFlags & ~features
     guard unknown == 0 else {
       throw Self.problem(
         .newerFormat,
@@ -120,6 +124,14 @@ package struct HeadRecord: Equatable, Sendable {
     guard max(version.rawValue, schemaEpoch, nextCollectionID.rawValue) < Self.counterMax,
       nextCollectionID.rawValue > 0
     else { throw Self.problem(.corrupted, "The head record has an impossible counter.") }
+  }
+
+  /// Whether both are of one commit, with the same schema. Cursors may have changed between them,
+  /// which is no commit of objects.
+  package func isSameCommit(as other: HeadRecord) -> Bool {
+    var mine = self
+    mine.featureFlags = other.featureFlags
+    return mine == other
   }
 
   private static func problem(_ code: StorageError.Code, _ detail: String) -> StorageError {

@@ -22,6 +22,9 @@ struct Retention {
     return isNews ? oldest : nil
   }
 
+  /// Notes that the next commit has more to remove.
+  mutating func continueAtNextCommit() { isNews = true }
+
   /// Checks the readers, if the last check is long enough ago.
   mutating func look(at environment: Environment) {
     let now = ContinuousClock.now

@@ -198,7 +198,6 @@ extension Store {
       try SchemaCodec.write(plan.schema, in: transaction)
       head.schemaEpoch += 1
       head.schemaVersion = version
-      head.commitID = .random(in: 1 ... .max)
       try head.put(in: transaction)
     }
     return nil

@@ -27,7 +27,7 @@ extension Store {
       try environment.write { transaction throws(StorageError) in
         FaultPoint.hit("reindex.begun")
         let found = try HeadRecord.read(from: transaction)
-        guard found == snapshot.head else { throw conflict(found) }
+        guard found.isSameCommit(as: snapshot.head) else { throw conflict(found) }
         for index in indexes {
           try Self.rebuild(index, reader, transaction)
           var cursor = try Cursor(transaction)

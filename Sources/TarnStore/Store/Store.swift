@@ -29,9 +29,14 @@ package final class Store: Sendable {
     var retention = Retention()
     /// How much of the state before a commit records keep; nil for nothing.
     var beforeLevel: (@Sendable (ClassID) -> BeforeLevel)?
+    /// The note of this process's last commit.
+    var lastNote: (commitID: UInt64, note: CommitNote)?
+    /// No later commit gets a smaller stamp.
+    var stampFloor: UInt64 = 0
     /// The last openers' classes that the schema of an epoch has.
     var adopted: [Adopted] = []
     var loss: StorageError?
+    var feed: KnownFeed?
   }
 
   /// Classes, with their schema version, that the schema of an epoch has.
@@ -218,10 +223,15 @@ package final class Store: Sendable {
     let unique = try telling("commit", "", "Nothing was written.") { () throws(StorageError) in
       try session.uniqueEntries(changes)
     }
+    var note: CommitNote?
+    var feedEdit: FeedEdit?
     try environment.write { transaction throws(StorageError) in
       FaultPoint.hit("commit.begun")
       let found = try HeadRecord.read(from: transaction)
-      guard found == base else { throw conflict(found) }
+      guard found.isSameCommit(as: base) else { throw conflict(found) }
+      // Cursors may have come and gone since the session began.
+      next.featureFlags = found.featureFlags
+      var feed = FeedCommit(self, try feedTable(found, transaction))
       var writer = CommitWriter(session)
       session.schemaChange?.forgetIndexes(of: session)
       try writer.putRows(transaction)
@@ -231,11 +241,16 @@ package final class Store: Sendable {
       }
       for entries in unique { try entries.put(transaction) }
       FaultPoint.hit("commit.rows")
-      let meta = ChangeRecord.Meta(
+      var meta = ChangeRecord.Meta(
         historyID: next.historyID, commitID: next.commitID,
-        transactionID: transaction.transactionID, schemaEpoch: next.schemaEpoch)
-      try ChangeLog.put(changes, meta, images(for: session, changes), in: transaction)
-      try prune(in: transaction)
+        transactionID: transaction.transactionID, schemaEpoch: next.schemaEpoch,
+        note: try commitNote(of: session, after: base, in: transaction))
+      try ChangeLog.put(changes, &meta, images(for: session, changes, feed), in: transaction)
+      note = meta.note
+      try feed.acknowledge(session.acknowledgements, found, in: transaction)
+      try prune(&feed, (next.version, note), in: transaction)
+      try feed.put(&next, in: transaction)
+      feedEdit = feed.edit
       FaultPoint.hit("commit.record")
       next.nextCollectionID = session.sequences.nextID
       try next.put(in: transaction)
@@ -243,9 +258,21 @@ package final class Store: Sendable {
       whenFilled()
     }
     FaultPoint.hit("commit.done")
+    if let note { state.withLock { $0.lastNote = (next.commitID, note) } }
+    if let feedEdit { remember(feedEdit) }
     let snapshot = try snapshotAfterCommit()
     FaultPoint.hit("commit.shown")
     return (snapshot, changes)
+  }
+
+  func withNotes<R>(
+    _ body: ((commitID: UInt64, note: CommitNote)?, UInt64) -> R
+  ) -> R {
+    state.withLock { body($0.lastNote, $0.stampFloor) }
+  }
+
+  func raiseStampFloor(to stamp: UInt64) {
+    state.withLock { $0.stampFloor = max($0.stampFloor, stamp) }
   }
 
   /// Lets the records of this process's commits keep as much of the state before as that says for
@@ -257,11 +284,13 @@ package final class Store: Sendable {
   /// What the commit's record keeps of the state before. Nothing of a migration: its changes are
   /// not told one by one.
   private func images(
-    for session: WriteSession, _ changes: ChangeSet
+    for session: WriteSession, _ changes: ChangeSet, _ feed: FeedCommit
   ) throws(StorageError) -> BeforeImages {
-    guard let level = state.withLock({ $0.beforeLevel }), session.schemaChange == nil else {
-      return BeforeImages()
-    }
+    if session.schemaChange != nil { return BeforeImages() }
+    let asked = state.withLock { $0.beforeLevel }
+    let needs = feed.needs(session.base.schema)
+    if asked == nil, needs == nil { return BeforeImages() }
+    let level = { (id: ClassID) in max(asked?(id) ?? .none, needs?.level(of: id) ?? .none) }
     return try BeforeCollector.images(changes, session.reader, level) {
       session.sequences.isDropped($0)
     }
@@ -313,9 +342,25 @@ package final class Store: Sendable {
     state.withLock { $0.retention.look(at: environment) }
   }
 
-  private func prune(in transaction: borrowing WriteTransaction) throws(StorageError) {
+  private func prune(
+    _ feed: inout FeedCommit, _ now: (version: Version, note: CommitNote?),
+    in transaction: borrowing WriteTransaction
+  ) throws(StorageError) {
+    if let note = now.note { feed.expire(note) }
     guard let oldest = state.withLock({ $0.retention.takeOldestNeeded() }) else { return }
-    try ChangeLog.prune(through: oldest, in: transaction)
+    let floor = feed.floor
+    // Long enough to catch up, and short beside the commit.
+    let most = max(64, 2 * transaction.life.changeCount)
+    let isCut = try ChangeLog.prune(through: oldest, most: most, in: transaction) { header in
+      header.to >= now.version || (floor?.needs(header, now: now) ?? false)
+    }
+    if isCut { state.withLock { $0.retention.continueAtNextCommit() } }
+  }
+
+  /// What this process knows of the file's cursors.
+  var knownFeed: KnownFeed? {
+    get { state.withLock { $0.feed } }
+    set { state.withLock { $0.feed = newValue } }
   }
 
   /// How many different states of the file are pinned.

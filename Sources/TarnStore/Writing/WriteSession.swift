@@ -25,6 +25,12 @@ package final class WriteSession {
   /// Nested collections that are removed and still to be processed.
   var dropping: [(id: CollectionID, place: SequencePlace)] = []
   var isDropping = false
+  /// The name of the program for the commit's note; nil for that of the process.
+  package var origin: String?
+  /// The numbers of the cursors that the commit belongs to.
+  package var cursorsOfCommit: [UInt32] = []
+  /// The acknowledgements that are part of the commit.
+  package var acknowledgements: [CursorAcknowledgement] = []
   /// Called when cached positions of rows may have become invalid.
   package var rowsMoved: () -> Void
 

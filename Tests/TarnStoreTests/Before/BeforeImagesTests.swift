@@ -157,7 +157,7 @@ struct BeforeImagesTests {
     #expect((try? BeforeDecoder.images(sections, changes)) == images)
   }
 
-  @Test(arguments: 1...200 as ClosedRange<UInt64>)
+  @Test(arguments: 1...60 as ClosedRange<UInt64>)
   func damagedSectionsAreErrors(seed: UInt64) throws {
     _ = try commit(.oldValues)
     let now = try store.newestSnapshot()

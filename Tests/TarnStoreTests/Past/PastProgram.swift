@@ -96,9 +96,9 @@ struct PastProgram {
     case .link:
       let target = column.target!
       if session.schema.isEmbedded(target) { return .link(try session.create([:], in: target)) }
-      return try pick(target, session).map { .link($0) }
-        ?? (column.collection == .none || column.collection == .map
-          ? .null : .link(create(target, session)))
+      if let found = try pick(target, session) { return .link(found) }
+      if column.collection == .none || column.collection == .map { return .null }
+      return .link(try create(target, session))
     case .any: return try anything(place, session, isInSet: column.collection == .set)
     default: return scalar(column.type)
     }
@@ -163,17 +163,16 @@ struct PastProgram {
         return try changeSequence(place.nested(nested), column, session)
       }
     }
-    let first = random.below(count)
+    let (first, second) = (random.below(count), random.below(count))
     let isOwned = session.ownsElements(place)
     switch random.below(10) {
     case 0: try session.removeAll(in: place)
-    case 1,
-      2 where count > 0:
+    case 1 where count > 0, 2 where count > 0:
       try session.remove(first..<min(count, first + 2), in: place)
-    case 3 where count > 1 && sequence.shape.kind == .list:
-      try session.move(from: first, to: random.below(count), in: place)
-    case 4 where count > 1 && sequence.shape.kind == .list:
-      try session.swap(first, random.below(count), in: place)
+    case 3 where first != second && sequence.shape.kind == .list:
+      try session.move(from: first, to: second, in: place)
+    case 4 where first != second && sequence.shape.kind == .list:
+      try session.swap(first, second, in: place)
     default:
       let value = try value(column, place, session)
       if value == .null, !sequence.shape.accepts(.null) { return }

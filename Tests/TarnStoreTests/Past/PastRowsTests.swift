@@ -22,7 +22,7 @@ struct PastRowsTests {
       for old in pinned[..<index] {
         let reader = try SnapshotReader(newer.snapshot)
         let past = try PastRows(at: old.snapshot.version, from: reader)
-        let found = try StoredState(past, past.schema) { try past.keys(of: $0) }
+        let found = try StoredState(past, past.schema) { Array(try past.keys(of: $0)) }
         #expect(
           found == old.state,
           """

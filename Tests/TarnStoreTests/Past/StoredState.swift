@@ -13,7 +13,7 @@ struct StoredState: Equatable {
   private(set) var slots: [Slot: [Value]] = [:]
 
   init<Source: RowSource>(
-    _ source: Source, _ schema: SchemaView, keys: (ClassID) throws -> some Sequence<ObjectKey>
+    _ source: Source, _ schema: SchemaView, keys: (ClassID) throws -> [ObjectKey]
   ) throws {
     for described in schema.schema.classes {
       for key in try keys(described.id) {

@@ -1,0 +1,98 @@
+import TarnStore
+
+/// Where a new cursor begins.
+public enum CursorStart: Sendable, Hashable {
+  /// With the commits after this call.
+  case newest
+  /// With a snapshot of what is there, as ``StartAnewReason/snapshot``, and then with the commits
+  /// after it.
+  case snapshot
+}
+
+/// What change records keep of the state before a commit while a cursor asks for it.
+public enum KeptValues: Sendable, Hashable, CaseIterable {
+  /// Nothing: deleted objects have their object keys only.
+  case none
+  /// The primary keys of deleted objects.
+  case keys
+  /// All values of deleted objects.
+  case deletedObjects
+  /// Also the old values of modified properties.
+  case oldValues
+
+  var level: BeforeLevel {
+    switch self {
+    case .none: .none
+    case .keys: .keys
+    case .deletedObjects: .deletedObjects
+    case .oldValues: .oldValues
+    }
+  }
+}
+
+extension Realm {
+  /// Opens a cursor of this file, or makes it if there is none of that name. See <doc:Cursors>.
+  ///
+  /// Traps in a write and for a frozen Realm.
+  ///
+  /// - Parameters:
+  ///   - name: identifies the cursor in the file.
+  ///   - selection: which objects and changes it tells. Opened with another one than before, it
+  ///     begins anew.
+  ///   - start: where a new cursor begins.
+  ///   - values: what commits from now on keep for it; costs each of them a little.
+  ///   - position: the position that the consumer has kept with its effect; nil if it keeps none.
+  ///     What it has is not told again; a position that is not in this file's log is
+  ///     ``StartAnewReason/restored``.
+  ///   - patience: how long to wait for another holder.
+  /// - Throws: `Realm.Error.busy` if another process or another part of this one has it, with the
+  ///   process and since when; `.filePermissionDenied` for a read-only Realm; `.invalidInput` for a
+  ///   selection that does not fit the file.
+  public func cursor(
+    _ name: String, of selection: CursorSelection = .wholeRealm,
+    startingAt start: CursorStart = .newest, keeping values: KeptValues = .keys,
+    expecting position: ChangePosition? = nil, waiting patience: Duration = .zero
+  ) throws -> ChangeCursor {
+    core.checkThread()
+    if core.isFrozen { core.trapFrozen("Cannot open a cursor of") }
+    require(
+      !core.isInWriteTransaction,
+      "A cursor cannot be opened in a write: opening it is a commit of its own. Open it before.")
+    let (store, model) = (core.store, core.classes.model)
+    let snapshot = try publicly { () throws(StorageError) in try store.newestSnapshot() }
+    let frozen = try RealmCore.frozen(
+      at: snapshot, of: store, core.configuration, model, home: core.scheduler.key)
+    let names = try BoundSelection(selection, frozen).names
+    let request = CursorRequest(
+      name, selection: names, level: values.level, startsWithSnapshot: start == .snapshot,
+      patience: patience)
+    return try publicly { () throws(StorageError) in
+      let held = try store.openCursor(request)
+      var (toldThrough, pending) = (held.openedAt, FeedReason?.none)
+      if let position {
+        let place = FeedPlace(position)
+        let newest = try store.newestSnapshot()
+        let state = try held.state(in: newest)
+        switch try FeedExpectation(place, with: state, in: newest) {
+        case .agrees: toldThrough = place.version
+        case .isAhead where state.reason == nil:
+          try held.acknowledge(from: state.acknowledged, to: place)
+          toldThrough = place.version
+        case .isAhead: break
+        case .isElsewhere: pending = .restored
+        }
+      }
+      return ChangeCursor(
+        name, held, core, selection, keeping: values.level, toldThrough: toldThrough,
+        pending: pending)
+    }
+  }
+}
+
+extension FeedPlace {
+  init(_ position: ChangePosition) {
+    self.init(
+      historyID: position.historyID.bytes, version: Version(position.version),
+      commitID: position.commitID)
+  }
+}

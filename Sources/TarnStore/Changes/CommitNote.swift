@@ -1,0 +1,115 @@
+internal import Glibc
+
+/// What a change record says about its commit besides the changes: when it was made, by which
+/// program, and where it stands in the history of the file.
+///
+/// The note is a section that libraries without it skip, so that programs with either may share a
+/// file. Only the bytes of the clock differ between two machines; the order of commits is that of
+/// their versions.
+package struct CommitNote: Equatable, Sendable {
+  /// The wall clock at the commit, in microseconds since 1970. It may go back.
+  package var time: Int64
+  /// A hybrid clock in microseconds since 1970: the wall clock, or more than the former stamp where
+  /// the wall clock is not. No two commits of a history have the same.
+  package var stamp: UInt64
+  /// The age of the history, in microseconds: the sum of the times between commits, of each an hour
+  /// at most. A clock that is set wrong for a while changes little about it.
+  package var age: UInt64
+  /// The bytes of all records of the history up to and including this one.
+  package var logBytes: UInt64
+  /// The numbers of the cursors that the commit belongs to, in order.
+  package var cursors: [UInt32]
+  /// The program that made it: at most 64 bytes of UTF-8.
+  package var origin: String
+
+  /// The longest name of a program, in bytes.
+  package static let originBytesMax = 64
+  /// The most cursors of one commit.
+  package static let cursorsMax = 16
+  /// The most that one commit adds to the age.
+  static let ageStepMax: UInt64 = 3_600_000_000
+
+  package init(
+    time: Int64, stamp: UInt64, age: UInt64, logBytes: UInt64, cursors: [UInt32] = [],
+    origin: String = ""
+  ) {
+    self.time = time
+    self.stamp = stamp
+    self.age = age
+    self.logBytes = logBytes
+    self.cursors = cursors
+    self.origin = origin
+  }
+
+  /// The note of the commit after `last`; nil for the first one that has a note.
+  ///
+  /// - Parameters:
+  ///   - time: the wall clock, in microseconds since 1970.
+  ///   - floor: the least stamp.
+  init(
+    after last: CommitNote?, at time: Int64, cursors: [UInt32], origin: String,
+    stampAtLeast floor: UInt64 = 0
+  ) {
+    let clock = UInt64(clamping: time)
+    let elapsed = last.map { time > $0.time ? UInt64(time - max($0.time, 0)) : 0 } ?? 0
+    self.init(
+      time: time, stamp: max(clock, floor, last.map { $0.stamp &+ 1 } ?? 0),
+      age: (last?.age ?? 0) &+ min(elapsed, Self.ageStepMax), logBytes: last?.logBytes ?? 0,
+      cursors: cursors.sorted(), origin: origin)
+  }
+
+  /// The wall clock now.
+  static var now: Int64 {
+    var time = timespec()
+    unsafe clock_gettime(CLOCK_REALTIME, &time)
+    return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000
+  }
+
+  /// A name cut to the bytes that a note has room for, at the end of a character.
+  package static func shortened(_ origin: String) -> String {
+    var name = origin
+    while name.utf8.count > originBytesMax { name.removeLast() }
+    return name
+  }
+}
+
+extension CommitNote {
+  /// The section with its head, at most.
+  static let bytesMax = 3 + 4 * 8 + 1 + 4 * cursorsMax + originBytesMax
+  /// Where the log's bytes are after the section's start.
+  private static let logBytesOffset = 3 + 3 * 8
+
+  /// Appends the section.
+  ///
+  /// - Returns: where to write the log's bytes once they are known.
+  func write(into writer: inout RecordWriter) -> Int {
+    let start = writer.bytes.count
+    writer.byte(ChangeRecord.Section.note)
+    writer.word(UInt16(0))
+    writer.word(time)
+    writer.word(stamp)
+    writer.word(age)
+    writer.word(logBytes)
+    writer.byte(UInt8(cursors.count))
+    for number in cursors { writer.word(number) }
+    writer.bytes.append(contentsOf: origin.utf8)
+    writer.patch(UInt16(writer.bytes.count - start - 3), at: start + 1)
+    return start + Self.logBytesOffset
+  }
+
+  /// Reads the payload.
+  init(_ part: inout RecordReader) throws(StorageError) {
+    time = try part.word()
+    stamp = try part.word()
+    age = try part.word()
+    logBytes = try part.word()
+    let count = try part.byte()
+    guard count <= Self.cursorsMax else { throw .damagedRecord("it belongs to too many cursors") }
+    cursors = []
+    for _ in 0..<count { cursors.append(try part.word()) }
+    guard part.remaining <= Self.originBytesMax else {
+      throw .damagedRecord("the name of its program is too long")
+    }
+    origin = unsafe String(decoding: try part.rest(of: part.remaining), as: UTF8.self)
+  }
+}

@@ -1,0 +1,176 @@
+internal import CTarn
+
+/// A cursor as bytes, little endian:
+///
+///     u8 format | u8 flags | u8 level | u8 expiry and reason | i64 created | i64 acknowledged |
+///     16 history | u64 version | u64 commit id | u64 schema epoch | u64 age | u64 log bytes |
+///     u32 epoch | optional numbers of the flags | name | holder | selection | u32 checksum
+///
+/// Texts and lists begin with their length (varint).
+extension CursorRecord {
+  package static let format: UInt8 = 1
+
+  private struct Flags {
+    static let limitAge: UInt8 = 1
+    static let limitBytes: UInt8 = 2
+    static let keptAge: UInt8 = 4
+    static let keptBytes: UInt8 = 8
+    static let holder: UInt8 = 16
+    static let selection: UInt8 = 32
+    static let expired: UInt8 = 64
+    static let known: UInt8 = 127
+  }
+
+  /// The record, with its checksum.
+  package func encoded() -> [UInt8] {
+    var writer = RecordWriter(capacity: 256)
+    writer.byte(Self.format)
+    var flags: UInt8 = 0
+    if limits.age != nil { flags |= Flags.limitAge }
+    if limits.bytes != nil { flags |= Flags.limitBytes }
+    if kept.age != nil { flags |= Flags.keptAge }
+    if kept.bytes != nil { flags |= Flags.keptBytes }
+    if holder != nil { flags |= Flags.holder }
+    if selection != nil { flags |= Flags.selection }
+    if expiredAt != nil { flags |= Flags.expired }
+    writer.byte(flags)
+    writer.byte(level.rawValue)
+    writer.byte(reason?.rawValue ?? 0)
+    writer.word(created)
+    writer.word(acknowledgedAt)
+    writer.word(acknowledged.historyID.high)
+    writer.word(acknowledged.historyID.low)
+    writer.word(acknowledged.version.rawValue)
+    writer.word(acknowledged.commitID)
+    writer.word(schemaEpoch)
+    writer.word(age)
+    writer.word(logBytes)
+    writer.word(epoch)
+    for number in [limits.age, limits.bytes, kept.age, kept.bytes] {
+      if let number { writer.word(number) }
+    }
+    if let expiredAt { writer.word(expiredAt) }
+    writer.text(name)
+    if let holder {
+      writer.word(holder.processID)
+      writer.word(holder.startTime)
+      writer.word(holder.since)
+      writer.text(holder.name)
+    }
+    if let selection { writer.selection(selection) }
+    writer.checksum()
+    return writer.bytes
+  }
+
+  /// - Throws: `.corrupted` for a record that is damaged, `.newerFormat` for one of a later library.
+  package init(decoding bytes: UnsafeRawBufferPointer) throws(StorageError) {
+    var reader = try unsafe RecordReader.checked(bytes, format: Self.format, "a cursor")
+    let flags = try reader.byte()
+    guard flags & ~Flags.known == 0 else { throw .newerRecord("a cursor has unknown flags") }
+    guard let level = BeforeLevel(rawValue: try reader.byte()) else {
+      throw .damagedRecord("a cursor has an impossible level")
+    }
+    self.level = level
+    let reason = try reader.byte()
+    self.reason = FeedReason(rawValue: reason)
+    if reason != 0, self.reason == nil {
+      throw .damagedRecord("a cursor has an impossible reason")
+    }
+    created = try reader.word()
+    acknowledgedAt = try reader.word()
+    let (high, low): (UInt64, UInt64) = (try reader.word(), try reader.word())
+    acknowledged = FeedPlace(
+      historyID: Bytes16(high: high, low: low), version: Version(try reader.word()),
+      commitID: try reader.word())
+    schemaEpoch = try reader.word()
+    age = try reader.word()
+    logBytes = try reader.word()
+    epoch = try reader.word()
+    limits = CursorLimits()
+    kept = CursorLimits()
+    if flags & Flags.limitAge != 0 { limits.age = try reader.word() }
+    if flags & Flags.limitBytes != 0 { limits.bytes = try reader.word() }
+    if flags & Flags.keptAge != 0 { kept.age = try reader.word() }
+    if flags & Flags.keptBytes != 0 { kept.bytes = try reader.word() }
+    if flags & Flags.expired != 0 { expiredAt = try reader.word() }
+    name = try reader.text()
+    if flags & Flags.holder != 0 {
+      holder = CursorHolder(
+        processID: try reader.word(), startTime: try reader.word(), name: "",
+        since: try reader.word())
+      holder?.name = try reader.text()
+    }
+    if flags & Flags.selection != 0 { selection = try reader.selection() }
+    guard reader.remaining == 4 else { throw .damagedRecord("a cursor has a wrong length") }
+  }
+}
+
+extension RecordWriter {
+  mutating func text(_ text: String) {
+    varint(UInt64(text.utf8.count))
+    bytes.append(contentsOf: text.utf8)
+  }
+
+  /// Ends a record.
+  mutating func checksum() {
+    word(unsafe bytes.withUnsafeBytes { unsafe tarn_crc32c($0.baseAddress!, $0.count) })
+  }
+
+  fileprivate mutating func selection(_ parts: [FeedSelectionName]) {
+    varint(UInt64(parts.count))
+    for part in parts {
+      text(part.className)
+      byte((part.condition == nil ? 0 : 1) | (part.keyPaths == nil ? 0 : 2))
+      if let condition = part.condition { text(condition) }
+      guard let paths = part.keyPaths else { continue }
+      varint(UInt64(paths.count))
+      for path in paths { text(path) }
+    }
+  }
+}
+
+extension RecordReader {
+  /// A reader of a record that ends with a checksum, after its format.
+  static func checked(
+    _ bytes: UnsafeRawBufferPointer, format: UInt8, _ what: String
+  ) throws(StorageError) -> RecordReader {
+    guard bytes.count > 5 else { throw .damagedRecord("\(what) is too short") }
+    let rest = bytes.count - 4
+    let sum = unsafe UInt32(
+      littleEndian: bytes.loadUnaligned(fromByteOffset: rest, as: UInt32.self))
+    guard unsafe tarn_crc32c(bytes.baseAddress!, rest) == sum else {
+      throw .damagedRecord("the checksum of \(what) is wrong")
+    }
+    var reader = unsafe RecordReader(bytes)
+    let found = try reader.byte()
+    guard found <= format else {
+      throw .newerRecord("\(what) has format \(found), this library reads up to \(format)")
+    }
+    guard found == format else { throw .damagedRecord("\(what) has an impossible format") }
+    return reader
+  }
+
+  mutating func text() throws(StorageError) -> String {
+    let count: Int = try number()
+    return unsafe String(decoding: try rest(of: count), as: UTF8.self)
+  }
+
+  fileprivate mutating func selection() throws(StorageError) -> [FeedSelectionName] {
+    var parts: [FeedSelectionName] = []
+    let count: Int = try number()
+    // A part has two bytes at least, so a damaged count ends early.
+    for _ in 0..<count {
+      var part = FeedSelectionName(className: try text(), condition: nil, keyPaths: nil)
+      let has = try byte()
+      if has & 1 != 0 { part.condition = try text() }
+      if has & 2 != 0 {
+        let paths: Int = try number()
+        var all: [String] = []
+        for _ in 0..<paths { all.append(try text()) }
+        part.keyPaths = all
+      }
+      parts.append(part)
+    }
+    return parts
+  }
+}

@@ -1,0 +1,87 @@
+/// A named place in the history of a file, from which a consumer reads on.
+package struct CursorRecord: Equatable, Sendable {
+  package var name: String
+  /// Nil for the whole file.
+  package var selection: [FeedSelectionName]?
+  /// What the records keep of the state before each commit, of the selected classes.
+  package var level: BeforeLevel
+  /// When it was made and last acknowledged, in microseconds since 1970.
+  package var created: Int64
+  package var acknowledgedAt: Int64
+  package var acknowledged: FeedPlace
+  package var schemaEpoch: UInt64
+  /// The age of the history and the bytes of its records at the acknowledged version.
+  package var age: UInt64
+  package var logBytes: UInt64
+  /// How far it may lag behind before it expires.
+  package var limits: CursorLimits
+  /// How much is kept behind the acknowledged version. Nothing, if no limit is given.
+  package var kept: CursorLimits
+  /// Raised each time that a process takes it.
+  package var epoch: UInt32
+  package var holder: CursorHolder?
+  /// When it expired, in microseconds since 1970, because the consumer was too far behind.
+  package var expiredAt: Int64?
+  /// Why the consumer must begin anew, other than that.
+  package var reason: FeedReason?
+
+  package static let nameBytesMax = 255
+
+  package init(
+    name: String, at head: HeadRecord, _ note: CommitNote?, selection: [FeedSelectionName]?,
+    level: BeforeLevel, limits: CursorLimits = .standard, kept: CursorLimits = CursorLimits(),
+    epoch: UInt32 = 0, reason: FeedReason? = nil
+  ) {
+    self.name = name
+    self.selection = selection
+    self.level = level
+    created = CommitNote.now
+    acknowledgedAt = created
+    acknowledged = FeedPlace(head)
+    schemaEpoch = head.schemaEpoch
+    age = note?.age ?? 0
+    logBytes = note?.logBytes ?? 0
+    self.limits = limits
+    self.kept = kept
+    self.epoch = epoch
+    self.reason = reason
+  }
+
+  /// Whether the records after the acknowledged version are kept for it.
+  package var keepsRecords: Bool { expiredAt == nil }
+
+  package var state: FeedState {
+    FeedState(acknowledged: acknowledged, reason: expiredAt == nil ? reason : .expired)
+  }
+
+  /// Whether the consumer is farther behind than its limits allow.
+  func isBeyondLimits(_ now: CommitNote) -> Bool {
+    if let most = limits.bytes, now.logBytes > logBytes, now.logBytes - logBytes > most {
+      return true
+    }
+    if let most = limits.age, now.age > age, now.age - age > most { return true }
+    return false
+  }
+
+  /// Whether a record is in the span that is kept behind the acknowledged version.
+  func keepsBehind(_ note: CommitNote?) -> Bool {
+    if kept.age == nil, kept.bytes == nil { return false }
+    guard let note else { return false }
+    if let span = kept.age, age > note.age, age - note.age > span { return false }
+    if let span = kept.bytes, logBytes > note.logBytes, logBytes - note.logBytes >= span {
+      return false
+    }
+    return true
+  }
+
+  /// Why a text is no name of a cursor; nil if it is one.
+  package static func fault(inName name: String) -> String? {
+    if name.isEmpty { return "a cursor needs a name" }
+    if name.utf8.count > nameBytesMax {
+      return "the name of a cursor has \(nameBytesMax) bytes at most, this one has "
+        + "\(name.utf8.count)"
+    }
+    let isOdd = name.unicodeScalars.contains { $0.properties.generalCategory == .control }
+    return isOdd ? "the name of a cursor has no control characters" : nil
+  }
+}

@@ -1,0 +1,9 @@
+/// Why a consumer has to begin anew. The raw values are in files.
+package enum FeedReason: UInt8, Sendable, CaseIterable {
+  case snapshot = 1
+  case expired = 2
+  case unreadable = 3
+  case restored = 4
+  case schema = 5
+  case selection = 6
+}

@@ -1,0 +1,12 @@
+/// The state of a cursor.
+package struct FeedState: Sendable {
+  /// What was acknowledged last.
+  package var acknowledged: FeedPlace
+  /// Why the cursor cannot go on from there; nil if it can.
+  package var reason: FeedReason?
+
+  package init(acknowledged: FeedPlace, reason: FeedReason?) {
+    self.acknowledged = acknowledged
+    self.reason = reason
+  }
+}

@@ -1,0 +1,81 @@
+/// A cursor that this process has. Any thread.
+package final class HeldCursor: Sendable {
+  package let store: Store
+  package let name: String
+  package let number: UInt32
+  package let epoch: UInt32
+  /// The newest version when it was opened: a former holder may have read up to there.
+  package let openedAt: Version
+  private let lock: CursorLock
+
+  init(
+    _ store: Store, _ record: CursorRecord, number: UInt32, openedAt: Version, _ lock: CursorLock
+  ) {
+    self.store = store
+    self.number = number
+    self.openedAt = openedAt
+    self.lock = lock
+    name = record.name
+    epoch = record.epoch
+  }
+
+  /// The cursor in a snapshot.
+  ///
+  /// Errors: `.notFound` if it was deleted.
+  package func record(in snapshot: Snapshot) throws(StorageError) -> CursorRecord {
+    guard let record = try FeedTable.cursor(number, in: snapshot.transaction),
+      record.name == name
+    else {
+      throw StorageError(
+        .notFound, operation: "read cursor", path: store.path,
+        detail: "the cursor '\(name)' was deleted")
+    }
+    return record
+  }
+
+  /// The state in a snapshot.
+  ///
+  /// Errors: `.notFound` if it was deleted, `.conflict` if another process took it.
+  package func state(in snapshot: Snapshot) throws(StorageError) -> FeedState {
+    let record = try record(in: snapshot)
+    guard record.epoch == epoch else {
+      throw StorageError(
+        .conflict, operation: "read cursor", path: store.path,
+        detail: "the cursor '\(name)' was taken"
+          + (record.holder.map { " by \($0.sentence)" } ?? "") + ". Open it again")
+    }
+    return record.state
+  }
+
+  /// Makes an acknowledgement durable, in a transaction of its own that makes no version.
+  ///
+  /// Errors: `.conflict` if the cursor was taken or acknowledged meanwhile.
+  package func acknowledge(from: FeedPlace, to: FeedPlace) throws(StorageError) {
+    let wanted = acknowledgement(from, to)
+    try store.changeFeed("acknowledge") { edit, head, transaction throws(StorageError) in
+      try edit.acknowledge(wanted, head, in: transaction)
+    }
+  }
+
+  /// Adds an acknowledgement to a write, of which it becomes part.
+  ///
+  /// - Parameter owns: whether the commit belongs to the cursor, which then is not told of it.
+  package func acknowledge(
+    from: FeedPlace, to: FeedPlace, in session: WriteSession, owns: Bool
+  ) throws(StorageError) {
+    session.acknowledgements.append(acknowledgement(from, to))
+    if owns { own(session) }
+  }
+
+  /// Marks a write as one that belongs to the cursor.
+  package func own(_ session: WriteSession) {
+    if !session.cursorsOfCommit.contains(number) { session.cursorsOfCommit.append(number) }
+  }
+
+  /// Lets others have the cursor.
+  package func release() { lock.release() }
+
+  private func acknowledgement(_ from: FeedPlace, _ to: FeedPlace) -> CursorAcknowledgement {
+    CursorAcknowledgement(number: number, epoch: epoch, from: from, to: to)
+  }
+}

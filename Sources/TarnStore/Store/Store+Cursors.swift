@@ -1,0 +1,150 @@
+/// The cursors of the file. Every change of one is a transaction of its own under the write lock
+/// that makes no version and no change record, and of which observers are not told; except for
+/// acknowledgements that are part of a write.
+extension Store {
+  /// All cursors, in the order of their names.
+  package func cursors() throws(StorageError) -> [KnownCursor] {
+    let table = try feedTable(in: newestSnapshot())
+    return table.cursors.map { number, record in
+      KnownCursor(
+        number: number, record: record,
+        isHeld: CursorLock.isHeld(signal, number: number, epoch: record.epoch))
+    }.sorted { $0.record.name < $1.record.name }
+  }
+
+  /// The cursors and the retention in a snapshot.
+  package func feedTable(in snapshot: Snapshot) throws(StorageError) -> FeedTable {
+    guard snapshot.head.featureFlags & HeadRecord.feedFeature != 0 else { return FeedTable() }
+    var cursor = try TarnStore.Cursor(snapshot.transaction)
+    return try FeedTable.read(&cursor) ?? FeedTable()
+  }
+
+  /// Opens a cursor, or makes one.
+  ///
+  /// Errors: `.busy` if another process has it, with its name; `.invalidInput` for a name that
+  /// cannot be one; `.permissionDenied` if this process cannot change the file; `.limitExceeded` for
+  /// a selection that is too long.
+  package func openCursor(_ request: CursorRequest) throws(StorageError) -> HeldCursor {
+    if let fault = CursorRecord.fault(inName: request.name) {
+      throw StorageError(
+        .invalidInput, operation: "open cursor", path: path, detail: fault)
+    }
+    try requireCursors("open cursor")
+    let deadline = Deadline(after: request.patience)
+    var last: StorageError?
+    var held: HeldCursor?
+    _ = try deadline.wait { () throws(StorageError) in
+      do throws(StorageError) {
+        held = try tryToOpen(request)
+      } catch {
+        guard error.code == .busy else { throw error }
+        last = error
+      }
+      return held != nil
+    }
+    if let held { return held }
+    throw last
+      ?? StorageError(
+        .busy, operation: "open cursor", path: path, detail: "another process has it")
+  }
+
+  private func tryToOpen(_ request: CursorRequest) throws(StorageError) -> HeldCursor {
+    // Without the write lock first: waiting for a holder must not disturb writers.
+    if !request.takes { try requireFree(request.name, feedTable(in: newestSnapshot())) }
+    return try changeFeed("open cursor") {
+      edit, head, transaction throws(StorageError) -> HeldCursor in
+      if !request.takes { try requireFree(request.name, edit.table) }
+      let known = edit.table.number(of: request.name)
+      let number = if let known { known } else { try edit.makeNumber() }
+      let note = try ChangeLog.header(of: head.version, in: transaction)?.meta.note
+      var record =
+        edit[number]
+        ?? CursorRecord(
+          name: request.name, at: head, note, selection: request.selection,
+          level: request.level, epoch: .random(in: 0...1 << 30),
+          reason: request.startsWithSnapshot ? .snapshot : nil)
+      if record.selection != request.selection {
+        record.selection = request.selection
+        record.reason = .selection
+      }
+      record.level = request.level
+      if let limits = request.limits { record.limits = limits }
+      if let kept = request.kept { record.kept = kept }
+      record.epoch &+= 1
+      record.holder = .own
+      let lock = try CursorLock(signal, number: number, epoch: record.epoch)
+      FaultPoint.hit("cursor.locked")
+      edit[number] = record
+      return HeldCursor(self, record, number: number, openedAt: head.version, lock)
+    }
+  }
+
+  private func requireFree(_ name: String, _ table: FeedTable) throws(StorageError) {
+    guard let number = table.number(of: name), let record = table.cursors[number],
+      CursorLock.isHeld(signal, number: number, epoch: record.epoch)
+    else { return }
+    let who = record.holder?.sentence ?? "another process"
+    throw StorageError(
+      .busy, operation: "open cursor", path: path,
+      detail: "the cursor '\(name)' is held by \(who)")
+  }
+
+  /// Deletes a cursor, and then the records that only it needed.
+  ///
+  /// Errors: `.notFound`; `.busy` if a process has it.
+  ///
+  /// - Parameter isForced: also if a process has it, which then gets an error.
+  package func deleteCursor(_ name: String, evenIfHeld isForced: Bool = false)
+    throws(StorageError)
+  {
+    try changeFeed("delete cursor") { edit, _, _ throws(StorageError) in
+      if !isForced { try requireFree(name, edit.table) }
+      try edit[number(of: name, edit)] = nil
+    }
+    try pruneUnneeded()
+  }
+
+  /// Gives a cursor other limits.
+  ///
+  /// Errors: `.notFound`.
+  package func setLimits(
+    of name: String, to limits: CursorLimits, keeping kept: CursorLimits
+  ) throws(StorageError) {
+    try changeFeed("change cursor") { edit, _, _ throws(StorageError) in
+      let number = try number(of: name, edit)
+      edit[number]?.limits = limits
+      edit[number]?.kept = kept
+    }
+  }
+
+  private func number(of name: String, _ edit: FeedEdit) throws(StorageError) -> UInt32 {
+    if let number = edit.table.number(of: name) { return number }
+    throw StorageError(
+      .notFound, operation: "find cursor", path: path,
+      detail: "the file has no cursor '\(name)'")
+  }
+
+  // MARK: - Retention
+
+  /// How long the file keeps change records without a cursor.
+  package func retention() throws(StorageError) -> RetentionLimits {
+    try feedTable(in: newestSnapshot()).settings.retention
+  }
+
+  /// Lets the file keep records for at least as long. Writes only if that is more.
+  package func raiseRetention(to limits: RetentionLimits) throws(StorageError) {
+    let known = try retention()
+    if known.union(limits) == known { return }
+    try changeFeed("set retention") { edit, _, _ in
+      edit.retention = edit.retention.union(limits)
+    }
+  }
+
+  /// Sets how long the file keeps records; empty limits end the retention. Records that nothing
+  /// needs then are removed.
+  package func setRetention(_ limits: RetentionLimits) throws(StorageError) {
+    if try retention() == limits { return }
+    try changeFeed("set retention") { edit, _, _ in edit.retention = limits }
+    try pruneUnneeded()
+  }
+}

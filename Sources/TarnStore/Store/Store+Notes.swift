@@ -1,0 +1,66 @@
+internal import Glibc
+
+/// The notes in change records: when each commit was made, and by whom.
+extension Store {
+  /// The name of this program, for commits of sessions without a name of their own: `tarn[1234]`.
+  static let program: String = {
+    let path = CommandLine.arguments.first ?? ""
+    let number = "[\(getpid())]"
+    var shown = String(
+      path[(path.lastIndex(of: "/").map(path.index(after:)) ?? path.startIndex)...])
+    while shown.utf8.count + number.utf8.count > CommitNote.originBytesMax { shown.removeLast() }
+    return shown + number
+  }()
+
+  /// The note of a commit. The former one is that of this process's last commit, if no other process
+  /// has committed since, and otherwise in the file.
+  func commitNote(
+    of session: WriteSession, after base: HeadRecord, in transaction: borrowing WriteTransaction
+  ) throws(StorageError) -> CommitNote {
+    let (known, floor) = withNotes { ($0?.commitID == base.commitID ? $0?.note : nil, $1) }
+    let last = try known ?? ChangeLog.header(of: base.version, in: transaction)?.meta.note
+    return CommitNote(
+      after: last, at: CommitNote.now, cursors: session.cursorsOfCommit,
+      origin: session.origin ?? Self.program, stampAtLeast: floor)
+  }
+
+  /// Lets no later commit of this process have a smaller stamp: for clocks of other machines that
+  /// are ahead. The caller bounds it.
+  package func raiseStamp(atLeast stamp: UInt64) {
+    raiseStampFloor(to: stamp)
+  }
+
+  /// The versions whose records the file has, oldest first: those that lead to them.
+  package func retainedVersions() throws(StorageError) -> [RetainedRecord] {
+    let snapshot = try newestSnapshot()
+    var records: [RetainedRecord] = []
+    try ChangeLog.forEachHeader(in: snapshot.transaction) {
+      (header, byteCount) throws(StorageError) in
+      records.append(RetainedRecord(header, byteCount: byteCount))
+      return true
+    }
+    return records
+  }
+}
+
+/// A version whose change record is in the file.
+package struct RetainedRecord: Sendable {
+  package let version: Version
+  package let commitID: UInt64
+  package let schemaChanged: Bool
+  /// The names of the classes that the commit changed, by their ids.
+  package let classes: [ChangeRecord.Summary]
+  /// Nil for a commit of an older library.
+  package let note: CommitNote?
+  /// The bytes of the record.
+  package let byteCount: Int
+
+  init(_ header: ChangeRecord.Header, byteCount: Int) {
+    version = header.to
+    commitID = header.meta.commitID
+    schemaChanged = header.schemaChanged
+    classes = header.classes
+    note = header.meta.note
+    self.byteCount = byteCount
+  }
+}
