@@ -29,8 +29,8 @@ import Testing
 
   @Test func aLoopGetsWhatWasAndWhatComes() async throws {
     let configuration = shelter.configuration
-    let (cursor, first) = try open()
-    defer { withExtendedLifetime(first) {} }
+    let (cursor, pinned) = try open()
+    defer { withExtendedLifetime(pinned) {} }
     try add(1, to: configuration)
     var told: [[Int]] = []
     for try await batch in cursor.batches() {
@@ -44,8 +44,8 @@ import Testing
 
   @Test func aLoopRepeatsWithTheNextCommit() async throws {
     let configuration = shelter.configuration
-    let (cursor, first) = try open()
-    defer { withExtendedLifetime(first) {} }
+    let (cursor, pinned) = try open()
+    defer { withExtendedLifetime(pinned) {} }
     try add(1, to: configuration)
     var loop = cursor.batches().makeAsyncIterator()
     let first = try await loop.next(isolation: nil)
@@ -57,8 +57,8 @@ import Testing
   }
 
   @Test func aLoopEndsWithItsCursor() async throws {
-    let (cursor, first) = try open()
-    defer { withExtendedLifetime(first) {} }
+    let (cursor, pinned) = try open()
+    defer { withExtendedLifetime(pinned) {} }
     let task = Task {
       var count = 0
       for try await _ in cursor.batches() { count += 1 }
@@ -69,8 +69,8 @@ import Testing
   }
 
   @Test func aLoopEndsWithItsTask() async throws {
-    let (cursor, first) = try open()
-    defer { withExtendedLifetime(first) {} }
+    let (cursor, pinned) = try open()
+    defer { withExtendedLifetime(pinned) {} }
     let task = Task {
       for try await _ in cursor.batches() {}
       return Task.isCancelled
@@ -81,8 +81,8 @@ import Testing
 
   @Test func aLoopOfOneClassPassesOverOthers() async throws {
     let configuration = shelter.configuration
-    let (cursor, first) = try open()
-    defer { withExtendedLifetime(first) {} }
+    let (cursor, pinned) = try open()
+    defer { withExtendedLifetime(pinned) {} }
     try addNote(to: configuration)
     try add(1, to: configuration)
     var loop = cursor.batches(of: FedDog.self).makeAsyncIterator()
@@ -92,8 +92,8 @@ import Testing
 
   @Test func anObserverGetsWhatWasAndWhatComes() async throws {
     let configuration = shelter.configuration
-    let (cursor, first) = try open()
-    defer { withExtendedLifetime(first) {} }
+    let (cursor, pinned) = try open()
+    defer { withExtendedLifetime(pinned) {} }
     try add(1, to: configuration)
     let (told, tell) = AsyncStream.makeStream(of: [Int].self)
     let token = cursor.observe { result in
@@ -114,8 +114,8 @@ import Testing
 
   @Test func anObserverIsCalledOnItsQueue() async throws {
     let configuration = shelter.configuration
-    let (cursor, first) = try open()
-    defer { withExtendedLifetime(first) {} }
+    let (cursor, pinned) = try open()
+    defer { withExtendedLifetime(pinned) {} }
     try add(1, to: configuration)
     let queue = DispatchQueue(label: "test")
     let key = DispatchSpecificKey<Bool>()
