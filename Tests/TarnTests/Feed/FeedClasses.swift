@@ -87,7 +87,8 @@ struct FedCopies: Equatable {
   mutating func begin<T: FedObject>(
     _ all: Results<T>, _ changes: ObjectChanges<T>, _ copy: (T) -> String = { $0.copy }
   ) {
-    let copies = all.map { (changes.identity(of: $0), copy($0)) }
+    var copies: [(ObjectIdentity, String)] = []
+    for object in all { copies.append((changes.identity(of: object), copy(object))) }
     objects[T.className()] = copies.isEmpty ? nil : Dictionary(uniqueKeysWithValues: copies)
   }
 }

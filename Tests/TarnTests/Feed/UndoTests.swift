@@ -16,7 +16,7 @@ struct UndoTests {
   init() throws {
     shelter = try Shelter()
     instance = try shelter.open(cats: 3)
-    pin = try realm.core.store.newestSnapshot()
+    pin = try instance.realm.core.store.newestSnapshot()
     realm.core.store.keepBefore { _ in .oldValues }
   }
 
