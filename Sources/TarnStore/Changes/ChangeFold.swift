@@ -92,8 +92,14 @@ struct ChangeFold {
         }
       }
     }
-    for (id, fold) in scripts { recorder.noteSequences(id, fold.changes) }
-    return recorder.changeSet(from: sets[0].from, to: sets[sets.count - 1].to)
+    var result = recorder.changeSet(from: sets[0].from, to: sets[sets.count - 1].to)
+    // Not through the recorder, which limits scripts: they are limited once, when they are written.
+    for index in result.classes.indices {
+      if let fold = scripts[result.classes[index].id] {
+        result.classes[index].sequences = fold.changes(of: result.classes[index])
+      }
+    }
+    return result
   }
 
   private static func replay(_ changes: ClassChanges, into recorder: ChangeRecorder) {
@@ -132,7 +138,12 @@ private struct ScriptFold {
     }
   }
 
-  var changes: [SequenceChange] {
-    scripts.values.flatMap { $0.map { SequenceChange(name: $0, script: $1) } }
+  /// In order; of objects that are neither inserted nor deleted.
+  func changes(of net: ClassChanges) -> [SequenceChange] {
+    let found = scripts.flatMap { key, scripts in
+      net.inserted.contains(key) || net.deleted.contains(key)
+        ? [] : scripts.filter { !$1.isIdentity }.map { SequenceChange(name: $0, script: $1) }
+    }
+    return found.sorted { $0.name < $1.name }
   }
 }

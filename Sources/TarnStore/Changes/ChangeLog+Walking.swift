@@ -29,7 +29,7 @@ extension ChangeLog {
         parsed.version == version, parsed.classID == nil, parsed.chunk == 0
       else { throw .damagedRecord("its header is missing") }
       let first = unsafe cursor.value
-      var byteCount = unsafe first.count
+      var byteCount = first.count
       isAtRecord = try cursor.next()
       while isAtRecord, let next = unsafe TreeKey.parseChange(cursor.key), next.version == version {
         byteCount += unsafe cursor.value.count

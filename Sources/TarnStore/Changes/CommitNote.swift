@@ -51,11 +51,11 @@ package struct CommitNote: Equatable, Sendable {
     stampAtLeast floor: UInt64 = 0
   ) {
     let clock = UInt64(clamping: time)
-    let elapsed = last.map { time > $0.time ? UInt64(time - max($0.time, 0)) : 0 } ?? 0
+    let elapsed = last.map { clock - min(clock, UInt64(clamping: $0.time)) } ?? 0
     self.init(
       time: time, stamp: max(clock, floor, last.map { $0.stamp &+ 1 } ?? 0),
       age: (last?.age ?? 0) &+ min(elapsed, Self.ageStepMax), logBytes: last?.logBytes ?? 0,
-      cursors: cursors.sorted(), origin: origin)
+      cursors: cursors.sorted(), origin: Self.shortened(origin))
   }
 
   /// The wall clock now.
@@ -65,11 +65,11 @@ package struct CommitNote: Equatable, Sendable {
     return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000
   }
 
-  /// A name cut to the bytes that a note has room for, at the end of a character.
-  package static func shortened(_ origin: String) -> String {
-    var name = origin
-    while name.utf8.count > originBytesMax { name.removeLast() }
-    return name
+  /// The start of a name that has so many bytes at most.
+  static func shortened(_ name: String, to bytesMax: Int = originBytesMax) -> String {
+    var start = name
+    while start.utf8.count > bytesMax { start.removeLast() }
+    return start
   }
 }
 

@@ -2,26 +2,49 @@ internal import Glibc
 
 /// The notes in change records: when each commit was made, and by whom.
 extension Store {
-  /// The name of this program, for commits of sessions without a name of their own: `tarn[1234]`.
-  static let program: String = {
+  /// The name of this program.
+  private static let programName: String = {
     let path = CommandLine.arguments.first ?? ""
-    let number = "[\(getpid())]"
-    var shown = String(
-      path[(path.lastIndex(of: "/").map(path.index(after:)) ?? path.startIndex)...])
-    while shown.utf8.count + number.utf8.count > CommitNote.originBytesMax { shown.removeLast() }
-    return shown + number
+    return String(path[(path.lastIndex(of: "/").map(path.index(after:)) ?? path.startIndex)...])
   }()
+
+  /// The name of this process, for commits of sessions without a name of their own: `tarn[1234]`.
+  static var process: String {
+    let number = "[\(getpid())]"
+    let room = CommitNote.originBytesMax - number.utf8.count
+    return CommitNote.shortened(programName, to: room) + number
+  }
 
   /// The note of a commit. The former one is that of this process's last commit, if no other process
   /// has committed since, and otherwise in the file.
   func commitNote(
     of session: WriteSession, after base: HeadRecord, in transaction: borrowing WriteTransaction
   ) throws(StorageError) -> CommitNote {
+    guard session.cursorsOfCommit.count <= CommitNote.cursorsMax else {
+      throw StorageError(
+        .limitExceeded, operation: "commit", path: path,
+        detail:
+          "one write can acknowledge batches of at most \(CommitNote.cursorsMax) cursors, and "
+          + "this one has \(session.cursorsOfCommit.count). Nothing was written.")
+    }
     let (known, floor) = withNotes { ($0?.commitID == base.commitID ? $0?.note : nil, $1) }
-    let last = try known ?? ChangeLog.header(of: base.version, in: transaction)?.meta.note
     return CommitNote(
-      after: last, at: CommitNote.now, cursors: session.cursorsOfCommit,
-      origin: session.origin ?? Self.program, stampAtLeast: floor)
+      after: known ?? storedNote(of: base.version, in: transaction), at: CommitNote.now,
+      cursors: session.cursorsOfCommit, origin: session.origin ?? Self.process,
+      stampAtLeast: floor)
+  }
+
+  /// The note in the file; nil if its record is missing or damaged, which must not keep anybody from
+  /// committing: times then count from this commit.
+  private func storedNote(
+    of version: Version, in transaction: borrowing WriteTransaction
+  ) -> CommitNote? {
+    do throws(StorageError) {
+      return try ChangeLog.header(of: version, in: transaction)?.meta.note
+    } catch {
+      StoreLog.shared.write(.warning, "\(error)")
+      return nil
+    }
   }
 
   /// Lets no later commit of this process have a smaller stamp: for clocks of other machines that
