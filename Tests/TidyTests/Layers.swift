@@ -23,7 +23,7 @@ struct Layers {
       "Cursors", "Sequences", "Before", "Writing", "Unique", "Checks", "Migrations", "Store",
       "Conditions",
       "Texts", "Parsing", "Reading", "Past", "Matching", "Binding", "Scanning", "Scopes", "Orders",
-      "OrderedRows", "Queries", "Grouping", "Following", "Feed",
+      "OrderedRows", "Queries", "Grouping", "Following", "Differences",
     ])
 
   static let library = Layers(

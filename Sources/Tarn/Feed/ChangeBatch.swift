@@ -7,8 +7,8 @@ import TarnStore
 /// objects of ``snapshot``; otherwise it drops what is absent and stores what is present, class by
 /// class. Then it calls ``acknowledge()``.
 ///
-/// Threading: any. Everything that is read through a batch is frozen. A batch keeps a version in the
-/// file for as long as it, or an object of it, is referenced.
+/// Threading: any. Everything that is read through a batch is frozen. A batch keeps a version in
+/// the file for as long as it, or an object of it, is referenced.
 public final class ChangeBatch: Sendable {
   let cursor: ChangeCursor
   let start: FeedPlace

@@ -5,8 +5,8 @@ extension ChangeCursor {
   /// Calls `block` with one batch after the other, from the acknowledged position on, also with
   /// those of commits to come. No call begins before the one before it has returned.
   ///
-  /// After a call without an acknowledgement, the next one comes with the next commit, or as soon as
-  /// the batch is acknowledged.
+  /// After a call without an acknowledgement, the next one comes with the next commit, or as soon
+  /// as the batch is acknowledged.
   ///
   /// - Parameters:
   ///   - queue: where it is called; nil for a queue of the observation's own. Batches are made

@@ -180,16 +180,21 @@ public final class ChangeCursor: Sendable {
     }
     let head = FeedPlace(snapshot.head)
     do throws(StorageError) {
+      let past = try past(from.version, snapshot)
+      var difference = FeedDifference()
       let step = try FeedStep.next(
         after: known, upTo: request.through, request.limit.stored, without: keeper.number,
-        isRepeated: isRepeated, for: parts, in: snapshot)
+        isRepeated: isRepeated, for: parts, in: snapshot
+      ) { range throws(StorageError) in
+        difference = try FeedDifference(
+          of: parts, over: range.changes, deaths: range.deaths,
+          StoreRows(SnapshotReader(snapshot)), before: past)
+        return !difference.isEmpty
+      }
       switch step {
       case .nothing: return nil
       case .anew(let reason): return batch(head, FeedDifference(), reason)
       case .range(let range):
-        let difference = try FeedDifference(
-          of: parts, over: range.changes, deaths: range.deaths,
-          StoreRows(SnapshotReader(snapshot)), before: past(from.version, snapshot))
         let end = FeedPlace(
           historyID: head.historyID, version: range.to, commitID: range.commitID)
         if !difference.isEmpty || request.through != nil { return batch(end, difference) }
@@ -206,8 +211,14 @@ public final class ChangeCursor: Sendable {
   private func past(
     _ version: Version, _ snapshot: Snapshot
   ) throws(StorageError) -> PastRows? {
-    guard level >= .deletedObjects else { return nil }
-    return try PastRows(at: version, from: SnapshotReader(snapshot))
+    guard level >= .deletedObjects, version <= snapshot.version else { return nil }
+    do throws(StorageError) {
+      return try PastRows(at: version, from: SnapshotReader(snapshot))
+    } catch {
+      // The cursor begins anew from a record that it cannot read.
+      guard error.code == .corrupted else { throw error }
+      return nil
+    }
   }
 
   private func bind(_ core: RealmCore) throws(Realm.Error) -> BoundSelection {

@@ -82,9 +82,9 @@ public struct ObjectChanges<Element: Object> {
     identity(ObjectKey(object._key))
   }
 
-  /// The values that an object had before, by the names of its properties, if the cursor keeps them:
-  /// of a deleted object all, of another one those of the assigned properties. Without collections
-  /// and links.
+  /// The values that an object had before, by the names of its properties, if the cursor keeps
+  /// them: of a deleted object all, of another one those of the assigned properties. Without
+  /// collections and links.
   public func oldValues(of identity: ObjectIdentity) -> [String: AnyRealmValue] {
     let columns = binding.schema.columns.filter { !$0.isRemoved }.map(\.id)
     return oldValues(of: ObjectKey(identity.objectKey), columns)

@@ -1,90 +1,104 @@
 import TarnStore
 
+/// Where a new cursor begins.
+public enum CursorStart: Sendable, Hashable {
+  /// With the commits after this call.
+  case newest
+  /// With a snapshot of what is there, as ``StartAnewReason/snapshot``, and then with the commits
+  /// after it.
+  case snapshot
+}
+
+/// What change records keep of the state before a commit while a cursor asks for it.
+public enum KeptValues: Sendable, Hashable, CaseIterable {
+  /// Nothing: deleted objects have their object keys only.
+  case none
+  /// The primary keys of deleted objects.
+  case keys
+  /// All values of deleted objects.
+  case deletedObjects
+  /// Also the old values of modified properties.
+  case oldValues
+
+  var level: BeforeLevel {
+    switch self {
+    case .none: .none
+    case .keys: .keys
+    case .deletedObjects: .deletedObjects
+    case .oldValues: .oldValues
+    }
+  }
+}
+
 extension Realm {
-  /// Opens the cursor with that name, or makes one, and keeps other processes from having it until
-  /// it is closed or released.
+  /// Opens a cursor of this file, or makes it if there is none of that name. See <doc:Cursors>.
   ///
-  /// ```swift
-  /// let cursor = try realm.cursor("indexer", of: .objects(of: Dog.self), startingAt: .snapshot)
-  /// ```
-  ///
-  /// From then on the file keeps the change records that the cursor has not acknowledged, at most a
-  /// gibibyte of them; a cursor that falls further behind is expired, and its next batch says so.
-  /// The selection belongs to the cursor: opened with another one, it begins anew with
-  /// ``StartAnewReason/selection``.
-  ///
-  /// Threading: like the Realm; the cursor may be used anywhere. Waits for other writers, as a write
-  /// does.
+  /// Traps in a write and for a frozen Realm.
   ///
   /// - Parameters:
-  ///   - name: 1 to 255 bytes without control characters. Each consumer has one of its own.
-  ///   - selection: the objects and changes that it tells of.
-  ///   - start: where a new cursor begins; an existing one goes on where it is.
-  ///   - values: what records keep of the state before a commit.
-  ///   - position: where the consumer is, if it keeps that with its effect. If the cursor is behind,
-  ///     it moves there; if the position is not in the file's history from the cursor on, the next
-  ///     batch begins anew with ``StartAnewReason/restored``.
-  ///   - patience: how long to wait for another process that has the cursor.
-  ///   - taking: whether to take the cursor from another process at once. That one's
-  ///     acknowledgements are refused from then on.
-  /// - Throws: `Realm.Error`, which names the process, if another one has the cursor; if the
-  ///   selection does not fit the file's classes; if the Realm is read-only, or the file can be read
-  ///   only from a private copy.
+  ///   - name: identifies the cursor in the file.
+  ///   - selection: which objects and changes it tells. Opened with another one than before, it
+  ///     begins anew.
+  ///   - start: where a new cursor begins.
+  ///   - values: what commits from now on keep for it; costs each of them a little.
+  ///   - position: the position that the consumer has kept with its effect; nil if it keeps none.
+  ///     What it has is not told again; a position that is not in this file's log is
+  ///     ``StartAnewReason/restored``.
+  ///   - patience: how long to wait for another holder.
+  /// - Throws: `Realm.Error.busy` if another process or another part of this one has it, with the
+  ///   process and since when; `.filePermissionDenied` for a read-only Realm; `.invalidInput` for a
+  ///   selection that does not fit the file.
   public func cursor(
     _ name: String, of selection: CursorSelection = .wholeRealm,
-    startingAt start: CursorStart = .newest, keeping values: FormerValues = .keys,
-    expecting position: ChangePosition? = nil, waiting patience: Duration = .zero,
-    taking: Bool = false
+    startingAt start: CursorStart = .newest, keeping values: KeptValues = .keys,
+    expecting position: ChangePosition? = nil, waiting patience: Duration = .zero
   ) throws -> ChangeCursor {
     core.checkThread()
-    guard !core.configuration.readOnly, core.frozen == nil else {
-      let kind = core.frozen == nil ? "read-only" : "frozen"
-      throw core.error(
-        "A cursor keeps its position in the file, and this Realm is \(kind): open "
-          + "'\(core.store.path)' for writing.")
+    if core.isFrozen { core.trapFrozen("Cannot open a cursor of") }
+    require(
+      !core.isInWriteTransaction,
+      "A cursor cannot be opened in a write: opening it is a commit of its own. Open it before.")
+    guard !core.configuration.readOnly else {
+      throw Realm.Error(
+        .filePermissionDenied,
+        message: "A cursor keeps its position in the file, and this Realm is read-only: open "
+          + "'\(core.store.path)' for writing.", fileURL: core.store.fileURL)
     }
-    guard !core.isInWriteTransaction else {
-      throw core.error(
-        "The cursor '\(name)' cannot be opened in a write transaction, because that is a write of its "
-          + "own. Open it before.")
-    }
-    let snapshot = try publicly { () throws(StorageError) in try core.store.newestSnapshot() }
+    let (store, model) = (core.store, core.classes.model)
+    let snapshot = try publicly { () throws(StorageError) in try store.newestSnapshot() }
     let frozen = try RealmCore.frozen(
-      at: snapshot, of: core.store, core.configuration, core.classes.model,
-      home: core.scheduler.key)
+      at: snapshot, of: store, core.configuration, model, home: core.scheduler.key)
     let names = try BoundSelection(selection, frozen).names
     let request = CursorRequest(
       name, selection: names, level: values.level, startsWithSnapshot: start == .snapshot,
-      takes: taking, patience: patience)
-    let held = try publicly { () throws(StorageError) in try core.store.openCursor(request) }
-    let pending = try position.map { try held.move(to: $0.place) } ?? nil
-    return ChangeCursor(
-      name, held, core, selection, keeping: values.level, toldThrough: held.openedAt,
-      pending: pending)
-  }
-}
-
-extension HeldCursor {
-  /// Moves to the consumer's position.
-  ///
-  /// - Returns: why the consumer must begin anew; nil if it can go on.
-  fileprivate func move(to place: FeedPlace) throws(Realm.Error) -> FeedReason? {
-    try publicly { () throws(StorageError) in
-      let snapshot = try store.newestSnapshot()
-      let state = try state(in: snapshot)
-      switch try FeedExpectation(place, with: state, in: snapshot) {
-      case .agrees: return nil
-      case .isElsewhere: return .restored
-      case .isAhead:
-        try acknowledge(from: state.acknowledged, to: place)
-        return nil
+      patience: patience)
+    return try publicly { () throws(StorageError) in
+      let held = try store.openCursor(request)
+      var (toldThrough, pending) = (held.openedAt, FeedReason?.none)
+      if let position {
+        let place = FeedPlace(position)
+        let newest = try store.newestSnapshot()
+        let state = try held.state(in: newest)
+        switch try FeedExpectation(place, with: state, in: newest) {
+        case .agrees: toldThrough = place.version
+        case .isAhead where state.reason == nil:
+          try held.acknowledge(from: state.acknowledged, to: place)
+          toldThrough = place.version
+        case .isAhead: break
+        case .isElsewhere: pending = .restored
+        }
       }
+      return ChangeCursor(
+        name, held, core, selection, keeping: values.level, toldThrough: toldThrough,
+        pending: pending)
     }
   }
 }
 
-extension ChangePosition {
-  var place: FeedPlace {
-    FeedPlace(historyID: historyID.bytes, version: Version(version), commitID: commitID)
+extension FeedPlace {
+  init(_ position: ChangePosition) {
+    self.init(
+      historyID: position.historyID.bytes, version: Version(position.version),
+      commitID: position.commitID)
   }
 }

@@ -1,8 +1,8 @@
 import TarnStore
 
 extension Realm {
-  /// Runs `block` in a write transaction that belongs to a cursor, and commits it: the cursor is not
-  /// told of this commit. For consumers that write their effect into the same file: acknowledge the
+  /// Runs `block` in a write transaction that belongs to a cursor, and commits it: the cursor is
+  /// not told of this commit. For consumers that write their effect into the same file: acknowledge the
   /// batch in the block, so that the effect and the acknowledgement are one commit.
   ///
   /// ```swift
@@ -59,8 +59,8 @@ extension Realm {
     guard start <= end, end <= snapshot.version else {
       throw core.error(
         "There are no changes from version \(from) to \(to): the newest version of "
-          + "'\(core.store.path)' is \(snapshot.version.rawValue), and the first number must not be "
-          + "greater than the second.")
+          + "'\(core.store.path)' is \(snapshot.version.rawValue), and the first number must not "
+          + "be greater than the second.")
     }
     let frozen = try RealmCore.frozen(
       at: snapshot, of: core.store, core.configuration, core.classes.model,

@@ -3,8 +3,8 @@ import TarnStore
 /// The net difference between two versions, by classes: `changes[Dog.self].inserted`.
 ///
 /// Objects are frozen at the newest version at the time when this was made, ``realm``; it stays the
-/// same. The pages of that version cannot be reused as long as this, its Realm or an object of it is
-/// referenced.
+/// same. The pages of that version cannot be reused as long as this, its Realm or an object of it
+/// is referenced.
 ///
 /// Threading: any.
 public final class VersionChanges: @unchecked Sendable {

@@ -51,7 +51,7 @@ extension FedAddress {
 
 extension FedDog: FedObject {
   var copy: String {
-    "\(id) \(name) \(age) \(owner?.name ?? "-") \(Array(tags)) \(marks.sorted()) \(any) "
+    "\(id) \(name) \(age) \(owner?.name ?? "-") \(Array(tags)) \(Array(marks).sorted()) \(any) "
       + (kennel?.copy ?? "-")
   }
 }
@@ -59,7 +59,7 @@ extension FedDog: FedObject {
 extension FedPerson: FedObject {
   var copy: String {
     let notes = notes.map { "\($0.key):\($0.value)" }.sorted()
-    return "\(name ?? "nil") \(rank) \(dogs.map(\.id)) \(homes.map(\.copy)) \(notes)"
+    return "\(name ?? "nil") \(rank) \(Array(dogs.map(\.id))) \(Array(homes.map(\.copy))) \(notes)"
   }
 }
 
@@ -71,6 +71,16 @@ extension FedNote: FedObject {
 struct FedCopies: Equatable {
   /// By class and identity.
   var objects: [String: [ObjectIdentity: String]] = [:]
+
+  /// What is wrong, one line for each object.
+  func differences(from other: FedCopies) -> [String] {
+    Set(objects.keys).union(other.objects.keys).sorted().flatMap { name -> [String] in
+      let (mine, right) = (objects[name] ?? [:], other.objects[name] ?? [:])
+      return Set(mine.keys).union(right.keys).filter { mine[$0] != right[$0] }.map {
+        "\($0): \(mine[$0] ?? "nothing") instead of \(right[$0] ?? "nothing")"
+      }
+    }
+  }
 
   mutating func apply<T: FedObject>(
     _ changes: ObjectChanges<T>, _ copy: (T) -> String = { $0.copy }

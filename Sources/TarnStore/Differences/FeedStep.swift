@@ -14,10 +14,12 @@ package enum FeedStep: Sendable {
   ///   - end: the last version to tell; nil for the newest.
   ///   - number: of the cursor, whose own commits are left out.
   ///   - isRepeated: whether some of the range may have been told before.
-  ///   - parts: the selection, to pass over commits that cannot concern it where `limit` is.
+  ///   - parts: the selection, to pass over commits that do not concern it where `limit` is.
+  ///   - isNews: whether a range has something to tell.
   package static func next(
     after state: FeedState, upTo end: Version?, _ limit: FeedRange.Limit, without number: UInt32?,
-    isRepeated: Bool, for parts: [FeedPart], in snapshot: Snapshot
+    isRepeated: Bool, for parts: [FeedPart], in snapshot: Snapshot,
+    _ isNews: (FeedRange) throws(StorageError) -> Bool
   ) throws(StorageError) -> FeedStep {
     if let reason = state.reason { return .anew(reason) }
     let (head, from) = (snapshot.head, state.acknowledged)
@@ -27,16 +29,16 @@ package enum FeedStep: Sendable {
     let end = min(end ?? head.version, head.version)
     guard from.version < end else { return .nothing }
     var range = FeedRange(after: from.version, commitID: from.commitID)
-    do throws(StorageError) {
-      repeat {
+    repeat {
+      do throws(StorageError) {
         try range.extend(
           upTo: end, limit, without: number, tellsAllDeaths: isRepeated, in: snapshot)
-      } while range.to < end && !range.endsBeforeMigration
-        && !range.concerns(parts, snapshot.schema)
-    } catch {
-      guard error.code == .corrupted else { throw error }
-      return .anew(.unreadable)
-    }
+      } catch {
+        guard error.code == .corrupted else { throw error }
+        return .anew(.unreadable)
+      }
+      if range.concerns(parts, snapshot.schema), try isNews(range) { break }
+    } while range.to < end && !range.endsBeforeMigration
     return range.commits == 0 ? .anew(.schema) : .range(range)
   }
 }

@@ -181,13 +181,18 @@ private struct FeedClassStep {
       // It may have been told before, and matched then.
       case false?: left.append(key)
       case true?:
-        if own.deleted.contains(key) { replaced.append(key) } else { inserted.append(key) }
+        if wasThere(key) { replaced.append(key) } else { inserted.append(key) }
       }
     }
     told.inserted = KeySet(inserted)
     told.replaced = KeySet(replaced)
     told.left.formUnion(KeySet(left))
     told.gone = told.gone.union(KeySet(gone)).subtracting(deaths.keys)
+  }
+
+  /// Another object had the key: of a class that was cleared only the images tell.
+  private func wasThere(_ key: ObjectKey) -> Bool {
+    own.deleted.contains(key) || (own.isCleared && deaths.keys.contains(key))
   }
 
   private mutating func sortThoseThatWent() throws(StorageError) {
