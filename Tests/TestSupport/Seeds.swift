@@ -7,8 +7,8 @@ package enum Seeds {
   /// Whether this is a run with all of it.
   package static let areAll = ProcessInfo.processInfo.environment["TARN_SEEDS"] == "all"
 
-  /// The seeds that a random test runs with: all of them, or every fifth. What a test chooses by the
-  /// remainder of its seed is mostly still all there.
+  /// The seeds that a random test runs with: all of them, or every fifth. What a test chooses by
+  /// the remainder of its seed is mostly still all there.
   package static func of<All: RandomAccessCollection>(_ all: All) -> [All.Element] {
     areAll ? Array(all) : all.enumerated().filter { $0.offset % 5 == 0 }.map(\.element)
   }

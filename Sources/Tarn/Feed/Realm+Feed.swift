@@ -2,8 +2,8 @@ import TarnStore
 
 extension Realm {
   /// Runs `block` in a write transaction that belongs to a cursor, and commits it: the cursor is
-  /// not told of this commit. For consumers that write their effect into the same file: acknowledge the
-  /// batch in the block, so that the effect and the acknowledgement are one commit.
+  /// not told of this commit. For consumers that write their effect into the same file: acknowledge
+  /// the batch in the block, so that the effect and the acknowledgement are one commit.
   ///
   /// ```swift
   /// try realm.write(as: cursor) {

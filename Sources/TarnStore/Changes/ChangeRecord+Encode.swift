@@ -1,6 +1,6 @@
 extension ChangeRecord {
-  /// The record of one commit, in the order of its keys. `meta.note`, if there is one, has the bytes
-  /// of the log before the commit, and gets those of this record added.
+  /// The record of one commit, in the order of its keys. `meta.note`, if there is one, has the
+  /// bytes of the log before the commit, and gets those of this record added.
   ///
   /// - Throws: `.limitExceeded` if a class needs more than 65,535 chunks, which takes a commit of
   ///   tens of millions of scattered keys.

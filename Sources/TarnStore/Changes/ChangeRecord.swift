@@ -126,8 +126,8 @@ package enum ChangeRecord {
     /// Values before the commit; the known kinds are those of `FormerKind`.
     static let former: ClosedRange<UInt8> = 32...36
     static let optionalBit: UInt8 = 0x80
-    /// Payload: see `CommitNote`. In a whole record it follows the first start of a class, otherwise
-    /// the summaries in chunk 0, where libraries that do not know it read nothing.
+    /// Payload: see `CommitNote`. In a whole record it follows the first start of a class,
+    /// otherwise the summaries in chunk 0, where libraries that do not know it read nothing.
     static let note: UInt8 = 0x81
   }
 

@@ -62,7 +62,8 @@ extension CursorRecord {
     return writer.bytes
   }
 
-  /// - Throws: `.corrupted` for a record that is damaged, `.newerFormat` for one of a later library.
+  /// - Throws: `.corrupted` for a record that is damaged, `.newerFormat` for one of a later
+  ///   library.
   package init(decoding bytes: UnsafeRawBufferPointer) throws(StorageError) {
     var reader = try unsafe RecordReader.checked(bytes, format: Self.format, "a cursor")
     let flags = try reader.byte()

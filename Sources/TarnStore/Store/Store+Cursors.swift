@@ -22,8 +22,8 @@ extension Store {
   /// Opens a cursor, or makes one.
   ///
   /// Errors: `.busy` if another process has it, with its name; `.invalidInput` for a name that
-  /// cannot be one; `.permissionDenied` if this process cannot change the file; `.limitExceeded` for
-  /// a selection that is too long.
+  /// cannot be one; `.permissionDenied` if this process cannot change the file; `.limitExceeded`
+  /// for a selection that is too long.
   package func openCursor(_ request: CursorRequest) throws(StorageError) -> HeldCursor {
     if let fault = CursorRecord.fault(inName: request.name) {
       throw StorageError(

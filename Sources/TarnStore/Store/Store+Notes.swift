@@ -15,8 +15,8 @@ extension Store {
     return CommitNote.shortened(programName, to: room) + number
   }
 
-  /// The note of a commit. The former one is that of this process's last commit, if no other process
-  /// has committed since, and otherwise in the file.
+  /// The note of a commit. The former one is that of this process's last commit, if no other
+  /// process has committed since, and otherwise in the file.
   func commitNote(
     of session: WriteSession, after base: HeadRecord, in transaction: borrowing WriteTransaction
   ) throws(StorageError) -> CommitNote {
@@ -34,8 +34,8 @@ extension Store {
       stampAtLeast: floor)
   }
 
-  /// The note in the file; nil if its record is missing or damaged, which must not keep anybody from
-  /// committing: times then count from this commit.
+  /// The note in the file; nil if its record is missing or damaged, which must not keep anybody
+  /// from committing: times then count from this commit.
   private func storedNote(
     of version: Version, in transaction: borrowing WriteTransaction
   ) -> CommitNote? {

@@ -21,9 +21,9 @@ import Testing
     try ResolvedPredicate(predicate, on: ClassID(0), in: schema).root
   }
 
-  /// Ten times the terms cost ten times as much, not a hundred times, as if each cost as much as all
-  /// before it; they overflow the stack if each makes the tree deeper. What other processes do to
-  /// the caches changes the costs, so they are compared up to four times.
+  /// Ten times the terms cost ten times as much, not a hundred times, as if each cost as much as
+  /// all before it; they overflow the stack if each makes the tree deeper. What other processes do
+  /// to the caches changes the costs, so they are compared up to four times.
   ///
   /// With `TARN_SEEDS=all` the longer chain has 200,000 terms.
   @Test(.timeLimit(.minutes(30)), arguments: [true, false])

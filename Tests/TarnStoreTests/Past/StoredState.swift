@@ -68,8 +68,8 @@ struct StoredState: Equatable {
     }
   }
 
-  /// The same with the contents of nested lists and maps in place of their ids, which are new when a
-  /// value is put back.
+  /// The same with the contents of nested lists and maps in place of their ids, which are new when
+  /// a value is put back.
   func withoutIDs() throws -> [Slot: [CopiedValue]] {
     var parts: [CollectionID: SequenceParts] = [:]
     for (slot, values) in slots {

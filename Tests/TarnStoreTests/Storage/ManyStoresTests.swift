@@ -19,7 +19,8 @@ import Testing
   /// 2,000 with `TARN_SEEDS=all`.
   private static let count = Seeds.rounds(2000, few: 500)
 
-  /// Opens so many stores, and returns them with the median costs of the first and the last hundred.
+  /// Opens so many stores, and returns them with the median costs of the first and the last
+  /// hundred.
   private static func openMany(
     in folder: TemporaryFolder
   ) throws -> (stores: [Store], first: Int, last: Int) {
