@@ -111,7 +111,7 @@ struct BeforeImagesTests {
     #expect(ChangeLog.problems(in: now) == [])
     #expect(try pieces(now) == 3)
     try store.environment.write { transaction throws(StorageError) in
-      try ChangeLog.prune(through: .max, in: transaction)
+      _ = try ChangeLog.prune(through: .max, most: .max, in: transaction) { _ in false }
     }
     #expect(try pieces(store.newestSnapshot()) == 0)
   }
