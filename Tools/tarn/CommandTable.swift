@@ -3,7 +3,7 @@ import ToolSupport
 /// The commands, their arguments and their help.
 enum CommandTable {
   static let commands = [
-    inspect, query, count, watch, importing, exporting, set, delete, reindex,
+    inspect, query, count, watch, importing, exporting, set, delete, reindex, log, cursor,
   ]
 
   private static let typeNames = (ValueText.typeNames + UnixTime.allCases.map(\.typeName))
@@ -237,4 +237,36 @@ enum CommandTable {
         isOptional: true),
     ],
     options: [timeout])
+
+  private static let log = CommandSpec(
+    "log", "Lists the commits whose change records the file has, newest first.",
+    discussion: """
+      Records are kept for cursors and for readers. Each commit has its version, the time by the
+      clock of its writer, the writer, and by class what it inserted, deleted and assigned.
+      --since counts the time between commits, at most an hour of each, so that a clock that was set
+      changes little about it.
+
+      With --json each line is an object with "version", "commit", "time", "origin", "bytes",
+      "schemaChanged" and "classes". Commits of older versions of Tarn have no time and no origin.
+      """,
+    positionals: [
+      file, PositionalSpec("CLASS", "only commits that changed this class", isOptional: true),
+    ],
+    options: [
+      .value("since", "DURATION", "only the last 90s, 5m, 2h or 7d"), limit,
+      .flag("json", "print one JSON object per line instead of text"),
+    ])
+
+  private static let cursor = CommandSpec(
+    "cursor", "Lists or deletes cursors.",
+    discussion: """
+      'list' prints the cursors of a file: the version that was acknowledged last, how many versions
+      and bytes of change records the file keeps for the cursor, and the process that has it.
+      'delete' deletes one, and with it the records that only it needs.
+      """,
+    positionals: [
+      PositionalSpec("ACTION", "list or delete"), file,
+      PositionalSpec("NAME", "the cursor", isOptional: true),
+    ],
+    options: [.flag("force", "delete it even if a process has it"), timeout])
 }

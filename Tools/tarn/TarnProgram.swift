@@ -41,6 +41,8 @@ enum TarnProgram {
     case "query": return try QueryCommand(arguments).run(output)
     case "count": return try CountCommand(arguments).run(output)
     case "reindex": return try ReindexCommand(arguments).run(output)
+    case "log": return try LogCommand(arguments).run(output)
+    case "cursor": return try CursorCommand(arguments).run(output)
     case "set": return try SetCommand(arguments).run(output)
     default: return try DeleteCommand(arguments).run(output)
     }

@@ -5,17 +5,18 @@
 /// about the same size before it. So the memory follows from the net changes, and a commit costs
 /// the notes of its keys.
 struct ChangeFold {
-  private static let replayedAt = 4096
-
   let from: Version
+  /// So many sets are replayed at once.
+  private let size: Int
   private(set) var to: Version
   private var pending: [ChangeSet] = []
   private var pendingKeys = 0
   /// Merged ones, each with the number of replays in it; the older the larger.
   private var merged: [(replays: Int, changes: ChangeSet)] = []
 
-  init(after from: Version) {
+  init(after from: Version, replayingAt size: Int = 4096) {
     self.from = from
+    self.size = size
     to = from
   }
 
@@ -26,7 +27,7 @@ struct ChangeFold {
     if changes.isEmpty { return }
     pending.append(changes)
     pendingKeys = changes.classes.reduce(pendingKeys) { saturatingSum($0, $1.keyCount) }
-    if pending.count >= Self.replayedAt { replay() }
+    if pending.count >= size { replay() }
   }
 
   /// Leaves out the changes up to a version.

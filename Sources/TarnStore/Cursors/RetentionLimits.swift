@@ -49,8 +49,11 @@ package struct RetentionLimits: Hashable, Sendable {
     if let versions, now.version.rawValue &- version.rawValue >= versions { return false }
     if age == nil, bytes == nil { return true }
     guard let note, let newest = now.note else { return false }
-    if let age, newest.age &- note.age > age { return false }
-    if let bytes, newest.logBytes &- note.logBytes >= bytes { return false }
+    // They begin again where a record could not be read.
+    if let age, newest.age > note.age, newest.age - note.age > age { return false }
+    if let bytes, newest.logBytes > note.logBytes, newest.logBytes - note.logBytes >= bytes {
+      return false
+    }
     return true
   }
 }

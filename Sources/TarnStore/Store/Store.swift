@@ -271,6 +271,9 @@ package final class Store: Sendable {
     state.withLock { body($0.lastNote, $0.stampFloor) }
   }
 
+  /// Lets the next commit find the former note in the file, as in another process. For tests.
+  package func forgetNotes() { state.withLock { $0.lastNote = nil } }
+
   func raiseStampFloor(to stamp: UInt64) {
     state.withLock { $0.stampFloor = max($0.stampFloor, stamp) }
   }

@@ -7,8 +7,14 @@ struct ChangeRecordTests {
   private let meta = ChangeRecord.Meta(
     historyID: Bytes16(high: 1, low: 2), commitID: 3, transactionID: 4, schemaEpoch: 5)
 
-  private func expectRoundTrip(_ changes: ChangeSet) throws {
-    let pieces = try ChangeRecord.encode(changes, meta)
+  private func expectRoundTrip(_ changes: ChangeSet, _ note: CommitNote? = nil) throws {
+    var meta = meta
+    meta.note = note
+    let pieces = try ChangeRecord.encode(changes, &meta)
+    if let note {
+      let byteCount = pieces.reduce(0) { $0 + $1.bytes.count }
+      #expect(meta.note?.logBytes == note.logBytes + UInt64(byteCount))
+    }
     #expect(pieces.allSatisfy { $0.bytes.count <= ChangeRecord.chunkBytesMax })
     #expect(
       zip(pieces, pieces.dropFirst()).allSatisfy {
@@ -62,7 +68,36 @@ struct ChangeRecordTests {
   @Test("come back as they were", arguments: Seeds.of(0..<300 as Range<UInt64>))
   func roundTrips(seed: UInt64) throws {
     var random = SeededRandom(seed: seed)
-    try expectRoundTrip(randomChanges(&random))
+    let changes = randomChanges(&random)
+    try expectRoundTrip(changes)
+    let origin = String(repeating: "x", count: random.below(65))
+    let cursors = (0..<random.below(17)).map { UInt32($0 * 7) }
+    let note = CommitNote(
+      time: -5, stamp: 77, age: 12, logBytes: 1_000_000, cursors: cursors, origin: origin)
+    try expectRoundTrip(changes, note)
+  }
+
+  @Test("of commits with a note are read by libraries that skip it", arguments: 0..<40)
+  func notesAreSkipped(seed: UInt64) throws {
+    var random = SeededRandom(seed: seed)
+    let changes = randomChanges(&random)
+    var meta = meta
+    meta.note = CommitNote(time: 1, stamp: 2, age: 3, logBytes: 4, cursors: [5], origin: "mark")
+    var pieces = try ChangeRecord.encode(changes, meta)
+    // The note's kind becomes one that nobody knows, with the bit of those that may be skipped.
+    let mark = Array("mark".utf8)
+    let bytes = pieces[0].bytes
+    let end = try #require(
+      bytes.indices.first { bytes[$0...].starts(with: mark) })
+    let start = end - 3 - 4 * 8 - 1 - 4
+    #expect(bytes[start] == 0x81)
+    pieces[0].bytes[start] = 0x9f
+    pieces[0].reseal(version: changes.to)
+    let (header, decoded) = try pieces.decoded(version: changes.to)
+    #expect(decoded == changes)
+    #expect(header.meta.note == nil)
+    // A record whose sections are all in one value has none before its first class.
+    #expect(!header.isWhole || !changes.classes.isEmpty)
   }
 
   @Test("of one changed object are one short value")

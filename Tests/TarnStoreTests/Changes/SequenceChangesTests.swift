@@ -1,6 +1,7 @@
-import TarnStore
 import TestSupport
 import Testing
+
+@testable import TarnStore
 
 /// Objects with two lists each, in commits, with all that happened to be asked.
 private struct ListsModel {
@@ -120,6 +121,10 @@ struct SequenceChangesTests {
         let last = first + random.below(10 - first)
         let merged = fold(model.commits[first...last], &random)
         #expect(merged == fold(model.commits[first...last], &random), "seed \(seed)")
+        var fold = ChangeFold(
+          after: model.commits[first].from, replayingAt: random.pick([1, 3, 100]))
+        for commit in model.commits[first...last] { fold.add(commit) }
+        #expect(fold.finish() == merged, "seed \(seed)")
         let expected = model.sequences(from: first, to: last + 1)
         #expect(merged[ListsModel.id]?.sequences ?? [] == expected, "seed \(seed)")
         for change in expected {

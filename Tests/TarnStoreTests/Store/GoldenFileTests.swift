@@ -116,7 +116,8 @@ import Testing
 /// What a store holds, as text.
 enum StoreText {
   /// Every key of the tree with its value in hexadecimal. What no two files have in common (random
-  /// ids, numbers of LMDB's transactions, checksums over these) reads as zeros.
+  /// ids, numbers of LMDB's transactions, checksums over these) reads as zeros, and the notes of
+  /// commits, with their times and bytes, are left out.
   static func entries(in store: Store) throws -> [String: String] {
     let snapshot = try store.newestSnapshot()
     var cursor = try Cursor(snapshot.transaction)
@@ -124,7 +125,7 @@ enum StoreText {
     var isAtEntry = try cursor.first()
     while isAtEntry {
       let key = Array(cursor.key)
-      var value = Array(cursor.value)
+      var value = try withoutNote(Array(cursor.value), key)
       for range in masked(key) {
         for index in range where index < value.count { value[index] = 0 }
       }
@@ -134,6 +135,19 @@ enum StoreText {
     }
     withExtendedLifetime(snapshot) {}
     return entries
+  }
+
+  private static func withoutNote(_ value: [UInt8], _ key: [UInt8]) throws -> [UInt8] {
+    let parsed = key.withUnsafeBytes { TreeKey.parseChange($0) }
+    guard let parsed, parsed.classID == nil, parsed.chunk == 0 else { return value }
+    let header = try value.withUnsafeBytes {
+      try ChangeRecord.decodeHeader($0, version: parsed.version)
+    }
+    guard let note = header.meta.note else { return value }
+    var writer = RecordWriter(capacity: 128)
+    _ = note.write(into: &writer)
+    let place = try #require(value.firstRange(of: writer.bytes))
+    return Array(value[..<place.lowerBound] + value[place.upperBound...])
   }
 
   private static func masked(_ key: [UInt8]) -> [Range<Int>] {
