@@ -8,10 +8,11 @@ extension WriteSession {
   /// edit are packed for it.
   ///
   /// - Returns: nil for a write that is large, or changes collections or the schema: a copy would
-  ///   cost more than a separate transaction.
+  ///   cost more than a separate transaction. Also for one that belongs to a cursor or acknowledges
+  ///   a batch: the cursor is not told of that commit, so it must not have other changes.
   package func savepoint() throws(StorageError) -> WriteSession? {
     guard schemaChange == nil, changeDepth == 0, abandoned.isEmpty, dropping.isEmpty,
-      sequences.isUnchanged
+      sequences.isUnchanged, cursorsOfCommit.isEmpty, acknowledgements.isEmpty
     else { return nil }
     let copy = WriteSession(reader, schema: schema, recorder: recorder.copy())
     var left = Self.copiedClustersMax
@@ -20,6 +21,7 @@ extension WriteSession {
       guard let copied = try copied(edit, &left) else { return nil }
       copy.classes[index] = copied
     }
+    copy.origin = origin
     // After the clusters, which pass long values on when they are packed.
     copy.longValues = longValues.copy(without: [])
     copy.linkCounts = linkCounts.copy()

@@ -29,6 +29,21 @@ import Testing
     #expect(try store.newestSnapshot().head.featureFlags == HeadRecord.feedFeature)
   }
 
+  @Test func aWriteThatBelongsToACursorSharesNoTransaction() throws {
+    let cursor = try store.openCursor(CursorRequest("a"))
+    let start = try place()
+    try add(1)
+    let plain = WriteSession(try SnapshotReader(store.newestSnapshot())) {}
+    _ = try plain.create([:], in: ClassID(0))
+    #expect(try plain.savepoint() != nil)
+    cursor.own(plain)
+    #expect(try plain.savepoint() == nil)
+    let acknowledging = WriteSession(try SnapshotReader(store.newestSnapshot())) {}
+    _ = try acknowledging.create([:], in: ClassID(0))
+    try cursor.acknowledge(from: start, to: place(), in: acknowledging, owns: false)
+    #expect(try acknowledging.savepoint() == nil)
+  }
+
   @Test func makingACursorIsNoVersion() throws {
     try add(1)
     let before = try store.newestSnapshot()
