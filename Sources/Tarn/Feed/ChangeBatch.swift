@@ -1,7 +1,7 @@
 import TarnStore
 
-/// What a cursor tells its consumer: the net changes of some consecutive versions, or that it must
-/// begin anew.
+/// A cursor's report to its consumer: the net changes of consecutive versions, or a snapshot to
+/// start over from.
 ///
 /// A consumer checks ``startAnew`` first. If it is not nil, it drops what it has and takes the
 /// objects of ``snapshot``; otherwise it drops what is absent and stores what is present, class by
@@ -58,12 +58,12 @@ public final class ChangeBatch: Sendable {
   /// The names of the classes with something to tell.
   public var classNames: [String] { changes.classNames }
 
-  /// What happened to the objects of a class. Traps if the class is not in the Realm's schema.
+  /// The changes of the objects of a class. Traps if the class is not in the Realm's schema.
   public subscript<Element: Object>(type: Element.Type) -> ObjectChanges<Element> {
     changes[type]
   }
 
-  /// What happened to the objects of a class as the file describes it. Traps if the file has no
+  /// The changes of the objects of a class as the file describes it. Traps if the file has no
   /// such class.
   public func changes(ofClass className: String) -> ObjectChanges<DynamicObject> {
     changes.changes(ofClass: className)

@@ -1,6 +1,6 @@
 import TarnStore
 
-/// Wakes one task that waits for news. News that come while nobody waits are not lost.
+/// Wakes one task that waits for news. News that arrive while no task waits are kept.
 ///
 /// Threading: any.
 final class FeedSignal: Sendable {

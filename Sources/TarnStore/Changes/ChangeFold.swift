@@ -120,7 +120,7 @@ struct ChangeFold {
   }
 }
 
-/// The scripts of the sequences of a class, composed.
+/// The composed scripts of a class's sequences.
 private struct ScriptFold {
   private var scripts: [ObjectKey: [SequenceName: EditScript]] = [:]
 

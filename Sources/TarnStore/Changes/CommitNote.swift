@@ -1,7 +1,7 @@
 internal import Glibc
 
 /// What a change record says about its commit besides the changes: when it was made, by which
-/// program, and where it stands in the history of the file.
+/// program, and its place in the history of the file.
 ///
 /// The note is a section that libraries without it skip, so that programs with either may share a
 /// file. Only the bytes of the clock differ between two machines; the order of commits is that of
@@ -15,7 +15,7 @@ package struct CommitNote: Equatable, Sendable {
   /// The age of the history, in microseconds: the sum of the times between commits, of each an hour
   /// at most. A clock that is set wrong for a while changes little about it.
   package var age: UInt64
-  /// The bytes of all records of the history up to and including this one.
+  /// The bytes of all records up to and including this one.
   package var logBytes: UInt64
   /// The numbers of the cursors that the commit belongs to, in order.
   package var cursors: [UInt32]

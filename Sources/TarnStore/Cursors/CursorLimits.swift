@@ -2,7 +2,7 @@
 package struct CursorLimits: Hashable, Sendable {
   /// In microseconds of the history's age.
   package var age: UInt64?
-  /// Of change records.
+  /// In bytes of change records.
   package var bytes: UInt64?
 
   package init(age: UInt64? = nil, bytes: UInt64? = nil) {
