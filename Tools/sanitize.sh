@@ -24,7 +24,7 @@ esac
 export SWIFT_BACKTRACE=enable=no
 
 build=(--sanitize="$kind" --scratch-path ".build/$kind")
-# Some code describes to the thread sanitizer what it cannot see: see OpenWriteWatch.swift.
+# Some code describes to the thread sanitizer what it cannot see: see OrphanedWriteCheck.swift.
 if [ "$kind" = thread ]; then build+=(-Xswiftc -DTHREAD_SANITIZER); fi
 swift build --build-tests "${build[@]}"
 rm -rf "$reports"

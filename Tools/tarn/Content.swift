@@ -84,14 +84,14 @@ private struct MetContents {
   private static let depthMax = 200
 
   private var collections: Set<CollectionID> = []
-  private var objects: Set<LinkTarget> = []
+  private var objects: Set<ObjectRef> = []
 
   mutating func take(_ place: SequencePlace, _ column: ColumnSchema, _ depth: Int) throws {
     if let id = place.nested, !collections.insert(id).inserted { throw twice(column) }
     try check(depth, column)
   }
 
-  mutating func take(_ object: LinkTarget, _ column: ColumnSchema, _ depth: Int) throws {
+  mutating func take(_ object: ObjectRef, _ column: ColumnSchema, _ depth: Int) throws {
     if !objects.insert(object).inserted { throw twice(column) }
     try check(depth, column)
   }
@@ -142,7 +142,7 @@ extension ContentSource {
       return try content(at: place.nested(nested), column, depth + 1, &met)
     case .link(let key):
       guard let target = column.target, schema.isEmbedded(target) else { return .value(value) }
-      try met.take(LinkTarget(classID: target, key: key), column, depth)
+      try met.take(ObjectRef(classID: target, key: key), column, depth)
       return .object(
         try schema[target].columns.filter { !$0.isRemoved }.map { field in
           Content.Part(

@@ -8,7 +8,7 @@ import TarnStore
 struct WatchedRows: LiveModel {
   let query: CompiledQuery
 
-  var owner: LinkTarget? { nil }
+  var owner: ObjectRef? { nil }
   var concerningClasses: Set<ClassID> { query.concerningClasses }
   var elementClasses: Set<ClassID> { [query.classID] }
 

@@ -119,8 +119,8 @@ extension ObjectBase {
   }
 
   /// The row of a managed object; nil for an unmanaged one.
-  final var _row: LinkTarget? {
-    _binding.map { LinkTarget(classID: $0.classID, key: ObjectKey(_key)) }
+  final var _row: ObjectRef? {
+    _binding.map { ObjectRef(classID: $0.classID, key: ObjectKey(_key)) }
   }
 
   // MARK: - Setting properties
@@ -167,7 +167,7 @@ extension ObjectBase {
   final func _assigning(
     _ column: ColumnID, in instance: Instance, _ table: PropertyTable, _ store: (Bool) -> Void
   ) {
-    let row = LinkTarget(classID: _binding!.classID, key: ObjectKey(_key))
+    let row = ObjectRef(classID: _binding!.classID, key: ObjectKey(_key))
     guard table.watches(row) else { return store(instance.tracking == nil) }
     checkAssignable(column, in: instance)
     instance.telling([PropertyEffect(row, column)], table) { store(false) }
@@ -179,7 +179,7 @@ extension ObjectBase {
     _ store: () -> Void
   ) {
     checkAssignable(column, in: instance)
-    let row = LinkTarget(classID: _binding!.classID, key: ObjectKey(_key))
+    let row = ObjectRef(classID: _binding!.classID, key: ObjectKey(_key))
     let effects = table.effects(ofSetting: column, of: row, to: value, in: instance.session)
     instance.telling(effects, table, store)
   }
@@ -213,7 +213,7 @@ extension ObjectBase {
   /// The value of the row in a column.
   final func _storedValue(_ column: ColumnID) -> Value? {
     managing.value(
-      of: column, of: LinkTarget(classID: _binding!.classID, key: ObjectKey(_key)))
+      of: column, of: ObjectRef(classID: _binding!.classID, key: ObjectKey(_key)))
   }
 
   /// The bytes of a value that is stored in pieces.

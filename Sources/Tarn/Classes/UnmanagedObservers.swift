@@ -3,11 +3,11 @@ import TarnStore
 /// The observers of one unmanaged object's properties. The object holds it in the place of its
 /// image; its properties have their numbers instead of columns.
 final class UnmanagedObservers: PropertyHooks {
-  private var hooks: [PropertyHook] = []
+  private var hooks: [PropertyRegistration] = []
   /// The properties whose lists and maps notify these observers.
   private var reaching: Set<ColumnID> = []
 
-  func add(_ hook: PropertyHook) {
+  func add(_ hook: PropertyRegistration) {
     removeEnded()
     hooks.append(hook)
   }
@@ -25,8 +25,8 @@ final class UnmanagedObservers: PropertyHooks {
   }
 
   /// Notifies the observers of that property.
-  func begin(_ column: ColumnID, _ kind: PropertyEffect.Kind) -> PropertyTelling {
-    PropertyTelling(hooks.filter { $0.concerns(column, kind) }.map { ($0, kind) })
+  func begin(_ column: ColumnID, _ kind: PropertyEffect.Kind) -> PropertyNotification {
+    PropertyNotification(hooks.filter { $0.concerns(column, kind) }.map { ($0, kind) })
   }
 }
 
@@ -72,17 +72,17 @@ struct UnmanagedProperty: Hashable {
     hasher.combine(number)
   }
 
-  func begin(_ kind: PropertyEffect.Kind) -> PropertyTelling { observers.begin(number, kind) }
+  func begin(_ kind: PropertyEffect.Kind) -> PropertyNotification { observers.begin(number, kind) }
 }
 
 /// Observers that have been notified that a property of an unmanaged object is about to be
 /// assigned.
 public struct _UnmanagedTelling {
-  private let telling: PropertyTelling
+  private let telling: PropertyNotification
   /// Makes the assigned list or map notify the observers.
   private let reach: (() -> Void)?
 
-  init(_ telling: PropertyTelling, _ reach: (() -> Void)?) {
+  init(_ telling: PropertyNotification, _ reach: (() -> Void)?) {
     self.telling = telling
     self.reach = reach
   }
@@ -119,7 +119,8 @@ extension ObjectBase {
     let number = _reflection.number(of: property)
     observation.hook(
       to: observers,
-      PropertyHook(observation: observation, column: number, isRoot: isRoot, isLast: isLast))
+      PropertyRegistration(observation: observation, column: number, isRoot: isRoot, isLast: isLast)
+    )
     if isLast { observers.reach(property, number, self) }
   }
 

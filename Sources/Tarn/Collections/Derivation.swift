@@ -60,7 +60,7 @@ extension LinkingObjects {
     guard let column = binding.column(originProperty) else {
       trap("internal error: no column for '\(originProperty)'")
     }
-    let owner = LinkTarget(classID: target._binding!.classID, key: ObjectKey(target._key))
+    let owner = ObjectRef(classID: target._binding!.classID, key: ObjectKey(target._key))
     var spec = QuerySpec(Element.self)
     spec.origin = .backlinks(to: owner, from: binding.classID, column)
     return _Derivation(core, spec, createdInWrite: target._createdInWrite)

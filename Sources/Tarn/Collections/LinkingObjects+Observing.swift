@@ -54,7 +54,7 @@ extension RealmCore {
     guard let column = binding.column(property) else {
       trap("internal error: no column for '\(property)'")
     }
-    let owner = LinkTarget(classID: target._binding!.classID, key: ObjectKey(target._key))
+    let owner = ObjectRef(classID: target._binding!.classID, key: ObjectKey(target._key))
     let name = WeakTable.Name(BacklinksName(owner: owner, origin: binding.classID, column: column))
     if let known = shared.backlinks.known(name) as? LiveSource<BacklinksModel>, !known.isGone {
       return known

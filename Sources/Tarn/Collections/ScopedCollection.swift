@@ -25,7 +25,7 @@ extension _ScopedCollection {
   public func observe(
     keyPaths: [String]?, _ block: @escaping (_Change) -> Void
   ) -> NotificationToken {
-    _plainOrigin.looking(_Look(keyPaths: keyPaths, of: _Looked.self)).observe(block)
+    _plainOrigin.looking(_ObservationScope(keyPaths: keyPaths, of: _Looked.self)).observe(block)
   }
 
   /// The same for key paths of the elements' class, such as `\Dog.owner?.name`. A key path through
@@ -35,7 +35,7 @@ extension _ScopedCollection {
   public func observe(
     keyPaths: [PartialKeyPath<_Looked>], _ block: @escaping (_Change) -> Void
   ) -> NotificationToken where _Looked: KeypathSortable {
-    _plainOrigin.looking(_Look(keyPaths)).observe(block)
+    _plainOrigin.looking(_ObservationScope(keyPaths)).observe(block)
   }
 
   /// Like `observe(_:)`, with changes counted up to `depth` links away (3 by default): an object
@@ -48,7 +48,7 @@ extension _ScopedCollection {
   public func observe(
     depth: Int, _ block: @escaping (_Change) -> Void
   ) -> NotificationToken {
-    _plainOrigin.looking(_Look(depth: depth)).observe(block)
+    _plainOrigin.looking(_ObservationScope(depth: depth)).observe(block)
   }
 
   /// Like `observeChanges(_:)`, limited to the changes that `observe(keyPaths:)` reports. Same
@@ -58,7 +58,7 @@ extension _ScopedCollection {
   public func observeChanges(
     keyPaths: [String]?, _ block: @escaping (ObservedChange<Self, _Delta>) -> Void
   ) -> NotificationToken {
-    _changeOrigin.looking(_Look(keyPaths: keyPaths, of: _Looked.self)).observe(block)
+    _changeOrigin.looking(_ObservationScope(keyPaths: keyPaths, of: _Looked.self)).observe(block)
   }
 
   /// The same for key paths of the elements' class.
@@ -66,7 +66,7 @@ extension _ScopedCollection {
   public func observeChanges(
     keyPaths: [PartialKeyPath<_Looked>], _ block: @escaping (ObservedChange<Self, _Delta>) -> Void
   ) -> NotificationToken where _Looked: KeypathSortable {
-    _changeOrigin.looking(_Look(keyPaths)).observe(block)
+    _changeOrigin.looking(_ObservationScope(keyPaths)).observe(block)
   }
 
   /// Like `observeChanges(_:)`, limited to the changes that `observe(depth:)` reports.
@@ -75,13 +75,13 @@ extension _ScopedCollection {
   public func observeChanges(
     depth: Int, _ block: @escaping (ObservedChange<Self, _Delta>) -> Void
   ) -> NotificationToken {
-    _changeOrigin.looking(_Look(depth: depth)).observe(block)
+    _changeOrigin.looking(_ObservationScope(depth: depth)).observe(block)
   }
 
   /// The changes that `observeChanges(keyPaths:)` reports, for `for await`. Traps at once in the
   /// same cases; ``ChangeSequence`` says which code may iterate over it.
   public func changes(keyPaths: [String]?) -> ChangeSequence<ObservedChange<Self, _Delta>> {
-    _changeOrigin.looking(_Look(keyPaths: keyPaths, of: _Looked.self)).changes
+    _changeOrigin.looking(_ObservationScope(keyPaths: keyPaths, of: _Looked.self)).changes
   }
 
   /// The same for key paths of the elements' class.
@@ -89,17 +89,17 @@ extension _ScopedCollection {
   public func changes(
     keyPaths: [PartialKeyPath<_Looked>]
   ) -> ChangeSequence<ObservedChange<Self, _Delta>> where _Looked: KeypathSortable {
-    _changeOrigin.looking(_Look(keyPaths)).changes
+    _changeOrigin.looking(_ObservationScope(keyPaths)).changes
   }
 
   /// The changes that `observeChanges(depth:)` reports, for `for await`. Traps at once in the same
   /// cases; ``ChangeSequence`` says which code may iterate over it.
   public func changes(depth: Int) -> ChangeSequence<ObservedChange<Self, _Delta>> {
-    _changeOrigin.looking(_Look(depth: depth)).changes
+    _changeOrigin.looking(_ObservationScope(depth: depth)).changes
   }
 }
 
-extension _Look {
+extension _ObservationScope {
   /// - Parameter type: the type at which the key paths begin.
   init<Looked>(keyPaths: [String]?, of type: Looked.Type) {
     guard let type = Looked.self as? any KeypathSortable.Type else {

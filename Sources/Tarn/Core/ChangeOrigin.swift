@@ -24,7 +24,7 @@ public struct _ChangeOrigin<Change> {
 
   /// The same changes for an observer that looks that far. Traps for a key path that names a
   /// property which the elements' class does not have.
-  func looking(_ look: _Look) -> _ChangeOrigin {
+  func looking(_ look: _ObservationScope) -> _ChangeOrigin {
     core.checkThread()
     var other = self
     other.reach = core.reach(of: look, in: source, isDynamic: isDynamic)

@@ -16,7 +16,7 @@ extension ManagedSequence {
   ) throws(E) {
     guard let properties = instance.properties else { return try change() }
     _ = writing()
-    let row = LinkTarget(classID: place.classID, key: place.key)
+    let row = ObjectRef(classID: place.classID, key: place.key)
     let isOfProperty = place.nested == nil && self.kind == .list
     let here = PropertyEffect(row, place.column, isOfProperty ? kind() : .setting)
     if here.kind.isOfNothing { return try change() }
@@ -31,7 +31,7 @@ extension ManagedSequence {
   ) -> [PropertyEffect] {
     let view = view()
     let column = instance.schemaToBind()[place.classID][place.column]
-    var present: [LinkTarget?] = []
+    var present: [ObjectRef?] = []
     trapping { () throws(StorageError) in
       try view.forEach(in: 0..<view.count) { value in
         present.append(column.linkTarget(of: value))
@@ -39,7 +39,7 @@ extension ManagedSequence {
       }
     }
     let taken = coming.compactMap(\.object).filter { $0._core === instance && !$0.isInvalidated }
-      .map { LinkTarget(classID: $0._binding!.classID, key: ObjectKey($0._key)) }
+      .map { ObjectRef(classID: $0._binding!.classID, key: ObjectKey($0._key)) }
     let deleted = present[leaving].compactMap { $0 }.filter { !taken.contains($0) }
     let isMove = present.contains { $0.map(taken.contains) == true }
     let others = table.effects(ofDeleting: deleted, taking: taken, in: instance.session) {

@@ -96,7 +96,7 @@ final class ManagedSequence: SequenceBacking, StoredElements {
   @inline(never)
   private func viewAnew() -> any SequenceReading {
     if let tracking = instance.tracking {
-      let row = LinkTarget(classID: place.classID, key: place.key)
+      let row = ObjectRef(classID: place.classID, key: place.key)
       tracking.note(.property(row, place.column))
     }
     guard let found = found() else {

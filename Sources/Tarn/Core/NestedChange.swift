@@ -54,7 +54,7 @@ public struct NestedChange {
   /// The change of the property or element.
   public let change: Change
 
-  private let target: LinkTarget?
+  private let target: ObjectRef?
   private let core: RealmCore
   private let isDynamic: Bool
 
@@ -71,14 +71,14 @@ public struct NestedChange {
   }
 
   /// An element as a whole.
-  fileprivate init(whole target: LinkTarget?, on core: RealmCore, isDynamic: Bool) {
+  fileprivate init(whole target: ObjectRef?, on core: RealmCore, isDynamic: Bool) {
     (path, property, positions, change) = ([], nil, [], .value)
     self.target = target
     self.core = core
     self.isDynamic = isDynamic
   }
 
-  fileprivate init(_ way: NestedWay, on core: RealmCore, isDynamic: Bool) {
+  fileprivate init(_ way: ChangePath, on core: RealmCore, isDynamic: Bool) {
     path = way.steps.map { step in
       let link = step.link
       let name =
@@ -98,7 +98,7 @@ public struct NestedChange {
 }
 
 extension NestedChange.Position {
-  fileprivate init(_ position: NestedWay.Position) {
+  fileprivate init(_ position: ChangePath.Position) {
     switch position {
     case .index(let old, let new): self = .index(old: old, new: new)
     case .key(let key): self = .key(key)
@@ -107,7 +107,7 @@ extension NestedChange.Position {
 }
 
 extension NestedChange.Change {
-  fileprivate init(_ change: NestedWay.Change) {
+  fileprivate init(_ change: ChangePath.Change) {
     switch change {
     case .value: self = .value
     case .list(let changes):

@@ -23,7 +23,7 @@ final class ObjectIntake {
   /// Objects with rows whose values are not stored yet, the next one last.
   private var arriving: [ArrivingObject] = []
   /// The embedded ones among the objects added by the change that is being made.
-  private var embedded: Set<LinkTarget> = []
+  private var embedded: Set<ObjectRef> = []
   /// The treatment of linked objects that exist already.
   private(set) var policy = Realm.UpdatePolicy.error
   /// For objects made from values: the properties that the values name.
@@ -36,9 +36,9 @@ final class ObjectIntake {
 
   func append(_ object: ArrivingObject) { arriving.append(object) }
 
-  func append(embedded row: LinkTarget) { embedded.insert(row) }
+  func append(embedded row: ObjectRef) { embedded.insert(row) }
 
-  func holds(embedded row: LinkTarget) -> Bool { !embedded.isEmpty && embedded.contains(row) }
+  func holds(embedded row: ObjectRef) -> Bool { !embedded.isEmpty && embedded.contains(row) }
 
   /// Puts those that were added first at the front.
   func lineUp() { arriving.reverse() }

@@ -2,7 +2,7 @@ import TarnStore
 
 /// Identifies an object in every Realm of its file: the class and the key of its row.
 struct ObjectPassage: Passage {
-  let row: LinkTarget
+  let row: ObjectRef
   private let type: ObjectBase.Type
   /// The class's name in the file, for a dynamic object.
   private let dynamicClass: String?
@@ -10,7 +10,7 @@ struct ObjectPassage: Passage {
   /// Nil for an unmanaged object.
   init?(_ object: ObjectBase) {
     guard let binding = object._binding else { return nil }
-    row = LinkTarget(classID: binding.classID, key: ObjectKey(object._key))
+    row = ObjectRef(classID: binding.classID, key: ObjectKey(object._key))
     type = Swift.type(of: object)
     dynamicClass = object is DynamicObject ? binding.reflection.name : nil
   }

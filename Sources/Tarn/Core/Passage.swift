@@ -14,7 +14,7 @@ protocol Passage: Sendable {
 enum PassageAnchor: Sendable {
   /// All objects of a class, which cannot be deleted.
   case nothing
-  case row(LinkTarget)
+  case row(ObjectRef)
   case sequence(SequencePlace)
 }
 

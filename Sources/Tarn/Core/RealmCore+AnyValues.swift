@@ -10,7 +10,7 @@ extension RealmCore {
     if object._isInvalidated(in: self) { object._trapInvalid() }
     let place = SequencePlace(
       classID: object._binding!.classID, key: ObjectKey(object._key), column: column)
-    let row = LinkTarget(classID: place.classID, key: place.key)
+    let row = ObjectRef(classID: place.classID, key: place.key)
     takingIn { session throws(StorageError) in
       let copy = copy(boxed, in: place, update)
       if update == .modified, try session.holds(copy, at: place) { return }

@@ -50,7 +50,7 @@ extension RealmCore {
   /// Traps for an embedded object that this change adds twice: neither of its two positions is
   /// clearly the intended one.
   private func refuseSecondOwner(of object: ObjectBase) {
-    let row = LinkTarget(classID: object._binding!.classID, key: ObjectKey(object._key))
+    let row = ObjectRef(classID: object._binding!.classID, key: ObjectKey(object._key))
     require(
       !intake.holds(embedded: row),
       "An object of the embedded class '\(object._className)' is in two positions of the added "
@@ -83,7 +83,7 @@ extension RealmCore {
     object._generation = unsafe context.pointee.generation
     noteAdded(object)
     if object is EmbeddedObject {
-      intake.append(embedded: LinkTarget(classID: binding.classID, key: row.key))
+      intake.append(embedded: ObjectRef(classID: binding.classID, key: row.key))
     }
     binding.moveScalars(object)
     for column in session.schema.indexed(in: binding.classID)
@@ -167,7 +167,7 @@ extension RealmCore {
       value = .link(ObjectKey(target._key))
     }
     if update == .modified, old == value { return }
-    let row = LinkTarget(classID: place.classID, key: place.key)
+    let row = ObjectRef(classID: place.classID, key: place.key)
     try assigning(row, place.column, value) { () throws(StorageError) in
       try session.set(place.column, at: place.key, in: place.classID, to: value)
     }
@@ -179,7 +179,7 @@ extension RealmCore {
   ) throws(StorageError) {
     let copy = copy(boxed, in: place, update)
     if update == .modified, try session.holds(copy, at: place) { return }
-    let row = LinkTarget(classID: place.classID, key: place.key)
+    let row = ObjectRef(classID: place.classID, key: place.key)
     try assigning(row, place.column, .null) { () throws(StorageError) in
       if try assign(copy, overValueAt: place, update) { return }
       let value = try session.make(copy, in: place)

@@ -100,7 +100,7 @@ extension RealmCore {
     let binding = binding(of: origin)
     tracking?.note(.classes([binding.classID, object._binding!.classID]))
     guard let column = binding.column(property) else { return [] }
-    let target = LinkTarget(
+    let target = ObjectRef(
       classID: object._binding!.classID, key: ObjectKey(object._key))
     return trapping { () throws(StorageError) in
       try rows().origins(of: target, in: binding.classID, through: column)

@@ -32,7 +32,7 @@ import TarnStore
     super.init(
       store: store, scheduler: scheduler, frozen: frozen, tracks: configuration.tracksObservation)
     if scheduler.isActor {
-      write.watch = OpenWriteWatch(scheduler) { [weak self] in self?.actorLeftWrite() }
+      write.watch = OrphanedWriteCheck(scheduler) { [weak self] in self?.actorLeftWrite() }
     }
   }
 

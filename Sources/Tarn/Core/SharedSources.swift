@@ -19,7 +19,7 @@ struct SharedSources {
 
 /// The name of backlinks: the object that is linked to, and the property that links.
 struct BacklinksName: Hashable {
-  let owner: LinkTarget
+  let owner: ObjectRef
   let origin: ClassID
   let column: ColumnID
 }

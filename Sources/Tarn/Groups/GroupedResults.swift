@@ -141,7 +141,7 @@ extension GroupedResults: RandomAccessCollection, _DeltaCollection, Equatable, D
   /// The groups are told by their positions in the new ones.
   private func delta(_ changes: IndexChanges, _ table: GroupTable) -> CollectionDelta<Group> {
     // Groups are not objects, whose state would be read.
-    let positions = PastElements(of: [], in: FormerState(nil)) {
+    let positions = PastElements(of: [], in: PreviousRows(nil)) {
       .positions(table.count)
     } walk: {
       nil

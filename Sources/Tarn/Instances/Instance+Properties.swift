@@ -20,7 +20,7 @@ extension Instance {
 
   /// Assigns a value in stored form; null for one that is not stored yet.
   func assigning<E: Error>(
-    _ row: LinkTarget, _ column: ColumnID, _ value: Value, _ store: () throws(E) -> Void
+    _ row: ObjectRef, _ column: ColumnID, _ value: Value, _ store: () throws(E) -> Void
   ) throws(E) {
     guard let properties else { return try store() }
     let effects = properties.effects(ofSetting: column, of: row, to: value, in: session)
@@ -30,7 +30,7 @@ extension Instance {
   // MARK: - Deleting
 
   /// Deletes objects of this instance.
-  func deleting(_ objects: @autoclosure () -> [LinkTarget], _ delete: () -> Void) {
+  func deleting(_ objects: @autoclosure () -> [ObjectRef], _ delete: () -> Void) {
     guard let properties else { return delete() }
     telling(properties.effects(ofDeleting: objects(), in: session), properties, delete)
   }
@@ -40,7 +40,7 @@ extension Instance {
     guard let properties, let session else { return clear() }
     let owned = trapping { () throws(StorageError) in try session.owned(byAllOf: ids) }
     let (cleared, gone) = (Set(ids), Set(owned))
-    func goes(_ row: LinkTarget) -> Bool { cleared.contains(row.classID) || gone.contains(row) }
+    func goes(_ row: ObjectRef) -> Bool { cleared.contains(row.classID) || gone.contains(row) }
     var effects = (properties.rows(of: ids) + owned).map {
       PropertyEffect($0, .leaving(forGood: false))
     }

@@ -15,7 +15,7 @@ extension Instance {
   }
 
   /// The open write, if it created that row.
-  func writeThatMade(_ row: LinkTarget) -> WriteMark? {
+  func writeThatMade(_ row: ObjectRef) -> WriteMark? {
     isNew(row.key, row.classID) ? write.mark : nil
   }
 
@@ -28,12 +28,12 @@ extension Instance {
   }
 
   /// True if that object exists, including changes of an open write.
-  func has(_ object: LinkTarget) -> Bool {
+  func has(_ object: ObjectRef) -> Bool {
     trapping { () throws(StorageError) in try rows().contains(object) }
   }
 
   /// The value of a row in a column, with the changes of an open write.
-  func value(of column: ColumnID, of row: LinkTarget) -> Value? {
+  func value(of column: ColumnID, of row: ObjectRef) -> Value? {
     trapping { () throws(StorageError) in
       if let session { return try session.value(of: column, at: row.key, in: row.classID) }
       return try shown().value(of: column, at: row.key, in: row.classID)

@@ -11,9 +11,9 @@ import TarnStore
 final class Tracking: Observable {
   /// A subject of reads.
   enum Subject: Hashable {
-    case property(LinkTarget, ColumnID)
+    case property(ObjectRef, ColumnID)
     /// The existence of an object.
-    case object(LinkTarget)
+    case object(ObjectRef)
     /// Anything that depends on all objects of these classes.
     case classes(Set<ClassID>)
   }
@@ -163,8 +163,8 @@ private final class TrackingObservation: PropertyObservation {
   }
 
   override func hook() {
-    func entry(_ column: ColumnID?) -> PropertyHook {
-      PropertyHook(observation: self, column: column, isRoot: true, isLast: true)
+    func entry(_ column: ColumnID?) -> PropertyRegistration {
+      PropertyRegistration(observation: self, column: column, isRoot: true, isLast: true)
     }
     switch subject {
     case .property(let row, let column): instance.properties?.hook(entry(column), to: row)

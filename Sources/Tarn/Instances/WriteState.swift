@@ -29,7 +29,7 @@ final class WriteState {
   private(set) var savepoint: WriteSession?
   private var gateToken: GateToken?
   /// The watch that releases the write lock if the actor ends.
-  var watch: OpenWriteWatch?
+  var watch: OrphanedWriteCheck?
   /// A change with several parts is being made, such as one that adds objects.
   var isInLargerChange = false
   /// The number of the instance's last write.

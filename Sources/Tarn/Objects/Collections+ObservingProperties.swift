@@ -66,20 +66,20 @@ private final class SequenceEndObservation<C: _CollectionProperty>: PropertyObse
     row = sequence.map { sequence in
       let place = sequence.place
       return Row(
-        core: sequence.instance, target: LinkTarget(classID: place.classID, key: place.key))
+        core: sequence.instance, target: ObjectRef(classID: place.classID, key: place.key))
     }
   }
 
   private struct Row {
     unowned let core: RealmCore
-    let target: LinkTarget
+    let target: ObjectRef
   }
 
   func tellInitially() { tell(old: nil, isPrior: false) }
 
   override func hook() {
     guard let row else { return }
-    let hook = PropertyHook(observation: self, column: nil, isRoot: true, isLast: true)
+    let hook = PropertyRegistration(observation: self, column: nil, isRoot: true, isLast: true)
     row.core.properties?.hook(hook, to: row.target)
   }
 

@@ -15,7 +15,7 @@ extension ObjectBase {
 /// chains of links may have any length.
 private final class Detacher {
   /// Finished copies, by their rows.
-  private var copies: [LinkTarget: ObjectBase] = [:]
+  private var copies: [ObjectRef: ObjectBase] = [:]
   /// Copies without values yet, with their originals.
   private var pending: [(object: ObjectBase, copy: ObjectBase)] = []
 
@@ -29,7 +29,7 @@ private final class Detacher {
   private func copy(_ object: ObjectBase) -> ObjectBase {
     guard object._core != nil else { return object }
     if object._isInvalidated { object._trapInvalid() }
-    let row = LinkTarget(classID: object._binding!.classID, key: ObjectKey(object._key))
+    let row = ObjectRef(classID: object._binding!.classID, key: ObjectKey(object._key))
     if let known = copies[row] { return known }
     let copy = type(of: object).init()
     copies[row] = copy

@@ -16,7 +16,7 @@ final class KeyPathObservation<Root: ObjectBase, Value>: PropertyObservation {
   /// The row of a managed object.
   private struct Row {
     unowned let core: RealmCore
-    let target: LinkTarget
+    let target: ObjectRef
     /// The columns of the path, class by class.
     let columns: [ColumnID]
   }
@@ -34,7 +34,7 @@ final class KeyPathObservation<Root: ObjectBase, Value>: PropertyObservation {
     row = object._core.map { core in
       Row(
         core: core,
-        target: LinkTarget(classID: object._binding!.classID, key: ObjectKey(object._key)),
+        target: ObjectRef(classID: object._binding!.classID, key: ObjectKey(object._key)),
         columns: core.columns(of: path.steps, from: object))
     }
     super.init()
@@ -109,7 +109,7 @@ final class KeyPathObservation<Root: ObjectBase, Value>: PropertyObservation {
       return
     }
     guard !path.isOfObject else {
-      let hook = PropertyHook(observation: self, column: nil, isRoot: true, isLast: true)
+      let hook = PropertyRegistration(observation: self, column: nil, isRoot: true, isLast: true)
       row.core.properties?.hook(hook, to: row.target)
       return
     }
@@ -117,13 +117,13 @@ final class KeyPathObservation<Root: ObjectBase, Value>: PropertyObservation {
   }
 
   private func hook(
-    _ core: RealmCore, _ first: LinkTarget, _ columns: [ColumnID], _ firstStep: Int
+    _ core: RealmCore, _ first: ObjectRef, _ columns: [ColumnID], _ firstStep: Int
   ) {
     var target = first
     for (column, step) in zip(columns, firstStep...) {
       let isLast = step == path.steps.count - 1
       core.properties?.hook(
-        PropertyHook(observation: self, column: column, isRoot: step == 0, isLast: isLast),
+        PropertyRegistration(observation: self, column: column, isRoot: step == 0, isLast: isLast),
         to: target)
       guard !isLast, let next = core.linkTarget(of: column, of: target) else { return }
       target = next
@@ -155,7 +155,7 @@ extension RealmCore {
   }
 
   /// The current target of a link.
-  fileprivate func linkTarget(of column: ColumnID, of row: LinkTarget) -> LinkTarget? {
+  fileprivate func linkTarget(of column: ColumnID, of row: ObjectRef) -> ObjectRef? {
     value(of: column, of: row).flatMap(schemaToBind()[row.classID][column].linkTarget)
   }
 }

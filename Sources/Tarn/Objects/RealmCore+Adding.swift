@@ -41,7 +41,7 @@ extension RealmCore {
     object._refuseFrozen()
     requireOwn(object)
     if object._isInvalidated(in: self) { object._trapInvalid() }
-    let row = LinkTarget(classID: object._binding!.classID, key: ObjectKey(object._key))
+    let row = ObjectRef(classID: object._binding!.classID, key: ObjectKey(object._key))
     deleting([row]) {
       trapping { () throws(StorageError) in _ = try session.delete(row.key, in: row.classID) }
       object._state.insert(.invalidated)
@@ -58,7 +58,7 @@ extension RealmCore {
       if object._isInvalidated(in: self) { object._trapInvalid() }
       keys[object._binding!.classID, default: []].append(ObjectKey(object._key))
     }
-    deleting(keys.flatMap { id, keys in keys.map { LinkTarget(classID: id, key: $0) } }) {
+    deleting(keys.flatMap { id, keys in keys.map { ObjectRef(classID: id, key: $0) } }) {
       trapping { () throws(StorageError) in
         for (id, keys) in keys { try session.delete(keys, in: id) }
       }

@@ -71,7 +71,7 @@ extension RealmCore {
         if update == .modified, try session.value(of: column, at: existing, in: id) == value {
           continue
         }
-        try assigning(LinkTarget(classID: id, key: existing), column, value) {
+        try assigning(ObjectRef(classID: id, key: existing), column, value) {
           () throws(StorageError) in
           try session.set(column, at: existing, in: id, to: value)
         }

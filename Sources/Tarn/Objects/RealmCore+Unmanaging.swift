@@ -10,7 +10,7 @@ extension RealmCore {
       $0._core === self && !$0._isInvalidated
     }
     guard !objects.isEmpty else { return {} }
-    var byRow: [LinkTarget: ObjectBase] = [:]
+    var byRow: [ObjectRef: ObjectBase] = [:]
     for object in objects { if let row = object._row { byRow[row] = object } }
     // A link to an object that stays in the Realm stays a link.
     let values = objects.map { object in

@@ -84,12 +84,12 @@ struct ValueReader {
 
   /// The original of a copy: its row, or the Swift object while it is unmanaged.
   private enum Original: Hashable {
-    case row(ObjectIdentifier, LinkTarget)
+    case row(ObjectIdentifier, ObjectRef)
     case object(ObjectIdentifier)
 
     init(_ object: ObjectBase) {
       if let core = object._core {
-        let row = LinkTarget(classID: object._binding!.classID, key: ObjectKey(object._key))
+        let row = ObjectRef(classID: object._binding!.classID, key: ObjectKey(object._key))
         self = .row(ObjectIdentifier(core), row)
       } else {
         self = .object(ObjectIdentifier(object))

@@ -49,7 +49,7 @@ extension Delivery {
   // MARK: - Taking over
 
   private func take(
-    _ ahead: WorkAhead, _ changes: ChangeSet, _ answers: [LiveAnswer], _ mayMove: Bool
+    _ ahead: WorkAhead, _ changes: ChangeSet, _ answers: [WorkResult], _ mayMove: Bool
   ) throws(StorageError) -> Bool {
     let moves = ahead.isMove && mayMove && ahead.step == host.step && host.reader != nil
     if moves {
@@ -69,7 +69,7 @@ extension Delivery {
   /// Gives results the rows for their first calls. They may be of an older version than the shown
   /// one: what lies in between is read from the file, which has kept it for the work's snapshot.
   private func takeFirstRows(
-    _ ahead: WorkAhead, _ answers: [LiveAnswer]
+    _ ahead: WorkAhead, _ answers: [WorkResult]
   ) throws(StorageError) {
     let first = zip(ahead.sources, answers).filter { $0.0.isAwaited }
     guard !first.isEmpty, let shown = host.reader?.snapshot else { return }
@@ -80,7 +80,7 @@ extension Delivery {
       missed = try ChangeLog.changes(from: known, to: shown)
     }
     var late: [any ObservedSource] = []
-    var items: [any LiveItem] = []
+    var items: [any WorkItem] = []
     var rows = 0
     for (source, answer) in first {
       if let missed {
@@ -134,7 +134,7 @@ extension Delivery {
   ) {
     // Work that came to nothing may run still; its end is a turn, which asks again.
     guard workAhead == nil else { return }
-    var items: [any LiveItem] = []
+    var items: [any WorkItem] = []
     var sources: [any ObservedSource] = []
     for source in concerned {
       guard let item = source.stepItem else { continue }

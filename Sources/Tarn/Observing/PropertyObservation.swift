@@ -16,18 +16,18 @@ struct PropertyEffect {
     case returning
   }
 
-  let row: LinkTarget
+  let row: ObjectRef
   /// Nil for what happens to the object.
   let column: ColumnID?
   let kind: Kind
 
-  init(_ row: LinkTarget, _ column: ColumnID, _ kind: Kind = .setting) {
+  init(_ row: ObjectRef, _ column: ColumnID, _ kind: Kind = .setting) {
     self.row = row
     self.column = column
     self.kind = kind
   }
 
-  init(_ row: LinkTarget, _ kind: Kind) {
+  init(_ row: ObjectRef, _ kind: Kind) {
     self.row = row
     column = nil
     self.kind = kind
@@ -89,7 +89,7 @@ class PropertyObservation {
   /// Hooks it to what it observes now.
   func hook() {}
 
-  final func hook(to hooks: any PropertyHooks, _ entry: PropertyHook) {
+  final func hook(to hooks: any PropertyHooks, _ entry: PropertyRegistration) {
     hooks.add(entry)
     self.hooks.append(hooks)
   }
@@ -101,7 +101,7 @@ class PropertyObservation {
 }
 
 /// One link of the chain that an observation follows.
-struct PropertyHook {
+struct PropertyRegistration {
   let observation: PropertyObservation
   /// Of an unmanaged object the number of the property; nil if the object itself is observed.
   let column: ColumnID?
@@ -120,12 +120,12 @@ struct PropertyHook {
 
 /// What observations are hooked to.
 protocol PropertyHooks: AnyObject {
-  func add(_ hook: PropertyHook)
+  func add(_ hook: PropertyRegistration)
   func remove(_ observation: PropertyObservation)
 }
 
 /// Observers that were told that something is about to happen, until they are told that it has.
-struct PropertyTelling {
+struct PropertyNotification {
   /// Whom to tell of what.
   struct Call {
     let observation: PropertyObservation
@@ -141,7 +141,7 @@ struct PropertyTelling {
   private let told: [Told]
 
   /// Tells them in their order. Each is told once, whatever happens to it.
-  init(_ hooks: [(hook: PropertyHook, kind: PropertyEffect.Kind)]) {
+  init(_ hooks: [(hook: PropertyRegistration, kind: PropertyEffect.Kind)]) {
     var calls: [UInt64: Call] = [:]
     for (hook, kind) in hooks {
       let kind = hook.isLast || kind.isOfObject ? kind : .setting

@@ -6,7 +6,7 @@ extension PropertyTable {
   /// Pointing a link to an embedded object elsewhere deletes that, and takes the new one from where
   /// it was.
   func effects(
-    ofSetting column: ColumnID, of row: LinkTarget, to value: Value, in session: WriteSession?
+    ofSetting column: ColumnID, of row: ObjectRef, to value: Value, in session: WriteSession?
   ) -> [PropertyEffect] {
     let assignment = PropertyEffect(row, column)
     guard let session, let target = session.schema[row.classID][column].target,
@@ -31,7 +31,7 @@ extension PropertyTable {
   ///
   /// - Parameter isKnown: says what the caller tells by itself.
   func effects(
-    ofDeleting objects: [LinkTarget], taking taken: [LinkTarget] = [], in session: WriteSession?,
+    ofDeleting objects: [ObjectRef], taking taken: [ObjectRef] = [], in session: WriteSession?,
     except isKnown: (PropertyEffect) -> Bool = { _ in false }
   ) -> [PropertyEffect] {
     guard let session, !(objects.isEmpty && taken.isEmpty) else { return [] }
@@ -41,7 +41,7 @@ extension PropertyTable {
     let lost = Set(bystanders.gone + taken)
     var effects = bystanders.gone.map { PropertyEffect($0, .leaving(forGood: false)) }
     for holder in bystanders.holders {
-      let row = LinkTarget(classID: holder.classID, key: holder.key)
+      let row = ObjectRef(classID: holder.classID, key: holder.key)
       guard watches(row, holder.column) else { continue }
       let effect = effect(on: row, holder.column, in: session) { lost.contains($0) }
       if let effect, !isKnown(effect) { effects.append(effect) }
@@ -51,8 +51,8 @@ extension PropertyTable {
 
   /// What becomes of a property when these objects are lost to it; nil if it has none of them.
   func effect(
-    on row: LinkTarget, _ column: ColumnID, in session: WriteSession,
-    ofLosing isLost: (LinkTarget) -> Bool
+    on row: ObjectRef, _ column: ColumnID, in session: WriteSession,
+    ofLosing isLost: (ObjectRef) -> Bool
   ) -> PropertyEffect? {
     let described = session.schema[row.classID][column]
     guard described.type == .link || described.type == .any else { return nil }
@@ -78,8 +78,8 @@ extension PropertyTable {
   }
 
   private func positions(
-    in row: LinkTarget, _ column: ColumnSchema, _ session: WriteSession,
-    where matches: (LinkTarget) -> Bool
+    in row: ObjectRef, _ column: ColumnSchema, _ session: WriteSession,
+    where matches: (ObjectRef) -> Bool
   ) -> IndexSet {
     var positions = IndexSet()
     let place = SequencePlace(classID: row.classID, key: row.key, column: column.id)

@@ -6,9 +6,9 @@ import TarnStore
 /// Confined to the instance's scheduler, as the instance is. Observations that ended elsewhere are
 /// passed over until they are removed.
 final class PropertyTable {
-  private var rows: [ClassID: [ObjectKey: [PropertyHook]]] = [:]
+  private var rows: [ClassID: [ObjectKey: [PropertyRegistration]]] = [:]
   /// Of those that are told of every change of a class.
-  private var classes: [ClassID: [PropertyHook]] = [:]
+  private var classes: [ClassID: [PropertyRegistration]] = [:]
   private var observations: [ObjectIdentifier: PropertyObservation] = [:]
   /// Objects that are observed have gone.
   private var mayHaveGone = false
@@ -26,16 +26,16 @@ final class PropertyTable {
   }
 
   /// Hooks an observation to a row.
-  func hook(_ hook: PropertyHook, to row: LinkTarget) {
+  func hook(_ hook: PropertyRegistration, to row: ObjectRef) {
     hook.observation.hook(to: RowHooks(self, row), hook)
   }
 
   /// Hooks an observation to everything that happens to objects of a class.
-  func hook(_ hook: PropertyHook, to id: ClassID) {
+  func hook(_ hook: PropertyRegistration, to id: ClassID) {
     hook.observation.hook(to: ClassHooks(self, id), hook)
   }
 
-  fileprivate func add(_ hook: PropertyHook, _ id: ClassID) {
+  fileprivate func add(_ hook: PropertyRegistration, _ id: ClassID) {
     classes[id, default: []].append(hook)
   }
 
@@ -44,11 +44,11 @@ final class PropertyTable {
     if classes[id]?.isEmpty == true { classes[id] = nil }
   }
 
-  fileprivate func add(_ hook: PropertyHook, _ row: LinkTarget) {
+  fileprivate func add(_ hook: PropertyRegistration, _ row: ObjectRef) {
     rows[row.classID, default: [:]][row.key, default: []].append(hook)
   }
 
-  fileprivate func remove(_ observation: PropertyObservation, _ row: LinkTarget) {
+  fileprivate func remove(_ observation: PropertyObservation, _ row: ObjectRef) {
     guard var there = rows[row.classID]?[row.key] else { return }
     there.removeAll { $0.observation === observation }
     rows[row.classID]?[row.key] = there.isEmpty ? nil : there
@@ -80,14 +80,14 @@ final class PropertyTable {
 
   // MARK: - Telling
 
-  func watches(_ row: LinkTarget) -> Bool {
+  func watches(_ row: ObjectRef) -> Bool {
     rows[row.classID]?[row.key] != nil || watches(row.classID)
   }
 
   func watches(_ id: ClassID) -> Bool { classes[id] != nil }
 
   /// True if somebody observes that, which takes some work to find out more about.
-  func watches(_ row: LinkTarget, _ column: ColumnID) -> Bool {
+  func watches(_ row: ObjectRef, _ column: ColumnID) -> Bool {
     watches(row.classID)
       || rows[row.classID]?[row.key]?.contains { $0.column == column } ?? false
   }
@@ -95,8 +95,10 @@ final class PropertyTable {
   /// Tells those whom it concerns what is about to happen.
   ///
   /// - Parameter ids: classes with other changes than those.
-  func begin(_ effects: [PropertyEffect], in ids: some Sequence<ClassID> = []) -> PropertyTelling {
-    var concerned: [(PropertyHook, PropertyEffect.Kind)] = []
+  func begin(_ effects: [PropertyEffect], in ids: some Sequence<ClassID> = [])
+    -> PropertyNotification
+  {
+    var concerned: [(PropertyRegistration, PropertyEffect.Kind)] = []
     for effect in effects {
       if effect.kind.isOfObject { mayHaveGone = true }
       for hook in rows[effect.row.classID]?[effect.row.key] ?? []
@@ -109,11 +111,11 @@ final class PropertyTable {
         concerned += (classes[id] ?? []).map { ($0, .setting) }
       }
     }
-    return PropertyTelling(concerned)
+    return PropertyNotification(concerned)
   }
 
   /// Tells all that their objects are about to be invalidated; with that they end.
-  func beginEnd() -> PropertyTelling {
+  func beginEnd() -> PropertyNotification {
     begin(
       rows(of: Array(rows.keys)).map { PropertyEffect($0, .leaving(forGood: true)) },
       in: classes.keys)
@@ -130,15 +132,15 @@ final class PropertyTable {
   // MARK: - What is observed
 
   /// The observed rows of these classes.
-  func rows(of ids: [ClassID]) -> [LinkTarget] {
-    ids.flatMap { id in (rows[id] ?? [:]).keys.map { LinkTarget(classID: id, key: $0) } }
+  func rows(of ids: [ClassID]) -> [ObjectRef] {
+    ids.flatMap { id in (rows[id] ?? [:]).keys.map { ObjectRef(classID: id, key: $0) } }
   }
 
   /// The observed properties, each once.
-  var properties: [(row: LinkTarget, column: ColumnID)] {
+  var properties: [(row: ObjectRef, column: ColumnID)] {
     rows.flatMap { id, byKey in
       byKey.flatMap { key, hooks in
-        Set(hooks.compactMap(\.column)).map { (LinkTarget(classID: id, key: key), $0) }
+        Set(hooks.compactMap(\.column)).map { (ObjectRef(classID: id, key: key), $0) }
       }
     }
   }
@@ -149,7 +151,7 @@ final class PropertyTable {
     var effects: [PropertyEffect] = []
     for change in changes.classes {
       for (key, hooks) in rows[change.id]?.concerned(by: change) ?? [] {
-        let row = LinkTarget(classID: change.id, key: key)
+        let row = ObjectRef(classID: change.id, key: key)
         if change.isCleared || change.deleted.contains(key) {
           effects.append(PropertyEffect(row, .leaving(forGood: true)))
           continue
@@ -168,12 +170,12 @@ final class PropertyTable {
   ///
   /// - Parameter script: how a collection came to be what it is now.
   func effects(
-    ofCancelling changes: ChangeSet, script: (LinkTarget, ColumnID) -> EditScript?
+    ofCancelling changes: ChangeSet, script: (ObjectRef, ColumnID) -> EditScript?
   ) -> [PropertyEffect] {
     var effects: [PropertyEffect] = []
     for change in changes.classes {
       for (key, hooks) in rows[change.id] ?? [:] {
-        let row = LinkTarget(classID: change.id, key: key)
+        let row = ObjectRef(classID: change.id, key: key)
         let isNew = change.inserted.contains(key)
         if isNew { effects.append(PropertyEffect(row, .leaving(forGood: true))) }
         if change.isCleared || change.deleted.contains(key) {
@@ -201,21 +203,21 @@ private final class ClassHooks: PropertyHooks {
     self.id = id
   }
 
-  func add(_ hook: PropertyHook) { table.add(hook, id) }
+  func add(_ hook: PropertyRegistration) { table.add(hook, id) }
   func remove(_ observation: PropertyObservation) { table.remove(observation, id) }
 }
 
 /// What observations of one row are hooked to.
 private final class RowHooks: PropertyHooks {
   private unowned let table: PropertyTable
-  private let row: LinkTarget
+  private let row: ObjectRef
 
-  init(_ table: PropertyTable, _ row: LinkTarget) {
+  init(_ table: PropertyTable, _ row: ObjectRef) {
     self.table = table
     self.row = row
   }
 
-  func add(_ hook: PropertyHook) { table.add(hook, row) }
+  func add(_ hook: PropertyRegistration) { table.add(hook, row) }
   func remove(_ observation: PropertyObservation) { table.remove(observation, row) }
 }
 

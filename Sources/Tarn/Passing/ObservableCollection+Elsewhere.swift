@@ -31,7 +31,7 @@ extension _ObservableCollection {
     on actor: A, _isolation: isolated (any Actor)? = #isolation,
     _ block: @escaping @Sendable (isolated A, _Change) -> Void
   ) async -> NotificationToken {
-    await Elsewhere(self).observe(on: actor, block) { $0.observe($1) }
+    await RemoteObserver(self).observe(on: actor, block) { $0.observe($1) }
   }
 
   /// Calls `block` on a queue, as `observe` would there: first with `.initial` and then with each
@@ -66,7 +66,7 @@ extension _DeltaCollection {
     on actor: A, _isolation: isolated (any Actor)? = #isolation,
     _ block: @escaping @Sendable (isolated A, ObservedChange<Self, _Delta>) -> Void
   ) async -> NotificationToken {
-    await Elsewhere(self).observe(on: actor, block) { $0.observeChanges($1) }
+    await RemoteObserver(self).observe(on: actor, block) { $0.observeChanges($1) }
   }
 
   /// Calls `block` on a queue, as `observeChanges` would there; otherwise as `observe(on:)` does.
@@ -91,7 +91,7 @@ extension _ScopedCollection {
     keyPaths: [String]?, on actor: A, _isolation: isolated (any Actor)? = #isolation,
     _ block: @escaping @Sendable (isolated A, _Change) -> Void
   ) async -> NotificationToken {
-    await observe(_Look(keyPaths: keyPaths, of: _Looked.self), on: actor, block)
+    await observe(_ObservationScope(keyPaths: keyPaths, of: _Looked.self), on: actor, block)
   }
 
   /// The same for key paths of the elements' class.
@@ -101,7 +101,7 @@ extension _ScopedCollection {
     _isolation: isolated (any Actor)? = #isolation,
     _ block: @escaping @Sendable (isolated A, _Change) -> Void
   ) async -> NotificationToken where _Looked: KeypathSortable {
-    await observe(_Look(keyPaths), on: actor, block)
+    await observe(_ObservationScope(keyPaths), on: actor, block)
   }
 
   /// The same for the changes within a depth, as in `observe(depth:)`. Traps for a negative depth.
@@ -109,7 +109,7 @@ extension _ScopedCollection {
     depth: Int, on actor: A, _isolation: isolated (any Actor)? = #isolation,
     _ block: @escaping @Sendable (isolated A, _Change) -> Void
   ) async -> NotificationToken {
-    await observe(_Look(depth: depth), on: actor, block)
+    await observe(_ObservationScope(depth: depth), on: actor, block)
   }
 
   /// Calls `block` on a queue, as `observe(keyPaths:)` would there; otherwise as `observe(on:)`
@@ -119,7 +119,7 @@ extension _ScopedCollection {
   public func observe(
     keyPaths: [String]?, on queue: DispatchQueue?, _ block: @escaping @Sendable (_Change) -> Void
   ) -> NotificationToken {
-    observe(_Look(keyPaths: keyPaths, of: _Looked.self), on: queue, block)
+    observe(_ObservationScope(keyPaths: keyPaths, of: _Looked.self), on: queue, block)
   }
 
   /// The same for key paths of the elements' class.
@@ -128,14 +128,14 @@ extension _ScopedCollection {
     keyPaths: [PartialKeyPath<_Looked>], on queue: DispatchQueue?,
     _ block: @escaping @Sendable (_Change) -> Void
   ) -> NotificationToken where _Looked: KeypathSortable {
-    observe(_Look(keyPaths), on: queue, block)
+    observe(_ObservationScope(keyPaths), on: queue, block)
   }
 
   /// The same for the changes within a depth, as in `observe(depth:)`. Traps for a negative depth.
   public func observe(
     depth: Int, on queue: DispatchQueue?, _ block: @escaping @Sendable (_Change) -> Void
   ) -> NotificationToken {
-    observe(_Look(depth: depth), on: queue, block)
+    observe(_ObservationScope(depth: depth), on: queue, block)
   }
 
   /// Calls `block` on an actor, like `observeChanges(keyPaths:)` there; otherwise like
@@ -147,7 +147,7 @@ extension _ScopedCollection {
     keyPaths: [String]?, on actor: A, _isolation: isolated (any Actor)? = #isolation,
     _ block: @escaping @Sendable (isolated A, ObservedChange<Self, _Delta>) -> Void
   ) async -> NotificationToken {
-    await observeChanges(_Look(keyPaths: keyPaths, of: _Looked.self), on: actor, block)
+    await observeChanges(_ObservationScope(keyPaths: keyPaths, of: _Looked.self), on: actor, block)
   }
 
   /// The same for key paths of the elements' class.
@@ -157,7 +157,7 @@ extension _ScopedCollection {
     _isolation: isolated (any Actor)? = #isolation,
     _ block: @escaping @Sendable (isolated A, ObservedChange<Self, _Delta>) -> Void
   ) async -> NotificationToken where _Looked: KeypathSortable {
-    await observeChanges(_Look(keyPaths), on: actor, block)
+    await observeChanges(_ObservationScope(keyPaths), on: actor, block)
   }
 
   /// The same for the changes within a depth, as in `observe(depth:)`. Traps for a negative depth.
@@ -165,7 +165,7 @@ extension _ScopedCollection {
     depth: Int, on actor: A, _isolation: isolated (any Actor)? = #isolation,
     _ block: @escaping @Sendable (isolated A, ObservedChange<Self, _Delta>) -> Void
   ) async -> NotificationToken {
-    await observeChanges(_Look(depth: depth), on: actor, block)
+    await observeChanges(_ObservationScope(depth: depth), on: actor, block)
   }
 
   /// Calls `block` on a queue, like `observeChanges(keyPaths:)` there; otherwise like
@@ -177,7 +177,7 @@ extension _ScopedCollection {
     keyPaths: [String]?, on queue: DispatchQueue?,
     _ block: @escaping @Sendable (ObservedChange<Self, _Delta>) -> Void
   ) -> NotificationToken {
-    observeChanges(_Look(keyPaths: keyPaths, of: _Looked.self), on: queue, block)
+    observeChanges(_ObservationScope(keyPaths: keyPaths, of: _Looked.self), on: queue, block)
   }
 
   /// The same for key paths of the elements' class.
@@ -186,7 +186,7 @@ extension _ScopedCollection {
     keyPaths: [PartialKeyPath<_Looked>], on queue: DispatchQueue?,
     _ block: @escaping @Sendable (ObservedChange<Self, _Delta>) -> Void
   ) -> NotificationToken where _Looked: KeypathSortable {
-    observeChanges(_Look(keyPaths), on: queue, block)
+    observeChanges(_ObservationScope(keyPaths), on: queue, block)
   }
 
   /// The same for the changes within a depth, as in `observe(depth:)`. Traps for a negative depth.
@@ -194,33 +194,38 @@ extension _ScopedCollection {
     depth: Int, on queue: DispatchQueue?,
     _ block: @escaping @Sendable (ObservedChange<Self, _Delta>) -> Void
   ) -> NotificationToken {
-    observeChanges(_Look(depth: depth), on: queue, block)
+    observeChanges(_ObservationScope(depth: depth), on: queue, block)
   }
 }
 
 extension _ScopedCollection {
   private func observe<A: Actor>(
-    _ look: _Look, on actor: A, _isolation: isolated (any Actor)? = #isolation,
+    _ look: _ObservationScope, on actor: A, _isolation: isolated (any Actor)? = #isolation,
     _ block: @escaping @Sendable (isolated A, _Change) -> Void
   ) async -> NotificationToken {
-    await Elsewhere(self).observe(on: actor, block) { $0._plainOrigin.looking(look).observe($1) }
+    await RemoteObserver(self).observe(on: actor, block) {
+      $0._plainOrigin.looking(look).observe($1)
+    }
   }
 
   private func observe(
-    _ look: _Look, on queue: DispatchQueue?, _ block: @escaping @Sendable (_Change) -> Void
+    _ look: _ObservationScope, on queue: DispatchQueue?,
+    _ block: @escaping @Sendable (_Change) -> Void
   ) -> NotificationToken {
     register(on: queue, block) { $0._plainOrigin.looking(look).observe($1) }
   }
 
   private func observeChanges<A: Actor>(
-    _ look: _Look, on actor: A, _isolation: isolated (any Actor)? = #isolation,
+    _ look: _ObservationScope, on actor: A, _isolation: isolated (any Actor)? = #isolation,
     _ block: @escaping @Sendable (isolated A, ObservedChange<Self, _Delta>) -> Void
   ) async -> NotificationToken {
-    await Elsewhere(self).observe(on: actor, block) { $0._changeOrigin.looking(look).observe($1) }
+    await RemoteObserver(self).observe(on: actor, block) {
+      $0._changeOrigin.looking(look).observe($1)
+    }
   }
 
   private func observeChanges(
-    _ look: _Look, on queue: DispatchQueue?,
+    _ look: _ObservationScope, on queue: DispatchQueue?,
     _ block: @escaping @Sendable (ObservedChange<Self, _Delta>) -> Void
   ) -> NotificationToken {
     register(on: queue, block) { $0._changeOrigin.looking(look).observe($1) }
@@ -236,6 +241,6 @@ extension ThreadConfined {
     _ observe: @escaping @Sendable (Self, @escaping (Change) -> Void) -> NotificationToken
   ) -> NotificationToken {
     guard let queue else { return observe(self, block) }
-    return Elsewhere(self).observe(on: queue, block, observe)
+    return RemoteObserver(self).observe(on: queue, block, observe)
   }
 }

@@ -48,7 +48,7 @@ extension _PropertyObservable {
     along keyPaths: _ObjectPaths, on actor: A, _isolation: isolated (any Actor)? = #isolation,
     _ block: @escaping @Sendable (isolated A, ObjectChange<Self>) -> Void
   ) async -> NotificationToken {
-    await Elsewhere(self).observe(on: actor, block) {
+    await RemoteObserver(self).observe(on: actor, block) {
       $0._objectOrigin(along: keyPaths).observe($1)
     }
   }

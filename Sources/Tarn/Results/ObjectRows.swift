@@ -9,7 +9,7 @@ import TarnStore
 final class ObjectRows: RowSource {
   let schema: StoreSchema
   private let classes: [ClassReflection]
-  private var objects: [LinkTarget: ObjectBase] = [:]
+  private var objects: [ObjectRef: ObjectBase] = [:]
   /// The given keys; all of these objects are in `objects`.
   private var keys: [ObjectIdentifier: ObjectKey] = [:]
   /// Lists and maps within `AnyRealmValue` values, by the numbers given to them.
@@ -58,13 +58,13 @@ final class ObjectRows: RowSource {
   fileprivate func key(of object: ObjectBase, _ id: ClassID) -> ObjectKey {
     if let known = keys[ObjectIdentifier(object)] { return known }
     if unsafe object._context != nil {
-      let name = LinkTarget(classID: id, key: ObjectKey(object._key))
+      let name = ObjectRef(classID: id, key: ObjectKey(object._key))
       let first = objects[name] ?? object
       objects[name] = first
       // An object of another Realm may have the same key.
       if first._core === object._core { return name.key }
     }
-    var name = LinkTarget(classID: id, key: ObjectKey(.min + Int64(keys.count)))
+    var name = ObjectRef(classID: id, key: ObjectKey(.min + Int64(keys.count)))
     while objects[name] != nil { name.key = ObjectKey(name.key.rawValue + 1) }
     objects[name] = object
     keys[ObjectIdentifier(object)] = name.key
@@ -87,7 +87,7 @@ final class ObjectRows: RowSource {
     return .link(key(of: object, target))
   }
 
-  func object(_ target: LinkTarget) -> Value {
+  func object(_ target: ObjectRef) -> Value {
     guard let object = objects[target] else { return .link(target.key) }
     return identity(of: object) ?? identity(of: object, target.classID)
   }
@@ -107,7 +107,7 @@ final class ObjectRows: RowSource {
   func withRow<R>(
     _ classID: ClassID, _ key: ObjectKey, _ body: (ObjectRow, Int) throws(StorageError) -> R
   ) throws(StorageError) -> R? {
-    guard let object = objects[LinkTarget(classID: classID, key: key)] else { return nil }
+    guard let object = objects[ObjectRef(classID: classID, key: key)] else { return nil }
     return try body(row(object, classID), 0)
   }
 
@@ -115,7 +115,7 @@ final class ObjectRows: RowSource {
     _ classID: ClassID, _ key: ObjectKey, _ column: ColumnID,
     _ body: (UnsafeRawBufferPointer) throws(StorageError) -> R
   ) throws(StorageError) -> R {
-    let found = objects[LinkTarget(classID: classID, key: key)].map { row($0, classID) }
+    let found = objects[ObjectRef(classID: classID, key: key)].map { row($0, classID) }
     let bytes = found.map { Self.bytes(of: $0.value(column), schema[classID]![column].type) } ?? []
     return unsafe try withBytes(of: bytes) { bytes throws(StorageError) in unsafe try body(bytes) }
   }
@@ -131,7 +131,7 @@ final class ObjectRows: RowSource {
 
   private func backing(_ place: SequencePlace) -> (any SequenceBacking)? {
     if let id = place.nested { return nested[Int(id.rawValue)] }
-    guard let object = objects[LinkTarget(classID: place.classID, key: place.key)] else {
+    guard let object = objects[ObjectRef(classID: place.classID, key: place.key)] else {
       return nil
     }
     let property = stored(place.classID)[place.column.index]
@@ -178,7 +178,7 @@ final class ObjectRows: RowSource {
 
   /// An unmanaged object does not know what links to it.
   func origins(
-    of target: LinkTarget, in id: ClassID, through column: ColumnID
+    of target: ObjectRef, in id: ClassID, through column: ColumnID
   ) throws(StorageError) -> [ObjectKey] {
     guard let object = objects[target], let core = object._core else { return [] }
     let origin = classes[Int(id.rawValue)].type

@@ -144,9 +144,9 @@ private struct PropertySource<Root: ObjectBase, Value: RealmCollectionValue>: Pr
   func steps() throws(KeyPathFault) -> [PropertyReflection] { try Tracer.steps(of: keyPath) }
 
   /// Only the property counts, if it is a stored one.
-  private var look: _Look {
+  private var look: _ObservationScope {
     let steps = try? steps()
-    return _Look(keyPaths: steps.map { [PathText.text(of: $0.map(\.name))] })
+    return _ObservationScope(keyPaths: steps.map { [PathText.text(of: $0.map(\.name))] })
   }
 
   func isOf(_ other: Any) -> Bool {

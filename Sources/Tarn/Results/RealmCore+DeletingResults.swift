@@ -10,7 +10,7 @@ extension RealmCore {
       return clearing([id]) { trapping { () throws(StorageError) in try session.clear(id) } }
     }
     let keys = results.rows().objects
-    deleting(keys.map { LinkTarget(classID: id, key: $0) }) {
+    deleting(keys.map { ObjectRef(classID: id, key: $0) }) {
       trapping { () throws(StorageError) in try session.delete(keys, in: id) }
     }
   }

@@ -13,12 +13,12 @@ final class ManualTurns: Sendable {
   }
 
   private let state = Lock(State())
-  private let bell: Waker
+  private let waker: Waker
 
   /// Traps if the process has no descriptor left.
   init() {
     do throws(StorageError) {
-      bell = try Waker()
+      waker = try Waker()
     } catch {
       trap("A ManualScheduler needs a descriptor: \(error.detail).")
     }
@@ -63,7 +63,7 @@ final class ManualTurns: Sendable {
         watched.contains { $0.mustPoll }
         ? SignalWatcher.pollEveryNanoseconds : SignalWatcher.lookEveryNanoseconds
       let milliseconds = (min(Double(most), left / .nanoseconds(1)) / 1e6).rounded(.up)
-      bell.wait(also: watched.map(\.rawDescriptor), milliseconds: Int32(milliseconds))
+      waker.wait(also: watched.map(\.rawDescriptor), milliseconds: Int32(milliseconds))
     }
   }
 
@@ -77,7 +77,7 @@ final class ManualTurns: Sendable {
       return state.owner == tarn_thread_id()
     }
     // The owner looks for work before it sleeps.
-    if !isMine { bell.wake() }
+    if !isMine { waker.wake() }
   }
 
   func watch(_ store: WatchedStore) {

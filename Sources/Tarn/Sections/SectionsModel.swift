@@ -20,7 +20,7 @@ struct SectionsModel<Key: Hashable>: LiveModel {
     keyScope = BoundScope(.standard, from: results.elementClasses, schema)
   }
 
-  var owner: LinkTarget? { results.owner }
+  var owner: ObjectRef? { results.owner }
   var concerningClasses: Set<ClassID> {
     results.concerningClasses.union(keyScope.concerningClasses)
   }

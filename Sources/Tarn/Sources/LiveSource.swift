@@ -69,7 +69,7 @@ package final class LiveSource<Model: LiveModel>: ObservedSource {
     viewIndex = nil
   }
 
-  var owner: LinkTarget? { model.owner }
+  var owner: ObjectRef? { model.owner }
   var concerningClasses: Set<ClassID> { model.concerningClasses }
   var elementClasses: Set<ClassID> { model.elementClasses }
 
@@ -283,7 +283,7 @@ package final class LiveSource<Model: LiveModel>: ObservedSource {
   ) -> PastElements {
     let content = change.map(model.content) ?? followed
     let model = model
-    return PastElements(of: model.elementClasses, in: FormerState(state)) {
+    return PastElements(of: model.elementClasses, in: PreviousRows(state)) {
       () throws(StorageError) in
       let rows = try state.rows()
       if let content { return try model.elements(content, rows) }
@@ -310,11 +310,11 @@ package final class LiveSource<Model: LiveModel>: ObservedSource {
     followed.map { model.cost(ofFollowing: changes, from: $0, seen: scopes) } ?? .none
   }
 
-  var firstItem: any LiveItem { LiveTask(model, .evaluate) }
+  var firstItem: any WorkItem { ModelWorkItem(model, .evaluate) }
 
-  var stepItem: (any LiveItem)? { followed.map { LiveTask(model, .step($0, seen: scopes)) } }
+  var stepItem: (any WorkItem)? { followed.map { ModelWorkItem(model, .step($0, seen: scopes)) } }
 
-  func adopt(_ answer: LiveAnswer, missed: ChangeSet?) {
+  func adopt(_ answer: WorkResult, missed: ChangeSet?) {
     guard var content = answer.content as! Content? else { return }
     if let missed {
       trapping { () throws(StorageError) in
@@ -325,14 +325,14 @@ package final class LiveSource<Model: LiveModel>: ObservedSource {
     isAwaited = false
   }
 
-  func cost(ofFollowing missed: ChangeSet, from answer: LiveAnswer) -> LiveCost {
+  func cost(ofFollowing missed: ChangeSet, from answer: WorkResult) -> LiveCost {
     (answer.content as! Content?).map {
       model.cost(ofFollowing: missed, from: $0, seen: [])
     } ?? .none
   }
 
-  func followItem(from answer: LiveAnswer) -> (any LiveItem)? {
-    (answer.content as! Content?).map { LiveTask(model, .follow($0)) }
+  func followItem(from answer: WorkResult) -> (any WorkItem)? {
+    (answer.content as! Content?).map { ModelWorkItem(model, .follow($0)) }
   }
 }
 

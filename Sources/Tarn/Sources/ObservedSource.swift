@@ -5,7 +5,7 @@ package import TarnStore
 protocol ObservedSource: AnyObject {
   // MARK: Where it is registered
   /// The object that it belongs to; nil for one over a class.
-  var owner: LinkTarget? { get }
+  var owner: ObjectRef? { get }
   /// The classes whose changes can concern it, beside the owner's.
   var concerningClasses: Set<ClassID> { get }
   /// The classes of the objects that it shows; none for values.
@@ -58,15 +58,15 @@ protocol ObservedSource: AnyObject {
   /// The same for following `changes`; none while nobody has been told of anything.
   func cost(ofFollowing changes: ChangeSet) -> LiveCost
   /// What a worker needs to work out the content for first calls.
-  var firstItem: any LiveItem { get }
+  var firstItem: any WorkItem { get }
   /// The same to follow a move; nil while nobody has been told of anything.
-  var stepItem: (any LiveItem)? { get }
+  var stepItem: (any WorkItem)? { get }
   /// Takes a worker's content over for first calls, with what was missed since.
-  func adopt(_ answer: LiveAnswer, missed: ChangeSet?)
+  func adopt(_ answer: WorkResult, missed: ChangeSet?)
   /// About what it takes to follow from there.
-  func cost(ofFollowing missed: ChangeSet, from answer: LiveAnswer) -> LiveCost
+  func cost(ofFollowing missed: ChangeSet, from answer: WorkResult) -> LiveCost
   /// What a worker needs to do that.
-  func followItem(from answer: LiveAnswer) -> (any LiveItem)?
+  func followItem(from answer: WorkResult) -> (any WorkItem)?
 }
 
 /// A source that is kept alive by those who use it.
@@ -84,4 +84,4 @@ final class WeakSource: @unchecked Sendable {
 }
 
 /// What a worker has made of a step, by the sources that it is about.
-package typealias PreparedSteps = [ObjectIdentifier: LiveAnswer]
+package typealias PreparedSteps = [ObjectIdentifier: WorkResult]

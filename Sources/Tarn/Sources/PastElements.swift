@@ -12,7 +12,7 @@ final class PastElements {
   private(set) lazy var walk = trapping { () throws(StorageError) in try makeWalk() }
 
   private let classes: Set<ClassID>
-  private let state: FormerState
+  private let state: PreviousRows
 
   /// - Parameters:
   ///   - classes: those of the elements that are objects.
@@ -20,7 +20,7 @@ final class PastElements {
   ///   - read: reads the elements.
   ///   - walk: begins to look behind them.
   init(
-    of classes: Set<ClassID>, in state: FormerState,
+    of classes: Set<ClassID>, in state: PreviousRows,
     _ read: @escaping () throws(StorageError) -> LiveElements,
     walk: @escaping () throws(StorageError) -> NestedWalk?
   ) {
@@ -42,10 +42,10 @@ final class PastElements {
   }
 
   /// The object that an element is; nil for a value.
-  func object(_ element: Value) -> LinkTarget? {
+  func object(_ element: Value) -> ObjectRef? {
     switch element {
-    case .link(let key): classes.first.map { LinkTarget(classID: $0, key: key) }
-    case .object(let id, let key): LinkTarget(classID: id, key: key)
+    case .link(let key): classes.first.map { ObjectRef(classID: $0, key: key) }
+    case .object(let id, let key): ObjectRef(classID: id, key: key)
     default: nil
     }
   }

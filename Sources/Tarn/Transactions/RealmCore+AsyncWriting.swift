@@ -150,7 +150,7 @@ extension RealmCore {
       guard let end = try part.end?.kept() else {
         trap("internal error: a part of a transaction without an end")
       }
-      let between = StateBetween(end, of: session, upTo: snapshot.version)
+      let between = GroupedCommitState(end, of: session, upTo: snapshot.version)
       let next = between.position
       let passed = session.recorder.changes(since: position, upTo: next, over: base.version)
       try passThrough(passed, from: former, to: between)
@@ -170,7 +170,7 @@ extension RealmCore {
   /// Logs a commit that shares its transaction with later ones; the instance advances with the last
   /// of them. To observers it is a separate step.
   private func passThrough(
-    _ changes: ChangeSet, from former: PastState, to between: StateBetween
+    _ changes: ChangeSet, from former: PastState, to between: GroupedCommitState
   ) throws(StorageError) {
     let news = delivery.observers.readOldValues(changes, try former.rows())
     state.passThrough(changes)

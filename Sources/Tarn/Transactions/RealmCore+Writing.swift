@@ -169,7 +169,7 @@ extension RealmCore {
 
   /// Reports to observers of properties that the write's changes, or those since its savepoint, are
   /// about to be undone.
-  private func tellOfCancelling() -> PropertyTelling? {
+  private func tellOfCancelling() -> PropertyNotification? {
     guard let properties, let session, !session.isEmpty else { return nil }
     let start = write.savepoint?.recorder.position ?? .start
     let changes = session.recorder.changes(since: start)

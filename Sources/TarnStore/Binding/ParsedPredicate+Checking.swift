@@ -53,7 +53,9 @@ extension ParsedPredicate {
     guard case .any(_, .path(let right), _) = elements.test else { return }
     for (names, position) in [(elements.path, condition.left), (right, condition.right)] {
       do {
-        guard try CollectionPath.find(names, from: classID, in: schema) == nil else { continue }
+        guard try NamedCollectionPath.find(names, from: classID, in: schema) == nil else {
+          continue
+        }
         _ = try ColumnPath(names, from: classID, in: schema)
       } catch {
         throw lexer.error(at: position, error.message)
@@ -67,7 +69,7 @@ extension ParsedPredicate {
   ) -> String? {
     guard case .path(let names) = operand else { return nil }
     // Paths into values are checked with the whole condition.
-    let found = try? CollectionPath.find(names, from: classID, in: schema)
+    let found = try? NamedCollectionPath.find(names, from: classID, in: schema)
     if found?.hasSteps == true || names.contains(where: { ValueStep($0) != nil }) { return nil }
     do {
       _ = try ColumnPath(names, from: classID, in: schema)

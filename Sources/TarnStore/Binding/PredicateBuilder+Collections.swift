@@ -5,7 +5,7 @@ extension PredicateBuilder {
     if case .any(let op, .path(let right), let options) = condition.test {
       return try pairOfElements(condition, op, right, options, depth)
     }
-    let path = try CollectionPath(condition.path, from: classID, in: schema)
+    let path = try NamedCollectionPath(condition.path, from: classID, in: schema)
     if condition.test.isAboutSome {
       if !path.rest.isEmpty { return try behind(path, condition, depth) }
       return try some(path, condition, depth)
@@ -63,26 +63,26 @@ extension PredicateBuilder {
   }
 
   /// Nil for a path without a step into a value.
-  func elementPath(_ names: [String]) throws(PredicateError) -> CollectionPath? {
+  func elementPath(_ names: [String]) throws(PredicateError) -> NamedCollectionPath? {
     // Most paths are one name of a plain column, which needs no search.
     if names.count == 1, let column = schema[classID]?.named(names[0]),
       column.collection == .none, column.type != .any
     {
       return nil
     }
-    let found: CollectionPath?
+    let found: NamedCollectionPath?
     if names.contains(where: { ValueStep($0) != nil }) {
-      found = try CollectionPath.find(names, from: classID, in: schema)
+      found = try NamedCollectionPath.find(names, from: classID, in: schema)
     } else {
       // Errors of other paths are reported elsewhere.
-      found = try? CollectionPath.find(names, from: classID, in: schema)
+      found = try? NamedCollectionPath.find(names, from: classID, in: schema)
     }
     guard let found, found.hasSteps else { return nil }
     return found
   }
 
   private func matching(
-    _ predicate: Predicate, _ path: CollectionPath, _ condition: CollectionCondition,
+    _ predicate: Predicate, _ path: NamedCollectionPath, _ condition: CollectionCondition,
     _ op: ComparisonOperator, _ value: Value, _ depth: Int
   ) throws(PredicateError) -> ResolvedNode {
     guard !path.hasSteps || path.column.type == .any else {
@@ -104,7 +104,7 @@ extension PredicateBuilder {
   /// A condition on a collection of an object that is an element of another collection:
   /// `parts['left'].screws.@count`. Nil for others.
   private func collectionOfElement(
-    _ path: CollectionPath, _ condition: CollectionCondition, _ depth: Int
+    _ path: NamedCollectionPath, _ condition: CollectionCondition, _ depth: Int
   ) throws(PredicateError) -> ResolvedNode? {
     guard path.leadsToOneElement, !path.rest.isEmpty, let target = path.column.target else {
       return nil
@@ -120,7 +120,7 @@ extension PredicateBuilder {
   }
 
   private func aggregate(
-    _ aggregate: CollectionAggregate, _ path: CollectionPath, _ condition: CollectionCondition,
+    _ aggregate: CollectionAggregate, _ path: NamedCollectionPath, _ condition: CollectionCondition,
     _ op: ComparisonOperator, _ right: Operand, _ depth: Int
   ) throws(PredicateError) -> ResolvedNode {
     var behind: ColumnPath?
@@ -136,7 +136,7 @@ extension PredicateBuilder {
           + "'\(Operand.path(condition.path))' is of type \(type)")
     }
     let result = aggregate.type(of: type)
-    let total = CollectionTotal.aggregate(aggregate, behind, result)
+    let total = CollectionFigure.aggregate(aggregate, behind, result)
     if case .path(let names) = right {
       return try self.total(total, result, path, condition, op, names, depth)
     }
@@ -144,24 +144,24 @@ extension PredicateBuilder {
     let node = try number(path, condition, result).node(op, value)
     if aggregate == .sum, result == .int, value != .null {
       // The sum may be beyond the range of integers.
-      return .pair(ValuePair(.total(ElementWay(path), total), op, .constant(value)))
+      return .pair(ValuePair(.total(ResolvedCollectionPath(path), total), op, .constant(value)))
     }
     return .collection(CollectionTest(path, .aggregate(aggregate, behind, result, node)))
   }
 
   /// Builds tests of a collection's aggregate.
   private func number(
-    _ path: CollectionPath, _ condition: CollectionCondition, _ type: ColumnType
-  ) -> ConstantBuilder {
+    _ path: NamedCollectionPath, _ condition: CollectionCondition, _ type: ColumnType
+  ) -> ColumnConstants {
     var number = ColumnPath(path.column, of: path.owner.id)
     number.type = type
     number.isOptional = true
     number.target = nil
-    return ConstantBuilder(number, condition.path, schema, [])
+    return ColumnConstants(number, condition.path, schema, [])
   }
 
   private func count(
-    _ path: CollectionPath, _ condition: CollectionCondition, _ op: ComparisonOperator,
+    _ path: NamedCollectionPath, _ condition: CollectionCondition, _ op: ComparisonOperator,
     _ value: Value
   ) throws(PredicateError) -> ResolvedNode {
     if path.hasSteps, path.column.type != .any {
@@ -172,18 +172,18 @@ extension PredicateBuilder {
     number.isOptional = !path.links.isEmpty || path.hasSteps || isElement
     number.target = nil
     let names = condition.path + ["@count"]
-    let builder = ConstantBuilder(number, names, schema, [])
+    let builder = ColumnConstants(number, names, schema, [])
     return .collection(CollectionTest(path, .count(try builder.node(op, value))))
   }
 
   /// A condition on the rest of the path, from elements that are objects.
   private func behind(
-    _ path: CollectionPath, _ condition: CollectionCondition, _ depth: Int
+    _ path: NamedCollectionPath, _ condition: CollectionCondition, _ depth: Int
   ) throws(PredicateError) -> ResolvedNode {
     let target = try path.elementClass(for: condition)
     let inner = PredicateBuilder(classID: target, schema: schema, isElement: path.hasSteps)
     let rest: Predicate
-    if let next = try CollectionPath.find(path.rest, from: target, in: schema) {
+    if let next = try NamedCollectionPath.find(path.rest, from: target, in: schema) {
       var test = condition.test
       if next.rest.isEmpty, case .anyCount(let op, let value) = test {
         test = .count(op, .value(value))
@@ -198,7 +198,7 @@ extension PredicateBuilder {
 
   /// A condition on the elements themselves.
   private func some(
-    _ path: CollectionPath, _ condition: CollectionCondition, _ depth: Int
+    _ path: NamedCollectionPath, _ condition: CollectionCondition, _ depth: Int
   ) throws(PredicateError) -> ResolvedNode {
     if case .anyCount = condition.test {
       throw PredicateError("'\(Operand.path(condition.path)).@count' is one number: omit ANY")
@@ -229,10 +229,10 @@ extension PredicateBuilder {
   }
 
   private func elementBuilder(
-    _ path: CollectionPath, _ condition: CollectionCondition
-  ) throws(PredicateError) -> ConstantBuilder {
+    _ path: NamedCollectionPath, _ condition: CollectionCondition
+  ) throws(PredicateError) -> ColumnConstants {
     let element = ColumnPath(path.column, of: path.owner.id)
-    return ConstantBuilder(element, condition.path, schema, [])
+    return ColumnConstants(element, condition.path, schema, [])
   }
 
   /// For an element that may not exist: passes for every existing object of the class.
@@ -263,7 +263,7 @@ extension PredicateBuilder {
   }
 }
 
-extension CollectionPath {
+extension NamedCollectionPath {
   /// The class of the elements, which are objects.
   func elementClass(
     for condition: some CustomStringConvertible
@@ -323,12 +323,12 @@ extension CollectionCondition.Test {
   }
 }
 
-extension ConstantBuilder: ConditionBuilder {
+extension ColumnConstants: ConditionBuilder {
   /// A comparison of a value that is not in a row.
   func node(
     _ comparison: Comparison, depth: Int
   ) throws(PredicateError) -> ResolvedNode {
-    let builder = ConstantBuilder(path, names, schema, comparison.options)
+    let builder = ColumnConstants(path, names, schema, comparison.options)
     switch (comparison.left, comparison.right) {
     case (.path([]), .value(let value)): return try builder.node(comparison.op, value)
     case (.path([]), .values(let values)) where comparison.op == .in:
@@ -350,7 +350,7 @@ extension ConstantBuilder: ConditionBuilder {
 
   /// Some element is in the range, and none is less or greater.
   fileprivate func all(
-    _ path: CollectionPath, from low: Value, to high: Value, isClosed: Bool
+    _ path: NamedCollectionPath, from low: Value, to high: Value, isClosed: Bool
   ) throws(PredicateError) -> ResolvedNode {
     let inside = ResolvedNode.all([
       try node(.greaterOrEqual, low), try node(isClosed ? .lessOrEqual : .less, high),
@@ -362,7 +362,7 @@ extension ConstantBuilder: ConditionBuilder {
     ])
     var number = self.path
     (number.type, number.isOptional) = (.int, true)
-    let none = try ConstantBuilder(number, names, schema, []).node(.equal, .int(0))
+    let none = try ColumnConstants(number, names, schema, []).node(.equal, .int(0))
     return .all([
       .collection(CollectionTest(path, .value(inside))),
       .collection(CollectionTest(path, .matching(nil, outside, count: none))),

@@ -28,7 +28,7 @@ extension PredicateBuilder {
         "\(what) is not a place, which has a string 'type' and a list of doubles 'coordinates': "
           + "\(comparison)")
     }
-    let path = try CollectionPath(names + [coordinates.name], from: classID, in: schema)
+    let path = try NamedCollectionPath(names + [coordinates.name], from: classID, in: schema)
     return .collection(
       CollectionTest(path, .location(type: ColumnPath(type, of: place.id), region)))
   }

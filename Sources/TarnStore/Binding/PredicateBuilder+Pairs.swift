@@ -25,8 +25,8 @@ extension PredicateBuilder {
     _ options: StringOptions, _ depth: Int
   ) throws(PredicateError) -> ResolvedNode {
     let left = condition.path
-    if try CollectionPath.find(left, from: classID, in: schema) == nil,
-      try CollectionPath.find(right, from: classID, in: schema) == nil
+    if try NamedCollectionPath.find(left, from: classID, in: schema) == nil,
+      try NamedCollectionPath.find(right, from: classID, in: schema) == nil
     {
       throw PredicateError(
         "neither '\(Operand.path(left))' nor '\(Operand.path(right))' leads to a collection: "
@@ -40,7 +40,7 @@ extension PredicateBuilder {
 
   /// An aggregate of that type, compared with the value of a path.
   func total(
-    _ total: CollectionTotal, _ type: ColumnType, _ path: CollectionPath,
+    _ total: CollectionFigure, _ type: ColumnType, _ path: NamedCollectionPath,
     _ condition: CollectionCondition, _ op: ComparisonOperator, _ names: [String], _ depth: Int
   ) throws(PredicateError) -> ResolvedNode {
     if path.hasSteps, path.column.type != .any {
@@ -56,7 +56,7 @@ extension PredicateBuilder {
     guard op.mirrored != nil else {
       throw PredicateError("\(op) cannot compare an aggregate of a collection: \(condition)")
     }
-    let source = ValueSource.total(ElementWay(path), total)
+    let source = ValueSource.total(ResolvedCollectionPath(path), total)
     try requireOne(source, side.source, condition)
     return .pair(ValuePair(source, op, side.source))
   }
@@ -119,7 +119,7 @@ extension PredicateBuilder {
 
   /// The same, also through collections.
   private func sideOfElements(_ names: [String], _ depth: Int) throws(PredicateError) -> Side {
-    guard let path = try CollectionPath.find(names, from: classID, in: schema) else {
+    guard let path = try NamedCollectionPath.find(names, from: classID, in: schema) else {
       return try plainSide(names)
     }
     return try side(path, names, depth)
@@ -131,12 +131,12 @@ extension PredicateBuilder {
   }
 
   private func side(
-    _ path: CollectionPath, _ names: [String], _ depth: Int
+    _ path: NamedCollectionPath, _ names: [String], _ depth: Int
   ) throws(PredicateError) -> Side {
     guard depth <= Self.depthMax else {
       throw PredicateError("a path leads through more than \(Self.depthMax) collections")
     }
-    let way = ElementWay(path)
+    let way = ResolvedCollectionPath(path)
     if path.rest.isEmpty {
       let element = ColumnPath(path.column, of: path.owner.id)
       return Side(

@@ -89,9 +89,9 @@ struct PredicateBuilder: ConditionBuilder {
   /// Builds tests of the column at a path.
   private func constants(
     _ names: [String], _ options: StringOptions
-  ) throws(PredicateError) -> ConstantBuilder {
+  ) throws(PredicateError) -> ColumnConstants {
     let path = try ColumnPath(names, from: classID, in: schema)
-    return ConstantBuilder(path, names, schema, options, mayBeNowhere: isElement)
+    return ColumnConstants(path, names, schema, options, mayBeNowhere: isElement)
   }
 
   /// Compares a link's target with the members of an object.

@@ -12,7 +12,7 @@ package struct ValueCondition: Sendable {
           + "index(where:)")
     }
     let path = ColumnPath(column, of: ClassID(0))
-    root = try ConstantBuilder(path, [], StoreSchema(classes: []), []).node(predicate, depth: 0)
+    root = try ColumnConstants(path, [], StoreSchema(classes: []), []).node(predicate, depth: 0)
   }
 
   package func matches(_ value: Value) -> Bool { root.passes(value) }

@@ -4,12 +4,12 @@ package struct OwnerCheck: SnapshotCheck {
   package internal(set) var problems: [String] = []
 
   private let reader: SnapshotReader
-  private var owners: [LinkTarget: Owner] = [:]
+  private var owners: [ObjectRef: Owner] = [:]
 
   /// The owner of an embedded object.
   private struct Owner {
     /// The first one found.
-    var object: LinkTarget
+    var object: ObjectRef
     var links: UInt64
     /// Whether it, or its outermost owner, is not embedded.
     var isRooted = false
@@ -25,7 +25,7 @@ package struct OwnerCheck: SnapshotCheck {
     }
   }
 
-  private func name(_ object: LinkTarget) -> String {
+  private func name(_ object: ObjectRef) -> String {
     "object \(object.key.rawValue) of class \(reader.schema[object.classID].name)"
   }
 
@@ -44,7 +44,7 @@ package struct OwnerCheck: SnapshotCheck {
     }
     if columns.isEmpty { return }
     for key in try keys(of: described.id) {
-      let owner = LinkTarget(classID: described.id, key: key)
+      let owner = ObjectRef(classID: described.id, key: key)
       for column in columns {
         if column.collection == .none {
           let value = try reader.value(of: column.id, at: key, in: described.id)
@@ -58,13 +58,13 @@ package struct OwnerCheck: SnapshotCheck {
     }
   }
 
-  private mutating func add(_ target: LinkTarget, _ owner: LinkTarget, _ count: UInt64) {
+  private mutating func add(_ target: ObjectRef, _ owner: ObjectRef, _ count: UInt64) {
     owners[target, default: Owner(object: owner, links: 0)].links += count
   }
 
   private mutating func check(_ described: ClassSchema) throws(StorageError) {
     for key in try keys(of: described.id) {
-      let object = LinkTarget(classID: described.id, key: key)
+      let object = ObjectRef(classID: described.id, key: key)
       guard let owner = owners[object] else {
         note("\(name(object)) is embedded and has no owner")
         continue
@@ -81,9 +81,9 @@ package struct OwnerCheck: SnapshotCheck {
   }
 
   /// False for an object in a cycle. An object without an owner is reported separately.
-  private mutating func isRooted(_ object: LinkTarget) -> Bool {
-    var way: [LinkTarget] = []
-    var known: Set<LinkTarget> = []
+  private mutating func isRooted(_ object: ObjectRef) -> Bool {
+    var way: [ObjectRef] = []
+    var known: Set<ObjectRef> = []
     var next = object
     while let owner = owners[next], !owner.isRooted {
       guard known.insert(next).inserted else { return false }

@@ -18,7 +18,7 @@ extension SnapshotReader {
       for column in schema.indexed(in: id) where try files(key, PackedIndex(id, column.id)) {
         return "\(name) is missing, but in the index over '\(column.name)'"
       }
-      if let origin = try linkingProperty(to: LinkTarget(classID: id, key: key)) {
+      if let origin = try linkingProperty(to: ObjectRef(classID: id, key: key)) {
         return "\(name) is missing, but '\(origin)' links to it"
       }
       return nil
@@ -61,7 +61,7 @@ extension SnapshotReader {
     return found
   }
 
-  private func linkingProperty(to target: LinkTarget) throws(StorageError) -> String? {
+  private func linkingProperty(to target: ObjectRef) throws(StorageError) -> String? {
     for described in schema.schema.classes {
       for column in schema.indexed(in: described.id)
       where column.target == target.classID || column.type == .any {

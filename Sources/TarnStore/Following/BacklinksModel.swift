@@ -8,20 +8,20 @@ package struct BacklinksModel: LiveModel {
     package internal(set) var keys: [ObjectKey]
   }
 
-  private let target: LinkTarget
+  private let target: ObjectRef
   private let column: ColumnID
   /// The query for all objects of the origins' class, which finds the changed ones.
   private let origins: CompiledQuery
 
   package init(
-    to target: LinkTarget, from origin: ClassID, _ column: ColumnID, _ schema: SchemaView
+    to target: ObjectRef, from origin: ClassID, _ column: ColumnID, _ schema: SchemaView
   ) {
     self.target = target
     self.column = column
     origins = CompiledQuery(everythingIn: origin, schema)
   }
 
-  package var owner: LinkTarget? { target }
+  package var owner: ObjectRef? { target }
   package var concerningClasses: Set<ClassID> { origins.concerningClasses }
   package var elementClasses: Set<ClassID> { [origins.classID] }
   package var needsOwner: Bool { true }

@@ -5,12 +5,12 @@ package enum ElementsOrigin: Hashable, Sendable {
   /// A collection of an object.
   case sequence(SequencePlace)
   /// The objects that link to an object through a column of a class.
-  case backlinks(to: LinkTarget, from: ClassID, ColumnID)
+  case backlinks(to: ObjectRef, from: ClassID, ColumnID)
 
-  package var owner: LinkTarget? {
+  package var owner: ObjectRef? {
     switch self {
     case .objects: nil
-    case .sequence(let place): LinkTarget(classID: place.classID, key: place.key)
+    case .sequence(let place): ObjectRef(classID: place.classID, key: place.key)
     case .backlinks(let target, _, _): target
     }
   }
@@ -50,7 +50,7 @@ package struct ElementsModel: LiveModel {
     self.origin = origin
   }
 
-  package var owner: LinkTarget? { origin.owner }
+  package var owner: ObjectRef? { origin.owner }
   package var concerningClasses: Set<ClassID> { query.concerningClasses }
   package var elementClasses: Set<ClassID> { [query.classID] }
 
@@ -256,7 +256,7 @@ package struct ElementsModel: LiveModel {
     let concerned = try query.touchedRows(changes, move.rows, among: old.root).candidates
     guard ElementIndex.isFew(concerned.count, among: old.elementCount) else { return nil }
     var elements = old.elements
-    var touched = TouchedNames()
+    var touched = ChangedNames()
     if case .script(let script) = edit, case .sequence(let place) = origin {
       guard let now = try move.rows.sequence(at: place),
         let made = try elements?.follow(script, to: now, isReplaced: isReplaced)

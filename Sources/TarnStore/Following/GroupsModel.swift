@@ -42,7 +42,7 @@ package struct GroupsModel: LiveModel {
     read = BoundScope(.paths([path]), from: [id], schema)
   }
 
-  package var owner: LinkTarget? { results?.owner }
+  package var owner: ObjectRef? { results?.owner }
   package var concerningClasses: Set<ClassID> {
     let own = results?.concerningClasses ?? []
     return own.union(groups.query.concerningClasses)
@@ -207,12 +207,12 @@ extension IndexChanges {
 
 extension GroupQuery {
   /// What a move did to the rows of the query; nil if a scan of all rows is faster.
-  fileprivate func shares(over move: LiveMove) throws(StorageError) -> GroupShares? {
+  fileprivate func shares(over move: LiveMove) throws(StorageError) -> GroupDeltas? {
     let (changes, rows) = (move.changes, move.rows)
     if changes[query.classID]?.isCleared == true { return nil }
     let none = OrderedRoot(keyed: KeySet())
     let touched = try query.touchedRows(changes, rows, among: none).candidates
-    var shares = GroupShares()
+    var shares = GroupDeltas()
     if touched.isEmpty { return shares }
     // Reading a row in two states takes as long as scanning some hundred.
     if touched.count > 1000, try touched.count > rows.count(of: query.classID) / 100 { return nil }
@@ -232,9 +232,9 @@ extension GroupQuery {
   /// What a move did to rows that moved this way.
   fileprivate func shares(
     from old: ResultRows, to new: ResultRows, _ moves: IndexChanges, over move: LiveMove
-  ) throws(StorageError) -> GroupShares {
+  ) throws(StorageError) -> GroupDeltas {
     let former = try move.former.rows()
-    var shares = GroupShares()
+    var shares = GroupDeltas()
     for position in moves.deletions + moves.modifications {
       let key = old.key(at: position)
       shares.note(from: try share(of: key, in: former, isTested: false), to: nil)

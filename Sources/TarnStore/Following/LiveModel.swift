@@ -10,7 +10,7 @@ package protocol LiveModel: Sendable {
   associatedtype Step
 
   /// The object that the source belongs to; nil for one over a class.
-  var owner: LinkTarget? { get }
+  var owner: ObjectRef? { get }
   /// The classes whose changes can affect the content, besides the owner's. What observers see of
   /// it reaches further.
   var concerningClasses: Set<ClassID> { get }
@@ -135,18 +135,18 @@ package struct LiveMove {
   /// The rows at the end of the move.
   package let rows: StoreRows
   /// The state at its start.
-  package let former: FormerState
+  package let former: PreviousRows
 
   /// - Parameter former: nil if no model involved reads it.
   package init(_ changes: ChangeSet, from former: PastState?, to rows: StoreRows) {
     self.changes = changes
     self.rows = rows
-    self.former = FormerState(former)
+    self.former = PreviousRows(former)
   }
 }
 
 /// A past state, such as the one before a move. It is opened only when it is read.
-package final class FormerState {
+package final class PreviousRows {
   package let state: PastState?
   private var known: StoreRows?
 
@@ -158,7 +158,7 @@ package final class FormerState {
 
   /// The objects that linked to one in that state, each as often as it did.
   func origins(
-    of target: LinkTarget, in id: ClassID, through column: ColumnID
+    of target: ObjectRef, in id: ClassID, through column: ColumnID
   ) throws(StorageError) -> [ObjectKey] {
     try rows().origins(of: target, in: id, through: column)
   }

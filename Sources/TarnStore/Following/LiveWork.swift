@@ -17,7 +17,7 @@ package final class LiveWork: Sendable {
 
   package enum End: Sendable {
     /// An answer for each item, in their order.
-    case done(ChangeSet, [LiveAnswer])
+    case done(ChangeSet, [WorkResult])
     case cancelled
     case failed(StorageError)
   }
@@ -26,13 +26,13 @@ package final class LiveWork: Sendable {
   /// The state before the changes, if an item reads it.
   private let former: Snapshot?
   private let changes: Changes
-  private let items: [any LiveItem]
+  private let items: [any WorkItem]
   private let isCancelled = Atomic<Bool>(false)
   private let result = Lock<End?>(nil)
 
   /// - Parameter former: the state before the changes. Pinned only if an item reads it.
   package init(
-    _ snapshot: Snapshot, from former: Snapshot, _ changes: Changes, _ items: [any LiveItem]
+    _ snapshot: Snapshot, from former: Snapshot, _ changes: Changes, _ items: [any WorkItem]
   ) {
     self.snapshot = snapshot
     self.former = items.contains(where: \.readsFormerState) ? former : nil
@@ -73,7 +73,7 @@ package final class LiveWork: Sendable {
       let move = LiveMove(
         try mergedChanges(), from: former.map { .version($0) },
         to: StoreRows(try SnapshotReader(snapshot)))
-      var answers: [LiveAnswer] = []
+      var answers: [WorkResult] = []
       answers.reserveCapacity(items.count)
       for item in items {
         if isCancelled.load(ordering: .relaxed) { return .cancelled }
@@ -94,13 +94,13 @@ package final class LiveWork: Sendable {
 }
 
 /// One source's part of the work.
-package protocol LiveItem: Sendable {
+package protocol WorkItem: Sendable {
   var readsFormerState: Bool { get }
-  func answer(_ move: LiveMove) throws(StorageError) -> LiveAnswer
+  func answer(_ move: LiveMove) throws(StorageError) -> WorkResult
 }
 
 /// The result for an item.
-package struct LiveAnswer: Sendable {
+package struct WorkResult: Sendable {
   /// The source's content at the snapshot; nil if the changes cannot affect it.
   package var content: (any LiveContent)?
   /// The changes of the move for the requested reaches, without those that have nothing to report.
@@ -113,7 +113,7 @@ package struct LiveAnswer: Sendable {
 }
 
 /// Computes a source's content elsewhere.
-package struct LiveTask<Model: LiveModel>: LiveItem {
+package struct ModelWorkItem<Model: LiveModel>: WorkItem {
   package enum Kind: Sendable {
     /// Evaluates the content from scratch.
     case evaluate
@@ -135,14 +135,14 @@ package struct LiveTask<Model: LiveModel>: LiveItem {
     if case .step = kind { model.readsFormerState } else { false }
   }
 
-  package func answer(_ move: LiveMove) throws(StorageError) -> LiveAnswer {
+  package func answer(_ move: LiveMove) throws(StorageError) -> WorkResult {
     switch kind {
-    case .evaluate: return LiveAnswer(content: try model.evaluate(move.rows))
+    case .evaluate: return WorkResult(content: try model.evaluate(move.rows))
     case .follow(var content):
       try model.follow(&content, over: move.changes, to: move.rows)
-      return LiveAnswer(content: content)
+      return WorkResult(content: content)
     case .step(var content, let reaches):
-      var answer = LiveAnswer(
+      var answer = WorkResult(
         content: nil, reaches: Set(reaches.map { ObjectIdentifier($0) }), isStep: true)
       guard model.hasStep(over: move.changes, seen: reaches) else { return answer }
       // Observers are notified in a turn, where the difference should already be computed.

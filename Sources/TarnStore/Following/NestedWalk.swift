@@ -16,7 +16,7 @@ package final class NestedWalk {
   /// The search for more paths ends after that many visits of objects.
   private static let looksMax = 1_000_000
 
-  private let pieces: NestedPieces
+  private let pieces: ChangePathReader
   private let search: ScopeSearch
   /// The collection, if it is a list, set or map.
   private let sequence: SequenceModel?
@@ -28,7 +28,7 @@ package final class NestedWalk {
     let changes = try ChangeLog.changes(from: former, to: state)
     if changes.schemaChanged { return nil }
     let rows = try state.rows()
-    let pieces = NestedPieces(LiveMove(changes, from: former, to: rows))
+    let pieces = ChangePathReader(LiveMove(changes, from: former, to: rows))
     self.pieces = pieces
     self.sequence = sequence
     search = ScopeSearch(scope, over: changes, rows.schema) { object, link throws(StorageError) in
@@ -56,13 +56,13 @@ package final class NestedWalk {
   /// A path as far as it has been walked.
   private struct Way {
     var end: ScopePosition
-    var steps: [NestedWay.Step] = []
-    var passed: [LinkTarget]
+    var steps: [ChangePath.Step] = []
+    var passed: [ObjectRef]
   }
 
   /// The paths from an object to changes, shorter ones first.
-  package func ways(from object: LinkTarget) throws(StorageError) -> [NestedWay] {
-    var found: [NestedWay] = []
+  package func ways(from object: ObjectRef) throws(StorageError) -> [ChangePath] {
+    var found: [ChangePath] = []
     let start = ScopePosition(object: object, state: search.start)
     guard try search.leads(from: start) else { return [] }
     var level = [Way(end: start, passed: [object])]
@@ -95,7 +95,7 @@ package final class NestedWalk {
             others += 1
             if others > Self.waysMax { continue }
           }
-          let step = NestedWay.Step(link: link, positions: try pieces.positions(spots))
+          let step = ChangePath.Step(link: link, positions: try pieces.positions(spots))
           next.append(Way(end: end, steps: way.steps + [step], passed: way.passed + [target]))
           if changed == Self.waysMax { return next }
         }
@@ -105,7 +105,7 @@ package final class NestedWalk {
   }
 
   /// The changes at the end of one of the shortest paths.
-  private func shortestWays(from start: ScopePosition) throws(StorageError) -> [NestedWay] {
+  private func shortestWays(from start: ScopePosition) throws(StorageError) -> [ChangePath] {
     var way = Way(end: start, passed: [start.object])
     while let distance = search.knownDistance(of: way.end.object), distance > 0 {
       guard try goOn(along: &way, nearerThan: distance) else { break }
@@ -114,8 +114,8 @@ package final class NestedWalk {
   }
 
   /// The changes at the end of a path.
-  private func changes(at way: Way) throws(StorageError) -> [NestedWay] {
-    var found: [NestedWay] = []
+  private func changes(at way: Way) throws(StorageError) -> [ChangePath] {
+    var found: [ChangePath] = []
     for property in search.changedProperties(at: way.end) {
       found += try pieces.changes(of: property, in: way.end.object, behind: way.steps)
     }
@@ -129,7 +129,7 @@ package final class NestedWalk {
     for (link, beyond) in search.steps(from: end) {
       for (target, spots) in try pieces.targets(of: end.object, through: link) {
         guard let rest = search.knownDistance(of: target), rest < distance else { continue }
-        way.steps.append(NestedWay.Step(link: link, positions: try pieces.positions(spots)))
+        way.steps.append(ChangePath.Step(link: link, positions: try pieces.positions(spots)))
         way.end = ScopePosition(object: target, state: beyond)
         return true
       }

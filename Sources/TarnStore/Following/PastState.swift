@@ -1,7 +1,7 @@
 /// A former state of an instance, or one between two commits of one transaction.
 package enum PastState {
   case version(Snapshot)
-  case between(StateBetween)
+  case between(GroupedCommitState)
 
   /// The rows of that state.
   package func rows() throws(StorageError) -> StoreRows {
@@ -14,7 +14,7 @@ package enum PastState {
 
 /// A state after some of the commits that share a transaction. Only the instance that made them has
 /// seen it; the file has only the final state.
-package final class StateBetween {
+package final class GroupedCommitState {
   package let session: WriteSession
   /// The changes of the later commits, up to the version that all of them made.
   private let rest: ChangeSet
@@ -47,7 +47,7 @@ package final class StateBetween {
   }
 
   /// The changes from this state to a later one.
-  fileprivate func changes(upTo later: StateBetween) throws(StorageError) -> ChangeSet {
+  fileprivate func changes(upTo later: GroupedCommitState) throws(StorageError) -> ChangeSet {
     let base = later.session.base
     if base.version == session.base.version {
       return later.session.recorder.changes(

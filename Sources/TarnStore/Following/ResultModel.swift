@@ -6,7 +6,7 @@ package enum ResultModel: LiveModel {
   case values(ValuesModel)
   indirect case window(WindowModel)
 
-  package var owner: LinkTarget? {
+  package var owner: ObjectRef? {
     switch self {
     case .query: nil
     case .elements(let model): model.owner

@@ -27,7 +27,7 @@ package struct SequenceModel: LiveModel {
       ? Set(schema.schema.classes.map(\.id)) : Set([column.target].compactMap { $0 })
   }
 
-  package var owner: LinkTarget? { LinkTarget(classID: place.classID, key: place.key) }
+  package var owner: ObjectRef? { ObjectRef(classID: place.classID, key: place.key) }
   package var concerningClasses: Set<ClassID> { [] }
   package var readsFormerState: Bool { true }
   package var needsOwner: Bool { true }

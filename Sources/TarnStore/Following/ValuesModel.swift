@@ -31,7 +31,7 @@ package struct ValuesModel: LiveModel {
   }
 
   package var concerningClasses: Set<ClassID> { [] }
-  package var owner: LinkTarget? { LinkTarget(classID: place.classID, key: place.key) }
+  package var owner: ObjectRef? { ObjectRef(classID: place.classID, key: place.key) }
   private var name: SequenceName {
     SequenceName(column: place.column, key: place.key, nested: place.nested)
   }

@@ -28,7 +28,7 @@ package struct WindowModel: LiveModel {
     self.window = window
   }
 
-  package var owner: LinkTarget? { whole.owner }
+  package var owner: ObjectRef? { whole.owner }
   package var concerningClasses: Set<ClassID> { whole.concerningClasses }
   package var elementClasses: Set<ClassID> { whole.elementClasses }
   package var followsIncrementally: Bool { whole.followsIncrementally }

@@ -175,7 +175,7 @@ package final class GroupQuery: Sendable {
 }
 
 /// What came and went of groups' rows.
-struct GroupShares {
+struct GroupDeltas {
   private struct Changed {
     var came: [[Scalar]] = []
     var went: [[Scalar]] = []

@@ -19,18 +19,18 @@ final class CollectionTest: Hashable, Sendable {
     case location(type: ColumnPath, GeoRegion)
   }
 
-  let way: ElementWay
+  let way: ResolvedCollectionPath
   let test: Test
 
-  init(_ path: CollectionPath, _ test: Test) {
-    way = ElementWay(path)
+  init(_ path: NamedCollectionPath, _ test: Test) {
+    way = ResolvedCollectionPath(path)
     self.test = test
   }
 
   /// The links to the object that has the collection.
   var links: [LinkStep] { way.links }
   var classID: ClassID { way.classID }
-  var elements: CollectionPath.Elements { way.elements }
+  var elements: NamedCollectionPath.Elements { way.elements }
 
   static func == (a: CollectionTest, b: CollectionTest) -> Bool {
     a === b || (a.way == b.way && a.test == b.test)

@@ -115,7 +115,7 @@ extension ScalarTest {
     case (.ofType(let tests), _):
       value.scalarType.flatMap { tests[$0] }.map { $0.passes(value) } ?? false
     case (.object(let wanted), .object(let id, let key)):
-      wanted.contains(LinkTarget(classID: id, key: key))
+      wanted.contains(ObjectRef(classID: id, key: key))
     default: Scalar(value).map(accepts) ?? false
     }
   }

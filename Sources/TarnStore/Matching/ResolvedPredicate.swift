@@ -114,7 +114,7 @@ enum ScalarTest: Hashable, Sendable {
   /// For a mixed value: what it is to pass if it is of one of these. Objects are links.
   case ofType([ColumnType: ScalarTest])
   /// For a mixed value.
-  case object(Set<LinkTarget>)
+  case object(Set<ObjectRef>)
 }
 
 extension ResolvedNode {

@@ -1,5 +1,5 @@
 /// What a collection comes to, where that is compared with a property.
-enum CollectionTotal: Hashable, Sendable {
+enum CollectionFigure: Hashable, Sendable {
   case count
   /// Of the elements, or of a column of theirs, as a value of that type.
   case aggregate(CollectionAggregate, ColumnPath?, ColumnType)
@@ -11,11 +11,11 @@ enum ValueSource: Hashable, Sendable {
   case constant(Value)
   /// Not one of any type.
   case column(ColumnPath)
-  case total(ElementWay, CollectionTotal)
+  case total(ResolvedCollectionPath, CollectionFigure)
   /// The elements themselves; links among them lead to objects of that class.
-  case elements(ElementWay, target: ClassID?)
+  case elements(ResolvedCollectionPath, target: ClassID?)
   /// What is found from each of the elements on, which are objects of that class.
-  indirect case behind(ElementWay, ClassID, ValueSource)
+  indirect case behind(ResolvedCollectionPath, ClassID, ValueSource)
 
   /// True if there is one value, else there are as many as elements.
   var hasOne: Bool {
@@ -65,7 +65,7 @@ enum ValueSource: Hashable, Sendable {
     case .elements(let way, let target):
       return try way.contains(rows, slot, source) { (value, _) throws(StorageError) in
         guard let target, case .link(let key) = value else { return try passes(value) }
-        return try passes(source.object(LinkTarget(classID: target, key: key)))
+        return try passes(source.object(ObjectRef(classID: target, key: key)))
       }
     case .behind(let way, let target, let rest):
       return try way.contains(rows, slot, source) { (element, _) throws(StorageError) in
@@ -90,13 +90,13 @@ enum ValueSource: Hashable, Sendable {
   }
 }
 
-extension ElementWay {
+extension ResolvedCollectionPath {
   var hasSteps: Bool { if case .at = elements { true } else { false } }
 }
 
-extension CollectionTotal {
+extension CollectionFigure {
   /// What is looked at in the elements.
-  fileprivate func dependencies(behind way: ElementWay) -> [QueryDependency] {
+  fileprivate func dependencies(behind way: ResolvedCollectionPath) -> [QueryDependency] {
     guard case .aggregate(_, let path?, _) = self else { return [] }
     let target = path.links.first?.classID ?? path.classID
     return way.dependencies(of: path.dependencies, from: target)
@@ -104,7 +104,7 @@ extension CollectionTotal {
 
   /// Null behind a link that leads nowhere.
   fileprivate func value<Rows: RowReading, Source: RowSource>(
-    of way: ElementWay, _ rows: Rows, _ slot: Int, _ source: Source
+    of way: ResolvedCollectionPath, _ rows: Rows, _ slot: Int, _ source: Source
   ) throws(StorageError) -> Value {
     if way.links.isEmpty { return try value(of: way, rows.key(at: slot), source) }
     let found = try source.withTarget(rows, slot, way.links, from: 0) {
@@ -115,7 +115,7 @@ extension CollectionTotal {
   }
 
   private func value<Source: RowSource>(
-    of way: ElementWay, _ owner: ObjectKey, _ source: Source
+    of way: ResolvedCollectionPath, _ owner: ObjectKey, _ source: Source
   ) throws(StorageError) -> Value {
     switch self {
     case .count: .int(Int64(try way.count(of: owner, source)))
@@ -149,7 +149,7 @@ extension RowSource {
       }
     case .link:
       guard let target = path.target, !rows.isNull(path.column, slot) else { return .null }
-      return object(LinkTarget(classID: target, key: ObjectKey(rows.int(path.column, slot))))
+      return object(ObjectRef(classID: target, key: ObjectKey(rows.int(path.column, slot))))
     default: return rows.scalar(path, slot).value
     }
   }

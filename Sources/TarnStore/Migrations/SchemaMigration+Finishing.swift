@@ -38,7 +38,7 @@ extension SchemaMigration {
     var count = 0
     for link in session.schema.incoming(to: id) {
       count += try session.origins(
-        of: LinkTarget(classID: id, key: key), in: link.origin, through: link.column
+        of: ObjectRef(classID: id, key: key), in: link.origin, through: link.column
       ).count
     }
     return count

@@ -96,8 +96,8 @@ package final class SchemaMigration {
   /// The targets of the property that this migration has deleted.
   private func deletedTargets(
     from column: ColumnID, at key: ObjectKey, in id: ClassID
-  ) throws(StorageError) -> Set<LinkTarget> {
-    var gone: Set<LinkTarget> = []
+  ) throws(StorageError) -> Set<ObjectRef> {
+    var gone: Set<ObjectRef> = []
     for target in try old.links(from: old.schema[id][column], at: key, in: id).keys
     where try session.location(of: target.key, in: target.classID) == nil {
       gone.insert(target)

@@ -10,7 +10,7 @@ final class PastRowCache {
 
   private var keys: [ClassID: [ObjectKey]] = [:]
   private var clusters: [Place: WorkingCluster] = [:]
-  private var origins: [SchemaView.LinkColumn: [LinkTarget: [ObjectKey]]] = [:]
+  private var origins: [SchemaView.LinkColumn: [ObjectRef: [ObjectKey]]] = [:]
 
   /// The keys of a class's changed objects, ascending.
   func keys(of id: ClassID, _ make: () -> [ObjectKey]) -> [ObjectKey] {
@@ -32,8 +32,8 @@ final class PastRowCache {
   /// The targets of a column's links from changed objects, and who links to them.
   func origins(
     _ column: SchemaView.LinkColumn,
-    _ make: () throws(StorageError) -> [LinkTarget: [ObjectKey]]
-  ) throws(StorageError) -> [LinkTarget: [ObjectKey]] {
+    _ make: () throws(StorageError) -> [ObjectRef: [ObjectKey]]
+  ) throws(StorageError) -> [ObjectRef: [ObjectKey]] {
     if let known = origins[column] { return known }
     let made = try make()
     origins[column] = made

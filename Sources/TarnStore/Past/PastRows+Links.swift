@@ -1,7 +1,7 @@
 /// Links as they were.
 extension PastRows {
   package func origins(
-    of target: LinkTarget, in id: ClassID, through column: ColumnID
+    of target: ObjectRef, in id: ClassID, through column: ColumnID
   ) throws(StorageError) -> [ObjectKey] {
     try check(id)
     let now = try newer.origins(of: target, in: id, through: column)
@@ -10,7 +10,7 @@ extension PastRows {
     let changed = entry.touchedKeys(in: column).union(deleted)
     let link = SchemaView.LinkColumn(origin: id, column: column)
     let former = try cache.origins(link) { () throws(StorageError) in
-      var found: [LinkTarget: [ObjectKey]] = [:]
+      var found: [ObjectRef: [ObjectKey]] = [:]
       for key in changed {
         try forEachLink(SequencePlace(classID: id, key: key, column: column)) {
           found[$0, default: []].append(key)
@@ -25,7 +25,7 @@ extension PastRows {
   /// Calls `body` with the target of each link of an object's column, those in nested lists and
   /// maps included.
   private func forEachLink(
-    _ place: SequencePlace, _ body: (LinkTarget) -> Void
+    _ place: SequencePlace, _ body: (ObjectRef) -> Void
   ) throws(StorageError) {
     let column = schema[place.classID][place.column]
     var pending: [SequencePlace] = []

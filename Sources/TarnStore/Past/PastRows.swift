@@ -49,7 +49,7 @@ package struct PastRows: RowSource {
         : "The old values of class '\(name)' were not kept by all commits since then.")
   }
 
-  package func contains(_ object: LinkTarget) throws(StorageError) -> Bool {
+  package func contains(_ object: ObjectRef) throws(StorageError) -> Bool {
     try check(object.classID)
     switch fate(of: object.key, in: object.classID) {
     case .deleted: return true
@@ -149,7 +149,7 @@ package struct PastRows: RowSource {
   /// A list, set or map; nil if its object or the value that contains it does not exist, or if it
   /// is a nested one without elements.
   package func sequence(at place: SequencePlace) throws(StorageError) -> PastSequence? {
-    guard try contains(LinkTarget(classID: place.classID, key: place.key)) else { return nil }
+    guard try contains(ObjectRef(classID: place.classID, key: place.key)) else { return nil }
     guard let entry = changes[place.classID], let before = images[place.classID] else {
       return try reader.sequence(at: place).map { PastSequence($0) }
     }

@@ -72,7 +72,7 @@ package struct Restoring {
           let holder = try session.find(primaryKey: value, in: entry.id), holder != key,
           !added(entry).contains(holder)
         else { continue }
-        let object = LinkTarget(classID: entry.id, key: key)
+        let object = ObjectRef(classID: entry.id, key: key)
         conflicts.append(UndoConflict(object: object, cause: .keyTaken(by: holder)))
       }
     }
@@ -92,7 +92,7 @@ package struct Restoring {
   }
 
   /// An object's primary key, now or before; nil without one.
-  package func primaryKey(of object: LinkTarget) throws(StorageError) -> Value? {
+  package func primaryKey(of object: ObjectRef) throws(StorageError) -> Value? {
     guard let primary = schema.primaryKey(of: object.classID) else { return nil }
     if let value = try session.value(of: primary.column, at: object.key, in: object.classID) {
       return value
@@ -181,7 +181,7 @@ package struct Restoring {
   private func restore(
     _ column: ColumnSchema, _ key: ObjectKey, _ id: ClassID
   ) throws(StorageError) {
-    guard !column.isRemoved, try past.contains(LinkTarget(classID: id, key: key)) else { return }
+    guard !column.isRemoved, try past.contains(ObjectRef(classID: id, key: key)) else { return }
     let place = SequencePlace(classID: id, key: key, column: column.id)
     if column.collection != .none {
       let (values, keys) = try past.copies(of: place)

@@ -13,7 +13,7 @@ package struct UndoConflict: Hashable, Sendable {
     case keyTaken(by: ObjectKey)
   }
 
-  package let object: LinkTarget
+  package let object: ObjectRef
   package let cause: Cause
 }
 
@@ -26,7 +26,7 @@ extension UndoConflict {
       func note(_ keys: KeySet, _ cause: Cause) {
         for key in keys {
           found.append(
-            UndoConflict(object: LinkTarget(classID: entry.id, key: key), cause: cause))
+            UndoConflict(object: ObjectRef(classID: entry.id, key: key), cause: cause))
         }
       }
       // Of objects that it added, and that still exist.

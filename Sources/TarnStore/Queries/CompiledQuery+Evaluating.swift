@@ -103,7 +103,7 @@ extension StoreRows {
         for range in ranges {
           for key in range {
             let key = ObjectKey(key)
-            if try contains(LinkTarget(classID: id, key: key)) { keys.append(key) }
+            if try contains(ObjectRef(classID: id, key: key)) { keys.append(key) }
           }
         }
       case .entries(let entries): try forEachKey(of: entries) { key in keys.append(key) }

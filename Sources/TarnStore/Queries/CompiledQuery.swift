@@ -16,10 +16,10 @@ package final class CompiledQuery: Sendable {
   let stages: [DistinctStage]
   /// What decides the order, or what stages leave.
   private let orderDependencies: [QueryDependency]
-  private let knownColumns = AtomicLazyReference<DecidingColumns>()
+  private let knownColumns = AtomicLazyReference<QueryColumns>()
 
   /// Which rows a change concerns.
-  package struct TouchedRows: Sendable {
+  package struct ChangedKeys: Sendable {
     /// May have come, gone, or moved.
     package var candidates = KeySet()
     /// Must be sorted in anew even if they stay.
@@ -40,7 +40,7 @@ package final class CompiledQuery: Sendable {
       repositioned = replaced
     }
 
-    package mutating func formUnion(_ later: TouchedRows) {
+    package mutating func formUnion(_ later: ChangedKeys) {
       candidates.formUnion(later.candidates)
       repositioned.formUnion(later.repositioned)
       replaced.formUnion(later.replaced)
@@ -103,10 +103,10 @@ package final class CompiledQuery: Sendable {
     orderDependencies = paths.flatMap(\.dependencies)
   }
 
-  private var columns: DecidingColumns {
+  private var columns: QueryColumns {
     if let known = knownColumns.load() { return known }
     return knownColumns.storeIfNil(
-      DecidingColumns(of: classID, members: predicate.dependencies, order: orderDependencies))
+      QueryColumns(of: classID, members: predicate.dependencies, order: orderDependencies))
   }
 
   package var isUnfiltered: Bool { predicate.constant == true }
@@ -142,7 +142,7 @@ package final class CompiledQuery: Sendable {
 
   /// What `touched` rows make of the rows in `old`, now that they are what `rows` shows.
   func update(
-    _ old: OrderedRoot, _ touched: TouchedRows, _ rows: StoreRows
+    _ old: OrderedRoot, _ touched: ChangedKeys, _ rows: StoreRows
   ) throws(StorageError) -> OrderedUpdate {
     // A row is read and sorted in within the time in which a scan passes some fifty others.
     if touched.candidates.count > 1000,
@@ -202,11 +202,11 @@ package final class CompiledQuery: Sendable {
   /// The rows that may have come, gone or moved.
   func touchedRows(
     _ changes: ChangeSet, _ rows: StoreRows, among root: OrderedRoot
-  ) throws(StorageError) -> TouchedRows {
-    var touched = TouchedRows()
+  ) throws(StorageError) -> ChangedKeys {
+    var touched = ChangedKeys()
     if let own = changes[classID] {
       let gone = own.isCleared ? KeySet(root.keys) : own.deleted
-      touched = TouchedRows(came: own.inserted, went: gone)
+      touched = ChangedKeys(came: own.inserted, went: gone)
       let columns = columns
       for entry in own.touched {
         if columns.order.contains(entry.column) { touched.repositioned.formUnion(entry.keys) }

@@ -39,7 +39,7 @@ struct KeptRows: Sendable {
 }
 
 /// What a step touched, by the names of elements.
-struct TouchedNames {
+struct ChangedNames {
   /// Elements that went.
   var gone: [ObjectKey] = []
   /// Elements that came, moved, or whose objects may have come, gone or moved.
@@ -91,7 +91,7 @@ extension CompiledQuery {
   ///   - isReplaced: whether a key names another object than before.
   /// - Returns: nil if the step touched much, or what is kept does not say enough.
   func advance(
-    _ old: KeptRows, to elements: ElementIndex?, _ touched: TouchedNames, _ rows: StoreRows,
+    _ old: KeptRows, to elements: ElementIndex?, _ touched: ChangedNames, _ rows: StoreRows,
     isReplaced: (ObjectKey) -> Bool
   ) throws(StorageError) -> (KeptRows, EditScript)? {
     let number = touched.gone.count + touched.candidates.count
@@ -159,7 +159,7 @@ private struct KeptStep {
 
   /// Which of the touched elements match, and which do not or went.
   private func parted(
-    _ touched: TouchedNames
+    _ touched: ChangedNames
   ) throws(StorageError) -> (out: [ObjectKey], in: [ObjectKey]) {
     var (out, into) = (touched.gone, [ObjectKey]())
     for name in touched.candidates {
@@ -172,7 +172,7 @@ private struct KeptStep {
     return (out, into)
   }
 
-  mutating func moveMatching(_ touched: TouchedNames) throws(StorageError) {
+  mutating func moveMatching(_ touched: ChangedNames) throws(StorageError) {
     let (out, into) = try parted(touched)
     let root = try query.update(
       old.root, removing: out, putting: into, by: .rows, result, rows)
@@ -181,7 +181,7 @@ private struct KeptStep {
 
   /// An element is a row if the one before it is of another group. So only what was touched, what
   /// came behind it and what was behind it can become a row or cease to be one.
-  mutating func moveGroups(_ touched: TouchedNames) throws(StorageError) {
+  mutating func moveGroups(_ touched: ChangedNames) throws(StorageError) {
     let (out, into) = try parted(touched)
     let before = old.grouped!
     let after = try query.update(

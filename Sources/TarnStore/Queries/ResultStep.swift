@@ -62,11 +62,11 @@ extension CompiledQuery {
     package let before: OrderedRoot
     package let after: OrderedRoot
     /// Rows that came, went, or were put anew.
-    fileprivate let touched: TouchedRows
+    fileprivate let touched: ChangedKeys
     /// What the update found out on its way; nil of more than one.
     fileprivate let update: OrderedUpdate?
 
-    fileprivate init(_ update: OrderedUpdate, _ touched: TouchedRows) {
+    fileprivate init(_ update: OrderedUpdate, _ touched: ChangedKeys) {
       before = update.old
       after = update.root
       self.touched = touched
@@ -138,9 +138,9 @@ extension CompiledQuery {
   ) throws(StorageError) -> ResultStep {
     let root = try evaluate(rows)
     let before = KeySet(old.keys)
-    var touched = TouchedRows()
+    var touched = ChangedKeys()
     if let own = changes[classID] {
-      touched = TouchedRows(came: own.inserted, went: own.isCleared ? before : own.deleted)
+      touched = ChangedKeys(came: own.inserted, went: own.isCleared ? before : own.deleted)
     }
     let modified = before.union(KeySet(root.keys))
     touched.candidates = modified

@@ -43,15 +43,15 @@ package protocol RowSource {
 
   /// The objects whose column links to that one, each as often as it does.
   func origins(
-    of target: LinkTarget, in id: ClassID, through column: ColumnID
+    of target: ObjectRef, in id: ClassID, through column: ColumnID
   ) throws(StorageError) -> [ObjectKey]
 
   /// An object as a mixed value.
-  func object(_ target: LinkTarget) -> Value
+  func object(_ target: ObjectRef) -> Value
 }
 
 extension RowSource {
-  package func object(_ target: LinkTarget) -> Value { .object(target.classID, target.key) }
+  package func object(_ target: ObjectRef) -> Value { .object(target.classID, target.key) }
 }
 
 /// Rows of one of two kinds, for a source with both stored and edited clusters.

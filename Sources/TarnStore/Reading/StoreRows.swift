@@ -54,7 +54,7 @@ package struct StoreRows: RowSource {
   }
 
   /// Whether the object exists.
-  package func contains(_ object: LinkTarget) throws(StorageError) -> Bool {
+  package func contains(_ object: ObjectRef) throws(StorageError) -> Bool {
     if let session { return try session.location(of: object.key, in: object.classID) != nil }
     return try reader.row(object.key, in: object.classID) != nil
   }
@@ -91,7 +91,7 @@ package struct StoreRows: RowSource {
   }
 
   package func origins(
-    of target: LinkTarget, in id: ClassID, through column: ColumnID
+    of target: ObjectRef, in id: ClassID, through column: ColumnID
   ) throws(StorageError) -> [ObjectKey] {
     if let session { return try session.origins(of: target, in: id, through: column) }
     return try reader.origins(of: target, in: id, through: column)
@@ -110,12 +110,12 @@ package struct StoreRows: RowSource {
   /// are as in the snapshot, whatever an open write has changed.
   func anyLinks(
     from column: ColumnSchema, at place: SequencePlace
-  ) throws(StorageError) -> [LinkTarget: UInt64] {
+  ) throws(StorageError) -> [ObjectRef: UInt64] {
     if let session, column.collection == .none,
       case .object(let id, let key) = try session.value(
         of: column.id, at: place.key, in: place.classID)
     {
-      return [LinkTarget(classID: id, key: key): 1]
+      return [ObjectRef(classID: id, key: key): 1]
     }
     return try reader.links(from: column, at: place.key, in: place.classID)
   }

@@ -45,7 +45,7 @@ extension ObjectKey {
 }
 
 /// An object that something links to.
-package struct LinkTarget: Hashable, Sendable {
+package struct ObjectRef: Hashable, Sendable {
   package var classID: ClassID
   package var key: ObjectKey
   package init(classID: ClassID, key: ObjectKey) {
@@ -59,8 +59,8 @@ package struct LinkName: Hashable, Sendable {
   package var classID: ClassID
   package var column: ColumnID
   package var owner: ObjectKey
-  package var target: LinkTarget
-  package init(classID: ClassID, column: ColumnID, owner: ObjectKey, target: LinkTarget) {
+  package var target: ObjectRef
+  package init(classID: ClassID, column: ColumnID, owner: ObjectKey, target: ObjectRef) {
     self.classID = classID
     self.column = column
     self.owner = owner

@@ -61,7 +61,7 @@ package struct OrderKey: Sendable {
   }
 
   /// An object in a mixed column: the class's id, then the key.
-  package init(_ target: LinkTarget) {
+  package init(_ target: ObjectRef) {
     self.init(tag: 1)
     append(target.classID.rawValue)
     append(target.key.treeOrder)
@@ -148,7 +148,7 @@ package struct OrderKey: Sendable {
     case (.uuid(let value), .uuid): self.init(value)
     case (.decimal(let cell), .decimal): self.init(DecimalNumber(cell))
     case (.link(let value), .link): self.init(value)
-    case (.object(let id, let key), .any): self.init(LinkTarget(classID: id, key: key))
+    case (.object(let id, let key), .any): self.init(ObjectRef(classID: id, key: key))
     case (_, .any):
       guard let type = value.scalarType, let key = OrderKey(value, type: type) else { return nil }
       self = key.within(type)

@@ -34,10 +34,10 @@ package struct ColumnSchema: Equatable, Sendable {
 
   /// The object that a value in this column, or an element of it, links to; nil if it is not a
   /// link.
-  package func linkTarget(of value: Value) -> LinkTarget? {
+  package func linkTarget(of value: Value) -> ObjectRef? {
     switch value {
-    case .link(let key): target.map { LinkTarget(classID: $0, key: key) }
-    case .object(let id, let key): LinkTarget(classID: id, key: key)
+    case .link(let key): target.map { ObjectRef(classID: $0, key: key) }
+    case .object(let id, let key): ObjectRef(classID: id, key: key)
     default: nil
     }
   }

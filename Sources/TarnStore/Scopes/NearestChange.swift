@@ -9,7 +9,7 @@ struct NearestChange {
   /// - Parameter left: how many links may be followed from the object. With one left, those that
   ///   lead to classes without changes can be passed over.
   typealias Links = (
-    _ object: LinkTarget, _ left: Int, _ visit: (LinkTarget) -> Bool
+    _ object: ObjectRef, _ left: Int, _ visit: (ObjectRef) -> Bool
   ) throws(StorageError) -> Void
 
   /// Bounds on the distance from an object to the nearest change.
@@ -21,18 +21,18 @@ struct NearestChange {
   }
 
   private struct Visit {
-    let object: LinkTarget
+    let object: ObjectRef
     /// The visit from which this one was reached.
     let origin: Int
   }
 
-  private var bounds: [LinkTarget: Bounds] = [:]
+  private var bounds: [ObjectRef: Bounds] = [:]
 
   /// - Parameters:
   ///   - most: how many links may be followed; `Int.max` for any number.
   ///   - isChanged: the same for each search, as are the links.
   mutating func isNear(
-    _ object: LinkTarget, within most: Int, isChanged: @escaping (LinkTarget) -> Bool, links: Links
+    _ object: ObjectRef, within most: Int, isChanged: @escaping (ObjectRef) -> Bool, links: Links
   ) throws(StorageError) -> Bool {
     if isChanged(object) { return true }
     let known = bounds[object] ?? Bounds()
@@ -43,14 +43,14 @@ struct NearestChange {
 
   /// From an object that has not changed itself, a change is at most so many links away; nil if no
   /// search has found one.
-  func knownDistance(of object: LinkTarget) -> Int? { bounds[object]?.near }
+  func knownDistance(of object: ObjectRef) -> Int? { bounds[object]?.near }
 
   private mutating func search(
-    from object: LinkTarget, within most: Int, _ isChanged: @escaping (LinkTarget) -> Bool,
+    from object: ObjectRef, within most: Int, _ isChanged: @escaping (ObjectRef) -> Bool,
     _ links: Links
   ) throws(StorageError) -> Bool {
     var visits = [Visit(object: object, origin: -1)]
-    var seen: Set<LinkTarget> = [object]
+    var seen: Set<ObjectRef> = [object]
     /// Where each level begins among the visits.
     var levels = [0]
     /// Nothing that links lead to was left out.

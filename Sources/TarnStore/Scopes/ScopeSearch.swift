@@ -8,7 +8,7 @@ enum ScopeState: Hashable {
 
 /// A position of a search.
 struct ScopePosition: Hashable {
-  let object: LinkTarget
+  let object: ObjectRef
   let state: ScopeState
 }
 
@@ -28,8 +28,8 @@ struct ChangedProperty {
 final class ScopeSearch {
   /// The objects that an object links to.
   typealias Targets = (
-    _ object: LinkTarget, _ link: LinkStep
-  ) throws(StorageError) -> [LinkTarget]
+    _ object: ObjectRef, _ link: LinkStep
+  ) throws(StorageError) -> [ObjectRef]
 
   /// The rests of some paths, and the state behind each link.
   private struct PathState {
@@ -74,7 +74,7 @@ final class ScopeSearch {
   convenience init(_ scope: Scope, over changes: ChangeSet, _ rows: StoreRows) {
     self.init(scope, over: changes, rows.schema) { object, link throws(StorageError) in
       try rows.after(KeySet(object.key), through: link).map {
-        LinkTarget(classID: link.end, key: $0)
+        ObjectRef(classID: link.end, key: $0)
       }
     }
   }
@@ -135,7 +135,7 @@ final class ScopeSearch {
     return !changedProperties(at: position).isEmpty
   }
 
-  private func wasSet(_ object: LinkTarget) -> Bool {
+  private func wasSet(_ object: ObjectRef) -> Bool {
     touchedKeys[object.classID]?.contains(object.key) == true
   }
 
@@ -145,7 +145,7 @@ final class ScopeSearch {
   func concerned(among keys: KeySet, of id: ClassID) throws(StorageError) -> KeySet {
     var found: [ObjectKey] = []
     for key in keys {
-      let object = LinkTarget(classID: id, key: key)
+      let object = ObjectRef(classID: id, key: key)
       if try leads(from: ScopePosition(object: object, state: start)) { found.append(key) }
     }
     return KeySet(found)
@@ -164,7 +164,7 @@ final class ScopeSearch {
 
   /// For a depth: the distance to a changed object, as far as searches have found one. An object
   /// with a distance has a link to one with a smaller distance.
-  func knownDistance(of object: LinkTarget) -> Int? {
+  func knownDistance(of object: ObjectRef) -> Int? {
     wasSet(object) ? 0 : nearest.knownDistance(of: object)
   }
 

@@ -4,8 +4,8 @@ extension SnapshotReader {
   /// nested lists and maps. Empty for other properties.
   package func links(
     from column: ColumnSchema, at key: ObjectKey, in id: ClassID
-  ) throws(StorageError) -> [LinkTarget: UInt64] {
-    var found: [LinkTarget: UInt64] = [:]
+  ) throws(StorageError) -> [ObjectRef: UInt64] {
+    var found: [ObjectRef: UInt64] = [:]
     var pending: [StoredSequence] = []
     // In a damaged file, collections may contain each other.
     var known: Set<CollectionID> = []

@@ -29,13 +29,13 @@ package final class GateLine: Sendable {
     var waiting: [Waiting] = []
     var ticket: GateTicket?
     /// The word that the thread sleeps on.
-    var bell: GateBell?
+    var futex: SharedFutexWord?
     var hasThread = false
 
     /// Gives up the ticket; the thread takes another one if a waiter is left.
     mutating func dropTicket() {
       ticket = nil
-      bell?.ring()
+      futex?.ring()
     }
 
     /// The first waiter that has not been called.
@@ -59,7 +59,7 @@ package final class GateLine: Sendable {
     try gate.file.checkUsable("write")
     var taken: GateToken?
     let needsThread = state.withLock { state in
-      defer { state.bell?.ring() }
+      defer { state.futex?.ring() }
       if let index = state.waiting.firstIndex(where: { $0.waiter == waiter }) {
         if state.waiting[index].isCalled { taken = Self.tryTicket(&state) }
         state.waiting[index].isCalled = false
@@ -107,7 +107,7 @@ package final class GateLine: Sendable {
     state.withLock { state in
       guard let index = state.waiting.firstIndex(where: { $0.waiter == waiter }) else { return }
       state.waiting.remove(at: index)
-      if state.waiting.isEmpty { state.dropTicket() } else { state.bell?.ring() }
+      if state.waiting.isEmpty { state.dropTicket() } else { state.futex?.ring() }
     }
   }
 
@@ -129,12 +129,12 @@ package final class GateLine: Sendable {
   private func stand() {
     while let rest = look() {
       rest.wake?()
-      BackgroundThread.rest { rest.bell.wait(nanoseconds: rest.nanoseconds) }
+      BackgroundThread.rest { rest.futex.wait(nanoseconds: rest.nanoseconds) }
     }
   }
 
   private struct Rest {
-    let bell: GateBell
+    let futex: SharedFutexWord
     let nanoseconds: UInt64
     var wake: (@Sendable () -> Void)?
   }
@@ -145,23 +145,23 @@ package final class GateLine: Sendable {
       guard !state.waiting.isEmpty, !gate.file.isForked else {
         state.ticket = nil
         state.hasThread = false
-        state.bell = nil
+        state.futex = nil
         return nil
       }
       var ticket = state.ticket.take() ?? GateTicket(gate: gate)
-      let bell = ticket.bell
-      state.bell = bell
-      var rest = Rest(bell: bell, nanoseconds: WriteGate.passOverNanoseconds)
+      let futex = ticket.futex
+      state.futex = futex
+      var rest = Rest(futex: futex, nanoseconds: WriteGate.passOverNanoseconds)
       if let next = state.next {
         if let nanoseconds = ticket.look() {
-          rest = Rest(bell: bell, nanoseconds: nanoseconds)
+          rest = Rest(futex: futex, nanoseconds: nanoseconds)
         } else {
           rest.wake = state.waiting[next].wake
           state.waiting[next].isCalled = true
         }
       } else {
         // A waiter that tries clears the passed-over mark, and rings.
-        rest = Rest(bell: bell, nanoseconds: WriteGate.lookAtOwnerNanoseconds)
+        rest = Rest(futex: futex, nanoseconds: WriteGate.lookAtOwnerNanoseconds)
       }
       state.ticket = consume ticket
       return rest

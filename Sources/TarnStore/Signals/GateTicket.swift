@@ -1,7 +1,7 @@
 internal import CTarn
 
 /// A word in the signal file on which a waiter sleeps.
-struct GateBell: Sendable {
+struct SharedFutexWord: Sendable {
   let word: UInt
   /// The word's value when the waiter began to check.
   let expected: UInt32
@@ -60,7 +60,7 @@ package struct GateTicket: ~Copyable, Sendable {
     let limit = timeout.map { GateWord.nanoseconds($0) }
     var noticeAt = notice.map { GateWord.nanoseconds($0.after) }
     while true {
-      let bell = bell
+      let futex = futex
       switch tryClaim() {
       case .claimed(let token): return token
       case .wait(var nanoseconds):
@@ -73,7 +73,7 @@ package struct GateTicket: ~Copyable, Sendable {
           noticeAt = nil
           notice?.tell()
         }
-        bell.wait(nanoseconds: nanoseconds)
+        futex.wait(nanoseconds: nanoseconds)
       }
     }
   }
@@ -116,12 +116,12 @@ package struct GateTicket: ~Copyable, Sendable {
   }
 
   /// The word to sleep on between two checks. Read it before the first check.
-  var bell: GateBell {
+  var futex: SharedFutexWord {
     let word = unsafe UInt(bitPattern: bellWord)
     guard index != nil else {
-      return GateBell(word: word, expected: SignalLayout.format, isOwn: false)
+      return SharedFutexWord(word: word, expected: SignalLayout.format, isOwn: false)
     }
-    return GateBell(word: word, expected: wakeCount, isOwn: true)
+    return SharedFutexWord(word: word, expected: wakeCount, isOwn: true)
   }
 
   private var sleepAtMost: UInt64 {

@@ -16,9 +16,9 @@ final class CommitThread: Sendable {
 
   private let state = Lock(State())
   /// Incremented with each job; the thread sleeps on it.
-  private let bell: Bell
+  private let word: FutexWord
 
-  init() { bell = Bell() }
+  init() { word = FutexWord() }
 
   func run(_ job: @escaping @Sendable () -> Void) {
     let needsThread = state.withLock { state in
@@ -30,22 +30,22 @@ final class CommitThread: Sendable {
       // Without a thread the caller makes the commit, and waits for the sync.
       if !BackgroundThread.start("tarn-commit", { [self] in drain() }) { drain(lingering: false) }
     } else {
-      bell.ring()
+      word.ring()
     }
   }
 
   private func drain(lingering: Bool = true) {
     while true {
-      let seen = bell.count
+      let seen = word.count
       if let job = state.withLock({ $0.jobs.isEmpty ? nil : $0.jobs.removeFirst() }) {
         job()
         continue
       }
       if lingering {
-        BackgroundThread.rest { bell.wait(unless: seen, Self.lingerNanoseconds) }
+        BackgroundThread.rest { word.wait(unless: seen, Self.lingerNanoseconds) }
       }
       let isOver = state.withLock { state in
-        guard state.jobs.isEmpty, bell.count == seen else { return false }
+        guard state.jobs.isEmpty, word.count == seen else { return false }
         state.hasThread = false
         return true
       }
@@ -55,7 +55,7 @@ final class CommitThread: Sendable {
 }
 
 /// A word to sleep on.
-@safe private final class Bell: @unchecked Sendable {
+@safe private final class FutexWord: @unchecked Sendable {
   // because: the word is accessed only by atomics, and freed with this object.
   private let word: UnsafeMutableRawPointer
 

@@ -112,14 +112,14 @@ extension SnapshotReader {
       detail: "A count of how often an object links to another \(what).")
   }
 
-  func orderKey(of target: LinkTarget, _ column: ColumnSchema) -> OrderKey {
+  func orderKey(of target: ObjectRef, _ column: ColumnSchema) -> OrderKey {
     column.type == .any ? OrderKey(target) : OrderKey(target.key)
   }
 
   /// The objects whose column links to that one, in the order of their keys, each as often as it
   /// does.
   package func origins(
-    of target: LinkTarget, in id: ClassID, through column: ColumnID
+    of target: ObjectRef, in id: ClassID, through column: ColumnID
   ) throws(StorageError) -> [ObjectKey] {
     let described = schema[id][column]
     let order = orderKey(of: target, described)

@@ -12,7 +12,7 @@ extension WriteSession {
   /// Deletes those of the objects that exist; each collection that links to some of them is
   /// processed once.
   package func delete(_ keys: [ObjectKey], in id: ClassID) throws(StorageError) {
-    let doomed = try withOwned(keys.map { LinkTarget(classID: id, key: $0) })
+    let doomed = try withOwned(keys.map { ObjectRef(classID: id, key: $0) })
     try changing { () throws(StorageError) in
       try forgetLinks(to: doomed)
       for object in doomed.list { try deleteRow(object) }
@@ -21,20 +21,20 @@ extension WriteSession {
 
   /// Objects that are about to be deleted.
   struct DeletionSet {
-    var list: [LinkTarget] = []
-    private var set: Set<LinkTarget> = []
+    var list: [ObjectRef] = []
+    private var set: Set<ObjectRef> = []
 
     /// False if it is included already.
-    mutating func insert(_ object: LinkTarget) -> Bool {
+    mutating func insert(_ object: ObjectRef) -> Bool {
       guard set.insert(object).inserted else { return false }
       list.append(object)
       return true
     }
-    func contains(_ object: LinkTarget) -> Bool { set.contains(object) }
+    func contains(_ object: ObjectRef) -> Bool { set.contains(object) }
   }
 
   /// Those of the objects that exist, and all that they own.
-  func withOwned(_ objects: [LinkTarget]) throws(StorageError) -> DeletionSet {
+  func withOwned(_ objects: [ObjectRef]) throws(StorageError) -> DeletionSet {
     var doomed = DeletionSet()
     // Iterative, because chains of ownership may be long.
     var pending = objects
@@ -51,7 +51,7 @@ extension WriteSession {
 
   /// The objects that a link column of an object links to.
   private func forEachTarget(
-    of column: ColumnSchema, at key: ObjectKey, in id: ClassID, _ body: (LinkTarget) -> Void
+    of column: ColumnSchema, at key: ObjectKey, in id: ClassID, _ body: (ObjectRef) -> Void
   ) throws(StorageError) {
     guard column.collection != .none else {
       let value = try value(of: column.id, at: key, in: id)
@@ -66,7 +66,7 @@ extension WriteSession {
     }
   }
 
-  private func deleteRow(_ object: LinkTarget) throws(StorageError) {
+  private func deleteRow(_ object: ObjectRef) throws(StorageError) {
     let (id, key) = (object.classID, object.key)
     for column in schema.indexed(in: id) where column.collection == .none {
       guard let old = try value(of: column.id, at: key, in: id) else { continue }
@@ -93,7 +93,7 @@ extension WriteSession {
       for link in schema.incoming(to: object.classID) + schema.anyColumns {
         let origins = try keys(linkingTo: object, in: link.origin, through: link.column)
         for origin in origins
-        where !doomed.contains(LinkTarget(classID: link.origin, key: origin)) {
+        where !doomed.contains(ObjectRef(classID: link.origin, key: origin)) {
           let holder = LinkHolder(classID: link.origin, column: link.column, key: origin)
           if known.insert(holder).inserted { holders.append(holder) }
         }

@@ -34,7 +34,7 @@ extension WriteSession {
 
   /// The objects whose column links to that one, in the order of their keys.
   func keys(
-    linkingTo target: LinkTarget, in id: ClassID, through column: ColumnID
+    linkingTo target: ObjectRef, in id: ClassID, through column: ColumnID
   ) throws(StorageError) -> [ObjectKey] {
     let value: Value =
       schema[id][column].type == .any ? .object(target.classID, target.key) : .link(target.key)
@@ -44,7 +44,7 @@ extension WriteSession {
   /// The objects whose column links to that one, in the order of their keys, each as often as it
   /// does.
   package func origins(
-    of target: LinkTarget, in id: ClassID, through column: ColumnID
+    of target: ObjectRef, in id: ClassID, through column: ColumnID
   ) throws(StorageError) -> [ObjectKey] {
     let keys = try keys(linkingTo: target, in: id, through: column)
     guard schema[id][column].mayRepeatLinks else { return keys }
@@ -67,7 +67,7 @@ extension WriteSession {
   /// null, elements of lists and sets are removed, values of maps become null.
   func removeLinks(
     from column: ColumnID, at owner: ObjectKey, in id: ClassID,
-    where matches: (LinkTarget) -> Bool
+    where matches: (ObjectRef) -> Bool
   ) throws(StorageError) {
     let place = SequencePlace(classID: id, key: owner, column: column)
     guard schema[id][column].collection == .none else { return try sweep(place, matches) }
@@ -83,7 +83,7 @@ extension WriteSession {
   /// Removes links from a collection and its nested collections: iteratively and each once, because
   /// a damaged file may have them nested in each other.
   func sweep(
-    _ place: SequencePlace, _ matches: (LinkTarget) -> Bool
+    _ place: SequencePlace, _ matches: (ObjectRef) -> Bool
   ) throws(StorageError) {
     var pending = [place]
     var known: Set<CollectionID> = []
@@ -96,7 +96,7 @@ extension WriteSession {
 
   /// Removes links from one collection and returns its nested collections.
   private func sweepElements(
-    _ place: SequencePlace, _ matches: (LinkTarget) -> Bool
+    _ place: SequencePlace, _ matches: (ObjectRef) -> Bool
   ) throws(StorageError) -> [CollectionID] {
     guard let sequence = try sequence(at: place) else { return [] }
     let column = schema[place.classID][place.column]

@@ -42,10 +42,10 @@ extension WriteSession {
   }
 
   /// The owner of an embedded object, nil if there is none.
-  private func owner(of object: LinkTarget) throws(StorageError) -> LinkTarget? {
+  private func owner(of object: ObjectRef) throws(StorageError) -> ObjectRef? {
     for link in schema.incoming(to: object.classID) {
       let origins = try keys(linkingTo: object, in: link.origin, through: link.column)
-      if let origin = origins.first { return LinkTarget(classID: link.origin, key: origin) }
+      if let origin = origins.first { return ObjectRef(classID: link.origin, key: origin) }
     }
     return nil
   }
@@ -78,7 +78,7 @@ extension WriteSession {
   func take(_ values: [Value], for place: SequencePlace) throws(StorageError) -> Bool {
     guard ownsElements(place) else { return false }
     let column = schema[place.classID][place.column]
-    var targets: Set<LinkTarget> = []
+    var targets: Set<ObjectRef> = []
     var holders: Set<LinkHolder> = []
     let here = LinkHolder(classID: place.classID, column: place.column, key: place.key)
     var isHere = false
@@ -104,10 +104,10 @@ extension WriteSession {
 
   /// Traps if an object would be owned by one that it owns.
   private func refuseCircle(
-    _ targets: Set<LinkTarget>, in place: SequencePlace
+    _ targets: Set<ObjectRef>, in place: SequencePlace
   ) throws(StorageError) {
-    var next = LinkTarget(classID: place.classID, key: place.key)
-    var known: Set<LinkTarget> = []
+    var next = ObjectRef(classID: place.classID, key: place.key)
+    var known: Set<ObjectRef> = []
     // A damaged file may have cycles already.
     while schema.isEmbedded(next.classID), known.insert(next).inserted {
       require(

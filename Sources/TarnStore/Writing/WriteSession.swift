@@ -20,7 +20,7 @@ package final class WriteSession {
   var sequences: SequenceEdits
   var linkCounts = LinkCounts()
   /// Embedded objects that lost their owner in the current change.
-  var abandoned: [LinkTarget] = []
+  var abandoned: [ObjectRef] = []
   var changeDepth = 0
   /// Nested collections that are removed and still to be processed.
   var dropping: [(id: CollectionID, place: SequencePlace)] = []

@@ -125,7 +125,7 @@ import Testing
     let piece = TreeKey.longValue(Self.crates, ObjectKey(7), ColumnID(4), piece: 0)
     let link = LinkName(
       classID: Self.crates, column: ColumnID(3), owner: ObjectKey(9),
-      target: LinkTarget(classID: Self.crates, key: ObjectKey(2)))
+      target: ObjectRef(classID: Self.crates, key: ObjectKey(2)))
     try store.environment.put([
       piece.withBytes { Array($0) }: [1],
       TreeKey.linkCount(link).withBytes { Array($0) }: [2, 0, 0, 0, 0, 0, 0, 0],

@@ -5,7 +5,7 @@ import Testing
 /// The objects that link to one object, from step to step.
 @Suite struct BacklinksModelTests {
   private let fixture: LiveFixture
-  private static let target = LinkTarget(classID: LiveFixture.dog, key: ObjectKey(1))
+  private static let target = ObjectRef(classID: LiveFixture.dog, key: ObjectKey(1))
 
   init() throws {
     fixture = try LiveFixture(people: 4)

@@ -68,8 +68,8 @@ final class LiveFixture {
     SequencePlace(classID: person, key: ObjectKey(key), column: column)
   }
 
-  static func person(_ key: Int64) -> LinkTarget {
-    LinkTarget(classID: person, key: ObjectKey(key))
+  static func person(_ key: Int64) -> ObjectRef {
+    ObjectRef(classID: person, key: ObjectKey(key))
   }
 
   /// Commits a write, and gives the move to it from the version before.

@@ -23,7 +23,7 @@ import Testing
   /// positions before and now, and the object at the end.
   private func ways(
     in fixture: LiveFixture, scope: Scope = .depth(3), _ body: (WriteSession) throws -> Void
-  ) throws -> [NestedWay] {
+  ) throws -> [ChangePath] {
     let former = fixture.snapshot
     _ = try fixture.move(body)
     let walk = try #require(
@@ -31,7 +31,7 @@ import Testing
     return try walk.ways(from: LiveFixture.person(1))
   }
 
-  private func text(_ way: NestedWay) -> String {
+  private func text(_ way: ChangePath) -> String {
     let names = [LiveFixture.friend: "friend", LiveFixture.friends: "friends"]
     let steps = way.steps.map { step in
       let positions = step.positions.map { position in

@@ -131,7 +131,7 @@ struct RestoringTests {
     let pin = try store.newestSnapshot()
     let version = try prepare()
     try store.write { try later.change($0) }
-    let object = LinkTarget(classID: PastClasses.thing, key: ObjectKey(later.object))
+    let object = ObjectRef(classID: PastClasses.thing, key: ObjectKey(later.object))
     #expect(try undo(version) == [UndoConflict(object: object, cause: later.cause)])
     _ = try undo(version, overwriting: true)
     let reader = try SnapshotReader(store.newestSnapshot())
@@ -161,7 +161,7 @@ struct RestoringTests {
     try store.write { _ = try $0.delete(gone, in: PastClasses.other) }
     let version = try store.newestSnapshot().version
     let holder = try store.write { try $0.create(name, in: PastClasses.other) }
-    let object = LinkTarget(classID: PastClasses.other, key: gone)
+    let object = ObjectRef(classID: PastClasses.other, key: gone)
     #expect(try undo(version) == [UndoConflict(object: object, cause: .keyTaken(by: holder))])
     _ = try undo(version, overwriting: true)
     let reader = try SnapshotReader(store.newestSnapshot())

@@ -3,7 +3,7 @@
 /// Everything that a source of rows says about a version, to be compared.
 struct StoredState: Equatable {
   struct Slot: Hashable {
-    var object: LinkTarget
+    var object: ObjectRef
     var column: ColumnID
     var nested: CollectionID?
     /// Of the keys of a map, or of those who link to the object.
@@ -17,7 +17,7 @@ struct StoredState: Equatable {
   ) throws {
     for described in schema.schema.classes {
       for key in try keys(described.id) {
-        let object = LinkTarget(classID: described.id, key: key)
+        let object = ObjectRef(classID: described.id, key: key)
         for column in described.columns { try read(source, column, object) }
         for link in schema.incoming(to: described.id) + schema.anyColumns {
           let origins = try source.origins(of: object, in: link.origin, through: link.column)
@@ -29,7 +29,7 @@ struct StoredState: Equatable {
   }
 
   private mutating func read<Source: RowSource>(
-    _ source: Source, _ column: ColumnSchema, _ object: LinkTarget
+    _ source: Source, _ column: ColumnSchema, _ object: ObjectRef
   ) throws {
     let place = SequencePlace(classID: object.classID, key: object.key, column: column.id)
     if column.collection != .none { return try readElements(source, place, object) }
@@ -46,7 +46,7 @@ struct StoredState: Equatable {
   }
 
   private mutating func readElements<Source: RowSource>(
-    _ source: Source, _ place: SequencePlace, _ object: LinkTarget
+    _ source: Source, _ place: SequencePlace, _ object: ObjectRef
   ) throws {
     var (values, keys): ([Value], [Value]) = ([], [])
     try source.forEachElement(of: place) { value in

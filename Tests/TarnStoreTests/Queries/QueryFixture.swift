@@ -152,7 +152,7 @@ extension FixtureSource {
   ) throws(StorageError) -> Value? { nil }
 
   func origins(
-    of target: LinkTarget, in id: ClassID, through column: ColumnID
+    of target: ObjectRef, in id: ClassID, through column: ColumnID
   ) throws(StorageError) -> [ObjectKey] { [] }
 }
 

@@ -7,7 +7,7 @@ import TestSupport
 struct ScopeModel {
   /// A property that was set and counts.
   struct SetProperty: Hashable {
-    let object: LinkTarget
+    let object: ObjectRef
     let column: ColumnID
     let origin: ClassID?
   }
@@ -16,7 +16,7 @@ struct ScopeModel {
   let changes: ChangeSet
 
   /// What was set in the object or behind it, as far as the scope looks.
-  func changed(_ scope: Scope, from object: LinkTarget) -> Set<SetProperty> {
+  func changed(_ scope: Scope, from object: ObjectRef) -> Set<SetProperty> {
     switch scope {
     case .depth(let depth):
       return Set(objects(within: depth, of: object).flatMap(touched))
@@ -30,27 +30,27 @@ struct ScopeModel {
   func concerned(_ scope: Scope, in id: ClassID) -> Set<ObjectKey> {
     Set(
       source.keys(id).map { ObjectKey($0) }.filter {
-        !changed(scope, from: LinkTarget(classID: id, key: $0)).isEmpty
+        !changed(scope, from: ObjectRef(classID: id, key: $0)).isEmpty
       })
   }
 
   // MARK: - What was set
 
-  private func touched(_ object: LinkTarget) -> [SetProperty] {
+  private func touched(_ object: ObjectRef) -> [SetProperty] {
     changes.classes.filter { $0.id == object.classID }.flatMap(\.touched).filter {
       $0.keys.contains(object.key)
     }.map { SetProperty(object: object, column: $0.column, origin: nil) }
   }
 
-  private func touched(_ path: QueryDependency, from object: LinkTarget) -> [SetProperty] {
-    var ends: Set<LinkTarget> = [object]
+  private func touched(_ path: QueryDependency, from object: ObjectRef) -> [SetProperty] {
+    var ends: Set<ObjectRef> = [object]
     for link in path.links { ends = Set(ends.flatMap { targets(of: $0, link) }) }
     return ends.filter { isTouched(path, $0) }.map {
       SetProperty(object: $0, column: path.column, origin: path.origin)
     }
   }
 
-  private func isTouched(_ path: QueryDependency, _ object: LinkTarget) -> Bool {
+  private func isTouched(_ path: QueryDependency, _ object: ObjectRef) -> Bool {
     guard let origin = path.origin else {
       return touched(object).contains { $0.column == path.column }
     }
@@ -61,8 +61,8 @@ struct ScopeModel {
 
   // MARK: - Links
 
-  private func objects(within depth: Int, of object: LinkTarget) -> Set<LinkTarget> {
-    var (found, level): (Set<LinkTarget>, Set<LinkTarget>) = ([object], [object])
+  private func objects(within depth: Int, of object: ObjectRef) -> Set<ObjectRef> {
+    var (found, level): (Set<ObjectRef>, Set<ObjectRef>) = ([object], [object])
     var away = 0
     while !level.isEmpty, away < depth {
       away += 1
@@ -73,19 +73,19 @@ struct ScopeModel {
     return found
   }
 
-  func targets(of object: LinkTarget, _ link: LinkStep) -> [LinkTarget] {
+  func targets(of object: ObjectRef, _ link: LinkStep) -> [ObjectRef] {
     guard link.isBackwards else {
       return links(object, source.schema[link.classID]![link.column]).filter {
         $0.classID == link.target
       }
     }
-    return source.keys(link.classID).map { LinkTarget(classID: link.classID, key: ObjectKey($0)) }
+    return source.keys(link.classID).map { ObjectRef(classID: link.classID, key: ObjectKey($0)) }
       .filter { links($0, source.schema[link.classID]![link.column]).contains(object) }
   }
 
   private func columns(_ id: ClassID) -> [ColumnSchema] { source.schema[id]!.columns }
 
-  private func links(_ object: LinkTarget, _ column: ColumnSchema) -> [LinkTarget] {
+  private func links(_ object: ObjectRef, _ column: ColumnSchema) -> [ObjectRef] {
     let place = SequencePlace(classID: object.classID, key: object.key, column: column.id)
     let values =
       column.collection == .none

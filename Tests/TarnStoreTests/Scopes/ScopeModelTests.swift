@@ -142,7 +142,7 @@ import Testing
         guard let key = run.source.keys(id).randomElement(using: &run.source.random) else {
           continue
         }
-        let object = LinkTarget(classID: id, key: ObjectKey(key))
+        let object = ObjectRef(classID: id, key: ObjectKey(key))
         let ways = try walk.ways(from: object)
         let ends = Set(
           ways.map {
@@ -153,7 +153,7 @@ import Testing
         if ways.count < NestedWalk.waysMax { #expect(ends == expected, "\(scope)") }
         if !expected.isEmpty { hits += 1 }
         for way in ways.prefix(20) {
-          var reached: Set<LinkTarget> = [object]
+          var reached: Set<ObjectRef> = [object]
           for step in way.steps {
             reached = Set(reached.flatMap { model.targets(of: $0, step.link) })
           }

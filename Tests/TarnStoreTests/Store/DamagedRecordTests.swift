@@ -102,7 +102,7 @@ import Testing
       try session.insert([.link(target), .link(target)], at: 0, in: place(2, owner))
       return (owner, target)
     }
-    let link = LinkTarget(classID: crates, key: target)
+    let link = ObjectRef(classID: crates, key: target)
     let name = LinkName(classID: crates, column: ColumnID(2), owner: owner, target: link)
     try change(store, .linkCount(name)) { bytes in
       for index in 0..<8 { bytes[index] = UInt8(truncatingIfNeeded: count >> UInt64(8 * index)) }

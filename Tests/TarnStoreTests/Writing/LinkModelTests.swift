@@ -227,7 +227,7 @@ private struct LinkRun {
   // MARK: - Checking
 
   /// Every origin of every object, through every column, as often as it links.
-  private func check(_ origins: (LinkTarget, ColumnID) throws -> [ObjectKey]) throws {
+  private func check(_ origins: (ObjectRef, ColumnID) throws -> [ObjectKey]) throws {
     let columns: [(ColumnID, (Node) -> [ObjectKey])] = [
       (Self.one, { $0.one.map { [$0] } ?? [] }), (Self.list, { $0.list }),
       (Self.set, { Array($0.set) }), (Self.map, { $0.map.values.compactMap { $0 } }),
@@ -240,7 +240,7 @@ private struct LinkRun {
         for target in targets(nodes[key]!) { expected[target, default: []].append(key) }
       }
       for key in nodes.keys {
-        let found = try origins(LinkTarget(classID: Self.node, key: key), column)
+        let found = try origins(ObjectRef(classID: Self.node, key: key), column)
         #expect(found == expected[key] ?? [], "column \(column.rawValue) of \(key.rawValue)")
       }
     }

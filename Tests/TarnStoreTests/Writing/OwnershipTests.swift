@@ -124,7 +124,7 @@ struct OwnershipTests {
       try session.set(Self.anything, at: two, in: Self.parent, to: .object(Self.node, node))
       return (node: node, parents: [one, two])
     }
-    let target = LinkTarget(classID: Self.node, key: keys.node)
+    let target = ObjectRef(classID: Self.node, key: keys.node)
     let reader = try SnapshotReader(store.newestSnapshot())
     #expect(
       try reader.origins(of: target, in: Self.parent, through: Self.anything) == keys.parents)

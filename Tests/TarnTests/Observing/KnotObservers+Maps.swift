@@ -5,7 +5,7 @@ extension KnotObservers {
   private struct Entries<Value: RealmCollectionValue> {
     let name: String
     let map: Map<String, Value>
-    var look: _Look?
+    var look: _ObservationScope?
     let text: (Value) -> String
     let value: (String) -> Value
     /// The keys that are modified in the observer's eyes.

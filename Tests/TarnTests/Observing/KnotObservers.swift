@@ -369,18 +369,19 @@ final class KnotObservers {
 
 extension KnotLook {
   /// As observers are made with it.
-  var reach: _Look {
+  var reach: _ObservationScope {
     switch self {
-    case .paths(let paths): _Look(keyPaths: paths.map { $0.joined(separator: ".") })
-    case .depth(let depth): _Look(depth: depth)
+    case .paths(let paths): _ObservationScope(keyPaths: paths.map { $0.joined(separator: ".") })
+    case .depth(let depth): _ObservationScope(depth: depth)
     }
   }
 
   /// The same for projections.
-  var labelled: _Look {
+  var labelled: _ObservationScope {
     switch self {
-    case .paths(let paths): _Look(keyPaths: paths.map(KnotCards.labelled), of: KnotCard.self)
-    case .depth(let depth): _Look(depth: depth)
+    case .paths(let paths):
+      _ObservationScope(keyPaths: paths.map(KnotCards.labelled), of: KnotCard.self)
+    case .depth(let depth): _ObservationScope(depth: depth)
     }
   }
 }

@@ -1,14 +1,14 @@
 import TarnStore
 
 /// What of its elements an observer of a collection looks at.
-public struct _Look: Sendable {
+public struct _ObservationScope: Sendable {
   enum Part: Sendable {
     case resolved(Scope)
     case keyPaths([String])
   }
   let part: Part
 
-  static let standard = _Look(part: .resolved(.standard))
+  static let standard = _ObservationScope(part: .resolved(.standard))
 
   /// No key paths are as good as none said.
   init(keyPaths: [String]?) {
@@ -29,7 +29,7 @@ public struct _Look: Sendable {
 
 extension RealmCore {
   /// Traps for key paths of which the elements' class knows nothing.
-  func reach(of look: _Look, in source: any ObservedSource, isDynamic: Bool) -> Scope {
+  func reach(of look: _ObservationScope, in source: any ObservedSource, isDynamic: Bool) -> Scope {
     switch look.part {
     case .resolved(let scope): return scope
     case .keyPaths(let keyPaths):

@@ -1,7 +1,7 @@
 /// The effects of a change on other objects, determined before it is made.
-package struct Bystanders {
+package struct AffectedObjects {
   /// The objects that will be deleted.
-  package fileprivate(set) var gone: [LinkTarget] = []
+  package fileprivate(set) var gone: [ObjectRef] = []
   /// The properties that will lose something: they link to deleted objects, or own embedded ones
   /// that get another owner.
   package fileprivate(set) var holders: [LinkHolder] = []
@@ -21,10 +21,10 @@ package struct LinkHolder: Hashable, Comparable {
 extension WriteSession {
   /// The effects of deleting objects, and of giving embedded ones another owner.
   package func bystanders(
-    ofDeleting objects: [LinkTarget], taking taken: [LinkTarget] = []
-  ) throws(StorageError) -> Bystanders {
+    ofDeleting objects: [ObjectRef], taking taken: [ObjectRef] = []
+  ) throws(StorageError) -> AffectedObjects {
     let doomed = try withOwned(objects)
-    var result = Bystanders()
+    var result = AffectedObjects()
     result.gone = doomed.list
     var known: Set<LinkHolder> = []
     for holder in try holders(of: doomed) + holders(of: taken) {
@@ -35,15 +35,15 @@ extension WriteSession {
   }
 
   /// The objects of other classes that are deleted with all objects of these.
-  package func owned(byAllOf ids: [ClassID]) throws(StorageError) -> [LinkTarget] {
+  package func owned(byAllOf ids: [ClassID]) throws(StorageError) -> [ObjectRef] {
     let cleared = Set(ids)
     var owned: [ClassID: [ObjectKey]] = [:]
     for id in ids { try gatherOwned(by: id, notIn: cleared, &owned) }
-    let all = owned.flatMap { id, keys in keys.map { LinkTarget(classID: id, key: $0) } }
+    let all = owned.flatMap { id, keys in keys.map { ObjectRef(classID: id, key: $0) } }
     return try withOwned(all).list
   }
 
-  private func holders(of taken: [LinkTarget]) throws(StorageError) -> [LinkHolder] {
+  private func holders(of taken: [ObjectRef]) throws(StorageError) -> [LinkHolder] {
     var holders: [LinkHolder] = []
     for object in taken {
       for link in schema.incoming(to: object.classID) {

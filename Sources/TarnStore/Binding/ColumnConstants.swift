@@ -1,5 +1,5 @@
 /// Turns comparisons of one column with constants into tests.
-struct ConstantBuilder {
+struct ColumnConstants {
   let path: ColumnPath
   let names: [String]
   let schema: StoreSchema
@@ -148,7 +148,7 @@ struct ConstantBuilder {
 
 // MARK: - Constants in a column's type
 
-extension ConstantBuilder {
+extension ColumnConstants {
   private var described: String {
     if names.isEmpty { return "the value" }
     let owner = schema[path.classID]?.name ?? ""

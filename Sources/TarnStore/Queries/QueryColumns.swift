@@ -1,6 +1,6 @@
 /// The columns that decide which rows a query has and in which order: what a change is looked up
 /// in. Found when the first change comes, since most queries are asked once and dropped.
-final class DecidingColumns: Sendable {
+final class QueryColumns: Sendable {
   /// One that is not in the row: behind links, or what links to the row or to one behind links.
   struct Linked: Sendable {
     var dependency: QueryDependency

@@ -7,7 +7,7 @@ import TarnStore
 /// If an instance begins with this, it starts at the version of the observed object, so that it
 /// reports every later commit. If one is already open there at a newer version, it first reports to
 /// an object's observer the changes in between.
-struct Elsewhere<Confined: ThreadConfined>: @unchecked Sendable {
+struct RemoteObserver<Confined: ThreadConfined>: @unchecked Sendable {
   // because: it is frozen, so any thread may read it.
   private let frozen: Confined
   private let core: RealmCore
@@ -46,7 +46,7 @@ struct Elsewhere<Confined: ThreadConfined>: @unchecked Sendable {
 
 // MARK: - On actors
 
-extension Elsewhere {
+extension RemoteObserver {
   /// Observes on an actor; when this returns, the observation is active.
   ///
   /// - Parameters:
@@ -93,7 +93,7 @@ extension Elsewhere {
 
 // MARK: - On queues
 
-extension Elsewhere {
+extension RemoteObserver {
   /// Observes on a queue, beginning later.
   func observe<Change: _FailingChange>(
     on queue: DispatchQueue, _ block: @escaping @Sendable (Change) -> Void,

@@ -1,5 +1,5 @@
 /// A path from an element of a collection to something that a move has changed.
-package struct NestedWay: Sendable {
+package struct ChangePath: Sendable {
   /// From one object to the next.
   package struct Step: Sendable {
     package let link: LinkStep
@@ -26,7 +26,7 @@ package struct NestedWay: Sendable {
 
   package let steps: [Step]
   /// The object that has the property.
-  package let object: LinkTarget
+  package let object: ObjectRef
   package let column: ColumnID
   /// For backlinks the class of the origins, which then has the column.
   package let origin: ClassID?

@@ -7,7 +7,7 @@ import Synchronization
 ///
 /// The end of an actor is not reported, so it is checked while a write is open. A write that ends
 /// earlier costs two flags, and at most one check for all that begin within that time.
-final class OpenWriteWatch: @unchecked Sendable {
+final class OrphanedWriteCheck: @unchecked Sendable {
   // because: `end` is set before this is shared, and called when nothing runs on the actor.
   private static let interval = DispatchTimeInterval.milliseconds(50)
 

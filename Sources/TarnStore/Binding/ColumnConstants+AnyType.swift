@@ -1,13 +1,13 @@
 /// Constants against mixed values: a constant is compared only with values of its own kind. Numbers
 /// of all types are one kind, and compare by value.
-extension ConstantBuilder {
+extension ColumnConstants {
   /// Nil if no value passes.
   func testOfAnyType(
     _ op: ComparisonOperator, _ value: Value
   ) throws(PredicateError) -> ScalarTest? {
     try checkAnyType(op, value)
     if case .object(let id, let key) = value {
-      return .ofType([.link: .object([LinkTarget(classID: id, key: key)])])
+      return .ofType([.link: .object([ObjectRef(classID: id, key: key)])])
     }
     var tests: [ColumnType: ScalarTest] = [:]
     for type in value.comparableTypes {
@@ -19,12 +19,12 @@ extension ConstantBuilder {
   /// - Parameter values: neither null, NaN nor Booleans.
   func membershipOfAnyType(_ values: [Value]) throws(PredicateError) -> ScalarTest? {
     var tests: [ColumnType: ScalarTest] = [:]
-    var objects: Set<LinkTarget> = []
+    var objects: Set<ObjectRef> = []
     var byType: [ColumnType: [Value]] = [:]
     for value in values {
       try checkAnyType(.equal, value)
       if case .object(let id, let key) = value {
-        objects.insert(LinkTarget(classID: id, key: key))
+        objects.insert(ObjectRef(classID: id, key: key))
       }
       for type in value.comparableTypes { byType[type, default: []].append(value) }
     }
@@ -34,10 +34,10 @@ extension ConstantBuilder {
   }
 
   /// A builder for values of that type.
-  private func typed(_ type: ColumnType) -> ConstantBuilder {
+  private func typed(_ type: ColumnType) -> ColumnConstants {
     var path = path
     path.type = type
-    return ConstantBuilder(path, names, schema, options)
+    return ColumnConstants(path, names, schema, options)
   }
 
   private func checkAnyType(

@@ -1,13 +1,13 @@
 /// The way from an object to the elements of a collection, or to what lies in a mixed value.
-struct ElementWay: Hashable, Sendable {
+struct ResolvedCollectionPath: Hashable, Sendable {
   /// The links to the object that has the collection.
   let links: [LinkStep]
   let classID: ClassID
-  let elements: CollectionPath.Elements
+  let elements: NamedCollectionPath.Elements
   /// The column is a list, set or map.
   let isInCollection: Bool
 
-  init(_ path: CollectionPath) {
+  init(_ path: NamedCollectionPath) {
     links = path.links
     classID = path.owner.id
     elements = path.elements
@@ -26,7 +26,7 @@ struct ElementWay: Hashable, Sendable {
 
 // MARK: - What it depends on
 
-extension ElementWay {
+extension ResolvedCollectionPath {
   /// The links to the collection, and the collection.
   var dependencies: [QueryDependency] {
     var result: [QueryDependency] = []
@@ -73,7 +73,7 @@ extension ElementWay {
 
 // MARK: - Its elements
 
-extension ElementWay {
+extension ResolvedCollectionPath {
   /// Whether some element passes, seen from the row where the links begin. Behind a link that leads
   /// nowhere there are none, or null where one is named.
   func contains<Rows: RowReading, Source: RowSource>(
@@ -141,7 +141,7 @@ extension ElementWay {
         return !isMet
       }
     case .origins(let origin, let column):
-      let target = LinkTarget(classID: classID, key: owner)
+      let target = ObjectRef(classID: classID, key: owner)
       for key in try source.origins(of: target, in: origin, through: column) {
         if try passes(.link(key)) { return true }
       }
@@ -157,7 +157,7 @@ extension ElementWay {
     case .values(let column), .keys(let column), .at(let column, _):
       return try source.elementCount(of: place(column, owner))
     case .origins(let origin, let column):
-      let target = LinkTarget(classID: classID, key: owner)
+      let target = ObjectRef(classID: classID, key: owner)
       return try source.origins(of: target, in: origin, through: column).count
     }
   }

@@ -1,5 +1,5 @@
 /// A collection at which a path arrives, and the rest of the path.
-struct CollectionPath {
+struct NamedCollectionPath {
   /// The source of the elements.
   enum Elements: Hashable {
     /// A list or set, or the values of a map.
@@ -45,20 +45,20 @@ struct CollectionPath {
   ///   has too many names.
   static func find(
     _ names: [String], from start: ClassID, in schema: StoreSchema
-  ) throws(PredicateError) -> CollectionPath? {
+  ) throws(PredicateError) -> NamedCollectionPath? {
     try PathLimit.check(names)
     guard var owner = schema[start] else { throw PredicateError("a path needs a class") }
     var steps: [LinkStep] = []
     for (index, name) in names.enumerated() {
       let rest = Array(names[(index + 1)...])
       if let backlinks = BacklinkName(name) {
-        return try CollectionPath(backlinks, to: owner, steps, rest, schema)
+        return try NamedCollectionPath(backlinks, to: owner, steps, rest, schema)
       }
       guard let column = owner.named(name) else {
         throw PredicateError(noProperty: name, of: owner, in: names)
       }
       if column.collection != .none || column.type == .any {
-        return try CollectionPath(column, of: owner, steps, rest, names)
+        return try NamedCollectionPath(column, of: owner, steps, rest, names)
       }
       if index + 1 == names.count { return nil }
       guard column.type == .link, let target = column.target, let next = schema[target] else {

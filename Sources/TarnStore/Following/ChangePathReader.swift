@@ -2,16 +2,16 @@
 /// properties. Each collection is compared once, by the model that its observers use.
 ///
 /// Threading: confined to one thread at a time.
-final class NestedPieces {
+final class ChangePathReader {
   /// A position in the newer version.
   enum Spot {
     case element(SequencePlace, CollectionKind, Int)
     /// Among the objects that link to one through a column of a class.
-    case origin(LinkTarget, ClassID, ColumnID, Int)
+    case origin(ObjectRef, ClassID, ColumnID, Int)
   }
 
   private struct OriginsName: Hashable {
-    let target: LinkTarget
+    let target: ObjectRef
     let id: ClassID
     let column: ColumnID
   }
@@ -30,19 +30,19 @@ final class NestedPieces {
 
   /// The targets of a link, and their positions in the property.
   func targets(
-    of object: LinkTarget, through link: LinkStep
-  ) throws(StorageError) -> [(LinkTarget, [Spot])] {
+    of object: ObjectRef, through link: LinkStep
+  ) throws(StorageError) -> [(ObjectRef, [Spot])] {
     if link.isBackwards {
       let keys = try move.rows.origins(of: object, in: link.classID, through: link.column)
       return keys.enumerated().map { position, key in
         (
-          LinkTarget(classID: link.classID, key: key),
+          ObjectRef(classID: link.classID, key: key),
           [.origin(object, link.classID, link.column, position)]
         )
       }
     }
     let column = move.rows.schema[link.classID][link.column]
-    var found: [(LinkTarget, [Spot])] = []
+    var found: [(ObjectRef, [Spot])] = []
     try forEachValue(of: column, in: object) { value, spots in
       guard let target = column.linkTarget(of: value), target.classID == link.target else { return }
       found.append((target, spots))
@@ -52,7 +52,7 @@ final class NestedPieces {
 
   /// The lists and maps within the values of a property, and their positions.
   private func nestedCollections(
-    of column: ColumnSchema, in object: LinkTarget
+    of column: ColumnSchema, in object: ObjectRef
   ) throws(StorageError) -> [CollectionID: (kind: CollectionKind, spots: [Spot])] {
     var found: [CollectionID: (kind: CollectionKind, spots: [Spot])] = [:]
     try forEachValue(of: column, in: object) { value, spots in
@@ -67,7 +67,7 @@ final class NestedPieces {
 
   /// Every value of a property, including those in nested lists and maps.
   private func forEachValue(
-    of column: ColumnSchema, in object: LinkTarget,
+    of column: ColumnSchema, in object: ObjectRef,
     _ body: (_ value: Value, _ spots: [Spot]) -> Void
   ) throws(StorageError) {
     let place = SequencePlace(classID: object.classID, key: object.key, column: column.id)
@@ -105,13 +105,13 @@ final class NestedPieces {
 
   // MARK: - Positions
 
-  func positions(_ spots: [Spot]) throws(StorageError) -> [NestedWay.Position] {
-    var positions: [NestedWay.Position] = []
+  func positions(_ spots: [Spot]) throws(StorageError) -> [ChangePath.Position] {
+    var positions: [ChangePath.Position] = []
     for spot in spots { positions.append(try position(spot)) }
     return positions
   }
 
-  private func position(_ spot: Spot) throws(StorageError) -> NestedWay.Position {
+  private func position(_ spot: Spot) throws(StorageError) -> ChangePath.Position {
     switch spot {
     case .element(let place, .map, let position):
       guard let sequence = try move.rows.stored(at: place) else {
@@ -119,7 +119,7 @@ final class NestedPieces {
       }
       return .key(try sequence.key(at: position))
     case .element(let place, let kind, let position):
-      if isNew(LinkTarget(classID: place.classID, key: place.key)) {
+      if isNew(ObjectRef(classID: place.classID, key: place.key)) {
         return .index(old: nil, new: position)
       }
       return .index(old: try step(of: place, kind).oldPosition(of: position), new: position)
@@ -130,7 +130,7 @@ final class NestedPieces {
     }
   }
 
-  private func isNew(_ object: LinkTarget) -> Bool {
+  private func isNew(_ object: ObjectRef) -> Bool {
     move.changes[object.classID]?.inserted.contains(object.key) == true
   }
 
@@ -139,10 +139,10 @@ final class NestedPieces {
   /// The changes of a property that was set: more than one if lists and maps within its value
   /// changed.
   func changes(
-    of property: ChangedProperty, in object: LinkTarget, behind steps: [NestedWay.Step]
-  ) throws(StorageError) -> [NestedWay] {
-    func way(_ change: NestedWay.Change, _ positions: [NestedWay.Position] = []) -> NestedWay {
-      NestedWay(
+    of property: ChangedProperty, in object: ObjectRef, behind steps: [ChangePath.Step]
+  ) throws(StorageError) -> [ChangePath] {
+    func way(_ change: ChangePath.Change, _ positions: [ChangePath.Position] = []) -> ChangePath {
+      ChangePath(
         steps: steps, object: object, column: property.column, origin: property.origin,
         positions: positions,
         change: change)
@@ -154,7 +154,7 @@ final class NestedPieces {
     let column = move.rows.schema[object.classID][property.column]
     let place = SequencePlace(classID: object.classID, key: object.key, column: column.id)
     let own = move.changes[object.classID]
-    var ways: [NestedWay] = []
+    var ways: [ChangePath] = []
     for (id, kind, spots) in try changedWithin(column, object) {
       ways.append(way(try change(in: place.nested(id), kind), try positions(spots)))
     }
@@ -169,7 +169,7 @@ final class NestedPieces {
 
   /// The nested lists and maps of a property's value that existed before and have changed.
   private func changedWithin(
-    _ column: ColumnSchema, _ object: LinkTarget
+    _ column: ColumnSchema, _ object: ObjectRef
   ) throws(StorageError) -> [(CollectionID, CollectionKind, [Spot])] {
     let scripts = move.changes[object.classID]?.nestedChanges(column.id, object.key) ?? []
     if scripts.isEmpty { return [] }
@@ -187,7 +187,7 @@ final class NestedPieces {
 
   private func change(
     in place: SequencePlace, _ kind: CollectionKind
-  ) throws(StorageError) -> NestedWay.Change {
+  ) throws(StorageError) -> ChangePath.Change {
     let model = SequenceModel(place, kind, move.rows.schema)
     var content = try model.evaluate(move.rows)
     var step = try step(of: place, kind)
@@ -217,7 +217,7 @@ final class NestedPieces {
 
   /// How the objects that link to one moved.
   private func originMove(
-    of target: LinkTarget, in id: ClassID, through column: ColumnID
+    of target: ObjectRef, in id: ClassID, through column: ColumnID
   ) throws(StorageError) -> EditScript {
     let name = OriginsName(target: target, id: id, column: column)
     if let known = originMoves[name] { return known }
