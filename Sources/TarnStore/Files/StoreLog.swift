@@ -12,9 +12,17 @@ package final class StoreLog: Sendable {
 
   package static let shared = StoreLog()
 
-  private let hook = Lock<@Sendable (Level, String) -> Void>({ level, message in
-    if level >= .warning { writeToStandardError(message) }
-  })
+  /// In a struct because a function that is the lock's own content is wrapped once more by each
+  /// access, since the lock is generic: after some thousand messages calling it would overflow a
+  /// stack.
+  private struct Hook {
+    var receive: @Sendable (Level, String) -> Void
+  }
+
+  private let hook = Lock(
+    Hook { level, message in
+      if level >= .warning { writeToStandardError(message) }
+    })
 
   package static func writeToStandardError(_ message: String) {
     let line = Array("Tarn: \(message)\n".utf8)
@@ -23,11 +31,11 @@ package final class StoreLog: Sendable {
 
   /// Replaces the receiver of messages. Initially warnings and errors go to standard error.
   package func setHook(_ new: @escaping @Sendable (Level, String) -> Void) {
-    hook.withLock { $0 = new }
+    hook.withLock { $0.receive = new }
   }
 
   package func write(_ level: Level, _ message: String) {
-    let receive = hook.withLock { $0 }
+    let receive = hook.withLock { $0.receive }
     receive(level, message)
   }
 }
