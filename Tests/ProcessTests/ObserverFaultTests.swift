@@ -19,6 +19,8 @@ extension ProcessTests {
       #expect(observer.line { $0.hasPrefix("seen") } != nil)
       let realm = try file.open()
       let store = try file.store()
+      // A reader that has not moved for that long is checked, a second by default.
+      store.suspectReaders(after: .milliseconds(20))
       var count = 0
       func commit(_ times: Int) throws {
         for _ in 0..<times {
@@ -32,8 +34,7 @@ extension ProcessTests {
         process.signal(SIGKILL)
         #expect(process.wait() == .killed(SIGKILL))
       }
-      // A pin that has not moved for a second is suspected, so that long somebody has to write. The
-      // limit only ends a hang.
+      // The limit only ends a hang.
       let limit = ContinuousClock.now + ChildProcess.patience
       while store.environment.readers().contains(where: { $0.processID != getpid() }),
         ContinuousClock.now < limit

@@ -7,8 +7,9 @@
 /// when the oldest one has not moved for a second.
 struct Retention {
   private static let lookEvery = Duration.milliseconds(10)
-  private static let suspectAfter = Duration.seconds(1)
 
+  /// How long the oldest reader may stay the same before it is checked for being dead.
+  var suspectAfter = Duration.seconds(1)
   private var lastLook: ContinuousClock.Instant?
   private var oldest: UInt64 = 0
   /// Whether the result of the last check was not yet used.
@@ -35,7 +36,7 @@ struct Retention {
     if found != oldest {
       oldest = found
       oldestSince = now
-    } else if let since = oldestSince, since.duration(to: now) > Self.suspectAfter {
+    } else if let since = oldestSince, since.duration(to: now) > suspectAfter {
       oldestSince = now
       _ = try? environment.clearStaleReaders()
     }

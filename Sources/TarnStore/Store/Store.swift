@@ -345,6 +345,12 @@ package final class Store: Sendable {
     state.withLock { $0.retention.look(at: environment) }
   }
 
+  /// For tests, which need not wait then: how long the oldest reader may stay the same before it
+  /// is checked for being dead.
+  func suspectReaders(after time: Duration) {
+    state.withLock { $0.retention.suspectAfter = time }
+  }
+
   private func prune(
     _ feed: inout FeedCommit, _ now: (version: Version, note: CommitNote?),
     in transaction: borrowing WriteTransaction
