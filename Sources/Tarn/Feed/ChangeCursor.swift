@@ -41,6 +41,7 @@ public final class ChangeCursor: Sendable {
     var followers: [Int: @Sendable () -> Void] = [:]
     var lastFollower = 0
     var isClosed = false
+    var tail = PastTail()
 
     /// The reason, unless a write has been committed that acknowledges the new beginning.
     mutating func reasonToBeginAnew() -> FeedReason? {
@@ -180,15 +181,16 @@ public final class ChangeCursor: Sendable {
     }
     let head = FeedPlace(snapshot.head)
     do throws(StorageError) {
-      let past = try past(from.version, snapshot)
       var difference = FeedDifference()
       let step = try FeedStep.next(
         after: known, upTo: request.through, request.limit.stored, without: keeper.number,
         isRepeated: isRepeated, for: parts, in: snapshot
       ) { range throws(StorageError) in
+        let start = try past(range.from, snapshot)
+        let isAtNewest = range.to == snapshot.version
         difference = try FeedDifference(
-          of: parts, over: range.changes, deaths: range.deaths,
-          StoreRows(SnapshotReader(snapshot)), before: past)
+          of: parts, over: range.changes, deaths: range.deaths, SnapshotReader(snapshot),
+          start: start, end: isAtNewest || start == nil ? nil : past(range.to, snapshot))
         return !difference.isEmpty
       }
       switch step {
@@ -207,13 +209,15 @@ public final class ChangeCursor: Sendable {
     }
   }
 
-  /// The rows at the acknowledged version, if the cursor keeps old values.
+  /// What leads back to a version, if the cursor keeps old values.
   private func past(
     _ version: Version, _ snapshot: Snapshot
-  ) throws(StorageError) -> PastRows? {
+  ) throws(StorageError) -> RecordedPast? {
     guard level >= .deletedObjects, version <= snapshot.version else { return nil }
     do throws(StorageError) {
-      return try PastRows(at: version, from: SnapshotReader(snapshot))
+      var tail = state.withLock { $0.tail }
+      defer { state.withLock { $0.tail = tail } }
+      return try tail.past(at: version, in: snapshot)
     } catch {
       // The cursor begins anew from a record that it cannot read.
       guard error.code == .corrupted else { throw error }

@@ -144,6 +144,15 @@ struct BoundSelection: Sendable {
     self.parts = parts.sorted { $0.classID < $1.classID }
     self.names = names
   }
+
+  /// The names of the classes that conditions and key paths lead to and that are not selected.
+  func related(in schema: SchemaView) -> [String] {
+    guard names != nil else { return [] }
+    var ids: Set<ClassID> = []
+    for part in parts { ids.formUnion(part.concerningClasses) }
+    for part in parts { ids.subtract(part.ownClasses) }
+    return ids.map { schema[$0].name }
+  }
 }
 
 extension RealmCore {

@@ -11,13 +11,12 @@ public struct ModifiedObject<Element: Object> {
   /// a cursor with key paths these are the first properties on those that lead to a change. Empty
   /// if nothing in the object itself was assigned that the cursor asks for.
   public let properties: [String]
-  /// The values before of the assigned properties, if the cursor keeps old values. Without
-  /// collections and links.
-  public let oldValues: [String: AnyRealmValue]
+  /// The values that the assigned properties had before, if the cursor keeps old values.
+  public let oldValues: [String: RecordedValue]
   private let edits: [String: CollectionEdit]
 
   init(
-    _ object: Element, properties: [String], oldValues: [String: AnyRealmValue],
+    _ object: Element, properties: [String], oldValues: [String: RecordedValue],
     edits: [String: CollectionEdit]
   ) {
     self.object = object

@@ -10,11 +10,19 @@ public struct ObjectChanges<Element: Object> {
   private let told: FeedClass
   private let core: RealmCore
   private let binding: ClassBinding
+  private let start: RecordedPast?
+  /// The rows at the version after the changes, or newer ones: see `FeedClass.isOfNewest`.
+  private let rows: RecordedRows
 
-  init(_ told: FeedClass, _ core: RealmCore, _ binding: ClassBinding) {
+  init(_ difference: FeedDifference, _ core: RealmCore, _ binding: ClassBinding) {
+    let told = difference[binding.classID] ?? FeedClass(id: binding.classID)
     self.told = told
     self.core = core
     self.binding = binding
+    start = difference.start
+    let reader = core.rows().reader
+    let end = (told.isOfNewest ? nil : difference.end) ?? RecordedPast(at: reader.snapshot.version)
+    rows = RecordedRows(core, PastRows(reader, end))
   }
 
   /// True if there is nothing.
@@ -23,10 +31,7 @@ public struct ObjectChanges<Element: Object> {
   // MARK: - In short
 
   /// All objects that the cursor selects and that came, changed or entered: each once.
-  public var present: [Element] {
-    let keys = told.inserted.union(told.replaced).union(told.modified).union(told.entered)
-    return objects(keys)
-  }
+  public var present: [Element] { objects(presentKeys) }
 
   /// All objects that are deleted, or that the cursor does not select now. Some of them may never
   /// have been told before: ignore identities that you do not have.
@@ -66,11 +71,7 @@ public struct ObjectChanges<Element: Object> {
   /// Objects that came or changed and do not exist any more: they were deleted after the end of the
   /// batch, which a later one tells, or by a commit of the consumer's own.
   public var gone: [ObjectIdentity] {
-    told.gone.map { key in
-      let isKnown = binding.schema.keyIsPrimary
-      return ObjectIdentity(
-        binding.schema.name, key, primaryKey: isKnown ? .int(Int(key.rawValue)) : nil)
-    }
+    identities(told.gone) + identities(presentKeys.filter { !exists($0) })
   }
 
   /// True if all objects that existed before were deleted at once. `deleted` then has those whose
@@ -82,75 +83,150 @@ public struct ObjectChanges<Element: Object> {
     identity(ObjectKey(object._key))
   }
 
+  // MARK: - As data
+
+  /// True if ``recorded`` has the values of the version after the changes. Otherwise that was not
+  /// the newest version when this was made, and old values of the class were not kept since: then
+  /// it has the values of the newest version.
+  public var hasOwnValues: Bool {
+    !told.isOfNewest || core.frozen?.snapshot.version == told.end
+  }
+
+  /// All of it as data, in a fixed order: of the same two versions this is always the same if
+  /// ``hasOwnValues`` is true, whatever was committed since.
+  public var recorded: [RecordedChange] {
+    let kinds: [(RecordedChange.Kind, KeySet)] = [
+      (.deleted, told.deleted), (.left, told.left), (.gone, told.gone),
+      (.inserted, told.inserted), (.replaced, told.replaced), (.modified, told.modified),
+      (.entered, told.entered),
+    ]
+    let old = oldRows
+    return kinds.flatMap { kind, keys in keys.map { change(kind, $0, old) } }
+  }
+
+  /// The values of an object that exists at the version after the changes, by the names of its
+  /// properties; nil for others. See ``hasOwnValues``.
+  public func values(of identity: ObjectIdentity) -> [String: RecordedValue]? {
+    values(of: ObjectKey(identity.objectKey))
+  }
+
   /// The values that an object had before, by the names of its properties, if the cursor keeps
-  /// them: of a deleted object all, of another one those of the assigned properties. Without
-  /// collections and links.
-  public func oldValues(of identity: ObjectIdentity) -> [String: AnyRealmValue] {
-    let columns = binding.schema.columns.filter { !$0.isRemoved }.map(\.id)
-    return oldValues(of: ObjectKey(identity.objectKey), columns)
+  /// them: of a deleted object all, of another one those of the assigned properties.
+  public func oldValues(of identity: ObjectIdentity) -> [String: RecordedValue] {
+    oldValues(of: ObjectKey(identity.objectKey), oldRows)
+  }
+
+  private var allColumns: [ColumnID] {
+    binding.schema.columns.filter { !$0.isRemoved }.map(\.id)
+  }
+
+  private func change(
+    _ kind: RecordedChange.Kind, _ key: ObjectKey, _ old: RecordedRows?
+  ) -> RecordedChange {
+    let isAssigned = kind == .modified || kind == .entered
+    let hasValues = isAssigned || kind == .inserted || kind == .replaced
+    let columns = isAssigned ? told.columns(assignedIn: key) : []
+    return RecordedChange(
+      kind: kind, identity: identity(key, kind),
+      properties: isAssigned ? names(columns, key) : [],
+      values: hasValues ? values(of: key) : nil, oldValues: oldValues(of: key, old),
+      edits: edits(columns, key))
+  }
+
+  private func identity(_ key: ObjectKey, _ kind: RecordedChange.Kind) -> ObjectIdentity {
+    guard kind == .deleted else { return identity(key) }
+    return ObjectIdentity(
+      binding.schema.name, key,
+      primaryKey: told.primaryKeys[key].flatMap { ObjectIdentity.PrimaryKey($0) })
+  }
+
+  private func values(of key: ObjectKey) -> [String: RecordedValue]? {
+    trapping { () throws(StorageError) in
+      guard try rows.rows.contains(ObjectRef(classID: binding.classID, key: key)) else {
+        return nil
+      }
+      return try rows.values(of: key, allColumns, binding)
+    }
+  }
+
+  /// The rows before the changes; nil if nothing is known of them.
+  private var oldRows: RecordedRows? {
+    guard let start, !start.changes.schemaChanged else { return nil }
+    let level = start.images.level(of: binding.classID)
+    guard level >= .deletedObjects else { return nil }
+    var past = PastRows(rows.rows.reader, start)
+    past.isOfDeletedObjects = level < .oldValues
+    return RecordedRows(core, past)
+  }
+
+  private func oldValues(of key: ObjectKey, _ old: RecordedRows?) -> [String: RecordedValue] {
+    guard let old else { return [:] }
+    let isDeleted = told.deleted.contains(key)
+    if old.rows.isOfDeletedObjects, !isDeleted { return [:] }
+    let columns = isDeleted ? allColumns : told.columns(assignedIn: key)
+    if columns.isEmpty { return [:] }
+    return trapping { () throws(StorageError) in
+      guard try old.rows.contains(ObjectRef(classID: binding.classID, key: key)) else {
+        return [:]
+      }
+      return try old.values(of: key, columns, binding)
+    }
   }
 
   // MARK: - Rows
 
-  private func oldValues(of key: ObjectKey, _ columns: [ColumnID]) -> [String: AnyRealmValue] {
-    guard let before = told.before, let snapshot = core.frozen?.snapshot else { return [:] }
-    var values: [String: AnyRealmValue] = [:]
-    for column in columns {
-      guard let property = binding.property(column), property.collection == .none,
-        property.target == nil, property.dynamicTarget == nil,
-        let former = before.value(of: column, at: key)
-      else { continue }
-      let value = trapping { () throws(StorageError) in
-        try former.resolved(in: snapshot.transaction)
-      }
-      switch value {
-      // What these refer to may not exist any more.
-      case .link, .object, .list, .map: continue
-      default: values[property.name] = AnyRealmValue._unbox(_BoxedValue(value))
-      }
-    }
-    return values
+  private var presentKeys: KeySet {
+    told.inserted.union(told.replaced).union(told.modified).union(told.entered)
   }
 
-  private func objects(_ keys: KeySet) -> [Element] { keys.map(object) }
+  /// Whether the object exists at the newest version, of which objects are made.
+  private func exists(_ key: ObjectKey) -> Bool {
+    if told.isOfNewest { return true }
+    return trapping { () throws(StorageError) in
+      try core.rows().contains(ObjectRef(classID: binding.classID, key: key))
+    }
+  }
+
+  private func objects(_ keys: KeySet) -> [Element] { keys.filter(exists).map(object) }
 
   private func object(_ key: ObjectKey) -> Element {
     unsafe unsafeDowncast(core.object(key, binding), to: Element.self)
   }
 
-  private func identities(_ keys: KeySet) -> [ObjectIdentity] { keys.map(identity) }
+  private func identities(_ keys: some Sequence<ObjectKey>) -> [ObjectIdentity] {
+    keys.map(identity)
+  }
 
-  /// The identity of an object that exists.
   private func identity(_ key: ObjectKey) -> ObjectIdentity {
-    var primaryKey: ObjectIdentity.PrimaryKey?
-    if let column = binding.schema.primaryKey {
-      let value = trapping { () throws(StorageError) in
-        try core.rows().plainValue(of: column, at: key, in: binding.classID)
-      }
-      primaryKey = ObjectIdentity.PrimaryKey(value)
+    trapping { () throws(StorageError) in
+      try rows.identity(ObjectRef(classID: binding.classID, key: key))
     }
-    return ObjectIdentity(binding.schema.name, key, primaryKey: primaryKey)
   }
 
   private func modifiedObjects(_ keys: KeySet) -> [ModifiedObject<Element>] {
-    keys.map { key in
+    let old = oldRows
+    return keys.filter(exists).map { key in
       let columns = told.columns(assignedIn: key)
-      let properties = binding.properties(of: columns.map { ($0, ()) }).map { $0.property }
-      var edits: [String: CollectionEdit] = [:]
-      for (property, column) in binding.properties(of: columns.map { ($0, $0) }) {
-        guard let script = told.script(of: column, in: key) else { continue }
-        edits[property.name] = CollectionEdit(script)
-      }
       return ModifiedObject(
-        object(key), properties: names(properties, key),
-        oldValues: oldValues(of: key, columns), edits: edits)
+        object(key), properties: names(columns, key), oldValues: oldValues(of: key, old),
+        edits: edits(columns, key))
     }
   }
 
+  private func edits(_ columns: [ColumnID], _ key: ObjectKey) -> [String: CollectionEdit] {
+    var edits: [String: CollectionEdit] = [:]
+    for (property, column) in binding.properties(of: columns.map { ($0, $0) }) {
+      guard let script = told.script(of: column, in: key) else { continue }
+      edits[property.name] = CollectionEdit(script)
+    }
+    return edits
+  }
+
   /// The names of assigned properties, and of backlinks that a key path begins with.
-  private func names(_ properties: [PropertyReflection], _ key: ObjectKey) -> [String] {
-    let names = properties.map(\.name)
-    if told.along.isEmpty { return names }
+  private func names(_ columns: [ColumnID], _ key: ObjectKey) -> [String] {
+    if told.along.isEmpty {
+      return binding.properties(of: columns.map { ($0, ()) }).map { $0.property.name }
+    }
     let firsts = told.along.filter { $0.keys.contains(key) }.map(\.path.property)
     return Set(firsts).sorted().map { binding.reflection.properties[$0].name }
   }

@@ -68,10 +68,11 @@ extension Realm {
     let snapshot = try publicly { () throws(StorageError) in try store.newestSnapshot() }
     let frozen = try RealmCore.frozen(
       at: snapshot, of: store, core.configuration, model, home: core.scheduler.key)
-    let names = try BoundSelection(selection, frozen).names
-    let request = CursorRequest(
-      name, selection: names, level: values.level, startsWithSnapshot: start == .snapshot,
+    let bound = try BoundSelection(selection, frozen)
+    var request = CursorRequest(
+      name, selection: bound.names, level: values.level, startsWithSnapshot: start == .snapshot,
       patience: patience)
+    request.related = bound.related(in: snapshot.schema)
     return try publicly { () throws(StorageError) in
       let held = try store.openCursor(request)
       var (toldThrough, pending) = (held.openedAt, FeedReason?.none)

@@ -41,7 +41,8 @@ extension Realm {
   /// selection. Versions are retained for cursors, for the retention that the file asks for, and
   /// for readers.
   ///
-  /// Objects have the values of the newest version. Threading: like the Realm; the result may be
+  /// Objects have the values of the newest version; ``ObjectChanges/recorded`` has those of the
+  /// last of the two versions where old values are retained. Threading: like the Realm; the result may be
   /// passed anywhere.
   ///
   /// - Parameters:
@@ -76,9 +77,11 @@ extension Realm {
           + "different classes or properties. Ask for those on one side of it.")
     }
     let difference = try publicly { () throws(StorageError) in
-      try FeedDifference(
-        of: bound.parts, over: range.changes, deaths: range.deaths,
-        StoreRows(SnapshotReader(snapshot)))
+      var tail = PastTail()
+      let first = try tail.past(at: start, in: snapshot)
+      return try FeedDifference(
+        of: bound.parts, over: range.changes, deaths: range.deaths, SnapshotReader(snapshot),
+        start: first, end: end < snapshot.version ? tail.past(at: end, in: snapshot) : nil)
     }
     return VersionChanges(from: start, to: end, difference, frozen, bound)
   }

@@ -48,15 +48,13 @@ public final class VersionChanges: @unchecked Sendable {
   /// What happened to the objects of a class. Traps if the class is not in the Realm's schema.
   public subscript<Element: Object>(type: Element.Type) -> ObjectChanges<Element> {
     let binding = core.binding(of: type)
-    return ObjectChanges(
-      difference[binding.classID] ?? FeedClass(id: binding.classID), core, binding)
+    return ObjectChanges(difference, core, binding)
   }
 
   /// What happened to the objects of a class as the file describes it. Traps if the file has no
   /// such class.
   public func changes(ofClass className: String) -> ObjectChanges<DynamicObject> {
     let binding = core.dynamicBinding(className)
-    return ObjectChanges(
-      difference[binding.classID] ?? FeedClass(id: binding.classID), core, binding)
+    return ObjectChanges(difference, core, binding)
   }
 }

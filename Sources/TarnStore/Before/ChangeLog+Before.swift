@@ -24,37 +24,4 @@ extension ChangeLog {
     let (_, changes, sections) = try sections(of: version, in: transaction)
     return (changes, try BeforeDecoder.images(sections, changes))
   }
-
-  /// The merged changes of the versions after `from`, up to and including `to`, and the images of
-  /// the first of these versions.
-  ///
-  /// - Throws: `.corrupted` if a record is damaged or missing.
-  package static func images(
-    after from: Version, upTo to: Version, in transaction: ReadTransaction
-  ) throws(StorageError) -> (changes: ChangeSet, images: BeforeImages) {
-    var level: [(changes: ChangeSet, images: BeforeImages)] = []
-    var version = from
-    while version < to {
-      version = version.next
-      level.append(try images(of: version, in: transaction))
-    }
-    // Adjacent ones first, as for change sets.
-    while level.count > 1 {
-      var next: [(changes: ChangeSet, images: BeforeImages)] = []
-      for index in stride(from: 0, to: level.count, by: 2) {
-        guard index + 1 < level.count else {
-          next.append(level[index])
-          continue
-        }
-        let (mine, theirs) = (level[index], level[index + 1])
-        next.append(
-          (
-            mine.changes.merging(theirs.changes),
-            mine.images.merging(theirs.images, after: mine.changes)
-          ))
-      }
-      level = next
-    }
-    return level.first ?? (ChangeSet(from: from, to: to), BeforeImages())
-  }
 }

@@ -4,7 +4,8 @@ internal import CTarn
 ///
 ///     u8 format | u8 flags | u8 level | u8 expiry and reason | i64 created | i64 acknowledged |
 ///     16 history | u64 version | u64 commit id | u64 schema epoch | u64 age | u64 log bytes |
-///     u32 epoch | optional numbers of the flags | name | holder | selection | u32 checksum
+///     u32 epoch | optional numbers of the flags | name | holder | selection | related classes |
+///     u32 checksum
 ///
 /// Texts and lists begin with their length (varint).
 extension CursorRecord {
@@ -18,7 +19,7 @@ extension CursorRecord {
     static let holder: UInt8 = 16
     static let selection: UInt8 = 32
     static let expired: UInt8 = 64
-    static let known: UInt8 = 127
+    static let related: UInt8 = 128
   }
 
   /// The record, with its checksum.
@@ -33,6 +34,7 @@ extension CursorRecord {
     if holder != nil { flags |= Flags.holder }
     if selection != nil { flags |= Flags.selection }
     if expiredAt != nil { flags |= Flags.expired }
+    if !related.isEmpty { flags |= Flags.related }
     writer.byte(flags)
     writer.byte(level.rawValue)
     writer.byte(reason?.rawValue ?? 0)
@@ -58,6 +60,7 @@ extension CursorRecord {
       writer.text(holder.name)
     }
     if let selection { writer.selection(selection) }
+    if !related.isEmpty { writer.texts(related) }
     writer.checksum()
     return writer.bytes
   }
@@ -67,7 +70,6 @@ extension CursorRecord {
   package init(decoding bytes: UnsafeRawBufferPointer) throws(StorageError) {
     var reader = try unsafe RecordReader.checked(bytes, format: Self.format, "a cursor")
     let flags = try reader.byte()
-    guard flags & ~Flags.known == 0 else { throw .newerRecord("a cursor has unknown flags") }
     guard let level = BeforeLevel(rawValue: try reader.byte()) else {
       throw .damagedRecord("a cursor has an impossible level")
     }
@@ -102,6 +104,7 @@ extension CursorRecord {
       holder?.name = try reader.text()
     }
     if flags & Flags.selection != 0 { selection = try reader.selection() }
+    if flags & Flags.related != 0 { related = try reader.texts() }
     guard reader.remaining == 4 else { throw .damagedRecord("a cursor has a wrong length") }
   }
 }
@@ -123,10 +126,13 @@ extension RecordWriter {
       text(part.className)
       byte((part.condition == nil ? 0 : 1) | (part.keyPaths == nil ? 0 : 2))
       if let condition = part.condition { text(condition) }
-      guard let paths = part.keyPaths else { continue }
-      varint(UInt64(paths.count))
-      for path in paths { text(path) }
+      if let paths = part.keyPaths { texts(paths) }
     }
+  }
+
+  fileprivate mutating func texts(_ texts: [String]) {
+    varint(UInt64(texts.count))
+    for item in texts { text(item) }
   }
 }
 
@@ -164,14 +170,17 @@ extension RecordReader {
       var part = FeedSelectionName(className: try text(), condition: nil, keyPaths: nil)
       let has = try byte()
       if has & 1 != 0 { part.condition = try text() }
-      if has & 2 != 0 {
-        let paths: Int = try number()
-        var all: [String] = []
-        for _ in 0..<paths { all.append(try text()) }
-        part.keyPaths = all
-      }
+      if has & 2 != 0 { part.keyPaths = try texts() }
       parts.append(part)
     }
     return parts
+  }
+
+  fileprivate mutating func texts() throws(StorageError) -> [String] {
+    let count: Int = try number()
+    var all: [String] = []
+    // Each has a byte at least, so a damaged count ends early.
+    for _ in 0..<count { all.append(try text()) }
+    return all
   }
 }

@@ -5,6 +5,9 @@ package struct CursorRecord: Equatable, Sendable {
   package var selection: [FeedSelectionName]?
   /// What the records keep of the state before each commit, of the selected classes.
   package var level: BeforeLevel
+  /// The names of further classes that conditions and key paths of the selection read, if old
+  /// values are kept: they are kept of these, too.
+  package var related: [String] = []
   /// When it was made and last acknowledged, in microseconds since 1970.
   package var created: Int64
   package var acknowledgedAt: Int64

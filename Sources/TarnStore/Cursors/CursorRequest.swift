@@ -4,6 +4,8 @@ package struct CursorRequest: Sendable {
   /// Nil for the whole file.
   package var selection: [FeedSelectionName]?
   package var level: BeforeLevel
+  /// The names of further classes that the selection reads; see `CursorRecord.related`.
+  package var related: [String] = []
   /// Nil for those that the cursor has, and for the standard ones of a new one.
   package var limits: CursorLimits?
   package var kept: CursorLimits?

@@ -4,9 +4,13 @@ struct EmbeddedOwners {
   /// By the class of the owner and the column.
   private(set) var found: [ClassID: [ColumnID: KeySet]] = [:]
 
-  /// - Parameter rows: the rows after the changes. Links to embedded objects that changed are
-  ///   themselves among the changes, so those of today are enough.
-  init(of changes: ChangeSet, _ rows: StoreRows) throws(StorageError) {
+  /// - Parameters:
+  ///   - rows: the rows after the changes. Links to embedded objects that changed are themselves
+  ///     among the changes, so those of today are enough.
+  ///   - isReadable: the classes that `rows` has. Owners of others are not found.
+  init<Rows: LinkedRows>(
+    of changes: ChangeSet, _ rows: Rows, where isReadable: (ClassID) -> Bool = { _ in true }
+  ) throws(StorageError) {
     let schema = rows.schema
     var open: [(ClassID, KeySet)] = []
     for change in changes.classes where schema.schema[change.id]?.isEmbedded == true {
@@ -15,7 +19,7 @@ struct EmbeddedOwners {
     }
     // Each step goes to the owner, and no object owns itself.
     while let (id, keys) = open.popLast() {
-      for link in schema.incoming(to: id) {
+      for link in schema.incoming(to: id) where isReadable(link.origin) {
         let step = LinkStep(classID: link.origin, column: link.column, target: id)
         let owners = try rows.before(keys, through: step, atMost: .max) ?? KeySet()
         let known = found[link.origin]?[link.column] ?? KeySet()

@@ -41,8 +41,10 @@ package struct FeedClass: Sendable {
   /// How the collections of modified objects changed, in the order of their names.
   package var sequences: [SequenceChange] = []
 
-  /// Old values of the objects, as far as they are known.
-  package var before: ClassBefore?
+  /// Conditions were tested in the newest version, and objects that do not exist there are gone.
+  package var isOfNewest = false
+  /// The version after the changes.
+  package internal(set) var end = Version.zero
 
   package init(id: ClassID) { self.id = id }
 

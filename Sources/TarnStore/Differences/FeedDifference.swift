@@ -1,12 +1,19 @@
 /// A difference between two versions, in the terms of a selection.
 ///
-/// Only the net changes are in it. Values are those of the newest version, which may be newer than
-/// the end of the difference: conditions are tested there, and objects that do not exist there are
-/// `gone`. A later difference then has these objects again.
+/// Only the net changes are in it. A class's values are those of its last version if the records
+/// since then kept the values before them. Otherwise they are those of the newest version: there
+/// conditions are tested, and objects that do not exist there are `gone`. A later difference then
+/// has these objects again.
 package struct FeedDifference: Sendable {
   /// What happened to the objects of each class of the selection, in the order of the ids; only
   /// classes with something to tell.
   package var classes: [FeedClass]
+  /// The records from the version before the first change to the newest one; nil if they keep no
+  /// old values.
+  package private(set) var start: RecordedPast?
+  /// The records from the version after the last change to the newest one; nil if they keep no old
+  /// values, or if it is the newest.
+  package private(set) var end: RecordedPast?
 
   package var isEmpty: Bool { classes.isEmpty }
 
@@ -18,23 +25,36 @@ package struct FeedDifference: Sendable {
   ///   - parts: the selection, one for each class.
   ///   - changes: what was recorded between the two versions.
   ///   - deaths: what is known of objects that were deleted meanwhile.
-  ///   - rows: the rows of the newest version.
-  ///   - before: the rows of the version before the difference; nil if old values are not known.
+  ///   - reader: of the newest version.
+  ///   - start: the records since the version before the changes; nil if old values are not known.
+  ///   - end: the records since the version after the changes; nil for the same reason, and if
+  ///     that version is the newest.
   package init(
     of parts: [FeedPart], over changes: ChangeSet, deaths: [ClassID: FeedDeaths] = [:],
-    _ rows: StoreRows, before: PastRows? = nil
+    _ reader: SnapshotReader, start: RecordedPast? = nil, end: RecordedPast? = nil
   ) throws(StorageError) {
-    let owners = try EmbeddedOwners(of: changes, rows)
-    var classes: [FeedClass] = []
+    (self.start, self.end) = (start, end)
+    let newest = StoreRows(reader)
+    let before = start.map { PastRows(reader, $0) }
+    let after = end.map { PastRows(reader, $0) }
+    let owners = try EmbeddedOwners(of: changes, newest)
+    let ownersAfter = try after.map { rows throws(StorageError) in
+      try EmbeddedOwners(of: changes, rows) { rows.images.level(of: $0) == .oldValues }
+    }
+    classes = []
     for part in parts {
-      let own = changes[part.classID] ?? ClassChanges(id: part.classID)
-      var step = FeedClassStep(
-        part, own, over: changes, owners.found[part.classID] ?? [:],
-        deaths[part.classID] ?? FeedDeaths(), rows, before)
-      let told = try step.tell()
+      var told: FeedClass
+      if let after, let ownersAfter, part.canBeShown(in: after) {
+        var step = FeedClassStep(part, over: changes, ownersAfter, deaths, after, before)
+        told = try step.tell()
+      } else {
+        var step = FeedClassStep(part, over: changes, owners, deaths, newest, before)
+        told = try step.tell()
+        told.isOfNewest = true
+      }
+      told.end = changes.to
       if !told.isEmpty { classes.append(told) }
     }
-    self.classes = classes
   }
 }
 
@@ -50,30 +70,30 @@ package struct FeedDeaths: Sendable {
 }
 
 /// Sorts the changes of one class.
-private struct FeedClassStep {
+private struct FeedClassStep<Rows: LinkedRows> {
   let part: FeedPart
   let own: ClassChanges
   let changes: ChangeSet
   let embedded: [ColumnID: KeySet]
   let deaths: FeedDeaths
-  let rows: StoreRows
+  /// The rows after the changes, or newer ones.
+  let rows: Rows
   /// Nil if the condition cannot be tested there.
   let before: PastRows?
   var told: FeedClass
 
   init(
-    _ part: FeedPart, _ own: ClassChanges, over changes: ChangeSet,
-    _ embedded: [ColumnID: KeySet], _ deaths: FeedDeaths, _ rows: StoreRows, _ before: PastRows?
+    _ part: FeedPart, over changes: ChangeSet, _ owners: EmbeddedOwners,
+    _ deaths: [ClassID: FeedDeaths], _ rows: Rows, _ before: PastRows?
   ) {
     self.part = part
-    self.own = own
     self.changes = changes
-    self.embedded = embedded
-    self.deaths = deaths
+    own = changes[part.classID] ?? ClassChanges(id: part.classID)
+    embedded = owners.found[part.classID] ?? [:]
+    self.deaths = deaths[part.classID] ?? FeedDeaths()
     self.rows = rows
     self.before = before.flatMap { part.canBeTested(in: $0) ? $0 : nil }
     told = FeedClass(id: part.classID)
-    told.before = before?.images[part.classID]
   }
 
   mutating func tell() throws(StorageError) -> FeedClass {
@@ -107,9 +127,7 @@ private struct FeedClassStep {
       return found
     }
     var along: [FeedClass.AlongPath] = []
-    // No search from the objects themselves: nobody knows which are looked at.
-    let all = ObservedObjects(count: Int.max >> 8) { () throws(StorageError) in [:] }
-    try scope.forEachPath(concernedBy: changes, rows, among: all) { path, keys in
+    try scope.forEachPath(concernedBy: changes, rows) { path, keys in
       if !keys.isEmpty { along.append(FeedClass.AlongPath(path: path, keys: keys)) }
     }
     told.along = along
@@ -227,7 +245,7 @@ private struct FeedClassStep {
     guard let column = part.described.primaryKey else { return nil }
     if part.described.keyIsPrimary { return key }
     guard let value = deaths.primaryKeys[key] else { return nil }
-    return try rows.keys(in: part.classID, where: column, is: value).first
+    return try rows.object(in: part.classID, withPrimaryKey: value, column)
   }
 
   /// What was assigned in objects that are not told as modified or entered is of no use.

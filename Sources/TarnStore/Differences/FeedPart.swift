@@ -18,6 +18,7 @@ package final class FeedPart: Sendable {
     self.condition = condition
     described = schema[classID]
     query = try CompiledQuery(condition, [], on: classID, schema)
+    ownClasses = schema.schema.withEmbedded([classID])
     scope = paths.map { BoundScope(.paths($0), from: [classID], schema) }
   }
 
@@ -31,8 +32,20 @@ package final class FeedPart: Sendable {
   }
 
   /// The classes whose changes can concern what is told, besides those of objects embedded in them.
-  var concerningClasses: Set<ClassID> {
+  package var concerningClasses: Set<ClassID> {
     query.concerningClasses.union(scope?.concerningClasses ?? [])
+  }
+
+  /// The class and the classes of the objects embedded in its objects, at any depth.
+  package let ownClasses: Set<ClassID>
+
+  /// Whether the old values of all classes are known of which the values, the condition and the
+  /// paths are.
+  func canBeShown(in past: PastRows) -> Bool {
+    !past.changes.schemaChanged
+      && ownClasses.union(concerningClasses).allSatisfy {
+        past.images.level(of: $0) == .oldValues
+      }
   }
 
   /// Whether the old values of all classes that the condition reads are known.

@@ -13,7 +13,8 @@ package struct FeedRange: Sendable {
     }
   }
 
-  package let from: Version
+  /// The version before the changes.
+  package private(set) var from: Version
   package private(set) var to: Version
   /// The id of the commit that made the last version.
   package private(set) var commitID: UInt64
@@ -89,6 +90,14 @@ extension FeedRange {
       known.primaryKeys.merge(dead.primaryKeys) { $1 }
       deaths[id] = known
     }
+  }
+
+  /// Leaves out all changes so far: a selection has nothing to tell of them. What follows is then
+  /// the whole difference, and need not be merged with them.
+  mutating func dropWhatTellsNothing() {
+    from = to
+    changes = ChangeSet(from: to, to: to)
+    deaths = [:]
   }
 
   /// Whether a change can concern what some parts of a selection tell. Reads nothing.

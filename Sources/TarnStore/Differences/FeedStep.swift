@@ -38,6 +38,7 @@ package enum FeedStep: Sendable {
         return .anew(.unreadable)
       }
       if range.concerns(parts, snapshot.schema), try isNews(range) { break }
+      if range.to < end, !range.endsBeforeMigration { range.dropWhatTellsNothing() }
     } while range.to < end && !range.endsBeforeMigration
     return range.commits == 0 ? .anew(.schema) : .range(range)
   }

@@ -10,6 +10,7 @@ final class PastRowCache {
 
   private var keys: [ClassID: [ObjectKey]] = [:]
   private var clusters: [Place: WorkingCluster] = [:]
+  private var primaryKeys: [ClassID: [Value: ObjectKey]] = [:]
   private var origins: [SchemaView.LinkColumn: [ObjectRef: [ObjectKey]]] = [:]
 
   /// The keys of a class's changed objects, ascending.
@@ -27,6 +28,16 @@ final class PastRowCache {
   func keep(_ cluster: WorkingCluster, _ number: Int, of id: ClassID) {
     if clusters.count >= Self.clustersMax { clusters = [:] }
     clusters[Place(id: id, number: number)] = cluster
+  }
+
+  /// A class's deleted objects, by their primary keys.
+  func primaryKeys(
+    of id: ClassID, _ make: () throws(StorageError) -> [Value: ObjectKey]
+  ) throws(StorageError) -> [Value: ObjectKey] {
+    if let known = primaryKeys[id] { return known }
+    let made = try make()
+    primaryKeys[id] = made
+    return made
   }
 
   /// The targets of a column's links from changed objects, and who links to them.

@@ -51,10 +51,25 @@ extension PastRows {
     }
   }
 
+  // MARK: - Identities
+
+  /// The primary key of an object that existed. Nil for a class without one, and if it is not
+  /// known: of an object that was deleted by a commit that kept no keys.
+  package func primaryKey(of object: ObjectRef) throws(StorageError) -> Value? {
+    let described = schema[object.classID]
+    guard let column = described.primaryKey else { return nil }
+    if described.keyIsPrimary { return .int(object.key.rawValue) }
+    if let before = images[object.classID], before.deleted.contains(object.key) {
+      return try before.primaryKey(of: object.key, described)?
+        .resolved(in: reader.snapshot.transaction)
+    }
+    return try reader.value(of: column, at: object.key, in: object.classID)
+  }
+
   // MARK: - Copies
 
   /// A property's value with its nested contents; nil if there is no such object.
-  func copy(of place: SequencePlace) throws(StorageError) -> CopiedValue? {
+  package func copy(of place: SequencePlace) throws(StorageError) -> CopiedValue? {
     guard let value = try value(of: place.column, at: place.key, in: place.classID) else {
       return nil
     }
@@ -64,7 +79,7 @@ extension PastRows {
   }
 
   /// The elements of a property's collection with their nested contents, and the keys of a map.
-  func copies(
+  package func copies(
     of place: SequencePlace
   ) throws(StorageError) -> (values: [CopiedValue], keys: [String]) {
     let parts = try sequence(at: place)?.parts() ?? SequenceParts()
@@ -73,4 +88,44 @@ extension PastRows {
     }
     return (values, parts.keys)
   }
+}
+
+extension PastRows: LinkedRows {
+  func before(
+    _ keys: KeySet, through link: LinkStep, atMost most: Int
+  ) throws(StorageError) -> KeySet? {
+    var found: [ObjectKey] = []
+    for key in keys {
+      if link.isBackwards {
+        let place = SequencePlace(classID: link.classID, key: key, column: link.column)
+        try forEachLink(place) { if $0.classID == link.target { found.append($0.key) } }
+      } else {
+        found += try origins(
+          of: ObjectRef(classID: link.target, key: key), in: link.classID, through: link.column)
+      }
+      if found.count > most { return nil }
+    }
+    return KeySet(found)
+  }
+
+  func object(
+    in id: ClassID, withPrimaryKey value: Value, _ column: ColumnID
+  ) throws(StorageError) -> ObjectKey? {
+    if let key = try newer.keys(in: id, where: column, is: value).first,
+      changes[id]?.inserted.contains(key) != true || images[id]?.deleted.contains(key) == true
+    {
+      return key
+    }
+    let deleted = images[id]?.deleted ?? KeySet()
+    let known = try cache.primaryKeys(of: id) { () throws(StorageError) in
+      var keys: [Value: ObjectKey] = [:]
+      for key in deleted {
+        if let value = try primaryKey(of: ObjectRef(classID: id, key: key)) { keys[value] = key }
+      }
+      return keys
+    }
+    return known[value]
+  }
+
+  func expect(lookups: Int, in id: ClassID) { newer.expect(lookups: lookups, in: id) }
 }

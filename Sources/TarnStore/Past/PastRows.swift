@@ -11,9 +11,12 @@ package struct PastRows: RowSource {
   /// The changes from this version to that of the newer rows.
   package let changes: ChangeSet
   package let images: BeforeImages
+  /// Only objects that were deleted since then are read, whose last values will do: those were kept
+  /// if only deleted objects are.
+  package var isOfDeletedObjects = false
   let cache = PastRowCache()
 
-  var reader: SnapshotReader { newer.reader }
+  package var reader: SnapshotReader { newer.reader }
   package var schema: SchemaView { newer.schema }
   package var version: Version { changes.from }
 
@@ -22,25 +25,26 @@ package struct PastRows: RowSource {
   /// - Throws: `.corrupted` if the records in between are damaged or missing.
   package init(at version: Version, from reader: SnapshotReader) throws(StorageError) {
     let snapshot = reader.snapshot
-    let (changes, images) = try ChangeLog.images(
-      after: version, upTo: snapshot.version, in: snapshot.transaction)
-    self.init(reader, changes, images)
+    self.init(
+      reader,
+      try RecordedPast(after: version, upTo: snapshot.version, in: snapshot.transaction))
   }
 
   /// - Parameters:
   ///   - reader: of the version at which the changes end. Must not be moved.
-  ///   - images: of the same commits as the changes.
-  package init(_ reader: SnapshotReader, _ changes: ChangeSet, _ images: BeforeImages) {
+  ///   - past: the records from this version to that one.
+  package init(_ reader: SnapshotReader, _ past: RecordedPast) {
     newer = StoreRows(reader)
-    self.changes = changes
-    self.images = images
+    changes = past.changes
+    images = past.images
   }
 
   // MARK: - Objects
 
   /// Throws if not all old values of the class are known.
   package func check(_ id: ClassID) throws(StorageError) {
-    guard changes.schemaChanged || images.level(of: id) < .oldValues else { return }
+    let needed = isOfDeletedObjects ? BeforeLevel.deletedObjects : .oldValues
+    guard changes.schemaChanged || images.level(of: id) < needed else { return }
     let name = schema.schema[id]?.name ?? ""
     throw StorageError(
       .invalidInput, operation: "read version \(version.rawValue)", path: "",

@@ -224,8 +224,8 @@ package final class CompiledQuery: Sendable {
 
   /// The rows that may meet the condition since the changes, or not any more, besides those that
   /// came and went.
-  func rowsInDoubt(
-    _ changes: ChangeSet, _ rows: StoreRows
+  func rowsInDoubt<Rows: LinkedRows>(
+    _ changes: ChangeSet, _ rows: Rows
   ) throws(StorageError) -> KeySet {
     var found = KeySet()
     let columns = columns
@@ -239,8 +239,8 @@ package final class CompiledQuery: Sendable {
   }
 
   /// The rows from which the dependency's links lead to one that changed.
-  private func rowsBefore(
-    _ dependency: QueryDependency, _ changes: ChangeSet, _ rows: StoreRows
+  private func rowsBefore<Rows: LinkedRows>(
+    _ dependency: QueryDependency, _ changes: ChangeSet, _ rows: Rows
   ) throws(StorageError) -> KeySet {
     var keys = dependency.touchedKeys(in: changes)
     // Links that moved on the way are dependencies themselves: the others are as they were.

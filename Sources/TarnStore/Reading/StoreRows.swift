@@ -2,7 +2,7 @@
 package struct StoreRows: RowSource {
   package typealias Rows = EitherRows<ClusterImage, WorkingCluster>
 
-  let reader: SnapshotReader
+  package let reader: SnapshotReader
   let session: WriteSession?
 
   package init(_ reader: SnapshotReader, _ session: WriteSession? = nil) {

@@ -11,4 +11,19 @@ package struct StoreSchema: Equatable, Sendable {
     let index = Int(id.rawValue)
     return index < classes.count ? classes[index] : nil
   }
+
+  /// The classes, and those of the objects embedded in their objects, at any depth.
+  package func withEmbedded(_ ids: Set<ClassID>) -> Set<ClassID> {
+    var found = ids
+    var pending = Array(ids)
+    while let id = pending.popLast() {
+      for column in self[id]?.columns ?? [] {
+        guard !column.isRemoved, let target = column.target, self[target]?.isEmbedded == true,
+          found.insert(target).inserted
+        else { continue }
+        pending.append(target)
+      }
+    }
+    return found
+  }
 }

@@ -79,6 +79,16 @@ package final class BoundScope: Sendable {
     }
   }
 
+  /// The same for all objects, observed or not, however many link to one. Nothing for a depth.
+  func forEachPath<Rows: LinkedRows>(
+    concernedBy changes: ChangeSet, _ rows: Rows, _ body: (ScopePath, KeySet) -> Void
+  ) throws(StorageError) {
+    guard case .paths(let paths, let trie) = form else { return }
+    try trie.forEachPath(concernedBy: changes, rows, atMost: .max) { number, keys in
+      if let keys { body(paths[number], keys) }
+    }
+  }
+
   /// The objects of one class that `changes` affects, if nothing else changed and no link leads to
   /// the class, so that nothing has to be read. Otherwise nil.
   func concernedAlone(_ id: ClassID, by changes: ChangeSet) -> KeySet? {

@@ -49,8 +49,8 @@ package struct ScopeTrie: Sendable {
 
   /// Calls `body` with the number of each path on which something was set, and the objects where
   /// the path begins that leads there; nil for them where the search was given up.
-  func forEachPath(
-    concernedBy changes: ChangeSet, _ rows: StoreRows, atMost most: Int,
+  func forEachPath<Rows: LinkedRows>(
+    concernedBy changes: ChangeSet, _ rows: Rows, atMost most: Int,
     _ body: (Int, KeySet?) -> Void
   ) throws(StorageError) {
     for (end, node) in ends {
@@ -58,8 +58,8 @@ package struct ScopeTrie: Sendable {
     }
   }
 
-  private func goBack(
-    from keys: KeySet, _ node: Node, _ rows: StoreRows, _ most: Int, _ body: (Int, KeySet?) -> Void
+  private func goBack<Rows: LinkedRows>(
+    from keys: KeySet, _ node: Node, _ rows: Rows, _ most: Int, _ body: (Int, KeySet?) -> Void
   ) throws(StorageError) {
     if keys.isEmpty { return }
     for number in node.numbers { body(number, keys) }

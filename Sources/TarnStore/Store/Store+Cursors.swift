@@ -68,6 +68,7 @@ extension Store {
         record.reason = .selection
       }
       record.level = request.level
+      record.related = request.level == .oldValues ? request.related.sorted() : []
       if let limits = request.limits { record.limits = limits }
       if let kept = request.kept { record.kept = kept }
       record.epoch &+= 1

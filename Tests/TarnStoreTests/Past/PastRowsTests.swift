@@ -55,7 +55,7 @@ struct PastRowsTests {
     let base = try store.newestSnapshot()
     for _ in 0..<9 { try program.commit() }
     let now = try store.newestSnapshot()
-    let balanced = try ChangeLog.images(
+    let balanced = try RecordedPast(
       after: base.version, upTo: now.version, in: now.transaction)
     var changes = ChangeSet(from: base.version, to: base.version)
     var images = BeforeImages()

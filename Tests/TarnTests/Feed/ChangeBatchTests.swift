@@ -156,11 +156,11 @@ import Testing
     #expect(dogs.entered.map(\.object.id) == [2])
     #expect(dogs.modified.map(\.object.id) == [5])
     let old = dogs.modified.map { $0.oldValues["age"] }
-    #expect(old == [AnyRealmValue.int(5)])
+    #expect(old == [.int(5)])
     #expect(dogs.deleted.map(\.number) == [3])
     let rex = try #require(dogs.deleted.first)
     let last = dogs.oldValues(of: rex)["age"]
-    #expect(last == AnyRealmValue.int(5))
+    #expect(last == .int(5))
   }
 
   @Test func objectsThatNeverMatchedAreNotTold() throws {

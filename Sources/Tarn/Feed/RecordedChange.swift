@@ -1,0 +1,21 @@
+/// What happened to one object between two versions, as data: for consumers that send or keep
+/// changes instead of reading objects.
+public struct RecordedChange: Hashable, Sendable {
+  /// What happened, as in ``ObjectChanges``.
+  public enum Kind: String, Hashable, Sendable, Codable, CaseIterable {
+    case inserted, replaced, modified, entered, left, deleted, gone
+  }
+
+  public let kind: Kind
+  public let identity: ObjectIdentity
+  /// The names of the assigned properties of an object that was modified or entered.
+  public let properties: [String]
+  /// The values after the changes, by the names of the properties; nil for an object that is
+  /// deleted, left or gone.
+  public let values: [String: RecordedValue]?
+  /// The values before the changes, if the cursor keeps them: those of the assigned properties, and
+  /// all of a deleted object.
+  public let oldValues: [String: RecordedValue]
+  /// How the elements of assigned collections moved, by the names of the properties.
+  public let edits: [String: CollectionEdit]
+}
