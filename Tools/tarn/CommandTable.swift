@@ -4,6 +4,7 @@ import ToolSupport
 enum CommandTable {
   static let commands = [
     inspect, query, count, watch, importing, exporting, set, delete, reindex, log, cursor,
+    retention,
   ]
 
   private static let typeNames = (ValueText.typeNames + UnixTime.allCases.map(\.typeName))
@@ -185,6 +186,19 @@ enum CommandTable {
 
       With --columns the first state has only these columns. Changes still name each object by its
       primary key or object key.
+
+      With --cursor the watch goes on where the one before ended: the file keeps the position of the
+      cursor with that name, and the records of what happened since. A new cursor starts with all
+      objects (--no-initial: with the changes from now on). Each batch is one merged change, and
+      with --json one object: "version", "from", "class", "position", and "inserted", "replaced",
+      "modified", "entered", "left", "deleted" and "gone", each a list of objects with "key", "new",
+      "properties" and, with --old-values, "old". "startAnew" with a reason and "objects" says that
+      changes are not known: drop what you have. "repeated" says that some of it may have been
+      printed before. Ignore keys that you do not have.
+
+      A batch is acknowledged when the output has taken it; what still lies in a pipe when its
+      reader dies is lost. With --ack manual it is acknowledged when its position, or its whole
+      line, is read from standard input: then each change arrives at least once.
       """,
     positionals: [
       file, PositionalSpec("CLASS", "the class (default: all)", isOptional: true), filter,
@@ -196,8 +210,16 @@ enum CommandTable {
       .flag("no-initial", "print only changes, not the first state"),
       .value("rows", "N", "rows of the first state to print as text (default: 20)"),
       .value("exit-after", "N", "exit after N changes"), explain,
-      color,
+      .value("cursor", "NAME", "go on where the cursor is; make it if there is none"),
+      .value("ack", "auto|manual", "with --cursor: when a batch counts as delivered"), keep,
+      .flag("old-values", "with --cursor: let commits keep the values before"),
+      .flag("take", "with --cursor: take it from a process that hangs"), timeout, color,
     ])
+
+  private static let keep = OptionSpec.value(
+    "keep", "LIMIT",
+    "how far the cursor may fall behind before it expires: 7d, 500MB, 7d,1GB or none "
+      + "(default: 1 GiB)")
 
   private static let set = CommandSpec(
     "set", "Changes properties of objects.",
@@ -246,6 +268,10 @@ enum CommandTable {
       --since counts the time between commits, at most an hour of each, so that a clock that was set
       changes little about it.
 
+      With --follow the oldest commits come first, and then each new one until a signal ends it.
+      --patch adds what changed: new objects (+), assigned values (~) and deleted objects (-), with
+      the values before where the file keeps them.
+
       With --json each line is an object with "version", "commit", "time", "origin", "bytes",
       "schemaChanged" and "classes". Commits of older versions of Tarn have no time and no origin.
       """,
@@ -253,20 +279,45 @@ enum CommandTable {
       file, PositionalSpec("CLASS", "only commits that changed this class", isOptional: true),
     ],
     options: [
-      .value("since", "DURATION", "only the last 90s, 5m, 2h or 7d"), limit,
-      .flag("json", "print one JSON object per line instead of text"),
+      .value("since", "DURATION", "only the last 90s, 5m, 2h or 7d"),
+      .value("limit", short: "n", "N", "only the last N"),
+      .flag("follow", short: "f", "print each new commit until a signal ends it"),
+      .flag("patch", short: "p", "print what changed"),
+      .flag("json", "print one JSON object per line instead of text"), color,
     ])
 
   private static let cursor = CommandSpec(
-    "cursor", "Lists or deletes cursors.",
+    "cursor", "Lists, shows, changes or deletes cursors.",
     discussion: """
       'list' prints the cursors of a file: the version that was acknowledged last, how many versions
       and bytes of change records the file keeps for the cursor, and the process that has it.
-      'delete' deletes one, and with it the records that only it needs.
+      'show' prints all that is known of one. 'set' changes how far it may fall behind. 'delete'
+      deletes it, and with it the records that only it needs.
       """,
     positionals: [
-      PositionalSpec("ACTION", "list or delete"), file,
+      PositionalSpec("ACTION", "list, show, set or delete"), file,
       PositionalSpec("NAME", "the cursor", isOptional: true),
     ],
-    options: [.flag("force", "delete it even if a process has it"), timeout])
+    options: [
+      keep, .flag("force", "delete it even if a process has it"),
+      .flag("json", "print one JSON object per line instead of text"), timeout,
+    ])
+
+  private static let retention = CommandSpec(
+    "retention", "Shows or sets how long a file keeps change records without a cursor.",
+    discussion: """
+      'show' prints what the programs that opened the file have asked for. 'set' replaces it, also
+      by less: a record is kept as long as it is within every limit that is given. Records that
+      neither the retention nor a cursor nor a reader needs are removed.
+
+          tarn retention set FILE --age 7d --bytes 500MB
+      """,
+    positionals: [PositionalSpec("ACTION", "show or set"), file],
+    options: [
+      .value("age", "DURATION", "90s, 5m, 2h or 7d"),
+      .value("versions", "N", "the newest N versions"),
+      .value("bytes", "SIZE", "the newest records up to 500MB or 1GB"),
+      .flag("old-values", "keep the values before each commit, too"),
+      .flag("none", "keep records only for cursors and readers"), timeout,
+    ])
 }

@@ -25,6 +25,9 @@ struct Condition {
     }
   }
 
+  /// The text of the filter; nil for all objects.
+  var filterText: String? { parsed == nil ? nil : text }
+
   var predicate: TarnStore.Predicate { parsed?.predicate ?? .constant(true) }
 
   /// The query for the class's objects that match. Throws an error with the place in the text if

@@ -63,7 +63,7 @@ enum ContentJSON {
     }
   }
 
-  private static func typed(_ type: String, _ value: JSONValue) -> JSONValue {
+  static func typed(_ type: String, _ value: JSONValue) -> JSONValue {
     .object([JSONMember(typeKey, .string(type)), JSONMember("value", value)])
   }
 
@@ -79,15 +79,24 @@ enum ContentJSON {
   private static func any(
     _ value: Value, _ source: some ContentSource
   ) throws(StorageError) -> JSONValue {
+    guard case .object(let id, let key) = value else { return any(scalar: value) }
+    return link(
+      to: source.schema[id].name, ValueText.json(try name(of: key, in: id, source)))
+  }
+
+  /// A link in a mixed column.
+  static func link(to className: String, _ name: JSONValue) -> JSONValue {
+    .object([
+      JSONMember(typeKey, .string(ValueText.name(of: .link))),
+      JSONMember("class", .string(className)), JSONMember("value", name),
+    ])
+  }
+
+  /// A value in a mixed column that refers to nothing else.
+  static func any(scalar value: Value) -> JSONValue {
     switch value {
     case .null, .int, .bool, .string: return ValueText.json(value)
     case .double(let number) where number.isFinite: return ValueText.json(value)
-    case .object(let id, let key):
-      return .object([
-        JSONMember(typeKey, .string(ValueText.name(of: .link))),
-        JSONMember("class", .string(source.schema[id].name)),
-        JSONMember("value", ValueText.json(try name(of: key, in: id, source))),
-      ])
     case .double: return typed(ValueText.name(of: .double), ValueText.json(value))
     case .float: return typed(ValueText.name(of: .float), ValueText.json(value))
     case .data: return typed(ValueText.name(of: .data), ValueText.json(value))
@@ -95,7 +104,7 @@ enum ContentJSON {
     case .objectID: return typed(ValueText.name(of: .objectID), ValueText.json(value))
     case .uuid: return typed(ValueText.name(of: .uuid), ValueText.json(value))
     case .decimal: return typed(ValueText.name(of: .decimal), ValueText.json(value))
-    case .link, .list, .map: return ValueText.json(value)
+    case .link, .object, .list, .map: return ValueText.json(value)
     }
   }
 

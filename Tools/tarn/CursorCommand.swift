@@ -1,71 +1,75 @@
 import TarnStore
 import ToolSupport
 
-/// `tarn cursor`: lists the cursors of a file, or deletes one.
+/// `tarn cursor`: lists, shows, changes and deletes the cursors of a file.
 struct CursorCommand {
   private enum Action: String, CaseIterable {
-    case list, delete
+    case list, show, set, delete
   }
 
   private let action: Action
   private let path: String
-  private let name: String?
+  private let name: String
+  private let keeps: KeepText?
   private let isForced: Bool
+  private let usesJSON: Bool
   private let patience: WriterPatience
 
   init(_ arguments: ParsedArguments) throws {
     let word = arguments.required("ACTION")
     guard let action = Action(rawValue: word) else {
-      throw UsageError("'\(word)' is not an action: give list or delete")
+      throw UsageError("'\(word)' is not an action: give list, show, set or delete")
     }
     self.action = action
     path = arguments.required("FILE")
-    name = arguments.positional("NAME")
+    name = arguments.positional("NAME") ?? ""
+    keeps = try arguments.value("keep").map { try KeepText($0) }
     isForced = arguments.has("force")
+    usesJSON = arguments.has("json")
     patience = try WriterPatience(arguments)
-    if action == .delete, name == nil { throw UsageError("'cursor delete' needs a NAME") }
-    if action == .list, name != nil { throw UsageError("'cursor list' takes no NAME") }
+    let hasName = arguments.positional("NAME") != nil
+    if action == .list, hasName { throw UsageError("'cursor list' takes no NAME") }
+    if action != .list, !hasName { throw UsageError("'cursor \(word)' needs a NAME") }
+    if action == .set, keeps == nil { throw UsageError("'cursor set' needs --keep") }
+    if action != .set, keeps != nil { throw UsageError("'cursor \(word)' takes no --keep") }
   }
 
   func run(_ output: OutputPipe) throws -> ExitCode {
     switch action {
     case .list: try list(output)
-    case .delete: try delete()
+    case .show: try show(output)
+    case .set: try set()
+    case .delete:
+      try StoreAccess.openExisting(path, writing: patience)
+        .deleteCursor(name, evenIfHeld: isForced)
     }
     return .success
   }
 
   private func list(_ output: OutputPipe) throws {
-    let store = try StoreAccess.openExisting(path)
-    let newest = try store.newestSnapshot().version.rawValue
-    let logBytes = try store.retainedVersions().last?.note?.logBytes ?? 0
-    var table = TextTable([
-      .init("NAME"), .init("VERSION", .right), .init("BEHIND", .right), .init("BYTES", .right),
-      .init("ACKNOWLEDGED"), .init("SELECTS"), .init("STATE"),
-    ])
-    for known in try store.cursors() {
-      let record = known.record
-      let version = record.acknowledged.version.rawValue
-      let (seconds, rest) = record.acknowledgedAt.quotientAndRemainder(dividingBy: 1_000_000)
-      table.add([
-        record.name, "\(version)", "\(newest > version ? newest - version : 0)",
-        "\(logBytes > record.logBytes ? logBytes - record.logBytes : 0)",
-        ISODate.text(Timestamp(seconds: seconds, nanoseconds: Int32(max(0, rest) * 1000))),
-        record.selection.map { $0.map(\.className).joined(separator: ",") } ?? "everything",
-        state(known),
-      ])
+    let report = try CursorReport(StoreAccess.openExisting(path))
+    if usesJSON {
+      for cursor in report.cursors { try output.write(report.json(cursor)) }
+    } else {
+      try output.write(report.table().text())
     }
-    try output.write(table.text())
   }
 
-  private func state(_ known: KnownCursor) -> String {
-    if known.record.expiredAt != nil { return "expired" }
-    guard known.isHeld else { return known.record.reason == nil ? "free" : "begins anew" }
-    return known.record.holder.map { "held by \($0.sentence)" } ?? "held"
+  private func show(_ output: OutputPipe) throws {
+    let report = try CursorReport(StoreAccess.openExisting(path))
+    guard let cursor = report.cursors.first(where: { $0.record.name == name }) else {
+      throw ToolError("\(path) has no cursor '\(name)'")
+    }
+    if usesJSON { return try output.write(report.json(cursor)) }
+    for (name, text) in report.facts(cursor) {
+      try output.write("\(padded(name, toWidth: 14))\(printable(text))\n")
+    }
   }
 
-  private func delete() throws {
+  private func set() throws {
     let store = try StoreAccess.openExisting(path, writing: patience)
-    try store.deleteCursor(name ?? "", evenIfHeld: isForced)
+    let known = try store.cursors().first { $0.record.name == name }
+    try store.setLimits(
+      of: name, to: keeps?.limits ?? .standard, keeping: known?.record.kept ?? CursorLimits())
   }
 }

@@ -29,7 +29,7 @@ struct InspectCommand {
     let check = checks ? try StoreCheck(snapshot, pages: pages) : nil
     let report = InspectReport(
       path: path, store: store, snapshot: snapshot, census: census, pages: pages, check: check,
-      reader: try SnapshotReader(snapshot))
+      reader: try SnapshotReader(snapshot), feed: try CursorReport(store))
     if usesJSON { try report.writeJSON(output) } else { try report.writeText(output) }
     return check.map(\.problems.isEmpty) == false ? .failure : .success
   }
@@ -44,6 +44,8 @@ struct InspectReport {
   let pages: PageReport
   let check: StoreCheck?
   let reader: SnapshotReader
+  /// Who keeps change records.
+  let feed: CursorReport
 
   var statistics: EnvironmentStatistics { store.environment.statistics }
   var processes: [SignalProcess] {
@@ -65,6 +67,10 @@ struct InspectReport {
     if !census.readers.isEmpty {
       try output.write("\n" + terminal.styled("Readers", .bold) + "\n")
       try output.write(readerTable.text(width: width, terminal: terminal))
+    }
+    if !feed.cursors.isEmpty {
+      try output.write("\n" + terminal.styled("Cursors", .bold) + "\n")
+      try output.write(feed.table().text(width: width, terminal: terminal))
     }
     guard let check else { return }
     let found =
@@ -108,6 +114,9 @@ struct InspectReport {
         ))
     } else {
       facts.append(("changes", "no change records"))
+    }
+    if !feed.retention.isEmpty {
+      facts.append(("retention", RetentionCommand.text(feed.retention)))
     }
     facts.append(
       (

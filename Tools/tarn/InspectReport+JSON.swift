@@ -144,6 +144,16 @@ extension InspectReport {
       json.endObject()
     }
     json.endArray()
+    json.key("cursors")
+    json.beginArray()
+    for cursor in feed.cursors { feed.write(cursor, to: &json) }
+    json.endArray()
+    json.key("retention")
+    if feed.retention.isEmpty {
+      json.null()
+    } else {
+      json.string(RetentionCommand.text(feed.retention))
+    }
     json.key("writer")
     if let holder = store.gate.holder {
       json.beginObject()

@@ -1,120 +1,119 @@
+import Foundation
+import Tarn
 import TarnStore
 import ToolSupport
 
-/// `tarn log`: the commits whose change records the file has, newest first.
+/// `tarn log`: the commits whose change records the file has, newest first; with `--follow` oldest
+/// first, and then each new one.
 struct LogCommand {
   private let path: String
   private let className: String?
   private let ageMax: UInt64?
   private let count: Int
+  private let follows: Bool
+  private let showsPatch: Bool
   private let usesJSON: Bool
+  private let terminal: Terminal
 
   init(_ arguments: ParsedArguments) throws {
     path = arguments.required("FILE")
     className = arguments.positional("CLASS")
-    ageMax = try arguments.value("since").map(Self.microseconds)
+    ageMax = try arguments.value("since").map { text in
+      guard let age = KeepText.duration(text) else {
+        throw UsageError("'\(text)' is not a duration such as 90s, 5m, 2h or 7d")
+      }
+      return age
+    }
     count = try arguments.integer("limit", default: .max, in: 0...(.max))
+    follows = arguments.has("follow")
+    showsPatch = arguments.has("patch")
     usesJSON = arguments.has("json")
-  }
-
-  /// A duration such as `90s`, `5m`, `2h` or `7d`.
-  static func microseconds(_ text: String) throws -> UInt64 {
-    let units: [Character: UInt64] = ["s": 1, "m": 60, "h": 3600, "d": 86_400]
-    guard let unit = text.last.flatMap({ units[$0] }), let number = UInt64(text.dropLast()),
-      number <= 1 << 40
-    else { throw UsageError("'\(text)' is not a duration such as 90s, 5m, 2h or 7d") }
-    return number * unit * 1_000_000
+    terminal = try StoreAccess.terminal(arguments)
   }
 
   func run(_ output: OutputPipe) throws -> ExitCode {
+    let stop = try StopSignal()
+    let cancel = output.cancel
+    let trap = SignalTrap { _ in
+      stop.request()
+      cancel()
+    }
+    defer { withExtendedLifetime(trap) {} }
     let store = try StoreAccess.openExisting(path)
-    let snapshot = try store.newestSnapshot()
-    let schema = snapshot.schema.schema
-    let wanted = try className.map { try ClassView.named($0, in: snapshot.schema, path).id }
+    // Before the first look, so that no commit is missed in between.
+    let follower = follows ? StoreFollower(store, stop) : nil
+    var patches = try showsPatch ? LogPatches(path) : nil
+    // Keeps the records after it until the next look.
+    var shown = try store.newestSnapshot()
+    let known = try records(store, after: .zero)
+    let entries = try texts(known.suffix(count), shown.schema.schema, &patches)
+    for entry in follows ? entries : entries.reversed() { try output.write(entry) }
+    guard let follower else { return .success }
+    while true {
+      try output.flush()
+      switch follower.wait(beyond: shown.version, toWrite: false) {
+      case .stopped, .readerGone: return .success
+      case .lost:
+        TarnProgram.complain(
+          "\(path) or its lock file was deleted, moved or replaced: it can no longer be followed")
+        return .failure
+      case .writable, .silence, .keys: continue
+      case .news:
+        let newest = try store.newestSnapshot()
+        let fresh = try records(store, after: shown.version)
+        shown = newest
+        for entry in try texts(fresh[...], newest.schema.schema, &patches) {
+          try output.write(entry)
+        }
+      }
+    }
+  }
+
+  /// The records of the class and of the time that are asked for, oldest first.
+  private func records(_ store: Store, after last: Version) throws -> [RetainedRecord] {
+    let schema = try store.newestSnapshot().schema
+    let wanted = try className.map { try ClassView.named($0, in: schema, path).id }
     let all = try store.retainedVersions()
     let now = all.last?.note?.age ?? 0
-    let shown = all.reversed().filter { record in
+    return all.filter { record in
+      if record.version <= last { return false }
       if let wanted, !record.classes.contains(where: { $0.id == wanted }) { return false }
-      guard let ageMax else { return true }
+      guard let ageMax, last == .zero else { return true }
       guard let note = record.note else { return false }
       return now < note.age || now - note.age <= ageMax
     }
-    for record in shown.prefix(count) {
-      if usesJSON {
-        try writeJSON(record, schema, output)
-      } else {
-        try output.write(text(record, schema))
-      }
+  }
+
+  private func texts(
+    _ records: ArraySlice<RetainedRecord>, _ schema: StoreSchema, _ patches: inout LogPatches?
+  ) throws -> [[UInt8]] {
+    try records.map { record in
+      let changes = try patches?.changes(of: record)
+      let entry = LogEntry(record, schema, changes, only: className)
+      return usesJSON ? entry.json() : Array(entry.text(terminal).utf8)
     }
-    return .success
+  }
+}
+
+/// What changed in one version after the other.
+struct LogPatches {
+  private let realm: Realm
+  private var tail = PastTail()
+
+  init(_ path: String) throws {
+    realm = try Realm(
+      configuration: Realm.Configuration(
+        fileURL: URL(fileURLWithPath: path), readOnly: true, objectTypes: []))
   }
 
-  private static func time(_ note: CommitNote) -> String {
-    let (seconds, rest) = note.time.quotientAndRemainder(dividingBy: 1_000_000)
-    return ISODate.text(
-      Timestamp(
-        seconds: rest < 0 ? seconds - 1 : seconds,
-        nanoseconds: Int32((rest < 0 ? rest + 1_000_000 : rest) * 1000)))
-  }
-
-  private func name(_ id: ClassID, _ schema: StoreSchema) -> String {
-    schema[id]?.name ?? "class \(id.rawValue)"
-  }
-
-  private func text(_ record: RetainedRecord, _ schema: StoreSchema) -> String {
-    var lines = ["version \(record.version.rawValue)"]
-    if let note = record.note { lines[0] += "  \(Self.time(note))  \(note.origin)" }
-    if record.schemaChanged { lines.append("  the classes were migrated") }
-    for changed in record.classes {
-      var parts: [String] = []
-      if changed.isCleared { parts.append("all deleted") }
-      if changed.insertedCount > 0 { parts.append("\(changed.insertedCount) inserted") }
-      if changed.deletedCount > 0 { parts.append("\(changed.deletedCount) deleted") }
-      if changed.touchedCount > 0 {
-        parts.append("\(counted(changed.touchedCount, "value")) assigned")
-      }
-      if parts.isEmpty { parts.append("links to objects changed") }
-      lines.append("  \(name(changed.id, schema)): \(parts.joined(separator: ", "))")
+  /// Nil for a migration, and if the record is no longer in the file.
+  mutating func changes(of record: RetainedRecord) throws -> VersionChanges? {
+    let version = record.version.rawValue
+    if record.schemaChanged || version == 0 { return nil }
+    do {
+      return try realm.changes(from: version - 1, to: version, of: .wholeRealm, &tail)
+    } catch let error as Realm.Error where error.code == .invalidInput {
+      return nil
     }
-    return lines.map { printable($0) + "\n" }.joined()
-  }
-
-  private func writeJSON(
-    _ record: RetainedRecord, _ schema: StoreSchema, _ output: OutputPipe
-  ) throws {
-    var json = JSONText()
-    json.beginObject()
-    json.key("version")
-    json.unsigned(record.version.rawValue)
-    json.key("commit")
-    json.string(String(record.commitID, radix: 16))
-    json.key("time")
-    if let note = record.note { json.string(Self.time(note)) } else { json.null() }
-    json.key("origin")
-    if let note = record.note { json.string(note.origin) } else { json.null() }
-    json.key("bytes")
-    json.integer(Int64(record.byteCount))
-    json.key("schemaChanged")
-    json.bool(record.schemaChanged)
-    json.key("classes")
-    json.beginObject()
-    for changed in record.classes {
-      json.key(name(changed.id, schema))
-      json.beginObject()
-      for (key, count) in [
-        ("inserted", changed.insertedCount), ("deleted", changed.deletedCount),
-        ("assigned", changed.touchedCount),
-      ] {
-        json.key(key)
-        json.integer(Int64(count))
-      }
-      json.key("cleared")
-      json.bool(changed.isCleared)
-      json.endObject()
-    }
-    json.endObject()
-    json.endObject()
-    json.endLine()
-    try output.write(json.takeBytes())
   }
 }

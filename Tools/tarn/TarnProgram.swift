@@ -43,6 +43,7 @@ enum TarnProgram {
     case "reindex": return try ReindexCommand(arguments).run(output)
     case "log": return try LogCommand(arguments).run(output)
     case "cursor": return try CursorCommand(arguments).run(output)
+    case "retention": return try RetentionCommand(arguments).run(output)
     case "set": return try SetCommand(arguments).run(output)
     default: return try DeleteCommand(arguments).run(output)
     }

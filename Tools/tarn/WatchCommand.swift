@@ -32,6 +32,8 @@ struct WatchCommand {
   private let terminal: Terminal
   private let rowsShown: Int
   private let differencesMax: Int
+  /// Nil without `--cursor`.
+  private let ofCursor: CursorWatch?
 
   init(_ arguments: ParsedArguments) throws {
     path = arguments.required("FILE")
@@ -47,6 +49,7 @@ struct WatchCommand {
     usesTable = arguments.has("table")
     terminal = try StoreAccess.terminal(arguments)
     rowsShown = try arguments.integer("rows", default: 20, in: 0...(.max))
+    ofCursor = try CursorWatch(arguments)
     differencesMax = try arguments.integer("exit-after", default: .max, in: 1...(.max))
     if usesTable, let other = ["json", "no-initial"].first(where: arguments.has) {
       throw UsageError("--table and --\(other) cannot be combined")
@@ -59,6 +62,7 @@ struct WatchCommand {
   }
 
   func run(_ output: OutputPipe) throws -> ExitCode {
+    if let ofCursor { return try ofCursor.run(output) }
     if explains { return try explain(output) }
     let stop = try StopSignal()
     let cancel = output.cancel

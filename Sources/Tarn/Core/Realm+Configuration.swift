@@ -56,6 +56,16 @@ extension Realm {
     /// more. A version that a worker prepares for an instance counts. Nil for no limit.
     public var maximumNumberOfActiveVersions: UInt?
 
+    /// How long the file keeps change records without a cursor. Stored in the file when it is
+    /// opened for writing, if the file keeps less; only ``Realm/setRetention(_:)`` lowers it. Nil for
+    /// what the file says.
+    public var retention: Retention?
+
+    /// The name that the commits have of whoever made them, at most 64 bytes; see
+    /// ``RetainedVersion/origin``. Nil for the program's name with its process id. Instances of one
+    /// thread have the name of the first.
+    public var origin: String?
+
     /// The version of the program's model. Raise it whenever the model changes by more than added
     /// classes, properties or indexes; see the article on migrations.
     public var schemaVersion: UInt64 = 0

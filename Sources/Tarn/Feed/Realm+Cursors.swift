@@ -4,9 +4,22 @@ import TarnStore
 public enum CursorStart: Sendable, Hashable {
   /// With the commits after this call.
   case newest
+  /// With the oldest version after which all changes are in the file: for cursors, for the
+  /// retention, or for readers. With the commits after this call if there is none.
+  case oldest
   /// With a snapshot of what is there, as ``StartAnewReason/snapshot``, and then with the commits
   /// after it.
   case snapshot
+}
+
+extension CursorStart {
+  fileprivate var stored: CursorRequest.Start {
+    switch self {
+    case .newest: .newest
+    case .oldest: .oldest
+    case .snapshot: .snapshot
+    }
+  }
 }
 
 /// What change records keep of the state before a commit while a cursor asks for it.
@@ -41,17 +54,22 @@ extension Realm {
   ///     begins anew.
   ///   - start: where a new cursor begins.
   ///   - values: what commits from now on keep for it; costs each of them a little.
+  ///   - limit: how far it may fall behind; nil for what it has, and ``LagLimit/standard`` if it is
+  ///     new.
   ///   - position: the position that the consumer has kept with its effect; nil if it keeps none.
   ///     What it has is not told again; a position that is not in this file's log is
   ///     ``StartAnewReason/restored``.
   ///   - patience: how long to wait for another holder.
+  ///   - takes: true to take the cursor from another holder at once: from a process that is stopped
+  ///     or hangs. What that one acknowledges from then on is refused with an error.
   /// - Throws: `Realm.Error.busy` if another process or another part of this one has it, with the
   ///   process and since when; `.filePermissionDenied` for a read-only Realm; `.invalidInput` for a
   ///   selection that does not fit the file.
   public func cursor(
     _ name: String, of selection: CursorSelection = .wholeRealm,
     startingAt start: CursorStart = .newest, keeping values: KeptValues = .keys,
-    expecting position: ChangePosition? = nil, waiting patience: Duration = .zero
+    limit: LagLimit? = nil, expecting position: ChangePosition? = nil,
+    waiting patience: Duration = .zero, taking takes: Bool = false
   ) throws -> ChangeCursor {
     core.checkThread()
     if core.isFrozen { core.trapFrozen("Cannot open a cursor of") }
@@ -70,8 +88,8 @@ extension Realm {
       at: snapshot, of: store, core.configuration, model, home: core.scheduler.key)
     let bound = try BoundSelection(selection, frozen)
     var request = CursorRequest(
-      name, selection: bound.names, level: values.level, startsWithSnapshot: start == .snapshot,
-      patience: patience)
+      name, selection: bound.names, level: values.level, limits: limit?.limits,
+      start: start.stored, takes: takes, patience: patience)
     request.related = bound.related(in: snapshot.schema)
     return try publicly { () throws(StorageError) in
       let held = try store.openCursor(request)

@@ -54,6 +54,14 @@ extension Realm {
   public func changes(
     from: UInt64, to: UInt64, of selection: CursorSelection = .wholeRealm
   ) throws -> VersionChanges {
+    var tail = PastTail()
+    return try changes(from: from, to: to, of: selection, &tail)
+  }
+
+  /// The same for a caller that goes from version to version.
+  package func changes(
+    from: UInt64, to: UInt64, of selection: CursorSelection, _ tail: inout PastTail
+  ) throws -> VersionChanges {
     core.checkThread()
     let (start, end) = (Version(from), Version(to))
     let snapshot = try publicly { () throws(StorageError) in try core.store.newestSnapshot() }
@@ -77,7 +85,6 @@ extension Realm {
           + "different classes or properties. Ask for those on one side of it.")
     }
     let difference = try publicly { () throws(StorageError) in
-      var tail = PastTail()
       let first = try tail.past(at: start, in: snapshot)
       return try FeedDifference(
         of: bound.parts, over: range.changes, deaths: range.deaths, SnapshotReader(snapshot),

@@ -67,6 +67,9 @@ public indirect enum RecordedValue: Hashable, Sendable, Codable {
     }
   }
 
+  /// The value as it is stored; nil for links, embedded objects and collections.
+  package var storedValue: Value? { anyValue.map { $0._box().value } }
+
   /// Nil for a value that refers to other rows.
   init?(scalar value: Value) {
     switch AnyRealmValue._unbox(_BoxedValue(value)) {

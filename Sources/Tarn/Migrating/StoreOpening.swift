@@ -62,8 +62,20 @@ struct StoreOpening {
     _ store: Store, progress: ((MigrationProgress) -> Void)? = nil
   ) throws(Realm.Error) {
     let isNeeded = try publicly { () throws(StorageError) in try store.needsMigration(options) }
-    guard isNeeded else { return }
-    _ = try migrate(store, isDryRun: false, progress: progress)
+    if isNeeded { _ = try migrate(store, isDryRun: false, progress: progress) }
+    if let retention = configuration.retention { try raise(retention, of: store) }
+  }
+
+  /// Lets the file keep its records for at least as long as the configuration asks for.
+  private func raise(_ retention: Retention, of store: Store) throws(Realm.Error) {
+    let isCopy = store.environment.copyCause != nil
+    guard !configuration.readOnly, !isCopy else {
+      let why = isCopy ? "is read from a private copy" : "is opened read-only"
+      StoreLog.shared.write(
+        .info, "\(store.path) \(why), so the retention of the configuration is not stored in it")
+      return
+    }
+    try publicly { () throws(StorageError) in try store.raiseRetention(to: retention.policy) }
   }
 
   /// Runs the migration and, unless it is a dry run, commits it.

@@ -50,7 +50,9 @@ extension RealmCore {
       write.hold(token)
       FaultPoint.hit("gate.held")
       if try delivery.advance() { moved = true }
-      write.begin(WriteSession(shown()) { [unowned self] in rowsMoved() })
+      let session = WriteSession(shown()) { [unowned self] in rowsMoved() }
+      session.origin = configuration.origin
+      write.begin(session)
       rowsMoved()
       delivery.tellOfMove(moved)
       delivery.deliverRoundForBegin()

@@ -164,4 +164,16 @@ extension ChangeLog {
     }
     return found ? unsafe TreeKey.parseChange(cursor.key)?.version : nil
   }
+
+  /// The header of the oldest record; nil without any.
+  static func oldestHeader(
+    in transaction: borrowing WriteTransaction
+  ) throws(StorageError) -> ChangeRecord.Header? {
+    var cursor = try Cursor(transaction)
+    let isThere = unsafe try TreeKey.changeHeader(.zero).withBytes { key throws(StorageError) in
+      unsafe try cursor.seek(atOrAfter: key)
+    }
+    guard isThere, let parsed = unsafe TreeKey.parseChange(cursor.key) else { return nil }
+    return unsafe try ChangeRecord.decodeHeader(cursor.value, version: parsed.version)
+  }
 }

@@ -68,7 +68,8 @@ extension CursorRecord {
   /// - Throws: `.corrupted` for a record that is damaged, `.newerFormat` for one of a later
   ///   library.
   package init(decoding bytes: UnsafeRawBufferPointer) throws(StorageError) {
-    var reader = try unsafe RecordReader.checked(bytes, format: Self.format, "a cursor")
+    var reader = try unsafe RecordReader.checked(
+      bytes, formats: Self.format...Self.format, "a cursor")
     let flags = try reader.byte()
     guard let level = BeforeLevel(rawValue: try reader.byte()) else {
       throw .damagedRecord("a cursor has an impossible level")
@@ -139,7 +140,7 @@ extension RecordWriter {
 extension RecordReader {
   /// A reader of a record that ends with a checksum, after its format.
   static func checked(
-    _ bytes: UnsafeRawBufferPointer, format: UInt8, _ what: String
+    _ bytes: UnsafeRawBufferPointer, formats: ClosedRange<UInt8>, _ what: String
   ) throws(StorageError) -> RecordReader {
     guard bytes.count > 5 else { throw .damagedRecord("\(what) is too short") }
     let rest = bytes.count - 4
@@ -150,10 +151,11 @@ extension RecordReader {
     }
     var reader = unsafe RecordReader(bytes)
     let found = try reader.byte()
-    guard found <= format else {
-      throw .newerRecord("\(what) has format \(found), this library reads up to \(format)")
+    guard found <= formats.upperBound else {
+      throw .newerRecord(
+        "\(what) has format \(found), this library reads up to \(formats.upperBound)")
     }
-    guard found == format else { throw .damagedRecord("\(what) has an impossible format") }
+    guard formats.contains(found) else { throw .damagedRecord("\(what) has an impossible format") }
     return reader
   }
 

@@ -50,6 +50,15 @@ package struct CursorRecord: Equatable, Sendable {
     self.reason = reason
   }
 
+  /// Moves a new cursor to the version to which a record leads.
+  mutating func begin(at header: ChangeRecord.Header, of historyID: Bytes16) {
+    acknowledged = FeedPlace(
+      historyID: historyID, version: header.to, commitID: header.meta.commitID)
+    schemaEpoch = header.meta.schemaEpoch
+    age = header.meta.note?.age ?? 0
+    logBytes = header.meta.note?.logBytes ?? 0
+  }
+
   /// Whether the records after the acknowledged version are kept for it.
   package var keepsRecords: Bool { expiredAt == nil }
 

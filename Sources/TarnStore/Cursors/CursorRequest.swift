@@ -1,5 +1,14 @@
 /// How to open a cursor.
 package struct CursorRequest: Sendable {
+  package enum Start: Sendable {
+    /// With the changes from now on.
+    case newest
+    /// With the oldest version after which all changes are in the file.
+    case oldest
+    /// With a snapshot.
+    case snapshot
+  }
+
   package var name: String
   /// Nil for the whole file.
   package var selection: [FeedSelectionName]?
@@ -9,8 +18,8 @@ package struct CursorRequest: Sendable {
   /// Nil for those that the cursor has, and for the standard ones of a new one.
   package var limits: CursorLimits?
   package var kept: CursorLimits?
-  /// Whether a new cursor begins with a snapshot; if not, with the changes from now on.
-  package var startsWithSnapshot: Bool
+  /// Where a new cursor begins.
+  package var start: Start
   /// Whether a cursor that another process has is taken from it.
   package var takes: Bool
   /// How long to wait for another process that has it.
@@ -18,7 +27,7 @@ package struct CursorRequest: Sendable {
 
   package init(
     _ name: String, selection: [FeedSelectionName]? = nil, level: BeforeLevel = .keys,
-    limits: CursorLimits? = nil, kept: CursorLimits? = nil, startsWithSnapshot: Bool = false,
+    limits: CursorLimits? = nil, kept: CursorLimits? = nil, start: Start = .newest,
     takes: Bool = false, patience: Duration = .zero
   ) {
     self.name = name
@@ -26,7 +35,7 @@ package struct CursorRequest: Sendable {
     self.level = level
     self.limits = limits
     self.kept = kept
-    self.startsWithSnapshot = startsWithSnapshot
+    self.start = start
     self.takes = takes
     self.patience = patience
   }

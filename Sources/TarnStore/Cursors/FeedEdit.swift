@@ -13,7 +13,7 @@ package struct FeedEdit {
 
   package var isChanged: Bool { !changed.isEmpty || isToBeCleared }
 
-  package var retention: RetentionLimits {
+  package var retention: RetentionPolicy {
     get { table.settings.retention }
     set {
       table.settings.retention = newValue

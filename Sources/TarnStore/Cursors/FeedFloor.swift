@@ -4,7 +4,7 @@ struct FeedFloor: Sendable {
   private let acknowledged: Version?
   /// The cursors behind which some is kept.
   private let spans: [CursorRecord]
-  private let retention: RetentionLimits
+  private let retention: RetentionPolicy
   /// No cursor is beyond its limits before the log has these.
   private let expiryBytes: UInt64
   private let expiryAge: UInt64

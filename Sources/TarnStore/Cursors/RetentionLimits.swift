@@ -6,36 +6,25 @@ package struct RetentionLimits: Hashable, Sendable {
   package var versions: UInt64?
   /// Of the records together.
   package var bytes: UInt64?
-  /// Whether the records keep the values before each commit.
-  package var keepsOldValues: Bool
 
-  package init(
-    age: UInt64? = nil, versions: UInt64? = nil, bytes: UInt64? = nil,
-    keepsOldValues: Bool = false
-  ) {
+  package init(age: UInt64? = nil, versions: UInt64? = nil, bytes: UInt64? = nil) {
     self.age = age
     self.versions = versions
     self.bytes = bytes
-    self.keepsOldValues = keepsOldValues
   }
 
   package var isEmpty: Bool { age == nil && versions == nil && bytes == nil }
 
-  /// What keeps at least as much as either.
-  package func union(_ other: RetentionLimits) -> RetentionLimits {
-    if isEmpty { return other }
-    if other.isEmpty { return self }
-    func longer(_ a: UInt64?, _ b: UInt64?) -> UInt64? {
-      if let a, let b { max(a, b) } else { nil }
+  /// Whether every record that the others keep is kept by these as well.
+  package func covers(_ others: RetentionLimits) -> Bool {
+    if others.isEmpty { return true }
+    if isEmpty { return false }
+    func isLonger(_ mine: UInt64?, _ theirs: UInt64?) -> Bool {
+      guard let mine else { return true }
+      return theirs.map { mine >= $0 } ?? false
     }
-    let both = RetentionLimits(
-      age: longer(age, other.age), versions: longer(versions, other.versions),
-      bytes: longer(bytes, other.bytes), keepsOldValues: keepsOldValues || other.keepsOldValues)
-    // Limits of different kinds have no common one that is still a limit: the new ones are kept.
-    return both.isEmpty
-      ? RetentionLimits(
-        age: other.age, versions: other.versions, bytes: other.bytes,
-        keepsOldValues: both.keepsOldValues) : both
+    return isLonger(age, others.age) && isLonger(versions, others.versions)
+      && isLonger(bytes, others.bytes)
   }
 
   /// - Parameters:

@@ -62,7 +62,12 @@ extension Store {
         ?? CursorRecord(
           name: request.name, at: head, note, selection: request.selection,
           level: request.level, epoch: .random(in: 0...1 << 30),
-          reason: request.startsWithSnapshot ? .snapshot : nil)
+          reason: request.start == .snapshot ? .snapshot : nil)
+      if known == nil, request.start == .oldest,
+        let oldest = try ChangeLog.oldestHeader(in: transaction), oldest.to < head.version
+      {
+        record.begin(at: oldest, of: head.historyID)
+      }
       if record.selection != request.selection {
         record.selection = request.selection
         record.reason = .selection
@@ -128,24 +133,36 @@ extension Store {
   // MARK: - Retention
 
   /// How long the file keeps change records without a cursor.
-  package func retention() throws(StorageError) -> RetentionLimits {
+  package func retention() throws(StorageError) -> RetentionPolicy {
     try feedTable(in: newestSnapshot()).settings.retention
   }
 
   /// Lets the file keep records for at least as long. Writes only if that is more.
-  package func raiseRetention(to limits: RetentionLimits) throws(StorageError) {
+  ///
+  /// Errors: `.limitExceeded` if the file would have too many limits of which none covers another.
+  package func raiseRetention(to policy: RetentionPolicy) throws(StorageError) {
     let known = try retention()
-    if known.union(limits) == known { return }
-    try changeFeed("set retention") { edit, _, _ in
-      edit.retention = edit.retention.union(limits)
+    if known.union(policy) == known { return }
+    try changeFeed("set retention") { edit, _, _ throws(StorageError) in
+      edit.retention = try checked(edit.retention.union(policy))
     }
+  }
+
+  private func checked(_ policy: RetentionPolicy) throws(StorageError) -> RetentionPolicy {
+    guard policy.limits.count > RetentionPolicy.limitsMax else { return policy }
+    throw StorageError(
+      .limitExceeded, operation: "set retention", path: path,
+      detail: "programs have asked for \(policy.limits.count) limits of which none covers "
+        + "another, and a file keeps \(RetentionPolicy.limitsMax). Set one that covers them")
   }
 
   /// Sets how long the file keeps records; empty limits end the retention. Records that nothing
   /// needs then are removed.
-  package func setRetention(_ limits: RetentionLimits) throws(StorageError) {
-    if try retention() == limits { return }
-    try changeFeed("set retention") { edit, _, _ in edit.retention = limits }
+  package func setRetention(_ policy: RetentionPolicy) throws(StorageError) {
+    if try retention() == policy { return }
+    try changeFeed("set retention") { edit, _, _ throws(StorageError) in
+      edit.retention = try checked(policy)
+    }
     try pruneUnneeded()
   }
 }

@@ -26,7 +26,7 @@ package final class Store: Sendable {
     /// The newest snapshot, while it is retained.
     weak var newest: Snapshot?
     var schema: SchemaView?
-    var retention = Retention()
+    var oldestReader = OldestReader()
     /// How much of the state before a commit records keep; nil for nothing.
     var beforeLevel: (@Sendable (ClassID) -> BeforeLevel)?
     /// The note of this process's last commit.
@@ -342,13 +342,13 @@ package final class Store: Sendable {
     listeners.tell()
     FaultPoint.hit("commit.woken")
     // For the next commit; now no writer waits for it.
-    state.withLock { $0.retention.look(at: environment) }
+    state.withLock { $0.oldestReader.look(at: environment) }
   }
 
   /// For tests, which need not wait then: how long the oldest reader may stay the same before it
   /// is checked for being dead.
   func suspectReaders(after time: Duration) {
-    state.withLock { $0.retention.suspectAfter = time }
+    state.withLock { $0.oldestReader.suspectAfter = time }
   }
 
   private func prune(
@@ -356,14 +356,14 @@ package final class Store: Sendable {
     in transaction: borrowing WriteTransaction
   ) throws(StorageError) {
     if let note = now.note { feed.expire(note) }
-    guard let oldest = state.withLock({ $0.retention.takeOldestNeeded() }) else { return }
+    guard let oldest = state.withLock({ $0.oldestReader.takeOldestNeeded() }) else { return }
     let floor = feed.floor
     // Long enough to catch up, and short beside the commit.
     let most = max(64, 2 * transaction.life.changeCount)
     let isCut = try ChangeLog.prune(through: oldest, most: most, in: transaction) { header in
       header.to >= now.version || (floor?.needs(header, now: now) ?? false)
     }
-    if isCut { state.withLock { $0.retention.continueAtNextCommit() } }
+    if isCut { state.withLock { $0.oldestReader.continueAtNextCommit() } }
   }
 
   /// What this process knows of the file's cursors.

@@ -121,13 +121,13 @@ import Testing
   }
 
   @Test func aRetentionKeepsThatManyVersions() throws {
-    try store.raiseRetention(to: RetentionLimits(versions: 3))
+    try store.raiseRetention(to: RetentionPolicy(RetentionLimits(versions: 3)))
     try add(10)
     try store.pruneUnneeded()
     #expect(try records() == 3)
-    try store.raiseRetention(to: RetentionLimits(versions: 2))
-    #expect(try store.retention().versions == 3)
-    try store.setRetention(RetentionLimits())
+    try store.raiseRetention(to: RetentionPolicy(RetentionLimits(versions: 2)))
+    #expect(try store.retention().limits == [RetentionLimits(versions: 3)])
+    try store.setRetention(RetentionPolicy())
     #expect(try store.newestSnapshot().head.featureFlags == 0)
   }
 

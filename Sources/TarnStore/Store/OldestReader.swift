@@ -1,11 +1,11 @@
-/// Decides which change records can be removed.
+/// Finds which change records no reader needs any more.
 ///
 /// A record leads from the version before it to its own. An instance at a version needs all later
 /// records, and pins the version with a read transaction whose id is at most that of the version's
 /// commit. So the records of transactions up to the oldest reader's are no longer needed. The
 /// reader table is checked from time to time, not at each commit; dead readers are cleared from it
 /// when the oldest one has not moved for a second.
-struct Retention {
+struct OldestReader {
   private static let lookEvery = Duration.milliseconds(10)
 
   /// How long the oldest reader may stay the same before it is checked for being dead.

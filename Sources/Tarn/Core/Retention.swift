@@ -1,0 +1,62 @@
+import TarnStore
+
+/// How long a file keeps its change records without a cursor. A record is kept as long as it is
+/// within every limit that is given.
+///
+/// Records are what ``Realm/versions``, ``Realm/changes(from:to:of:)``, ``Realm/undo(_:overwriting:)``
+/// and cursors that start at the oldest version read. The retention is stored in the file and holds
+/// for all programs: see ``Realm/Configuration/retention`` and ``Realm/setRetention(_:)``.
+public struct Retention: Hashable, Sendable {
+  /// By the age of the history: the time between commits counts, an hour between two of them at
+  /// most, so that a clock that jumps neither removes records nor keeps them much longer. Nil is no
+  /// limit.
+  public var age: Duration?
+  /// This many versions, the newest ones. Nil is no limit.
+  public var versions: Int?
+  /// The bytes of the records together. Nil is no limit.
+  public var bytes: Int?
+  /// Whether records keep the values before each commit, which undo needs. Costs each commit about
+  /// what it changes once more.
+  public var keepsOldValues: Bool
+
+  /// Traps without any limit, and for one that is negative: a file that keeps all records grows
+  /// without bound. For no retention at all pass nil to ``Realm/setRetention(_:)``.
+  public init(
+    age: Duration? = nil, versions: Int? = nil, bytes: Int? = nil, keepsOldValues: Bool = false
+  ) {
+    require(
+      age != nil || versions != nil || bytes != nil,
+      "A retention needs a limit: an age, a number of versions, or a number of bytes.")
+    require(
+      age ?? .zero >= .zero && versions ?? 0 >= 0 && bytes ?? 0 >= 0,
+      "The limits of a retention must not be negative.")
+    self.age = age
+    self.versions = versions
+    self.bytes = bytes
+    self.keepsOldValues = keepsOldValues
+  }
+
+  init(_ limits: RetentionLimits, keepsOldValues: Bool) {
+    age = limits.age.map { .microseconds(Int64(clamping: $0)) }
+    versions = limits.versions.map { Int(clamping: $0) }
+    bytes = limits.bytes.map { Int(clamping: $0) }
+    self.keepsOldValues = keepsOldValues
+  }
+
+  var policy: RetentionPolicy {
+    let limits = RetentionLimits(
+      age: age?.wholeMicroseconds, versions: versions.map { UInt64($0) },
+      bytes: bytes.map { UInt64($0) })
+    return RetentionPolicy(limits, keepsOldValues: keepsOldValues)
+  }
+}
+
+extension Duration {
+  var wholeMicroseconds: UInt64 {
+    let (seconds, attoseconds) = components
+    let whole = UInt64(clamping: seconds).multipliedReportingOverflow(by: 1_000_000)
+    guard !whole.overflow else { return .max }
+    let sum = whole.partialValue.addingReportingOverflow(UInt64(attoseconds / 1_000_000_000_000))
+    return sum.overflow ? .max : sum.partialValue
+  }
+}

@@ -1,0 +1,48 @@
+/// Which change records a file keeps without a cursor, and what is in them. A record is kept as long
+/// as any of the limits keep it: those of different programs need not be comparable.
+package struct RetentionPolicy: Hashable, Sendable {
+  /// More limits, of which none covers another, are refused.
+  package static let limitsMax = 8
+
+  /// None of them is empty or covers another. In a fixed order.
+  package private(set) var limits: [RetentionLimits] = []
+  /// Whether the records keep the values before each commit.
+  package var keepsOldValues: Bool
+
+  package init(_ limits: RetentionLimits..., keepsOldValues: Bool = false) {
+    self.init(limits, keepsOldValues: keepsOldValues)
+  }
+
+  package init(_ limits: [RetentionLimits], keepsOldValues: Bool) {
+    self.keepsOldValues = keepsOldValues
+    for one in limits { add(one) }
+    if self.limits.isEmpty { self.keepsOldValues = false }
+  }
+
+  package var isEmpty: Bool { limits.isEmpty }
+
+  /// What keeps each record that either keeps.
+  package func union(_ other: RetentionPolicy) -> RetentionPolicy {
+    RetentionPolicy(
+      limits + other.limits, keepsOldValues: keepsOldValues || other.keepsOldValues)
+  }
+
+  private mutating func add(_ one: RetentionLimits) {
+    if one.isEmpty || limits.contains(where: { $0.covers(one) }) { return }
+    limits.removeAll { one.covers($0) }
+    func order(_ limits: RetentionLimits) -> [UInt64] {
+      [limits.age ?? .max, limits.versions ?? .max, limits.bytes ?? .max]
+    }
+    let index = limits.firstIndex { order(one).lexicographicallyPrecedes(order($0)) }
+    limits.insert(one, at: index ?? limits.endIndex)
+  }
+
+  /// - Parameters:
+  ///   - note: that of the version; nil for a commit of an older library.
+  ///   - now: the newest version, with its note.
+  func keeps(
+    _ version: Version, _ note: CommitNote?, now: (version: Version, note: CommitNote?)
+  ) -> Bool {
+    limits.contains { $0.keeps(version, note, now: now) }
+  }
+}
