@@ -167,7 +167,6 @@ struct RecordedLines {
         line("~", .yellow, change.identity, differences(change, described))
       case .deleted: line("-", .red, change.identity, text(change.oldValues, described))
       case .left, .gone: line("-", .red, change.identity, change.kind.rawValue)
-      case .inserted, .replaced: ""
       }
     }.joined()
   }

@@ -33,7 +33,7 @@ struct KeepText {
     return number * unit * 1_000_000
   }
 
-  /// `1000`, `500kB`, `500MB` or `1GB`; nil for another text. A unit is a thousand of the one before.
+  /// `1000`, `500kB`, `500MB` or `1GB`; nil for another text.
   static func size(_ text: some StringProtocol) -> UInt64? {
     let units: [(String, UInt64)] = [
       ("kB", 1_000), ("KB", 1_000), ("MB", 1_000_000), ("GB", 1_000_000_000),

@@ -57,8 +57,8 @@ extension Realm {
     public var maximumNumberOfActiveVersions: UInt?
 
     /// How long the file keeps change records without a cursor. Stored in the file when it is
-    /// opened for writing, if the file keeps less; only ``Realm/setRetention(_:)`` lowers it. Nil for
-    /// what the file says.
+    /// opened for writing, if the file keeps less; only ``Realm/setRetention(_:)`` lowers it. Nil
+    /// for what the file says.
     public var retention: Retention?
 
     /// The name that the commits have of whoever made them, at most 64 bytes; see

@@ -1,4 +1,4 @@
-import TarnStore
+package import TarnStore
 
 extension Realm {
   /// Runs `block` in a write transaction that belongs to a cursor, and commits it: the cursor is
@@ -42,8 +42,8 @@ extension Realm {
   /// for readers.
   ///
   /// Objects have the values of the newest version; ``ObjectChanges/recorded`` has those of the
-  /// last of the two versions where old values are retained. Threading: like the Realm; the result may be
-  /// passed anywhere.
+  /// last of the two versions where old values are retained. Threading: like the Realm; the result
+  /// may be passed anywhere.
   ///
   /// - Parameters:
   ///   - from: the version before the first change.

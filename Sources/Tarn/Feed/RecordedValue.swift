@@ -1,5 +1,5 @@
 public import Foundation
-import TarnStore
+package import TarnStore
 
 /// A property's value at one version, as data: it needs no Realm and no version of the file, and
 /// never changes.

@@ -1,5 +1,5 @@
-/// Which change records a file keeps without a cursor, and what is in them. A record is kept as long
-/// as any of the limits keep it: those of different programs need not be comparable.
+/// Which change records a file keeps without a cursor, and what is in them. A record is kept as
+/// long as any of the limits keep it: those of different programs need not be comparable.
 package struct RetentionPolicy: Hashable, Sendable {
   /// More limits, of which none covers another, are refused.
   package static let limitsMax = 8
