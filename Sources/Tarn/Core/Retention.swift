@@ -3,8 +3,8 @@ import TarnStore
 /// How long a file keeps its change records without a cursor. A record is kept as long as it is
 /// within every limit that is given.
 ///
-/// Records are what ``Realm/versions``, ``Realm/changes(from:to:of:)``, undo, and cursors that start
-/// at the oldest version read. The retention is stored in the file and holds
+/// Records are what ``Realm/versions``, ``Realm/changes(from:to:of:)``, undo, and cursors that
+/// start at the oldest version read. The retention is stored in the file and holds
 /// for all programs: see ``Realm/Configuration/retention`` and ``Realm/setRetention(_:)``.
 public struct Retention: Hashable, Sendable {
   /// By the age of the history: the time between commits counts, an hour between two of them at

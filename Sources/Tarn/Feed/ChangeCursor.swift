@@ -87,19 +87,29 @@ public final class ChangeCursor: Sendable {
     state = Lock(State(toldThrough: toldThrough, pending: pending))
   }
 
-  deinit { close() }
+  deinit { end { $0.release() } }
 
   /// Lets another process, or another part of this one, open the cursor. Nothing is acknowledged by
   /// this. Loops over ``batches(of:limit:)`` end, and observers are not called any more. Asking and
   /// acknowledging is an error from now on. Has no effect if it is closed.
+  ///
+  /// If everything was acknowledged, a small commit notes that, unless another writer is busy: so
+  /// that the next batch is not called repeated. Releasing the last reference does not.
   public func close() {
+    let told = state.withLock { $0.toldThrough }
+    let known = try? keeper.state(in: store.newestSnapshot())
+    let isDone = known.map { $0.reason == nil && $0.acknowledged.version >= told } ?? false
+    end { if isDone { $0.releaseDone() } else { $0.release() } }
+  }
+
+  private func end(_ release: (any FeedKeeper) -> Void) {
     let followers = state.withLock { state -> [@Sendable () -> Void]? in
       if state.isClosed { return nil }
       state.isClosed = true
       return Array(state.followers.values)
     }
     guard let followers else { return }
-    keeper.release()
+    release(keeper)
     for follower in followers { follower() }
   }
 
@@ -137,6 +147,10 @@ public final class ChangeCursor: Sendable {
   /// after the acknowledged one up to that, which may select nothing. Nil if they are acknowledged,
   /// and as long as there is no such version.
   ///
+  /// For consumers that send a batch and must send the same one again after an error: if the cursor
+  /// keeps old values, ``ObjectChanges/recorded`` is equal in each call, whatever was committed
+  /// since. It lists objects that came and went in the range as deleted, like a repeated batch.
+  ///
   /// - Throws: the same errors.
   public func next(through version: UInt64) throws -> ChangeBatch? {
     try batch(Request(through: Version(version)))
@@ -169,6 +183,8 @@ public final class ChangeCursor: Sendable {
   ) throws(Realm.Error) -> ChangeBatch? {
     let from = known.acknowledged
     let isRepeated = state.withLock { $0.toldThrough > from.version }
+    // A range that is asked for by its end is the same whether it was given before or not.
+    let mayRepeat = isRepeated || request.through != nil
     func batch(
       _ end: FeedPlace, _ difference: FeedDifference, _ reason: FeedReason? = nil
     ) -> ChangeBatch {
@@ -184,12 +200,13 @@ public final class ChangeCursor: Sendable {
       var difference = FeedDifference()
       let step = try FeedStep.next(
         after: known, upTo: request.through, request.limit.stored, without: keeper.number,
-        isRepeated: isRepeated, for: parts, in: snapshot
+        isRepeated: mayRepeat, for: parts, in: snapshot
       ) { range throws(StorageError) in
         let start = try past(range.from, snapshot)
         let isAtNewest = range.to == snapshot.version
         difference = try FeedDifference(
-          of: parts, over: range.changes, deaths: range.deaths, SnapshotReader(snapshot),
+          of: parts, over: range.changes, deaths: range.deaths, mayRepeat: mayRepeat,
+          SnapshotReader(snapshot),
           start: start, end: isAtNewest || start == nil ? nil : past(range.to, snapshot))
         return !difference.isEmpty
       }

@@ -93,7 +93,7 @@ extension Realm {
     request.related = bound.related(in: snapshot.schema)
     return try publicly { () throws(StorageError) in
       let held = try store.openCursor(request)
-      var (toldThrough, pending) = (held.openedAt, FeedReason?.none)
+      var (toldThrough, pending) = (held.toldThrough, FeedReason?.none)
       if let position {
         let place = FeedPlace(position)
         let newest = try store.newestSnapshot()

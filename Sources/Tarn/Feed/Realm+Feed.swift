@@ -87,7 +87,8 @@ extension Realm {
     let difference = try publicly { () throws(StorageError) in
       let first = try tail.past(at: start, in: snapshot)
       return try FeedDifference(
-        of: bound.parts, over: range.changes, deaths: range.deaths, SnapshotReader(snapshot),
+        of: bound.parts, over: range.changes, deaths: range.deaths, mayRepeat: false,
+        SnapshotReader(snapshot),
         start: first, end: end < snapshot.version ? tail.past(at: end, in: snapshot) : nil)
     }
     return VersionChanges(from: start, to: end, difference, frozen, bound)

@@ -6,7 +6,9 @@ public struct RecordedChange: Hashable, Sendable {
     case inserted, replaced, modified, entered, left, deleted, gone
   }
 
+  /// What happened to the object.
   public let kind: Kind
+  /// Which object.
   public let identity: ObjectIdentity
   /// The names of the assigned properties of an object that was modified or entered.
   public let properties: [String]

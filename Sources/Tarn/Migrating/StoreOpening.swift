@@ -63,11 +63,12 @@ struct StoreOpening {
   ) throws(Realm.Error) {
     let isNeeded = try publicly { () throws(StorageError) in try store.needsMigration(options) }
     if isNeeded { _ = try migrate(store, isDryRun: false, progress: progress) }
-    if let retention = configuration.retention { try raise(retention, of: store) }
+    try raiseRetention(of: store)
   }
 
   /// Lets the file keep its records for at least as long as the configuration asks for.
-  private func raise(_ retention: Retention, of store: Store) throws(Realm.Error) {
+  func raiseRetention(of store: Store) throws(Realm.Error) {
+    guard let retention = configuration.retention else { return }
     let isCopy = store.environment.copyCause != nil
     guard !configuration.readOnly, !isCopy else {
       let why = isCopy ? "is read from a private copy" : "is opened read-only"

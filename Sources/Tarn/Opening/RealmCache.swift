@@ -50,6 +50,8 @@ enum RealmCache {
       if found.classes.model !== model {
         try publicly { () throws(StorageError) in try found.learn(model, configuration) }
       }
+      // Its own write would wait for itself.
+      if !found.isInWriteTransaction { try opening.raiseRetention(of: store) }
       return found
     }
     try opening.migrateIfNeeded(store)

@@ -25,13 +25,16 @@ package struct FeedDifference: Sendable {
   ///   - parts: the selection, one for each class.
   ///   - changes: what was recorded between the two versions.
   ///   - deaths: what is known of objects that were deleted meanwhile.
+  ///   - mayRepeat: whether a consumer may have been given a part of the changes before. An object
+  ///     that came with them may then be one that it has to drop.
   ///   - reader: of the newest version.
   ///   - start: the records since the version before the changes; nil if old values are not known.
   ///   - end: the records since the version after the changes; nil for the same reason, and if
   ///     that version is the newest.
   package init(
     of parts: [FeedPart], over changes: ChangeSet, deaths: [ClassID: FeedDeaths] = [:],
-    _ reader: SnapshotReader, start: RecordedPast? = nil, end: RecordedPast? = nil
+    mayRepeat: Bool, _ reader: SnapshotReader, start: RecordedPast? = nil,
+    end: RecordedPast? = nil
   ) throws(StorageError) {
     (self.start, self.end) = (start, end)
     let newest = StoreRows(reader)
@@ -45,10 +48,10 @@ package struct FeedDifference: Sendable {
     for part in parts {
       var told: FeedClass
       if let after, let ownersAfter, part.canBeShown(in: after) {
-        var step = FeedClassStep(part, over: changes, ownersAfter, deaths, after, before)
+        var step = FeedClassStep(part, over: changes, ownersAfter, deaths, mayRepeat, after, before)
         told = try step.tell()
       } else {
-        var step = FeedClassStep(part, over: changes, owners, deaths, newest, before)
+        var step = FeedClassStep(part, over: changes, owners, deaths, mayRepeat, newest, before)
         told = try step.tell()
         told.isOfNewest = true
       }
@@ -76,6 +79,7 @@ private struct FeedClassStep<Rows: LinkedRows> {
   let changes: ChangeSet
   let embedded: [ColumnID: KeySet]
   let deaths: FeedDeaths
+  let mayRepeat: Bool
   /// The rows after the changes, or newer ones.
   let rows: Rows
   /// Nil if the condition cannot be tested there.
@@ -84,13 +88,14 @@ private struct FeedClassStep<Rows: LinkedRows> {
 
   init(
     _ part: FeedPart, over changes: ChangeSet, _ owners: EmbeddedOwners,
-    _ deaths: [ClassID: FeedDeaths], _ rows: Rows, _ before: PastRows?
+    _ deaths: [ClassID: FeedDeaths], _ mayRepeat: Bool, _ rows: Rows, _ before: PastRows?
   ) {
     self.part = part
     self.changes = changes
     own = changes[part.classID] ?? ClassChanges(id: part.classID)
     embedded = owners.found[part.classID] ?? [:]
     self.deaths = deaths[part.classID] ?? FeedDeaths()
+    self.mayRepeat = mayRepeat
     self.rows = rows
     self.before = before.flatMap { part.canBeTested(in: $0) ? $0 : nil }
     told = FeedClass(id: part.classID)
@@ -197,7 +202,7 @@ private struct FeedClassStep<Rows: LinkedRows> {
       switch try matches(key) {
       case nil: gone.append(key)
       // It may have been told before, and matched then.
-      case false?: left.append(key)
+      case false?: if mayRepeat || wasThere(key) { left.append(key) }
       case true?:
         if wasThere(key) { replaced.append(key) } else { inserted.append(key) }
       }

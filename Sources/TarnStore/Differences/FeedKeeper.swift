@@ -17,6 +17,9 @@ package protocol FeedKeeper: Sendable {
   func own(_ session: WriteSession)
   /// Lets another process have the cursor.
   func release()
+  /// The same for a consumer that has acknowledged all that it was given: the next one need not be
+  /// told that changes may be repeated.
+  func releaseDone()
 }
 
 extension HeldCursor: FeedKeeper {}

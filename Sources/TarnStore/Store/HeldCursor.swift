@@ -4,16 +4,17 @@ package final class HeldCursor: Sendable {
   package let name: String
   package let number: UInt32
   package let epoch: UInt32
-  /// The newest version when it was opened: a former holder may have read up to there.
-  package let openedAt: Version
+  /// Up to there a former holder may have read without acknowledging it.
+  package let toldThrough: Version
   private let lock: CursorLock
 
   init(
-    _ store: Store, _ record: CursorRecord, number: UInt32, openedAt: Version, _ lock: CursorLock
+    _ store: Store, _ record: CursorRecord, number: UInt32, toldThrough: Version,
+    _ lock: CursorLock
   ) {
     self.store = store
     self.number = number
-    self.openedAt = openedAt
+    self.toldThrough = toldThrough
     self.lock = lock
     name = record.name
     epoch = record.epoch
@@ -74,6 +75,21 @@ package final class HeldCursor: Sendable {
 
   /// Lets others have the cursor.
   package func release() { lock.release() }
+
+  /// Lets others have the cursor, and notes that nothing that was read is unacknowledged. Never
+  /// waits: without the write lock the note is left out, and the next holder is told that changes
+  /// may be repeated.
+  package func releaseDone() {
+    let (number, epoch) = (number, epoch)
+    do throws(StorageError) {
+      try store.changeFeed("release cursor", waiting: .zero) { edit, _, _ throws(StorageError) in
+        if edit[number]?.epoch == epoch { edit[number]?.holder = nil }
+      }
+    } catch {
+      if error.code != .busy { StoreLog.shared.write(.info, "\(error)") }
+    }
+    release()
+  }
 
   private func acknowledgement(_ from: FeedPlace, _ to: FeedPlace) -> CursorAcknowledgement {
     CursorAcknowledgement(number: number, epoch: epoch, from: from, to: to)

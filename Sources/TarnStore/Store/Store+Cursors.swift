@@ -76,12 +76,14 @@ extension Store {
       record.related = request.level == .oldValues ? request.related.sorted() : []
       if let limits = request.limits { record.limits = limits }
       if let kept = request.kept { record.kept = kept }
+      let wasLeftInOrder = known == nil || record.holder == nil
+      let toldThrough = wasLeftInOrder ? record.acknowledged.version : head.version
       record.epoch &+= 1
       record.holder = .own
       let lock = try CursorLock(signal, number: number, epoch: record.epoch)
       FaultPoint.hit("cursor.locked")
       edit[number] = record
-      return HeldCursor(self, record, number: number, openedAt: head.version, lock)
+      return HeldCursor(self, record, number: number, toldThrough: toldThrough, lock)
     }
   }
 

@@ -20,14 +20,15 @@ extension Store {
 
   /// Changes cursors or the retention under the write lock.
   ///
+  /// - Parameter patience: how long to wait for other writers; nil for no limit.
   /// - Throws: nothing was written, unless the code is `.outcomeUnknown`.
   @discardableResult
   func changeFeed<R>(
-    _ operation: String,
+    _ operation: String, waiting patience: Duration? = nil,
     _ body: (inout FeedEdit, HeadRecord, borrowing WriteTransaction) throws(StorageError) -> R
   ) throws(StorageError) -> R {
     try requireCursors(operation)
-    let token = try acquireGate()
+    let token = try acquireGate(timeout: patience)
     let outcome = Result { () throws(StorageError) in try changeFeedUnderGate(body) }
     token.release()
     return try outcome.get()

@@ -34,6 +34,26 @@ import Testing
     #expect(try told(realm.cursor("a")) == [2, 3])
   }
 
+  @Test func onlyWhatMayHaveBeenDeliveredIsRepeated() throws {
+    let first = try realm.cursor("a")
+    try add(1)
+    try first.next()?.acknowledge()
+    first.close()
+    try add(2)
+    let second = try realm.cursor("a")
+    #expect(try second.next()?.isRepeated == false)
+    #expect(try second.next()?.isRepeated == true)
+    second.close()
+    try add(3)
+    let third = try realm.cursor("a")
+    #expect(try third.next()?.isRepeated == true)
+    try third.next()?.acknowledge()
+    // A write that is open here keeps the note from being made, and is not waited for.
+    try realm.write { third.close() }
+    try add(4)
+    #expect(try realm.cursor("a").next()?.isRepeated == true)
+  }
+
   @Test func itBeginsWithASnapshotOnce() throws {
     try add(1)
     let cursor = try realm.cursor("a", startingAt: .snapshot)

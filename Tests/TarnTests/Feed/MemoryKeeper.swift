@@ -43,6 +43,7 @@ final class MemoryKeeper: FeedKeeper {
 
   func own(_ session: WriteSession) {}
   func release() { releases.withLock { $0 += 1 } }
+  func releaseDone() { release() }
 }
 
 /// A file with a cursor whose state is in memory. Change records are kept by a frozen Realm of the
