@@ -37,6 +37,9 @@ package struct BenchGroup: Sendable {
     BenchGroup(
       name: "collections", title: "Lists, sets and maps",
       ids: ["W11", "W11r", "W11c", "W11a", "W11d", "W11n", "W11i", "W11x", "W11s", "W11m"]),
+    BenchGroup(
+      name: "feed", title: "Change feeds",
+      ids: ["W14", "W14m", "W14o", "W14c", "W14k", "W14q", "W14a", "W14s", "W14p"]),
   ]
 
   /// The figures that the README shows.

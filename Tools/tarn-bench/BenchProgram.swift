@@ -133,6 +133,10 @@ struct BenchWorkload {
       BenchWorkload("W1", "W1f", title: "insert", measureInsert),
       BenchWorkload("W10", title: "open", measureOpening),
       BenchWorkload("W13", title: "open again", measureReopening),
+      BenchWorkload("W14", "W14m", "W14o", title: "catching up", measureCatchingUp),
+      BenchWorkload(
+        "W14c", "W14k", "W14q", "W14a", "W14p", title: "commits with cursors", measureCursors),
+      BenchWorkload("W14s", title: "a first batch", measureFirstBatch),
       BenchWorkload("W3", title: "find by primary key", measureLookup),
       BenchWorkload("W4", "W4o", "W4s", title: "read properties", measureReads),
       BenchWorkload("W5", "W5n", "W5c", "W5a", title: "count matches", measureCounting),

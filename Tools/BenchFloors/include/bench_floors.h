@@ -175,6 +175,24 @@ int bf_sqlite_lists_contains(
 int bf_sqlite_lists_value(
     bf_sqlite_lists *lists, int64_t lookups, int64_t *found, double *seconds_each);
 
+// ---- change feeds ----
+
+// W14: reads every value of the keys that begin with a byte in the data file at `path`, which
+// another environment of this process may have open, and sums its CRC-32C.
+int bf_feed_walk(const char *path, int tag, int64_t *values, uint32_t *sum, double *seconds);
+
+// A table in SQLite whose changes are recorded: by the session extension, with a changeset of each
+// transaction kept in a table; or by triggers that fill an outbox.
+typedef struct bf_sqlite_feed bf_sqlite_feed;
+enum bf_feed { BF_FEED_SESSION, BF_FEED_OUTBOX };
+
+int bf_sqlite_feed_create(const char *folder, int64_t rows, int kind, bf_sqlite_feed **feed);
+void bf_sqlite_feed_destroy(bf_sqlite_feed *feed);
+// Transactions of one update each, not synced.
+int bf_sqlite_feed_commits(bf_sqlite_feed *feed, int64_t commits, double *seconds);
+// Merges all that was recorded; `objects` is the number of objects in the result.
+int bf_sqlite_feed_merge(bf_sqlite_feed *feed, int64_t *objects, double *seconds);
+
 // ---- memory ----
 
 // W4: reads an int, and copies a 12-character string, out of packed rows in memory.
