@@ -1,6 +1,6 @@
 /// Reading many records one after the other, with one cursor.
 extension ChangeLog {
-  /// A record as it is met.
+  /// A record as it is met. Its note has no origin.
   struct Met {
     let header: ChangeRecord.Header
     let changes: ChangeSet
@@ -36,8 +36,9 @@ extension ChangeLog {
         isAtRecord = try cursor.next()
       }
       var former: FormerSections? = FormerSections()
-      let (header, changes) = unsafe try ChangeRecord.decode(version: version, &former) {
-        classField, chunk throws(StorageError) in
+      let (header, changes) = unsafe try ChangeRecord.decode(
+        version: version, &former, skippingOrigin: true
+      ) { classField, chunk throws(StorageError) in
         if classField == 0, chunk == 0 { return unsafe first }
         return unsafe try value(version, classField, chunk, in: transaction)
       }

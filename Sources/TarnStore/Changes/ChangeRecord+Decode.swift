@@ -11,19 +11,20 @@ extension ChangeRecord {
 
   /// The same, and returns the reader positioned after it.
   private static func openHeader(
-    _ bytes: UnsafeRawBufferPointer, version: Version
+    _ bytes: UnsafeRawBufferPointer, version: Version, skippingOrigin: Bool = false
   ) throws(StorageError) -> (header: Header, rest: RecordReader) {
     var reader = try unsafe open(bytes, version: version, classField: 0, chunk: 0)
     var header = try readHeaderStart(&reader)
     if header.to != version { throw .damagedRecord("it is of another version") }
     try readSummaries(&reader, into: &header)
-    header.meta.note = try note(in: reader, isWhole: header.isWhole)
+    header.meta.note = try note(
+      in: reader, isWhole: header.isWhole, skippingOrigin: skippingOrigin)
     return (header, reader)
   }
 
   /// The note after the summaries of chunk 0; nil in records of older libraries.
   private static func note(
-    in rest: RecordReader, isWhole: Bool
+    in rest: RecordReader, isWhole: Bool, skippingOrigin: Bool
   ) throws(StorageError) -> CommitNote? {
     var reader = rest
     if isWhole {
@@ -32,7 +33,7 @@ extension ChangeRecord {
     }
     guard reader.remaining > 3, try reader.byte() == Section.note else { return nil }
     var part = try reader.part(Int(try reader.word(UInt16.self)))
-    return try CommitNote(&part)
+    return try CommitNote(&part, skippingOrigin: skippingOrigin)
   }
 
   /// Reads one of the chunks 1..<`headerChunkCount` of the header, in order.
@@ -85,12 +86,16 @@ extension ChangeRecord {
   }
 
   /// The same, and adds the sections of values before the commit to `former` unless that is nil.
+  ///
+  /// - Parameter skippingOrigin: leaves the name of the program out of the note, for callers that
+  ///   read very many records.
   package static func decode(
-    version: Version, _ former: inout FormerSections?,
+    version: Version, _ former: inout FormerSections?, skippingOrigin: Bool = false,
     read: (UInt32, UInt16) throws(StorageError) -> UnsafeRawBufferPointer?
   ) throws(StorageError) -> (Header, ChangeSet) {
     guard let first = unsafe try read(0, 0) else { throw .damagedRecord("its header is missing") }
-    var (header, rest) = try unsafe openHeader(first, version: version)
+    var (header, rest) = try unsafe openHeader(
+      first, version: version, skippingOrigin: skippingOrigin)
     for chunk in 1..<max(1, header.headerChunkCount) {
       guard let bytes = unsafe try read(0, chunk) else {
         throw .damagedRecord("a part of its header is missing")

@@ -98,7 +98,9 @@ extension CommitNote {
   }
 
   /// Reads the payload.
-  init(_ part: inout RecordReader) throws(StorageError) {
+  init(
+    _ part: inout RecordReader, skippingOrigin: Bool = false
+  ) throws(StorageError) {
     time = try part.word()
     stamp = try part.word()
     age = try part.word()
@@ -110,6 +112,7 @@ extension CommitNote {
     guard part.remaining <= Self.originBytesMax else {
       throw .damagedRecord("the name of its program is too long")
     }
-    origin = unsafe String(decoding: try part.rest(of: part.remaining), as: UTF8.self)
+    let name = unsafe try part.rest(of: part.remaining)
+    origin = unsafe skippingOrigin ? "" : String(decoding: name, as: UTF8.self)
   }
 }

@@ -51,6 +51,7 @@ extension FeedRange {
     if from < to { fold.add(changes) }
     let (firstCommits, firstBytes) = (commits, bytes)
     var range = self
+    var dead: [ClassID: ContiguousArray<KeyRun>] = [:]
     try ChangeLog.forEachRecord(after: to, upTo: end, in: snapshot.transaction) {
       met throws(StorageError) in
       if met.changes.schemaChanged {
@@ -72,23 +73,31 @@ extension FeedRange {
         fold.skip(to: met.changes.to)
       } else {
         fold.add(record.changes)
-        range.bury(record, tellsAllDeaths)
+        range.bury(record, tellsAllDeaths, &dead)
       }
       return true
     }
     self = range
+    for (id, runs) in dead {
+      deaths[id, default: FeedDeaths()].keys.formUnion(KeySet(unsorted: runs))
+    }
     changes = fold.finish()
   }
 
   /// Notes whom a commit deleted.
-  private mutating func bury(_ record: FeedRecord, _ tellsAll: Bool) {
-    for (id, dead) in record.deaths {
-      var known = deaths[id] ?? FeedDeaths()
+  ///
+  /// - Parameter dead: gets their keys, in the order of the commits.
+  private mutating func bury(
+    _ record: FeedRecord, _ tellsAll: Bool, _ dead: inout [ClassID: ContiguousArray<KeyRun>]
+  ) {
+    for (id, own) in record.deaths {
       // The changes of a class that was cleared do not name its objects.
-      if tellsAll || record.changes[id]?.isCleared == true { known.keys.formUnion(dead.keys) }
+      if tellsAll || record.changes[id]?.isCleared == true {
+        dead[id, default: []] += own.keys.runs
+      }
+      if own.primaryKeys.isEmpty { continue }
       // A key that an object got again keeps the last value: both are the same.
-      known.primaryKeys.merge(dead.primaryKeys) { $1 }
-      deaths[id] = known
+      deaths[id, default: FeedDeaths()].primaryKeys.merge(own.primaryKeys) { $1 }
     }
   }
 
