@@ -22,7 +22,7 @@ TEST := swift test --disable-xctest
 WITH_THREADS := '(Observ|Fork|FreezingTh|Reacting|Round|Skipping|WorkAhead|FreeLoop|Scheduler|Instance|Ended|Write|Signal|Gate|Environment|Killed|ReferenceThread|ThreadSafe|PassingHome)[A-Za-z]*Tests/'
 WITH_POINTERS := '(Cluster|GroupedSums|SortBuffer|Collection|Directory|Index|LongValues|Nested|Page|Record|RowAccess|Scan|Signal|TreeKey|Adding|Unmanaged|Embedded|AnyRealm|List|Map|MutableSet)[A-Za-z]*Tests/'
 
-.PHONY: help setup demo test test-release check format lint bench bench-pages stress damage docs
+.PHONY: help setup demo test test-release test-feed check format lint bench bench-pages stress damage docs
 .PHONY: sanitize sanitize-engine sanitize-address sanitize-thread clean
 
 help: ## list what can be made
@@ -68,6 +68,11 @@ bench-pages: ## write the tables and charts of the documentation from the histor
 stress: setup ## real processes on one file, checked as they go; SEED=1 SECONDS=60
 	swift build -c release --product tarn-stress
 	$(RELEASE)/tarn-stress --seed $(SEED) --seconds $(SECONDS)
+
+test-feed: setup ## cursors against a model, in processes that are killed, and beside a million commits; SEED=1
+	swift build -c release --product tarn-stress
+	$(RELEASE)/tarn-stress feed --seed $(SEED) --count 100000 --churn 1000000
+	$(RELEASE)/tarn-stress feed --seed $(SEED) --count 10000 --kills
 
 damage: setup ## tarn's commands on damaged stores; SEED=1 COUNT=10000
 	swift build -c release --product tarn

@@ -64,6 +64,9 @@ final class Worker {
     case "look": DamageReader.run(path)
     case "try": DamageWorker.tryAll(path)
     case "fork": try forked()
+    case "feed-commit": try commitRandomly()
+    case "feed-consume": try consumeFeed()
+    case "feed-hold": try holdFeed()
     default: WorkerLine.bad("no worker '\(kind)'")
     }
   }

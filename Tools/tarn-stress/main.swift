@@ -16,6 +16,9 @@ do {
   if arguments.first == "damage" {
     exit(try DamageRun(DamageOptions.fromCommandLine()).run().rawValue)
   }
+  if arguments.first == "feed" {
+    exit(try FeedRun(FeedOptions.fromCommandLine()).run().rawValue)
+  }
   exit(try StressRun(StressOptions.fromCommandLine()).run().rawValue)
 } catch {
   FileHandle.standardError.write(Data("tarn-stress: \(error)\n".utf8))
