@@ -68,7 +68,7 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "ProcessTests",
-      dependencies: ["Tarn", "TarnStore", "ToolSupport", "CTarn", "TestSupport"],
+      dependencies: ["Tarn", "TarnStore", "ToolSupport", "CTarn", "CSQLite", "TestSupport"],
       swiftSettings: strict),
     .testTarget(name: "TidyTests", swiftSettings: strict),
   ]

@@ -86,6 +86,7 @@ enum ArticlePrelude {
     var typedByUser: String { "" }
     var data: Data { Data() }
     func show<Rows>(_ rows: Rows) {}
+    func archive<Row>(_ version: UInt64, _ identity: ObjectIdentity, _ old: Row, _ new: Row?) {}
     func update<Rows>(_ rows: Rows, _ old: [Int], _ new: [Int], _ changed: [Int]) {}
 
     """#
