@@ -12,7 +12,9 @@ struct CursorReport {
   init(_ store: Store) throws {
     let snapshot = try store.newestSnapshot()
     newest = snapshot.version.rawValue
-    logBytes = try store.retainedVersions().last?.note?.logBytes ?? 0
+    // A damaged record is reported by the commands that read it.
+    let records = (try? store.retainedVersions()) ?? []
+    logBytes = records.last?.note?.logBytes ?? 0
     cursors = try store.cursors()
     retention = try store.retention()
   }

@@ -47,6 +47,18 @@ package enum ChangeLog {
     return unsafe try ChangeRecord.decodeHeader(found, version: version)
   }
 
+  /// The same; nil also for a damaged record, which must not keep anybody from committing.
+  static func readableHeader(
+    of version: Version, in transaction: borrowing WriteTransaction
+  ) throws(StorageError) -> ChangeRecord.Header? {
+    do throws(StorageError) {
+      return try header(of: version, in: transaction)
+    } catch {
+      guard error.code == .corrupted else { throw error }
+      return nil
+    }
+  }
+
   /// The header of a version's record, without the summaries beyond its first value; nil if there
   /// is no record.
   package static func header(
@@ -122,8 +134,12 @@ package enum ChangeLog {
     }
     while isAtRecord, let parsed = unsafe TreeKey.parseChange(cursor.key) {
       if parsed.classID == nil, parsed.chunk == 0 {
-        let header = unsafe try ChangeRecord.decodeHeader(cursor.value, version: parsed.version)
-        if header.meta.transactionID > transactionID || isNeeded(header) { break }
+        // A damaged record is of no use to anybody, and must not keep anybody from committing.
+        if let header = try readableHeader(of: parsed.version, in: transaction),
+          header.meta.transactionID > transactionID || isNeeded(header)
+        {
+          break
+        }
         isCut = doomed.count >= most
         if isCut { break }
         last = parsed.version

@@ -64,7 +64,7 @@ package struct FeedEdit {
           + "\(record.acknowledged.version.rawValue), and the acknowledgement is of what follows "
           + "version \(from.version.rawValue)")
     }
-    let header = try ChangeLog.header(of: to.version, in: transaction)
+    let header = try ChangeLog.readableHeader(of: to.version, in: transaction)
     let commitID = to.version == head.version ? head.commitID : header?.meta.commitID
     guard to.historyID == head.historyID, to.version <= head.version,
       commitID == nil || commitID == to.commitID,

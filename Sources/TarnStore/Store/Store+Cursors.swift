@@ -56,7 +56,7 @@ extension Store {
       if !request.takes { try requireFree(request.name, edit.table) }
       let known = edit.table.number(of: request.name)
       let number = if let known { known } else { try edit.makeNumber() }
-      let note = try ChangeLog.header(of: head.version, in: transaction)?.meta.note
+      let note = try ChangeLog.readableHeader(of: head.version, in: transaction)?.meta.note
       var record =
         edit[number]
         ?? CursorRecord(

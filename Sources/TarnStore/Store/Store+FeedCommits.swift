@@ -96,7 +96,7 @@ extension Store {
     while !isDone {
       isDone = try changeFeed("prune") { edit, head, transaction throws(StorageError) in
         let oldest = environment.oldestReaderTransactionID ?? environment.newestTransactionIDHint
-        let note = try ChangeLog.header(of: head.version, in: transaction)?.meta.note
+        let note = try ChangeLog.readableHeader(of: head.version, in: transaction)?.meta.note
         let floor = FeedFloor(edit.table)
         let isCut = try ChangeLog.prune(
           through: oldest, most: Self.pruneMost, in: transaction

@@ -28,7 +28,7 @@ struct FormatDocumentTests {
     for tag in [
       TreeKey.Tag.head, .schema, .classRecord, .cluster, .directory, .index, .longValue, .change,
       .sequencePage, .sequenceDirectory, .longElement, .linkCount, .nested,
-      .unique, .former,
+      .unique, .former, .feed,
     ] {
       actual["tag.\(tag)"] = UInt64(tag.rawValue)
     }
