@@ -152,7 +152,9 @@ public struct ObjectChanges<Element: Object> {
   /// The rows before the changes; nil if nothing is known of them.
   private var oldRows: RecordedRows? {
     guard let start, !start.changes.schemaChanged else { return nil }
-    let level = start.images.level(of: binding.classID)
+    // Embedded objects are read with the object, and their commits may have kept less.
+    let own = rows.rows.schema.schema.withEmbedded([binding.classID])
+    let level = own.map { start.images.level(of: $0) }.min() ?? .none
     guard level >= .deletedObjects else { return nil }
     var past = PastRows(rows.rows.reader, start)
     past.isOfDeletedObjects = level < .oldValues

@@ -57,8 +57,10 @@ extension Realm {
             }
           })
       }
+      let telling = core.tellOfTakingBack(restoring.changes)
       try publicly { () throws(StorageError) in try restoring.run() }
       core.rowsMoved()
+      core.finish(telling)
       if session.isEmpty { cancelWrite() }
     }
   }

@@ -183,6 +183,18 @@ extension RealmCore {
     return delivery.telling { properties.begin(effects, in: changes.classes.map(\.id)) }
   }
 
+  /// Reports to observers of properties that this write is about to take back these changes.
+  func tellOfTakingBack(_ changes: ChangeSet) -> PropertyNotification? {
+    guard let properties else { return nil }
+    let effects = properties.effects(ofCancelling: changes) { _, _ in nil }
+    return delivery.telling { properties.begin(effects, in: changes.classes.map(\.id)) }
+  }
+
+  /// Reports that it has happened.
+  func finish(_ telling: PropertyNotification?) {
+    if let telling { delivery.telling { telling.finish() } }
+  }
+
   /// Releases the write and the write lock.
   private func endWrite() {
     endSession()

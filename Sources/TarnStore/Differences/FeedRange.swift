@@ -20,6 +20,7 @@ package struct FeedRange: Sendable {
   package private(set) var commitID: UInt64
   package private(set) var changes: ChangeSet
   package private(set) var deaths: [ClassID: FeedDeaths] = [:]
+  private var dead: [ClassID: DeadKeys] = [:]
   /// The next version comes from a migration: what is before and after has no common terms.
   package private(set) var endsBeforeMigration = false
   /// How many commits were read, and the bytes of their records.
@@ -51,7 +52,6 @@ extension FeedRange {
     if from < to { fold.add(changes) }
     let (firstCommits, firstBytes) = (commits, bytes)
     var range = self
-    var dead: [ClassID: ContiguousArray<KeyRun>] = [:]
     try ChangeLog.forEachRecord(after: to, upTo: end, in: snapshot.transaction) {
       met throws(StorageError) in
       if met.changes.schemaChanged {
@@ -73,28 +73,22 @@ extension FeedRange {
         fold.skip(to: met.changes.to)
       } else {
         fold.add(record.changes)
-        range.bury(record, tellsAllDeaths, &dead)
+        range.bury(record)
       }
       return true
     }
     self = range
-    for (id, runs) in dead {
-      deaths[id, default: FeedDeaths()].keys.formUnion(KeySet(unsorted: runs))
-    }
     changes = fold.finish()
+    for (id, keys) in dead where tellsAllDeaths || changes[id]?.isCleared == true {
+      deaths[id, default: FeedDeaths()].keys = keys.finish()
+    }
   }
 
-  /// Notes whom a commit deleted.
-  ///
-  /// - Parameter dead: gets their keys, in the order of the commits.
-  private mutating func bury(
-    _ record: FeedRecord, _ tellsAll: Bool, _ dead: inout [ClassID: ContiguousArray<KeyRun>]
-  ) {
+  /// Notes whom a commit deleted: also who came in the range, and who went before all objects of the
+  /// class did, which the changes of that do not name.
+  private mutating func bury(_ record: FeedRecord) {
     for (id, own) in record.deaths {
-      // The changes of a class that was cleared do not name its objects.
-      if tellsAll || record.changes[id]?.isCleared == true {
-        dead[id, default: []] += own.keys.runs
-      }
+      dead[id, default: DeadKeys()].add(own.keys)
       if own.primaryKeys.isEmpty { continue }
       // A key that an object got again keeps the last value: both are the same.
       deaths[id, default: FeedDeaths()].primaryKeys.merge(own.primaryKeys) { $1 }
@@ -107,6 +101,7 @@ extension FeedRange {
     from = to
     changes = ChangeSet(from: to, to: to)
     deaths = [:]
+    dead = [:]
   }
 
   /// Whether a change can concern what some parts of a selection tell. Reads nothing.
@@ -115,5 +110,28 @@ extension FeedRange {
       if schema.schema[change.id]?.isEmbedded == true { return true }
       return parts.contains { $0.concerningClasses.contains(change.id) }
     }
+  }
+}
+
+/// Keys that come in any order, and often again.
+private struct DeadKeys: Sendable {
+  private var known = KeySet()
+  private var recent: ContiguousArray<KeyRun> = []
+
+  mutating func add(_ keys: KeySet) {
+    recent += keys.runs
+    // The memory follows from the keys, not from how often they come.
+    if recent.count > max(65_536, known.runs.count) { settle() }
+  }
+
+  private mutating func settle() {
+    known.formUnion(KeySet(unsorted: recent))
+    recent.removeAll(keepingCapacity: true)
+  }
+
+  func finish() -> KeySet {
+    var copy = self
+    copy.settle()
+    return copy.known
   }
 }

@@ -4,7 +4,8 @@ package struct Restoring {
   private let session: WriteSession
   /// The state before the changes.
   private let past: PastRows
-  private let changes: ChangeSet
+  /// What is taken back.
+  package let changes: ChangeSet
   package var schema: SchemaView { session.schema }
 
   /// The conflicts, for a single commit. Empty: `run` takes back that commit and nothing else.

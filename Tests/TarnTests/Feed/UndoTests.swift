@@ -72,6 +72,28 @@ struct UndoTests {
     #expect(version == reverted)
   }
 
+  @Test func observersOfPropertiesAreCalledAsByAssignments() throws {
+    let cat = try #require(instance.cat(1))
+    try realm.write {
+      cat.name = "renamed"
+      realm.add(Cat(9))
+    }
+    var names: [[String?]] = []
+    let token = cat.observe(\.name, options: [.old, .new]) { _, change in
+      names.append([change.oldValue, change.newValue])
+    }
+    var isGone: [Bool?] = []
+    let added = try #require(instance.cat(9))
+    let goneToken = added.observe(\.isInvalidated, options: [.new]) { _, change in
+      isGone.append(change.newValue)
+    }
+    try realm.undo(version)
+    #expect(names == [["renamed", "cat 1"]])
+    #expect(isGone == [true])
+    token.invalidate()
+    goneToken.invalidate()
+  }
+
   @Test func withoutOldValuesNothingIsUndone() throws {
     realm.core.store.keepBefore(nil)
     try realm.write { instance.cat(1)!.name = "first" }
