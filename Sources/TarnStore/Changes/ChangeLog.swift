@@ -51,8 +51,15 @@ package enum ChangeLog {
   static func readableHeader(
     of version: Version, in transaction: borrowing WriteTransaction
   ) throws(StorageError) -> ChangeRecord.Header? {
+    try readable { () throws(StorageError) in try header(of: version, in: transaction) } ?? nil
+  }
+
+  /// Nil if what `read` reads is damaged.
+  private static func readable<R>(
+    _ read: () throws(StorageError) -> R
+  ) throws(StorageError) -> R? {
     do throws(StorageError) {
-      return try header(of: version, in: transaction)
+      return try read()
     } catch {
       guard error.code == .corrupted else { throw error }
       return nil
@@ -135,11 +142,11 @@ package enum ChangeLog {
     while isAtRecord, let parsed = unsafe TreeKey.parseChange(cursor.key) {
       if parsed.classID == nil, parsed.chunk == 0 {
         // A damaged record is of no use to anybody, and must not keep anybody from committing.
-        if let header = try readableHeader(of: parsed.version, in: transaction),
-          header.meta.transactionID > transactionID || isNeeded(header)
-        {
-          break
+        let header = try readable { () throws(StorageError) in
+          unsafe try ChangeRecord.decodeHeader(
+            cursor.value, version: parsed.version, skippingOrigin: true)
         }
+        if let header, header.meta.transactionID > transactionID || isNeeded(header) { break }
         isCut = doomed.count >= most
         if isCut { break }
         last = parsed.version

@@ -3,10 +3,12 @@ extension ChangeRecord {
   ///
   /// - Throws: `.corrupted` for malformed bytes, `.newerFormat` for a record that only a newer
   ///   version of this library can read.
+  ///
+  /// - Parameter skippingOrigin: leaves the name of the program out of the note.
   package static func decodeHeader(
-    _ bytes: UnsafeRawBufferPointer, version: Version
+    _ bytes: UnsafeRawBufferPointer, version: Version, skippingOrigin: Bool = false
   ) throws(StorageError) -> Header {
-    try unsafe openHeader(bytes, version: version).header
+    try unsafe openHeader(bytes, version: version, skippingOrigin: skippingOrigin).header
   }
 
   /// The same, and returns the reader positioned after it.

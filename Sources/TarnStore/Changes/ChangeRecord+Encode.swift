@@ -19,9 +19,7 @@ extension ChangeRecord {
     var pieces = try encode(changes, meta, former, noteAt: &place)
     if meta.note != nil {
       meta.note?.logBytes &+= UInt64(pieces.reduce(former.longByteCount) { $0 + $1.bytes.count })
-      var first = RecordWriter(bytes: pieces[0].bytes)
-      first.patch(meta.note?.logBytes ?? 0, at: place)
-      pieces[0].bytes = first.bytes
+      pieces[0].patch(meta.note?.logBytes ?? 0, at: place)
     }
     for index in pieces.indices { pieces[index].reseal(version: changes.to) }
     return pieces

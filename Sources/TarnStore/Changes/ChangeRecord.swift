@@ -142,6 +142,13 @@ package enum ChangeRecord {
 }
 
 extension ChangeRecord.Piece {
+  /// Overwrites a word, little endian.
+  mutating func patch(_ value: UInt64, at offset: Int) {
+    for index in 0..<8 {
+      bytes[offset + index] = UInt8(truncatingIfNeeded: value >> UInt64(index * 8))
+    }
+  }
+
   /// Makes the checksum valid for the current bytes, so that tests and tools can try readers with
   /// arbitrary bytes.
   package mutating func reseal(version: Version) {

@@ -9,7 +9,7 @@ extension Store {
   }()
 
   /// The name of this process, for commits of sessions without a name of their own: `tarn[1234]`.
-  static var process: String {
+  static func nameOfProcess() -> String {
     let number = "[\(getpid())]"
     let room = CommitNote.originBytesMax - number.utf8.count
     return CommitNote.shortened(programName, to: room) + number
@@ -30,7 +30,7 @@ extension Store {
     let (known, floor) = withNotes { ($0?.commitID == base.commitID ? $0?.note : nil, $1) }
     return CommitNote(
       after: known ?? storedNote(of: base.version, in: transaction), at: CommitNote.now,
-      cursors: session.cursorsOfCommit, origin: session.origin ?? Self.process,
+      cursors: session.cursorsOfCommit, origin: session.origin ?? processName,
       stampAtLeast: floor)
   }
 

@@ -50,6 +50,8 @@ package final class Store: Sendable {
   package let path: String
   package let environment: Environment
   package let signal: SignalFile
+  /// For the notes of commits. A child of `fork` opens a store of its own.
+  let processName = Store.nameOfProcess()
   let listeners = StoreListeners()
   /// This process's waiters for the write lock that do not block a thread.
   package let line: GateLine
