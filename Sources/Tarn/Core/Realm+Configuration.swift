@@ -61,7 +61,7 @@ extension Realm {
     /// for what the file says.
     public var retention: Retention?
 
-    /// The name that the commits have of whoever made them, at most 64 bytes; see
+    /// Who made a commit, as its record says, at most 64 bytes; see
     /// ``RetainedVersion/origin``. Nil for the program's name with its process id. Instances of one
     /// thread have the name of the first.
     public var origin: String?

@@ -4,7 +4,8 @@ import TarnStore
 public struct BatchLimit: Sendable, Hashable {
   /// The most commits; nil for any number.
   public var commits: Int?
-  /// The most bytes of change records; one commit is always told, however large. Nil for any size.
+  /// The most bytes of change records; at least one commit is reported, however large. Nil for any
+  /// size.
   public var bytes: Int?
 
   /// Everything up to the newest version.

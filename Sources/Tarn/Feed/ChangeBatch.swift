@@ -13,14 +13,14 @@ public final class ChangeBatch: Sendable {
   let cursor: ChangeCursor
   let start: FeedPlace
   let end: FeedPlace
-  /// The changes; none if the consumer must begin anew.
+  /// The changes; none if the consumer must start over.
   public let changes: VersionChanges
-  /// Why the consumer must begin anew; nil if ``changes`` has everything since the acknowledged
+  /// Why the consumer must start over; nil if ``changes`` has everything since the acknowledged
   /// position.
   public let startAnew: StartAnewReason?
-  /// True if some of it may have been told before: to this program, or to one that had the cursor
-  /// before. Repeated changes are merged with later ones; objects that came and went meanwhile are
-  /// then among the deleted ones.
+  /// True if some of it may have been delivered before: to this program, or to one that had the
+  /// cursor before. Repeated changes are merged with later ones; objects that came and went
+  /// meanwhile are then among the deleted ones.
   public let isRepeated: Bool
 
   init(
@@ -37,7 +37,7 @@ public final class ChangeBatch: Sendable {
 
   /// The version before the first change: the acknowledged one.
   public var from: UInt64 { changes.from }
-  /// The version after the last change; of the snapshot if the consumer must begin anew.
+  /// The version after the last change; of the snapshot if the consumer must start over.
   public var to: UInt64 { changes.to }
 
   /// Where the consumer is when it has applied the batch. Kept together with the effect and given
@@ -47,7 +47,7 @@ public final class ChangeBatch: Sendable {
   /// The Realm that objects are read from, frozen at the newest version when the batch was made.
   public var realm: Realm { changes.realm }
 
-  /// The Realm to begin anew from; nil if the changes suffice. See ``objects(_:)`` for the objects
+  /// The Realm to start over from; nil if the changes suffice. See ``objects(_:)`` for the objects
   /// that the cursor selects.
   public var snapshot: Realm? { startAnew == nil ? nil : realm }
 
@@ -70,7 +70,7 @@ public final class ChangeBatch: Sendable {
   }
 
   /// All objects of a class that the cursor selects, at the version of ``realm``: what a consumer
-  /// that begins anew takes. Traps if the class is not in the Realm's schema.
+  /// that starts over takes. Traps if the class is not in the Realm's schema.
   public func objects<Element: Object>(_ type: Element.Type) -> Results<Element> {
     changes.selected(QuerySpec(type))
   }
@@ -87,7 +87,7 @@ public final class ChangeBatch: Sendable {
   /// In a write of the same file that is open where this is called, the acknowledgement is part of
   /// that write: an effect in the file and its acknowledgement are one commit, which the cursor is
   /// not told of. Otherwise it waits for other writers and is a small commit of its own, which no
-  /// observer is told of.
+  /// observer receives.
   ///
   /// - Throws: `Realm.Error` if the batch does not begin at the acknowledged position; the message
   ///   says what that is. Also if the cursor is closed, was taken by another process or deleted.

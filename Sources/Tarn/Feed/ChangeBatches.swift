@@ -4,7 +4,7 @@ import TarnStore
 /// ``ChangeCursor/batches(of:limit:)``.
 ///
 /// A loop waits for commits of any process. Asked for more without an acknowledgement, it waits for
-/// the next commit or acknowledgement, and then tells the same again, merged with what is new.
+/// the next commit or acknowledgement, and then returns the same again, merged with what is new.
 /// It ends when the task is cancelled and when the cursor is closed.
 ///
 /// Threading: any task may iterate, on any actor; batches are made outside of it.
@@ -40,7 +40,7 @@ extension ChangeBatches.Iterator: Sendable {}
 final class FeedFollower: Sendable {
   private struct State {
     var registration: (id: Int, commits: StoreRegistration)?
-    /// The batch that was told last: from where, to where.
+    /// The batch that was returned last: from where, to where.
     var told: ToldRange?
   }
 
@@ -84,7 +84,7 @@ final class FeedFollower: Sendable {
     state.withLock { $0.registration = registration }
   }
 
-  /// False for what was told last and not acknowledged, if nothing has come since.
+  /// False for what was returned last and not acknowledged, if nothing has come since.
   private func note(_ batch: ChangeBatch) -> Bool {
     let range = ToldRange(batch)
     return state.withLock { state in
@@ -120,7 +120,7 @@ extension ChangeCursor {
   ///
   /// - Parameters:
   ///   - types: the classes to tell; none for all that the cursor selects. An acknowledgement
-  ///     counts for all classes, whether they were told or not.
+  ///     counts for all classes, whether they were reported or not.
   ///   - limit: how many commits a batch merges at most.
   public func batches(of types: Object.Type..., limit: BatchLimit = .none) -> ChangeBatches {
     ChangeBatches(cursor: self, request: request(types, limit))

@@ -1,8 +1,8 @@
 import Foundation
 import TarnStore
 
-/// A named, durable position in the changes of a file: it tells a consumer everything since the
-/// position that was acknowledged last, also what happened while no program was running.
+/// A named, durable position in the changes of a file: it reports everything to a consumer since
+/// the position that was acknowledged last, also what happened while no program was running.
 ///
 /// ```swift
 /// let cursor = try realm.cursor("indexer", of: .objects(of: Dog.self))
@@ -31,9 +31,9 @@ public final class ChangeCursor: Sendable {
 
   private struct State {
     var bound: (epoch: UInt64, selection: BoundSelection)?
-    /// Up to there anything may have been told before and not have been acknowledged.
+    /// Up to there anything may have been delivered before without an acknowledgement.
     var toldThrough: Version
-    /// Why the consumer must begin anew, besides what the file knows.
+    /// Why the consumer must start over, besides what the file knows.
     var pending: FeedReason?
     /// The write that has acknowledged the new beginning.
     var pendingMark: WriteMark?
@@ -52,7 +52,7 @@ public final class ChangeCursor: Sendable {
     }
   }
 
-  /// A range without anything to tell that is at least so long is told as an empty batch, so that
+  /// A range without anything to report that is at least so long is an empty batch, so that
   /// its records need not be kept.
   static let emptyCommits = 1_000
   static let emptyBytes = 1 << 20
@@ -70,8 +70,8 @@ public final class ChangeCursor: Sendable {
 
   /// - Parameters:
   ///   - level: how much of the state before a commit its record keeps for the cursor.
-  ///   - toldThrough: what a former holder may have told up to there.
-  ///   - pending: why the consumer must begin anew, besides what the file knows.
+  ///   - toldThrough: up to there a former holder may have delivered batches.
+  ///   - pending: why the consumer must start over, besides what the file knows.
   init(
     _ name: String, _ keeper: any FeedKeeper, _ core: RealmCore, _ selection: CursorSelection,
     keeping level: BeforeLevel = .keys, toldThrough: Version, pending: FeedReason? = nil
@@ -133,7 +133,7 @@ public final class ChangeCursor: Sendable {
   /// Everything since the acknowledged version, as one batch; nil if nothing happened since that
   /// the cursor selects. Never waits for commits.
   ///
-  /// Without an acknowledgement the next call tells the same again, merged with what happened
+  /// Without an acknowledgement the next call returns the same again, merged with what happened
   /// since; see ``ChangeBatch/isRepeated``.
   ///
   /// - Parameter limit: how many commits it merges at most.
@@ -236,7 +236,7 @@ public final class ChangeCursor: Sendable {
       defer { state.withLock { $0.tail = tail } }
       return try tail.past(at: version, in: snapshot)
     } catch {
-      // The cursor begins anew from a record that it cannot read.
+      // The cursor starts over at a record that it cannot read.
       guard error.code == .corrupted else { throw error }
       return nil
     }
@@ -278,7 +278,7 @@ public final class ChangeCursor: Sendable {
     else { return false }
     let session = core.sessionToCommit()
     do throws(StorageError) {
-      // Blocks that share a transaction are of several writers; then it is nobody's own.
+      // Blocks that share a transaction are of several writers; then it belongs to none of them.
       try keeper.acknowledge(from: from, to: to, in: session, owns: core.write.savepoint == nil)
     } catch {
       throw Realm.Error(error)

@@ -5,7 +5,7 @@ import TarnStore
 ///
 /// A consumer that can should keep it together with its effect, in one transaction of its own, and
 /// give it back when it opens its cursor: `realm.cursor("indexer", expecting: position)`. Then
-/// nothing is told twice, and a file that was restored or replaced is noticed.
+/// nothing is reported twice, and a file that was restored or replaced is noticed.
 public struct ChangePosition: Hashable, Sendable, Codable, LosslessStringConvertible {
   /// The history of the file. A copy that is written to independently has another one.
   public let historyID: UUID

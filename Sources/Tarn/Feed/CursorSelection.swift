@@ -1,6 +1,6 @@
 import TarnStore
 
-/// Which objects a cursor tells of, and which of their changes: some classes, each with a condition
+/// Which objects a cursor reports, and which of their changes: some classes, each with a condition
 /// and key paths if wanted, or the whole Realm.
 ///
 /// ```swift
@@ -9,7 +9,7 @@ import TarnStore
 /// ```
 ///
 /// The selection belongs to the cursor: it is kept in the file, and a cursor that is opened with
-/// another one begins anew; see ``StartAnewReason/selection``. Objects embedded in an object are
+/// another one starts over; see ``StartAnewReason/selection``. Objects embedded in an object are
 /// part of it and have no entry of their own.
 public struct CursorSelection: Sendable {
   /// One class of a selection.
@@ -33,7 +33,7 @@ public struct CursorSelection: Sendable {
   ///
   /// - Parameters:
   ///   - type: the class.
-  ///   - keyPaths: the changes that are told of objects that exist, like those of `observe`: the
+  ///   - keyPaths: the reported changes of objects that exist, like those of `observe`: the
   ///     properties at the end of these paths, and the links on the way. Nil for all properties of
   ///     the objects and of the objects embedded in them; links are not followed then.
   public static func objects<Element: Object>(
@@ -46,7 +46,7 @@ public struct CursorSelection: Sendable {
   ///
   /// - Parameters:
   ///   - type: the class.
-  ///   - keyPaths: the changes that are told.
+  ///   - keyPaths: the changes that are reported.
   ///   - condition: the same as for `where` on results. Values in it are captured at this call.
   public static func objects<Element: Object>(
     of type: Element.Type, keyPaths: [String]? = nil,
@@ -62,7 +62,7 @@ public struct CursorSelection: Sendable {
   ///   - className: its name in the file.
   ///   - filter: a filter string without placeholders; nil for all objects. One that does not fit
   ///     the class is an error where the cursor is opened.
-  ///   - keyPaths: the changes that are told.
+  ///   - keyPaths: the changes that are reported.
   public static func objects(
     ofClass className: String, filter: String? = nil, keyPaths: [String]? = nil
   ) -> CursorSelection {

@@ -34,7 +34,7 @@ public struct ObjectChanges<Element: Object> {
   public var present: [Element] { objects(presentKeys) }
 
   /// All objects that are deleted, or that the cursor does not select now. Some of them may never
-  /// have been told before: ignore identities that you do not have.
+  /// have been reported before: ignore identities that you do not have.
   public var absent: [ObjectIdentity] { deleted + identities(told.left) + gone }
 
   // MARK: - In detail
@@ -69,13 +69,13 @@ public struct ObjectChanges<Element: Object> {
   public var left: [ObjectIdentity] { identities(told.left) }
 
   /// Objects that came or changed and do not exist any more: they were deleted after the end of the
-  /// batch, which a later one tells, or by a commit of the consumer's own.
+  /// batch, which a later one reports, or by a commit of the consumer's own.
   public var gone: [ObjectIdentity] {
     identities(told.gone) + identities(presentKeys.filter { !exists($0) })
   }
 
   /// True if all objects that existed before were deleted at once. `deleted` then has those whose
-  /// keys were kept; whoever has others drops them, too.
+  /// keys were kept; a consumer that has others drops them, too.
   public var isCleared: Bool { told.isCleared }
 
   /// Identifies an object of this class, for keeping it with a copy.

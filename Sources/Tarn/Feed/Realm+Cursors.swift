@@ -50,14 +50,14 @@ extension Realm {
   ///
   /// - Parameters:
   ///   - name: identifies the cursor in the file.
-  ///   - selection: which objects and changes it tells. Opened with another one than before, it
-  ///     begins anew.
+  ///   - selection: which objects and changes it reports. Opened with another one than before, it
+  ///     starts over.
   ///   - start: where a new cursor begins.
   ///   - values: what commits from now on keep for it; costs each of them a little.
   ///   - limit: how far it may fall behind; nil for what it has, and ``LagLimit/standard`` if it is
   ///     new.
   ///   - position: the position that the consumer has kept with its effect; nil if it keeps none.
-  ///     What it has is not told again; a position that is not in this file's log is
+  ///     What it has is not reported again; a position that is not in this file's log is
   ///     ``StartAnewReason/restored``.
   ///   - patience: how long to wait for another holder.
   ///   - takes: true to take the cursor from another holder at once: from a process that is stopped

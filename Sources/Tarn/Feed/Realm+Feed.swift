@@ -12,8 +12,8 @@ extension Realm {
   /// }
   /// ```
   ///
-  /// What other commits did to the same objects is told, with the values of the newest version. A
-  /// write that acknowledges a batch belongs to its cursor without this, too.
+  /// What other commits did to the same objects is reported, with the values of the newest version.
+  /// A write that acknowledges a batch belongs to its cursor without this, too.
   ///
   /// Traps for a cursor of another file, and like `write` otherwise.
   ///

@@ -1,4 +1,4 @@
-/// Why a cursor cannot tell what changed: its consumer drops what it has and begins with the
+/// Why a cursor cannot report what changed: its consumer drops what it has and begins with the
 /// objects of a snapshot.
 public enum StartAnewReason: Sendable, Hashable, CaseIterable {
   /// The cursor was made with `startingAt: .snapshot`.

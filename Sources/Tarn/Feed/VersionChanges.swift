@@ -36,7 +36,7 @@ public final class VersionChanges: @unchecked Sendable {
   public var isEmpty: Bool { difference.isEmpty }
 
   /// True if ``realm`` is at the version ``to``. Otherwise objects have values of a newer version,
-  /// and a later difference will tell of what happened since.
+  /// and a later difference has what happened since.
   public var reachesNewest: Bool { core.frozen?.snapshot.version.rawValue == to }
 
   /// The names of the classes with something to tell.

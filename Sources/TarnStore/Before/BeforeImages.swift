@@ -1,10 +1,10 @@
-/// What change records tell of the state before the commits, class by class: what the changes of
+/// What change records keep of the state before the commits, class by class: what the changes of
 /// the same commits removed or replaced.
 ///
 /// A pure value beside the `ChangeSet` of the same commits. It has no more than a level asks for,
 /// which is given for each class when the commit is made.
 package struct BeforeImages: Equatable, Sendable {
-  /// In the order of the ids. A class without an entry has nothing to tell at any level, as one
+  /// In the order of the ids. A class without an entry has nothing to keep at any level, as one
   /// that only got new objects.
   package internal(set) var classes: [ClassBefore] = []
 

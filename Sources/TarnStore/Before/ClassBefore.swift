@@ -1,4 +1,4 @@
-/// What change records tell of one class's objects as they were before the commits.
+/// What change records keep of one class's objects as they were before the commits.
 package struct ClassBefore: Equatable, Sendable {
   package let id: ClassID
   /// How much is here: the least of all commits.
@@ -34,7 +34,7 @@ package struct ClassBefore: Equatable, Sendable {
 }
 
 extension ClassBefore {
-  /// Adds what a later commit tells, if it is about objects that existed before the first one.
+  /// Adds what a later commit kept, if it is of objects that existed before the first one.
   ///
   /// - Parameter changes: of the class up to the later commit.
   mutating func merge(_ later: ClassBefore, after changes: ClassChanges?) {

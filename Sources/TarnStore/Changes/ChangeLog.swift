@@ -47,7 +47,7 @@ package enum ChangeLog {
     return unsafe try ChangeRecord.decodeHeader(found, version: version)
   }
 
-  /// The same; nil also for a damaged record, which must not keep anybody from committing.
+  /// The same; nil also for a damaged record, which must not stop writers.
   static func readableHeader(
     of version: Version, in transaction: borrowing WriteTransaction
   ) throws(StorageError) -> ChangeRecord.Header? {
@@ -141,7 +141,7 @@ package enum ChangeLog {
     }
     while isAtRecord, let parsed = unsafe TreeKey.parseChange(cursor.key) {
       if parsed.classID == nil, parsed.chunk == 0 {
-        // A damaged record is of no use to anybody, and must not keep anybody from committing.
+        // No reader can use a damaged record, and it must not stop writers.
         let header = try readable { () throws(StorageError) in
           unsafe try ChangeRecord.decodeHeader(
             cursor.value, version: parsed.version, skippingOrigin: true)

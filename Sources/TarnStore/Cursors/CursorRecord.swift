@@ -25,7 +25,7 @@ package struct CursorRecord: Equatable, Sendable {
   package var holder: CursorHolder?
   /// When it expired, in microseconds since 1970, because the consumer was too far behind.
   package var expiredAt: Int64?
-  /// Why the consumer must begin anew, other than that.
+  /// Why the consumer must start over, other than that.
   package var reason: FeedReason?
 
   package static let nameBytesMax = 255

@@ -21,7 +21,7 @@ package struct FeedClass: Sendable {
   /// Objects that changed within the selection, and match.
   package var modified = KeySet()
   /// Objects that match and may not have matched before, because of something else: of what they
-  /// link to, or of a property that is not told.
+  /// link to, or of a property that is not reported.
   package var entered = KeySet()
   /// Objects that exist and do not match, and may have matched before.
   package var left = KeySet()

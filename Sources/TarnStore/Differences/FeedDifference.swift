@@ -65,8 +65,8 @@ package struct FeedDifference: Sendable {
 package struct FeedDeaths: Sendable {
   /// The primary keys, by object key.
   package var primaryKeys: [ObjectKey: Value] = [:]
-  /// Objects that were deleted, including those that came in the same difference: whoever may have
-  /// been told of one of these must be told that it is gone.
+  /// Objects that were deleted, including those that came in the same difference: a consumer that
+  /// may have been given one of these must learn that it is gone.
   package var keys = KeySet()
 
   package init() {}
@@ -116,7 +116,7 @@ private struct FeedClassStep<Rows: LinkedRows> {
 
   // MARK: - Modified
 
-  /// Objects with a change that the selection tells.
+  /// Objects with a change that the selection reports.
   private mutating func findAssigned() throws(StorageError) -> KeySet {
     var found = KeySet()
     guard let scope = part.scope else {
@@ -201,7 +201,7 @@ private struct FeedClassStep<Rows: LinkedRows> {
     for key in own.inserted {
       switch try matches(key) {
       case nil: gone.append(key)
-      // It may have been told before, and matched then.
+      // It may have been reported before, and matched then.
       case false?: if mayRepeat || wasThere(key) { left.append(key) }
       case true?:
         if wasThere(key) { replaced.append(key) } else { inserted.append(key) }
@@ -245,7 +245,7 @@ private struct FeedClassStep<Rows: LinkedRows> {
   }
 
   /// The object that has the primary key of a deleted one now. The commit that made it may be one
-  /// that is not told: a later one, or one of the consumer's own.
+  /// that is not in the difference: a later one, or one of the consumer's own.
   private func successor(of key: ObjectKey) throws(StorageError) -> ObjectKey? {
     guard let column = part.described.primaryKey else { return nil }
     if part.described.keyIsPrimary { return key }
@@ -253,7 +253,7 @@ private struct FeedClassStep<Rows: LinkedRows> {
     return try rows.object(in: part.classID, withPrimaryKey: value, column)
   }
 
-  /// What was assigned in objects that are not told as modified or entered is of no use.
+  /// What was assigned in objects that are neither modified nor entered is dropped.
   private mutating func keepWhatIsOfModified() {
     let kept = told.modified.union(told.entered)
     for index in told.assigned.indices {

@@ -5,11 +5,11 @@ package protocol FeedKeeper: Sendable {
   /// The state in a snapshot.
   func state(in snapshot: Snapshot) throws(StorageError) -> FeedState
   /// Makes an acknowledgement durable, in a commit of its own that changes nothing else. An
-  /// acknowledgement ends the reason to begin anew.
+  /// acknowledgement ends the reason to start over.
   func acknowledge(from: FeedPlace, to: FeedPlace) throws(StorageError)
   /// Adds an acknowledgement to a write, of which it becomes part.
   ///
-  /// - Parameter owns: whether the commit belongs to the cursor, which then is not told of it.
+  /// - Parameter owns: whether the commit belongs to the cursor, which then leaves it out.
   func acknowledge(
     from: FeedPlace, to: FeedPlace, in session: WriteSession, owns: Bool
   ) throws(StorageError)

@@ -1,11 +1,11 @@
-/// One class of a selection, bound to a schema: which of its objects are told, and which of their
-/// changes. Immutable; any thread may use it.
+/// One class of a selection, bound to a schema: which of its objects are reported, and which of
+/// their changes. Immutable; any thread may use it.
 package final class FeedPart: Sendable {
   package let classID: ClassID
   /// The condition on the objects, by names and bound.
   package let condition: Predicate
   let query: CompiledQuery
-  /// The paths whose changes are told; nil for all properties of the objects.
+  /// The paths whose changes are reported; nil for all properties of the objects.
   let scope: BoundScope?
   /// The class at the schema.
   let described: ClassSchema
@@ -31,7 +31,8 @@ package final class FeedPart: Sendable {
     }
   }
 
-  /// The classes whose changes can concern what is told, besides those of objects embedded in them.
+  /// The classes whose changes can concern what is reported, besides those of objects embedded in
+  /// them.
   package var concerningClasses: Set<ClassID> {
     query.concerningClasses.union(scope?.concerningClasses ?? [])
   }

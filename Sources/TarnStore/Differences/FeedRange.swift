@@ -84,8 +84,8 @@ extension FeedRange {
     }
   }
 
-  /// Notes whom a commit deleted: also who came in the range, and who went before all objects of the
-  /// class did, which the changes of that do not name.
+  /// Notes whom a commit deleted: also who came in the range, and who went before all objects of
+  /// the class did, which the changes of that do not name.
   private mutating func bury(_ record: FeedRecord) {
     for (id, own) in record.deaths {
       dead[id, default: DeadKeys()].add(own.keys)
@@ -95,7 +95,7 @@ extension FeedRange {
     }
   }
 
-  /// Leaves out all changes so far: a selection has nothing to tell of them. What follows is then
+  /// Leaves out all changes so far: a selection has nothing of them. What follows is then
   /// the whole difference, and need not be merged with them.
   mutating func dropWhatTellsNothing() {
     from = to

@@ -1,4 +1,4 @@
-/// What a cursor has to tell at a snapshot.
+/// What a cursor has to report at a snapshot.
 package enum FeedStep: Sendable {
   /// Nothing since the acknowledged version.
   case nothing
@@ -13,7 +13,7 @@ package enum FeedStep: Sendable {
   ///   - state: of the cursor, in the snapshot.
   ///   - end: the last version to tell; nil for the newest.
   ///   - number: of the cursor, whose own commits are left out.
-  ///   - isRepeated: whether some of the range may have been told before.
+  ///   - isRepeated: whether some of the range may have been delivered before.
   ///   - parts: the selection, to pass over commits that do not concern it where `limit` is.
   ///   - isNews: whether a range has something to tell.
   package static func next(

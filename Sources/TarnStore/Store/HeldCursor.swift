@@ -60,7 +60,7 @@ package final class HeldCursor: Sendable {
 
   /// Adds an acknowledgement to a write, of which it becomes part.
   ///
-  /// - Parameter owns: whether the commit belongs to the cursor, which then is not told of it.
+  /// - Parameter owns: whether the commit belongs to the cursor, which then leaves it out.
   package func acknowledge(
     from: FeedPlace, to: FeedPlace, in session: WriteSession, owns: Bool
   ) throws(StorageError) {
