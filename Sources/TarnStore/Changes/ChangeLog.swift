@@ -126,11 +126,13 @@ package enum ChangeLog {
   /// Removes the oldest records whose transactions are at most `transactionID`, up to the first one
   /// that is needed besides.
   ///
-  /// - Parameter most: how many values to remove at most; at least one record is removed.
+  /// - Parameters:
+  ///   - most: how many values to remove at most; at least one record is removed.
+  ///   - looksForFormer: whether to look for long old values of removed records.
   /// - Returns: true if more could be removed.
   static func prune(
-    through transactionID: UInt64, most: Int, in transaction: borrowing WriteTransaction,
-    unless isNeeded: (ChangeRecord.Header) -> Bool
+    through transactionID: UInt64, most: Int, looksForFormer: Bool = true,
+    in transaction: borrowing WriteTransaction, unless isNeeded: (ChangeRecord.Header) -> Bool
   ) throws(StorageError) -> Bool {
     var doomed: [[UInt8]] = []
     var cursor = try Cursor(transaction)
@@ -159,7 +161,7 @@ package enum ChangeLog {
         unsafe try transaction.delete(key)
       }
     }
-    if let last { try pruneFormer(upTo: last, in: transaction) }
+    if let last, looksForFormer { try pruneFormer(upTo: last, in: transaction) }
     return isCut
   }
 

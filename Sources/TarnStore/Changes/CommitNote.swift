@@ -55,7 +55,7 @@ package struct CommitNote: Equatable, Sendable {
     self.init(
       time: time, stamp: max(clock, floor, last.map { $0.stamp &+ 1 } ?? 0),
       age: (last?.age ?? 0) &+ min(elapsed, Self.ageStepMax), logBytes: last?.logBytes ?? 0,
-      cursors: cursors.sorted(), origin: Self.shortened(origin))
+      cursors: cursors.isEmpty ? cursors : cursors.sorted(), origin: Self.shortened(origin))
   }
 
   /// The wall clock now.

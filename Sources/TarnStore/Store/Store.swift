@@ -362,7 +362,11 @@ package final class Store: Sendable {
     let floor = feed.floor
     // Long enough to catch up, and short beside the commit.
     let most = max(64, 2 * transaction.life.changeCount)
-    let isCut = try ChangeLog.prune(through: oldest, most: most, in: transaction) { header in
+    // Without cursors and a retention only what is left of them has old values: no hurry.
+    let looksForFormer = feed.edit != nil || now.version.rawValue % 64 == 0
+    let isCut = try ChangeLog.prune(
+      through: oldest, most: most, looksForFormer: looksForFormer, in: transaction
+    ) { header in
       header.to >= now.version || (floor?.needs(header, now: now) ?? false)
     }
     if isCut { state.withLock { $0.oldestReader.continueAtNextCommit() } }
