@@ -15,6 +15,8 @@ FILTER ?=
 export TARN_COMMIT ?= $(shell git describe --always --dirty 2>/dev/null)
 
 RELEASE := .build/release
+# Where very many small files are made: without waiting for a disk if there is such a folder.
+IN_MEMORY := $(firstword $(wildcard /dev/shm) /tmp)
 SWIFT_FILES := Package.swift Sources Tests Tools
 TEST := swift test --disable-xctest
 # Of the libraries' tests: the suites that work on more than one thread, and those of the code that
@@ -71,8 +73,8 @@ stress: setup ## real processes on one file, checked as they go; SEED=1 SECONDS=
 
 test-feed: setup ## cursors against a model, in processes that are killed, and beside a million commits; SEED=1
 	swift build -c release --product tarn-stress
-	$(RELEASE)/tarn-stress feed --seed $(SEED) --count 100000 --churn 1000000
-	$(RELEASE)/tarn-stress feed --seed $(SEED) --count 10000 --kills
+	TMPDIR=$(IN_MEMORY) $(RELEASE)/tarn-stress feed --seed $(SEED) --count 100000 --churn 1000000
+	TMPDIR=$(IN_MEMORY) $(RELEASE)/tarn-stress feed --seed $(SEED) --count 10000 --kills
 
 damage: setup ## tarn's commands on damaged stores; SEED=1 COUNT=10000
 	swift build -c release --product tarn
