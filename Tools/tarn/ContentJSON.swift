@@ -3,18 +3,9 @@ import ToolSupport
 
 /// Writes contents as JSON that an import reads back exactly.
 ///
-/// Where the column determines a value's type, the value is written as `ValueText` writes it. In a
-/// mixed column null, bools, integers, finite doubles (which have a fraction or an exponent),
-/// strings, arrays and objects are written as JSON has them. Other values are objects with the
-/// member `$type`:
-///
-///     {"$type":"decimal","value":"1.5"}
-///     {"$type":"link","class":"Dog","value":"Rex"}
-///
-/// A map in a mixed value that has the key `$type` itself is `{"$type":"map","value":{…}}`.
+/// Where the column determines a value's type, the value is written as `ValueText` writes it, in a
+/// mixed column as `MixedJSON` does.
 enum ContentJSON {
-  static let typeKey = "$type"
-
   /// The value of a property.
   static func json(
     _ content: Content, _ column: ColumnSchema, _ source: some ContentSource
@@ -42,8 +33,8 @@ enum ContentJSON {
         try items.map { item throws(StorageError) in try element(item, column, source) })
     case .map(let pairs):
       let members = try members(pairs, column, source)
-      let isAmbiguous = pairs.contains { $0.key == typeKey }
-      return isAmbiguous ? typed("map", .object(members)) : .object(members)
+      let isAmbiguous = pairs.contains { $0.key == MixedJSON.typeKey }
+      return isAmbiguous ? MixedJSON.typed("map", .object(members)) : .object(members)
     case .object(let fields):
       guard let target = column.target else { return .null }
       var members: [JSONMember] = []
@@ -63,10 +54,6 @@ enum ContentJSON {
     }
   }
 
-  static func typed(_ type: String, _ value: JSONValue) -> JSONValue {
-    .object([JSONMember(typeKey, .string(type)), JSONMember("value", value)])
-  }
-
   private static func plain(
     _ value: Value, _ column: ColumnSchema, _ source: some ContentSource
   ) throws(StorageError) -> JSONValue {
@@ -79,33 +66,9 @@ enum ContentJSON {
   private static func any(
     _ value: Value, _ source: some ContentSource
   ) throws(StorageError) -> JSONValue {
-    guard case .object(let id, let key) = value else { return any(scalar: value) }
-    return link(
+    guard case .object(let id, let key) = value else { return MixedJSON.any(scalar: value) }
+    return MixedJSON.link(
       to: source.schema[id].name, ValueText.json(try name(of: key, in: id, source)))
-  }
-
-  /// A link in a mixed column.
-  static func link(to className: String, _ name: JSONValue) -> JSONValue {
-    .object([
-      JSONMember(typeKey, .string(ValueText.name(of: .link))),
-      JSONMember("class", .string(className)), JSONMember("value", name),
-    ])
-  }
-
-  /// A value in a mixed column that refers to nothing else.
-  static func any(scalar value: Value) -> JSONValue {
-    switch value {
-    case .null, .int, .bool, .string: return ValueText.json(value)
-    case .double(let number) where number.isFinite: return ValueText.json(value)
-    case .double: return typed(ValueText.name(of: .double), ValueText.json(value))
-    case .float: return typed(ValueText.name(of: .float), ValueText.json(value))
-    case .data: return typed(ValueText.name(of: .data), ValueText.json(value))
-    case .date: return typed(ValueText.name(of: .date), ValueText.json(value))
-    case .objectID: return typed(ValueText.name(of: .objectID), ValueText.json(value))
-    case .uuid: return typed(ValueText.name(of: .uuid), ValueText.json(value))
-    case .decimal: return typed(ValueText.name(of: .decimal), ValueText.json(value))
-    case .link, .object, .list, .map: return ValueText.json(value)
-    }
   }
 
   /// The object's primary key, or its object key if the class has no primary key.

@@ -170,7 +170,7 @@ struct ContentParser {
     case .array(let items):
       return .list(try items.enumerated().map { try any($1, "\(path)[\($0)]") })
     case .object(let members):
-      return json[ContentJSON.typeKey] == nil ? try map(members, path) : try typed(json, path)
+      return json[MixedJSON.typeKey] == nil ? try map(members, path) : try typed(json, path)
     }
   }
 
@@ -179,7 +179,7 @@ struct ContentParser {
   }
 
   private func typed(_ json: JSONValue, _ path: String) throws -> Content {
-    guard case .string(let name)? = json[ContentJSON.typeKey], let value = json["value"] else {
+    guard case .string(let name)? = json[MixedJSON.typeKey], let value = json["value"] else {
       throw ToolError("column '\(path)': \(Self.quoted(json)) has no type, or no \"value\"")
     }
     if name == "map", case .object(let members) = value { return try map(members, path) }

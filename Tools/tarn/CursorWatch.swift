@@ -97,7 +97,7 @@ struct CursorWatch {
   ) throws -> ExitCode {
     let schema = { try store.newestSnapshot().schema.schema }
     let printer: any FeedPrinter =
-      usesJSON ? JSONFeedPrinter(output, schema) : TextFeedPrinter(output, terminal, schema)
+      usesJSON ? JSONFeedPrinter(output) : TextFeedPrinter(output, terminal, schema)
     var input = AcknowledgedPositions()
     var printed = 0
     while printed < batchesMax {

@@ -7,109 +7,15 @@ protocol FeedPrinter {
   func print(_ batch: ChangeBatch, _ described: ClassSchema) throws
 }
 
-/// One JSON object a line for each batch.
-///
-///     {"version":20,"from":17,"class":"Dog","position":"…","deleted":[{"key":1}],
-///      "modified":[{"key":2,"properties":["age"],"old":{"age":3},"new":{"id":2,"age":4}}]}
-///
-/// A new beginning has `"startAnew":"expired"` and `"objects"` instead.
+/// One JSON object a line for each batch; see `FeedLine`.
 struct JSONFeedPrinter: FeedPrinter {
   private let output: OutputPipe
-  private let schema: () throws -> StoreSchema
 
-  init(_ output: OutputPipe, _ schema: @escaping () throws -> StoreSchema) {
-    self.output = output
-    self.schema = schema
-  }
+  init(_ output: OutputPipe) { self.output = output }
 
   func print(_ batch: ChangeBatch, _ described: ClassSchema) throws {
-    var json = JSONText()
-    json.beginObject()
-    json.key("version")
-    json.unsigned(batch.to)
-    json.key("from")
-    json.unsigned(batch.from)
-    json.key("class")
-    json.string(described.name)
-    json.key("position")
-    json.string(batch.position.description)
-    let values = RecordedJSON(schema: try schema())
-    if let reason = batch.startAnew {
-      json.key("startAnew")
-      json.string("\(reason)")
-      try write(batch, described, values, to: &json)
-    } else {
-      if batch.isRepeated {
-        json.key("repeated")
-        json.bool(true)
-      }
-      let changes = batch.changes(ofClass: described.name)
-      if changes.isCleared {
-        json.key("cleared")
-        json.bool(true)
-      }
-      values.write(changes.recorded, of: described, to: &json)
-    }
-    json.endObject()
-    json.endLine()
-    try output.write(json.takeBytes())
-  }
-
-  /// All objects that are selected.
-  private func write(
-    _ batch: ChangeBatch, _ described: ClassSchema, _ values: RecordedJSON,
-    to json: inout JSONText
-  ) throws {
-    let changes = batch.changes(ofClass: described.name)
-    json.key("objects")
-    json.beginArray()
-    for object in batch.objects(ofClass: described.name) {
-      let identity = changes.identity(of: object)
-      json.beginObject()
-      json.key("key")
-      json.value(RecordedJSON.name(of: identity))
-      json.key("new")
-      json.value(values.object(changes.values(of: identity) ?? [:], of: described))
-      json.endObject()
-      // Written in chunks; the pipe has a buffer of its own.
-      if json.bytes.count > 1 << 15 { try output.write(json.takeBytes()) }
-    }
-    json.endArray()
-  }
-}
-
-extension RecordedJSON {
-  /// The changes of a class, as members of the object that is open.
-  func write(_ changes: [RecordedChange], of described: ClassSchema, to json: inout JSONText) {
-    for kind in RecordedChange.Kind.allCases {
-      let ofKind = changes.filter { $0.kind == kind }
-      if ofKind.isEmpty { continue }
-      json.key(kind.rawValue)
-      json.beginArray()
-      for change in ofKind { write(change, described, to: &json) }
-      json.endArray()
-    }
-  }
-
-  private func write(
-    _ change: RecordedChange, _ described: ClassSchema, to json: inout JSONText
-  ) {
-    json.beginObject()
-    json.key("key")
-    json.value(Self.name(of: change.identity))
-    if !change.properties.isEmpty {
-      json.key("properties")
-      json.value(.array(change.properties.map { .string($0) }))
-    }
-    if !change.oldValues.isEmpty {
-      json.key("old")
-      json.value(object(change.oldValues, of: described))
-    }
-    if let values = change.values {
-      json.key("new")
-      json.value(object(values, of: described))
-    }
-    json.endObject()
+    let line = FeedLine(batch, ofClass: described.name)
+    while let piece = line.next() { try output.write(piece) }
   }
 }
 

@@ -9,16 +9,3 @@ var ownProcessID: Int32 { getpid() }
 func processText(_ process: SignalProcess) -> String {
   process.name.map { "\(printable($0)) (\(process.processID))" } ?? process.description
 }
-
-/// A size for people: `812 B`, `1.4 MB`.
-func sizeText(_ bytes: Int) -> String {
-  if bytes < 1000 { return "\(bytes) B" }
-  var size = Double(bytes)
-  for unit in ["kB", "MB", "GB", "TB"] {
-    size /= 1000
-    if size < 1000 || unit == "TB" {
-      return "\(size < 10 ? String(format: "%.1f", size) : String(format: "%.0f", size)) \(unit)"
-    }
-  }
-  return "\(bytes) B"
-}

@@ -1,4 +1,4 @@
-import TarnStore
+package import TarnStore
 
 /// A cursor's report to its consumer: the net changes of consecutive versions, or a snapshot to
 /// start over from.
@@ -46,6 +46,9 @@ public final class ChangeBatch: Sendable {
 
   /// The Realm that objects are read from, frozen at the newest version when the batch was made.
   public var realm: Realm { changes.realm }
+
+  /// The classes of ``realm`` as the file describes them.
+  package var storeSchema: StoreSchema { changes.core.schemaToBind().schema }
 
   /// The Realm to start over from; nil if the changes suffice. See ``objects(_:)`` for the objects
   /// that the cursor selects.

@@ -1,4 +1,4 @@
-import TarnStore
+package import TarnStore
 
 /// Where a new cursor begins.
 public enum CursorStart: Sendable, Hashable {
@@ -71,6 +71,19 @@ extension Realm {
     limit: LagLimit? = nil, expecting position: ChangePosition? = nil,
     waiting patience: Duration = .zero, taking takes: Bool = false
   ) throws -> ChangeCursor {
+    try cursor(
+      name, of: selection, startingAt: start, keeping: values, limit: limit, expecting: position,
+      waiting: patience, taking: takes
+    ) { held, _ throws(StorageError) in held }
+  }
+
+  /// The same for a caller that puts something between the cursor and the file.
+  package func cursor(
+    _ name: String, of selection: CursorSelection, startingAt start: CursorStart,
+    keeping values: KeptValues, limit: LagLimit?, expecting position: ChangePosition?,
+    waiting patience: Duration, taking takes: Bool,
+    keeper: (HeldCursor, Snapshot) throws(StorageError) -> any FeedKeeper
+  ) throws -> ChangeCursor {
     core.checkThread()
     if core.isFrozen { core.trapFrozen("Cannot open a cursor of") }
     require(
@@ -108,8 +121,32 @@ extension Realm {
         }
       }
       return ChangeCursor(
-        name, held, core, selection, keeping: values.level, toldThrough: toldThrough,
-        pending: pending)
+        name, try keeper(held, store.newestSnapshot()), core, selection, keeping: values.level,
+        toldThrough: toldThrough, pending: pending)
+    }
+  }
+
+  /// A cursor whose position the caller keeps: the file retains nothing for it.
+  ///
+  /// - Parameters:
+  ///   - name: for messages.
+  ///   - position: where the consumer is; nil for one that has nothing yet.
+  ///   - values: what the file keeps, for whatever reason.
+  ///   - keep: keeps a new position, before it counts as acknowledged.
+  package func reader(
+    _ name: String, of selection: CursorSelection, at position: ChangePosition?,
+    keeping values: KeptValues,
+    keep: @escaping @Sendable (ChangePosition) throws(StorageError) -> Void = { _ in }
+  ) throws -> ChangeCursor {
+    core.checkThread()
+    return try publicly { () throws(StorageError) in
+      let snapshot = try core.store.newestSnapshot()
+      let keeper = KeptPosition(at: position.map { FeedPlace($0) }, in: snapshot) {
+        place throws(StorageError) in try keep(ChangePosition(place))
+      }
+      return ChangeCursor(
+        name, keeper, core, selection, keeping: values.level,
+        toldThrough: position.map { Version($0.version) } ?? snapshot.version)
     }
   }
 }

@@ -1,13 +1,12 @@
-import Tarn
-import TarnStore
-import ToolSupport
+package import Tarn
+package import TarnStore
 
 /// How much a cursor or a file keeps, as an option has it: `7d`, `500MB`, `7d,1GB`, `none`.
-struct KeepText {
-  private(set) var microseconds: UInt64?
-  private(set) var bytes: UInt64?
+package struct KeepText: Equatable, Sendable {
+  package private(set) var microseconds: UInt64?
+  package private(set) var bytes: UInt64?
 
-  init(_ text: String) throws(UsageError) {
+  package init(_ text: String) throws(UsageError) {
     if text == "none" { return }
     for part in text.split(separator: ",", omittingEmptySubsequences: false) {
       if let age = Self.duration(part), microseconds == nil {
@@ -22,10 +21,10 @@ struct KeepText {
     }
   }
 
-  var limits: CursorLimits { CursorLimits(age: microseconds, bytes: bytes) }
+  package var limits: CursorLimits { CursorLimits(age: microseconds, bytes: bytes) }
 
   /// `90s`, `5m`, `2h` or `7d` in microseconds; nil for another text.
-  static func duration(_ text: some StringProtocol) -> UInt64? {
+  package static func duration(_ text: some StringProtocol) -> UInt64? {
     let units: [Character: UInt64] = ["s": 1, "m": 60, "h": 3600, "d": 86_400]
     guard let unit = text.last.flatMap({ units[$0] }), let number = UInt64(text.dropLast()),
       number <= 1 << 40
@@ -34,7 +33,7 @@ struct KeepText {
   }
 
   /// `1000`, `500kB`, `500MB` or `1GB`; nil for another text.
-  static func size(_ text: some StringProtocol) -> UInt64? {
+  package static func size(_ text: some StringProtocol) -> UInt64? {
     let units: [(String, UInt64)] = [
       ("kB", 1_000), ("KB", 1_000), ("MB", 1_000_000), ("GB", 1_000_000_000),
       ("KiB", 1 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30), ("B", 1), ("", 1),
@@ -46,7 +45,7 @@ struct KeepText {
   }
 
   /// An age for people.
-  static func text(microseconds: UInt64) -> String {
+  package static func text(microseconds: UInt64) -> String {
     let seconds = microseconds / 1_000_000
     for (unit, name) in [(86_400, "d"), (3600, "h"), (60, "m")] as [(UInt64, String)]
     where seconds >= unit && seconds % unit == 0 {
@@ -56,7 +55,7 @@ struct KeepText {
   }
 
   /// Limits for people.
-  static func text(_ limits: CursorLimits) -> String {
+  package static func text(_ limits: CursorLimits) -> String {
     let parts = [
       limits.age.map { text(microseconds: $0) }, limits.bytes.map { sizeText(Int(clamping: $0)) },
     ].compactMap { $0 }
@@ -65,7 +64,7 @@ struct KeepText {
 }
 
 extension LagLimit {
-  init(_ text: KeepText) {
+  package init(_ text: KeepText) {
     self.init(
       age: text.microseconds.map { .microseconds(Int64(clamping: $0)) },
       bytes: text.bytes.map { Int(clamping: $0) })

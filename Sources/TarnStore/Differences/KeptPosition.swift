@@ -1,0 +1,62 @@
+/// A position in a file's history that the consumer keeps, not the file: for consumers that cannot
+/// write the file, and for many that share what one cursor retains.
+///
+/// Nothing is retained for it. Once the records after it are removed, it starts over. Any thread.
+package final class KeptPosition: FeedKeeper {
+  private let current: Lock<FeedState>
+  private let keep: @Sendable (FeedPlace) throws(StorageError) -> Void
+
+  /// - Parameters:
+  ///   - place: where the consumer is; nil for one that has nothing yet.
+  ///   - snapshot: of the file.
+  ///   - keep: keeps a new position, before it counts as acknowledged.
+  package init(
+    at place: FeedPlace?, in snapshot: Snapshot,
+    keep: @escaping @Sendable (FeedPlace) throws(StorageError) -> Void = { _ in }
+  ) {
+    let state =
+      place.map { FeedState(acknowledged: $0, reason: nil) }
+      ?? FeedState(acknowledged: FeedPlace(snapshot.head), reason: .snapshot)
+    current = Lock(state)
+    self.keep = keep
+  }
+
+  /// No commit belongs to it: files number their cursors from 1.
+  package var number: UInt32 { 0 }
+
+  package func state(in snapshot: Snapshot) throws(StorageError) -> FeedState {
+    var state = current.withLock { $0 }
+    let place = state.acknowledged
+    guard state.reason == nil, place.version < snapshot.version,
+      place.historyID == snapshot.head.historyID
+    else { return state }
+    let oldest = try ChangeLog.oldestVersion(in: snapshot.transaction)
+    if oldest.map({ $0 > place.version.next }) ?? true { state.reason = .expired }
+    return state
+  }
+
+  package func acknowledge(from: FeedPlace, to: FeedPlace) throws(StorageError) {
+    let known = current.withLock { $0.acknowledged }
+    guard known == from else {
+      throw StorageError(
+        .conflict, operation: "acknowledge", path: "",
+        detail: "the acknowledged version is \(known.version.rawValue), not "
+          + "\(from.version.rawValue)")
+    }
+    try keep(to)
+    current.withLock { $0 = FeedState(acknowledged: to, reason: nil) }
+  }
+
+  /// An acknowledgement is kept elsewhere, so no write of the file can include it.
+  package func acknowledge(
+    from: FeedPlace, to: FeedPlace, in session: WriteSession, owns: Bool
+  ) throws(StorageError) {
+    throw StorageError(
+      .invalidInput, operation: "acknowledge", path: session.reader.snapshot.transaction.environment.path,
+      detail: "this position is kept outside of the file: acknowledge it outside of a write")
+  }
+
+  package func own(_ session: WriteSession) {}
+  package func release() {}
+  package func releaseDone() {}
+}
