@@ -18,6 +18,7 @@ let package = Package(
   products: [
     .library(name: "Tarn", targets: ["Tarn"]),
     .executable(name: "tarn", targets: ["tarn"]),
+    .executable(name: "tarn-daemon", targets: ["tarn-daemon"]),
     .executable(name: "tarn-stress", targets: ["tarn-stress"]),
     .executable(name: "tarn-bench", targets: ["tarn-bench"]),
   ],
@@ -42,6 +43,19 @@ let package = Package(
       name: "BenchFloors", dependencies: ["CLMDB", "CSQLite"], path: "Tools/BenchFloors"),
     .executableTarget(
       name: "tarn", dependencies: ["Tarn", "TarnStore", "ToolSupport"], path: "Tools/tarn",
+      swiftSettings: strict),
+    // What the daemon has of C libraries: only it needs their packages.
+    .target(
+      name: "CDaemon", path: "Tools/CDaemon",
+      linkerSettings: [
+        .linkedLibrary("yaml"), .linkedLibrary("curl"), .linkedLibrary("microhttpd"),
+        .linkedLibrary("systemd"), .linkedLibrary("crypto"),
+      ]),
+    .target(
+      name: "TarnDaemon", dependencies: ["Tarn", "TarnStore", "ToolSupport", "CDaemon"],
+      path: "Tools/TarnDaemon", swiftSettings: strict),
+    .executableTarget(
+      name: "tarn-daemon", dependencies: ["TarnDaemon"], path: "Tools/tarn-daemon",
       swiftSettings: strict),
     .target(name: "StressFaults", path: "Tools/StressFaults"),
     .executableTarget(

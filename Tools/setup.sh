@@ -14,6 +14,11 @@ has_library() { command -v pkg-config >/dev/null && pkg-config --exists "$1"; }
 has_library lmdb || missing+=(liblmdb-dev)
 has_library sqlite3 || missing+=(libsqlite3-dev)
 has_library icu-i18n || missing+=(libicu-dev)
+has_library yaml-0.1 || missing+=(libyaml-dev)
+has_library libcurl || missing+=(libcurl4-openssl-dev)
+has_library libmicrohttpd || missing+=(libmicrohttpd-dev)
+has_library libsystemd || missing+=(libsystemd-dev)
+has_library libcrypto || missing+=(libssl-dev)
 # This package has no pkg-config file.
 [ -e /usr/include/bid_functions.h ] || missing+=(libintelrdfpmath-dev)
 [ ${#missing[@]} -eq 0 ] && exit 0

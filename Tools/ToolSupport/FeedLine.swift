@@ -1,18 +1,20 @@
 package import Tarn
 import TarnStore
 
-/// A batch of one class as a line of JSON, in pieces.
+/// A batch of one class as a line of JSON, in pieces; or as several lines, if it is long.
 ///
 ///     {"version":20,"from":17,"class":"Dog","position":"…","deleted":[{"key":1}],
 ///      "modified":[{"key":2,"properties":["age"],"old":{"age":3},"new":{"id":2,"age":4}}]}
 ///
-/// A new beginning has `"startAnew":"expired"` and `"objects"` instead. Confined to one thread at a
+/// A new beginning has `"startAnew":"expired"` and `"objects"` instead. Of several lines each has
+/// `"part"`, counted from 1, and all but the last have `"more":true`. Confined to one thread at a
 /// time.
 package final class FeedLine {
   private enum Place {
-    case start
+    case begin
     case objects(Int)
-    case end
+    case changes(Int)
+    case done
   }
 
   /// A piece is about that long.
@@ -23,25 +25,41 @@ package final class FeedLine {
   private let values: RecordedJSON
   private let described: ClassSchema?
   private let members: [JSONMember]
+  private let limit: Int
   private let objects: Results<DynamicObject>?
   private let changes: ObjectChanges<DynamicObject>
-  private var place = Place.start
+  /// In the order in which they are written; made when they are needed.
+  private lazy var recorded: [RecordedChange] = {
+    let all = changes.recorded
+    return RecordedChange.Kind.allCases.flatMap { kind in all.filter { $0.kind == kind } }
+  }()
+
+  private var place = Place.begin
+  /// Where the next line goes on.
+  private var rest = Place.begin
+  private var part = 1
+  private var lineBytes = 0
+  /// The kind of the changes whose array is open.
+  private var kind: RecordedChange.Kind?
   private var json = JSONText()
 
   /// - Parameters:
   ///   - columns: the only columns that are written, besides the primary key; nil for all.
+  ///   - limit: about how many bytes a line has at most.
   ///   - members: written first.
   package init(
     _ batch: ChangeBatch, ofClass className: String, columns: Set<String>? = nil,
-    _ members: [JSONMember] = []
+    limit: Int = .max, _ members: [JSONMember] = []
   ) {
     self.batch = batch
     self.className = className
     self.members = members
+    self.limit = limit
     values = RecordedJSON(schema: batch.storeSchema, columns: columns)
     described = batch.storeSchema.named(className)
     changes = batch.changes(ofClass: className)
     objects = batch.startAnew == nil ? nil : batch.objects(ofClass: className)
+    rest = objects == nil ? .changes(0) : .objects(0)
   }
 
   /// All of it.
@@ -51,65 +69,63 @@ package final class FeedLine {
     return bytes
   }
 
-  /// The next piece; nil at the end.
+  /// The next line; nil at the end.
+  package func nextLine() -> [UInt8]? {
+    var line: [UInt8] = []
+    while line.last != 0x0a, let piece = next() { line += piece }
+    return line.isEmpty ? nil : line
+  }
+
+  /// The next piece, which is never empty; nil at the end.
   package func next() -> [UInt8]? {
+    if case .begin = place { beginLine() }
     switch place {
-    case .start: begin()
-    case .objects(let next): place = writeObjects(from: next)
-    case .end: return nil
+    case .begin: break
+    case .objects(let first): writeObjects(from: first)
+    case .changes(let first): writeChanges(from: first)
+    case .done: return nil
     }
+    lineBytes += json.bytes.count
     return json.takeBytes()
   }
 
-  private func begin() {
+  private func beginLine() {
+    lineBytes = 0
     json.beginObject()
     for member in members {
       json.key(member.name)
       json.value(member.value)
     }
-    json.key("version")
-    json.unsigned(batch.to)
-    json.key("from")
-    json.unsigned(batch.from)
-    json.key("class")
-    json.string(className)
-    json.key("position")
-    json.string(batch.position.description)
+    for (name, version) in [("version", batch.to), ("from", batch.from)] {
+      json.key(name)
+      json.unsigned(version)
+    }
+    for (name, text) in [("class", className), ("position", batch.position.description)] {
+      json.key(name)
+      json.string(text)
+    }
     if let reason = batch.startAnew {
       json.key("startAnew")
       json.string("\(reason)")
       json.key("objects")
       json.beginArray()
-      place = .objects(0)
     } else {
-      writeChanges()
-      end()
+      for (name, isTrue) in [("repeated", batch.isRepeated), ("cleared", changes.isCleared)]
+      where isTrue {
+        json.key(name)
+        json.bool(true)
+      }
     }
+    place = rest
   }
 
-  private func writeChanges() {
-    if batch.isRepeated {
-      json.key("repeated")
-      json.bool(true)
-    }
-    if changes.isCleared {
-      json.key("cleared")
-      json.bool(true)
-    }
-    if let described { values.write(changes.recorded, of: described, to: &json) }
-  }
+  private var isLineFull: Bool { lineBytes + json.bytes.count >= limit }
+  private var isPieceFull: Bool { json.bytes.count >= Self.pieceBytes }
 
-  private func end() {
-    json.endObject()
-    json.endLine()
-    place = .end
-  }
-
-  /// Writes selected objects until a piece is full; returns where to go on.
-  private func writeObjects(from first: Int) -> Place {
-    guard let objects, let described else { return .end }
+  private func writeObjects(from first: Int) {
+    guard let objects, let described else { return endLine(goingOnAt: nil) }
     var index = first
-    while index < objects.count, json.bytes.count < Self.pieceBytes {
+    while index < objects.count, !isPieceFull, !isLineFull || index == first {
       let identity = changes.identity(of: objects[index])
       json.beginObject()
       json.key("key")
@@ -119,9 +135,51 @@ package final class FeedLine {
       json.endObject()
       index += 1
     }
-    if index < objects.count { return .objects(index) }
-    json.endArray()
-    end()
-    return place
+    goOn(.objects(index), isAtEnd: index >= objects.count)
+  }
+
+  private func writeChanges(from first: Int) {
+    guard let described else { return endLine(goingOnAt: nil) }
+    var index = first
+    while index < recorded.count, !isPieceFull, !isLineFull || index == first {
+      let change = recorded[index]
+      if change.kind != kind {
+        if kind != nil { json.endArray() }
+        json.key(change.kind.rawValue)
+        json.beginArray()
+        kind = change.kind
+      }
+      values.write(change, described, to: &json)
+      index += 1
+    }
+    goOn(.changes(index), isAtEnd: index >= recorded.count)
+  }
+
+  private func goOn(_ next: Place, isAtEnd: Bool) {
+    if isAtEnd {
+      endLine(goingOnAt: nil)
+    } else if isLineFull {
+      endLine(goingOnAt: next)
+    } else {
+      place = next
+    }
+  }
+
+  private func endLine(goingOnAt next: Place?) {
+    if objects != nil || kind != nil { json.endArray() }
+    kind = nil
+    if next != nil || part > 1 {
+      json.key("part")
+      json.integer(Int64(part))
+    }
+    if let next {
+      json.key("more")
+      json.bool(true)
+      rest = next
+    }
+    json.endObject()
+    json.endLine()
+    part += 1
+    place = next == nil ? .done : .begin
   }
 }

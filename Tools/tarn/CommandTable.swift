@@ -4,7 +4,7 @@ import ToolSupport
 enum CommandTable {
   static let commands = [
     inspect, query, count, watch, importing, exporting, set, delete, reindex, log, cursor,
-    retention,
+    retention, DaemonCommand.spec,
   ]
 
   private static let typeNames = (ValueText.typeNames + UnixTime.allCases.map(\.typeName))

@@ -44,9 +44,27 @@ enum TarnProgram {
     case "log": return try LogCommand(arguments).run(output)
     case "cursor": return try CursorCommand(arguments).run(output)
     case "retention": return try RetentionCommand(arguments).run(output)
+    case DaemonCommand.name: throw Self.runDaemon()
     case "set": return try SetCommand(arguments).run(output)
     default: return try DeleteCommand(arguments).run(output)
     }
+  }
+
+  /// Becomes the daemon's program, which is beside this one or in its folder for programs.
+  ///
+  /// - Returns: why it cannot.
+  private static func runDaemon() -> ToolError {
+    let own = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
+    let folder = URL(fileURLWithPath: own).deletingLastPathComponent()
+    let places = [folder.path, folder.deletingLastPathComponent().path + "/lib/tarn"]
+    let words = [DaemonCommand.program] + CommandLine.arguments.dropFirst(2)
+    var arguments = words.map { strdup($0) } + [nil]
+    for place in places {
+      execv("\(place)/\(DaemonCommand.program)", &arguments)
+    }
+    return ToolError(
+      "cannot start \(DaemonCommand.program) in \(places.joined(separator: " or ")): "
+        + String(cString: strerror(errno)))
   }
 
   private static func status(

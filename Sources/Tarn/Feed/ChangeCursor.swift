@@ -1,5 +1,5 @@
 import Foundation
-import TarnStore
+package import TarnStore
 
 /// A named, durable position in the changes of a file: it reports everything to a consumer since
 /// the position that was acknowledged last, also what happened while no program was running.
@@ -182,7 +182,8 @@ public final class ChangeCursor: Sendable {
     _ bound: BoundSelection, _ parts: [FeedPart]
   ) throws(Realm.Error) -> ChangeBatch? {
     let from = known.acknowledged
-    let isRepeated = state.withLock { $0.toldThrough > from.version }
+    let isRepeated =
+      keeper.notesDeliveries && state.withLock { $0.toldThrough > from.version }
     // A range that is asked for by its end is the same whether it was given before or not.
     let mayRepeat = isRepeated || request.through != nil
     func batch(
@@ -313,7 +314,7 @@ public final class ChangeCursor: Sendable {
 }
 
 extension ChangePosition {
-  init(_ place: FeedPlace) { self.init(place.historyID, place.version, place.commitID) }
+  package init(_ place: FeedPlace) { self.init(place.historyID, place.version, place.commitID) }
 }
 
 extension StartAnewReason {

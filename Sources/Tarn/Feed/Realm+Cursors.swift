@@ -130,29 +130,33 @@ extension Realm {
   ///
   /// - Parameters:
   ///   - name: for messages.
-  ///   - position: where the consumer is; nil for one that has nothing yet.
   ///   - values: what the file keeps, for whatever reason.
-  ///   - keep: keeps a new position, before it counts as acknowledged.
+  ///   - keeper: has the position.
   package func reader(
-    _ name: String, of selection: CursorSelection, at position: ChangePosition?,
-    keeping values: KeptValues,
-    keep: @escaping @Sendable (ChangePosition) throws(StorageError) -> Void = { _ in }
-  ) throws -> ChangeCursor {
+    _ name: String, of selection: CursorSelection, keeping values: KeptValues,
+    keeper: any FeedKeeper
+  ) -> ChangeCursor {
     core.checkThread()
-    return try publicly { () throws(StorageError) in
-      let snapshot = try core.store.newestSnapshot()
-      let keeper = KeptPosition(at: position.map { FeedPlace($0) }, in: snapshot) {
-        place throws(StorageError) in try keep(ChangePosition(place))
-      }
-      return ChangeCursor(
-        name, keeper, core, selection, keeping: values.level,
-        toldThrough: position.map { Version($0.version) } ?? snapshot.version)
-    }
+    return ChangeCursor(
+      name, keeper, core, selection, keeping: values.level, toldThrough: Version(0))
+  }
+}
+
+extension Realm {
+  /// Whether a selection is another one than what the file keeps of a cursor's.
+  package func selectionDiffers(
+    _ selection: CursorSelection, from names: [FeedSelectionName]?
+  ) throws -> Bool {
+    let snapshot = try publicly { () throws(StorageError) in try core.store.newestSnapshot() }
+    let frozen = try RealmCore.frozen(
+      at: snapshot, of: core.store, core.configuration, core.classes.model,
+      home: core.scheduler.key)
+    return try BoundSelection(selection, frozen).names != names
   }
 }
 
 extension FeedPlace {
-  init(_ position: ChangePosition) {
+  package init(_ position: ChangePosition) {
     self.init(
       historyID: position.historyID.bytes, version: Version(position.version),
       commitID: position.commitID)

@@ -2,6 +2,8 @@
 package protocol FeedKeeper: Sendable {
   /// The number by which commits are marked that belong to the cursor.
   var number: UInt32 { get }
+  /// Whether what was delivered before, without an acknowledgement, counts as repeated.
+  var notesDeliveries: Bool { get }
   /// The state in a snapshot.
   func state(in snapshot: Snapshot) throws(StorageError) -> FeedState
   /// Makes an acknowledgement durable, in a commit of its own that changes nothing else. An
@@ -20,6 +22,10 @@ package protocol FeedKeeper: Sendable {
   /// The same for a consumer that has acknowledged all that it was given: the next one need not be
   /// told that changes may be repeated.
   func releaseDone()
+}
+
+extension FeedKeeper {
+  package var notesDeliveries: Bool { true }
 }
 
 extension HeldCursor: FeedKeeper {}

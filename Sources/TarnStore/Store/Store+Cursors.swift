@@ -112,6 +112,24 @@ extension Store {
     try pruneUnneeded()
   }
 
+  /// Gives a cursor another name.
+  ///
+  /// Errors: `.notFound`; `.busy` if a process has it; `.invalidInput` for a name that cannot be one
+  /// or that another cursor has.
+  package func renameCursor(_ name: String, to newName: String) throws(StorageError) {
+    try changeFeed("rename cursor") { edit, _, _ throws(StorageError) in
+      try requireFree(name, edit.table)
+      let number = try number(of: name, edit)
+      let isTaken = edit.table.number(of: newName) != nil
+      let fault =
+        CursorRecord.fault(inName: newName) ?? (isTaken ? "there is a cursor '\(newName)'" : nil)
+      if let fault {
+        throw StorageError(.invalidInput, operation: "rename cursor", path: path, detail: fault)
+      }
+      edit[number]?.name = newName
+    }
+  }
+
   /// Gives a cursor other limits.
   ///
   /// Errors: `.notFound`.

@@ -1,0 +1,101 @@
+#ifndef CDAEMON_H
+#define CDAEMON_H
+// The daemon's doors to C libraries: those of their functions that Swift cannot call because they
+// have variable arguments, and starting programs as another user.
+#if !__has_include(<yaml.h>) || !__has_include(<curl/curl.h>) || !__has_include(<microhttpd.h>) \
+    || !__has_include(<systemd/sd-daemon.h>) || !__has_include(<openssl/hmac.h>)
+#error "Run 'make setup', or: apt-get install libyaml-dev libcurl4-openssl-dev libmicrohttpd-dev libsystemd-dev libssl-dev"
+#endif
+#define SD_JOURNAL_SUPPRESS_LOCATION
+#include <grp.h>
+#include <microhttpd.h>
+#include <pwd.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <sys/uio.h>
+#include <systemd/sd-daemon.h>
+#include <systemd/sd-journal.h>
+#include <yaml.h>
+
+// MARK: - Commands
+
+// Starts a program in a process group of its own, with these descriptors as standard input, output
+// and error, default signal handling and no other descriptor. `user` may be null: then it runs as
+// this process does. Returns 0 or an errno.
+int tarn_start(
+    const char *program, char *const arguments[], char *const environment[], const char *user,
+    int input, int output, int error, pid_t *process);
+
+// A descriptor that can be read once the process has ended, or -1.
+int tarn_process_descriptor(pid_t process);
+
+// Whether there is such a user.
+bool tarn_user_exists(const char *name);
+
+// A pipe and a connection that programs which are started do not inherit. -1 with errno.
+int tarn_pipe(int ends[2], bool without_blocking);
+int tarn_accept(int listener);
+
+// MARK: - Requests
+
+// A connection to servers, kept alive between requests. One thread at a time.
+typedef struct tarn_client tarn_client;
+// A wish to stop, from any thread.
+typedef struct tarn_cancel tarn_cancel;
+
+typedef struct {
+  const char *url;
+  // Null for the network.
+  const char *socket_path;
+  // Each "Name: value"; ends with null.
+  const char *const *headers;
+  // Null for GET, otherwise POST.
+  const void *body;
+  size_t length;
+  long connect_milliseconds;
+  long milliseconds;
+  // Null for the system's certificates.
+  const char *certificates;
+} tarn_request;
+
+typedef struct {
+  long status;
+  // Seconds; -1 without.
+  long retry_after;
+  // The first bytes of the answer, or of what is wrong.
+  char *text;
+  size_t length;
+} tarn_response;
+
+tarn_cancel *tarn_cancel_new(void);
+void tarn_cancel_now(tarn_cancel *cancel);
+void tarn_cancel_free(tarn_cancel *cancel);
+
+tarn_client *tarn_client_new(void);
+void tarn_client_free(tarn_client *client);
+// Returns false if there is no answer; the response's text then says why. At most `most` bytes of
+// an answer are kept. `response->text` belongs to the client, until its next request.
+bool tarn_client_perform(
+    tarn_client *client, const tarn_request *request, const tarn_cancel *cancel, size_t most,
+    tarn_response *response);
+
+// HMAC-SHA256 into 32 bytes.
+void tarn_hmac(
+    const void *key, size_t key_length, const void *data, size_t length, uint8_t *result);
+
+// MARK: - Serving
+
+// Serves HTTP on a listening socket, on a thread of its own. Null if it cannot.
+struct MHD_Daemon *tarn_serve(
+    int listener, unsigned timeout_seconds, unsigned connections, MHD_AccessHandlerCallback handler,
+    MHD_RequestCompletedCallback completed, void *context);
+
+// A header of a request, and an argument after the ? of its address; null without.
+const char *tarn_header(struct MHD_Connection *connection, const char *name);
+const char *tarn_argument(struct MHD_Connection *connection, const char *name);
+// A response with a copy of the bytes.
+struct MHD_Response *tarn_text(const void *bytes, size_t length);
+#endif

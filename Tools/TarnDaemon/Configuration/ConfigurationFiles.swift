@@ -1,0 +1,115 @@
+import Foundation
+import ToolSupport
+
+/// Finds and reads the files of a configuration: one file, or all `*.yaml` in a folder, whose
+/// watches belong together.
+package struct ConfigurationFiles: Sendable {
+  package let path: String
+
+  package init(_ path: String) { self.path = path }
+
+  /// The name that the path gives the daemon: `watch` for `/etc/tarn/watch.yaml`.
+  var instance: String {
+    let name = URL(fileURLWithPath: path).lastPathComponent
+    for suffix in [".yaml", ".yml", ".json", ".d"] where name.hasSuffix(suffix) {
+      return String(name.dropLast(suffix.count))
+    }
+    return name
+  }
+
+  /// The settings, and what is wrong: then they must not be used.
+  func read() -> (settings: DaemonSettings, problems: [ConfigurationProblem]) {
+    var merged = DaemonSettings(instance: instance)
+    var problems: [ConfigurationProblem] = []
+    let files: [String]
+    do {
+      files = try self.files()
+    } catch {
+      return (merged, [ConfigurationProblem(path, 0, "", "\(error)")])
+    }
+    var places: [String: String] = [:]
+    for file in files {
+      do throws(ConfigurationProblem) {
+        let found = MappingReader.Problems(file: file)
+        let node = try YAMLReader.read(try text(of: file), file: file)
+        let settings = SettingsReader(problems: found).daemon(node, instance: merged.instance)
+        merge(settings, from: file, into: &merged, &places, found)
+        problems += found.list
+      } catch {
+        problems.append(error)
+      }
+    }
+    if files.isEmpty {
+      problems.append(ConfigurationProblem(path, 0, "", "the folder has no .yaml file"))
+    }
+    problems += Self.doubles(in: merged, path)
+    return (merged, problems)
+  }
+
+  private func files() throws -> [String] {
+    var isFolder: ObjCBool = false
+    guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else {
+      throw ToolError("there is no such file")
+    }
+    guard isFolder.boolValue else { return [path] }
+    return try FileManager.default.contentsOfDirectory(atPath: path)
+      .filter { $0.hasSuffix(".yaml") && !$0.hasPrefix(".") }.sorted().map { "\(path)/\($0)" }
+  }
+
+  private func text(of file: String) throws(ConfigurationProblem) -> String {
+    guard let data = FileManager.default.contents(atPath: file) else {
+      throw ConfigurationProblem(file, 0, "", "cannot be read")
+    }
+    guard let text = String(validating: data, as: UTF8.self) else {
+      throw ConfigurationProblem(file, 0, "", "is not UTF-8")
+    }
+    return text
+  }
+
+  private func merge(
+    _ settings: DaemonSettings, from file: String, into merged: inout DaemonSettings,
+    _ places: inout [String: String], _ problems: MappingReader.Problems
+  ) {
+    func once(_ key: String, _ isGiven: Bool, _ set: () -> Void) {
+      guard isGiven else { return }
+      if let former = places[key] {
+        problems.add(0, key, "is in \(former), too")
+      } else {
+        places[key] = file
+        set()
+      }
+    }
+    once("name", settings.instance != instance) { merged.instance = settings.instance }
+    once("state", settings.stateFolder != nil) { merged.stateFolder = settings.stateFolder }
+    once("http", settings.http != nil) { merged.http = settings.http }
+    once("commands", settings.commandsMax != DaemonSettings(instance: "").commandsMax) {
+      merged.commandsMax = settings.commandsMax
+    }
+    merged.watches += settings.watches
+  }
+
+  /// Names and addresses that two watches have.
+  private static func doubles(in settings: DaemonSettings, _ path: String) -> [ConfigurationProblem]
+  {
+    var problems: [ConfigurationProblem] = []
+    var seen: Set<String> = []
+    func check(_ kind: String, _ name: String) {
+      if seen.insert("\(kind) \(name)").inserted { return }
+      problems.append(ConfigurationProblem(path, 0, "", "there are two \(kind) '\(name)'"))
+    }
+    for watch in settings.watches {
+      check("watches with the name", watch.name)
+      for sink in watch.sinks {
+        check("sinks of '\(watch.name)' with the name", sink.name)
+        if case .socket(let socket) = sink.kind { check("sinks with the socket", socket.path) }
+        if case .file(let file) = sink.kind { check("sinks with the file", file.path) }
+        if case .events = sink.kind, settings.http == nil {
+          problems.append(
+            ConfigurationProblem(
+              path, 0, "", "the events of '\(watch.name)' need the key 'http' to be reached"))
+        }
+      }
+    }
+    return problems
+  }
+}

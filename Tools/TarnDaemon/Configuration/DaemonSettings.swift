@@ -1,0 +1,112 @@
+import ToolSupport
+
+/// What a configuration says.
+package struct DaemonSettings: Equatable, Sendable {
+  /// Distinguishes this daemon's cursors from those of others on the same files.
+  var instance: String
+  /// Where positions are kept that cannot be in the file.
+  var stateFolder: String?
+  var http: HTTPSettings?
+  /// How many commands run at the same time.
+  var commandsMax = 16
+  var watches: [WatchSettings] = []
+}
+
+/// The door for metrics, status and event streams.
+struct HTTPSettings: Equatable, Sendable {
+  enum Address: Equatable, Sendable {
+    case socket(String, mode: UInt32)
+    case port(host: String, Int)
+  }
+
+  var address: Address
+  /// A file with the token that TCP clients must have.
+  var tokenFile: String?
+  /// The names that a request's Host may have, besides the address itself.
+  var hosts: [String] = []
+  /// The pages whose scripts may ask.
+  var origins: [String] = []
+}
+
+/// One watch: objects of one class in one file, or in all files that match a pattern.
+struct WatchSettings: Equatable, Sendable {
+  enum Start: String, Equatable, Sendable, CaseIterable { case snapshot, newest }
+
+  var name: String
+  /// The name that the watch had before, whose cursors it takes over.
+  var formerName: String?
+  /// A path, or a pattern with `*`, `?` and `[…]`.
+  var file: String
+  var className: String
+  var filter: String?
+  var columns: [String]?
+  var keeps: KeepText?
+  var keepsOldValues = false
+  var start = Start.snapshot
+  var delivery = DeliverySettings()
+  var sinks: [SinkSettings] = []
+}
+
+/// When changes are delivered.
+struct DeliverySettings: Equatable, Sendable {
+  /// Each commit apart, instead of everything since the last delivery as one difference.
+  var isEveryCommit = false
+  /// The least time between two deliveries.
+  var interval = Duration.zero
+  /// How long a change waits for others, to be merged with them.
+  var delay = Duration.zero
+  /// The waits after failures: doubled from the first to the last.
+  var firstRetry = Duration.seconds(1)
+  var lastRetry = Duration.seconds(300)
+}
+
+/// A place to which changes are delivered.
+struct SinkSettings: Equatable, Sendable {
+  enum Kind: Equatable, Sendable {
+    case file(FileSettings)
+    case exec(ExecSettings)
+    case webhook(WebhookSettings)
+    case socket(SocketSettings)
+    case events(EventSettings)
+  }
+
+  var name: String
+  var kind: Kind
+}
+
+struct FileSettings: Equatable, Sendable {
+  var path: String
+}
+
+struct ExecSettings: Equatable, Sendable {
+  var command: [String]
+  var timeout = Duration.seconds(60)
+  /// How long it may take to end after SIGTERM before it is killed.
+  var grace = Duration.seconds(2)
+  var user: String?
+}
+
+struct WebhookSettings: Equatable, Sendable {
+  var url: String
+  /// A file with the key for signatures.
+  var secretFile: String?
+  var headers: [String] = []
+  var timeout = Duration.seconds(30)
+  /// A request's body is at most about that long.
+  var bodyBytes = 1 << 20
+  /// A file with certificates, instead of the system's.
+  var certificates: String?
+}
+
+struct SocketSettings: Equatable, Sendable {
+  var path: String
+  var mode: UInt32 = 0o600
+  /// How long a client may leave data unread before it is dropped.
+  var patience = Duration.seconds(30)
+  var clientsMax = 256
+}
+
+struct EventSettings: Equatable, Sendable {
+  var patience = Duration.seconds(30)
+  var clientsMax = 256
+}

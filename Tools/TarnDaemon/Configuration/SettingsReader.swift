@@ -1,0 +1,175 @@
+import CDaemon
+import Foundation
+import ToolSupport
+
+/// Turns a configuration file into settings.
+struct SettingsReader {
+  let problems: MappingReader.Problems
+
+  func daemon(_ node: YAMLNode, instance: String) -> DaemonSettings {
+    let reader = MappingReader(node, path: "", problems)
+    var settings = DaemonSettings(instance: reader.string("name") ?? instance)
+    settings.stateFolder = absolute("state", reader)
+    if let http = reader.mapping("http") { settings.http = self.http(http) }
+    if let count = reader.integer("commands", in: 1...1000) { settings.commandsMax = count }
+    settings.watches = reader.mappings("watches").map(watch)
+    if !reader.has("watches") { problems.add(reader.line, "", "the key 'watches' is missing") }
+    reader.finish()
+    return settings
+  }
+
+  private func absolute(_ key: String, _ reader: MappingReader) -> String? {
+    guard let path = reader.string(key) else { return nil }
+    if !path.hasPrefix("/") { reader.add(key, "needs an absolute path, not '\(path)'") }
+    return path
+  }
+
+  private func mode(_ reader: MappingReader) -> UInt32? {
+    guard let text = reader.string("mode") else { return nil }
+    if let mode = UInt32(text, radix: 8), mode <= 0o777 { return mode }
+    reader.add("mode", "needs rights such as 0660, not '\(text)'")
+    return nil
+  }
+
+  private func http(_ reader: MappingReader) -> HTTPSettings {
+    let listen = reader.required("listen")
+    var settings = HTTPSettings(address: .socket(listen, mode: mode(reader) ?? 0o600))
+    settings.tokenFile = absolute("token-file", reader)
+    settings.hosts = reader.strings("hosts") ?? []
+    settings.origins = reader.strings("origins") ?? []
+    if !listen.hasPrefix("/") {
+      guard let colon = listen.lastIndex(of: ":"), let port = UInt16(listen[colon...].dropFirst())
+      else {
+        reader.add("listen", "needs an absolute path of a socket, or HOST:PORT, not '\(listen)'")
+        return settings
+      }
+      settings.address = .port(host: String(listen[..<colon]), Int(port))
+      if settings.tokenFile == nil {
+        reader.add("listen", "needs a token-file, because anybody can connect to a port")
+      }
+      if reader.has("mode") { reader.add("mode", "is for a socket only") }
+    }
+    reader.finish()
+    return settings
+  }
+
+  private func watch(_ reader: MappingReader) -> WatchSettings {
+    var settings = WatchSettings(
+      name: reader.required("name"), file: absolute("file", reader) ?? reader.required("file"),
+      className: reader.required("class"))
+    if let fault = Self.fault(inName: settings.name) { reader.add("name", fault) }
+    settings.formerName = reader.string("rename")
+    settings.filter = reader.string("where")
+    settings.columns = reader.strings("columns")
+    settings.keeps = reader.keep("keep")
+    settings.keepsOldValues = reader.bool("old-values") ?? false
+    if let word = reader.choice("start", of: WatchSettings.Start.allCases.map(\.rawValue)) {
+      settings.start = WatchSettings.Start(rawValue: word) ?? .snapshot
+    }
+    if let delivery = reader.mapping("delivery") { settings.delivery = self.delivery(delivery) }
+    settings.sinks = reader.mappings("sinks").compactMap { sink($0, settings) }
+    if settings.sinks.isEmpty { problems.add(reader.line, reader.path, "needs at least one sink") }
+    reader.finish()
+    return settings
+  }
+
+  /// Names are parts of cursors' names and of addresses.
+  private static func fault(inName name: String) -> String? {
+    let isFine = name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-_.".contains($0)) }
+    return isFine && name.utf8.count <= 64 && name != "." && name != ".."
+      ? nil : "needs at most 64 letters, digits and '-', '_', '.', not '\(name)'"
+  }
+
+  private func delivery(_ reader: MappingReader) -> DeliverySettings {
+    var settings = DeliverySettings()
+    settings.isEveryCommit = reader.bool("every-commit") ?? false
+    if let time = reader.duration("interval") { settings.interval = time }
+    if let time = reader.duration("delay") { settings.delay = time }
+    if let time = reader.duration("first-retry") { settings.firstRetry = time }
+    if let time = reader.duration("last-retry") { settings.lastRetry = time }
+    if settings.firstRetry <= .zero { reader.add("first-retry", "must be longer than 0") }
+    if settings.lastRetry < settings.firstRetry {
+      reader.add("last-retry", "must not be shorter than first-retry")
+    }
+    reader.finish()
+    return settings
+  }
+
+  // MARK: - Sinks
+
+  private static let kinds = ["exec", "file", "socket", "webhook", "events"]
+
+  private func sink(_ reader: MappingReader, _ watch: WatchSettings) -> SinkSettings? {
+    defer { reader.finish() }
+    let given = Self.kinds.filter(reader.has)
+    guard let kind = given.first, given.count == 1 else {
+      let list = Self.kinds.joined(separator: ", ")
+      problems.add(reader.line, reader.path, "needs exactly one of the keys \(list)")
+      for kind in Self.kinds { _ = reader.node(kind) }
+      return nil
+    }
+    let name = reader.string("name") ?? kind
+    if let fault = Self.fault(inName: name) { reader.add("name", fault) }
+    switch kind {
+    case "exec": return SinkSettings(name: name, kind: .exec(exec(reader)))
+    case "file":
+      return SinkSettings(
+        name: name, kind: .file(FileSettings(path: absolute("file", reader) ?? "")))
+    case "socket": return SinkSettings(name: name, kind: .socket(socket(reader)))
+    case "webhook": return SinkSettings(name: name, kind: .webhook(webhook(reader)))
+    default: return SinkSettings(name: name, kind: .events(events(reader)))
+    }
+  }
+
+  private func exec(_ reader: MappingReader) -> ExecSettings {
+    var settings = ExecSettings(command: reader.strings("exec") ?? [])
+    if settings.command.first?.isEmpty ?? true { reader.add("exec", "needs a program") }
+    if let time = reader.duration("timeout") { settings.timeout = time }
+    if let time = reader.duration("grace") { settings.grace = time }
+    settings.user = reader.string("user")
+    if let user = settings.user {
+      if geteuid() != 0 {
+        reader.add("user", "only a daemon that runs as root can run commands as another user")
+      } else if !tarn_user_exists(user) {
+        reader.add("user", "there is no user '\(user)'")
+      }
+    }
+    return settings
+  }
+
+  private func webhook(_ reader: MappingReader) -> WebhookSettings {
+    var settings = WebhookSettings(url: reader.required("webhook"))
+    if !settings.url.hasPrefix("https://"), !settings.url.hasPrefix("http://") {
+      reader.add("webhook", "needs a URL that begins with https:// or http://")
+    }
+    settings.secretFile = absolute("secret-file", reader)
+    settings.headers = reader.strings("headers") ?? []
+    for header in settings.headers where !header.contains(":") || header.contains("\n") {
+      reader.add("headers", "needs lines such as 'Name: value', not '\(header)'")
+    }
+    if let time = reader.duration("timeout") { settings.timeout = time }
+    if let bytes = reader.size("body") {
+      settings.bodyBytes = bytes
+      if bytes < 1024 { reader.add("body", "must be at least 1kB") }
+    }
+    settings.certificates = absolute("certificates", reader)
+    return settings
+  }
+
+  private func socket(_ reader: MappingReader) -> SocketSettings {
+    var settings = SocketSettings(path: absolute("socket", reader) ?? "")
+    if settings.path.utf8.count > 107 { reader.add("socket", "the path is longer than 107 bytes") }
+    if let mode = mode(reader) { settings.mode = mode }
+    if let time = reader.duration("patience") { settings.patience = time }
+    if let count = reader.integer("clients", in: 1...10_000) { settings.clientsMax = count }
+    return settings
+  }
+
+  private func events(_ reader: MappingReader) -> EventSettings {
+    var settings = EventSettings()
+    if reader.bool("events") == false { reader.add("events", "must be true") }
+    if let time = reader.duration("patience") { settings.patience = time }
+    if let count = reader.integer("clients", in: 1...10_000) { settings.clientsMax = count }
+    return settings
+  }
+}

@@ -1,0 +1,51 @@
+import Tarn
+import ToolSupport
+
+/// A batch on its way to a sink.
+struct Delivery {
+  let batch: ChangeBatch
+  let watch: WatchSettings
+  let path: String
+
+  /// The columns to write; nil for all.
+  private var columns: Set<String>? { watch.columns.map { Set($0.map(Self.first)) } }
+
+  /// The batch as a line of JSON, or as several of about that many bytes at most.
+  func line(limit: Int = .max) -> FeedLine {
+    FeedLine(
+      batch, ofClass: watch.className, columns: columns, limit: limit,
+      [JSONMember("watch", .string(watch.name)), JSONMember("file", .string(path))])
+  }
+
+  /// The column that a key path begins with.
+  private static func first(_ path: String) -> String {
+    String(path.prefix { $0 != "." })
+  }
+}
+
+/// Why a delivery did not succeed. Shown in logs and metrics, so it has no value of a property.
+struct DeliveryFailure: Error, CustomStringConvertible {
+  let description: String
+  /// When the receiver wants to be asked again.
+  var retryAfter: Duration?
+}
+
+/// Takes batches, one at a time.
+protocol Sink: AnyObject, Sendable {
+  /// Whether a repeated delivery must be the same, byte for byte.
+  var repeatsExactly: Bool { get }
+  /// What many deliveries share; nil without a limit.
+  var slots: Slots? { get }
+  /// Delivers a batch; returns when the receiver has it. Blocks.
+  func deliver(_ delivery: Delivery) throws(DeliveryFailure)
+  /// Opens files again whose names may mean others by now.
+  func reopen()
+  /// Ends a delivery that is running, with a failure. Later ones fail, too.
+  func stop()
+}
+
+extension Sink {
+  var repeatsExactly: Bool { false }
+  var slots: Slots? { nil }
+  func reopen() {}
+}

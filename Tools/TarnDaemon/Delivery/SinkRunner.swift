@@ -1,0 +1,287 @@
+import Dispatch
+import Tarn
+import TarnStore
+import ToolSupport
+
+/// Delivers the changes of one file to one sink: opens the cursor, makes batches, waits, and tries
+/// again after failures.
+///
+/// A sink that is slow gets one bigger difference. Threading: everything is on its own queue, where
+/// deliveries block.
+final class SinkRunner: Sendable {
+  private struct State {
+    var cursor: ChangeCursor?
+    var grouped: GroupedAcknowledgements?
+    var registration: StoreRegistration?
+    /// When the next step is due.
+    var due: DispatchTime?
+    /// Not before this there may be a delivery.
+    var notBefore = DispatchTime.now()
+    var backoff: Backoff
+    var hasStopped = false
+    var lastFlush = DispatchTime.now()
+    var isFlushDue = false
+    /// What is acknowledged and not in the position file.
+    var unsaved: ChangePosition?
+  }
+
+  /// Acknowledgements are made durable that often at most.
+  static let flushEvery = DispatchTimeInterval.milliseconds(100)
+
+  let status: SinkStatus
+  private let watch: WatchSettings
+  private let sink: any Sink
+  private let file: OpenFile
+  private let cursorName: String
+  private let positions: PositionFile?
+  private let log: DaemonLog
+  private let queue: DispatchQueue
+  private let state: Lock<State>
+
+  init(
+    _ watch: WatchSettings, _ sink: any Sink, _ file: OpenFile, cursorName: String,
+    positions: PositionFile?, _ status: SinkStatus, _ log: DaemonLog
+  ) {
+    self.watch = watch
+    self.sink = sink
+    self.file = file
+    self.cursorName = cursorName
+    self.positions = positions
+    self.status = status
+    self.log = log
+    queue = DispatchQueue(label: "tarn-sink")
+    state = Lock(
+      State(backoff: Backoff(first: watch.delivery.firstRetry, last: watch.delivery.lastRetry)))
+  }
+
+  /// Opens the cursor, and begins.
+  func start() {
+    queue.sync { openIfNeeded() }
+    schedule(after: .zero)
+  }
+
+  func reopen() { queue.async { [sink] in sink.reopen() } }
+
+  /// Ends a running delivery and makes durable what is acknowledged.
+  func stop() {
+    state.withLock { $0.hasStopped = true }
+    sink.stop()
+    queue.sync {
+      flush()
+      close()
+    }
+  }
+
+  // MARK: - Time
+
+  private func schedule(after wait: Duration) {
+    let due = state.withLock { state -> DispatchTime? in
+      let wanted = max(.now() + wait.interval, state.notBefore)
+      if state.hasStopped || state.due.map({ $0 <= wanted }) ?? false { return nil }
+      state.due = wanted
+      return wanted
+    }
+    guard let due else { return }
+    if due <= .now() {
+      queue.async { [weak self] in self?.stepIfDue(due) }
+    } else {
+      queue.asyncAfter(deadline: due) { [weak self] in self?.stepIfDue(due) }
+    }
+  }
+
+  private func stepIfDue(_ due: DispatchTime) {
+    let isDue = state.withLock { state in
+      guard state.due == due, !state.hasStopped else { return false }
+      state.due = nil
+      return true
+    }
+    if isDue { step() }
+  }
+
+  private func wait(_ time: Duration) {
+    state.withLock { $0.notBefore = .now() + time.interval }
+  }
+
+  // MARK: - On the queue
+
+  private func openIfNeeded() {
+    if state.withLock({ $0.cursor != nil || $0.hasStopped }) { return }
+    do {
+      let cursor = file.isWritable ? try openCursor() : try openReader()
+      let registration = try file.store.follow(usesWatcher: true) { [weak self] in
+        guard let self else { return }
+        status.isBehind()
+        schedule(after: watch.delivery.delay)
+      }
+      state.withLock { state in
+        state.cursor = cursor
+        state.registration = registration
+      }
+      status.update { $0.version = (try? cursor.position.version) ?? 0 }
+    } catch {
+      failed("cannot open the cursor: \(error)", nil)
+    }
+  }
+
+  private func openCursor() throws -> ChangeCursor {
+    let known = try file.store.cursors().first { $0.record.name == cursorName }
+    var expected = positions?.content.acknowledged
+    // A position that is behind the cursor was not saved in time: it tells nothing.
+    if let known, let position = expected,
+      ChangePosition(known.record.acknowledged).historyID == position.historyID,
+      known.record.acknowledged.version.rawValue >= position.version
+    {
+      expected = nil
+    }
+    var grouped: GroupedAcknowledgements?
+    let cursor = try file.cursor(
+      cursorName, watch,
+      keeping: sink.repeatsExactly || watch.keepsOldValues ? .oldValues : .keys,
+      limit: watch.keeps.map { LagLimit($0) }, expecting: expected
+    ) { held, snapshot throws(StorageError) in
+      let made = try GroupedAcknowledgements(held, in: snapshot)
+      grouped = made
+      return made
+    }
+    state.withLock { $0.grouped = grouped }
+    return cursor
+  }
+
+  private func openReader() throws -> ChangeCursor {
+    guard let positions else {
+      throw ToolError("the file cannot be written, and there is no state folder for its position")
+    }
+    if let cause = file.copyCause { throw ToolError("the file cannot be followed: \(cause)") }
+    var start = positions.content.acknowledged
+    if start == nil, watch.start == .newest { start = try file.newestPosition() }
+    let keeper = KeptPosition(
+      at: start.map { FeedPlace($0) }, in: try file.store.newestSnapshot())
+    return try file.reader(cursorName, watch, keeper: keeper)
+  }
+
+  private func close() {
+    let (cursor, registration) = state.withLock { state in
+      defer { state.grouped = nil }
+      return (state.cursor.take(), state.registration.take())
+    }
+    registration?.end()
+    cursor?.close()
+  }
+
+  private func step() {
+    openIfNeeded()
+    guard let cursor = state.withLock({ $0.cursor }) else { return }
+    do {
+      guard let batch = try nextBatch(cursor) else {
+        let newest = file.store.newestKnownVersion.rawValue
+        return status.isCurrent(at: newest)
+      }
+      if !batch.isEmpty {
+        if let slots = sink.slots {
+          guard slots.take(orCall: { [weak self] in self?.schedule(after: .zero) }) else { return }
+        }
+        defer { sink.slots?.give() }
+        try deliver(batch)
+      }
+      try batch.acknowledge()
+      acknowledged(batch)
+      schedule(after: .zero)
+    } catch let failure as DeliveryFailure {
+      failed(failure.description, failure.retryAfter)
+    } catch {
+      close()
+      failed("\(error)", nil)
+    }
+  }
+
+  private func nextBatch(_ cursor: ChangeCursor) throws -> ChangeBatch? {
+    if sink.repeatsExactly, let intended = positions?.content.intended,
+      intended.historyID == (try cursor.position).historyID,
+      let batch = try cursor.next(through: intended.version)
+    {
+      return batch
+    }
+    return try cursor.next(limit: watch.delivery.isEveryCommit ? .everyCommit : .none)
+  }
+
+  private func deliver(_ batch: ChangeBatch) throws {
+    status.isBehind()
+    if sink.repeatsExactly, batch.startAnew == nil {
+      try positions?.update { $0.intended = batch.position }
+    }
+    if let reason = batch.startAnew, reason != .snapshot {
+      log.write(.notice, "starts anew: \(reason)", of: status)
+    }
+    try sink.deliver(Delivery(batch: batch, watch: watch, path: file.path))
+    status.delivered(upTo: batch.to, isNewBeginning: batch.startAnew != nil)
+    state.withLock { $0.backoff.reset() }
+    wait(watch.delivery.interval)
+  }
+
+  private func failed(_ reason: String, _ retryAfter: Duration?) {
+    let wait = state.withLock { state -> Duration? in
+      if state.hasStopped { return nil }
+      let wait = max(state.backoff.next(), retryAfter ?? .zero)
+      state.notBefore = .now() + wait.interval
+      return wait
+    }
+    guard let wait else { return }
+    status.failed(reason)
+    log.write(.warning, "\(reason); trying again in \(wait.rounded) s", of: status)
+    schedule(after: wait)
+  }
+
+  // MARK: - Acknowledging
+
+  private func acknowledged(_ batch: ChangeBatch) {
+    let now = DispatchTime.now()
+    enum Flush { case now, later, none }
+    let flush = state.withLock { state -> Flush in
+      state.unsaved = batch.position
+      if state.isFlushDue { return .none }
+      state.isFlushDue = true
+      return state.lastFlush + Self.flushEvery <= now ? .now : .later
+    }
+    switch flush {
+    case .now: self.flush()
+    case .later:
+      queue.asyncAfter(deadline: now + Self.flushEvery) { [weak self] in self?.flush() }
+    case .none: break
+    }
+  }
+
+  private func flush() {
+    let (grouped, position) = state.withLock { state in
+      defer {
+        state.isFlushDue = false
+        state.lastFlush = .now()
+      }
+      return (state.grouped, state.unsaved.take())
+    }
+    guard let position else { return }
+    do {
+      try positions?.update { content in
+        content.acknowledged = position
+        if content.intended == position { content.intended = nil }
+      }
+      try grouped?.flush()
+    } catch {
+      log.write(.warning, "cannot make the position durable: \(error)", of: status)
+      state.withLock { $0.unsaved = $0.unsaved ?? position }
+    }
+  }
+}
+
+extension Duration {
+  var interval: DispatchTimeInterval {
+    .nanoseconds(Int(clamping: components.seconds) * 1_000_000_000
+      + Int(components.attoseconds / 1_000_000_000))
+  }
+
+  /// In seconds, with two digits after the point.
+  var rounded: String {
+    let hundredths =
+      components.seconds * 100 + components.attoseconds / 10_000_000_000_000_000
+    return "\(hundredths / 100).\(hundredths % 100 < 10 ? "0" : "")\(hundredths % 100)"
+  }
+}

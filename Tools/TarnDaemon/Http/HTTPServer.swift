@@ -1,0 +1,188 @@
+import CDaemon
+import Foundation
+import TarnStore
+import ToolSupport
+
+/// The daemon's HTTP door: health, metrics, status and event streams.
+///
+/// A socket is protected by its rights. On a port every request needs the token, and a Host and an
+/// Origin that the configuration names, so that no web page can ask in a visitor's name.
+final class HTTPServer: Sendable {
+  /// Answers requests. Any thread.
+  protocol Routes: AnyObject, Sendable {
+    func answer(_ path: String) -> HTTPAnswer
+    /// The stream of a watch, or why there is none.
+    func events(
+      _ watch: String, from position: String?, _ connection: OpaquePointer
+    ) -> Result<EventClient, HTTPAnswer>
+  }
+
+  private struct Server: @unchecked Sendable {  // because: libmicrohttpd's functions may be called from any thread
+    let pointer: OpaquePointer
+  }
+
+  private static let timeoutSeconds: UInt32 = 30
+  private static let connectionsMax: UInt32 = 1_000
+
+  private let settings: HTTPSettings
+  private let token: String?
+  private unowned let routes: any Routes
+  private let server = Lock<Server?>(nil)
+  private let listener: ListeningSocket
+
+  init(_ settings: HTTPSettings, _ listener: ListeningSocket, _ routes: any Routes) throws {
+    self.settings = settings
+    self.routes = routes
+    self.listener = listener
+    token = try settings.tokenFile.map { try Self.token(in: $0) }
+  }
+
+  private static func token(in path: String) throws -> String {
+    guard let data = FileManager.default.contents(atPath: path) else {
+      throw ToolError("cannot read the token in \(path)")
+    }
+    let text = String(decoding: data, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+    guard text.utf8.count >= 16 else { throw ToolError("the token in \(path) is shorter than 16 bytes") }
+    return text
+  }
+
+  func start() throws {
+    let context = Unmanaged.passUnretained(self).toOpaque()
+    let made = tarn_serve(
+      listener.descriptor, Self.timeoutSeconds, Self.connectionsMax,
+      { context, connection, path, method, _, _, size, request in
+        HTTPServer.handle(context, connection, path, method, size, request)
+      },
+      { _, _, request, _ in
+        guard let pointer = request?.pointee, pointer != HTTPServer.mark else { return }
+        Unmanaged<EventClient>.fromOpaque(pointer).takeRetainedValue().isCompleted()
+      }, context)
+    guard let made else { throw ToolError("cannot serve HTTP") }
+    server.withLock { $0 = Server(pointer: made) }
+  }
+
+  /// Event streams must have ended before.
+  func stop() {
+    let made = server.withLock { $0.take() }
+    // It would close the socket, which belongs to the listener.
+    if let made {
+      _ = MHD_quiesce_daemon(made.pointer)
+      MHD_stop_daemon(made.pointer)
+    }
+  }
+
+  // MARK: - Requests
+
+  /// Marks a request that was seen once: its headers are complete then.
+  private nonisolated(unsafe) static let mark = UnsafeMutableRawPointer(bitPattern: 1)  // because: never read
+
+  private static func handle(
+    _ context: UnsafeMutableRawPointer?, _ connection: OpaquePointer?,
+    _ path: UnsafePointer<CChar>?, _ method: UnsafePointer<CChar>?,
+    _ size: UnsafeMutablePointer<Int>?,
+    _ request: UnsafeMutablePointer<UnsafeMutableRawPointer?>?
+  ) -> MHD_Result {
+    guard let context, let connection, let path, let method, let request else { return .NO }
+    if request.pointee == nil {
+      request.pointee = mark
+      return .YES
+    }
+    // A body is read and dropped.
+    if let size, size.pointee > 0 {
+      size.pointee = 0
+      return .YES
+    }
+    let server = Unmanaged<HTTPServer>.fromOpaque(context).takeUnretainedValue()
+    return server.answer(connection, String(cString: path), String(cString: method), request)
+  }
+
+  private func answer(
+    _ connection: OpaquePointer, _ path: String, _ method: String,
+    _ request: UnsafeMutablePointer<UnsafeMutableRawPointer?>
+  ) -> MHD_Result {
+    if let refusal = refusal(connection, path) { return refusal.send(connection) }
+    guard method == "GET" || method == "HEAD" else {
+      return HTTPAnswer(405, "only GET is answered\n").send(connection)
+    }
+    let parts = path.split(separator: "/", omittingEmptySubsequences: true)
+    guard parts.count == 3, parts[0] == "watches", parts[2] == "events", method == "GET" else {
+      return routes.answer(path).send(connection)
+    }
+    let position =
+      header("Last-Event-ID", connection)
+      ?? tarn_argument(connection, "from").map { String(cString: $0) }
+    switch routes.events(String(parts[1]), from: position, connection) {
+    case .failure(let answer): return answer.send(connection)
+    case .success(let client): return stream(client, connection, request)
+    }
+  }
+
+  private func header(_ name: String, _ connection: OpaquePointer) -> String? {
+    tarn_header(connection, name).map { String(cString: $0) }
+  }
+
+  /// Why a request is not answered; nil if it is.
+  private func refusal(_ connection: OpaquePointer, _ path: String) -> HTTPAnswer? {
+    guard case .port(let host, let port) = settings.address else { return nil }
+    let hosts = settings.hosts + ["\(host):\(port)", host]
+    guard let given = header("Host", connection), hosts.contains(given) else {
+      return HTTPAnswer(421, "this host is not served here: add it to 'hosts'\n")
+    }
+    if let origin = header("Origin", connection), !settings.origins.contains(origin) {
+      return HTTPAnswer(403, "this origin may not ask: add it to 'origins'\n")
+    }
+    let wanted = Array("Bearer \(token ?? "")".utf8)
+    let found = Array((header("Authorization", connection) ?? "").utf8)
+    // Takes as long for each wrong token of that length.
+    let differs = zip(wanted, found).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) }
+    guard token != nil, wanted.count == found.count, differs == 0 else {
+      return HTTPAnswer(401, "the token is missing or wrong\n", ["WWW-Authenticate": "Bearer"])
+    }
+    return nil
+  }
+
+  private func stream(
+    _ client: EventClient, _ connection: OpaquePointer,
+    _ request: UnsafeMutablePointer<UnsafeMutableRawPointer?>
+  ) -> MHD_Result {
+    let pointer = Unmanaged.passRetained(client).toOpaque()
+    request.pointee = pointer
+    let response = MHD_create_response_from_callback(
+      UInt64.max, 1 << 15,
+      { context, _, buffer, most in
+        guard let context, let buffer else { return -1 }
+        return Unmanaged<EventClient>.fromOpaque(context).takeUnretainedValue().take(buffer, most)
+      }, pointer, nil)
+    guard let response else { return .NO }
+    defer { MHD_destroy_response(response) }
+    MHD_add_response_header(response, "Content-Type", "text/event-stream")
+    MHD_add_response_header(response, "Cache-Control", "no-store")
+    client.start()
+    return MHD_queue_response(connection, 200, response)
+  }
+}
+
+/// An answer of text.
+struct HTTPAnswer: Error {
+  let status: UInt32
+  let text: String
+  let headers: [String: String]
+
+  init(_ status: UInt32, _ text: String, _ headers: [String: String] = [:]) {
+    self.status = status
+    self.text = text
+    self.headers = headers
+  }
+
+  func send(_ connection: OpaquePointer) -> MHD_Result {
+    let bytes = Array(text.utf8)
+    guard let response = tarn_text(bytes, bytes.count) else { return .NO }
+    defer { MHD_destroy_response(response) }
+    for (name, value) in ["Content-Type": "text/plain; charset=utf-8", "Cache-Control": "no-store"]
+      .merging(headers, uniquingKeysWith: { $1 })
+    {
+      MHD_add_response_header(response, name, value)
+    }
+    return MHD_queue_response(connection, status, response)
+  }
+}

@@ -1,0 +1,84 @@
+import Foundation
+import Tarn
+import TarnStore
+import ToolSupport
+
+/// `tarn daemon check`: what is wrong in a configuration, and what it would do to cursors.
+struct CheckCommand {
+  private let configuration: ConfigurationFiles
+
+  init(_ configuration: ConfigurationFiles) { self.configuration = configuration }
+
+  func run() throws -> ExitCode {
+    let (settings, problems) = configuration.read()
+    guard problems.isEmpty else {
+      for problem in problems { print(problem) }
+      return .failure
+    }
+    let context = try DaemonContext(settings, DaemonLog(), makesFolder: false)
+    let found = try Self.findings(settings, context)
+    for text in found.warnings { print(text) }
+    print("\(configuration.path): \(counted(settings.watches.count, "watch", "watches")), no problem")
+    return found.problems.isEmpty ? .success : .failure
+  }
+
+  /// What the files themselves say against the configuration.
+  static func findings(
+    _ settings: DaemonSettings, _ context: DaemonContext
+  ) throws -> (problems: [String], warnings: [String]) {
+    var (problems, warnings): ([String], [String]) = ([], [])
+    var expected: [String: Set<String>] = [:]
+    for watch in settings.watches {
+      let paths = FileTable.paths(of: watch.file)
+      if paths.isEmpty { warnings.append("\(watch.name): no file matches \(watch.file) yet") }
+      for path in paths {
+        for sink in watch.sinks {
+          for name in [watch.name, watch.formerName].compactMap({ $0 }) {
+            expected[path, default: []].insert(context.cursorName(name, sink.name))
+          }
+        }
+        do {
+          warnings += try OpenFile(path, readOnly: true).findings(watch, context)
+        } catch {
+          warnings.append("\(watch.name): \(path): \(error)")
+        }
+      }
+    }
+    for (path, names) in expected.sorted(by: { $0.key < $1.key }) {
+      let known = (try? OpenFile(path, readOnly: true).store.cursors()) ?? []
+      for cursor in known.map(\.record.name)
+      where cursor.hasPrefix(context.prefix) && !names.contains(cursor) {
+        warnings.append(
+          "\(path): the cursor '\(cursor)' belongs to no watch any more: delete it with "
+            + "'tarn cursor delete \(path) \(cursor)', or name the new watch's former name in 'rename'")
+      }
+    }
+    problems += warnings.filter { $0.hasPrefix("!") }
+    return (problems, warnings)
+  }
+}
+
+extension OpenFile {
+  /// What a watch would meet here.
+  fileprivate func findings(_ watch: WatchSettings, _ context: DaemonContext) throws -> [String] {
+    var found: [String] = []
+    for sink in watch.sinks {
+      let name = context.cursorName(watch.name, sink.name)
+      if try selectionDiffers(of: name, watch) {
+        found.append(
+          "\(watch.name)/\(sink.name): \(path): starts anew, because class, filter or columns "
+            + "differ from those of its cursor")
+      }
+    }
+    if access(path, W_OK) != 0 {
+      found.append(
+        "\(watch.name): \(path): cannot be written, so positions are kept in the state folder and "
+          + "hold only as long as the file's retention")
+    }
+    return found
+  }
+}
+
+private func counted(_ count: Int, _ one: String, _ many: String) -> String {
+  "\(count) \(count == 1 ? one : many)"
+}

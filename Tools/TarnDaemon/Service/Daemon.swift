@@ -1,0 +1,200 @@
+import CDaemon
+import Dispatch
+import Foundation
+import Tarn
+import TarnStore
+import ToolSupport
+
+/// The daemon: runs the watches of a configuration until it is stopped.
+package final class Daemon: HTTPServer.Routes {
+  private struct State {
+    var settings: DaemonSettings
+    var watches: [WatchRunner] = []
+    var server: HTTPServer?
+    var hasStopped = false
+  }
+
+  private let configuration: ConfigurationFiles
+  private let context: DaemonContext
+  private let log: DaemonLog
+  private let files = FileTable()
+  private let began = ContinuousClock.now
+  private let state: Lock<State>
+  /// The door that systemd has made.
+  private let handedOver: ListeningSocket?
+
+  /// - Throws: `ToolError` with all that is wrong in the configuration.
+  package init(_ configuration: ConfigurationFiles, _ log: DaemonLog) throws {
+    self.configuration = configuration
+    self.log = log
+    let (settings, problems) = configuration.read()
+    guard problems.isEmpty else {
+      throw ToolError(problems.map(\.description).joined(separator: "\n"))
+    }
+    context = try DaemonContext(settings, log)
+    state = Lock(State(settings: settings))
+    handedOver = sd_listen_fds(1) > 0 ? ListeningSocket(descriptor: 3) : nil
+  }
+
+  /// Starts every watch, and then says that it is ready.
+  package func start() throws {
+    let settings = state.withLock { $0.settings }
+    for watch in settings.watches { try add(watch) }
+    try serve(settings.http)
+    files.onLook.withLock { $0 = { [weak self] in self?.tick() } }
+    ServiceNotice.ready(status)
+  }
+
+  private func add(_ watch: WatchSettings) throws {
+    let runner = WatchRunner(watch, files, context)
+    try runner.start()
+    state.withLock { $0.watches.append(runner) }
+  }
+
+  private func serve(_ wanted: HTTPSettings?) throws {
+    var settings = wanted
+    if handedOver != nil, settings == nil { settings = HTTPSettings(address: .socket("", mode: 0)) }
+    guard let settings else { return }
+    let listener: ListeningSocket
+    switch settings.address {
+    case _ where handedOver != nil: listener = handedOver!
+    case .socket(let path, let mode): listener = try ListeningSocket(at: path, mode: mode)
+    case .port(let host, let port): listener = try ListeningSocket(host: host, port: port)
+    }
+    let server = try HTTPServer(settings, listener, self)
+    try server.start()
+    state.withLock { $0.server = server }
+  }
+
+  private var status: String {
+    let (watches, files) = (state.withLock { $0.watches.count }, self.files.files)
+    let open = files.count { $0.file != nil }
+    return "\(watches) watches, \(open) of \(files.count) files open"
+  }
+
+  // MARK: - The loop
+
+  /// Runs again and again on the queue that looks for files: if it stands still, so does the
+  /// watchdog.
+  private func tick() {
+    for watch in state.withLock({ $0.watches }) {
+      for hub in watch.hubs.values { hub.tidy() }
+    }
+    for (_, file, _) in files.files { _ = file?.store.probeHead() }
+    ServiceNotice.alive(status)
+  }
+
+  /// Reads the configuration again; watches that did not change go on untouched.
+  package func reload() {
+    ServiceNotice.reloading()
+    defer { ServiceNotice.ready(status) }
+    for watch in state.withLock({ $0.watches }) { watch.reopenFiles() }
+    let (settings, problems) = configuration.read()
+    guard problems.isEmpty else {
+      for problem in problems { log.write(.error, "\(problem)") }
+      return log.write(.error, "the configuration was not loaded; the former one goes on")
+    }
+    let former = state.withLock { $0.settings }
+    if settings.instance != former.instance || settings.stateFolder != former.stateFolder {
+      log.write(.warning, "'name' and 'state' change at the next start only")
+    }
+    apply(settings)
+    if settings.http != former.http { restartServer(settings.http) }
+    state.withLock { $0.settings = settings }
+    log.write(.notice, "loaded the configuration: \(status)")
+  }
+
+  private func apply(_ settings: DaemonSettings) {
+    let running = state.withLock { $0.watches }
+    let ended = running.filter { !settings.watches.contains($0.settings) }
+    state.withLock { state in
+      state.watches.removeAll { watch in ended.contains { $0 === watch } }
+    }
+    for watch in ended { watch.stop() }
+    let renamed = Set(settings.watches.compactMap(\.formerName))
+    for watch in ended where !renamed.contains(watch.settings.name) {
+      let successor = settings.watches.first { $0.name == watch.settings.name }
+      let gone = Set(watch.settings.sinks.map(\.name))
+        .subtracting(successor?.sinks.map(\.name) ?? [])
+      watch.deleteCursors(ofSinks: gone)
+    }
+    let kept = state.withLock { $0.watches.map(\.settings) }
+    for watch in settings.watches where !kept.contains(watch) {
+      do {
+        try add(watch)
+      } catch {
+        log.write(.error, "\(error)", [("TARN_WATCH", watch.name)])
+      }
+    }
+  }
+
+  private func restartServer(_ settings: HTTPSettings?) {
+    state.withLock { $0.server.take() }?.stop()
+    do {
+      try serve(settings)
+    } catch {
+      log.write(.error, "\(error)")
+    }
+  }
+
+  /// Ends everything; acknowledged positions are durable when this returns.
+  package func stop() {
+    ServiceNotice.stopping()
+    files.onLook.withLock { $0 = nil }
+    let (watches, server) = state.withLock { state in
+      state.hasStopped = true
+      return (state.watches, state.server.take())
+    }
+    DispatchQueue.concurrentPerform(iterations: watches.count) { watches[$0].stop() }
+    server?.stop()
+  }
+
+  // MARK: - HTTP
+
+  func answer(_ path: String) -> HTTPAnswer {
+    switch path {
+    case "/health":
+      let report = report()
+      return HTTPAnswer(report.isHealthy ? 200 : 503, report.isHealthy ? "ok\n" : "failing\n")
+    case "/metrics":
+      return HTTPAnswer(
+        200, Metrics.text(report()), ["Content-Type": "text/plain; version=0.0.4; charset=utf-8"])
+    case "/status": return HTTPAnswer(200, report().json, ["Content-Type": "application/json"])
+    default:
+      return HTTPAnswer(404, "there are /health, /metrics, /status and /watches/NAME/events\n")
+    }
+  }
+
+  func events(
+    _ watch: String, from position: String?, _ connection: OpaquePointer
+  ) -> Result<EventClient, HTTPAnswer> {
+    let runner = state.withLock { state in
+      state.watches.first { $0.settings.name == watch && $0.eventHub != nil }
+    }
+    guard let (hub, settings) = runner?.eventHub else {
+      return .failure(HTTPAnswer(404, "there is no watch '\(watch)' with a sink of events\n"))
+    }
+    guard hub.subscriberCount < settings.clientsMax else {
+      return .failure(HTTPAnswer(503, "there are \(settings.clientsMax) clients already\n"))
+    }
+    do {
+      let positions = try position.map { try Subscription.positions($0, hub) } ?? [:]
+      return .success(EventClient(connection, hub, patience: settings.patience, at: positions))
+    } catch {
+      return .failure(HTTPAnswer(400, "\(error)\n"))
+    }
+  }
+
+  private func report() -> StatusReport {
+    let all = files.files
+    let newest = Dictionary(
+      uniqueKeysWithValues: all.map { ($0.path, $0.file?.store.newestKnownVersion.rawValue ?? 0) })
+    let statuses = state.withLock { $0.watches }.flatMap(\.statuses)
+    return StatusReport(
+      instance: context.instance,
+      sinks: statuses.map { StatusReport.sink($0, newest: newest[$0.path] ?? 0) }
+        .sorted { ($0.watch, $0.sink, $0.path) < ($1.watch, $1.sink, $1.path) },
+      files: all.map { StatusReport.file($0.path, $0.file, $0.reason) },
+      secondsUp: Double((ContinuousClock.now - began).components.seconds))
+  }
+}

@@ -1,0 +1,62 @@
+import Foundation
+import TarnStore
+import ToolSupport
+
+/// `tarn daemon`: parses the command line, and runs, checks or asks.
+package enum DaemonProgram {
+  private static let parser = CommandLineParser(
+    program: "tarn", version: "\(ToolVersion.text) (LMDB \(Environment.engineVersion))",
+    summary: "Watches Tarn stores and delivers changes to programs.",
+    commands: [DaemonCommand.spec])
+
+  package static func run() -> Int32 {
+    StandardDescriptors.fill()
+    SignalTrap.ignoreBrokenPipes()
+    let arguments = parser.parseOrExit([DaemonCommand.name] + CommandLine.arguments.dropFirst())
+    do {
+      switch arguments.positional("ACTION") ?? "run" {
+      case "run": return try serve(arguments).rawValue
+      case "check": return try CheckCommand(configuration(arguments)).run().rawValue
+      case "status": return try StatusCommand(arguments, configuration(arguments)).run().rawValue
+      case let word: throw UsageError("'\(word)' is not an action: give run, check or status")
+      }
+    } catch let error as UsageError {
+      complain(parser.refusal(error, of: DaemonCommand.name))
+      return ExitCode.usage.rawValue
+    } catch {
+      complain("tarn: \(printableLines("\(error)"))\n")
+      return ExitCode.failure.rawValue
+    }
+  }
+
+  private static func complain(_ text: String) {
+    // If this fails, there is nowhere to report it.
+    try? FileHandle.standardError.write(contentsOf: Data(text.utf8))
+  }
+
+  private static func configuration(_ arguments: ParsedArguments) -> ConfigurationFiles {
+    let standard =
+      FileManager.default.fileExists(atPath: DaemonCommand.folder)
+      ? DaemonCommand.folder : DaemonCommand.file
+    return ConfigurationFiles(arguments.value("config") ?? standard)
+  }
+
+  /// Runs until a signal.
+  private static func serve(_ arguments: ParsedArguments) throws -> ExitCode {
+    let log = DaemonLog(upTo: arguments.has("verbose") ? .debug : .info)
+    let ended = DispatchSemaphore(value: 0)
+    let trap = SignalTrap { _ in ended.signal() }
+    signal(SIGHUP, SIG_IGN)
+    let daemon = try Daemon(configuration(arguments), log)
+    try daemon.start()
+    let reloading = DispatchSource.makeSignalSource(
+      signal: SIGHUP, queue: DispatchQueue(label: "tarn-reload"))
+    reloading.setEventHandler { daemon.reload() }
+    reloading.resume()
+    log.write(.notice, "the watches stand")
+    withExtendedLifetime(trap) { ended.wait() }
+    reloading.cancel()
+    daemon.stop()
+    return .success
+  }
+}

@@ -1,0 +1,97 @@
+import CDaemon
+import Foundation
+import Tarn
+import TarnStore
+import ToolSupport
+
+/// Runs a command for each batch: with the batch as a line of JSON on standard input, or with the
+/// keys of its objects in place of the argument `{key}`. Exit status 0 means that it has the batch.
+final class ExecSink: Sink {
+  static let keyWord = "{key}"
+  /// The most keys of one run.
+  static let keysMax = 1_000
+
+  let slots: Slots?
+  private let settings: ExecSettings
+  private let log: DaemonLog
+  private let status: SinkStatus
+  private let stopping: WakePipe?
+
+  init(_ settings: ExecSettings, _ slots: Slots, _ status: SinkStatus, _ log: DaemonLog) {
+    self.settings = settings
+    self.slots = slots
+    self.status = status
+    self.log = log
+    stopping = WakePipe()
+  }
+
+  func stop() { stopping?.wake() }
+
+  func deliver(_ delivery: Delivery) throws(DeliveryFailure) {
+    guard settings.command.contains(Self.keyWord) else {
+      return try run(settings.command, delivery, delivery.line())
+    }
+    var keys = self.keys(delivery)[...]
+    repeat {
+      let some = keys.prefix(Self.keysMax)
+      let words = settings.command.flatMap { $0 == Self.keyWord ? Array(some) : [$0] }
+      try run(words, delivery, nil)
+      keys = keys.dropFirst(Self.keysMax)
+    } while !keys.isEmpty
+  }
+
+  /// The keys of all objects of a batch, as text.
+  private func keys(_ delivery: Delivery) -> [String] {
+    let batch = delivery.batch
+    let changes = batch.changes(ofClass: delivery.watch.className)
+    let identities =
+      batch.startAnew == nil
+      ? changes.recorded.map(\.identity)
+      : batch.objects(ofClass: delivery.watch.className).map { changes.identity(of: $0) }
+    return identities.map { identity in
+      switch RecordedJSON.name(of: identity) {
+      case .string(let text): text
+      case let value: JSONText.text(value)
+      }
+    }
+  }
+
+  private func environment(_ delivery: Delivery) -> [String] {
+    let batch = delivery.batch
+    var own = [
+      "TARN_WATCH": delivery.watch.name, "TARN_FILE": delivery.path,
+      "TARN_CLASS": delivery.watch.className, "TARN_VERSION": "\(batch.to)",
+      "TARN_FROM": "\(batch.from)", "TARN_POSITION": batch.position.description,
+    ]
+    if let reason = batch.startAnew { own["TARN_START_ANEW"] = "\(reason)" }
+    if batch.isRepeated { own["TARN_REPEATED"] = "1" }
+    // Of the daemon's own, without what systemd has given to it alone.
+    let inherited = ProcessInfo.processInfo.environment.filter { name, _ in
+      !["NOTIFY_SOCKET", "LISTEN_FDS", "LISTEN_PID", "WATCHDOG_USEC", "WATCHDOG_PID"]
+        .contains(name)
+    }
+    return inherited.merging(own) { $1 }.map { "\($0.key)=\($0.value)" }
+  }
+
+  private func run(
+    _ words: [String], _ delivery: Delivery, _ line: FeedLine?
+  ) throws(DeliveryFailure) {
+    guard let stopping else { throw DeliveryFailure(description: "no descriptor is left") }
+    let run = try CommandRun(
+      words, environment: environment(delivery), user: settings.user, input: line)
+    let end = run.wait(
+      timeout: settings.timeout, grace: settings.grace, stop: stopping
+    ) { [log, status] line in
+      log.write(.info, line, of: status)
+    }
+    switch end {
+    case .exited(0): return
+    case .exited(let code): throw DeliveryFailure(description: "\(words[0]) exited with \(code)")
+    case .killed(let signal):
+      throw DeliveryFailure(description: "\(words[0]) was ended by signal \(signal)")
+    case .late:
+      throw DeliveryFailure(description: "\(words[0]) did not end within \(settings.timeout.rounded) s")
+    case .stopped: throw DeliveryFailure(description: "the daemon ends")
+    }
+  }
+}

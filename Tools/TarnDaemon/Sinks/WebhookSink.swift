@@ -1,0 +1,83 @@
+import CDaemon
+import Foundation
+import Tarn
+import TarnStore
+import ToolSupport
+
+/// Posts each batch to a URL, as one body or several.
+///
+/// A repeated request has the same `Idempotency-Key` (history, from, to and part) and the same body:
+/// the end of a range is made durable before it is first sent, and the cursor keeps old values.
+final class WebhookSink: Sink {
+  /// How much of an answer is shown.
+  private static let answerBytes = 200
+
+  let slots: Slots?
+  let repeatsExactly = true
+  private let settings: WebhookSettings
+  private let client: HTTPClient
+
+  init(_ settings: WebhookSettings, _ slots: Slots) {
+    self.settings = settings
+    self.slots = slots
+    client = HTTPClient()
+  }
+
+  func stop() { client.cancel() }
+
+  func deliver(_ delivery: Delivery) throws(DeliveryFailure) {
+    let line = delivery.line(limit: settings.bodyBytes)
+    let position = delivery.batch.position
+    let range = "\(position.historyID.uuidString.lowercased())-\(delivery.batch.from)-\(position.version)"
+    let key = delivery.batch.startAnew == nil ? range : range + "-anew"
+    let secret = try secret()
+    var part = 1
+    var next = line.nextLine()
+    while let body = next {
+      next = line.nextLine()
+      let isOnly = part == 1 && next == nil
+      try post(body, key: isOnly ? key : "\(key)-\(part)", secret)
+      part += 1
+    }
+  }
+
+  private func secret() throws(DeliveryFailure) -> [UInt8]? {
+    guard let path = settings.secretFile else { return nil }
+    guard let data = FileManager.default.contents(atPath: path) else {
+      throw DeliveryFailure(description: "cannot read the key in \(path)")
+    }
+    // Without the line feed that an editor adds.
+    return Array(data).reversed().drop { $0 == 0x0a || $0 == 0x0d }.reversed()
+  }
+
+  private func post(
+    _ body: [UInt8], key: String, _ secret: [UInt8]?
+  ) throws(DeliveryFailure) {
+    var headers = [
+      "Content-Type: application/json", "Idempotency-Key: \(key)", "User-Agent: tarn/\(ToolVersion.text)",
+      // Otherwise the client waits for an answer before it sends a long body.
+      "Expect:",
+    ]
+    headers += settings.headers
+    if let secret { headers.append("Tarn-Signature: sha256=\(HTTPClient.signature(of: body, secret))") }
+    let answer: HTTPClient.Answer
+    do {
+      answer = try client.perform(
+        HTTPClient.Request(
+          url: settings.url, headers: headers, body: body, timeout: settings.timeout,
+          certificates: settings.certificates))
+    } catch {
+      throw DeliveryFailure(description: "\(Self.place(settings.url)): \(error)")
+    }
+    guard !(200..<300).contains(answer.status) else { return }
+    throw DeliveryFailure(
+      description: "\(Self.place(settings.url)) answered \(answer.status)",
+      retryAfter: answer.retryAfter)
+  }
+
+  /// A URL without its path and query, which may have a secret.
+  private static func place(_ url: String) -> String {
+    guard let parts = URLComponents(string: url), let host = parts.host else { return "the server" }
+    return host + (parts.port.map { ":\($0)" } ?? "")
+  }
+}

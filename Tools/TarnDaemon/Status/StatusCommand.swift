@@ -1,0 +1,99 @@
+import Foundation
+import TarnStore
+import ToolSupport
+
+/// `tarn daemon status`: asks the running daemon through its HTTP door.
+struct StatusCommand {
+  private let settings: HTTPSettings
+  private let usesJSON: Bool
+  private let asMetrics: Bool
+
+  init(_ arguments: ParsedArguments, _ configuration: ConfigurationFiles) throws {
+    usesJSON = arguments.has("json")
+    asMetrics = arguments.has("prometheus")
+    if usesJSON, asMetrics { throw UsageError("--json and --prometheus cannot be combined") }
+    let (read, problems) = configuration.read()
+    guard problems.isEmpty else {
+      throw ToolError(problems.map(\.description).joined(separator: "\n"))
+    }
+    guard let http = read.http else {
+      throw ToolError("\(configuration.path) has no key 'http', so that the daemon cannot be asked")
+    }
+    settings = http
+  }
+
+  func run() throws -> ExitCode {
+    let answer = try ask(asMetrics ? "/metrics" : "/status")
+    let text = String(decoding: answer.body, as: UTF8.self)
+    guard answer.status == 200 else {
+      throw ToolError("the daemon answered \(answer.status): \(printableLines(text))")
+    }
+    let output = OutputPipe()
+    if usesJSON || asMetrics {
+      try output.write(text)
+    } else {
+      try output.write(try Self.table(JSONScanner.value(in: text)))
+    }
+    try output.flush()
+    return .success
+  }
+
+  private func ask(_ path: String) throws -> HTTPClient.Answer {
+    var request = HTTPClient.Request(url: "http://localhost\(path)", timeout: .seconds(10))
+    switch settings.address {
+    case .socket(let socket, _): request.socketPath = socket
+    case .port(let host, let port):
+      request.url = "http://\(host):\(port)\(path)"
+      if let file = settings.tokenFile, let data = FileManager.default.contents(atPath: file) {
+        let token = String(decoding: data, as: UTF8.self)
+          .trimmingCharacters(in: .whitespacesAndNewlines)
+        request.headers = ["Authorization: Bearer \(token)"]
+      }
+    }
+    do {
+      return try HTTPClient().perform(request, keeping: 64 << 20)
+    } catch {
+      throw ToolError("the daemon does not answer: \(error)")
+    }
+  }
+
+  // MARK: - For people
+
+  private static func table(_ status: JSONValue) -> String {
+    var sinks = TextTable([
+      .init("WATCH"), .init("SINK"), .init("FILE"), .init("BEHIND", .right),
+      .init("DELIVERED", .right), .init("RETRIED", .right), .init("CLIENTS", .right),
+      .init("LAST ERROR"),
+    ])
+    for sink in items(status["sinks"]) {
+      sinks.add([
+        text(sink["watch"]), text(sink["sink"]), text(sink["file"]), text(sink["behind"]),
+        text(sink["delivered"]), text(sink["retried"]), text(sink["clients"]),
+        text(sink["lastError"]),
+      ])
+    }
+    var files = TextTable([
+      .init("FILE"), .init("VERSION", .right), .init("BYTES", .right), .init("WRITER"),
+      .init("STATE"),
+    ])
+    for file in items(status["files"]) {
+      files.add([
+        text(file["path"]), text(file["version"]), text(file["bytes"]), text(file["writer"]),
+        text(file["waiting"]),
+      ])
+    }
+    return sinks.text() + "\n" + files.text()
+  }
+
+  private static func items(_ value: JSONValue?) -> [JSONValue] {
+    if case .array(let items)? = value { items } else { [] }
+  }
+
+  private static func text(_ value: JSONValue?) -> String {
+    switch value {
+    case nil, .null: ""
+    case .string(let text): printable(text)
+    case let value?: JSONText.text(value)
+    }
+  }
+}

@@ -1,0 +1,68 @@
+import Foundation
+import TarnStore
+import ToolSupport
+
+/// What the daemon is doing, at one moment: for its status, its metrics and its health. It has no
+/// value of a property and no secret.
+struct StatusReport {
+  struct Sink {
+    let watch: String
+    let sink: String
+    let path: String
+    let content: SinkStatus.Content
+    /// How many versions the receiver lacks.
+    let behind: UInt64
+    let secondsBehind: Double
+  }
+
+  struct File {
+    let path: String
+    /// Why it is not open; nil if it is.
+    let waiting: String?
+    var bytes = 0
+    var version: UInt64 = 0
+    /// Processes that read old versions, and how many commits those are behind.
+    var pins: [(process: String, commits: UInt64)] = []
+    var writer: String?
+    /// False if the file is read from a private copy.
+    var isFollowed = true
+  }
+
+  let instance: String
+  let sinks: [Sink]
+  let files: [File]
+  let secondsUp: Double
+
+  /// True if every file is open and no sink is failing.
+  var isHealthy: Bool {
+    files.allSatisfy { $0.waiting == nil && $0.isFollowed } && sinks.allSatisfy { !$0.content.isFailing }
+  }
+
+  static func file(_ path: String, _ open: OpenFile?, _ reason: String?) -> File {
+    var file = File(path: path, waiting: open == nil ? reason ?? "not opened yet" : nil)
+    guard let open else { return file }
+    let store = open.store
+    var status = stat()
+    if stat(path, &status) == 0 { file.bytes = Int(status.st_size) }
+    file.version = store.newestKnownVersion.rawValue
+    file.isFollowed = open.copyCause == nil
+    file.writer = store.gate.holder.map { "\($0.process)" }
+    guard let newest = try? store.newestSnapshot().transaction.transactionID else { return file }
+    file.pins = store.environment.readers().filter { $0.processID != getpid() }.map { pin in
+      (
+        "\(store.signal.process(withID: pin.processID))",
+        newest > pin.transactionID ? newest - pin.transactionID : 0
+      )
+    }
+    return file
+  }
+
+  static func sink(_ status: SinkStatus, newest: UInt64) -> Sink {
+    let content = status.content
+    let behind = newest > content.version ? newest - content.version : 0
+    let since = behind == 0 ? nil : content.behindSince
+    return Sink(
+      watch: status.watch, sink: status.sink, path: status.path, content: content, behind: behind,
+      secondsBehind: since.map { max(0, Date().timeIntervalSince1970 - $0) } ?? 0)
+  }
+}

@@ -1,0 +1,54 @@
+import Foundation
+import ToolSupport
+
+extension StatusReport {
+  /// One JSON object in one line.
+  var json: String {
+    let value = JSONValue.object([
+      JSONMember("instance", .string(instance)), JSONMember("secondsUp", .double(secondsUp)),
+      JSONMember("healthy", .bool(isHealthy)), JSONMember("files", .array(files.map(Self.json))),
+      JSONMember("sinks", .array(sinks.map(Self.json))),
+    ])
+    return JSONText.text(value) + "\n"
+  }
+
+  private static func number(_ value: UInt64) -> JSONValue {
+    Int64(exactly: value).map { .integer($0) } ?? .whole("\(value)")
+  }
+
+  private static func text(_ value: String?) -> JSONValue { value.map { .string($0) } ?? .null }
+
+  private static func json(_ file: File) -> JSONValue {
+    .object([
+      JSONMember("path", .string(file.path)), JSONMember("waiting", text(file.waiting)),
+      JSONMember("bytes", .integer(Int64(file.bytes))), JSONMember("version", number(file.version)),
+      JSONMember("followed", .bool(file.isFollowed)), JSONMember("writer", text(file.writer)),
+      JSONMember(
+        "pins",
+        .array(
+          file.pins.map {
+            .object([
+              JSONMember("process", .string($0.process)),
+              JSONMember("commitsBehind", number($0.commits)),
+            ])
+          })),
+    ])
+  }
+
+  private static func json(_ sink: Sink) -> JSONValue {
+    let content = sink.content
+    return .object([
+      JSONMember("watch", .string(sink.watch)), JSONMember("sink", .string(sink.sink)),
+      JSONMember("file", .string(sink.path)), JSONMember("version", number(content.version)),
+      JSONMember("behind", number(sink.behind)),
+      JSONMember("secondsBehind", .double(sink.secondsBehind)),
+      JSONMember("delivered", number(content.delivered)),
+      JSONMember("retried", number(content.retried)),
+      JSONMember("startedAnew", number(content.startedAnew)),
+      JSONMember("clients", .integer(Int64(content.clients))),
+      JSONMember("dropped", number(content.dropped)),
+      JSONMember("failing", .bool(content.isFailing)),
+      JSONMember("lastError", text(content.lastError)),
+    ])
+  }
+}

@@ -1,0 +1,127 @@
+import CDaemon
+import Dispatch
+import Tarn
+import TarnStore
+import ToolSupport
+
+/// One stream of server-sent events: each line is an event, whose id is the position.
+///
+/// Threading: libmicrohttpd takes the bytes on its own thread; the rest is on the hub's queue.
+final class EventClient: Subscriber.Transport {
+  private struct State {
+    var unsent: [UInt8] = []
+    var taken = 0
+    var isSuspended = false
+    var isClosed = false
+    var isStarted = false
+  }
+
+  // The connection may be resumed from any thread until the request is completed.
+  private struct Connection: @unchecked Sendable {  // because: see above
+    let pointer: OpaquePointer
+  }
+
+  private let connection: Connection
+  private let hub: FeedHub
+  private let patience: Duration
+  private let positions: [String: ChangePosition]
+  private let state = Lock(State())
+  private let subscriber = Lock<Subscriber?>(nil)
+  private let isInEvent = Lock(false)
+
+  init(
+    _ connection: OpaquePointer, _ hub: FeedHub, patience: Duration,
+    at positions: [String: ChangePosition]
+  ) {
+    self.connection = Connection(pointer: connection)
+    self.hub = hub
+    self.patience = patience
+    self.positions = positions
+  }
+
+  // MARK: - On the hub's queue
+
+  func start() {
+    hub.queue.async { [self] in
+      let made = Subscriber(hub, self, patience: patience, at: positions)
+      subscriber.withLock { $0 = made }
+      hub.add(made)
+    }
+  }
+
+  func send(_ bytes: [UInt8], position: ChangePosition, isEnd: Bool) -> Bool {
+    let isFirst = isInEvent.withLock { isInEvent in
+      defer { isInEvent = !isEnd }
+      return !isInEvent
+    }
+    let head = isFirst ? Array("id: \(position)\ndata: ".utf8) : []
+    // A line ends with one line feed, an event with two.
+    put(head + bytes + (isEnd ? [0x0a] : []))
+    return false
+  }
+
+  func close(_ reason: String) {
+    let text = JSONText.text(.object([JSONMember("error", .string(reason))]))
+    put(Array((isInEvent.withLock { $0 } ? "\n\n" : "") .utf8) + Array("event: end\ndata: \(text)\n\n".utf8))
+    state.withLock { $0.isClosed = true }
+    resume()
+  }
+
+  private func put(_ bytes: [UInt8]) {
+    state.withLock { state in
+      if state.taken > 0 {
+        state.unsent.removeFirst(state.taken)
+        state.taken = 0
+      }
+      state.unsent += bytes
+    }
+    resume()
+  }
+
+  private func resume() {
+    let isSuspended = state.withLock { state in
+      defer { state.isSuspended = false }
+      return state.isSuspended
+    }
+    if isSuspended { MHD_resume_connection(connection.pointer) }
+  }
+
+  // MARK: - On libmicrohttpd's thread
+
+  /// Takes bytes for the client; -1 at the end.
+  func take(_ buffer: UnsafeMutablePointer<CChar>, _ most: Int) -> Int {
+    enum Taken { case bytes(Int, isEmpty: Bool), end, nothing }
+    let taken = state.withLock { state -> Taken in
+      let count = min(most, state.unsent.count - state.taken)
+      if count > 0 {
+        state.unsent.withUnsafeBytes { raw in
+          buffer.withMemoryRebound(to: UInt8.self, capacity: count) {
+            $0.update(from: raw.baseAddress!.assumingMemoryBound(to: UInt8.self) + state.taken, count: count)
+          }
+        }
+        state.taken += count
+        return .bytes(count, isEmpty: state.taken == state.unsent.count)
+      }
+      if state.isClosed { return .end }
+      state.isSuspended = true
+      MHD_suspend_connection(connection.pointer)
+      return .nothing
+    }
+    switch taken {
+    case .bytes(let count, let isEmpty):
+      if isEmpty { hub.queue.async { [self] in subscriber.withLock { $0 }?.isTaken() } }
+      return count
+    case .end: return -1
+    case .nothing: return 0
+    }
+  }
+
+  /// The connection has ended.
+  func isCompleted() {
+    state.withLock { state in
+      state.isClosed = true
+      state.isSuspended = false
+    }
+    hub.queue.async { [self] in subscriber.withLock { $0.take() }?.isGone() }
+  }
+}

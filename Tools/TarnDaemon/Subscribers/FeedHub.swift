@@ -1,0 +1,259 @@
+import Dispatch
+import Foundation
+import Tarn
+import TarnStore
+import ToolSupport
+
+/// The changes of one watch for any number of clients, each at its own place: a client that is slow
+/// gets one bigger difference, not a queue.
+///
+/// One cursor for each file retains what clients need to resume; differences that several clients
+/// need are made once. Threading: everything is on the hub's queue.
+final class FeedHub: FileTable.Listener {
+  /// A file of the watch.
+  private struct Channel {
+    let file: OpenFile
+    let status: SinkStatus
+    /// Nil if the file cannot be written, or if somebody else has the cursor.
+    var retaining: RetainingCursor?
+    var reader: ChangeCursor
+    var keeper: MovingPosition
+    var registration: StoreRegistration?
+    /// The lines that lead on from a position, until the next commit.
+    var made: [ChangePosition: (line: [UInt8], end: ChangePosition)] = [:]
+  }
+
+  /// A longer difference is made for each client apart.
+  private static let sharedBytesMax = 1 << 20
+
+  let watch: WatchSettings
+  let queue = DispatchQueue(label: "tarn-hub")
+  private let sinkName: String
+  private let context: DaemonContext
+  private let log: DaemonLog
+  private let state = Lock(State())
+
+  private struct State {
+    var channels: [String: Channel] = [:]
+    var subscribers: [Subscriber] = []
+    var hasStopped = false
+    var isServing = false
+    var statuses: [SinkStatus] = []
+  }
+
+  init(_ watch: WatchSettings, sink: String, _ context: DaemonContext) {
+    self.watch = watch
+    sinkName = sink
+    self.context = context
+    log = context.log
+  }
+
+  var statuses: [SinkStatus] { state.withLock { $0.statuses } }
+  var subscriberCount: Int { state.withLock { $0.subscribers.count } }
+
+  // MARK: - Files
+
+  func begin(_ file: OpenFile) {
+    queue.sync {
+      let status = SinkStatus(watch.name, sinkName, file.path)
+      do {
+        if let cause = file.copyCause {
+          log.write(.warning, "the file is not followed: \(cause)", of: status)
+        }
+        let keeper = MovingPosition()
+        let channel = Channel(
+          file: file, status: status, retaining: retaining(file, status),
+          reader: try file.reader(watch.name, watch, keeper: keeper), keeper: keeper)
+        state.withLock { state in
+          state.channels[file.path] = channel
+          state.statuses.removeAll { $0.path == file.path }
+          state.statuses.append(status)
+        }
+        let registration = try file.store.follow(usesWatcher: true) { [weak self] in
+          self?.news(status)
+        }
+        state.withLock { $0.channels[file.path]?.registration = registration }
+        for subscriber in state.withLock({ $0.subscribers }) { subscriber.begin(file.path) }
+        serve()
+      } catch {
+        status.failed("\(error)")
+        log.write(.warning, "\(error)", of: status)
+      }
+    }
+  }
+
+  private func retaining(_ file: OpenFile, _ status: SinkStatus) -> RetainingCursor? {
+    guard file.isWritable else { return nil }
+    do {
+      return try RetainingCursor(
+        context.cursorName(watch.name, sinkName), watch, file)
+    } catch {
+      log.write(
+        .warning, "clients can resume only as far as the file's retention: \(error)", of: status)
+      return nil
+    }
+  }
+
+  func end(_ path: String) {
+    queue.sync {
+      let channel = state.withLock { $0.channels.removeValue(forKey: path) }
+      guard let channel else { return }
+      channel.registration?.end()
+      channel.retaining?.close()
+      log.write(.notice, "the file was replaced, moved or deleted", of: channel.status)
+      for subscriber in state.withLock({ $0.subscribers }) { subscriber.end(path) }
+    }
+  }
+
+  func isWaiting(for path: String, _ reason: String) {
+    log.write(.notice, "waiting for \(path): \(reason)", [("TARN_WATCH", watch.name)])
+  }
+
+  /// Lets all clients go.
+  func stop() {
+    queue.sync {
+      let (channels, subscribers) = state.withLock { state in
+        state.hasStopped = true
+        defer {
+          state.channels = [:]
+          state.subscribers = []
+        }
+        return (state.channels.values.map { $0 }, state.subscribers)
+      }
+      for subscriber in subscribers { subscriber.drop("the daemon ends") }
+      for channel in channels {
+        channel.registration?.end()
+        channel.retaining?.close()
+      }
+    }
+  }
+
+  // MARK: - Clients
+
+  /// Adds a client; it gets its first lines at once. On the queue.
+  func add(_ subscriber: Subscriber) {
+    let paths = state.withLock { state -> [String]? in
+      if state.hasStopped { return nil }
+      state.subscribers.append(subscriber)
+      return state.channels.keys.sorted()
+    }
+    guard let paths else { return subscriber.drop("the daemon ends") }
+    for path in paths { subscriber.begin(path) }
+    serve(subscriber)
+    count()
+  }
+
+  /// Removes a client. On the queue.
+  func remove(_ subscriber: Subscriber, dropped: Bool) {
+    state.withLock { $0.subscribers.removeAll { $0 === subscriber } }
+    if dropped { for status in statuses { status.update { $0.dropped += 1 } } }
+    count()
+  }
+
+  private func count() {
+    let count = subscriberCount
+    for status in statuses { status.update { $0.clients = count } }
+  }
+
+  private func news(_ status: SinkStatus) {
+    let isFirst = state.withLock { state in
+      defer { state.isServing = true }
+      return !state.isServing
+    }
+    guard isFirst else { return }
+    let delay = max(watch.delivery.delay, watch.delivery.interval)
+    if delay > .zero {
+      queue.asyncAfter(deadline: .now() + delay.interval) { [weak self] in self?.serve() }
+    } else {
+      queue.async { [weak self] in self?.serve() }
+    }
+  }
+
+  private func serve() {
+    let (subscribers, paths) = state.withLock { state in
+      state.isServing = false
+      for path in state.channels.keys { state.channels[path]?.made = [:] }
+      return (state.subscribers, Array(state.channels.keys))
+    }
+    for subscriber in subscribers {
+      for path in paths { subscriber.begin(path) }
+      serve(subscriber)
+    }
+    for status in statuses where subscriberCount == 0 {
+      let newest = state.withLock { $0.channels[status.path]?.file.store.newestKnownVersion }
+      if let newest { status.isCurrent(at: newest.rawValue) }
+    }
+  }
+
+  /// Gives a client what it lacks, as far as it takes it. On the queue.
+  func serve(_ subscriber: Subscriber) {
+    while subscriber.wantsMore {
+      guard let path = subscriber.nextPath(), let line = line(subscriber, path) else { return }
+      subscriber.send(line)
+    }
+  }
+
+  /// What comes next for a client in a file; nil if that is nothing.
+  private func line(_ subscriber: Subscriber, _ path: String) -> Subscriber.Line? {
+    guard let channel = state.withLock({ $0.channels[path] }) else {
+      subscriber.isCurrent(path)
+      return nextLine(subscriber)
+    }
+    let position = subscriber.position(in: path)
+    if let position, let made = channel.made[position] {
+      return Subscriber.Line(path: path, end: made.end, bytes: made.line, rest: nil)
+    }
+    do {
+      channel.keeper.move(to: position, in: try channel.file.store.newestSnapshot())
+      let limit: BatchLimit = watch.delivery.isEveryCommit ? .everyCommit : .none
+      guard let batch = try channel.reader.next(limit: limit) else {
+        subscriber.isCurrent(path)
+        return nextLine(subscriber)
+      }
+      if batch.isEmpty {
+        subscriber.moved(path, to: batch.position)
+        return line(subscriber, path)
+      }
+      return line(batch, position, path, channel)
+    } catch {
+      channel.status.failed("\(error)")
+      log.write(.warning, "\(error)", of: channel.status)
+      subscriber.isCurrent(path)
+      return nextLine(subscriber)
+    }
+  }
+
+  private func nextLine(_ subscriber: Subscriber) -> Subscriber.Line? {
+    subscriber.nextPath().flatMap { line(subscriber, $0) }
+  }
+
+  private func line(
+    _ batch: ChangeBatch, _ position: ChangePosition?, _ path: String, _ channel: Channel
+  ) -> Subscriber.Line {
+    let line = Delivery(batch: batch, watch: watch, path: path).line()
+    let first = line.next() ?? []
+    channel.status.delivered(upTo: batch.to, isNewBeginning: batch.startAnew != nil)
+    guard first.last == 0x0a, first.count <= Self.sharedBytesMax else {
+      return Subscriber.Line(path: path, end: batch.position, bytes: first, rest: line)
+    }
+    if let position {
+      state.withLock { $0.channels[path]?.made[position] = (first, batch.position) }
+    }
+    return Subscriber.Line(path: path, end: batch.position, bytes: first, rest: nil)
+  }
+
+  /// Lets go of records that clients need no more. On any queue.
+  func tidy() {
+    queue.async { [weak self] in
+      guard let self else { return }
+      for channel in state.withLock({ Array($0.channels.values) }) {
+        do {
+          try channel.retaining?.move()
+        } catch {
+          log.write(.warning, "cannot move the cursor: \(error)", of: channel.status)
+        }
+      }
+      for subscriber in state.withLock({ $0.subscribers }) { subscriber.checkPatience() }
+    }
+  }
+}

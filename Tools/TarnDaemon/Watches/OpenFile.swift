@@ -1,0 +1,83 @@
+import Foundation
+import Tarn
+import TarnStore
+import ToolSupport
+
+/// A file that is open and followed, for all watches of it. Any thread.
+final class OpenFile: Sendable {
+  let path: String
+  let store: Store
+  /// False if this process may not write it: then it keeps no cursor in it.
+  let isWritable: Bool
+
+  /// - Throws: `ToolError` if there is no store at the path, or it cannot be opened.
+  init(_ path: String, readOnly: Bool = false) throws {
+    self.path = path
+    var status = stat()
+    guard stat(path, &status) == 0 else { throw ToolError("there is no such file") }
+    guard status.st_size > 0, !Environment.isYetToBeMade(path: path) else {
+      throw ToolError("the file is not made yet")
+    }
+    isWritable = !readOnly && access(path, W_OK) == 0
+    var options = Store.Options()
+    options.isReadOnly = !isWritable
+    options.adoptsClasses = false
+    store = try StoreRegistry.open(path, options)
+  }
+
+  /// Why it does not follow commits; nil if it does.
+  var copyCause: String? { store.environment.copyCause?.detail }
+
+  /// Whether another file is at the path by now, or none.
+  var isLost: Bool { (try? store.environment.checkIdentity()) == nil }
+
+  private func realm() throws -> Realm {
+    var configuration = Realm.Configuration(
+      fileURL: URL(fileURLWithPath: path), readOnly: !isWritable, objectTypes: [])
+    configuration.origin = "tarn-daemon"
+    return try Realm(configuration: configuration)
+  }
+
+  /// What a watch selects.
+  static func selection(_ watch: WatchSettings) -> CursorSelection {
+    .objects(ofClass: watch.className, filter: watch.filter, keyPaths: watch.columns)
+  }
+
+  /// Opens a watch's cursor in the file.
+  ///
+  /// - Parameters:
+  ///   - position: what the consumer has got; nil if that is not known.
+  ///   - keeper: gets the cursor, and the snapshot in which it is, and returns what stands between.
+  func cursor(
+    _ name: String, _ watch: WatchSettings, keeping values: KeptValues,
+    limit: LagLimit?, expecting position: ChangePosition?,
+    keeper: (HeldCursor, Snapshot) throws(StorageError) -> any FeedKeeper
+  ) throws -> ChangeCursor {
+    try realm().cursor(
+      name, of: Self.selection(watch),
+      startingAt: watch.start == .snapshot ? .snapshot : .newest, keeping: values, limit: limit,
+      expecting: position, waiting: .zero, taking: false, keeper: keeper)
+  }
+
+  /// The same with a position that is kept elsewhere.
+  func reader(
+    _ name: String, _ watch: WatchSettings, keeper: any FeedKeeper
+  ) throws -> ChangeCursor {
+    try realm().reader(
+      name, of: Self.selection(watch), keeping: watch.keepsOldValues ? .oldValues : .keys,
+      keeper: keeper)
+  }
+
+  /// Whether there is a cursor of that name that selects something else than the watch.
+  func selectionDiffers(of name: String, _ watch: WatchSettings) throws -> Bool {
+    guard let known = try store.cursors().first(where: { $0.record.name == name }) else {
+      return false
+    }
+    return try realm().selectionDiffers(Self.selection(watch), from: known.record.selection)
+  }
+
+  /// The newest position.
+  func newestPosition() throws -> ChangePosition {
+    ChangePosition(FeedPlace(try store.newestSnapshot().head))
+  }
+}

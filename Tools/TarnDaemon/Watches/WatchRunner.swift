@@ -1,0 +1,174 @@
+import Dispatch
+import Foundation
+import TarnStore
+import ToolSupport
+
+/// Runs one watch: a `SinkRunner` for each sink that consumes and each file, a hub for each sink
+/// that serves clients.
+final class WatchRunner: FileTable.Listener {
+  private struct State {
+    var runners: [String: [SinkRunner]] = [:]
+    var files: [String: OpenFile] = [:]
+    var listening: [SocketSink] = []
+  }
+
+  let settings: WatchSettings
+  /// The hubs, by the names of their sinks.
+  let hubs: [String: FeedHub]
+  private let context: DaemonContext
+  private let files: FileTable
+  private let state = Lock(State())
+
+  init(_ settings: WatchSettings, _ files: FileTable, _ context: DaemonContext) {
+    self.settings = settings
+    self.files = files
+    self.context = context
+    var hubs: [String: FeedHub] = [:]
+    for sink in settings.sinks where sink.servesClients {
+      hubs[sink.name] = FeedHub(settings, sink: sink.name, context)
+    }
+    self.hubs = hubs
+  }
+
+  var statuses: [SinkStatus] {
+    state.withLock { $0.runners.values.flatMap { $0.map(\.status) } }
+      + hubs.values.flatMap(\.statuses)
+  }
+
+  /// The hub of the sink whose events HTTP clients get.
+  var eventHub: (hub: FeedHub, settings: EventSettings)? {
+    for sink in settings.sinks {
+      if case .events(let events) = sink.kind, let hub = hubs[sink.name] { return (hub, events) }
+    }
+    return nil
+  }
+
+  /// Begins with the files that are there.
+  ///
+  /// - Throws: `ToolError` if a socket cannot be made.
+  func start() throws {
+    for sink in settings.sinks {
+      guard case .socket(let socket) = sink.kind, let hub = hubs[sink.name] else { continue }
+      let listener = try ListeningSocket(at: socket.path, mode: socket.mode)
+      let made = SocketSink(socket, hub, listener)
+      state.withLock { $0.listening.append(made) }
+    }
+    files.add(settings.file, self)
+    for hub in hubs.values { files.add(settings.file, hub) }
+  }
+
+  /// Ends all deliveries; what is acknowledged is durable when this returns.
+  func stop() {
+    files.remove(self)
+    for hub in hubs.values { files.remove(hub) }
+    let (runners, listening) = state.withLock { state in
+      defer {
+        state.runners = [:]
+        state.listening = []
+      }
+      return (state.runners.values.flatMap { $0 }, state.listening)
+    }
+    for socket in listening { socket.stop() }
+    DispatchQueue.concurrentPerform(iterations: runners.count) { runners[$0].stop() }
+    for hub in hubs.values { hub.stop() }
+  }
+
+  func reopenFiles() {
+    for runner in state.withLock({ $0.runners.values.flatMap { $0 } }) { runner.reopen() }
+  }
+
+  /// Deletes the cursors of sinks that are gone, after `stop`.
+  func deleteCursors(ofSinks names: Set<String>) {
+    for file in state.withLock({ Array($0.files.values) }) {
+      for name in names {
+        context.removePositions(settings.name, name, file.path)
+        guard file.isWritable else { continue }
+        do {
+          try file.store.deleteCursor(context.cursorName(settings.name, name))
+        } catch where error.code != .notFound {
+          context.log.write(
+            .warning, "cannot delete the cursor of the sink '\(name)': \(error)",
+            [("TARN_WATCH", settings.name), ("TARN_FILE", file.path)])
+        } catch {}
+      }
+    }
+  }
+
+  // MARK: - Files
+
+  func begin(_ file: OpenFile) {
+    state.withLock { $0.files[file.path] = file }
+    takeOverCursors(of: file)
+    var made: [SinkRunner] = []
+    for sink in settings.sinks where !sink.servesClients {
+      let status = SinkStatus(settings.name, sink.name, file.path)
+      let positions: PositionFile?
+      do {
+        positions = try context.positions(settings.name, sink.name, file.path)
+      } catch {
+        context.log.write(.warning, "\(error)", of: status)
+        positions = nil
+      }
+      made.append(
+        SinkRunner(
+          settings, self.sink(sink, status), file,
+          cursorName: context.cursorName(settings.name, sink.name), positions: positions, status,
+          context.log))
+    }
+    let runners = made
+    state.withLock { $0.runners[file.path] = runners }
+    for runner in runners { runner.start() }
+  }
+
+  private func sink(_ sink: SinkSettings, _ status: SinkStatus) -> any Sink {
+    switch sink.kind {
+    case .exec(let settings): ExecSink(settings, context.commands, status, context.log)
+    case .webhook(let settings): WebhookSink(settings, context.requests)
+    case .file(let settings): FileSink(settings)
+    case .socket, .events: preconditionFailure("a hub serves the clients of '\(sink.name)'")
+    }
+  }
+
+  /// Gives the cursors of the watch's former name to it.
+  private func takeOverCursors(of file: OpenFile) {
+    guard let former = settings.formerName, file.isWritable else { return }
+    let names = Set((try? file.store.cursors())?.map(\.record.name) ?? [])
+    for sink in settings.sinks {
+      let (old, new) = (
+        context.cursorName(former, sink.name), context.cursorName(settings.name, sink.name)
+      )
+      guard names.contains(old), !names.contains(new) else { continue }
+      do {
+        try file.store.renameCursor(old, to: new)
+        context.movePositions(former, sink.name, file.path, to: settings.name)
+      } catch {
+        context.log.write(.warning, "cannot take over the cursor '\(old)': \(error)")
+      }
+    }
+  }
+
+  func end(_ path: String) {
+    let runners = state.withLock { state in
+      state.files[path] = nil
+      return state.runners.removeValue(forKey: path) ?? []
+    }
+    for runner in runners {
+      runner.stop()
+      context.log.write(.notice, "the file was replaced, moved or deleted", of: runner.status)
+    }
+  }
+
+  func isWaiting(for path: String, _ reason: String) {
+    context.log.write(.notice, "waiting for \(path): \(reason)", [("TARN_WATCH", settings.name)])
+  }
+}
+
+extension SinkSettings {
+  /// Whether a hub serves it.
+  var servesClients: Bool {
+    switch kind {
+    case .socket, .events: true
+    case .exec, .file, .webhook: false
+    }
+  }
+}

@@ -1,0 +1,29 @@
+/// The command line of `tarn daemon`, which the shell hands over to `tarn-daemon`.
+package enum DaemonCommand {
+  package static let name = "daemon"
+  /// The program that runs it.
+  package static let program = "tarn-daemon"
+  package static let folder = "/etc/tarn/watch.d"
+  package static let file = "/etc/tarn/watch.yaml"
+
+  package static let spec = CommandSpec(
+    name, "Runs watches from a configuration and delivers changes to programs.",
+    discussion: """
+      'run', the default, runs the watches of a configuration file, or of all *.yaml in a folder,
+      until SIGTERM or SIGINT. SIGHUP reads the configuration again. 'check' says what is wrong in
+      it, by file, line and key, and which cursors it would start anew or leave behind; it changes
+      nothing. 'status' asks the running daemon through its HTTP door.
+
+      Messages go to the journal, or to standard error. The article Daemon describes the
+      configuration.
+      """,
+    positionals: [PositionalSpec("ACTION", "run, check or status", isOptional: true)],
+    options: [
+      .value(
+        "config", short: "c", "PATH",
+        "the file or folder (default: \(folder) if it exists, otherwise \(file))"),
+      .flag("json", "for status: print one JSON object"),
+      .flag("prometheus", "for status: print metrics in Prometheus' text form"),
+      .flag("verbose", short: "v", "also log what is only of use for finding faults"),
+    ])
+}

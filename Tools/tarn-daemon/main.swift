@@ -1,0 +1,4 @@
+import Foundation
+import TarnDaemon
+
+exit(DaemonProgram.run())
