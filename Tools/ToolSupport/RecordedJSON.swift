@@ -73,6 +73,20 @@ package struct RecordedJSON {
 }
 
 extension RecordedJSON {
+  /// The changes of a class, as members of the object that is open.
+  package func write(
+    _ changes: [RecordedChange], of described: ClassSchema, to json: inout JSONText
+  ) {
+    for kind in RecordedChange.Kind.allCases {
+      let ofKind = changes.filter { $0.kind == kind }
+      if ofKind.isEmpty { continue }
+      json.key(kind.rawValue)
+      json.beginArray()
+      for change in ofKind { write(change, described, to: &json) }
+      json.endArray()
+    }
+  }
+
   /// A change as an object.
   package func write(
     _ change: RecordedChange, _ described: ClassSchema, to json: inout JSONText

@@ -23,10 +23,8 @@ package final class GroupedAcknowledgements: FeedKeeper {
 
   package func state(in snapshot: Snapshot) throws(StorageError) -> FeedState {
     let state = try held.state(in: snapshot)
-    guard let ahead = content.withLock({ $0.ahead }),
-      state.reason == nil || ahead.version > state.acknowledged.version
-    else { return state }
-    return FeedState(acknowledged: ahead, reason: nil)
+    // What is acknowledged here ends a reason to start over as in the file.
+    return content.withLock { $0.ahead }.map { FeedState(acknowledged: $0, reason: nil) } ?? state
   }
 
   package func acknowledge(from: FeedPlace, to: FeedPlace) throws(StorageError) {
