@@ -84,13 +84,17 @@ let package = Package(
       name: "ProcessTests",
       dependencies: ["Tarn", "TarnStore", "ToolSupport", "CTarn", "CSQLite", "TestSupport"],
       swiftSettings: strict),
+    .testTarget(
+      name: "DaemonTests",
+      dependencies: ["Tarn", "TarnStore", "TarnDaemon", "ToolSupport", "TestSupport"],
+      resources: [.copy("Resources")], swiftSettings: strict),
     .testTarget(name: "TidyTests", swiftSettings: strict),
   ]
 )
 
 if let chosenTests {
   package.targets.removeAll { $0.type == .test && !chosenTests.contains($0.name) }
-  if !chosenTests.contains("ToolsTests") && !chosenTests.contains("ProcessTests") {
+  if Set(chosenTests).isDisjoint(with: ["ToolsTests", "ProcessTests", "DaemonTests"]) {
     var library: Set = ["CLMDB", "CTarn", "TarnStore", "TestSupport"]
     if chosenTests.contains("TarnTests") { library.insert("Tarn") }
     package.targets.removeAll { $0.type != .test && !library.contains($0.name) }

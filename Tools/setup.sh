@@ -10,6 +10,7 @@ fi
 
 missing=()
 command -v pkg-config >/dev/null || missing+=(pkg-config)
+command -v python3 >/dev/null || missing+=(python3)
 has_library() { command -v pkg-config >/dev/null && pkg-config --exists "$1"; }
 has_library lmdb || missing+=(liblmdb-dev)
 has_library sqlite3 || missing+=(libsqlite3-dev)

@@ -26,6 +26,7 @@ package final class FeedLine {
   private let described: ClassSchema?
   private let members: [JSONMember]
   private let limit: Int
+  private let tellsRepeats: Bool
   private let objects: Results<DynamicObject>?
   private let changes: ObjectChanges<DynamicObject>
   /// In the order in which they are written; made when they are needed.
@@ -46,15 +47,18 @@ package final class FeedLine {
   /// - Parameters:
   ///   - columns: the only columns that are written, besides the primary key; nil for all.
   ///   - limit: about how many bytes a line has at most.
+  ///   - tellsRepeats: whether it says that some of it may have been delivered before; without,
+  ///     a repeated batch has the same bytes.
   ///   - members: written first.
   package init(
     _ batch: ChangeBatch, ofClass className: String, columns: Set<String>? = nil,
-    limit: Int = .max, _ members: [JSONMember] = []
+    limit: Int = .max, tellsRepeats: Bool = true, _ members: [JSONMember] = []
   ) {
     self.batch = batch
     self.className = className
     self.members = members
     self.limit = limit
+    self.tellsRepeats = tellsRepeats
     values = RecordedJSON(schema: batch.storeSchema, columns: columns)
     described = batch.storeSchema.named(className)
     changes = batch.changes(ofClass: className)
@@ -110,8 +114,9 @@ package final class FeedLine {
       json.key("objects")
       json.beginArray()
     } else {
-      for (name, isTrue) in [("repeated", batch.isRepeated), ("cleared", changes.isCleared)]
-      where isTrue {
+      for (name, isTrue) in [
+        ("repeated", tellsRepeats && batch.isRepeated), ("cleared", changes.isCleared),
+      ] where isTrue {
         json.key(name)
         json.bool(true)
       }

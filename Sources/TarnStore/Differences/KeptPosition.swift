@@ -52,7 +52,8 @@ package final class KeptPosition: FeedKeeper {
     from: FeedPlace, to: FeedPlace, in session: WriteSession, owns: Bool
   ) throws(StorageError) {
     throw StorageError(
-      .invalidInput, operation: "acknowledge", path: session.reader.snapshot.transaction.environment.path,
+      .invalidInput, operation: "acknowledge",
+      path: session.reader.snapshot.transaction.environment.path,
       detail: "this position is kept outside of the file: acknowledge it outside of a write")
   }
 

@@ -55,7 +55,9 @@ final class MappingReader {
 
   func string(_ key: String) -> String? {
     guard let node = node(key) else { return nil }
-    if case .scalar(let text, let isQuoted) = node.content, isQuoted || !text.isEmpty { return text }
+    if case .scalar(let text, let isQuoted) = node.content, isQuoted || !text.isEmpty {
+      return text
+    }
     add(key, "needs text, not \(node.kind)")
     return nil
   }

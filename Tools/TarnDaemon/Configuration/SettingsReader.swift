@@ -75,7 +75,9 @@ struct SettingsReader {
 
   /// Names are parts of cursors' names and of addresses.
   private static func fault(inName name: String) -> String? {
-    let isFine = name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-_.".contains($0)) }
+    let isFine = name.allSatisfy {
+      $0.isASCII && ($0.isLetter || $0.isNumber || "-_.".contains($0))
+    }
     return isFine && name.utf8.count <= 64 && name != "." && name != ".."
       ? nil : "needs at most 64 letters, digits and '-', '_', '.', not '\(name)'"
   }

@@ -11,9 +11,9 @@ struct Delivery {
   private var columns: Set<String>? { watch.columns.map { Set($0.map(Self.first)) } }
 
   /// The batch as a line of JSON, or as several of about that many bytes at most.
-  func line(limit: Int = .max) -> FeedLine {
+  func line(limit: Int = .max, tellsRepeats: Bool = true) -> FeedLine {
     FeedLine(
-      batch, ofClass: watch.className, columns: columns, limit: limit,
+      batch, ofClass: watch.className, columns: columns, limit: limit, tellsRepeats: tellsRepeats,
       [JSONMember("watch", .string(watch.name)), JSONMember("file", .string(path))])
   }
 

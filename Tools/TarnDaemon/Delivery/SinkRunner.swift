@@ -195,13 +195,19 @@ final class SinkRunner: Sendable {
   }
 
   private func nextBatch(_ cursor: ChangeCursor) throws -> ChangeBatch? {
-    if sink.repeatsExactly, let intended = positions?.content.intended,
+    let limit: BatchLimit = watch.delivery.isEveryCommit ? .everyCommit : .none
+    guard sink.repeatsExactly else { return try cursor.next(limit: limit) }
+    if let intended = positions?.content.intended,
       intended.historyID == (try cursor.position).historyID,
       let batch = try cursor.next(through: intended.version)
     {
       return batch
     }
-    return try cursor.next(limit: watch.delivery.isEveryCommit ? .everyCommit : .none)
+    // Only a batch that is asked for by its end is the same each time.
+    if watch.delivery.isEveryCommit, let batch = try cursor.next(limit: limit) {
+      return batch.startAnew == nil ? try cursor.next(through: batch.to) : batch
+    }
+    return try cursor.next(through: try file.newestPosition().version)
   }
 
   private func deliver(_ batch: ChangeBatch) throws {
@@ -274,8 +280,9 @@ final class SinkRunner: Sendable {
 
 extension Duration {
   var interval: DispatchTimeInterval {
-    .nanoseconds(Int(clamping: components.seconds) * 1_000_000_000
-      + Int(components.attoseconds / 1_000_000_000))
+    .nanoseconds(
+      Int(clamping: components.seconds) * 1_000_000_000
+        + Int(components.attoseconds / 1_000_000_000))
   }
 
   /// In seconds, with two digits after the point.

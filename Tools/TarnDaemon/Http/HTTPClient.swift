@@ -50,7 +50,9 @@ final class HTTPClient: Sendable {
     }
     return try using.withLock { _ in
       var response = tarn_response()
-      let isAnswered = Self.with(request) { tarn_client_perform(client, &$0, cancel, most, &response) }
+      let isAnswered = Self.with(request) {
+        tarn_client_perform(client, &$0, cancel, most, &response)
+      }
       let body = response.text.map { text in
         text.withMemoryRebound(to: UInt8.self, capacity: response.length) {
           Array(UnsafeBufferPointer(start: $0, count: response.length))
@@ -68,7 +70,9 @@ final class HTTPClient: Sendable {
 
   private static func with(_ request: Request, _ perform: (inout tarn_request) -> Bool) -> Bool {
     let lines = request.headers.map { strdup($0) }
-    let texts = [request.url, request.socketPath, request.certificates].map { $0.map { strdup($0)! } }
+    let texts = [request.url, request.socketPath, request.certificates].map {
+      $0.map { strdup($0)! }
+    }
     defer { for text in lines + texts { free(text) } }
     let pointers = lines.map { UnsafePointer<CChar>($0) } + [nil]
     return pointers.withUnsafeBufferPointer { headers in

@@ -42,7 +42,9 @@ final class HTTPServer: Sendable {
       throw ToolError("cannot read the token in \(path)")
     }
     let text = String(decoding: data, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
-    guard text.utf8.count >= 16 else { throw ToolError("the token in \(path) is shorter than 16 bytes") }
+    guard text.utf8.count >= 16 else {
+      throw ToolError("the token in \(path) is shorter than 16 bytes")
+    }
     return text
   }
 

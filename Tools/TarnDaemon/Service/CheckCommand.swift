@@ -18,7 +18,8 @@ struct CheckCommand {
     let context = try DaemonContext(settings, DaemonLog(), makesFolder: false)
     let found = try Self.findings(settings, context)
     for text in found.warnings { print(text) }
-    print("\(configuration.path): \(counted(settings.watches.count, "watch", "watches")), no problem")
+    print(
+      "\(configuration.path): \(counted(settings.watches.count, "watch", "watches")), no problem")
     return found.problems.isEmpty ? .success : .failure
   }
 
@@ -50,7 +51,8 @@ struct CheckCommand {
       where cursor.hasPrefix(context.prefix) && !names.contains(cursor) {
         warnings.append(
           "\(path): the cursor '\(cursor)' belongs to no watch any more: delete it with "
-            + "'tarn cursor delete \(path) \(cursor)', or name the new watch's former name in 'rename'")
+            + "'tarn cursor delete \(path) \(cursor)', or name the new watch's former name in 'rename'"
+        )
       }
     }
     problems += warnings.filter { $0.hasPrefix("!") }

@@ -51,7 +51,10 @@ package final class DaemonLog: Sendable {
 
   private func send(_ level: Level, _ message: String, _ fields: [(String, String)]) {
     let all =
-      [("MESSAGE", message), ("PRIORITY", "\(level.rawValue)"), ("SYSLOG_IDENTIFIER", "tarn-daemon")]
+      [
+        ("MESSAGE", message), ("PRIORITY", "\(level.rawValue)"),
+        ("SYSLOG_IDENTIFIER", "tarn-daemon"),
+      ]
       + fields
     let texts = all.map { strdup("\($0.0)=\($0.1)") }
     defer { for text in texts { free(text) } }

@@ -90,7 +90,8 @@ final class ExecSink: Sink {
     case .killed(let signal):
       throw DeliveryFailure(description: "\(words[0]) was ended by signal \(signal)")
     case .late:
-      throw DeliveryFailure(description: "\(words[0]) did not end within \(settings.timeout.rounded) s")
+      throw DeliveryFailure(
+        description: "\(words[0]) did not end within \(settings.timeout.rounded) s")
     case .stopped: throw DeliveryFailure(description: "the daemon ends")
     }
   }

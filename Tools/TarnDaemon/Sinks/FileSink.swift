@@ -10,7 +10,11 @@ final class FileSink: Sink {
   private let path: String
   private let descriptor = Lock<Int32>(-1)
 
-  init(_ settings: FileSettings) { path = settings.path }
+  init(_ settings: FileSettings) {
+    path = settings.path
+    // What a death has left is mended now, not with the next change.
+    descriptor.withLock { [path] in $0 = (try? Self.open(path)) ?? -1 }
+  }
 
   deinit { close() }
 
@@ -26,7 +30,7 @@ final class FileSink: Sink {
 
   func deliver(_ delivery: Delivery) throws(DeliveryFailure) {
     try descriptor.withLock { descriptor throws(DeliveryFailure) in
-      if descriptor < 0 { descriptor = try open() }
+      if descriptor < 0 { descriptor = try Self.open(path) }
       let start = lseek(descriptor, 0, SEEK_END)
       do throws(DeliveryFailure) {
         let line = delivery.line()
@@ -40,19 +44,21 @@ final class FileSink: Sink {
     }
   }
 
-  private func failure(_ action: String) -> DeliveryFailure {
+  private func failure(_ action: String) -> DeliveryFailure { Self.failure(action, path) }
+
+  private static func failure(_ action: String, _ path: String) -> DeliveryFailure {
     DeliveryFailure(description: "\(action) \(path): \(String(cString: strerror(errno)))")
   }
 
-  private func open() throws(DeliveryFailure) -> Int32 {
+  private static func open(_ path: String) throws(DeliveryFailure) -> Int32 {
     let opened = Foundation.open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0o640)
-    guard opened >= 0 else { throw failure("cannot open") }
+    guard opened >= 0 else { throw failure("cannot open", path) }
     mend(opened)
     return opened
   }
 
   /// Cuts off what follows the last line feed.
-  private func mend(_ descriptor: Int32) {
+  private static func mend(_ descriptor: Int32) {
     let size = lseek(descriptor, 0, SEEK_END)
     var end = size
     var bytes = [UInt8](repeating: 0, count: 1 << 16)

@@ -26,9 +26,10 @@ final class WebhookSink: Sink {
   func stop() { client.cancel() }
 
   func deliver(_ delivery: Delivery) throws(DeliveryFailure) {
-    let line = delivery.line(limit: settings.bodyBytes)
+    let line = delivery.line(limit: settings.bodyBytes, tellsRepeats: false)
     let position = delivery.batch.position
-    let range = "\(position.historyID.uuidString.lowercased())-\(delivery.batch.from)-\(position.version)"
+    let range =
+      "\(position.historyID.uuidString.lowercased())-\(delivery.batch.from)-\(position.version)"
     let key = delivery.batch.startAnew == nil ? range : range + "-anew"
     let secret = try secret()
     var part = 1
@@ -54,12 +55,15 @@ final class WebhookSink: Sink {
     _ body: [UInt8], key: String, _ secret: [UInt8]?
   ) throws(DeliveryFailure) {
     var headers = [
-      "Content-Type: application/json", "Idempotency-Key: \(key)", "User-Agent: tarn/\(ToolVersion.text)",
+      "Content-Type: application/json", "Idempotency-Key: \(key)",
+      "User-Agent: tarn/\(ToolVersion.text)",
       // Otherwise the client waits for an answer before it sends a long body.
       "Expect:",
     ]
     headers += settings.headers
-    if let secret { headers.append("Tarn-Signature: sha256=\(HTTPClient.signature(of: body, secret))") }
+    if let secret {
+      headers.append("Tarn-Signature: sha256=\(HTTPClient.signature(of: body, secret))")
+    }
     let answer: HTTPClient.Answer
     do {
       answer = try client.perform(

@@ -42,7 +42,8 @@ struct Metrics {
     files("file_commits_total", "counter", "The newest version of a file.", report) {
       Double($0.version)
     }
-    files("file_pinned_commits", "gauge", "Commits since the oldest version that is read.", report) {
+    files("file_pinned_commits", "gauge", "Commits since the oldest version that is read.", report)
+    {
       Double($0.pins.map(\.commits).max() ?? 0)
     }
     files("file_writing", "gauge", "1 while a process writes a file.", report) {

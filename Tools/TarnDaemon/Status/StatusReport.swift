@@ -35,7 +35,8 @@ struct StatusReport {
 
   /// True if every file is open and no sink is failing.
   var isHealthy: Bool {
-    files.allSatisfy { $0.waiting == nil && $0.isFollowed } && sinks.allSatisfy { !$0.content.isFailing }
+    files.allSatisfy { $0.waiting == nil && $0.isFollowed }
+      && sinks.allSatisfy { !$0.content.isFailing }
   }
 
   static func file(_ path: String, _ open: OpenFile?, _ reason: String?) -> File {

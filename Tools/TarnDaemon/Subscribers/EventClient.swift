@@ -62,7 +62,9 @@ final class EventClient: Subscriber.Transport {
 
   func close(_ reason: String) {
     let text = JSONText.text(.object([JSONMember("error", .string(reason))]))
-    put(Array((isInEvent.withLock { $0 } ? "\n\n" : "") .utf8) + Array("event: end\ndata: \(text)\n\n".utf8))
+    put(
+      Array((isInEvent.withLock { $0 } ? "\n\n" : "").utf8)
+        + Array("event: end\ndata: \(text)\n\n".utf8))
     state.withLock { $0.isClosed = true }
     resume()
   }
@@ -90,13 +92,18 @@ final class EventClient: Subscriber.Transport {
 
   /// Takes bytes for the client; -1 at the end.
   func take(_ buffer: UnsafeMutablePointer<CChar>, _ most: Int) -> Int {
-    enum Taken { case bytes(Int, isEmpty: Bool), end, nothing }
+    enum Taken {
+      case bytes(Int, isEmpty: Bool)
+      case end, nothing
+    }
     let taken = state.withLock { state -> Taken in
       let count = min(most, state.unsent.count - state.taken)
       if count > 0 {
         state.unsent.withUnsafeBytes { raw in
           buffer.withMemoryRebound(to: UInt8.self, capacity: count) {
-            $0.update(from: raw.baseAddress!.assumingMemoryBound(to: UInt8.self) + state.taken, count: count)
+            $0.update(
+              from: raw.baseAddress!.assumingMemoryBound(to: UInt8.self) + state.taken, count: count
+            )
           }
         }
         state.taken += count

@@ -20,7 +20,8 @@ final class RetainingCursor: Sendable {
     var start = watch
     start.start = .newest
     cursor = try file.cursor(
-      name, start, keeping: watch.keepsOldValues ? .oldValues : .keys, limit: LagLimit.none, expecting: nil
+      name, start, keeping: watch.keepsOldValues ? .oldValues : .keys, limit: LagLimit.none,
+      expecting: nil
     ) { held, _ throws(StorageError) in
       found = held
       return held

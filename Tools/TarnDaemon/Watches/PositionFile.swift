@@ -86,6 +86,7 @@ final class PositionFile: Sendable {
 
   /// FNV-1a: against torn writes, not against people.
   private static func sum(_ text: String) -> String {
-    String(text.utf8.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }, radix: 16)
+    String(
+      text.utf8.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }, radix: 16)
   }
 }

@@ -85,7 +85,7 @@ final class WatchRunner: FileTable.Listener {
         guard file.isWritable else { continue }
         do {
           try file.store.deleteCursor(context.cursorName(settings.name, name))
-        } catch where error.code != .notFound {
+        } catch  where error.code != .notFound {
           context.log.write(
             .warning, "cannot delete the cursor of the sink '\(name)': \(error)",
             [("TARN_WATCH", settings.name), ("TARN_FILE", file.path)])

@@ -1,0 +1,51 @@
+import Foundation
+import Tarn
+import TestSupport
+import Testing
+
+@testable import TarnDaemon
+
+struct PositionFileTests {
+  private let folder = TemporaryFolder()
+
+  private func position(_ version: Int) throws -> ChangePosition {
+    try #require(ChangePosition("AF11F38A-D1C8-96E9-DC49-3114BC34C012/\(version)/db8387c82d6bee08"))
+  }
+
+  @Test func keepsPositions() throws {
+    let path = folder.file("p")
+    #expect(try PositionFile(path).content == PositionFile.Content())
+    for version in 1...5 {
+      let (done, next) = (try position(version), try position(version + 1))
+      try PositionFile(path).update { content in
+        content.acknowledged = done
+        content.intended = next
+      }
+      let found = try PositionFile(path).content
+      #expect(found.acknowledged == done)
+      #expect(found.intended == next)
+    }
+  }
+
+  /// A power cut may leave any part of the last write.
+  @Test func survivesATornWrite() throws {
+    let path = folder.file("p")
+    let (first, second) = (try position(1), try position(2))
+    try PositionFile(path).update { $0.acknowledged = first }
+    let before = try #require(FileManager.default.contents(atPath: path))
+    try PositionFile(path).update { $0.acknowledged = second }
+    let after = try #require(FileManager.default.contents(atPath: path))
+    let padded = before + Data(count: after.count - before.count)
+    let differing = zip(padded, after).enumerated().filter { $1.0 != $1.1 }.map(\.offset)
+    #expect(!differing.isEmpty)
+    // The second slot begins the file; spaces follow its line.
+    let end = try #require(after.firstIndex(of: 0x0a))
+    for place in differing {
+      var torn = padded
+      torn.replaceSubrange(differing[0]..<place, with: after[differing[0]..<place])
+      try torn.write(to: URL(fileURLWithPath: path))
+      let expected = place > end ? second : first
+      #expect(try PositionFile(path).content.acknowledged == expected, "torn at \(place)")
+    }
+  }
+}

@@ -1,0 +1,96 @@
+import Foundation
+import TestSupport
+import Testing
+import ToolSupport
+
+@testable import TarnDaemon
+
+/// Status and metrics, and who may ask for them.
+@Suite(.timeLimit(.minutes(5)))
+struct HTTPDoorTests {
+  private let folder = TemporaryFolder()
+
+  private static let watches = """
+    watches:
+      - {name: notes, file: $/notes.tarn, class: Note, sinks: [{file: $/out.jsonl}]}
+    """
+
+  @Test func countsWithoutValues() async throws {
+    let file = try NoteFile(folder)
+    try file.put(1, "a secret")
+    let daemon = try DaemonProcess(folder, "http: {listen: $/http.sock}\n" + Self.watches)
+    try file.put(2, "another secret")
+    try await yieldUntil { try NoteModel(file: folder.file("out.jsonl")).version == 2 }
+    func metrics() throws -> String {
+      try DaemonProcess.run(["status", "--prometheus", "--config", daemon.configuration]).text
+    }
+    let labels = "{watch=\"notes\",sink=\"file\",file=\"\(file.path)\"}"
+    try await yieldUntil { try metrics().contains("tarn_behind_versions\(labels) 0") }
+    let text = try metrics()
+    #expect(text.contains("# TYPE tarn_deliveries_total counter"))
+    #expect(text.contains("tarn_deliveries_total\(labels) 2"))
+    #expect(text.contains("tarn_file_commits_total{file=\"\(file.path)\"} 2"))
+    #expect(text.contains("tarn_healthy 1"))
+    #expect(!text.contains("secret"))
+    #expect(!daemon.errors.contains("secret"))
+    let (table, end) = try DaemonProcess.run(["status", "--config", daemon.configuration])
+    #expect(end == .exited(0))
+    #expect(table.hasPrefix("WATCH  SINK"))
+    daemon.stop()
+    let (_, failed) = try DaemonProcess.run(["status", "--config", daemon.configuration])
+    #expect(failed == .exited(1))
+  }
+
+  @Test func protectsTheSocket() throws {
+    _ = try NoteFile(folder)
+    let daemon = try DaemonProcess(folder, "http: {listen: $/http.sock}\n" + Self.watches)
+    var status = stat()
+    #expect(stat(folder.file("http.sock"), &status) == 0)
+    #expect(status.st_mode & 0o777 == 0o600)
+    daemon.stop()
+    #expect(stat(folder.file("http.sock"), &status) != 0)
+  }
+
+  @Test func asksForTokenHostAndOriginOnAPort() throws {
+    _ = try NoteFile(folder)
+    let port = try freePort()
+    let token = try folder.file("token", Array("0123456789abcdef\n".utf8))
+    let daemon = try DaemonProcess(
+      folder,
+      "http: {listen: '127.0.0.1:\(port)', token-file: \(token), origins: ['https://good']}\n"
+        + Self.watches)
+    let client = HTTPClient()
+    func status(_ headers: String...) throws -> Int {
+      try client.perform(
+        HTTPClient.Request(
+          url: "http://127.0.0.1:\(port)/health", headers: headers, timeout: .seconds(30))
+      ).status
+    }
+    let right = "Authorization: Bearer 0123456789abcdef"
+    #expect(try status(right) == 200)
+    #expect(try status() == 401)
+    #expect(try status("Authorization: Bearer 0123456789abcdeF") == 401)
+    #expect(try status(right, "Host: evil") == 421)
+    #expect(try status(right, "Origin: https://evil") == 403)
+    #expect(try status(right, "Origin: https://good") == 200)
+    let (_, end) = try DaemonProcess.run(["status", "--config", daemon.configuration])
+    #expect(end == .exited(0))
+    daemon.stop()
+  }
+
+  private func freePort() throws -> Int {
+    let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    defer { close(descriptor) }
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_addr.s_addr = inet_addr("127.0.0.1")
+    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let found = withUnsafeMutablePointer(to: &address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        bind(descriptor, $0, length) == 0 && getsockname(descriptor, $0, &length) == 0
+      }
+    }
+    try #require(found)
+    return Int(UInt16(bigEndian: address.sin_port))
+  }
+}

@@ -1,0 +1,111 @@
+import Foundation
+import TestSupport
+import Testing
+import ToolSupport
+
+/// A configuration that is read again.
+@Suite(.timeLimit(.minutes(5)))
+struct ReloadTests {
+  private let folder = TemporaryFolder()
+
+  private static func watch(_ name: String, _ extra: String = "") -> String {
+    """
+      - name: \(name)
+        file: $/notes.tarn
+        class: Note
+        \(extra)
+        sinks: [{file: $/\(name).jsonl}, {socket: $/\(name).sock}]
+
+    """
+  }
+
+  private static func configuration(_ watches: String...) -> String {
+    "name: test\nwatches:\n" + watches.joined()
+  }
+
+  @Test func keepsWhatDidNotChange() async throws {
+    let file = try NoteFile(folder)
+    try file.put(1, "one")
+    let daemon = try DaemonProcess(folder, Self.configuration(Self.watch("a"), Self.watch("b")))
+    let client = try LineClient(folder.file("a.sock"), "{}\n")
+    var model = NoteModel()
+    try model.apply(try client.json())
+    try file.put(2, "two")
+    try daemon.reload(
+      Self.configuration(
+        Self.watch("a"), Self.watch("b", "delivery: {delay: 10ms}"), Self.watch("c")))
+    try file.put(3, "three")
+    // The connection goes on.
+    try client.read(upTo: try file.version, into: &model)
+    #expect(try model.notes == file.expected)
+    let version = try file.version
+    for name in ["a", "b", "c"] {
+      let output = folder.file("\(name).jsonl")
+      try await yieldUntil { try NoteModel(file: output).version >= version }
+      let found = try NoteModel(file: output)
+      #expect(try found.notes == file.expected)
+      #expect(found.beginnings == ["snapshot"])
+    }
+    daemon.stop()
+  }
+
+  @Test func deletesCursorsOfRemovedWatches() throws {
+    let file = try NoteFile(folder)
+    let daemon = try DaemonProcess(folder, Self.configuration(Self.watch("a"), Self.watch("b")))
+    func names() throws -> [String] {
+      try DaemonTestStore.cursors(file.path).map {
+        String($0.split(separator: "/", maxSplits: 1)[1])
+      }
+    }
+    #expect(try names() == ["test/a/file", "test/a/socket", "test/b/file", "test/b/socket"])
+    try daemon.reload(Self.configuration(Self.watch("a")))
+    #expect(try names() == ["test/a/file", "test/a/socket"])
+    daemon.stop()
+  }
+
+  @Test func carriesCursorsOverToANewName() async throws {
+    let file = try NoteFile(folder)
+    try file.put(1, "one")
+    let daemon = try DaemonProcess(folder, Self.configuration(Self.watch("a")))
+    try await yieldUntil { try NoteModel(file: folder.file("a.jsonl")).version == 1 }
+    try daemon.reload(Self.configuration(Self.watch("b", "rename: a")))
+    try file.put(2, "two")
+    try await yieldUntil { try NoteModel(file: folder.file("b.jsonl")).version == 2 }
+    let model = try NoteModel(file: folder.file("b.jsonl"))
+    #expect(model.beginnings == [])
+    #expect(model.notes == [2: "two 0"])
+    daemon.stop()
+  }
+
+  @Test func keepsTheFormerConfigurationIfTheNewOneIsWrong() async throws {
+    let file = try NoteFile(folder)
+    let daemon = try DaemonProcess(folder, Self.configuration(Self.watch("a")))
+    try daemon.reload("watches: 5\n")
+    #expect(daemon.errors.contains("watches: needs a list, not '5'"))
+    try file.put(1, "one")
+    try await yieldUntil { try NoteModel(file: folder.file("a.jsonl")).notes == file.expected }
+    daemon.stop()
+  }
+
+  @Test func checkNamesCursorsThatAChangeWouldLose() throws {
+    _ = try NoteFile(folder)
+    let daemon = try DaemonProcess(folder, Self.configuration(Self.watch("a"), Self.watch("b")))
+    daemon.stop()
+    func check(_ text: String) throws -> String {
+      let path = try folder.file(
+        "other.yaml",
+        Array(
+          ("state: $/state\n" + text).replacingOccurrences(of: "$", with: folder.path).utf8))
+      let (found, end) = try DaemonProcess.run(["check", "--config", path])
+      #expect(end == .exited(0))
+      return found
+    }
+    let same = try check(Self.configuration(Self.watch("a"), Self.watch("b")))
+    #expect(same == "\(folder.path)/other.yaml: 2 watches, no problem")
+    let fewer = try check(Self.configuration(Self.watch("a", "where: count > 3")))
+    #expect(fewer.contains("a/file: \(folder.path)/notes.tarn: starts anew"))
+    #expect(fewer.contains("/test/b/file' belongs to no watch any more"))
+    let renamed = try check(Self.configuration(Self.watch("a"), Self.watch("c", "rename: b")))
+    #expect(!renamed.contains("belongs to no watch"))
+  }
+}

@@ -1,0 +1,96 @@
+import Foundation
+import TestSupport
+import Testing
+import ToolSupport
+
+/// Files that come, go, and cannot be written.
+@Suite(.timeLimit(.minutes(5)))
+struct WatchedFileTests {
+  private let folder = TemporaryFolder()
+
+  private static func configuration(_ file: String = "notes.tarn") -> String {
+    """
+    watches:
+      - name: notes
+        file: $/\(file)
+        class: Note
+        delivery: {first-retry: 10ms, last-retry: 20ms}
+        sinks: [{file: $/out.jsonl}, {socket: $/notes.sock}]
+    """
+  }
+
+  private func lines(of path: String) throws -> NoteModel {
+    var model = NoteModel()
+    guard let data = FileManager.default.contents(atPath: folder.file("out.jsonl")),
+      let end = data.lastIndex(of: 0x0a)
+    else { return model }
+    for line in String(decoding: data[..<end], as: UTF8.self).split(separator: "\n") {
+      let json = try JSONScanner.value(in: String(line))
+      if json["file"] == .string(path) { try model.apply(json) }
+    }
+    return model
+  }
+
+  @Test func waitsForAFile() async throws {
+    let daemon = try DaemonProcess(folder, Self.configuration())
+    #expect(daemon.errors.contains("waiting for \(folder.path)/notes.tarn: there is no such file"))
+    let client = try LineClient(folder.file("notes.sock"), "{}\n")
+    let file = try NoteFile(folder)
+    try file.put(1, "one")
+    let version = try file.version
+    try await yieldUntil { try lines(of: file.path).version == version }
+    var model = NoteModel()
+    try client.read(upTo: version, into: &model)
+    #expect(try model.notes == file.expected)
+    daemon.stop()
+  }
+
+  @Test func startsAnewWithAFileThatReplacesAnother() async throws {
+    let file = try NoteFile(folder)
+    try file.put(1, "one")
+    try file.put(2, "two")
+    let daemon = try DaemonProcess(folder, Self.configuration())
+    let client = try LineClient(folder.file("notes.sock"), "{}\n")
+    var model = NoteModel()
+    try client.read(upTo: 2, into: &model)
+    try await yieldUntil { try lines(of: file.path).version == 2 }
+    let other = TemporaryFolder()
+    do {
+      let new = try NoteFile(other, "new.tarn")
+      for id in 5...9 { try new.put(id, "new") }
+    }
+    for ending in ["-lock", "-signal"] { unlink(file.path + ending) }
+    #expect(rename(other.file("new.tarn"), file.path) == 0)
+    try await yieldUntil { try lines(of: file.path).notes.keys.sorted() == [5, 6, 7, 8, 9] }
+    #expect(daemon.errors.contains("notes/file: the file was replaced, moved or deleted"))
+    try client.read(upTo: 5, into: &model)
+    #expect(model.notes.keys.sorted() == [5, 6, 7, 8, 9])
+    #expect(model.beginnings == ["snapshot", "restored"])
+    daemon.stop()
+  }
+
+  @Test func followsAllFilesOfAPattern() async throws {
+    let first = try NoteFile(folder, "a.tarn")
+    try first.put(1, "one")
+    let daemon = try DaemonProcess(folder, Self.configuration("*.tarn"))
+    let second = try NoteFile(folder, "b.tarn")
+    try second.put(2, "two")
+    try first.put(3, "three")
+    let version = try first.version
+    try await yieldUntil {
+      try lines(of: first.path).version == version && lines(of: second.path).version == 1
+    }
+    #expect(try lines(of: first.path).notes == first.expected)
+    #expect(try lines(of: second.path).notes == second.expected)
+    daemon.stop()
+  }
+
+  @Test func refusesAClassThatIsNotThere() async throws {
+    _ = try NoteFile(folder)
+    let daemon = try DaemonProcess(
+      folder,
+      Self.configuration().replacingOccurrences(of: "class: Note", with: "class: Nothing"))
+    try await yieldUntil { daemon.errors.contains("no class 'Nothing'") }
+    #expect(daemon.stop() == .exited(0))
+  }
+}

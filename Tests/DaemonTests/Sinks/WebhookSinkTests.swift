@@ -1,0 +1,124 @@
+import Foundation
+import TestSupport
+import Testing
+import ToolSupport
+
+@testable import TarnDaemon
+
+/// The webhook sink of a real daemon, and a server that fails by chance.
+@Suite(.timeLimit(.minutes(5)))
+struct WebhookSinkTests {
+  private let folder = TemporaryFolder()
+
+  private struct Request {
+    let key: String
+    let signature: String?
+    let isTaken: Bool
+    let body: String
+  }
+
+  private func server(seed: UInt64, failing percent: Int) throws -> (ChildProcess, port: String) {
+    let script = try #require(
+      Bundle.module.url(forResource: "receiver", withExtension: "py", subdirectory: "Resources"))
+    let process = try ChildProcess(
+      "python3", [script.path, folder.file("requests"), "\(seed)", "\(percent)"])
+    return (process, try #require(process.line { _ in true }))
+  }
+
+  private func configuration(_ port: String, _ extra: String = "") -> String {
+    """
+    watches:
+      - name: notes
+        file: $/notes.tarn
+        class: Note
+        delivery: {first-retry: 5ms, last-retry: 20ms}
+        sinks: [{webhook: 'http://127.0.0.1:\(port)/hook', \(extra)}]
+    """
+  }
+
+  private func requests() throws -> [Request] {
+    guard let data = FileManager.default.contents(atPath: folder.file("requests")) else {
+      return []
+    }
+    return try String(decoding: data, as: UTF8.self).split(separator: "\n").compactMap { line in
+      let json = try JSONScanner.value(in: String(line))
+      guard case .string(let key)? = json["key"], case .string(let body)? = json["body"] else {
+        return nil
+      }
+      var signature: String?
+      if case .string(let text)? = json["signature"] { signature = text }
+      return Request(
+        key: key, signature: signature, isTaken: json["taken"] == .bool(true), body: body)
+    }
+  }
+
+  /// What a receiver has that drops repeated keys.
+  private func model() throws -> NoteModel {
+    var model = NoteModel()
+    var seen: Set<String> = []
+    for request in try requests() where request.isTaken && seen.insert(request.key).inserted {
+      try model.apply(JSONScanner.value(in: request.body))
+    }
+    return model
+  }
+
+  /// The daemon is killed, requests fail and answers are lost: each change arrives once at a
+  /// receiver that drops repeated keys, and a key always has the same body.
+  @Test(arguments: Seeds.of(1...20, first: 3))
+  func deliversEachChangeOnce(_ seed: UInt64) async throws {
+    var random = SeededRandom(seed: seed)
+    let (server, port) = try self.server(seed: seed, failing: 40)
+    let file = try NoteFile(folder)
+    let daemon = try DaemonProcess(folder, configuration(port))
+    for _ in 0..<Seeds.rounds(20, few: 6) {
+      for _ in 0..<random.below(20) {
+        try file.change(&random)
+        for _ in 0..<random.below(3_000) { await Task.yield() }
+      }
+      try daemon.killAndRestart()
+    }
+    try file.put(99, "end")
+    let version = try file.version
+    try await yieldUntil { try model().version >= version }
+    #expect(try model().notes == file.expected)
+    var bodies: [String: String] = [:]
+    for request in try requests() {
+      #expect(bodies[request.key, default: request.body] == request.body, "\(request.key)")
+      bodies[request.key] = request.body
+    }
+    #expect(daemon.stop() == .exited(0))
+    server.signal(SIGKILL)
+  }
+
+  @Test func signsBodies() async throws {
+    let (server, port) = try self.server(seed: 1, failing: 0)
+    let key = try folder.file("key", Array("secret\n".utf8))
+    let file = try NoteFile(folder)
+    try file.put(1, "one")
+    let daemon = try DaemonProcess(folder, configuration(port, "secret-file: \(key)"))
+    try await yieldUntil { try !requests().isEmpty }
+    let request = try #require(try requests().first)
+    let sum = HTTPClient.signature(of: Array(request.body.utf8), Array("secret".utf8))
+    #expect(request.signature == "sha256=\(sum)")
+    // RFC 4231, test case 2.
+    #expect(
+      HTTPClient.signature(of: Array("what do ya want for nothing?".utf8), Array("Jefe".utf8))
+        == "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843")
+    daemon.stop()
+    server.signal(SIGKILL)
+  }
+
+  /// A batch that is larger than a body is sent as several.
+  @Test func dividesLongBatches() async throws {
+    let (server, port) = try self.server(seed: 1, failing: 20)
+    let file = try NoteFile(folder)
+    for id in 0..<200 { try file.put(id, String(repeating: "x", count: 50)) }
+    let daemon = try DaemonProcess(folder, configuration(port, "body: 2kB"))
+    try await yieldUntil { try model().notes == file.expected }
+    let bodies = try requests().filter(\.isTaken).map(\.body)
+    #expect(bodies.allSatisfy { $0.utf8.count < 2_500 })
+    #expect(bodies.count > 5)
+    daemon.stop()
+    server.signal(SIGKILL)
+  }
+}

@@ -1,0 +1,12 @@
+import TarnStore
+
+enum DaemonTestStore {
+  /// The newest version of a file that this process has open.
+  static func version(_ path: String) throws -> UInt64 {
+    try StoreRegistry.open(path, Store.Options()).newestSnapshot().version.rawValue
+  }
+
+  static func cursors(_ path: String) throws -> [String] {
+    try StoreRegistry.open(path, Store.Options()).cursors().map(\.record.name)
+  }
+}
