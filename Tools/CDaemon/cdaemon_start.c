@@ -84,7 +84,9 @@ int tarn_start(
   if (!code && pipe2(ends, O_CLOEXEC)) code = errno;
   if (!code) {
     pid_t child = fork();
-    if (child == 0) run(program, arguments, environment, user ? &wanted : NULL, descriptors, ends[1]);
+    if (child == 0) {
+      run(program, arguments, environment, user ? &wanted : NULL, descriptors, ends[1]);
+    }
     if (child < 0) code = errno;
     close(ends[1]);
     ends[1] = -1;

@@ -1,5 +1,5 @@
-/// A cursor whose acknowledgements count at once in this process and are made durable later, several
-/// together: for consumers that acknowledge more often than the disk can follow.
+/// A cursor whose acknowledgements count at once in this process and are made durable later,
+/// several together: for consumers that acknowledge more often than the disk can follow.
 ///
 /// What was not flushed before the process dies is delivered again. Any thread.
 package final class GroupedAcknowledgements: FeedKeeper {

@@ -114,8 +114,8 @@ extension Store {
 
   /// Gives a cursor another name.
   ///
-  /// Errors: `.notFound`; `.busy` if a process has it; `.invalidInput` for a name that cannot be one
-  /// or that another cursor has.
+  /// Errors: `.notFound`; `.busy` if a process has it; `.invalidInput` for a name that cannot be
+  /// one or that another cursor has.
   package func renameCursor(_ name: String, to newName: String) throws(StorageError) {
     try changeFeed("rename cursor") { edit, _, _ throws(StorageError) in
       try requireFree(name, edit.table)

@@ -40,7 +40,7 @@ struct ConfigurationTests {
           keep: 2h,64MB
           old-values: true
           start: newest
-          delivery: {every-commit: true, interval: 250ms, delay: 2s, first-retry: 1s, last-retry: 5m}
+          delivery: {every-commit: true, interval: 250ms, delay: 2s, last-retry: 5m}
           sinks:
             - {name: a, exec: [cat, -n], timeout: 5s, grace: 1s}
             - {webhook: 'https://host/x', headers: ['A: b'], body: 64kB, timeout: 3s}

@@ -6,7 +6,7 @@ import ToolSupport
 @testable import TarnDaemon
 
 /// Status and metrics, and who may ask for them.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct HTTPDoorTests {
   private let folder = TemporaryFolder()
 

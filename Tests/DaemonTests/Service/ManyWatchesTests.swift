@@ -4,7 +4,7 @@ import Testing
 import ToolSupport
 
 /// A thousand watches in one daemon.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct ManyWatchesTests {
   private let folder = TemporaryFolder()
 

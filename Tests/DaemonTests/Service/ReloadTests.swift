@@ -4,7 +4,7 @@ import Testing
 import ToolSupport
 
 /// A configuration that is read again.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct ReloadTests {
   private let folder = TemporaryFolder()
 

@@ -4,7 +4,7 @@ import Testing
 import ToolSupport
 
 /// Files that come, go, and cannot be written.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct WatchedFileTests {
   private let folder = TemporaryFolder()
 

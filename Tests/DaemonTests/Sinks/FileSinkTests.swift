@@ -4,7 +4,7 @@ import Testing
 import ToolSupport
 
 /// The file sink of a real daemon.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct FileSinkTests {
   private let folder = TemporaryFolder()
 
@@ -20,7 +20,11 @@ struct FileSinkTests {
 
   private func wait(for file: NoteFile) async throws {
     let version = try file.version
-    try await yieldUntil { try NoteModel(file: output).version >= version }
+    var (model, lines) = (NoteModel(), LineFile(output))
+    try await yieldUntil {
+      try model.apply(&lines)
+      return model.version >= version
+    }
   }
 
   @Test func writesTheStateAndThenChanges() async throws {
@@ -48,7 +52,7 @@ struct FileSinkTests {
   }
 
   /// Killed at any moment, each change arrives at least once and in order.
-  @Test(arguments: Seeds.of(1...20, first: 3))
+  @Test(.serialized, arguments: Seeds.of(1...20, first: 3))
   func survivesKills(_ seed: UInt64) async throws {
     var random = SeededRandom(seed: seed)
     let file = try NoteFile(folder)
@@ -74,7 +78,8 @@ struct FileSinkTests {
     try await wait(for: file)
     let model = try NoteModel(file: output)
     #expect(try model.notes == file.expected)
-    #expect(model.beginnings == ["snapshot"])
+    // Killed between a delivery and its acknowledgement, it begins once more.
+    #expect(Set(model.beginnings) == ["snapshot"])
     #expect(daemon.stop() == .exited(0))
   }
 

@@ -6,7 +6,7 @@ import ToolSupport
 @testable import TarnDaemon
 
 /// The webhook sink of a real daemon, and a server that fails by chance.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct WebhookSinkTests {
   private let folder = TemporaryFolder()
 
@@ -36,35 +36,45 @@ struct WebhookSinkTests {
     """
   }
 
-  private func requests() throws -> [Request] {
-    guard let data = FileManager.default.contents(atPath: folder.file("requests")) else {
-      return []
-    }
-    return try String(decoding: data, as: UTF8.self).split(separator: "\n").compactMap { line in
-      let json = try JSONScanner.value(in: String(line))
-      guard case .string(let key)? = json["key"], case .string(let body)? = json["body"] else {
-        return nil
+  /// What the server has got.
+  private struct Received {
+    private(set) var requests: [Request] = []
+    /// What a receiver has that drops repeated keys.
+    private(set) var model = NoteModel()
+    private var seen: Set<String> = []
+    private var file: LineFile
+
+    init(_ folder: TemporaryFolder) { file = LineFile(folder.file("requests")) }
+
+    mutating func read() throws {
+      for line in try file.next() {
+        let json = try JSONScanner.value(in: line)
+        guard case .string(let key)? = json["key"], case .string(let body)? = json["body"] else {
+          throw ToolError("not a request: \(line)")
+        }
+        var signature: String?
+        if case .string(let text)? = json["signature"] { signature = text }
+        let request = Request(
+          key: key, signature: signature, isTaken: json["taken"] == .bool(true), body: body)
+        requests.append(request)
+        guard request.isTaken, seen.insert(key).inserted else { continue }
+        try model.apply(JSONScanner.value(in: body))
       }
-      var signature: String?
-      if case .string(let text)? = json["signature"] { signature = text }
-      return Request(
-        key: key, signature: signature, isTaken: json["taken"] == .bool(true), body: body)
     }
   }
 
-  /// What a receiver has that drops repeated keys.
-  private func model() throws -> NoteModel {
-    var model = NoteModel()
-    var seen: Set<String> = []
-    for request in try requests() where request.isTaken && seen.insert(request.key).inserted {
-      try model.apply(JSONScanner.value(in: request.body))
+  private func receive(until condition: (Received) throws -> Bool) async throws -> Received {
+    var received = Received(folder)
+    try await yieldUntil {
+      try received.read()
+      return try condition(received)
     }
-    return model
+    return received
   }
 
   /// The daemon is killed, requests fail and answers are lost: each change arrives once at a
   /// receiver that drops repeated keys, and a key always has the same body.
-  @Test(arguments: Seeds.of(1...20, first: 3))
+  @Test(.serialized, arguments: Seeds.of(1...20, first: 3))
   func deliversEachChangeOnce(_ seed: UInt64) async throws {
     var random = SeededRandom(seed: seed)
     let (server, port) = try self.server(seed: seed, failing: 40)
@@ -79,10 +89,10 @@ struct WebhookSinkTests {
     }
     try file.put(99, "end")
     let version = try file.version
-    try await yieldUntil { try model().version >= version }
-    #expect(try model().notes == file.expected)
+    let received = try await receive { $0.model.version >= version }
+    #expect(try received.model.notes == file.expected)
     var bodies: [String: String] = [:]
-    for request in try requests() {
+    for request in received.requests {
       #expect(bodies[request.key, default: request.body] == request.body, "\(request.key)")
       bodies[request.key] = request.body
     }
@@ -96,8 +106,7 @@ struct WebhookSinkTests {
     let file = try NoteFile(folder)
     try file.put(1, "one")
     let daemon = try DaemonProcess(folder, configuration(port, "secret-file: \(key)"))
-    try await yieldUntil { try !requests().isEmpty }
-    let request = try #require(try requests().first)
+    let request = try #require(try await receive { !$0.requests.isEmpty }.requests.first)
     let sum = HTTPClient.signature(of: Array(request.body.utf8), Array("secret".utf8))
     #expect(request.signature == "sha256=\(sum)")
     // RFC 4231, test case 2.
@@ -114,8 +123,9 @@ struct WebhookSinkTests {
     let file = try NoteFile(folder)
     for id in 0..<200 { try file.put(id, String(repeating: "x", count: 50)) }
     let daemon = try DaemonProcess(folder, configuration(port, "body: 2kB"))
-    try await yieldUntil { try model().notes == file.expected }
-    let bodies = try requests().filter(\.isTaken).map(\.body)
+    let expected = try file.expected
+    let received = try await receive { $0.model.notes == expected }
+    let bodies = received.requests.filter(\.isTaken).map(\.body)
     #expect(bodies.allSatisfy { $0.utf8.count < 2_500 })
     #expect(bodies.count > 5)
     daemon.stop()

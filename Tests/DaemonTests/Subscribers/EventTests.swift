@@ -4,7 +4,7 @@ import Testing
 import ToolSupport
 
 /// Server-sent events of a real daemon.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct EventTests {
   private let folder = TemporaryFolder()
 

@@ -4,7 +4,7 @@ import Testing
 import ToolSupport
 
 /// The socket sink of a real daemon.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct SocketSinkTests {
   private let folder = TemporaryFolder()
 

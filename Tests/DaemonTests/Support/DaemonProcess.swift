@@ -104,7 +104,7 @@ final class NoticeSocket {
   private var received: [String] = []
 
   init(_ path: String) throws {
-    descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0)
+    descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | O_CLOEXEC, 0)
     unlink(path)
     guard UnixAddress.with(path, { bind(descriptor, $0, $1) }) == 0 else {
       throw ToolError("cannot bind", path, errno: errno)

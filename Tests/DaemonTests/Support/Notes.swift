@@ -118,15 +118,15 @@ struct NoteModel {
     if case .array(let items)? = value { items } else { [] }
   }
 
+  /// Applies the lines that a file has got since.
+  mutating func apply(_ file: inout LineFile) throws {
+    for line in try file.next() { try apply(JSONScanner.value(in: line)) }
+  }
+
   /// The model of all lines of a file.
   init(file: String) throws {
-    guard let data = FileManager.default.contents(atPath: file),
-      let end = data.lastIndex(of: 0x0a)
-    else { return }
-    // The last line may be on its way.
-    for line in String(decoding: data[..<end], as: UTF8.self).split(separator: "\n") {
-      try apply(JSONScanner.value(in: String(line)))
-    }
+    var lines = LineFile(file)
+    try apply(&lines)
   }
 
   init() {}

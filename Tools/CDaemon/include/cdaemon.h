@@ -4,7 +4,7 @@
 // have variable arguments, and starting programs as another user.
 #if !__has_include(<yaml.h>) || !__has_include(<curl/curl.h>) || !__has_include(<microhttpd.h>) \
     || !__has_include(<systemd/sd-daemon.h>) || !__has_include(<openssl/hmac.h>)
-#error "Run 'make setup', or: apt-get install libyaml-dev libcurl4-openssl-dev libmicrohttpd-dev libsystemd-dev libssl-dev"
+#error "Run 'make setup': it installs libyaml, libcurl, libmicrohttpd, libsystemd and libssl"
 #endif
 #define SD_JOURNAL_SUPPRESS_LOCATION
 #include <grp.h>

@@ -19,7 +19,7 @@ final class SinkRunner: Sendable {
     var notBefore = DispatchTime.now()
     var backoff: Backoff
     var hasStopped = false
-    var lastFlush = DispatchTime.now()
+    var lastFlush = DispatchTime(uptimeNanoseconds: 1)
     var isFlushDue = false
     /// What is acknowledged and not in the position file.
     var unsaved: ChangePosition?

@@ -17,7 +17,8 @@ final class HTTPServer: Sendable {
     ) -> Result<EventClient, HTTPAnswer>
   }
 
-  private struct Server: @unchecked Sendable {  // because: libmicrohttpd's functions may be called from any thread
+  // because: libmicrohttpd's functions may be called from any thread.
+  private struct Server: @unchecked Sendable {
     let pointer: OpaquePointer
   }
 
@@ -76,7 +77,8 @@ final class HTTPServer: Sendable {
   // MARK: - Requests
 
   /// Marks a request that was seen once: its headers are complete then.
-  private nonisolated(unsafe) static let mark = UnsafeMutableRawPointer(bitPattern: 1)  // because: never read
+  // because: its address is never read.
+  private nonisolated(unsafe) static let mark = UnsafeMutableRawPointer(bitPattern: 1)
 
   private static func handle(
     _ context: UnsafeMutableRawPointer?, _ connection: OpaquePointer?,

@@ -16,18 +16,17 @@ struct CheckCommand {
       return .failure
     }
     let context = try DaemonContext(settings, DaemonLog(), makesFolder: false)
-    let found = try Self.findings(settings, context)
-    for text in found.warnings { print(text) }
+    for text in try Self.findings(settings, context) { print(text) }
     print(
       "\(configuration.path): \(counted(settings.watches.count, "watch", "watches")), no problem")
-    return found.problems.isEmpty ? .success : .failure
+    return .success
   }
 
   /// What the files themselves say against the configuration.
   static func findings(
     _ settings: DaemonSettings, _ context: DaemonContext
-  ) throws -> (problems: [String], warnings: [String]) {
-    var (problems, warnings): ([String], [String]) = ([], [])
+  ) throws -> [String] {
+    var warnings: [String] = []
     var expected: [String: Set<String>] = [:]
     for watch in settings.watches {
       let paths = FileTable.paths(of: watch.file)
@@ -50,13 +49,12 @@ struct CheckCommand {
       for cursor in known.map(\.record.name)
       where cursor.hasPrefix(context.prefix) && !names.contains(cursor) {
         warnings.append(
-          "\(path): the cursor '\(cursor)' belongs to no watch any more: delete it with "
-            + "'tarn cursor delete \(path) \(cursor)', or name the new watch's former name in 'rename'"
+          "\(path): the cursor '\(cursor)' belongs to no watch any more: delete it with 'tarn "
+            + "cursor delete \(path) \(cursor)', or give its watch's name to 'rename'"
         )
       }
     }
-    problems += warnings.filter { $0.hasPrefix("!") }
-    return (problems, warnings)
+    return warnings
   }
 }
 

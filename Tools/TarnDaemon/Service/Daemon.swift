@@ -41,7 +41,7 @@ package final class Daemon: HTTPServer.Routes {
     let settings = state.withLock { $0.settings }
     for watch in settings.watches { try add(watch) }
     try serve(settings.http)
-    files.onLook.withLock { $0 = { [weak self] in self?.tick() } }
+    files.onLook { [weak self] in self?.tick() }
     ServiceNotice.ready(status)
   }
 
@@ -140,7 +140,7 @@ package final class Daemon: HTTPServer.Routes {
   /// Ends everything; acknowledged positions are durable when this returns.
   package func stop() {
     ServiceNotice.stopping()
-    files.onLook.withLock { $0 = nil }
+    files.onLook(nil)
     let (watches, server) = state.withLock { state in
       state.hasStopped = true
       return (state.watches, state.server.take())

@@ -82,11 +82,16 @@ final class ListeningSocket: Sendable {
   ) -> Int32 {
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)
-    let bytes = Array(path.utf8.prefix(107))
+    var bytes = Array(path.utf8.prefix(107))
+    // An abstract name: it begins with a zero, and counts in its length.
+    let isAbstract = bytes.first == UInt8(ascii: "@")
+    if isAbstract { bytes[0] = 0 }
+    let head = MemoryLayout<sa_family_t>.size
+    let length = isAbstract ? head + bytes.count : MemoryLayout<sockaddr_un>.size
     withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
     return withUnsafePointer(to: &address) { pointer in
       pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        body($0, socklen_t(MemoryLayout<sockaddr_un>.size))
+        body($0, socklen_t(length))
       }
     }
   }

@@ -1,12 +1,25 @@
-import CDaemon
 import Foundation
+import TarnStore
 
-/// Tells the service manager how the daemon is; does nothing where there is none.
+/// Tells the service manager how the daemon is, by the protocol of sd_notify(3); does nothing where
+/// there is none. Never waits for a manager that does not read, but for the first word.
 enum ServiceNotice {
-  static func ready(_ status: String) { send("READY=1\nSTATUS=\(status)") }
+  private static let lastStatus = Lock("")
+
+  static func ready(_ status: String) {
+    lastStatus.withLock { $0 = status }
+    send("READY=1\nSTATUS=\(status)", waitsSeconds: 5)
+  }
 
   /// The loop goes round.
-  static func alive(_ status: String) { send("WATCHDOG=1\nSTATUS=\(status)") }
+  static func alive(_ status: String) {
+    let isNew = lastStatus.withLock { last in
+      defer { last = status }
+      return last != status
+    }
+    if isNew { send("STATUS=\(status)") }
+    if ProcessInfo.processInfo.environment["WATCHDOG_USEC"] != nil { send("WATCHDOG=1") }
+  }
 
   static func reloading() {
     var now = timespec()
@@ -16,5 +29,18 @@ enum ServiceNotice {
 
   static func stopping() { send("STOPPING=1") }
 
-  private static func send(_ text: String) { _ = sd_notify(0, text) }
+  private static func send(_ text: String, waitsSeconds: Int = 0) {
+    guard let path = ProcessInfo.processInfo.environment["NOTIFY_SOCKET"] else { return }
+    let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | O_CLOEXEC, 0)
+    guard descriptor >= 0 else { return }
+    defer { close(descriptor) }
+    var limit = timeval(tv_sec: waitsSeconds, tv_usec: 0)
+    setsockopt(
+      descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+    let flags = Int32(MSG_NOSIGNAL) | (waitsSeconds == 0 ? Int32(MSG_DONTWAIT) : 0)
+    let bytes = Array(text.utf8)
+    _ = ListeningSocket.with(path) { address, length in
+      sendto(descriptor, bytes, bytes.count, flags, address, length) < 0 ? -1 : 0
+    }
+  }
 }

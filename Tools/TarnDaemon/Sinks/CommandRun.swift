@@ -12,6 +12,9 @@ final class CommandRun {
     case stopped
   }
 
+  /// The longest grace when the daemon ends, which has five seconds for it.
+  private static let graceAtEnd = Duration.seconds(3)
+
   /// A longer line of output is passed on in parts.
   private static let lineBytesMax = 4_096
 
@@ -87,7 +90,7 @@ final class CommandRun {
       let longest = ended < 0 ? 20 : Int32(clamping: rest.components.seconds * 1000 + 999)
       _ = poll(&waits, nfds_t(waits.count), longest)
       read(print)
-      if waits[3].revents != 0 { return end(.stopped, grace, print) }
+      if waits[3].revents != 0 { return end(.stopped, min(grace, Self.graceAtEnd), print) }
       if waits[2].revents & Int16(POLLERR) != 0 { closeInput() }
       if let end = reap(blocking: false) {
         finish(print)

@@ -6,8 +6,9 @@ import ToolSupport
 
 /// Posts each batch to a URL, as one body or several.
 ///
-/// A repeated request has the same `Idempotency-Key` (history, from, to and part) and the same body:
-/// the end of a range is made durable before it is first sent, and the cursor keeps old values.
+/// A repeated request has the same `Idempotency-Key` (history, from, to and part) and the same
+/// body: the end of a range is made durable before it is first sent, and the cursor keeps old
+/// values.
 final class WebhookSink: Sink {
   /// How much of an answer is shown.
   private static let answerBytes = 200

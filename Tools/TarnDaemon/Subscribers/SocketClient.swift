@@ -26,8 +26,9 @@ final class SocketClient: Subscriber.Transport {
   private let descriptor: Int32
   private let hub: FeedHub
   private let settings: SocketSettings
-  // Only touched on the hub's queue, which is also theirs.
+  // because: only touched on the hub's queue, which is also theirs.
   private nonisolated(unsafe) let reading: any DispatchSourceRead
+  // because: the same.
   private nonisolated(unsafe) let writing: any DispatchSourceWrite
 
   init(_ descriptor: Int32, _ hub: FeedHub, _ settings: SocketSettings) {

@@ -15,7 +15,8 @@ final class SocketSink: Sendable {
   private let hub: FeedHub
   private let settings: SocketSettings
   private let listener: ListeningSocket
-  private nonisolated(unsafe) let source: any DispatchSourceRead  // because: set once, and cancelled once
+  // because: set once, and cancelled once.
+  private nonisolated(unsafe) let source: any DispatchSourceRead
 
   init(_ settings: SocketSettings, _ hub: FeedHub, _ listener: ListeningSocket) {
     self.settings = settings

@@ -23,6 +23,8 @@ final class FileTable: Sendable {
   }
 
   private struct State {
+    /// Runs with each look.
+    var onLook: (@Sendable () -> Void)?
     var entries: [String: Entry] = [:]
     var patterns: [(pattern: String, listener: any Listener)] = []
     var hasEnded = false
@@ -34,8 +36,6 @@ final class FileTable: Sendable {
   private let queue = DispatchQueue(label: "tarn-files")
   private let state = Lock(State())
   private nonisolated(unsafe) let timer: any DispatchSourceTimer  // because: set once
-  /// Runs with each look, on the table's queue.
-  let onLook: Lock<(@Sendable () -> Void)?> = Lock(nil)
 
   init() {
     timer = DispatchSource.makeTimerSource(queue: queue)
@@ -45,6 +45,9 @@ final class FileTable: Sendable {
   }
 
   deinit { timer.cancel() }
+
+  /// What runs with each look, on the table's queue.
+  func onLook(_ body: (@Sendable () -> Void)?) { state.withLock { $0.onLook = body } }
 
   /// Adds a listener for a path or a pattern. Files that are there are open when this returns.
   func add(_ pattern: String, _ listener: any Listener) {
@@ -82,7 +85,7 @@ final class FileTable: Sendable {
     for (pattern, listener) in patterns where Self.isPattern(pattern) {
       for path in Self.paths(of: pattern) { add(listener, at: path) }
     }
-    onLook.withLock { $0 }?()
+    state.withLock { $0.onLook }?()
   }
 
   private func add(_ listener: any Listener, at path: String) {
