@@ -41,8 +41,11 @@ let package = Package(
       swiftSettings: strict),
     .target(
       name: "BenchFloors", dependencies: ["CLMDB", "CSQLite"], path: "Tools/BenchFloors"),
+    .target(
+      name: "CEditLine", path: "Tools/CEditLine", linkerSettings: [.linkedLibrary("edit")]),
     .executableTarget(
-      name: "tarn", dependencies: ["Tarn", "TarnStore", "ToolSupport"], path: "Tools/tarn",
+      name: "tarn", dependencies: ["Tarn", "TarnStore", "ToolSupport", "CEditLine"],
+      path: "Tools/tarn",
       swiftSettings: strict),
     // What the daemon has of C libraries: only it needs their packages.
     .target(

@@ -19,6 +19,7 @@ has_library yaml-0.1 || missing+=(libyaml-dev)
 has_library libcurl || missing+=(libcurl4-openssl-dev)
 has_library libmicrohttpd || missing+=(libmicrohttpd-dev)
 has_library libsystemd || missing+=(libsystemd-dev)
+has_library libedit || missing+=(libedit-dev)
 has_library libcrypto || missing+=(libssl-dev)
 # This package has no pkg-config file.
 [ -e /usr/include/bid_functions.h ] || missing+=(libintelrdfpmath-dev)

@@ -10,6 +10,7 @@ extension CommandLineParser {
     var text = "\(summary)\n\nUsage: \(program) COMMAND [ARGUMENTS]\n\nCommands:\n"
     text += columns(commands.map { ($0.name, $0.summary) })
     text += "\nOptions:\n" + columns(Self.standardOptions.map { ($0.usage, $0.help) })
+    text += "\nExit status:\n" + columns(ExitCode.table.map { ("\($0.code)", $0.meaning) })
     text += "\n'\(program) COMMAND --help' shows the help of a command.\n"
     return text
   }

@@ -9,6 +9,21 @@ package enum ExitCode: Int32, Sendable {
   case failure = 1
   /// The command line was refused; nothing was changed.
   case usage = 2
+
+  /// What each means, for the manual and for the help.
+  package static let table: [(code: Int32, meaning: String)] = [
+    (
+      0,
+      "The command succeeded. Also if a signal ends a command that runs until it is stopped, and if "
+        + "the reader of the output closes its end."
+    ),
+    (
+      1,
+      "The command failed or found a problem: 'inspect --check' and 'reindex' damage, 'import' bad "
+        + "lines, 'diff' a difference, 'watch' the loss of its file."
+    ),
+    (2, "The command line was refused; nothing was changed."),
+  ]
 }
 
 /// An error in the command line, worded for the person who typed it.

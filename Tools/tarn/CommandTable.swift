@@ -4,7 +4,7 @@ import ToolSupport
 enum CommandTable {
   static let commands = [
     inspect, query, count, watch, importing, exporting, set, delete, reindex, log, cursor,
-    retention, DaemonCommand.spec,
+    retention, schema, create, diff, shell, DaemonCommand.spec, generate,
   ]
 
   private static let typeNames = (ValueText.typeNames + UnixTime.allCases.map(\.typeName))
@@ -319,5 +319,57 @@ enum CommandTable {
       .value("bytes", "SIZE", "the newest records up to 500MB or 1GB"),
       .flag("old-values", "keep the values before each commit, too"),
       .flag("none", "keep records only for cursors and readers"), timeout,
+    ])
+
+  private static let schema = CommandSpec(
+    "schema", "Prints the classes of a store.",
+    discussion: """
+      --swift prints source that a program can take over; names that Swift does not allow are
+      mapped. --json prints what 'create' reads.
+      """,
+    positionals: [file, PositionalSpec("CLASS", "only this class", isOptional: true)],
+    options: [
+      .flag("swift", "print Swift source"), .flag("json", "print one line of JSON"), color,
+    ])
+
+  private static let create = CommandSpec(
+    "create", "Makes a store with classes and no objects.",
+    positionals: [PositionalSpec("FILE", "the store; it must not exist")],
+    options: [
+      .value("schema", "FILE", "the classes, as 'schema --json' prints them; - is standard input")
+    ])
+
+  private static let diff = CommandSpec(
+    "diff", "Compares two stores.",
+    discussion: """
+      Compares classes by name, and objects by primary key, or by object key where a class has none.
+      Exits with 1 if they differ. With --json each line is an object with "class", "change", "key",
+      "old" and "new".
+      """,
+    positionals: [
+      file, PositionalSpec("OTHER", "the other store"),
+      PositionalSpec("CLASS", "only this class", isOptional: true),
+    ],
+    options: [.flag("json", "print one JSON object per difference"), color])
+
+  private static let shell = CommandSpec(
+    "shell", "Reads commands for one store.",
+    discussion: """
+      Each line is a command without FILE, such as
+
+          query Dog age > 3 --sort name
+          set Dog age=4 --where 'name == "Rex"'
+
+      After the class, 'query', 'count' and 'watch' take everything up to the first option as the
+      filter. Tab completes commands, classes, columns and options; the history is kept in
+      ~/.local/state/tarn/history. Lines that are read from a pipe end at the first error.
+      """,
+    positionals: [file])
+
+  private static let generate = CommandSpec(
+    "generate", "Prints man pages and completions for shells.",
+    positionals: [
+      PositionalSpec("WHAT", "man, bash, zsh or fish"),
+      PositionalSpec("COMMAND", "for man: one command (default: the program)", isOptional: true),
     ])
 }

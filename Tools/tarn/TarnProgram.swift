@@ -30,9 +30,7 @@ enum TarnProgram {
     }
   }
 
-  private static func run(
-    _ arguments: ParsedArguments, _ output: OutputPipe
-  ) throws -> ExitCode {
+  static func run(_ arguments: ParsedArguments, _ output: OutputPipe) throws -> ExitCode {
     switch arguments.command {
     case "inspect": return try InspectCommand(arguments).run(output)
     case "import": return try ImportCommand(arguments).run(output)
@@ -45,6 +43,11 @@ enum TarnProgram {
     case "cursor": return try CursorCommand(arguments).run(output)
     case "retention": return try RetentionCommand(arguments).run(output)
     case DaemonCommand.name: throw Self.runDaemon()
+    case "schema": return try SchemaCommand(arguments).run(output)
+    case "create": return try CreateCommand(arguments).run(output)
+    case "diff": return try DiffCommand(arguments).run(output)
+    case "shell": return try ShellCommand(arguments).run(output)
+    case "generate": return try GenerateCommand(arguments, parser).run(output)
     case "set": return try SetCommand(arguments).run(output)
     default: return try DeleteCommand(arguments).run(output)
     }

@@ -1,0 +1,48 @@
+#include "ceditline.h"
+#include <stdio.h>
+#include <editline/readline.h>
+#include <stdlib.h>
+#include <string.h>
+
+static tarn_completer complete;
+static char *candidates;
+static char *next_candidate;
+
+static char *give(const char *word, int state) {
+  (void)word;
+  (void)state;
+  if (!next_candidate || !*next_candidate) return NULL;
+  char *found = next_candidate;
+  char *end = strchr(found, '\n');
+  next_candidate = end ? end + 1 : NULL;
+  return end ? strndup(found, (size_t)(end - found)) : strdup(found);
+}
+
+static char **attempt(const char *word, int start, int end) {
+  (void)end;
+  // Otherwise it would complete names of files.
+  rl_attempted_completion_over = 1;
+  char *before = strndup(rl_line_buffer, (size_t)start);
+  free(candidates);
+  candidates = complete(before, word);
+  next_candidate = candidates;
+  free(before);
+  return candidates && *candidates ? rl_completion_matches(word, give) : NULL;
+}
+
+void tarn_line_prepare(const char *program, tarn_completer completer) {
+  complete = completer;
+  rl_readline_name = (char *)program;
+  rl_initialize();
+  rl_attempted_completion_function = attempt;
+  using_history();
+}
+
+char *tarn_line_read(const char *prompt) { return readline(prompt); }
+void tarn_line_remember(const char *line) { add_history(line); }
+int tarn_history_load(const char *path) { return read_history(path); }
+
+int tarn_history_save(const char *path, int lines) {
+  stifle_history(lines);
+  return write_history(path);
+}

@@ -1,0 +1,75 @@
+extension CommandLineParser {
+  /// The manual page of the program, or of one command, as roff.
+  package func manPage(of name: String? = nil) -> String {
+    let command = commands.first { $0.name == name }
+    let title = command.map { "\(program)-\($0.name)" } ?? program
+    let words = version.split(separator: " ").first ?? ""
+    var text = ".TH \(Self.roff(title.uppercased())) 1 \"\" \"\(program) \(words)\"\n.SH NAME\n"
+    let summary = command?.summary ?? self.summary
+    text += "\(Self.roff(title)) \\- \(Self.roff(Self.withoutStop(summary)))\n"
+    return text + (command.map(manBody) ?? manBody())
+  }
+
+  private static func withoutStop(_ text: String) -> String {
+    text.hasSuffix(".") ? String(text.dropLast()) : text
+  }
+
+  private func manBody() -> String {
+    var text = ".SH SYNOPSIS\n.B \(program)\n.I COMMAND\n[ARGUMENTS]\n.SH COMMANDS\n"
+    for command in commands {
+      text += ".TP\n.B \(Self.roff(command.name))\n\(Self.roff(command.summary))\n"
+      text += "See \\fB\(program)\\-\(Self.roff(command.name))\\fR(1).\n"
+    }
+    text += ".SH EXIT STATUS\n"
+    for (code, meaning) in ExitCode.table {
+      text += ".TP\n.B \(code)\n\(Self.roff(meaning))\n"
+    }
+    return text
+  }
+
+  private func manBody(_ command: CommandSpec) -> String {
+    var text = ".SH SYNOPSIS\n.B \(program) \(Self.roff(command.name))\n"
+    if !command.options.isEmpty { text += "[OPTIONS]\n" }
+    for argument in command.positionals { text += ".I \(Self.roff(argument.usage))\n" }
+    if !command.discussion.isEmpty {
+      text += ".SH DESCRIPTION\n\(Self.paragraphs(command.discussion))"
+    }
+    let groups = [
+      ("ARGUMENTS", command.positionals.map { ($0.name, $0.help) }),
+      ("OPTIONS", command.options.map { ($0.manUsage, $0.help) }),
+    ]
+    for (heading, rows) in groups where !rows.isEmpty {
+      text += ".SH \(heading)\n"
+      for (name, help) in rows { text += ".TP\n.B \(Self.roff(name))\n\(Self.roff(help))\n" }
+    }
+    return text + ".SH SEE ALSO\n.BR \(program) (1)\n"
+  }
+
+  /// Paragraphs; lines that are indented stay as they are.
+  private static func paragraphs(_ text: String) -> String {
+    var result = ""
+    var isCode = false
+    for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
+      if line.hasPrefix("    ") != isCode, !line.isEmpty {
+        isCode.toggle()
+        result += isCode ? ".PP\n.nf\n" : ".fi\n"
+      }
+      result += line.isEmpty ? ".PP\n" : "\(roff(String(line)))\n"
+    }
+    return result + (isCode ? ".fi\n" : "")
+  }
+
+  private static func roff(_ text: String) -> String {
+    let escaped = text.replacing("\\", with: "\\e").replacing("-", with: "\\-")
+      .replacing("…", with: "...").replacing("→", with: "\\(->")
+    // A line that begins with one of these is a request.
+    return escaped.hasPrefix(".") || escaped.hasPrefix("'") ? "\\&" + escaped : escaped
+  }
+}
+
+extension OptionSpec {
+  /// The option in a manual: `-n, --name VALUE`.
+  var manUsage: String {
+    (short.map { "-\($0), " } ?? "") + "--\(name)" + (valueName.map { " \($0)" } ?? "")
+  }
+}

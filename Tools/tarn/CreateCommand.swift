@@ -1,0 +1,42 @@
+import Foundation
+import TarnStore
+import ToolSupport
+
+/// `tarn create`: makes a file with the classes of a schema.
+struct CreateCommand {
+  private let path: String
+  private let schemaPath: String
+
+  init(_ arguments: ParsedArguments) throws {
+    path = arguments.required("FILE")
+    guard let schema = arguments.value("schema") else {
+      throw UsageError("'create' needs --schema")
+    }
+    schemaPath = schema
+  }
+
+  func run(_ output: OutputPipe) throws -> ExitCode {
+    guard (StoreAccess.fileSize(path) ?? 0) == 0 else {
+      throw ToolError("\(path): there is a file already")
+    }
+    var options = Store.Options()
+    options.classes = try definitions()
+    let store = try StoreRegistry.open(path, options)
+    let classes = try store.newestSnapshot().schema.schema.classes
+    try output.write("\(path): \(classes.count) class\(classes.count == 1 ? "" : "es")\n")
+    return .success
+  }
+
+  private func definitions() throws -> [ClassDefinition] {
+    let data =
+      schemaPath == "-"
+      ? FileHandle.standardInput.readDataToEndOfFile()
+      : FileManager.default.contents(atPath: schemaPath)
+    guard let data else { throw ToolError("\(schemaPath): cannot be read") }
+    do {
+      return try SchemaJSON.classes(JSONScanner.value(in: String(decoding: data, as: UTF8.self)))
+    } catch {
+      throw ToolError("\(schemaPath): \(error)")
+    }
+  }
+}
