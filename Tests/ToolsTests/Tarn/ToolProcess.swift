@@ -34,10 +34,11 @@ final class ToolProcess {
   ///   - program: another program than `tarn`. Its temporary files go to the folder.
   ///   - errors: where else its standard error goes.
   ///   - screen: where its standard output goes, instead of what `line` and `finish` read.
+  ///   - isTyped: whether its standard input comes from the screen, too.
   init(
     _ folder: TemporaryFolder, _ arguments: [String], program: String? = nil, input: String = "",
     environment: [String: String] = [:], errors: FileHandle? = nil,
-    output screen: Screen? = nil
+    output screen: Screen? = nil, typed isTyped: Bool = false
   ) throws {
     self.folder = folder
     process.executableURL = program.map { URL(fileURLWithPath: $0) } ?? Self.tarn
@@ -48,7 +49,8 @@ final class ToolProcess {
     process.currentDirectoryURL = URL(fileURLWithPath: folder.path)
     let inputFile = try folder.file("input-\(UUID())", Array(input.utf8))
     errorFile = try folder.file("errors-\(UUID())", [])
-    process.standardInput = FileHandle(forReadingAtPath: inputFile)
+    process.standardInput =
+      isTyped ? screen?.program : FileHandle(forReadingAtPath: inputFile)
     process.standardError = errors ?? FileHandle(forWritingAtPath: errorFile)
     if let screen {
       process.standardOutput = screen.program

@@ -1,3 +1,4 @@
+import CDaemon
 import Foundation
 import TarnStore
 
