@@ -2,7 +2,8 @@ extension CommandLineParser {
   /// The manual page of the program, or of one command, as roff.
   package func manPage(of name: String? = nil) -> String {
     let command = commands.first { $0.name == name }
-    let title = command.map { "\(program)-\($0.name)" } ?? program
+    let isOwn = command == nil || name == program
+    let title = isOwn ? program : "\(program)-\(name ?? "")"
     let words = version.split(separator: " ").first ?? ""
     var text = ".TH \(Self.roff(title.uppercased())) 1 \"\" \"\(program) \(words)\"\n.SH NAME\n"
     let summary = command?.summary ?? self.summary
@@ -28,7 +29,8 @@ extension CommandLineParser {
   }
 
   private func manBody(_ command: CommandSpec) -> String {
-    var text = ".SH SYNOPSIS\n.B \(program) \(Self.roff(command.name))\n"
+    let name = command.name == program ? program : "\(program) \(Self.roff(command.name))"
+    var text = ".SH SYNOPSIS\n.B \(name)\n"
     if !command.options.isEmpty { text += "[OPTIONS]\n" }
     for argument in command.positionals { text += ".I \(Self.roff(argument.usage))\n" }
     if !command.discussion.isEmpty {

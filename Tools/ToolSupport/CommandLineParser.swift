@@ -111,6 +111,8 @@ package struct CommandLineParser: Sendable {
       }
       if argument == "--help" || argument == "-h" { return .show(help(for: command)) }
       if argument == "--version" { return .show("\(program) \(version)\n") }
+      // For packages, of a program that has no command to generate pages.
+      if argument == "--man", single != nil { return .show(manPage(of: command.name)) }
       if argument.hasPrefix("--") {
         try readLong(argument, command, &rest, &parsed)
       } else {

@@ -5,6 +5,8 @@ package enum DaemonCommand {
   package static let program = "tarn-daemon"
   package static let folder = "/etc/tarn/watch.d"
   package static let file = "/etc/tarn/watch.yaml"
+  /// Where the package's unit listens.
+  package static let socket = "/run/tarn/http.sock"
 
   package static let spec = CommandSpec(
     name, "Runs watches from a configuration and delivers changes to programs.",
@@ -12,16 +14,19 @@ package enum DaemonCommand {
       'run', the default, runs the watches of a configuration file, or of all *.yaml in a folder,
       until SIGTERM or SIGINT. SIGHUP reads the configuration again. 'check' says what is wrong in
       it, by file, line and key, and which cursors it would start anew or leave behind; it changes
-      nothing. 'status' asks the running daemon through its HTTP door.
+      nothing. With --unit it prints what a systemd unit needs for the configuration. 'reload' makes
+      the running daemon read it again, and returns when the watches stand. 'status' asks the
+      running daemon. Both go through its HTTP door.
 
       Messages go to the journal, or to standard error. The article Daemon describes the
       configuration.
       """,
-    positionals: [PositionalSpec("ACTION", "run, check or status", isOptional: true)],
+    positionals: [PositionalSpec("ACTION", "run, check, reload or status", isOptional: true)],
     options: [
       .value(
         "config", short: "c", "PATH",
         "the file or folder (default: \(folder) if it exists, otherwise \(file))"),
+      .flag("unit", "for check: print a drop-in for the unit's sandbox"),
       .flag("json", "for status: print one JSON object"),
       .flag("prometheus", "for status: print metrics in Prometheus' text form"),
       .flag("verbose", short: "v", "also log what is only of use for finding faults"),

@@ -369,7 +369,7 @@ enum CommandTable {
   private static let generate = CommandSpec(
     "generate", "Prints man pages and completions for shells.",
     positionals: [
-      PositionalSpec("WHAT", "man, bash, zsh or fish"),
+      PositionalSpec("WHAT", "commands, man, bash, zsh or fish"),
       PositionalSpec("COMMAND", "for man: one command (default: the program)", isOptional: true),
     ])
 }

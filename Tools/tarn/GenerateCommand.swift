@@ -10,8 +10,8 @@ struct GenerateCommand {
     what = arguments.required("WHAT")
     command = arguments.positional("COMMAND")
     self.parser = parser
-    guard ["man", "bash", "zsh", "fish"].contains(what) else {
-      throw UsageError("'\(what)' is not one of man, bash, zsh, fish")
+    guard ["commands", "man", "bash", "zsh", "fish"].contains(what) else {
+      throw UsageError("'\(what)' is not one of commands, man, bash, zsh, fish")
     }
     if let command, !parser.commands.contains(where: { $0.name == command }) {
       throw UsageError("there is no command '\(command)'")
@@ -20,6 +20,7 @@ struct GenerateCommand {
 
   func run(_ output: OutputPipe) throws -> ExitCode {
     switch what {
+    case "commands": try output.write(parser.commands.map { $0.name + "\n" }.joined())
     case "man": try output.write(parser.manPage(of: command))
     case "bash": try output.write(parser.bashCompletion())
     case "zsh": try output.write(parser.zshCompletion())

@@ -87,10 +87,10 @@ enum SchemaJSON {
   ) throws -> ClassDefinition.Property {
     let name = try members.string("name")
     let typeName = try members.string("type")
-    guard let type = ValueText.type(named: typeName) else {
+    guard let type = typeName == "link" ? .link : ValueText.type(named: typeName) else {
       throw ToolError(
         "column '\(name)' has the unknown type '\(typeName)'; there are "
-          + ValueText.typeNames.joined(separator: ", "))
+          + ValueText.typeNames.joined(separator: ", ") + ", link")
     }
     var collection = CollectionKind.none
     if let word = try members.optionalString("collection") {

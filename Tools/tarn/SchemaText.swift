@@ -4,9 +4,10 @@ import TarnStore
 enum SchemaText {
   /// `Int?`, `List<Dog>`, `MutableSet<String>`, `Map<String, Int?>`, `AnyRealmValue`.
   static func type(of column: ColumnSchema, _ schema: StoreSchema) -> String {
-    let isLink = column.type == .link && column.collection == .none
-    let element =
-      name(column, schema) + (column.isOptional || isLink ? "?" : "")
+    let isLink = column.type == .link && [.none, .map].contains(column.collection)
+    // A mixed value can be null by itself.
+    let isOptional = (column.isOptional && column.type != .any) || isLink
+    let element = name(column, schema) + (isOptional ? "?" : "")
     return switch column.collection {
     case .none: element
     case .list: "List<\(element)>"

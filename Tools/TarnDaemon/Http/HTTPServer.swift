@@ -11,6 +11,9 @@ final class HTTPServer: Sendable {
   /// Answers requests. Any thread.
   protocol Routes: AnyObject, Sendable {
     func answer(_ path: String) -> HTTPAnswer
+    /// Reads the configuration again, and finishes the request then. It must not wait.
+    func reload(_ request: ReloadRequest)
+    func isAnswered(_ request: ReloadRequest)
     /// The stream of a watch, or why there is none.
     func events(
       _ watch: String, from position: String?, _ connection: OpaquePointer
@@ -56,10 +59,7 @@ final class HTTPServer: Sendable {
       { context, connection, path, method, _, _, size, request in
         HTTPServer.handle(context, connection, path, method, size, request)
       },
-      { _, _, request, _ in
-        guard let pointer = request?.pointee, pointer != HTTPServer.mark else { return }
-        Unmanaged<EventClient>.fromOpaque(pointer).takeRetainedValue().isCompleted()
-      }, context)
+      { _, _, request, _ in HTTPServer.complete(request?.pointee) }, context)
     guard let made else { throw ToolError("cannot serve HTTP") }
     server.withLock { $0 = Server(pointer: made) }
   }
@@ -80,6 +80,12 @@ final class HTTPServer: Sendable {
   // because: its address is never read.
   private nonisolated(unsafe) static let mark = UnsafeMutableRawPointer(bitPattern: 1)
 
+  private static func complete(_ request: UnsafeMutableRawPointer?) {
+    guard let request, request != mark else { return }
+    (Unmanaged<AnyObject>.fromOpaque(request).takeRetainedValue() as? any OpenRequest)?
+      .isCompleted()
+  }
+
   private static func handle(
     _ context: UnsafeMutableRawPointer?, _ connection: OpaquePointer?,
     _ path: UnsafePointer<CChar>?, _ method: UnsafePointer<CChar>?,
@@ -96,6 +102,10 @@ final class HTTPServer: Sendable {
       size.pointee = 0
       return .YES
     }
+    if let pointer = request.pointee, pointer != mark {
+      let open = Unmanaged<AnyObject>.fromOpaque(pointer).takeUnretainedValue()
+      return (open as? ReloadRequest)?.send() ?? .NO
+    }
     let server = Unmanaged<HTTPServer>.fromOpaque(context).takeUnretainedValue()
     return server.answer(connection, String(cString: path), String(cString: method), request)
   }
@@ -105,8 +115,14 @@ final class HTTPServer: Sendable {
     _ request: UnsafeMutablePointer<UnsafeMutableRawPointer?>
   ) -> MHD_Result {
     if let refusal = refusal(connection, path) { return refusal.send(connection) }
-    guard method == "GET" || method == "HEAD" else {
-      return HTTPAnswer(405, "only GET is answered\n").send(connection)
+    if path == "/reload", method == "POST" {
+      let reload = ReloadRequest(connection, routes)
+      request.pointee = Unmanaged.passRetained(reload as AnyObject).toOpaque()
+      reload.start()
+      return .YES
+    }
+    guard method == "GET" || method == "HEAD", path != "/reload" else {
+      return HTTPAnswer(405, "GET is answered, and POST for /reload\n").send(connection)
     }
     let parts = path.split(separator: "/", omittingEmptySubsequences: true)
     guard parts.count == 3, parts[0] == "watches", parts[2] == "events", method == "GET" else {
@@ -149,7 +165,7 @@ final class HTTPServer: Sendable {
     _ client: EventClient, _ connection: OpaquePointer,
     _ request: UnsafeMutablePointer<UnsafeMutableRawPointer?>
   ) -> MHD_Result {
-    let pointer = Unmanaged.passRetained(client).toOpaque()
+    let pointer = Unmanaged.passRetained(client as AnyObject).toOpaque()
     request.pointee = pointer
     let response = MHD_create_response_from_callback(
       UInt64.max, 1 << 15,

@@ -11,6 +11,10 @@ package final class Daemon: HTTPServer.Routes {
     var settings: DaemonSettings
     var watches: [WatchRunner] = []
     var server: HTTPServer?
+    /// The settings of the server.
+    var served: HTTPSettings?
+    /// Requests to read the configuration that are not answered yet.
+    var openReloads = 0
     var hasStopped = false
   }
 
@@ -20,6 +24,8 @@ package final class Daemon: HTTPServer.Routes {
   private let files = FileTable()
   private let began = ContinuousClock.now
   private let state: Lock<State>
+  /// Where the configuration is read again, one time after another.
+  private let reloads = DispatchQueue(label: "tarn-reload")
   /// The door that systemd has made.
   private let handedOver: ListeningSocket?
 
@@ -52,6 +58,7 @@ package final class Daemon: HTTPServer.Routes {
   }
 
   private func serve(_ wanted: HTTPSettings?) throws {
+    state.withLock { $0.served = wanted }
     var settings = wanted
     if handedOver != nil, settings == nil { settings = HTTPSettings(address: .socket("", mode: 0)) }
     guard let settings else { return }
@@ -86,20 +93,28 @@ package final class Daemon: HTTPServer.Routes {
 
   /// Reads the configuration again; watches that did not change go on untouched.
   package func reload() {
+    reloads.sync {
+      try? readAgain()
+      replaceServer()
+    }
+  }
+
+  /// - Throws: what is wrong in the configuration; the former one goes on then.
+  private func readAgain() throws {
     ServiceNotice.reloading()
     defer { ServiceNotice.ready(status) }
     for watch in state.withLock({ $0.watches }) { watch.reopenFiles() }
     let (settings, problems) = configuration.read()
     guard problems.isEmpty else {
       for problem in problems { log.write(.error, "\(problem)") }
-      return log.write(.error, "the configuration was not loaded; the former one goes on")
+      log.write(.error, "the configuration was not loaded; the former one goes on")
+      throw ToolError(problems.map(\.description).joined(separator: "\n"))
     }
     let former = state.withLock { $0.settings }
     if settings.instance != former.instance || settings.stateFolder != former.stateFolder {
       log.write(.warning, "'name' and 'state' change at the next start only")
     }
     apply(settings)
-    if settings.http != former.http { restartServer(settings.http) }
     state.withLock { $0.settings = settings }
     log.write(.notice, "loaded the configuration: \(status)")
   }
@@ -128,10 +143,16 @@ package final class Daemon: HTTPServer.Routes {
     }
   }
 
-  private func restartServer(_ settings: HTTPSettings?) {
+  /// Opens another door if the configuration says so, but none while the one that is open still has
+  /// to answer whoever asked for it.
+  private func replaceServer() {
+    let (wanted, served, isBusy) = state.withLock {
+      ($0.settings.http, $0.served, $0.openReloads > 0 || $0.hasStopped)
+    }
+    guard wanted != served, !isBusy else { return }
     state.withLock { $0.server.take() }?.stop()
     do {
-      try serve(settings)
+      try serve(wanted)
     } catch {
       log.write(.error, "\(error)")
     }
@@ -141,10 +162,10 @@ package final class Daemon: HTTPServer.Routes {
   package func stop() {
     ServiceNotice.stopping()
     files.onLook(nil)
-    let (watches, server) = state.withLock { state in
-      state.hasStopped = true
-      return (state.watches, state.server.take())
-    }
+    state.withLock { $0.hasStopped = true }
+    // One that runs is done first.
+    reloads.sync {}
+    let (watches, server) = state.withLock { ($0.watches, $0.server.take()) }
     DispatchQueue.concurrentPerform(iterations: watches.count) { watches[$0].stop() }
     server?.stop()
   }
@@ -163,6 +184,27 @@ package final class Daemon: HTTPServer.Routes {
     default:
       return HTTPAnswer(404, "there are /health, /metrics, /status and /watches/NAME/events\n")
     }
+  }
+
+  func reload(_ request: ReloadRequest) {
+    let isLate = state.withLock { state in
+      state.openReloads += 1
+      return state.hasStopped
+    }
+    if isLate { return request.finish(HTTPAnswer(503, "the daemon ends\n")) }
+    reloads.async { [self] in
+      do {
+        try readAgain()
+        request.finish(HTTPAnswer(200, "\(status)\n"))
+      } catch {
+        request.finish(HTTPAnswer(422, "\(error)\n"))
+      }
+    }
+  }
+
+  func isAnswered(_ request: ReloadRequest) {
+    state.withLock { $0.openReloads -= 1 }
+    reloads.async { self.replaceServer() }
   }
 
   func events(

@@ -16,9 +16,13 @@ package enum DaemonProgram {
     do {
       switch arguments.positional("ACTION") ?? "run" {
       case "run": return try serve(arguments).rawValue
+      case "check" where arguments.has("unit"):
+        return try UnitCommand(configuration(arguments)).run().rawValue
       case "check": return try CheckCommand(configuration(arguments)).run().rawValue
+      case "reload": return try ReloadCommand(configuration(arguments)).run().rawValue
       case "status": return try StatusCommand(arguments, configuration(arguments)).run().rawValue
-      case let word: throw UsageError("'\(word)' is not an action: give run, check or status")
+      case let word:
+        throw UsageError("'\(word)' is not an action: give run, check, reload or status")
       }
     } catch let error as UsageError {
       complain(parser.refusal(error, of: DaemonCommand.name))

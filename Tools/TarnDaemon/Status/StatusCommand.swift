@@ -2,9 +2,9 @@ import Foundation
 import TarnStore
 import ToolSupport
 
-/// `tarn daemon status`: asks the running daemon through its HTTP door.
+/// `tarn daemon status`: asks the running daemon.
 struct StatusCommand {
-  private let settings: HTTPSettings
+  private let door: DaemonDoor
   private let usesJSON: Bool
   private let asMetrics: Bool
 
@@ -12,18 +12,11 @@ struct StatusCommand {
     usesJSON = arguments.has("json")
     asMetrics = arguments.has("prometheus")
     if usesJSON, asMetrics { throw UsageError("--json and --prometheus cannot be combined") }
-    let (read, problems) = configuration.read()
-    guard problems.isEmpty else {
-      throw ToolError(problems.map(\.description).joined(separator: "\n"))
-    }
-    guard let http = read.http else {
-      throw ToolError("\(configuration.path) has no key 'http', so that the daemon cannot be asked")
-    }
-    settings = http
+    door = try DaemonDoor(configuration)
   }
 
   func run() throws -> ExitCode {
-    let answer = try ask(asMetrics ? "/metrics" : "/status")
+    let answer = try door.ask(asMetrics ? "/metrics" : "/status")
     let text = String(decoding: answer.body, as: UTF8.self)
     guard answer.status == 200 else {
       throw ToolError("the daemon answered \(answer.status): \(printableLines(text))")
@@ -36,25 +29,6 @@ struct StatusCommand {
     }
     try output.flush()
     return .success
-  }
-
-  private func ask(_ path: String) throws -> HTTPClient.Answer {
-    var request = HTTPClient.Request(url: "http://localhost\(path)", timeout: .seconds(10))
-    switch settings.address {
-    case .socket(let socket, _): request.socketPath = socket
-    case .port(let host, let port):
-      request.url = "http://\(host):\(port)\(path)"
-      if let file = settings.tokenFile, let data = FileManager.default.contents(atPath: file) {
-        let token = String(decoding: data, as: UTF8.self)
-          .trimmingCharacters(in: .whitespacesAndNewlines)
-        request.headers = ["Authorization: Bearer \(token)"]
-      }
-    }
-    do {
-      return try HTTPClient().perform(request, keeping: 64 << 20)
-    } catch {
-      throw ToolError("the daemon does not answer: \(error)")
-    }
   }
 
   // MARK: - For people

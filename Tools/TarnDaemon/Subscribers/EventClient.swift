@@ -7,7 +7,7 @@ import ToolSupport
 /// One stream of server-sent events: each line is an event, whose id is the position.
 ///
 /// Threading: libmicrohttpd takes the bytes on its own thread; the rest is on the hub's queue.
-final class EventClient: Subscriber.Transport {
+final class EventClient: Subscriber.Transport, OpenRequest {
   private struct State {
     var unsent: [UInt8] = []
     var taken = 0

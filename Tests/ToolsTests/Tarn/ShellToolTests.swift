@@ -1,0 +1,99 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// `tarn shell`, and what `tarn generate` prints.
+@Suite(.timeLimit(.minutes(30))) struct ShellToolTests {
+  private let folder = TemporaryFolder()
+
+  private func tarn(_ arguments: String..., input: String = "") throws -> ToolProcess.Result {
+    try ToolProcess(folder, arguments, input: input).finish()
+  }
+
+  private func makeFile() throws {
+    let lines = "{\"id\":1,\"name\":\"Rex\",\"age\":3}\n{\"id\":2,\"name\":\"Ann B\",\"age\":9}\n"
+    #expect(
+      try tarn("import", "a.tarn", "-", "-c", "Dog", "-f", "jsonl", "-k", "id", input: lines).status
+        == 0)
+  }
+
+  @Test func runsLines() throws {
+    try makeFile()
+    let result = try tarn(
+      "shell", "a.tarn",
+      input: """
+        count Dog age > 5
+        count Dog name == "Ann B"
+
+        set Dog age=4 --where 'id == 1'
+        query Dog age < 5 --json
+        cursor list
+        """)
+    #expect(result.status == 0)
+    #expect(
+      result.output == """
+        1
+        1
+        changed 1 object of Dog, version 2
+        {"id":1,"name":"Rex","age":4}
+        NAME  VERSION  BEHIND  BYTES  ACKNOWLEDGED  SELECTS  STATE
+
+        """)
+  }
+
+  @Test(arguments: [
+    ("dance", "unknown command 'dance'"), ("count Dog size > 1", "size"),
+    ("count 'Dog", "the line ends within quotes"), ("shell", "unknown command 'shell'"),
+    ("query Dog --colour", "--colour"),
+  ])
+  func endsAtTheFirstError(_ line: String, _ reason: String) throws {
+    try makeFile()
+    let result = try tarn("shell", "a.tarn", input: "\(line)\ncount Dog\n")
+    #expect(result.status != 0)
+    #expect(result.output == "")
+    #expect(result.errors.contains(reason))
+  }
+
+  /// A person types, with completion and history.
+  @Test func completesWhatIsTyped() throws {
+    try makeFile()
+    let screen = try Screen()
+    try screen.resize(columns: 80, lines: 24)
+    let process = try ToolProcess(
+      folder, ["shell", "a.tarn"], environment: ["HOME": folder.path, "TERM": "xterm"],
+      output: screen, typed: true)
+    _ = screen.text(upTo: "tarn> ")
+    try screen.type("cou\tD\ta\t> 5\n")
+    // The answer. The line itself is drawn with movements of the cursor.
+    _ = screen.text(upTo: "\r\n1\r\n")
+    try screen.type("quit\n")
+    #expect(process.status() == 0)
+    let history = try String(
+      contentsOfFile: folder.file(".local/state/tarn/history"), encoding: .utf8)
+    #expect(history.replacing("\\040", with: " ").contains("count Dog age > 5"))
+  }
+
+  @Test func generatesFromTheTable() throws {
+    let page = try tarn("generate", "man", "query").output
+    #expect(page.hasPrefix(".TH TARN\\-QUERY 1"))
+    #expect(page.contains(".B \\-\\-explain\nprint the query plan instead of the objects\n"))
+    #expect(try tarn("generate", "man").output.contains("\\fBtarn\\-watch\\fR(1)"))
+    let bash = try tarn("generate", "bash").output
+    #expect(
+      bash.contains("cursor) COMPREPLY=($(compgen -W \"--keep --force --json --timeout --help\""))
+    let check = try ToolProcess(folder, ["-n"], program: "/bin/bash", input: bash).finish()
+    #expect(check == .init(status: 0, output: "", errors: ""))
+    #expect(try tarn("generate", "zsh").output.contains("'watch:Prints the objects of one class"))
+    #expect(
+      try tarn("generate", "fish").output
+        .contains("complete -c tarn -n '__fish_seen_subcommand_from query' -l sort -s s -r -d "))
+    #expect(try tarn("generate", "html").status == 2)
+  }
+
+  /// The program that `tarn daemon` becomes is beside it.
+  @Test func becomesTheDaemon() throws {
+    let result = try tarn("daemon", "check", "--config", "nothing.yaml")
+    #expect(result.status == 1)
+    #expect(result.output == "nothing.yaml: there is no such file\n")
+  }
+}

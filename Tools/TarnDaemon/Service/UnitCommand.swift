@@ -1,0 +1,81 @@
+import Foundation
+import ToolSupport
+
+/// `tarn daemon check --unit`: the lines that a unit needs beside those of the package, so that its
+/// sandbox lets this configuration work.
+struct UnitCommand {
+  private let configuration: ConfigurationFiles
+
+  init(_ configuration: ConfigurationFiles) { self.configuration = configuration }
+
+  func run() throws -> ExitCode {
+    let (settings, problems) = configuration.read()
+    guard problems.isEmpty else {
+      for problem in problems { print(problem) }
+      return .failure
+    }
+    print(Self.text(settings), terminator: "")
+    return .success
+  }
+
+  static func text(_ settings: DaemonSettings) -> String {
+    let written = folders(settings)
+    let groups = groups(of: settings)
+    var lines = ["# systemctl edit the unit, and put this there.", "[Service]"]
+    // Without the minus the unit would not start while a folder is missing.
+    lines += written.map { "ReadWritePaths=-\(escaped($0))" }
+    if !groups.isEmpty { lines.append("SupplementaryGroups=\(groups.joined(separator: " "))") }
+    if written.contains(where: { $0.hasPrefix("/home/") || $0.hasPrefix("/root") }) {
+      lines.append("ProtectHome=no")
+    }
+    return lines.joined(separator: "\n") + "\n"
+  }
+
+  /// The folders in which something is written: cursors and locks of stores, files, sockets.
+  private static func folders(_ settings: DaemonSettings) -> [String] {
+    var paths = Set<String>()
+    for watch in settings.watches {
+      paths.insert(fixedFolder(of: watch.file))
+      for sink in watch.sinks {
+        switch sink.kind {
+        case .file(let file): paths.insert(fixedFolder(of: file.path))
+        case .socket(let socket) where !socket.path.hasPrefix("@"):
+          paths.insert(fixedFolder(of: socket.path))
+        default: break
+        }
+      }
+    }
+    if case .socket(let path, _)? = settings.http?.address { paths.insert(fixedFolder(of: path)) }
+    // The unit's own folders are open to it.
+    return paths.filter { path in
+      !["/var/lib/tarn", "/run/tarn"].contains { path == $0 || path.hasPrefix($0 + "/") }
+    }.sorted()
+  }
+
+  /// The last folder of a path before any pattern.
+  private static func fixedFolder(of path: String) -> String {
+    var parts = path.split(separator: "/").dropLast()
+    if let pattern = parts.firstIndex(where: { $0.contains(where: { "*?[".contains($0) }) }) {
+      parts = parts[..<pattern]
+    }
+    return "/" + parts.joined(separator: "/")
+  }
+
+  /// The groups that own the stores.
+  private static func groups(of settings: DaemonSettings) -> [String] {
+    var names = Set<String>()
+    for path in settings.watches.flatMap({ FileTable.paths(of: $0.file) }) {
+      let attributes = try? FileManager.default.attributesOfItem(atPath: path)
+      if let name = attributes?[.groupOwnerAccountName] as? String, name != "root" {
+        names.insert(name)
+      }
+    }
+    return names.sorted()
+  }
+
+  private static func escaped(_ path: String) -> String {
+    // Units read percent signs as specifiers, and spaces as separators.
+    let text = path.replacing("%", with: "%%")
+    return text.contains(" ") ? "\"\(text)\"" : text
+  }
+}
