@@ -14,6 +14,8 @@ HISTORY ?= $(if $(FULL),Tools/bench-history.ndjson,build/bench.ndjson)
 FILTER ?=
 export TARN_COMMIT ?= $(shell git describe --always --dirty 2>/dev/null)
 
+PREFIX ?= /usr/local
+DESTDIR ?=
 RELEASE := .build/release
 # Where very many small files are made: without waiting for a disk if there is such a folder.
 IN_MEMORY := $(firstword $(wildcard /dev/shm) /tmp)
@@ -25,6 +27,7 @@ WITH_THREADS := '(Observ|Fork|FreezingTh|Reacting|Round|Skipping|WorkAhead|FreeL
 WITH_POINTERS := '(Cluster|GroupedSums|SortBuffer|Collection|Directory|Index|LongValues|Nested|Page|Record|RowAccess|Scan|Signal|TreeKey|Adding|Unmanaged|Embedded|AnyRealm|List|Map|MutableSet)[A-Za-z]*Tests/'
 
 .PHONY: help setup demo test test-release test-feed check format lint bench bench-pages stress damage docs
+.PHONY: programs install deb test-deb soak
 .PHONY: sanitize sanitize-engine sanitize-address sanitize-thread clean
 
 help: ## list what can be made
@@ -80,6 +83,22 @@ damage: setup ## tarn's commands on damaged stores; SEED=1 COUNT=10000
 	swift build -c release --product tarn
 	swift build -c release --product tarn-stress
 	$(RELEASE)/tarn-stress damage --seed $(SEED) --count $(COUNT)
+
+programs: setup
+	swift build -c release --product tarn
+	swift build -c release --product tarn-daemon
+	swift build -c release --product tarn-stress
+
+install: programs ## install the programs, the daemon, pages and completion; PREFIX=/usr/local DESTDIR=
+	@Tools/setup.sh package
+	Tools/package/install.sh $(RELEASE) '$(PREFIX)' '$(DESTDIR)'
+
+deb: programs ## make Debian packages, in build/deb
+	@Tools/setup.sh package
+	Tools/package/deb.sh $(RELEASE) build/deb
+
+test-deb: deb ## install and use the packages in a fresh Debian; as root
+	Tools/package/test.sh build/deb
 
 docs: setup ## the documentation as a web site, in build/docs
 	@Tools/docs.sh build/docs

@@ -1,6 +1,7 @@
 #!/bin/bash
-# Installs the packages that Tarn needs on a Debian machine with a Swift toolchain. If all are
-# installed, it does nothing and needs neither network nor root.
+# Installs the packages that Tarn needs on a Debian machine with a Swift toolchain; with the argument
+# 'package' also those that make and test its own packages. If all are installed, it does nothing and
+# needs neither network nor root.
 set -euo pipefail
 
 if ! command -v swift >/dev/null; then
@@ -11,6 +12,7 @@ fi
 missing=()
 command -v pkg-config >/dev/null || missing+=(pkg-config)
 command -v python3 >/dev/null || missing+=(python3)
+command -v curl >/dev/null || missing+=(curl)
 has_library() { command -v pkg-config >/dev/null && pkg-config --exists "$1"; }
 has_library lmdb || missing+=(liblmdb-dev)
 has_library sqlite3 || missing+=(libsqlite3-dev)
@@ -23,6 +25,13 @@ has_library libedit || missing+=(libedit-dev)
 has_library libcrypto || missing+=(libssl-dev)
 # This package has no pkg-config file.
 [ -e /usr/include/bid_functions.h ] || missing+=(libintelrdfpmath-dev)
+if [ "${1:-}" = package ]; then
+  for program in patchelf lintian mmdebstrap; do
+    command -v "$program" >/dev/null || missing+=("$program")
+  done
+  command -v dpkg-shlibdeps >/dev/null || missing+=(dpkg-dev)
+  command -v systemd-analyze >/dev/null || missing+=(systemd)
+fi
 [ ${#missing[@]} -eq 0 ] && exit 0
 
 if ! command -v apt-get >/dev/null; then

@@ -9,7 +9,7 @@ out=$(realpath "$2")
 here=$(realpath "$(dirname "$0")")
 version=$("$build/tarn" --version | cut -d' ' -f2)
 architecture=$(dpkg --print-architecture)
-maintainer="The Tarn authors <tarn@localhost.localdomain>"
+maintainer="The Tarn authors <tarn@example.org>"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 # Files have the same time in each package of one commit.

@@ -3,7 +3,9 @@
 # programs without the daemon, 'daemon' is what needs more libraries than they do.
 set -euo pipefail
 
-build=$1
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+build=$work
 prefix=$2
 root=$3$2
 parts=${4:-all}
@@ -13,20 +15,22 @@ for program in patchelf strip gzip; do
   command -v "$program" >/dev/null || { echo "install: '$program' is missing" >&2; exit 1; }
 done
 
+"$here/link.sh" "$1" "$work"
+export LD_LIBRARY_PATH=$work
+
 # Copies a program, which looks for the Swift runtime in that folder.
 install_program() {
   install -D -m 755 "$1" "$2"
-  strip --strip-unneeded "$2"
   patchelf --set-rpath "$3" "$2"
 }
 
 # Copies the libraries of the Swift toolchain that a program needs.
 install_runtime() {
   local runtime name library
-  runtime=$(swift -print-target-info | sed -n 's/.*"runtimeLibraryPaths".*//p;/runtimeLibraryPaths/,/]/p' \
+  runtime=$(swift -print-target-info | sed -n '/"runtimeLibraryPaths"/,/]/p' \
     | grep -o '"/[^"]*"' | tr -d '"' | head -n 1)
   [ -d "$runtime" ] || { echo "install: there is no Swift runtime" >&2; exit 1; }
-  LD_LIBRARY_PATH=$runtime ldd "$1" | awk '{ print $3 }' | while read -r library; do
+  LD_LIBRARY_PATH=$LD_LIBRARY_PATH:$runtime ldd "$1" | awk '{ print $3 }' | while read -r library; do
     [[ $library == "$runtime"/* ]] || continue
     name=$(basename "$library")
     [ ! -e "$root/lib/tarn/$name" ] || continue
@@ -43,6 +47,8 @@ install_page() {
 
 install_tools() {
   local command
+  install -D -m 644 "$build/libtarn.so" "$root/lib/tarn/libtarn.so"
+  patchelf --set-rpath "\$ORIGIN" "$root/lib/tarn/libtarn.so"
   for command in tarn tarn-stress; do
     install_program "$build/$command" "$root/bin/$command" "\$ORIGIN/../lib/tarn"
     install_runtime "$build/$command"
@@ -67,20 +73,23 @@ install_unit() {
 }
 
 install_daemon() {
+  local destination=$1
   install_program "$build/tarn-daemon" "$root/lib/tarn/tarn-daemon" "\$ORIGIN"
   mkdir -p "$root/lib/systemd/system"
   install_unit tarn.service "Tarn daemon" "" tarn "Wants=tarn.socket\nAfter=tarn.socket"
   install_unit tarn@.service "Tarn daemon for %i" " --config /etc/tarn/%i.yaml" tarn/%i \
     "ConditionPathExists=/etc/tarn/%i.yaml"
   install -m 644 "$here/tarn.socket" "$root/lib/systemd/system/tarn.socket"
+  # Where configurations are looked for, whatever the prefix.
+  mkdir -p "$destination/etc/tarn/watch.d"
   install -D -m 644 "$here/watch.yaml.example" "$root/share/doc/tarn-daemon/examples/watch.yaml"
 }
 
 case $parts in
 tools) install_tools ;;
-daemon) install_daemon ;;
+daemon) install_daemon "$3" ;;
 all)
   install_tools
-  install_daemon
+  install_daemon "$3"
   ;;
 esac

@@ -158,4 +158,26 @@ struct ConfigurationTests {
     #expect(problems.count == 1)
     #expect(problems.first?.hasPrefix("f:7: watches[0].sinks[0].user: ") == true)
   }
+
+  @Test func printsWhatAUnitNeeds() throws {
+    let (settings, problems) = try read(
+      """
+      http: {listen: /run/tarn/http.sock}
+      watches:
+        - {name: a, file: '/srv/a b/*/x.tarn', class: A, sinks: [{file: /var/log/tarn/a.jsonl}]}
+        - {name: b, file: /var/lib/tarn/b.tarn, class: B, sinks: [{socket: /run/tarn/b.sock}]}
+        - {name: c, file: /home/me/100%.tarn, class: C, sinks: [{exec: [cat]}]}
+      """)
+    #expect(problems == [])
+    #expect(
+      UnitCommand.text(settings) == """
+        # systemctl edit the unit, and put this there.
+        [Service]
+        ReadWritePaths=-/home/me
+        ReadWritePaths=-"/srv/a b"
+        ReadWritePaths=-/var/log/tarn
+        ProtectHome=no
+
+        """)
+  }
 }

@@ -3,6 +3,8 @@ import TestSupport
 import Testing
 import ToolSupport
 
+@testable import TarnDaemon
+
 /// A configuration that is read again.
 @Suite(.timeLimit(.minutes(30)))
 struct ReloadTests {
@@ -107,5 +109,60 @@ struct ReloadTests {
     #expect(fewer.contains("/test/b/file' belongs to no watch any more"))
     let renamed = try check(Self.configuration(Self.watch("a"), Self.watch("c", "rename: b")))
     #expect(!renamed.contains("belongs to no watch"))
+  }
+
+  @Test func answersWhenTheNewConfigurationStands() throws {
+    let file = try NoteFile(folder)
+    try file.put(1, "one")
+    let door = "http: {listen: $/http.sock}\n"
+    let daemon = try DaemonProcess(folder, door + Self.configuration(Self.watch("a")))
+    try daemon.write(door + Self.configuration(Self.watch("a"), Self.watch("b")))
+    func reload() throws -> (text: String, end: ChildProcess.End) {
+      try DaemonProcess.run(["reload", "--config", daemon.configuration])
+    }
+    let (text, end) = try reload()
+    #expect(text == "2 watches, 1 of 1 files open")
+    #expect(end == .exited(0))
+    // It stands: a client is served at once.
+    var model = NoteModel()
+    try model.apply(try LineClient(folder.file("b.sock"), "{}\n").json())
+    #expect(try model.notes == file.expected)
+    try daemon.write(door + "watches: 5\n")
+    let (problem, failure) = try reload()
+    #expect(problem.contains("watches: needs a list, not '5'"))
+    #expect(failure == .exited(1))
+    // Another door opens when the one that was asked has answered.
+    try daemon.write("http: {listen: $/other.sock}\n" + Self.configuration(Self.watch("a")))
+    let request = HTTPClient.Request(
+      url: "http://localhost/reload", socketPath: folder.file("http.sock"),
+      body: Array("{}".utf8), timeout: .seconds(60))
+    #expect(try HTTPClient().perform(request).status == 200)
+    var status = ""
+    while status.isEmpty {
+      let found = try DaemonProcess.run(["status", "--config", daemon.configuration])
+      if found.end == .exited(0) { status = found.text }
+    }
+    #expect(status.contains("a      file"))
+    #expect(!folder.names.contains("http.sock"))
+    daemon.stop()
+  }
+
+  @Test func answersReloadsOfManyAtOnce() async throws {
+    _ = try NoteFile(folder)
+    let door = "http: {listen: $/http.sock}\n"
+    let daemon = try DaemonProcess(folder, door + Self.configuration(Self.watch("a")))
+    let path = folder.file("http.sock")
+    try await withThrowingTaskGroup(of: Int.self) { group in
+      for _ in 0..<16 {
+        group.addTask {
+          let request = HTTPClient.Request(
+            url: "http://localhost/reload", socketPath: path, body: Array("{}".utf8),
+            timeout: .seconds(60))
+          return try HTTPClient().perform(request).status
+        }
+      }
+      for try await status in group { #expect(status == 200) }
+    }
+    #expect(daemon.stop() == .exited(0))
   }
 }

@@ -75,9 +75,12 @@ final class DaemonProcess {
     try waitUntilReady()
   }
 
+  /// Replaces the configuration's file.
+  func write(_ text: String) throws { try Self.write(text, to: configuration, folder) }
+
   /// Lets it read another configuration; returns when that is done.
   func reload(_ text: String) throws {
-    try Self.write(text, to: configuration, folder)
+    try write(text)
     process.signal(SIGHUP)
     _ = try notices.wait(for: "RELOADING=1", or: process)
     try waitUntilReady()

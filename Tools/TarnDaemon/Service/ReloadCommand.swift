@@ -9,20 +9,20 @@ struct ReloadCommand {
   init(_ configuration: ConfigurationFiles) { self.configuration = configuration }
 
   func run() throws -> ExitCode {
-    let (settings, problems) = configuration.read()
+    let (_, problems) = configuration.read()
     guard problems.isEmpty else {
       for problem in problems { print(problem) }
       return .failure
     }
-    if settings.http == nil, let process = Self.managedProcess {
-      // Without a door there is no answer to wait for.
-      guard kill(process, SIGHUP) == 0 else {
-        throw ToolError("cannot signal", "process \(process)", errno: errno)
-      }
+    let answer: HTTPClient.Answer
+    do {
+      answer = try DaemonDoor(configuration)
+        .ask("/reload", body: Array("{}".utf8), timeout: .seconds(60))
+    } catch {
+      // Without a door, or with one that only the new configuration has, there is no answer.
+      guard let process = Self.managedProcess, kill(process, SIGHUP) == 0 else { throw error }
       return .success
     }
-    let answer = try DaemonDoor(configuration).ask(
-      "/reload", body: Array("{}".utf8), timeout: .seconds(60))
     print(String(decoding: answer.body, as: UTF8.self), terminator: "")
     return answer.status == 200 ? .success : .failure
   }

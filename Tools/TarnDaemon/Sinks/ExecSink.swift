@@ -32,12 +32,13 @@ final class ExecSink: Sink {
       return try run(settings.command, delivery, delivery.line())
     }
     var keys = self.keys(delivery)[...]
-    repeat {
+    // None, and there is nothing to run.
+    while !keys.isEmpty {
       let some = keys.prefix(Self.keysMax)
       let words = settings.command.flatMap { $0 == Self.keyWord ? Array(some) : [$0] }
       try run(words, delivery, nil)
       keys = keys.dropFirst(Self.keysMax)
-    } while !keys.isEmpty
+    }
   }
 
   /// The keys of all objects of a batch, as text.
