@@ -6,6 +6,8 @@ MAKEFLAGS += --no-print-directory
 
 SEED ?= 1
 SECONDS ?= 60
+# An hour, unless it is given.
+SOAK_SECONDS := $(if $(filter file,$(origin SECONDS)),3600,$(SECONDS))
 COUNT ?= 10000
 OBJECTS ?= 1000000
 # A run with a million objects goes into the project's history, a quick look does not.
@@ -51,6 +53,7 @@ check: setup lint ## what must hold before a commit: lint, build, tests, short s
 	swift build --build-tests
 	$(TEST) --skip-build
 	$(MAKE) stress SECONDS=10
+	swift build -c release --product tarn-daemon
 	swift build -c release --product tarn-bench
 	$(RELEASE)/tarn-bench --tiny
 
@@ -61,6 +64,7 @@ format: ## lay the sources out
 	swift format --in-place --recursive $(SWIFT_FILES)
 
 bench: setup ## measure against LMDB and SQLite, write tables and charts; OBJECTS=10000 for a quick look
+	swift build -c release --product tarn-daemon
 	swift build -c release --product tarn-bench
 	@mkdir -p $(dir $(HISTORY))
 	$(RELEASE)/tarn-bench --objects $(OBJECTS) --append $(HISTORY)
@@ -78,6 +82,11 @@ test-feed: setup ## cursors against a model, in processes that are killed, and b
 	swift build -c release --product tarn-stress
 	TMPDIR=$(IN_MEMORY) $(RELEASE)/tarn-stress feed --seed $(SEED) --count 100000 --churn 1000000
 	TMPDIR=$(IN_MEMORY) $(RELEASE)/tarn-stress feed --seed $(SEED) --count 10000 --kills
+
+soak: setup ## a daemon beside a writer for an hour, which must not grow; SEED=1 SECONDS=3600
+	swift build -c release --product tarn-daemon
+	swift build -c release --product tarn-stress
+	TMPDIR=$(IN_MEMORY) $(RELEASE)/tarn-stress soak --seed $(SEED) --seconds $(SOAK_SECONDS)
 
 damage: setup ## tarn's commands on damaged stores; SEED=1 COUNT=10000
 	swift build -c release --product tarn

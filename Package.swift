@@ -40,7 +40,8 @@ let package = Package(
       name: "ToolSupport", dependencies: ["Tarn", "TarnStore"], path: "Tools/ToolSupport",
       swiftSettings: strict),
     .target(
-      name: "BenchFloors", dependencies: ["CLMDB", "CSQLite"], path: "Tools/BenchFloors"),
+      name: "BenchFloors", dependencies: ["CLMDB", "CSQLite"], path: "Tools/BenchFloors",
+      linkerSettings: [.linkedLibrary("curl")]),
     .target(
       name: "CEditLine", path: "Tools/CEditLine", linkerSettings: [.linkedLibrary("edit")]),
     .executableTarget(

@@ -18,4 +18,20 @@ struct bf_lmdb {
 int bf_lmdb_row(bf_lmdb *store, MDB_txn *txn, int64_t id, MDB_val *number, MDB_val *row);
 int bf_lmdb_open_env(const char *path, unsigned flags, MDB_env **env);
 int bf_lmdb_set_age(bf_lmdb *store, MDB_txn *txn, int64_t id, int64_t add);
+
+// The paths of the store and of the watched file of bf_lmdb_wake().
+struct bf_wake_paths {
+  char data_path[BF_PATH_BYTES];
+  char lock_path[BF_PATH_BYTES];
+  char signal_path[BF_PATH_BYTES];
+};
+
+struct bf_wake;
+// Blocks in read() on inotify, then reads the value and gives it away: the number of the wake, when
+// the commit began, and when this process ran.
+int bf_lmdb_follow(
+    struct bf_wake *wake, const struct bf_wake_paths *paths,
+    int (*take)(void *, int64_t, double, double), void *context);
+// Reads lines from a process that follows the store.
+int bf_relay_lines(struct bf_wake *wake, const struct bf_wake_paths *paths);
 #endif

@@ -8,13 +8,6 @@
 #include <sys/inotify.h>
 #include <unistd.h>
 
-// The paths of the store and of the watched file.
-struct paths {
-  char data_path[BF_PATH_BYTES];
-  char lock_path[BF_PATH_BYTES];
-  char signal_path[BF_PATH_BYTES];
-};
-
 // The key of the only value: the time at which its commit began.
 static char value_name[] = "time";
 
@@ -52,9 +45,9 @@ static int write_value(MDB_env *env, int signal_file, uint64_t number) {
   return pwrite(signal_file, &number, sizeof number, 0) == sizeof number ? 0 : errno;
 }
 
-// The watcher process: blocks in read() on inotify, then reads the value.
-static int watch(struct bf_wake *wake, void *context) {
-  const struct paths *paths = context;
+int bf_lmdb_follow(
+    struct bf_wake *wake, const struct bf_wake_paths *paths,
+    int (*take)(void *, int64_t, double, double), void *context) {
   MDB_env *env = NULL;
   int error = bf_lmdb_open_env(paths->data_path, MDB_NOSYNC, &env);
   if (error) return error;
@@ -69,20 +62,38 @@ static int watch(struct bf_wake *wake, void *context) {
       error = errno;
       break;
     }
-    struct bf_wake_times *times = &wake->times[i];
-    times->woken = bf_now();
-    error = read_value(env, &times->began);
-    times->read = bf_now();
-    atomic_store(&wake->seen, i + 1);
+    double woken = bf_now(), began = 0;
+    error = read_value(env, &began);
+    if (!error) error = take(context, i, began, woken);
   }
   if (inotify >= 0) close(inotify);
   mdb_env_close(env);
   return error;
 }
 
+// The reader has the value of a commit.
+static int note(void *context, int64_t index, double began, double woken) {
+  struct bf_wake *wake = context;
+  struct bf_wake_times *times = &wake->times[index];
+  times->began = began;
+  times->woken = woken;
+  times->read = bf_now();
+  atomic_store(&wake->seen, index + 1);
+  return 0;
+}
+
+// The watcher process.
+static int watch(struct bf_wake *wake, void *context) {
+  return bf_lmdb_follow(wake, context, note, wake);
+}
+
+static int watch_lines(struct bf_wake *wake, void *context) {
+  return bf_relay_lines(wake, context);
+}
+
 // The writer: one commit at a time, after the watcher has had time to block again.
 static int write_all(struct bf_wake *wake, void *context) {
-  const struct paths *paths = context;
+  const struct bf_wake_paths *paths = context;
   MDB_env *env = NULL;
   int error = bf_lmdb_open_env(paths->data_path, MDB_NOSYNC, &env);
   if (error) return error;
@@ -108,8 +119,10 @@ static int make_signal_file(const char *path) {
   return error;
 }
 
-int bf_lmdb_wake(const char *folder, int64_t wakes, int watcher, struct bf_latency *latency) {
-  struct paths paths;
+static int run(
+    const char *folder, int64_t wakes, int watcher, int (*watch)(struct bf_wake *, void *),
+    struct bf_latency *latency) {
+  struct bf_wake_paths paths;
   int error = bf_path(folder, "wake.mdb", paths.data_path);
   if (!error) error = bf_path(folder, "wake.mdb-lock", paths.lock_path);
   if (!error) error = bf_path(folder, "wake.signal", paths.signal_path);
@@ -127,4 +140,12 @@ int bf_lmdb_wake(const char *folder, int64_t wakes, int watcher, struct bf_laten
   unlink(paths.lock_path);
   unlink(paths.signal_path);
   return error;
+}
+
+int bf_lmdb_wake(const char *folder, int64_t wakes, int watcher, struct bf_latency *latency) {
+  return run(folder, wakes, watcher, watch, latency);
+}
+
+int bf_lmdb_relay(const char *folder, int64_t wakes, struct bf_latency *latency) {
+  return run(folder, wakes, -1, watch_lines, latency);
 }

@@ -40,6 +40,9 @@ package struct BenchGroup: Sendable {
     BenchGroup(
       name: "feed", title: "Change feeds",
       ids: ["W14", "W14m", "W14o", "W14c", "W14k", "W14q", "W14a", "W14s", "W14p"]),
+    BenchGroup(
+      name: "daemon", title: "The daemon",
+      ids: ["W15", "W15b", "W15l", "W15h", "W15i", "W15m", "W15c"]),
   ]
 
   /// The figures that the README shows.

@@ -14,8 +14,8 @@ package enum ExitCode: Int32, Sendable {
   package static let table: [(code: Int32, meaning: String)] = [
     (
       0,
-      "The command succeeded. Also if a signal ends a command that runs until it is stopped, and if "
-        + "the reader of the output closes its end."
+      "The command succeeded. Also if a signal ends a command that runs until it is stopped, and "
+        + "if the reader of the output closes its end."
     ),
     (
       1,

@@ -137,6 +137,9 @@ struct BenchWorkload {
       BenchWorkload(
         "W14c", "W14k", "W14q", "W14a", "W14p", title: "commits with cursors", measureCursors),
       BenchWorkload("W14s", title: "a first batch", measureFirstBatch),
+      BenchWorkload("W15", "W15b", "W15l", title: "the daemon's socket", measureDaemonSocket),
+      BenchWorkload("W15h", title: "the daemon's webhook", measureDaemonWebhook),
+      BenchWorkload("W15i", "W15m", "W15c", title: "an idle daemon", measureIdleDaemon),
       BenchWorkload("W3", title: "find by primary key", measureLookup),
       BenchWorkload("W4", "W4o", "W4s", title: "read properties", measureReads),
       BenchWorkload("W5", "W5n", "W5c", "W5a", title: "count matches", measureCounting),

@@ -19,6 +19,9 @@ do {
   if arguments.first == "feed" {
     exit(try FeedRun(FeedOptions.fromCommandLine()).run().rawValue)
   }
+  if arguments.first == "soak" {
+    exit(try SoakRun(SoakOptions.fromCommandLine()).run().rawValue)
+  }
   exit(try StressRun(StressOptions.fromCommandLine()).run().rawValue)
 } catch {
   FileHandle.standardError.write(Data("tarn-stress: \(error)\n".utf8))

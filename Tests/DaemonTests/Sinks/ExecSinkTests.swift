@@ -8,8 +8,11 @@ import ToolSupport
 struct ExecSinkTests {
   private let folder = TemporaryFolder()
 
-  /// A watch whose command is a script; `extra` are further keys of the sink.
-  private func configuration(_ script: String, _ extra: String = "") throws -> String {
+  /// A watch whose command is a script; `extra` are further keys of the sink. The test may be held up
+  /// for minutes on a busy machine, while a run waits for it.
+  private func configuration(
+    _ script: String, _ extra: String = "timeout: 1h"
+  ) throws -> String {
     let path = try folder.file("script", Array("#!/bin/sh\n\(script)\n".utf8))
     chmod(path, 0o755)
     return """
@@ -37,6 +40,7 @@ struct ExecSinkTests {
         "cat >>\(folder.path)/out\n"
           + "echo \"$TARN_WATCH $TARN_CLASS $TARN_VERSION $TARN_START_ANEW\" >>\(folder.path)/names"
       ))
+    try await yieldUntil { lines("names") == ["notes Note 1 snapshot"] }
     try file.put(2, "two")
     try await yieldUntil { lines("names").contains("notes Note 2 ") }
     #expect(lines("names") == ["notes Note 1 snapshot", "notes Note 2 "])

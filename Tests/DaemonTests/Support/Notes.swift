@@ -74,49 +74,26 @@ struct NoteFile {
   }
 }
 
-/// What a consumer keeps that applies each line it gets.
+/// What a consumer keeps of notes.
 struct NoteModel {
-  private(set) var notes: [Int: String] = [:]
-  private(set) var lines = 0
-  private(set) var beginnings: [String] = []
-  private(set) var version = 0
+  private var model = LineModel()
 
-  mutating func apply(_ line: JSONValue) throws {
-    lines += 1
-    if case .string(let error)? = line["error"] { throw ToolError("refused: \(error)") }
-    guard case .integer(let version)? = line["version"] else {
-      throw ToolError("no version in \(JSONText.text(line).prefix(200))")
+  var lines: Int { model.lines }
+  var beginnings: [String] { model.beginnings }
+  var version: Int { model.version }
+
+  /// The text and the count of each note.
+  var notes: [Int: String] {
+    var notes: [Int: String] = [:]
+    for (key, values) in model.objects {
+      guard case .string(let text)? = values["text"], case .integer(let count)? = values["count"]
+      else { continue }
+      notes[Int(key) ?? -1] = "\(text) \(count)"
     }
-    self.version = Int(version)
-    if case .string(let reason)? = line["startAnew"] {
-      if line["part"] == nil || line["part"] == .integer(1) {
-        notes = [:]
-        beginnings.append(reason)
-      }
-      for object in items(line["objects"]) { store(object) }
-      return
-    }
-    if line["cleared"] == .bool(true) { notes = [:] }
-    for kind in ["deleted", "left", "gone"] {
-      for object in items(line[kind]) {
-        if case .integer(let key)? = object["key"] { notes[Int(key)] = nil }
-      }
-    }
-    for kind in ["inserted", "replaced", "modified", "entered"] {
-      for object in items(line[kind]) { store(object) }
-    }
+    return notes
   }
 
-  private mutating func store(_ object: JSONValue) {
-    guard case .integer(let key)? = object["key"], let new = object["new"],
-      case .string(let text)? = new["text"], case .integer(let count)? = new["count"]
-    else { return }
-    notes[Int(key)] = "\(text) \(count)"
-  }
-
-  private func items(_ value: JSONValue?) -> [JSONValue] {
-    if case .array(let items)? = value { items } else { [] }
-  }
+  mutating func apply(_ line: JSONValue) throws { try model.apply(line) }
 
   /// Applies the lines that a file has got since.
   mutating func apply(_ file: inout LineFile) throws {

@@ -199,4 +199,33 @@ int bf_sqlite_feed_merge(bf_sqlite_feed *feed, int64_t *objects, double *seconds
 int bf_memory_reads(int64_t reads, double *int_nanoseconds, double *string_nanoseconds);
 // The bytes in use on this process's heap, for W9.
 int64_t bf_heap_bytes(void);
+
+// ---- The daemon ----
+
+// W15: from a commit to a line that a client reads from a socket, over a process between them that
+// reads the value and writes the line.
+int bf_lmdb_relay(const char *folder, int64_t wakes, struct bf_latency *latency);
+// The same for a socket that somebody else serves: `commit` writes a time into the value "time"
+// that the lines have.
+int bf_socket_wake(
+    const char *path, int64_t wakes, int (*commit)(void *, double), void *context,
+    struct bf_latency *latency);
+// A connection to a socket; -1 and errno if there is none.
+int bf_connect(const char *path);
+
+// W15l: clients of a socket, on a thread each, that read lines with the time of their newest commit.
+typedef struct bf_clients bf_clients;
+int bf_clients_start(const char *path, int count, bf_clients **made);
+// Ends them: how old the newest commit of a line was at most, the oldest of the last commits that a
+// client saw, and how many lines there were.
+int bf_clients_end(bf_clients *clients, double *lag, double *oldest, int64_t *lines);
+
+// W15h: a web server on the loopback interface that counts posts, up to a number.
+typedef struct bf_hooks bf_hooks;
+int bf_hooks_start(int64_t wanted, int *port, bf_hooks **made);
+int64_t bf_hooks_count(bf_hooks *hooks);
+// Ends it: posts per second, and the average length of a body.
+int bf_hooks_end(bf_hooks *hooks, double *per_second, int64_t *bytes);
+// Posts that many bodies over one connection.
+int bf_hooks_post(int port, int64_t count, int64_t bytes);
 #endif
