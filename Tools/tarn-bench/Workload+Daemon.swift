@@ -36,7 +36,8 @@ private final class BenchDaemon {
         return
       }
       guard benchNow() < deadline, process.poll() == nil else {
-        throw ToolError("the daemon does not start")
+        let log = (try? String(contentsOfFile: "\(folder)/daemon.log", encoding: .utf8)) ?? ""
+        throw ToolError("the daemon does not start: \(log)")
       }
       usleep(1000)
     }
@@ -227,7 +228,7 @@ func measureIdleDaemon(_ bench: Bench) throws {
           file: $/people-\(watch / 10).realm
           class: Person
           where: age == \(watch % 100)
-          sinks: [{file: $/out-\(watch % 10).jsonl}]
+          sinks: [{file: $/out-\(watch).jsonl}]
 
       """
   }

@@ -47,6 +47,7 @@ final class SoakRun {
     var log = SoakLog("\(folder)/out.jsonl")
     var samples: [SoakSample] = []
     print("tarn-stress soak: seed \(options.seed), \(options.seconds) s in \(folder)")
+    fflush(nil)
     let start = ContinuousClock.now
     var commits = 0
     while ContinuousClock.now - start < .seconds(options.seconds) {
@@ -54,7 +55,7 @@ final class SoakRun {
       if second >= samples.count {
         samples.append(try SoakSample(daemon.processID))
         for client in clients { client.disturb() }
-        if second % 20 == 19 { try log.rotate(daemon) }
+        if second % 20 == 19 { log.rotate(daemon) }
         try log.read()
       }
       try commit(realm)
@@ -190,13 +191,28 @@ private struct SoakLog {
   private let path: String
   private var model = LineModel()
   private var offset: UInt64 = 0
+  private var isRotated = false
 
   init(_ path: String) { self.path = path }
+
+  private var former: String { path + ".1" }
 
   var texts: [String: String] { model.notes }
 
   /// Reads the lines that are whole.
-  mutating func read() throws { offset = try read(path, from: offset) }
+  mutating func read() throws {
+    guard isRotated else {
+      offset = try read(path, from: offset)
+      return
+    }
+    // The daemon makes the new file for its next line, after the last one of the former.
+    let isReopened = access(path, F_OK) == 0
+    offset = try read(former, from: offset)
+    guard isReopened else { return }
+    unlink(former)
+    isRotated = false
+    offset = try read(path, from: 0)
+  }
 
   private mutating func read(_ path: String, from offset: UInt64) throws -> UInt64 {
     guard let handle = FileHandle(forReadingAtPath: path) else { return offset }
@@ -210,21 +226,11 @@ private struct SoakLog {
     return offset + UInt64(end - data.startIndex + 1)
   }
 
-  /// Renames the file, and reads it to its end once the daemon writes to another.
-  mutating func rotate(_ daemon: ChildProcess) throws {
-    let former = path + ".1"
-    guard rename(path, former) == 0 else { return }
+  /// Renames the file, as logrotate does.
+  mutating func rotate(_ daemon: ChildProcess) {
+    guard !isRotated, rename(path, former) == 0 else { return }
+    isRotated = true
     daemon.signal(SIGHUP)
-    let deadline = ContinuousClock.now + .seconds(60)
-    while access(path, F_OK) != 0 {
-      guard ContinuousClock.now < deadline, daemon.poll() == nil else {
-        throw ToolError("the daemon does not reopen its file")
-      }
-      usleep(1_000)
-    }
-    _ = try read(former, from: offset)
-    offset = 0
-    unlink(former)
   }
 }
 
