@@ -40,6 +40,7 @@ setup: ## install what is missing from Debian's packages (asks nothing, says wha
 
 demo: setup ## show the main job on this machine's package database
 	swift build -c release --product tarn
+	swift build -c release --product tarn-daemon
 	@Tools/demo/demo.sh $(RELEASE)/tarn
 
 test: setup ## run all tests

@@ -5,7 +5,9 @@
 #   2 watches the largest packages, sorted by size, and prints every change
 #   3 meanwhile changes, adds and removes packages, each step in a separate process
 #
-# Usage: demo.sh path/to/tarn. Leaves nothing behind.
+# Then a daemon hands changes to a script.
+#
+# Usage: demo.sh path/to/tarn, beside which tarn-daemon is. Leaves nothing behind.
 set -euo pipefail
 
 tarn=$1
@@ -14,8 +16,10 @@ folder=$(mktemp -d "${TMPDIR:-/tmp}/tarn-demo-XXXXXX")
 store=$folder/packages.realm
 watched=$folder/watched
 watcher=
+daemon=
 finish() {
   if [ -n "$watcher" ]; then kill "$watcher" 2>/dev/null || true; fi
+  if [ -n "$daemon" ]; then kill "$daemon" 2>/dev/null || true; fi
   wait
   rm -rf "$folder"
 }
@@ -165,4 +169,55 @@ say "4  The file afterwards"
 show "inspect packages.realm --check"
 "$tarn" inspect "$store" --check | tail -n 1
 
-say "Shown: one file, $steps commits by $steps processes, $steps exact changes in another."
+say "5  A daemon hands changes to a script"
+printf '#!/bin/sh\ncat >>%s/handed\n' "$folder" >"$folder/hand-over"
+chmod 755 "$folder/hand-over"
+cat >"$folder/demo.yaml" <<END
+state: $folder/state
+watches:
+  - name: large
+    file: $store
+    class: Package
+    where: $filter
+    columns: [installedSize]
+    start: newest
+    sinks: [{exec: [$folder/hand-over]}]
+END
+: >"$folder/handed"
+show "daemon --config demo.yaml"
+sed "s|$folder/||; s/^/  /" "$folder/demo.yaml"
+"$tarn" daemon --config "$folder/demo.yaml" 2>"$folder/log" &
+daemon=$!
+# Waits, for at most ten seconds, until a file has that many lines with that text.
+await_lines() {
+  local try
+  for try in $(seq 200); do
+    [ "$(grep -c "$2" "$1" || true)" -lt "$3" ] || return 0
+    sleep 0.05
+  done
+  fail "the daemon does not go on: $(tail -n 1 "$folder/log")"
+}
+await_lines "$folder/log" "watches stand" 1
+handed=0
+hand_over() {
+  printf '%s\n' "$1"
+  shift
+  "$@" >/dev/null
+  handed=$((handed + 1))
+  await_lines "$folder/handed" version "$handed"
+  sed -nE "$handed s/.*(\"(inserted|modified|entered|left|deleted)\".*)}\$/$cyan│$plain {… \1}/p" \
+    "$folder/handed"
+  pause 2
+}
+hand_over "A package is added:" \
+  update "{\"name\":\"tarn-demo-c\",\"installedSize\":$((limit + 1)),$kind}"
+hand_over "It shrinks below the limit:" \
+  change "name == 'tarn-demo-c'" "installedSize=1"
+kill -TERM "$daemon"
+code=0
+wait "$daemon" || code=$?
+daemon=
+[ "$code" = 0 ] || fail "the daemon ended with status $code"
+
+say "Shown: one file, $steps commits by $steps processes, $steps exact changes in another;"
+echo "$handed changes handed to a script."

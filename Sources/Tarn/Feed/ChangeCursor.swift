@@ -25,6 +25,8 @@ public final class ChangeCursor: Sendable {
     var limit = BatchLimit.none
     /// The last version to tell; nil for the newest.
     var through: Version?
+    /// Whether the same range must give the same batch again.
+    var isExact = false
     /// The names of the classes to tell; nil for all that are selected.
     var classes: Set<String>?
   }
@@ -156,6 +158,11 @@ public final class ChangeCursor: Sendable {
     try batch(Request(through: Version(version)))
   }
 
+  /// As `next(limit:)`, but equal to what `next(through:)` gives later for the same versions.
+  package func nextExact(limit: BatchLimit) throws -> ChangeBatch? {
+    try batch(Request(limit: limit, isExact: true))
+  }
+
   func batch(_ request: Request) throws(Realm.Error) -> ChangeBatch? {
     try checkOpen()
     let snapshot: Snapshot
@@ -185,7 +192,7 @@ public final class ChangeCursor: Sendable {
     let isRepeated =
       keeper.notesDeliveries && state.withLock { $0.toldThrough > from.version }
     // A range that is asked for by its end is the same whether it was given before or not.
-    let mayRepeat = isRepeated || request.through != nil
+    let mayRepeat = isRepeated || request.through != nil || request.isExact
     func batch(
       _ end: FeedPlace, _ difference: FeedDifference, _ reason: FeedReason? = nil
     ) -> ChangeBatch {
@@ -201,7 +208,7 @@ public final class ChangeCursor: Sendable {
       var difference = FeedDifference()
       let step = try FeedStep.next(
         after: known, upTo: request.through, request.limit.stored, without: keeper.number,
-        isRepeated: mayRepeat, for: parts, in: snapshot
+        isRepeated: mayRepeat, isExact: request.isExact, for: parts, in: snapshot
       ) { range throws(StorageError) in
         let start = try past(range.from, snapshot)
         let isAtNewest = range.to == snapshot.version

@@ -14,11 +14,12 @@ package enum FeedStep: Sendable {
   ///   - end: the last version to tell; nil for the newest.
   ///   - number: of the cursor, whose own commits are left out.
   ///   - isRepeated: whether some of the range may have been delivered before.
+  ///   - isExact: whether a range tells all of its versions, also of those passed over.
   ///   - parts: the selection, to pass over commits that do not concern it where `limit` is.
   ///   - isNews: whether a range has something to tell.
   package static func next(
     after state: FeedState, upTo end: Version?, _ limit: FeedRange.Limit, without number: UInt32?,
-    isRepeated: Bool, for parts: [FeedPart], in snapshot: Snapshot,
+    isRepeated: Bool, isExact: Bool = false, for parts: [FeedPart], in snapshot: Snapshot,
     _ isNews: (FeedRange) throws(StorageError) -> Bool
   ) throws(StorageError) -> FeedStep {
     if let reason = state.reason { return .anew(reason) }
@@ -38,7 +39,7 @@ package enum FeedStep: Sendable {
         return .anew(.unreadable)
       }
       if range.concerns(parts, snapshot.schema), try isNews(range) { break }
-      if range.to < end, !range.endsBeforeMigration { range.dropWhatTellsNothing() }
+      if range.to < end, !range.endsBeforeMigration, !isExact { range.dropWhatTellsNothing() }
     } while range.to < end && !range.endsBeforeMigration
     return range.commits == 0 ? .anew(.schema) : .range(range)
   }

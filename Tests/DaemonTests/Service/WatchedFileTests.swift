@@ -93,4 +93,35 @@ struct WatchedFileTests {
     try await yieldUntil { daemon.errors.contains("no class 'Nothing'") }
     #expect(daemon.stop() == .exited(0))
   }
+
+  /// Positions are in the state folder then, and hold as long as the change records.
+  @Test func goesOnInAFileThatItMayNotWrite() async throws {
+    let file = try NoteFile(folder)
+    try file.put(1, "one")
+    try FileManager.default.createDirectory(
+      atPath: folder.file("state"), withIntermediateDirectories: true)
+    chmod(folder.path, 0o777)
+    chmod(folder.file("state"), 0o777)
+    chmod(file.path, 0o644)
+    for companion in ["-lock", "-signal"] { chmod(file.path + companion, 0o666) }
+    // Its owner may write it, unless this says otherwise.
+    if geteuid() != 0 { chmod(file.path, 0o444) }
+    let daemon = try DaemonProcess(
+      folder,
+      "watches: [{name: notes, file: $/notes.tarn, class: Note, sinks: [{file: $/out.jsonl}]}]\n",
+      asOther: true)
+    func model() throws -> NoteModel { try NoteModel(file: folder.file("out.jsonl")) }
+    try await yieldUntil { try model().version == 1 }
+    #expect(daemon.errors.contains("\(file.path) cannot be written: positions are in the state"))
+    try file.put(2, "two")
+    try await yieldUntil { try model().version == 2 }
+    #expect(daemon.stop() == .exited(0))
+    try file.put(3, "three")
+    try daemon.restart()
+    try await yieldUntil { try model().version == 3 }
+    #expect(try model().notes == file.expected)
+    #expect(try model().beginnings == ["snapshot"])
+    #expect(try DaemonTestStore.cursors(file.path) == [])
+    daemon.stop()
+  }
 }

@@ -11,6 +11,7 @@ final class DaemonProcess {
   private(set) var process: ChildProcess
   private var notices: NoticeSocket
   private let environment: [String: String]
+  private let isOther: Bool
 
   private static let program: String = {
     let tests = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
@@ -19,16 +20,21 @@ final class DaemonProcess {
 
   /// Starts it; returns when its watches stand.
   ///
-  /// - Parameter text: the configuration, in which `$` is the folder.
+  /// - Parameters:
+  ///   - text: the configuration, in which `$` is the folder.
+  ///   - isOther: whether it runs as a user without rights if the test runs as root.
   init(
-    _ folder: TemporaryFolder, _ text: String, environment: [String: String] = [:]
+    _ folder: TemporaryFolder, _ text: String, environment: [String: String] = [:],
+    asOther isOther: Bool = false
   ) throws {
     self.folder = folder
     self.environment = environment
+    self.isOther = isOther && geteuid() == 0
     configuration = folder.file("watch.yaml")
     try Self.write(text, to: configuration, folder)
     notices = try NoticeSocket(folder.file("notice"))
-    process = try Self.start(configuration, folder, environment)
+    chmod(folder.file("notice"), 0o666)
+    process = try Self.start(configuration, folder, environment, asOther: self.isOther)
     try waitUntilReady()
   }
 
@@ -39,10 +45,13 @@ final class DaemonProcess {
   }
 
   private static func start(
-    _ configuration: String, _ folder: TemporaryFolder, _ environment: [String: String]
+    _ configuration: String, _ folder: TemporaryFolder, _ environment: [String: String],
+    asOther isOther: Bool
   ) throws -> ChildProcess {
-    try ChildProcess(
-      program, ["run", "--config", configuration],
+    var words = [program, "run", "--config", configuration]
+    if isOther { words = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"] + words }
+    return try ChildProcess(
+      words[0], Array(words.dropFirst()),
       environment: environment.merging(["NOTIFY_SOCKET": folder.file("notice")]) { $1 },
       errors: folder.file("errors"))
   }
@@ -71,7 +80,7 @@ final class DaemonProcess {
   }
 
   func restart() throws {
-    process = try Self.start(configuration, folder, environment)
+    process = try Self.start(configuration, folder, environment, asOther: isOther)
     try waitUntilReady()
   }
 

@@ -186,6 +186,7 @@ import Testing
     let done = try demo.finish()
     #expect(done.status == 0, "\(done.errors)")
     #expect(done.output.contains("7 exact changes"))
+    #expect(done.output.contains("2 changes handed to a script."))
     #expect(folder.names.filter { $0.hasPrefix("tarn-demo") }.isEmpty)
   }
 

@@ -197,17 +197,14 @@ final class SinkRunner: Sendable {
   private func nextBatch(_ cursor: ChangeCursor) throws -> ChangeBatch? {
     let limit: BatchLimit = watch.delivery.isEveryCommit ? .everyCommit : .none
     guard sink.repeatsExactly else { return try cursor.next(limit: limit) }
-    if let intended = positions?.content.intended,
-      intended.historyID == (try cursor.position).historyID,
+    let position = try cursor.position
+    if let intended = positions?.content.intended, intended.historyID == position.historyID,
+      intended.version > position.version,
       let batch = try cursor.next(through: intended.version)
     {
       return batch
     }
-    // Only a batch that is asked for by its end is the same each time.
-    if watch.delivery.isEveryCommit, let batch = try cursor.next(limit: limit) {
-      return batch.startAnew == nil ? try cursor.next(through: batch.to) : batch
-    }
-    return try cursor.next(through: try file.newestPosition().version)
+    return try cursor.nextExact(limit: limit)
   }
 
   private func deliver(_ batch: ChangeBatch) throws {

@@ -52,7 +52,7 @@ final class FileTable: Sendable {
   /// Adds a listener for a path or a pattern. Files that are there are open when this returns.
   func add(_ pattern: String, _ listener: any Listener) {
     queue.sync {
-      state.withLock { $0.patterns.append((pattern, listener)) }
+      if Self.isPattern(pattern) { state.withLock { $0.patterns.append((pattern, listener)) } }
       for path in Self.paths(of: pattern) { add(listener, at: path) }
     }
   }
@@ -81,8 +81,7 @@ final class FileTable: Sendable {
 
   private func look() {
     for path in state.withLock({ Array($0.entries.keys) }) { check(path) }
-    let patterns = state.withLock { $0.patterns }
-    for (pattern, listener) in patterns where Self.isPattern(pattern) {
+    for (pattern, listener) in state.withLock({ $0.patterns }) {
       for path in Self.paths(of: pattern) { add(listener, at: path) }
     }
     state.withLock { $0.onLook }?()
@@ -133,7 +132,9 @@ final class FileTable: Sendable {
 
   // MARK: - Patterns
 
-  static func isPattern(_ text: String) -> Bool { text.contains { "*?[".contains($0) } }
+  static func isPattern(_ text: String) -> Bool {
+    text.utf8.contains { [UInt8(ascii: "*"), UInt8(ascii: "?"), UInt8(ascii: "[")].contains($0) }
+  }
 
   /// The paths that match; of a path without a pattern that itself.
   static func paths(of pattern: String) -> [String] {

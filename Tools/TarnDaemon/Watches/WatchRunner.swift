@@ -99,6 +99,13 @@ final class WatchRunner: FileTable.Listener {
   func begin(_ file: OpenFile) {
     state.withLock { $0.files[file.path] = file }
     takeOverCursors(of: file)
+    if !file.isWritable {
+      context.log.write(
+        .warning,
+        "\(file.path) cannot be written: positions are in the state folder, and hold only as long "
+          + "as the file keeps change records anyway",
+        [("TARN_WATCH", settings.name), ("TARN_FILE", file.path)])
+    }
     var made: [SinkRunner] = []
     for sink in settings.sinks where !sink.servesClients {
       let status = SinkStatus(settings.name, sink.name, file.path)
