@@ -1,5 +1,5 @@
-// The clients of the daemon's measurements, and the same jobs without a daemon: a process that relays
-// commits to a socket, and a program that posts bodies.
+// The clients of the daemon's measurements, and the same jobs without a daemon: a process that
+// relays commits to a socket, and a program that posts bodies.
 #define _GNU_SOURCE  // accept4
 #include "floors_lmdb.h"
 #include <curl/curl.h>
@@ -28,8 +28,8 @@ struct lines {
   char bytes[LINE_BYTES];
 };
 
-// The next line, ended by a zero byte; null at the end of the stream. Of a line that is too long for
-// the buffer only the end is kept.
+// The next line, ended by a zero byte; null at the end of the stream. Of a line that is too long
+// for the buffer only the end is kept.
 static char *next_line(struct lines *lines) {
   for (;;) {
     char *begin = lines->bytes + lines->taken;
@@ -140,8 +140,8 @@ static int send_line(void *context, int64_t index, double began, double woken) {
   const int *descriptor = context;
   char line[128];
   int length = snprintf(
-      line, sizeof line, "{\"class\":\"Ping\",\"modified\":[{\"key\":1,\"new\":{\"time\":%.9f}}]}\n",
-      began);
+      line, sizeof line,
+      "{\"class\":\"Ping\",\"modified\":[{\"key\":1,\"new\":{\"time\":%.9f}}]}\n", began);
   return write(*descriptor, line, (size_t)length) == length ? 0 : errno;
 }
 

@@ -92,9 +92,9 @@ private let timedWatch = """
 
   """
 
-/// W15: from a commit to a line that a client of the daemon's socket reads; the baseline is a process
-/// that reads the value from LMDB and writes the line. W15l: the age of the newest commit that any of
-/// ten clients has at any time, at 10,000 commits a second.
+/// W15: from a commit to a line that a client of the daemon's socket reads; the baseline is a
+/// process that reads the value from LMDB and writes the line. W15l: the age of the newest commit
+/// that any of ten clients has at any time, at 10,000 commits a second.
 func measureDaemonSocket(_ bench: Bench) throws {
   let wakes = Int64(bench.rounds(2000, tiny: 50))
   var base = bf_latency()
@@ -215,8 +215,8 @@ func measureDaemonWebhook(_ bench: Bench) throws {
       floor: rates[1], target: .ratio(0.667)))
 }
 
-/// W15i: the memory that a daemon of 1,000 watches of 100 files has for itself, each file with 10,000
-/// objects of which a watch selects 100. W15m: the pages of the files that it has mapped. W15c: the
+/// W15i: the memory that a daemon of 1,000 watches of 100 files has for itself, each file with
+/// 10,000 objects of which a watch selects 100. W15m: the pages of the files that it has mapped. W15c: the
 /// processor time that it takes when nothing happens, of each second.
 func measureIdleDaemon(_ bench: Bench) throws {
   let (files, objects) = bench.options.isTiny ? (4, 100) : (100, 10_000)

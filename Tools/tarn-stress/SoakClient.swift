@@ -3,8 +3,8 @@ import Synchronization
 import TarnStore
 import ToolSupport
 
-/// A client of the daemon's socket, on a thread of its own: it keeps a copy of the objects, ends its
-/// connection by chance, and resumes at the position that it has.
+/// A client of the daemon's socket, on a thread of its own: it keeps a copy of the objects, ends
+/// its connection by chance, and resumes at the position that it has.
 final class SoakClient: Sendable {
   private struct State {
     var model = LineModel()

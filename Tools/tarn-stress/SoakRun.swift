@@ -10,8 +10,8 @@ class SoakNote: Object {
   @Persisted var count = 0
 }
 
-/// `tarn-stress soak`: a daemon beside a writer, with consumers that are slow, vanish and come back.
-/// Fails if one of them misses a change, or if the daemon grows.
+/// `tarn-stress soak`: a daemon beside a writer, with consumers that are slow, vanish and come
+/// back. Fails if one of them misses a change, or if the daemon grows.
 final class SoakRun {
   private static let keys = 2_000
   private static let pause: UInt32 = 1_000
@@ -253,9 +253,9 @@ struct SoakOptions {
     "tarn-stress soak", "Runs a daemon beside a writer, and checks that it does not grow.",
     discussion: """
       A thousand commits a second; a file that is rotated, commands that fail, and clients of a \
-      socket that are slow, vanish and come back. The exit status is 0 only if all of them have what \
-      the store has, and the daemon's memory, descriptors and threads of the last quarter are those \
-      of the second.
+      socket that are slow, vanish and come back. The exit status is 0 only if all of them have \
+      what the store has, and the daemon's memory, descriptors and threads of the last quarter are \
+      those of the second.
       """,
     options: [
       .value("seed", "N", "of the changes (1)"), .value("seconds", "N", "how long it runs (3600)"),

@@ -8,8 +8,8 @@ import ToolSupport
 struct ExecSinkTests {
   private let folder = TemporaryFolder()
 
-  /// A watch whose command is a script; `extra` are further keys of the sink. The test may be held up
-  /// for minutes on a busy machine, while a run waits for it.
+  /// A watch whose command is a script; `extra` are further keys of the sink. The test may be held
+  /// up for minutes on a busy machine, while a run waits for it.
   private func configuration(
     _ script: String, _ extra: String = "timeout: 1h"
   ) throws -> String {

@@ -213,7 +213,7 @@ int bf_socket_wake(
 // A connection to a socket; -1 and errno if there is none.
 int bf_connect(const char *path);
 
-// W15l: clients of a socket, on a thread each, that read lines with the time of their newest commit.
+// W15l: clients of a socket, on a thread each; their lines have the time of their newest commit.
 typedef struct bf_clients bf_clients;
 int bf_clients_start(const char *path, int count, bf_clients **made);
 // Ends them: how old the newest commit of a line was at most, the oldest of the last commits that a
