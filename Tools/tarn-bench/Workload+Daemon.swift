@@ -216,8 +216,8 @@ func measureDaemonWebhook(_ bench: Bench) throws {
 }
 
 /// W15i: the memory that a daemon of 1,000 watches of 100 files has for itself, each file with
-/// 10,000 objects of which a watch selects 100. W15m: the pages of the files that it has mapped. W15c: the
-/// processor time that it takes when nothing happens, of each second.
+/// 10,000 objects of which a watch selects 100. W15m: the pages of the files that it has mapped.
+/// W15c: the processor time that it takes when nothing happens, of each second.
 func measureIdleDaemon(_ bench: Bench) throws {
   let (files, objects) = bench.options.isTiny ? (4, 100) : (100, 10_000)
   for file in 0..<files { try makePeople("\(bench.folder)/people-\(file).realm", objects) }
