@@ -34,7 +34,7 @@ import ToolSupport
     let ours = figures.filter { figure in
       (figure["ours"] as? Double ?? 0) > 0 || mayBeNothing.contains(figure["id"] as? String ?? "")
     }
-      .compactMap { $0["id"] as? String }
+    .compactMap { $0["id"] as? String }
     // Each of them has a place in the documentation.
     #expect(ours.sorted() == BenchGroup.all.flatMap(\.ids).sorted())
     #expect(folder.names == ["history.ndjson"])
