@@ -52,7 +52,9 @@ extension ClassBefore {
     for theirs in later.sequences where counts(theirs.name.key) {
       while let next = mine.first, next.name < theirs.name { merged.append(mine.removeFirst()) }
       let earlier = mine.first?.name == theirs.name ? mine.removeFirst() : nil
-      let both = theirs.before(changes?.script(of: theirs.name), earlier)
+      var both = theirs.before(changes?.script(of: theirs.name), earlier)
+      // The same in whatever grouping the commits are merged.
+      both.isWhole = both.elements.count == both.oldCount
       // Elements that only came in between are gone again.
       if !both.elements.isEmpty { merged.append(both) }
     }

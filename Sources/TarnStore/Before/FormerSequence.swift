@@ -30,7 +30,8 @@ package struct FormerSequence: Equatable, Sendable {
     return index < elements.count && elements[index].position == position ? elements[index] : nil
   }
 
-  /// The elements of a later commit at the positions that they had before an earlier one.
+  /// The elements of a later commit at the positions that they had before an earlier one. The
+  /// caller sets whether these are all.
   ///
   /// - Parameters:
   ///   - script: of the earlier commit; nil if that left the sequence alone.
@@ -38,7 +39,7 @@ package struct FormerSequence: Equatable, Sendable {
   func before(_ script: EditScript?, _ earlier: FormerSequence?) -> FormerSequence {
     if let earlier, earlier.isWhole { return earlier }
     guard let script else { return self }
-    var result = FormerSequence(name: name, oldCount: script.oldCount, isWhole: isWhole)
+    var result = FormerSequence(name: name, oldCount: script.oldCount, isWhole: false)
     let ways = OldPositions(script)
     var moved: [Int: Element] = [:]
     for element in elements {
@@ -49,7 +50,6 @@ package struct FormerSequence: Equatable, Sendable {
     }
     for element in earlier?.elements ?? [] { moved[element.position] = element }
     result.elements = moved.values.sorted { $0.position < $1.position }
-    if isWhole, result.elements.count != result.oldCount { result.isWhole = false }
     return result
   }
 }

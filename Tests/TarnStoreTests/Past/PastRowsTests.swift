@@ -46,6 +46,30 @@ struct PastRowsTests {
     }
   }
 
+  /// A reader that goes forward, mostly by one version, while others commit.
+  @Test(arguments: Seeds.of(1...6 as ClosedRange<UInt64>))
+  func aTailIsWhatIsReadAtOnce(seed: UInt64) throws {
+    let file = TemporaryStore()
+    let store = try file.open(PastClasses.all)
+    store.keepBefore { _ in .oldValues }
+    var program = PastProgram(seed: seed, store: store)
+    let first = try store.newestSnapshot().version
+    for _ in 0..<150 { try program.commit() }
+    var tail = PastTail()
+    var version = first
+    while true {
+      let now = try store.newestSnapshot()
+      if version > now.version { break }
+      let found = try tail.past(at: version, in: now)
+      let expected = try RecordedPast(after: version, upTo: now.version, in: now.transaction)
+      #expect(found == expected, "from \(version.rawValue) to \(now.version.rawValue)")
+      // Now and then it goes back, stays or leaps.
+      let step = program.random.pick([-3, 0, 0, 1, 1, 1, 1, 1, 2, 9])
+      version = Version(UInt64(max(Int(first.rawValue), Int(version.rawValue) + step)))
+      if program.random.chance(20) { try program.commit() }
+    }
+  }
+
   @Test(arguments: Seeds.of(1...6 as ClosedRange<UInt64>))
   func imagesCanBeMergedInAnyGrouping(seed: UInt64) throws {
     let file = TemporaryStore()

@@ -138,6 +138,26 @@ import Testing
     }
   }
 
+  /// A daemon sends such a batch first, and asks for it by its end after an error.
+  @Test(arguments: withPaths, Seeds.of(1...3))
+  func anExactBatchIsThatOfItsEnd(of selection: Selection, seed: Int) throws {
+    var program = FedProgram(seed: seed)
+    for _ in 0..<5 { try program.commit(realm) }
+    let cursor = try realm.cursor("exact", of: selection.selection, keeping: .oldValues)
+    for _ in 0..<12 { try program.commit(realm) }
+    var count = 0
+    while let batch = try cursor.nextExact(limit: selection.limit) {
+      let first = data(batch)
+      try program.commit(realm)
+      #expect(try data(#require(try cursor.next(through: batch.to))) == first)
+      try batch.acknowledge()
+      count += 1
+      // Each of them is followed by another commit.
+      if count == 12 { break }
+    }
+    #expect(count > 0)
+  }
+
   @Test func oldValuesAreWhole() throws {
     try realm.write {
       let owner = realm.create(FedPerson.self, value: ["name": "Ann"])
