@@ -2,20 +2,17 @@
 // relays commits to a socket, and a program that posts bodies.
 #define _GNU_SOURCE  // accept4
 #include "floors_lmdb.h"
-#include <curl/curl.h>
+#include "floors_packages.h"
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 enum { LINE_BYTES = 1 << 16 };
@@ -28,8 +25,8 @@ struct lines {
   char bytes[LINE_BYTES];
 };
 
-// The next line, ended by a zero byte; null at the end of the stream. Of a line that is too long
-// for the buffer only the end is kept.
+// The next line, ended by a zero byte; null at the end of the stream. Keeps only the end of a line
+// that does not fit into the buffer.
 static char *next_line(struct lines *lines) {
   for (;;) {
     char *begin = lines->bytes + lines->taken;
@@ -50,7 +47,7 @@ static char *next_line(struct lines *lines) {
   }
 }
 
-// The last number of a line that is called "time"; 0 if there is none.
+// The value of the last member "time" of a line; 0 if the line lacks one.
 static double time_of(const char *line) {
   double found = 0;
   for (const char *place = line; (place = strstr(place, "\"time\":")); place += 7) {
@@ -79,15 +76,19 @@ static int read_lines(struct bf_wake *wake, int descriptor) {
   struct lines *lines = calloc(1, sizeof *lines);
   if (!lines) return ENOMEM;
   lines->descriptor = descriptor;
+  int error = 0;
   for (int64_t i = 0; i < wake->wakes; i++) {
     char *line = next_line(lines);
-    if (!line) return ECONNRESET;
+    if (!line) {
+      error = ECONNRESET;
+      break;
+    }
     wake->times[i].began = time_of(line);
     wake->times[i].read = bf_now();
     atomic_store(&wake->seen, i + 1);
   }
   free(lines);
-  return 0;
+  return error;
 }
 
 struct client {
@@ -148,12 +149,9 @@ static int send_line(void *context, int64_t index, double began, double woken) {
 int bf_relay_lines(struct bf_wake *wake, const struct bf_wake_paths *paths) {
   int ends[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends)) return errno;
-  pid_t parent = getpid();
-  pid_t child = fork();
+  pid_t child = bf_fork();
   if (child < 0) return errno;
   if (child == 0) {
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent) _exit(1);
     close(ends[1]);
     int error = bf_lmdb_follow(wake, paths, send_line, &ends[0]);
     atomic_store(&wake->failure, error);
@@ -162,10 +160,7 @@ int bf_relay_lines(struct bf_wake *wake, const struct bf_wake_paths *paths) {
   close(ends[0]);
   int error = read_lines(wake, ends[1]);
   close(ends[1]);
-  if (error) kill(child, SIGKILL);
-  while (waitpid(child, NULL, 0) < 0 && errno == EINTR) {
-  }
-  return error;
+  return bf_end_child(child, error);
 }
 
 // ---- Lag of many clients ----

@@ -3,6 +3,7 @@
 #include "bench_floors.h"
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 // A packed row: 8 bytes each for id, age, score and dob; 1 byte active; 1 byte and the name; 1 byte
 // and the city. Little endian and unaligned, as LMDB returns it.
@@ -63,4 +64,8 @@ int bf_wake_run(
     struct bf_wake *wake, int watcher, void *context, int (*watch)(struct bf_wake *, void *),
     int (*write)(struct bf_wake *, void *));
 void bf_pause(double seconds);
+// Forks a child that ends with this process.
+pid_t bf_fork(void);
+// Waits for a child, which is killed first if there was an error; returns the error.
+int bf_end_child(pid_t child, int error);
 #endif

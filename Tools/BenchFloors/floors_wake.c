@@ -121,17 +121,30 @@ int bf_cpus_leave(const struct bf_cpus *cpus) {
   return sched_setaffinity(0, sizeof all, &all) ? errno : 0;
 }
 
+pid_t bf_fork(void) {
+  pid_t parent = getpid();
+  pid_t child = fork();
+  if (child) return child;
+  // The parent may have ended before prctl().
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) _exit(1);
+  return 0;
+}
+
+int bf_end_child(pid_t child, int error) {
+  if (error) kill(child, SIGKILL);
+  while (waitpid(child, NULL, 0) < 0 && errno == EINTR) {
+  }
+  return error;
+}
+
 // Forks the watcher, runs the writer here, and always ends the watcher.
 int bf_wake_run(
     struct bf_wake *wake, int watcher, void *context, int (*watch)(struct bf_wake *, void *),
     int (*write)(struct bf_wake *, void *)) {
-  pid_t parent = getpid();
-  pid_t child = fork();
+  pid_t child = bf_fork();
   if (child < 0) return errno;
   if (child == 0) {
-    // The watcher ends with its parent, which may have ended before prctl().
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent) _exit(1);
     int failure = bf_run_on(watcher);
     if (!failure) failure = watch(wake, context);
     atomic_store(&wake->failure, failure);
@@ -139,9 +152,5 @@ int bf_wake_run(
   }
   int error = bf_wake_await(wake, &wake->ready, 1);
   if (!error) error = write(wake, context);
-  if (error) kill(child, SIGKILL);
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  return error;
+  return bf_end_child(child, error);
 }

@@ -4,7 +4,7 @@ package struct LineModel {
   package private(set) var objects: [String: JSONValue] = [:]
   package private(set) var version = 0
   package private(set) var lines = 0
-  /// Why it began anew, each time.
+  /// The reasons of the lines that started anew, in order.
   package private(set) var beginnings: [String] = []
 
   package init() {}

@@ -42,6 +42,14 @@ fail() {
   exit 1
 }
 
+# Ends a background process, which must end well.
+end_child() {
+  local code=0
+  kill -TERM "$2"
+  wait "$2" || code=$?
+  [ "$code" = 0 ] || fail "the $1 ended with status $code"
+}
+
 # Time for a person to read; none without a terminal.
 pause() { if [ -t 1 ]; then sleep "$1"; fi; }
 
@@ -159,11 +167,8 @@ step "Two packages are added, in one commit:" \
 step "Both are removed:" \
   remove "name BEGINSWITH 'tarn-demo-'"
 
-kill -TERM "$watcher"
-code=0
-wait "$watcher" || code=$?
+end_child watcher "$watcher"
 watcher=
-[ "$code" = 0 ] || fail "the watcher ended with status $code"
 
 say "4  The file afterwards"
 show "inspect packages.realm --check"
@@ -213,11 +218,8 @@ hand_over "A package is added:" \
   update "{\"name\":\"tarn-demo-c\",\"installedSize\":$((limit + 1)),$kind}"
 hand_over "It shrinks below the limit:" \
   change "name == 'tarn-demo-c'" "installedSize=1"
-kill -TERM "$daemon"
-code=0
-wait "$daemon" || code=$?
+end_child daemon "$daemon"
 daemon=
-[ "$code" = 0 ] || fail "the daemon ended with status $code"
 
 say "Shown: one file, $steps commits by $steps processes, $steps exact changes in another;"
 echo "$handed changes handed to a script."

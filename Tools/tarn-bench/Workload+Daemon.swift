@@ -4,7 +4,7 @@ import Tarn
 import TarnStore
 import ToolSupport
 
-/// What the daemon's clients are told: when its commit began.
+/// The object that the daemon's clients receive: it has the time at which its commit began.
 class TimedPing: Object {
   @Persisted(primaryKey: true) var _id: Int
   @Persisted var time = 0.0
@@ -22,11 +22,8 @@ private final class BenchDaemon {
     let path = "\(folder)/daemon.yaml"
     let whole = "name: bench\nstate: $/state\nhttp: {listen: $/door.sock}\n" + text
     try Data(whole.replacing("$", with: folder).utf8).write(to: URL(fileURLWithPath: path))
-    let own = URL(
-      fileURLWithPath: try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
-    ).deletingLastPathComponent()
     process = try ChildProcess(
-      own.appendingPathComponent("tarn-daemon").path, ["run", "--config", path],
+      OwnProgram.sibling("tarn-daemon"), ["run", "--config", path],
       errors: "\(folder)/daemon.log")
     let deadline = benchNow() + 120
     while true {

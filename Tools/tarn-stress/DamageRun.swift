@@ -11,8 +11,7 @@ struct DamageRun {
 
   init(_ options: DamageOptions) throws {
     self.options = options
-    let own = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
-    tarn = (own as NSString).deletingLastPathComponent + "/tarn"
+    tarn = OwnProgram.sibling("tarn")
     // These files need not survive a power failure.
     let memory = "/dev/shm"
     let parent =

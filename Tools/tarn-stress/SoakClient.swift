@@ -108,17 +108,8 @@ final class SoakClient: Sendable {
   }
 
   private func connect() -> Int32? {
-    var address = sockaddr_un()
-    address.sun_family = sa_family_t(AF_UNIX)
-    withUnsafeMutableBytes(of: &address.sun_path) {
-      $0.copyBytes(from: Array(path.utf8.prefix(107)))
-    }
     let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | O_CLOEXEC, 0)
-    let code = withUnsafePointer(to: &address) { pointer in
-      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        Foundation.connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
-      }
-    }
+    let code = UnixAddress.with(path) { Foundation.connect(descriptor, $0, $1) }
     if code == 0 { return descriptor }
     close(descriptor)
     return nil

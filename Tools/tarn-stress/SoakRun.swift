@@ -38,11 +38,9 @@ final class SoakRun {
     defer { try? FileManager.default.removeItem(atPath: folder) }
     let realm = try Realm(configuration: configuration)
     try Data(settings.utf8).write(to: URL(fileURLWithPath: "\(folder)/soak.yaml"))
-    let own = URL(
-      fileURLWithPath: try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"))
     let daemon = try ChildProcess(
-      own.deletingLastPathComponent().appendingPathComponent("tarn-daemon").path,
-      ["run", "--config", "\(folder)/soak.yaml"], errors: "\(folder)/log")
+      OwnProgram.sibling("tarn-daemon"), ["run", "--config", "\(folder)/soak.yaml"],
+      errors: "\(folder)/log")
     let clients = try (0..<8).map { try SoakClient("\(folder)/notes.sock", options.seed &+ $0) }
     var log = SoakLog("\(folder)/out.jsonl")
     var samples: [SoakSample] = []

@@ -57,8 +57,7 @@ enum TarnProgram {
   ///
   /// - Returns: why it cannot.
   private static func runDaemon() -> ToolError {
-    let own = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
-    let folder = URL(fileURLWithPath: own).deletingLastPathComponent()
+    let folder = URL(fileURLWithPath: OwnProgram.path).deletingLastPathComponent()
     let places = [folder.path, folder.deletingLastPathComponent().path + "/lib/tarn"]
     let words = [DaemonCommand.program] + CommandLine.arguments.dropFirst(2)
     var arguments = words.map { strdup($0) } + [nil]

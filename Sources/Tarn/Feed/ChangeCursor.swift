@@ -158,7 +158,7 @@ public final class ChangeCursor: Sendable {
     try batch(Request(through: Version(version)))
   }
 
-  /// As `next(limit:)`, but equal to what `next(through:)` gives later for the same versions.
+  /// Like `next(limit:)`, but `next(through:)` returns an equal batch for the same versions later.
   package func nextExact(limit: BatchLimit) throws -> ChangeBatch? {
     try batch(Request(limit: limit, isExact: true))
   }

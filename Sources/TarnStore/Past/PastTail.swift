@@ -7,7 +7,7 @@ package struct PastTail: Sendable {
 
   /// From a version ahead of the reader to the newest, for each span.
   private var tails: [RecordedPast] = []
-  /// What was asked for last: where one batch ends, the next one begins.
+  /// The last result, which the next batch needs again: it begins where this one ends.
   private var last: RecordedPast?
   private var historyID = Bytes16(high: 0, low: 0)
 

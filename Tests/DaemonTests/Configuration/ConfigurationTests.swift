@@ -170,7 +170,7 @@ struct ConfigurationTests {
       """)
     #expect(problems == [])
     #expect(
-      UnitCommand.text(settings) == """
+      UnitDropIn.text(settings) == """
         # systemctl edit the unit, and put this there.
         [Service]
         ReadWritePaths=-/home/me

@@ -13,10 +13,7 @@ final class DaemonProcess {
   private let environment: [String: String]
   private let isOther: Bool
 
-  private static let program: String = {
-    let tests = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
-    return (tests as NSString).deletingLastPathComponent + "/tarn-daemon"
-  }()
+  private static let program = OwnProgram.sibling("tarn-daemon")
 
   /// Starts it; returns when its watches stand.
   ///
@@ -139,23 +136,6 @@ final class NoticeSocket {
         if count > 0 { received.append(String(decoding: bytes[..<count], as: UTF8.self)) }
       } else if process.poll() != nil {
         return false
-      }
-    }
-  }
-}
-
-enum UnixAddress {
-  static func with(
-    _ path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32
-  ) -> Int32 {
-    var address = sockaddr_un()
-    address.sun_family = sa_family_t(AF_UNIX)
-    withUnsafeMutableBytes(of: &address.sun_path) {
-      $0.copyBytes(from: Array(path.utf8.prefix(107)))
-    }
-    return withUnsafePointer(to: &address) { pointer in
-      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        body($0, socklen_t(MemoryLayout<sockaddr_un>.size))
       }
     }
   }

@@ -205,12 +205,12 @@ int64_t bf_heap_bytes(void);
 // W15: from a commit to a line that a client reads from a socket, over a process between them that
 // reads the value and writes the line.
 int bf_lmdb_relay(const char *folder, int64_t wakes, struct bf_latency *latency);
-// The same for a socket that somebody else serves: `commit` writes a time into the value "time"
+// The same for a socket that another process serves: `commit` writes a time into the value "time"
 // that the lines have.
 int bf_socket_wake(
     const char *path, int64_t wakes, int (*commit)(void *, double), void *context,
     struct bf_latency *latency);
-// A connection to a socket; -1 and errno if there is none.
+// Connects to a socket; returns -1 and sets errno if that fails.
 int bf_connect(const char *path);
 
 // W15l: clients of a socket, on a thread each; their lines have the time of their newest commit.

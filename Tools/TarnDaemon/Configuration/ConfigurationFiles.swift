@@ -46,6 +46,17 @@ package struct ConfigurationFiles: Sendable {
     return (merged, problems)
   }
 
+  /// The settings.
+  ///
+  /// - Throws: `ToolError` with all problems, a line each.
+  func settings() throws -> DaemonSettings {
+    let (settings, problems) = read()
+    guard problems.isEmpty else {
+      throw ToolError(problems.map(\.description).joined(separator: "\n"))
+    }
+    return settings
+  }
+
   private func files() throws -> [String] {
     var isFolder: ObjCBool = false
     guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else {

@@ -197,12 +197,13 @@ final class SinkRunner: Sendable {
   private func nextBatch(_ cursor: ChangeCursor) throws -> ChangeBatch? {
     let limit: BatchLimit = watch.delivery.isEveryCommit ? .everyCommit : .none
     guard sink.repeatsExactly else { return try cursor.next(limit: limit) }
-    let position = try cursor.position
-    if let intended = positions?.content.intended, intended.historyID == position.historyID,
-      intended.version > position.version,
-      let batch = try cursor.next(through: intended.version)
-    {
-      return batch
+    if let intended = positions?.content.intended {
+      let position = try cursor.position
+      if intended.historyID == position.historyID, intended.version > position.version,
+        let batch = try cursor.next(through: intended.version)
+      {
+        return batch
+      }
     }
     return try cursor.nextExact(limit: limit)
   }

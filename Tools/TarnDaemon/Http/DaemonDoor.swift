@@ -7,10 +7,7 @@ struct DaemonDoor {
 
   /// - Throws: `ToolError` if the configuration is wrong, or has no door.
   init(_ configuration: ConfigurationFiles) throws {
-    let (read, problems) = configuration.read()
-    guard problems.isEmpty else {
-      throw ToolError(problems.map(\.description).joined(separator: "\n"))
-    }
+    let read = try configuration.settings()
     let standard = DaemonCommand.socket
     if let http = read.http {
       settings = http
@@ -22,7 +19,7 @@ struct DaemonDoor {
   }
 
   /// - Parameter body: nil for GET.
-  /// - Throws: `ToolError` if there is no answer.
+  /// - Throws: `ToolError` if the daemon does not answer.
   func ask(
     _ path: String, body: [UInt8]? = nil, timeout: Duration = .seconds(10)
   ) throws -> HTTPClient.Answer {
@@ -32,9 +29,7 @@ struct DaemonDoor {
     case .socket(let socket, _): request.socketPath = socket
     case .port(let host, let port):
       request.url = "http://\(host):\(port)\(path)"
-      if let file = settings.tokenFile, let data = FileManager.default.contents(atPath: file) {
-        let token = String(decoding: data, as: UTF8.self)
-          .trimmingCharacters(in: .whitespacesAndNewlines)
+      if let token = try settings.token() {
         request.headers = ["Authorization: Bearer \(token)"]
       }
     }

@@ -38,18 +38,7 @@ final class HTTPServer: Sendable {
     self.settings = settings
     self.routes = routes
     self.listener = listener
-    token = try settings.tokenFile.map { try Self.token(in: $0) }
-  }
-
-  private static func token(in path: String) throws -> String {
-    guard let data = FileManager.default.contents(atPath: path) else {
-      throw ToolError("cannot read the token in \(path)")
-    }
-    let text = String(decoding: data, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
-    guard text.utf8.count >= 16 else {
-      throw ToolError("the token in \(path) is shorter than 16 bytes")
-    }
-    return text
+    token = try settings.token()
   }
 
   func start() throws {
@@ -179,6 +168,21 @@ final class HTTPServer: Sendable {
     MHD_add_response_header(response, "Cache-Control", "no-store")
     client.start()
     return MHD_queue_response(connection, 200, response)
+  }
+}
+
+extension HTTPSettings {
+  /// What TCP clients must send; nil if there is no file for it.
+  func token() throws -> String? {
+    guard let tokenFile else { return nil }
+    guard let data = FileManager.default.contents(atPath: tokenFile) else {
+      throw ToolError("cannot read the token in \(tokenFile)")
+    }
+    let text = String(decoding: data, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+    guard text.utf8.count >= 16 else {
+      throw ToolError("the token in \(tokenFile) is shorter than 16 bytes")
+    }
+    return text
   }
 }
 

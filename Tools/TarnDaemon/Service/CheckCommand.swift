@@ -5,20 +5,15 @@ import ToolSupport
 
 /// `tarn daemon check`: what is wrong in a configuration, and what it would do to cursors.
 struct CheckCommand {
-  private let configuration: ConfigurationFiles
-
-  init(_ configuration: ConfigurationFiles) { self.configuration = configuration }
+  /// The path of the configuration, and what it says.
+  let path: String
+  let settings: DaemonSettings
 
   func run() throws -> ExitCode {
-    let (settings, problems) = configuration.read()
-    guard problems.isEmpty else {
-      for problem in problems { print(problem) }
-      return .failure
-    }
     let context = try DaemonContext(settings, DaemonLog(), makesFolder: false)
     for text in try Self.findings(settings, context) { print(text) }
     print(
-      "\(configuration.path): \(counted(settings.watches.count, "watch", "watches")), no problem")
+      "\(path): \(counted(settings.watches.count, "watch", "watches")), no problem")
     return .success
   }
 

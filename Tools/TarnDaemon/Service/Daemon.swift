@@ -33,10 +33,7 @@ package final class Daemon: HTTPServer.Routes {
   package init(_ configuration: ConfigurationFiles, _ log: DaemonLog) throws {
     self.configuration = configuration
     self.log = log
-    let (settings, problems) = configuration.read()
-    guard problems.isEmpty else {
-      throw ToolError(problems.map(\.description).joined(separator: "\n"))
-    }
+    let settings = try configuration.settings()
     context = try DaemonContext(settings, log)
     state = Lock(State(settings: settings))
     handedOver = sd_listen_fds(1) > 0 ? ListeningSocket(descriptor: 3) : nil
@@ -104,11 +101,13 @@ package final class Daemon: HTTPServer.Routes {
     ServiceNotice.reloading()
     defer { ServiceNotice.ready(status) }
     for watch in state.withLock({ $0.watches }) { watch.reopenFiles() }
-    let (settings, problems) = configuration.read()
-    guard problems.isEmpty else {
-      for problem in problems { log.write(.error, "\(problem)") }
+    let settings: DaemonSettings
+    do {
+      settings = try configuration.settings()
+    } catch {
+      for problem in "\(error)".split(separator: "\n") { log.write(.error, String(problem)) }
       log.write(.error, "the configuration was not loaded; the former one goes on")
-      throw ToolError(problems.map(\.description).joined(separator: "\n"))
+      throw error
     }
     let former = state.withLock { $0.settings }
     if settings.instance != former.instance || settings.stateFolder != former.stateFolder {
@@ -143,8 +142,8 @@ package final class Daemon: HTTPServer.Routes {
     }
   }
 
-  /// Opens another door if the configuration says so, but none while the one that is open still has
-  /// to answer whoever asked for it.
+  /// Replaces the server if the configuration names another address, but not before the present
+  /// server has answered all requests to reload.
   private func replaceServer() {
     let (wanted, served, isBusy) = state.withLock {
       ($0.settings.http, $0.served, $0.openReloads > 0 || $0.hasStopped)

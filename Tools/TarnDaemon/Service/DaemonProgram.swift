@@ -16,10 +16,7 @@ package enum DaemonProgram {
     do {
       switch arguments.positional("ACTION") ?? "run" {
       case "run": return try serve(arguments).rawValue
-      case "check" where arguments.has("unit"):
-        return try UnitCommand(configuration(arguments)).run().rawValue
-      case "check": return try CheckCommand(configuration(arguments)).run().rawValue
-      case "reload": return try ReloadCommand(configuration(arguments)).run().rawValue
+      case "check", "reload": return try act(arguments).rawValue
       case "status": return try StatusCommand(arguments, configuration(arguments)).run().rawValue
       case let word:
         throw UsageError("'\(word)' is not an action: give run, check, reload or status")
@@ -31,6 +28,24 @@ package enum DaemonProgram {
       complain("tarn: \(printableLines("\(error)"))\n")
       return ExitCode.failure.rawValue
     }
+  }
+
+  /// Checks a configuration or lets the daemon read it, if it has no problems.
+  private static func act(_ arguments: ParsedArguments) throws -> ExitCode {
+    let configuration = configuration(arguments)
+    let (settings, problems) = configuration.read()
+    guard problems.isEmpty else {
+      for problem in problems { print(problem) }
+      return .failure
+    }
+    if arguments.positional("ACTION") == "reload" {
+      return try ReloadCommand(configuration: configuration).run()
+    }
+    guard arguments.has("unit") else {
+      return try CheckCommand(path: configuration.path, settings: settings).run()
+    }
+    print(UnitDropIn.text(settings), terminator: "")
+    return .success
   }
 
   private static func complain(_ text: String) {

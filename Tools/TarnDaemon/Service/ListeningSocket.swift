@@ -68,32 +68,13 @@ final class ListeningSocket: Sendable {
     // The rights hold from the first moment on.
     let former = umask(mode_t(~mode & 0o777))
     defer { umask(former) }
-    return Self.with(path) { Foundation.bind(descriptor, $0, $1) } == 0 ? 0 : errno
+    return UnixAddress.with(path) { Foundation.bind(descriptor, $0, $1) } == 0 ? 0 : errno
   }
 
   private static func isAlive(_ path: String) -> Bool {
     let probe = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | O_CLOEXEC, 0)
     defer { close(probe) }
-    return with(path) { connect(probe, $0, $1) } == 0
-  }
-
-  static func with(
-    _ path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32
-  ) -> Int32 {
-    var address = sockaddr_un()
-    address.sun_family = sa_family_t(AF_UNIX)
-    var bytes = Array(path.utf8.prefix(107))
-    // An abstract name: it begins with a zero, and counts in its length.
-    let isAbstract = bytes.first == UInt8(ascii: "@")
-    if isAbstract { bytes[0] = 0 }
-    let head = MemoryLayout<sa_family_t>.size
-    let length = isAbstract ? head + bytes.count : MemoryLayout<sockaddr_un>.size
-    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
-    return withUnsafePointer(to: &address) { pointer in
-      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        body($0, socklen_t(length))
-      }
-    }
+    return UnixAddress.with(path) { connect(probe, $0, $1) } == 0
   }
 
   func accept() -> Int32? {

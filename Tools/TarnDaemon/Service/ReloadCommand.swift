@@ -4,22 +4,15 @@ import ToolSupport
 /// `tarn daemon reload`: makes the running daemon read its configuration again, and returns when it
 /// has, or says what is wrong.
 struct ReloadCommand {
-  private let configuration: ConfigurationFiles
-
-  init(_ configuration: ConfigurationFiles) { self.configuration = configuration }
+  let configuration: ConfigurationFiles
 
   func run() throws -> ExitCode {
-    let (_, problems) = configuration.read()
-    guard problems.isEmpty else {
-      for problem in problems { print(problem) }
-      return .failure
-    }
     let answer: HTTPClient.Answer
     do {
       answer = try DaemonDoor(configuration)
         .ask("/reload", body: Array("{}".utf8), timeout: .seconds(60))
     } catch {
-      // Without a door, or with one that only the new configuration has, there is no answer.
+      // The daemon has no door, or does not yet have the one that the new configuration names.
       guard let process = Self.managedProcess, kill(process, SIGHUP) == 0 else { throw error }
       return .success
     }

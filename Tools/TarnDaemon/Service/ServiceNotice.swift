@@ -1,6 +1,7 @@
 import CDaemon
 import Foundation
 import TarnStore
+import ToolSupport
 
 /// Tells the service manager how the daemon is, by the protocol of sd_notify(3); does nothing where
 /// there is none. Never waits for a manager that does not read, but for the first word.
@@ -40,7 +41,7 @@ enum ServiceNotice {
       descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
     let flags = Int32(MSG_NOSIGNAL) | (waitsSeconds == 0 ? Int32(MSG_DONTWAIT) : 0)
     let bytes = Array(text.utf8)
-    _ = ListeningSocket.with(path) { address, length in
+    _ = UnixAddress.with(path) { address, length in
       sendto(descriptor, bytes, bytes.count, flags, address, length) < 0 ? -1 : 0
     }
   }

@@ -1,23 +1,9 @@
 import Foundation
 import ToolSupport
 
-/// `tarn daemon check --unit`: the lines that a unit needs beside those of the package, so that its
-/// sandbox lets this configuration work.
-struct UnitCommand {
-  private let configuration: ConfigurationFiles
-
-  init(_ configuration: ConfigurationFiles) { self.configuration = configuration }
-
-  func run() throws -> ExitCode {
-    let (settings, problems) = configuration.read()
-    guard problems.isEmpty else {
-      for problem in problems { print(problem) }
-      return .failure
-    }
-    print(Self.text(settings), terminator: "")
-    return .success
-  }
-
+/// What `tarn daemon check --unit` prints: the lines that a unit needs beside those of the package,
+/// so that its sandbox lets a configuration work.
+enum UnitDropIn {
   static func text(_ settings: DaemonSettings) -> String {
     let written = folders(settings)
     let groups = groups(of: settings)
