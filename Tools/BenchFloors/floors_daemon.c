@@ -171,7 +171,7 @@ struct bf_clients {
     pthread_t thread;
     int descriptor;
     double lag;
-    double newest;
+    _Atomic double newest;
     int64_t lines;
   } threads[];
 };
@@ -186,7 +186,7 @@ static void *follow(void *context) {
     if (began <= 0) continue;
     double lag = bf_now() - began;
     if (lag > self->lag) self->lag = lag;
-    self->newest = began;
+    atomic_store(&self->newest, began);
     self->lines++;
   }
   free(lines);
@@ -206,9 +206,19 @@ int bf_clients_start(const char *path, int count, bf_clients **made) {
   return 0;
 }
 
-int bf_clients_end(bf_clients *clients, double *lag, double *oldest, int64_t *lines) {
+int bf_clients_await(bf_clients *clients, double began, double patience) {
+  double deadline = bf_now() + patience;
+  for (int i = 0; i < clients->count; i++) {
+    while (atomic_load(&clients->threads[i].newest) < began) {
+      if (bf_now() > deadline) return ETIMEDOUT;
+      bf_pause(1e-3);
+    }
+  }
+  return 0;
+}
+
+int bf_clients_end(bf_clients *clients, double *lag, int64_t *lines) {
   *lag = 0;
-  *oldest = 1e300;
   *lines = 0;
   for (int i = 0; i < clients->count; i++) {
     struct bf_client_thread *one = &clients->threads[i];
@@ -216,7 +226,6 @@ int bf_clients_end(bf_clients *clients, double *lag, double *oldest, int64_t *li
     pthread_join(one->thread, NULL);
     close(one->descriptor);
     if (one->lag > *lag) *lag = one->lag;
-    if (one->newest < *oldest) *oldest = one->newest;
     *lines += one->lines;
   }
   free(clients);

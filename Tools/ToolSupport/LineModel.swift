@@ -1,10 +1,10 @@
-/// What a consumer has that applies each line of a feed: the selected objects, by their keys.
+/// A consumer that applies each line of a feed: it has the selected objects, by their keys.
 package struct LineModel {
   /// The values of the objects, by the text of their keys.
   package private(set) var objects: [String: JSONValue] = [:]
   package private(set) var version = 0
   package private(set) var lines = 0
-  /// The reasons of the lines that started anew, in order.
+  /// The reason of each `startAnew` line, in order of arrival.
   package private(set) var beginnings: [String] = []
 
   package init() {}

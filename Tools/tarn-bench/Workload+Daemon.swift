@@ -155,12 +155,12 @@ private func measureLag(
     while benchNow() < next { usleep(20) }
   }
   let rate = Double(commits) / (benchNow() - start)
-  let last = ping.time
-  // The last commit arrives within the time that is measured, too.
-  usleep(1_200_000)
-  var (lag, oldest, lines) = (0.0, 0.0, Int64(0))
-  try floor(bf_clients_end(clients, &lag, &oldest, &lines))
-  guard oldest >= last else { throw ToolError("W15l: a client has not got the last commit") }
+  // The last commit is measured, too.
+  guard bf_clients_await(clients, ping.time, 120) == 0 else {
+    throw ToolError("W15l: a client has not got the last commit")
+  }
+  var (lag, lines) = (0.0, Int64(0))
+  try floor(bf_clients_end(clients, &lag, &lines))
   bench.add(
     BenchFigure(
       "W15l", "oldest news at 10 clients, at \(amount(Int(rate))) commits a second", .seconds,

@@ -165,7 +165,7 @@ final class SoakRun {
   }
 }
 
-/// What the daemon has at one time.
+/// The resources that the daemon uses at one time.
 private struct SoakSample {
   /// Its own memory, in kilobytes, not the mapped files.
   var memory = 0
@@ -184,7 +184,7 @@ private struct SoakSample {
   }
 }
 
-/// What a reader of the file sink has, which renames the file from time to time as logrotate does.
+/// A reader of the file sink that renames the file from time to time, as logrotate does.
 private struct SoakLog {
   private let path: String
   private var model = LineModel()

@@ -53,7 +53,7 @@ extension ClassBefore {
       while let next = mine.first, next.name < theirs.name { merged.append(mine.removeFirst()) }
       let earlier = mine.first?.name == theirs.name ? mine.removeFirst() : nil
       var both = theirs.before(changes?.script(of: theirs.name), earlier)
-      // The same in whatever grouping the commits are merged.
+      // Whether it is whole must not depend on how the commits are grouped.
       both.isWhole = both.elements.count == both.oldCount
       // Elements that only came in between are gone again.
       if !both.elements.isEmpty { merged.append(both) }

@@ -6,25 +6,33 @@ import ToolSupport
 /// The benchmark itself, at a size at which its figures mean nothing.
 @Suite(.serialized) struct TarnBenchTests {
   /// Runs the tool that was built beside the tests.
-  private func run(_ arguments: [String]) throws -> (status: Int32, output: String) {
+  private func run(_ arguments: [String]) throws -> (
+    status: Int32, output: String, errors: String
+  ) {
     let tests = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
     let process = Process()
     process.executableURL = tests.deletingLastPathComponent().appendingPathComponent("tarn-bench")
     process.arguments = arguments
     let output = Pipe.ofOneProcess()
     process.standardOutput = output
-    process.standardError = FileHandle.nullDevice
+    let folder = TemporaryFolder()
+    let log = "\(folder.path)/errors"
+    #expect(FileManager.default.createFile(atPath: log, contents: nil))
+    process.standardError = FileHandle(forWritingAtPath: log)
     try process.run()
     let bytes = output.fileHandleForReading.readDataToEndOfFile()
     process.waitUntilExit()
-    return (process.terminationStatus, String(decoding: bytes, as: UTF8.self))
+    return (
+      process.terminationStatus, String(decoding: bytes, as: UTF8.self),
+      try String(contentsOfFile: log, encoding: .utf8)
+    )
   }
 
   @Test func `a tiny run measures every workload, appends a line and leaves nothing`() throws {
     let folder = TemporaryFolder()
     let history = "\(folder.path)/history.ndjson"
     let run = try run(["--tiny", "--json", "--append", history, "--folder", folder.path])
-    #expect(run.status == 0)
+    #expect(run.status == 0, "\(run.errors.suffix(2000))")
     #expect(try String(contentsOfFile: history, encoding: .utf8) == run.output)
     let object = try JSONSerialization.jsonObject(with: Data(run.output.utf8))
     let figures = try #require((object as? [String: Any])?["figures"] as? [[String: Any]])

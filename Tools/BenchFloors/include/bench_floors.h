@@ -216,9 +216,10 @@ int bf_connect(const char *path);
 // W15l: clients of a socket, on a thread each; their lines have the time of their newest commit.
 typedef struct bf_clients bf_clients;
 int bf_clients_start(const char *path, int count, bf_clients **made);
-// Ends them: how old the newest commit of a line was at most, the oldest of the last commits that a
-// client saw, and how many lines there were.
-int bf_clients_end(bf_clients *clients, double *lag, double *oldest, int64_t *lines);
+// Waits until each of them has seen the commit that began then; ETIMEDOUT after `patience` seconds.
+int bf_clients_await(bf_clients *clients, double began, double patience);
+// Ends them: how old the newest commit of a line was at most, and how many lines there were.
+int bf_clients_end(bf_clients *clients, double *lag, int64_t *lines);
 
 // W15h: a web server on the loopback interface that counts posts, up to a number.
 typedef struct bf_hooks bf_hooks;

@@ -172,7 +172,7 @@ final class HTTPServer: Sendable {
 }
 
 extension HTTPSettings {
-  /// What TCP clients must send; nil if there is no file for it.
+  /// The token that TCP clients must send, read from its file; nil if the settings name none.
   func token() throws -> String? {
     guard let tokenFile else { return nil }
     guard let data = FileManager.default.contents(atPath: tokenFile) else {

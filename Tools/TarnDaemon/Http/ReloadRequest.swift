@@ -1,7 +1,7 @@
 import CDaemon
 import TarnStore
 
-/// What the server keeps of a request while it is answered.
+/// The state of a request that the server has not answered yet.
 protocol OpenRequest: AnyObject {
   /// The answer was sent, or the connection has ended. On libmicrohttpd's thread.
   func isCompleted()
