@@ -37,7 +37,8 @@ package struct RecordedPast: Equatable, Sendable {
     // memory follows from the net changes and each record is merged few times.
     var parts: [(count: Int, past: RecordedPast)] = []
     try ChangeLog.forEachRecord(after: from, upTo: to, in: transaction) {
-      met throws(StorageError) in
+      found throws(StorageError) in
+      let met = try found.met()
       var part = (
         count: 1, past: RecordedPast(met.changes, try BeforeDecoder.images(met.former, met.changes))
       )

@@ -1,9 +1,11 @@
 /// Merges many consecutive change sets as they are read, one after the other.
 ///
-/// Gives what `ChangeSet.merging` gives, without keeping all of them: every few thousand are
+/// Gives what `ChangeSet.merging` gives, without keeping all of them: thousands of them are
 /// replayed into a recorder, as if they were one write, and its change set is merged with those of
 /// about the same size before it. So the memory follows from the net changes, and a commit costs
-/// the notes of its keys.
+/// the notes of its keys. Small records are replayed as they come.
+///
+/// Not thread safe; a copy shares the recorder with the original.
 struct ChangeFold {
   let from: Version
   /// So many sets are replayed at once.
@@ -11,10 +13,15 @@ struct ChangeFold {
   private(set) var to: Version
   private var pending: [ChangeSet] = []
   private var pendingKeys = 0
+  /// The notes of those that are replayed and not yet merged, and their number.
+  private let recorder = ChangeRecorder()
+  private var noted = 0
+  private var scripts: [ClassID: ScriptFold] = [:]
+  private var keys = SmallRecord.Keys()
   /// Merged ones, each with the number of replays in it; the older the larger.
   private var merged: [(replays: Int, changes: ChangeSet)] = []
 
-  init(after from: Version, replayingAt size: Int = 4096) {
+  init(after from: Version, replayingAt size: Int = 16_384) {
     self.from = from
     self.size = size
     to = from
@@ -25,10 +32,44 @@ struct ChangeFold {
     require(changes.from == to, "change sets are merged in the order of their versions")
     to = changes.to
     if changes.isEmpty { return }
+    let keyCount = changes.classes.reduce(0) { saturatingSum($0, $1.keyCount) }
+    if noted > 0 {
+      if keyCount < Self.manyKeys {
+        note(changes)
+        if noted >= size { settle() }
+        return
+      }
+      settle()
+    }
     pending.append(changes)
-    pendingKeys = changes.classes.reduce(pendingKeys) { saturatingSum($0, $1.keyCount) }
-    if pending.count >= size { replay() }
+    pendingKeys = saturatingSum(pendingKeys, keyCount)
+    if pending.count >= min(size, Self.pendingMax) { replay() }
   }
+
+  /// The next change set, as a record.
+  ///
+  /// - Returns: the objects that it deleted.
+  @discardableResult mutating func add(_ record: SmallRecord) throws(StorageError) -> KeySet {
+    require(record.version == to.next, "change sets are merged in the order of their versions")
+    if !pending.isEmpty { replay() }
+    to = record.version
+    try record.replay(into: recorder, &keys)
+    noted += 1
+    if noted >= size { settle() }
+    return keys.deleted
+  }
+
+  /// Whether there are so many records in a range that small ones are worth a recorder.
+  static func prefersSmallRecords(_ from: Version, _ to: Version) -> Bool {
+    to.rawValue - from.rawValue > fewSets
+  }
+
+  /// So few are merged as quickly as they are replayed.
+  private static let fewSets = 64
+  /// So many are kept as sets, which take more memory than notes.
+  private static let pendingMax = 4096
+  /// A set of so many keys is not taken apart.
+  private static let manyKeys = 64
 
   /// Leaves out the changes up to a version.
   mutating func skip(to version: Version) {
@@ -37,22 +78,42 @@ struct ChangeFold {
   }
 
   /// All of them as one.
-  consuming func finish() -> ChangeSet {
-    var rest = merged.map(\.changes)
-    // A few are merged as quickly, and large ones are not taken apart.
-    if pending.count > 64, pendingKeys < 16 * pending.count {
-      rest.append(Self.replayed(pending))
-    } else {
-      rest += pending
-    }
-    return Self.joined(rest, from, to)
+  mutating func finish() -> ChangeSet {
+    if pending.count > Self.fewSets, pendingKeys < 16 * pending.count { replay() }
+    settle()
+    return Self.joined(merged.map(\.changes) + pending, from, to)
   }
 
+  /// Merges the pending sets.
   private mutating func replay() {
-    let isSmall = pendingKeys < 64 * pending.count
-    var next = isSmall ? Self.replayed(pending) : Self.joined(pending, from, to)
+    if pendingKeys < Self.manyKeys * pending.count {
+      for changes in pending { note(changes) }
+      settle()
+    } else {
+      push(Self.joined(pending, from, to))
+    }
     pending.removeAll(keepingCapacity: true)
     pendingKeys = 0
+  }
+
+  /// Merges the notes.
+  private mutating func settle() {
+    guard noted > 0 else { return }
+    var next = recorder.changeSet(from: from, to: to)
+    // Not through the recorder, which limits scripts: they are limited once, when they are written.
+    for index in next.classes.indices {
+      if let fold = scripts[next.classes[index].id] {
+        next.classes[index].sequences = fold.changes(of: next.classes[index])
+      }
+    }
+    recorder.reset()
+    scripts = [:]
+    noted = 0
+    push(next)
+  }
+
+  private mutating func push(_ changes: ChangeSet) {
+    var next = changes
     var replays = 1
     while let last = merged.last, last.replays <= replays {
       next = Self.joined([last.changes, next], from, to)
@@ -80,27 +141,16 @@ struct ChangeFold {
     return result
   }
 
-  /// The sets as one write.
-  private static func replayed(_ sets: [ChangeSet]) -> ChangeSet {
-    let recorder = ChangeRecorder()
-    var scripts: [ClassID: ScriptFold] = [:]
-    for set in sets {
-      if set.schemaChanged { recorder.changeSchema() }
-      for changes in set.classes {
-        replay(changes, into: recorder)
-        if scripts[changes.id] != nil || !changes.sequences.isEmpty {
-          scripts[changes.id, default: ScriptFold()].add(changes)
-        }
+  /// Notes a set as a part of one write.
+  private mutating func note(_ set: ChangeSet) {
+    if set.schemaChanged { recorder.changeSchema() }
+    for changes in set.classes {
+      Self.replay(changes, into: recorder)
+      if scripts[changes.id] != nil || !changes.sequences.isEmpty {
+        scripts[changes.id, default: ScriptFold()].add(changes)
       }
     }
-    var result = recorder.changeSet(from: sets[0].from, to: sets[sets.count - 1].to)
-    // Not through the recorder, which limits scripts: they are limited once, when they are written.
-    for index in result.classes.indices {
-      if let fold = scripts[result.classes[index].id] {
-        result.classes[index].sequences = fold.changes(of: result.classes[index])
-      }
-    }
-    return result
+    noted += 1
   }
 
   private static func replay(_ changes: ClassChanges, into recorder: ChangeRecorder) {

@@ -6,17 +6,50 @@ extension ChangeLog {
     let changes: ChangeSet
     /// The sections of values before the commit.
     let former: FormerSections
+  }
+
+  /// A record that is not read yet.
+  @safe struct Found {
+    let version: Version
     /// The bytes of its values.
-    let byteCount: Int
+    fileprivate(set) var byteCount: Int
+    private let first: UnsafeRawBufferPointer
+    private let transaction: ReadTransaction
+
+    fileprivate init(
+      _ version: Version, _ first: UnsafeRawBufferPointer, _ transaction: ReadTransaction
+    ) {
+      self.version = version
+      unsafe self.first = first
+      byteCount = first.count
+      self.transaction = transaction
+    }
+
+    /// Reads it if it is a small one.
+    func small() throws(StorageError) -> SmallRecord? {
+      unsafe byteCount == first.count ? try SmallRecord(first, version: version) : nil
+    }
+
+    /// Reads it.
+    func met() throws(StorageError) -> Met {
+      var former: FormerSections? = FormerSections()
+      let (header, changes) = unsafe try ChangeRecord.decode(
+        version: version, &former, skippingOrigin: true
+      ) { classField, chunk throws(StorageError) in
+        if classField == 0, chunk == 0 { return unsafe first }
+        return unsafe try value(version, classField, chunk, in: transaction)
+      }
+      return Met(header: header, changes: changes, former: former ?? FormerSections())
+    }
   }
 
   /// Calls `body` with the record of each version after `from`, up to and including `to`, until it
-  /// returns false.
+  /// returns false. A record exists during the call only.
   ///
   /// - Throws: `.corrupted` if a record is damaged or missing.
   static func forEachRecord(
     after from: Version, upTo to: Version, in transaction: ReadTransaction,
-    _ body: (Met) throws(StorageError) -> Bool
+    _ body: (Found) throws(StorageError) -> Bool
   ) throws(StorageError) {
     guard from < to else { return }
     var cursor = try Cursor(transaction)
@@ -28,26 +61,13 @@ extension ChangeLog {
       guard isAtRecord, let parsed = unsafe TreeKey.parseChange(cursor.key),
         parsed.version == version, parsed.classID == nil, parsed.chunk == 0
       else { throw .damagedRecord("its header is missing") }
-      let first = unsafe cursor.value
-      var byteCount = first.count
+      var found = unsafe Found(version, cursor.value, transaction)
       isAtRecord = try cursor.next()
       while isAtRecord, let next = unsafe TreeKey.parseChange(cursor.key), next.version == version {
-        byteCount += unsafe cursor.value.count
+        found.byteCount += unsafe cursor.value.count
         isAtRecord = try cursor.next()
       }
-      var former: FormerSections? = FormerSections()
-      let (header, changes) = unsafe try ChangeRecord.decode(
-        version: version, &former, skippingOrigin: true
-      ) { classField, chunk throws(StorageError) in
-        if classField == 0, chunk == 0 { return unsafe first }
-        return unsafe try value(version, classField, chunk, in: transaction)
-      }
-      guard
-        try body(
-          Met(
-            header: header, changes: changes, former: former ?? FormerSections(),
-            byteCount: byteCount))
-      else { return }
+      guard try body(found) else { return }
       version = version.next
     }
   }

@@ -29,8 +29,13 @@ package enum ChangeLog {
     after from: Version, upTo to: Version, in transaction: ReadTransaction
   ) throws(StorageError) -> ChangeSet {
     var fold = ChangeFold(after: from)
+    let isLong = ChangeFold.prefersSmallRecords(from, to)
     try forEachRecord(after: from, upTo: to, in: transaction) { record throws(StorageError) in
-      fold.add(record.changes)
+      if isLong, let small = try record.small() {
+        try fold.add(small)
+      } else {
+        fold.add(try record.met().changes)
+      }
       return true
     }
     return fold.finish()

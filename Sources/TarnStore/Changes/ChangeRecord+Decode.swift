@@ -146,7 +146,7 @@ extension ChangeRecord {
   }
 
   /// Checks the start that all values have.
-  private static func open(
+  static func open(
     _ bytes: UnsafeRawBufferPointer, version: Version, classField: UInt32, chunk: UInt16
   ) throws(StorageError) -> RecordReader {
     guard bytes.count >= chunkStartBytes && bytes.count <= chunkBytesMax else {
@@ -182,26 +182,49 @@ extension ChangeRecord {
       classCount: Int(classCount), classes: [])
   }
 
+  /// The same of a record whose one value has everything about one class, up to its summary, without
+  /// building a header.
+  ///
+  /// - Returns: the id of the commit; nil for another kind of record.
+  static func readStartOfOneClass(
+    _ reader: inout RecordReader, _ version: Version
+  ) throws(StorageError) -> UInt64? {
+    guard try reader.byte() == Flag.isWhole, try reader.word(UInt16.self) == 1 else { return nil }
+    let from = try reader.word(UInt64.self)
+    guard try reader.word(UInt64.self) == version.rawValue, from < version.rawValue else {
+      return nil
+    }
+    try reader.skip(MemoryLayout<UInt64>.size * 2)
+    let commitID = try reader.word(UInt64.self)
+    try reader.skip(MemoryLayout<UInt64>.size * 2)
+    guard try reader.word(UInt32.self) == 1, try reader.word(UInt16.self) == 1 else { return nil }
+    return commitID
+  }
+
   private static func readSummaries(
     _ reader: inout RecordReader, into header: inout Header
   ) throws(StorageError) {
     let count = try reader.word(UInt16.self)
     header.classes.reserveCapacity(header.classes.count + min(Int(count), reader.remaining / 7))
     for _ in 0..<count {
-      let id = ClassID(try reader.number(UInt32.self))
-      let flags = try reader.varint()
-      if flags & ~SummaryFlag.known != 0 { throw .newerRecord("an unknown flag of a class") }
-      if let last = header.classes.last, last.id >= id {
+      let summary = try readSummary(&reader)
+      if let last = header.classes.last, last.id >= summary.id {
         throw .damagedRecord("classes out of order")
       }
-      header.classes.append(
-        Summary(
-          id: id, isCleared: flags & SummaryFlag.isCleared != 0,
-          hasBackTouched: flags & SummaryFlag.hasBackTouched != 0,
-          chunkCount: try reader.number(), insertedCount: try reader.number(),
-          deletedCount: try reader.number(), touchedCount: try reader.number(),
-          touchedColumns: ColumnMask(bits: try reader.varint())))
+      header.classes.append(summary)
     }
+  }
+
+  static func readSummary(_ reader: inout RecordReader) throws(StorageError) -> Summary {
+    let id = ClassID(try reader.number(UInt32.self))
+    let flags = try reader.varint()
+    if flags & ~SummaryFlag.known != 0 { throw .newerRecord("an unknown flag of a class") }
+    return Summary(
+      id: id, isCleared: flags & SummaryFlag.isCleared != 0,
+      hasBackTouched: flags & SummaryFlag.hasBackTouched != 0,
+      chunkCount: try reader.number(), insertedCount: try reader.number(),
+      deletedCount: try reader.number(), touchedCount: try reader.number(),
+      touchedColumns: ColumnMask(bits: try reader.varint()))
   }
 
   private static func readSections(

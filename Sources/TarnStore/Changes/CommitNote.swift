@@ -105,14 +105,29 @@ extension CommitNote {
     stamp = try part.word()
     age = try part.word()
     logBytes = try part.word()
-    let count = try part.byte()
-    guard count <= Self.cursorsMax else { throw .damagedRecord("it belongs to too many cursors") }
-    cursors = []
-    for _ in 0..<count { cursors.append(try part.word()) }
+    cursors = try Self.readCursors(&part)
     guard part.remaining <= Self.originBytesMax else {
       throw .damagedRecord("the name of its program is too long")
     }
     let name = unsafe try part.rest(of: part.remaining)
     origin = unsafe skippingOrigin ? "" : String(decoding: name, as: UTF8.self)
+  }
+
+  private static func readCursors(_ part: inout RecordReader) throws(StorageError) -> [UInt32] {
+    let count = try part.byte()
+    guard count <= cursorsMax else { throw .damagedRecord("it belongs to too many cursors") }
+    var cursors: [UInt32] = []
+    for _ in 0..<count { cursors.append(try part.word()) }
+    return cursors
+  }
+
+  /// Reads nothing else of the payload.
+  static func cursors(in part: inout RecordReader) throws(StorageError) -> [UInt32] {
+    try part.skip(4 * MemoryLayout<UInt64>.size)
+    let cursors = try readCursors(&part)
+    guard part.remaining <= originBytesMax else {
+      throw .damagedRecord("the name of its program is too long")
+    }
+    return cursors
   }
 }

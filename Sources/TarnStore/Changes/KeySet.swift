@@ -92,6 +92,13 @@ package struct KeySet: Equatable, Sendable {
 
   mutating func reserveRuns(_ count: Int) { runs.reserveCapacity(count) }
 
+  /// Removes all keys and keeps the space for them.
+  mutating func removeAll() {
+    if runs.isEmpty { return }
+    runs.removeAll(keepingCapacity: true)
+    count = 0
+  }
+
   package var isEmpty: Bool { runs.isEmpty }
   package var first: ObjectKey? { runs.first.map { ObjectKey($0.first) } }
   package var last: ObjectKey? { runs.last.map { ObjectKey($0.last) } }

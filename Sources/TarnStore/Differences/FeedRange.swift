@@ -51,26 +51,29 @@ extension FeedRange {
     var fold = ChangeFold(after: from)
     if from < to { fold.add(changes) }
     let (firstCommits, firstBytes) = (commits, bytes)
+    let isLong = ChangeFold.prefersSmallRecords(to, end)
     var range = self
     try ChangeLog.forEachRecord(after: to, upTo: end, in: snapshot.transaction) {
-      met throws(StorageError) in
+      found throws(StorageError) in
+      let isFull =
+        range.commits > firstCommits
+        && (range.commits - firstCommits >= limit.commits
+          || saturatingSum(range.bytes - firstBytes, found.byteCount) > limit.bytes)
+      if isLong, !isFull, let small = try found.small(), !small.hasPrimaryKeys(snapshot.schema) {
+        range.count(found, small.commitID)
+        try range.take(small, without: number, &fold)
+        return true
+      }
+      let met = try found.met()
       if met.changes.schemaChanged {
         range.endsBeforeMigration = true
         return false
       }
-      if range.commits > firstCommits,
-        range.commits - firstCommits >= limit.commits
-          || saturatingSum(range.bytes - firstBytes, met.byteCount) > limit.bytes
-      {
-        return false
-      }
+      if isFull { return false }
       let record = try FeedRecord(met, snapshot.schema, in: snapshot.transaction)
-      range.to = met.changes.to
-      range.commitID = record.commitID
-      range.commits += 1
-      range.bytes += record.byteCount
+      range.count(found, record.commitID)
       if let number, record.belongs(to: number) {
-        fold.skip(to: met.changes.to)
+        fold.skip(to: range.to)
       } else {
         fold.add(record.changes)
         range.bury(record)
@@ -82,6 +85,24 @@ extension FeedRange {
     for (id, keys) in dead where tellsAllDeaths || changes[id]?.isCleared == true {
       deaths[id, default: FeedDeaths()].keys = keys.finish()
     }
+  }
+
+  private mutating func count(_ record: ChangeLog.Found, _ id: UInt64) {
+    to = record.version
+    commitID = id
+    commits += 1
+    bytes += record.byteCount
+  }
+
+  private mutating func take(
+    _ record: SmallRecord, without number: UInt32?, _ fold: inout ChangeFold
+  ) throws(StorageError) {
+    if let number, record.cursors.contains(number) {
+      fold.skip(to: record.version)
+      return
+    }
+    let deleted = try fold.add(record)
+    if !deleted.isEmpty { dead[record.classID, default: DeadKeys()].add(deleted) }
   }
 
   /// Notes whom a commit deleted: also who came in the range, and who went before all objects of

@@ -4,9 +4,6 @@ struct FeedRecord {
   let commitID: UInt64
   /// The objects that it deleted, with the primary keys that were kept.
   private(set) var deaths: [ClassID: FeedDeaths] = [:]
-  /// The bytes of the record.
-  let byteCount: Int
-
   /// The numbers of the cursors that the commit belongs to.
   private let cursors: [UInt32]
 
@@ -16,7 +13,6 @@ struct FeedRecord {
   ) throws(StorageError) {
     changes = met.changes
     commitID = met.header.meta.commitID
-    byteCount = met.byteCount
     cursors = met.header.meta.note?.cursors ?? []
     guard changes.classes.contains(where: { $0.isCleared || !$0.deleted.isEmpty }) else { return }
     let images = try BeforeDecoder.images(met.former, changes)

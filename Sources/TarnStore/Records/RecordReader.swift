@@ -13,12 +13,14 @@
 
   var remaining: Int { end - offset }
 
+  @inline(__always)
   mutating func byte() throws(StorageError) -> UInt8 {
     guard offset < end else { throw .damagedRecord("it ends early") }
     defer { offset += 1 }
     return unsafe bytes[offset]
   }
 
+  @inline(__always)
   mutating func word<Word: FixedWidthInteger & BitwiseCopyable>(
     _ type: Word.Type = Word.self
   ) throws(StorageError) -> Word {
@@ -27,7 +29,20 @@
     return unsafe Word(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: Word.self))
   }
 
+  @inline(__always)
   mutating func varint() throws(StorageError) -> UInt64 {
+    if offset < end {
+      let first = unsafe bytes[offset]
+      if first < 0x80 {
+        offset += 1
+        return UInt64(first)
+      }
+    }
+    return try longVarint()
+  }
+
+  @inline(never)
+  private mutating func longVarint() throws(StorageError) -> UInt64 {
     var value: UInt64 = 0
     var shift: UInt64 = 0
     while true {
@@ -55,6 +70,11 @@
     guard count >= 0 && count <= remaining else { throw .damagedRecord("it ends early") }
     defer { offset += count }
     return unsafe UnsafeRawBufferPointer(rebasing: bytes[offset..<offset + count])
+  }
+
+  mutating func skip(_ count: Int) throws(StorageError) {
+    guard count <= remaining else { throw .damagedRecord("it ends early") }
+    offset += count
   }
 
   /// A reader of the next `count` bytes, which this one skips.
