@@ -27,6 +27,8 @@ let package = Package(
       name: "CLMDB", pkgConfig: "lmdb", providers: [.apt(["liblmdb-dev"])]),
     .systemLibrary(
       name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+    .systemLibrary(
+      name: "CPostgres", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
     // Decimal arithmetic: Debian's libintelrdfpmath-dev, which has no pkg-config file. The
     // order of text in languages: libicu-dev.
     .target(
@@ -36,6 +38,8 @@ let package = Package(
       ]),
     .target(name: "TarnStore", dependencies: ["CLMDB", "CTarn"], swiftSettings: engine),
     .target(name: "Tarn", dependencies: ["TarnStore", "CTarn"], swiftSettings: engine),
+    .target(
+      name: "TarnSync", dependencies: ["TarnStore", "CPostgres"], swiftSettings: engine),
     .target(
       name: "ToolSupport", dependencies: ["Tarn", "TarnStore"], path: "Tools/ToolSupport",
       swiftSettings: strict),
@@ -81,6 +85,9 @@ let package = Package(
       name: "TarnTests", dependencies: ["Tarn", "TarnStore", "TestSupport"],
       swiftSettings: strict + unoptimized),
     .testTarget(
+      name: "TarnSyncTests", dependencies: ["TarnSync", "TarnStore", "TestSupport"],
+      swiftSettings: strict + unoptimized),
+    .testTarget(
       name: "ToolsTests",
       dependencies: ["Tarn", "TarnStore", "ToolSupport", "BenchFloors", "TestSupport"],
       swiftSettings: strict),
@@ -101,6 +108,7 @@ if let chosenTests {
   if Set(chosenTests).isDisjoint(with: ["ToolsTests", "ProcessTests", "DaemonTests"]) {
     var library: Set = ["CLMDB", "CTarn", "TarnStore", "TestSupport"]
     if chosenTests.contains("TarnTests") { library.insert("Tarn") }
+    if chosenTests.contains("TarnSyncTests") { library.formUnion(["TarnSync", "CPostgres"]) }
     package.targets.removeAll { $0.type != .test && !library.contains($0.name) }
     package.products.removeAll { !library.contains($0.name) }
   }

@@ -22,9 +22,12 @@ has_library libcurl || missing+=(libcurl4-openssl-dev)
 has_library libmicrohttpd || missing+=(libmicrohttpd-dev)
 has_library libsystemd || missing+=(libsystemd-dev)
 has_library libedit || missing+=(libedit-dev)
+has_library libpq || missing+=(libpq-dev)
 has_library libcrypto || missing+=(libssl-dev)
 # This package has no pkg-config file.
 [ -e /usr/include/bid_functions.h ] || missing+=(libintelrdfpmath-dev)
+# The tests start servers of their own.
+ls /usr/lib/postgresql/*/bin/postgres >/dev/null 2>&1 || missing+=(postgresql)
 if [ "${1:-}" = package ]; then
   for program in patchelf lintian mmdebstrap; do
     command -v "$program" >/dev/null || missing+=("$program")

@@ -12,37 +12,37 @@ import Testing
       sourceLocation: position)
   }
 
-  @Test(.enabled(if: SymbolIndex.isExpected), arguments: [Layers.engine, .library])
+  @Test(.enabled(if: SymbolIndex.isExpected), arguments: [Layers.engine, .library, .sync])
   func noFolderUsesOneAboveIt(_ layers: Layers) throws {
     let uses = try SymbolIndex.tree.get().uses
     expectNone(LayerChecks.upwardUses(uses, layers), atMost: layers.debts.upwardUses)
     expectNone(LayerChecks.fulfilments(uses, layers))
   }
 
-  @Test(.enabled(if: SymbolIndex.isExpected), arguments: [Layers.engine, .library])
+  @Test(.enabled(if: SymbolIndex.isExpected), arguments: [Layers.engine, .library, .sync])
   func noFoldersUseEachOther(_ layers: Layers) throws {
     expectNone(LayerChecks.circles(try SymbolIndex.tree.get().uses, layers))
   }
 
-  @Test(.enabled(if: SymbolIndex.isExpected), arguments: [Layers.engine, .library])
+  @Test(.enabled(if: SymbolIndex.isExpected), arguments: [Layers.engine, .library, .sync])
   func noKnotIsTooLarge(_ layers: Layers) throws {
     expectNone(LayerChecks.largeKnots(try SymbolIndex.tree.get().uses, layers))
   }
 
   /// Else nothing would be found in a file, whatever it uses.
-  @Test(.enabled(if: SymbolIndex.isExpected), arguments: [Layers.engine, .library])
+  @Test(.enabled(if: SymbolIndex.isExpected), arguments: [Layers.engine, .library, .sync])
   func theIndexHasEveryFile(_ layers: Layers) throws {
     let known = try SymbolIndex.tree.get().files
     let files = SourceTree.files.filter { $0.isSwift && layers.index(of: $0.path) != nil }
     #expect(files.map(\.path).filter { !known.contains($0) } == [])
   }
 
-  @Test(arguments: [Layers.engine, .library])
+  @Test(arguments: [Layers.engine, .library, .sync])
   func noRoomIsTooLarge(_ layers: Layers) {
     expectNone(LayerChecks.largeRooms(SourceTree.files, layers))
   }
 
-  @Test(arguments: [Layers.engine, .library])
+  @Test(arguments: [Layers.engine, .library, .sync])
   func testsLieInTheRoomThatTheyTest(_ layers: Layers) {
     expectNone(LayerChecks.testsOutsideRooms(SourceTree.files, layers))
   }
@@ -54,6 +54,7 @@ import Testing
   @Test func neitherLibraryOwesAnything() {
     #expect(Layers.engine.debts == Debts())
     #expect(Layers.library.debts == Debts())
+    #expect(Layers.sync.debts == Debts())
   }
 
   // MARK: - The checks themselves

@@ -19,12 +19,14 @@ struct Layers {
     module: "Sources/TarnStore",
     folders: [
       "Threads", "Sorting", "Files", "Storage", "Signals", "Scalars", "Keys", "Records",
-      "Schemas", "Clusters", "Indexes", "Directories", "Changes", "Snapshots",
+      "Schemas", "Clusters", "Indexes", "Directories", "Runs", "Changes", "Snapshots",
       "Cursors", "Sequences", "Before", "Writing", "Unique", "Checks", "Migrations", "Store",
       "Conditions",
       "Texts", "Parsing", "Reading", "Past", "Matching", "Binding", "Scanning", "Scopes", "Orders",
       "OrderedRows", "Queries", "Grouping", "Following", "Differences",
     ])
+
+  static let sync = Layers(module: "Sources/TarnSync", folders: ["Connection", "Server"])
 
   static let library = Layers(
     module: "Sources/Tarn",

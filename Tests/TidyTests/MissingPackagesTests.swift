@@ -25,6 +25,7 @@ import Testing
 
   @Test(arguments: [
     ("Sources/CLMDB/shim.h", "liblmdb-dev"), ("Sources/CSQLite/shim.h", "libsqlite3-dev"),
+    ("Sources/CPostgres/shim.h", "libpq-dev"),
     ("Sources/CTarn/ctarn_decimal.c", "libintelrdfpmath-dev"),
     ("Sources/CTarn/ctarn_collation.c", "libicu-dev"),
   ])

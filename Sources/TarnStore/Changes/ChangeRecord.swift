@@ -125,6 +125,10 @@ package enum ChangeRecord {
     static let sequence: UInt8 = 16
     /// Values before the commit; the known kinds are those of `FormerKind`.
     static let former: ClosedRange<UInt8> = 32...36
+    /// The one of them with keys of objects that the change set does not have.
+    static let formerKeys: UInt8 = 35
+    /// The one of them that has no values.
+    static let formerLevel: UInt8 = 36
     static let optionalBit: UInt8 = 0x80
     /// Payload: see `CommitNote`. In a whole record it follows the first start of a class,
     /// otherwise the summaries in chunk 0, where libraries that do not know it read nothing.

@@ -69,8 +69,8 @@
         if let lastColumn, lastColumn >= column { return false }
         lastColumn = column
         if touched == 0 { touched = place }
-      case FormerKind.level.rawValue: break
-      case FormerKind.clearedKeys.rawValue: return false
+      case ChangeRecord.Section.formerLevel: break
+      case ChangeRecord.Section.formerKeys: return false
       case ChangeRecord.Section.former: hasFormerValues = true
       default: return false
       }
@@ -86,13 +86,7 @@
 }
 
 extension SmallRecord {
-  /// Whether it deletes objects of a class whose primary keys are among the values before it.
-  func hasPrimaryKeys(_ schema: SchemaView) -> Bool {
-    guard hasFormerValues, deletedCount > 0, let described = schema.schema[classID] else {
-      return false
-    }
-    return described.primaryKey != nil && !described.keyIsPrimary
-  }
+  var deletesObjects: Bool { deleted > 0 }
 
   /// Space for keys, used again for each record.
   struct Keys {

@@ -59,7 +59,9 @@ extension FeedRange {
         range.commits > firstCommits
         && (range.commits - firstCommits >= limit.commits
           || saturatingSum(range.bytes - firstBytes, found.byteCount) > limit.bytes)
-      if isLong, !isFull, let small = try found.small(), !small.hasPrimaryKeys(snapshot.schema) {
+      if isLong, !isFull, let small = try found.small(),
+        !Self.hasPrimaryKeys(small, snapshot.schema)
+      {
         range.count(found, small.commitID)
         try range.take(small, without: number, &fold)
         return true
@@ -85,6 +87,14 @@ extension FeedRange {
     for (id, keys) in dead where tellsAllDeaths || changes[id]?.isCleared == true {
       deaths[id, default: FeedDeaths()].keys = keys.finish()
     }
+  }
+
+  /// Whether a record has primary keys of deleted objects among its values before the commit.
+  private static func hasPrimaryKeys(_ record: SmallRecord, _ schema: SchemaView) -> Bool {
+    guard record.hasFormerValues, record.deletesObjects,
+      let described = schema.schema[record.classID]
+    else { return false }
+    return described.primaryKey != nil && !described.keyIsPrimary
   }
 
   private mutating func count(_ record: ChangeLog.Found, _ id: UInt64) {

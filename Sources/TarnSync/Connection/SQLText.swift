@@ -1,0 +1,12 @@
+/// Names and texts as SQL writes them.
+package enum SQLText {
+  /// A name in double quotes, so that its case counts.
+  package static func name(_ name: String) -> String {
+    "\"" + name.replacing("\"", with: "\"\"") + "\""
+  }
+
+  /// A text in single quotes, for servers with standard strings, as all are since 9.1.
+  package static func literal(_ text: String) -> String {
+    "'" + text.replacing("'", with: "''") + "'"
+  }
+}

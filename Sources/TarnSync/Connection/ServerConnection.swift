@@ -1,0 +1,127 @@
+internal import CPostgres
+internal import Glibc
+
+/// A connection to a PostgreSQL server.
+///
+/// For one thread at a time. In the child of a fork it must not be used or released: libpq would
+/// say goodbye on the parent's connection.
+@safe package final class ServerConnection {
+  private let handle: OpaquePointer
+
+  /// - Throws: `ServerError` if there is no connection.
+  package init(_ address: ServerAddress) throws(ServerError) {
+    let pairs = address.parameters.sorted { $0.key < $1.key }
+    let connected = unsafe withCStrings(pairs.map(\.key) + [nil]) { keywords in
+      unsafe withCStrings(pairs.map(\.value) + [nil]) { values in
+        unsafe PQconnectdbParams(keywords, values, 0)
+      }
+    }
+    guard let connected = unsafe connected else {
+      throw ServerError("connect to \(address)", "out of memory")
+    }
+    guard unsafe PQstatus(connected) == CONNECTION_OK else {
+      let message = unsafe Self.message(of: connected)
+      unsafe PQfinish(connected)
+      throw ServerError("connect to \(address)", message)
+    }
+    unsafe handle = connected
+    // Notices, such as that a table exists already, are of no use to anyone.
+    unsafe PQsetNoticeProcessor(handle, { _, _ in }, nil)
+  }
+
+  deinit { unsafe PQfinish(handle) }
+
+  private static func message(of handle: OpaquePointer) -> String {
+    guard let text = unsafe PQerrorMessage(handle) else { return "" }
+    var message = unsafe String(cString: text)
+    while message.last?.isNewline == true { message.removeLast() }
+    return message
+  }
+
+  /// The server's version, such as 150020.
+  package var serverVersion: Int { Int(unsafe PQserverVersion(handle)) }
+
+  /// Runs one statement.
+  ///
+  /// - Parameters:
+  ///   - parameters: the values of `$1` and so on, as text.
+  ///   - operation: what it is for, in errors: "create the schema".
+  /// - Returns: the rows, as text.
+  @discardableResult
+  package func query(
+    _ statement: String, _ parameters: [String?] = [], for operation: String
+  ) throws(ServerError) -> [[String?]] {
+    let result = unsafe withCStrings(parameters) { values in
+      unsafe PQexecParams(
+        handle, statement, Int32(parameters.count), nil, values, nil, nil, 0)
+    }
+    return unsafe try rows(of: result, operation)
+  }
+
+  /// Runs statements without parameters, separated by semicolons.
+  package func run(_ script: String, for operation: String) throws(ServerError) {
+    _ = unsafe try rows(of: PQexec(handle, script), operation)
+  }
+
+  /// Runs `body` in a transaction, which is rolled back if it throws.
+  @discardableResult
+  package func transaction<R>(
+    for operation: String, _ body: () throws(ServerError) -> R
+  ) throws(ServerError) -> R {
+    try run("BEGIN ISOLATION LEVEL READ COMMITTED", for: operation)
+    do throws(ServerError) {
+      let result = try body()
+      try run("COMMIT", for: operation)
+      return result
+    } catch {
+      // If this fails, the connection is gone and the server rolls back by itself.
+      try? run("ROLLBACK", for: operation)
+      throw error
+    }
+  }
+
+  private func rows(
+    of result: OpaquePointer?, _ operation: String
+  ) throws(ServerError) -> [[String?]] {
+    defer { unsafe PQclear(result) }
+    let status = unsafe PQresultStatus(result)
+    guard status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK else {
+      throw unsafe Self.error(result, handle, operation)
+    }
+    let (count, width) = unsafe (PQntuples(result), PQnfields(result))
+    return (0..<count).map { row in
+      (0..<width).map { column in
+        guard unsafe PQgetisnull(result, row, column) == 0,
+          let text = unsafe PQgetvalue(result, row, column)
+        else { return nil }
+        return unsafe String(cString: text)
+      }
+    }
+  }
+
+  private static func error(
+    _ result: OpaquePointer?, _ handle: OpaquePointer, _ operation: String
+  ) -> ServerError {
+    /// libpq's name of a field, which is a letter.
+    func field(_ letter: Character) -> String {
+      guard let code = letter.asciiValue,
+        let text = unsafe PQresultErrorField(result, Int32(code))
+      else { return "" }
+      return unsafe String(cString: text)
+    }
+    let primary = field("M")
+    return unsafe ServerError(
+      state: field("C"), operation, primary.isEmpty ? message(of: handle) : primary,
+      detail: field("D"), hint: field("H"))
+  }
+}
+
+/// Passes texts to C, nil as a null pointer.
+private func withCStrings<R>(
+  _ texts: [String?], _ body: (UnsafePointer<UnsafePointer<CChar>?>?) -> R
+) -> R {
+  let copies = unsafe texts.map { text in unsafe text.flatMap { unsafe strdup($0) } }
+  defer { unsafe copies.forEach { unsafe free($0) } }
+  let pointers = unsafe copies.map { unsafe UnsafePointer($0) }
+  return unsafe pointers.withUnsafeBufferPointer { unsafe body($0.baseAddress) }
+}

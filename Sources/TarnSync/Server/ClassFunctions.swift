@@ -1,0 +1,91 @@
+/// The functions that look into the tables of all classes. They are made anew with each migration,
+/// so that none of them needs dynamic SQL.
+enum ClassFunctions {
+  /// - Parameter classes: the number, the table and the key column of each class.
+  static func text(_ classes: [(id: Int, table: String, key: String)]) -> String {
+    [isChanged(classes), changed(classes), fate(classes)].joined(separator: "\n")
+  }
+
+  private static func cases(
+    _ classes: [(id: Int, table: String, key: String)],
+    _ body: (_ id: Int, _ table: String, _ key: String) -> String
+  ) -> String {
+    classes.map { "IF class = \($0.id) THEN\n\(body($0.id, $0.table, $0.key))\nEND IF;" }
+      .joined(separator: "\n")
+  }
+
+  private static func isChanged(_ classes: [(id: Int, table: String, key: String)]) -> String {
+    // By the newest of the index, and the few open ones: an OR would read the whole table.
+    let body = cases(classes) { _, table, _ in
+      """
+        IF (SELECT t._tarn_xid FROM \(table) t ORDER BY t._tarn_xid DESC LIMIT 1) >= since
+        THEN RETURN true; END IF;
+        IF EXISTS (SELECT FROM unnest(pending) o JOIN \(table) t ON t._tarn_xid = o)
+        THEN RETURN true; END IF;
+      """
+    }
+    return """
+      CREATE OR REPLACE FUNCTION tarn.is_changed(class integer, since xid8, pending xid8[])
+      RETURNS boolean LANGUAGE plpgsql STABLE SECURITY DEFINER
+      SET search_path = pg_catalog, pg_temp AS $$
+      #variable_conflict use_variable
+      BEGIN
+      \(body)
+      RETURN EXISTS (SELECT FROM tarn.gone g WHERE g.class = is_changed.class AND g.xid >= since)
+        OR EXISTS (SELECT FROM unnest(pending) o
+          JOIN tarn.gone g ON g.class = is_changed.class AND g.xid = o);
+      END $$;
+      """
+  }
+
+  private static func changed(_ classes: [(id: Int, table: String, key: String)]) -> String {
+    let body = cases(classes) { _, table, _ in
+      """
+        RETURN QUERY
+          SELECT t._tarn_oid FROM \(table) t WHERE t._tarn_xid >= since
+          UNION ALL SELECT t._tarn_oid FROM unnest(pending) o JOIN \(table) t ON t._tarn_xid = o;
+      """
+    }
+    return """
+      CREATE OR REPLACE FUNCTION tarn.changed(class integer, since xid8, pending xid8[])
+      RETURNS SETOF bigint LANGUAGE plpgsql STABLE SECURITY DEFINER
+      SET search_path = pg_catalog, pg_temp AS $$
+      #variable_conflict use_variable
+      BEGIN
+      \(body)
+      RETURN QUERY
+        SELECT g.oid FROM tarn.gone g WHERE g.class = changed.class AND g.xid >= since
+        UNION ALL SELECT g.oid FROM unnest(pending) o
+          JOIN tarn.gone g ON g.class = changed.class AND g.xid = o;
+      END $$;
+      """
+  }
+
+  private static func fate(_ classes: [(id: Int, table: String, key: String)]) -> String {
+    let body = cases(classes) { _, table, key in
+      """
+        SELECT true INTO is_here FROM \(table) t
+        WHERE t.\(key)::text = keys[place] AND t._tarn_oid = oids[place];
+      """
+    }
+    return """
+      CREATE OR REPLACE FUNCTION tarn.fate(class integer, keys text[], oids bigint[])
+      RETURNS TABLE (oid bigint, fate text) LANGUAGE plpgsql STABLE SECURITY DEFINER
+      SET search_path = pg_catalog, pg_temp AS $$
+      #variable_conflict use_variable
+      DECLARE
+        is_here boolean;
+      BEGIN
+      FOR place IN 1 .. coalesce(cardinality(oids), 0) LOOP
+      is_here := false;
+      \(body)
+      oid := oids[place];
+      fate := CASE WHEN is_here THEN 'hidden'
+        WHEN EXISTS (SELECT FROM tarn.gone g WHERE g.oid = oids[place]) THEN 'gone'
+        ELSE 'unknown' END;
+      RETURN NEXT;
+      END LOOP;
+      END $$;
+      """
+  }
+}

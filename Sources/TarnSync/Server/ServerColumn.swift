@@ -1,0 +1,60 @@
+import TarnStore
+
+/// A property as a column of a class's table.
+struct ServerColumn: Equatable, Sendable {
+  let name: String
+  /// PostgreSQL's type, with what follows it: `text COLLATE "C"`.
+  let type: String
+  /// The value of rows that SQL programs insert without it; nil for an optional property.
+  let standard: String?
+  /// Whether the value has parts that are merged by themselves, and is a jsonb.
+  let isStructured: Bool
+
+  /// - Parameter targetKey: the column of the target's primary key, for a link.
+  init(_ column: ColumnSchema, embedded: Bool, targetKey: ColumnSchema?) {
+    name = column.name
+    if column.collection != .none || embedded || column.type == .any {
+      (type, isStructured) = ("jsonb", true)
+      switch column.collection {
+      case .list, .set: standard = "'[]'"
+      case .map: standard = "'{}'"
+      case .none: standard = nil
+      }
+      return
+    }
+    isStructured = false
+    let scalar = Self.scalar(targetKey?.type ?? column.type)
+    type = scalar.type
+    standard = column.isOptional || column.type == .link ? nil : scalar.standard
+  }
+
+  /// A column that only the server has.
+  init(name: String, type: String) {
+    self.name = name
+    self.type = type
+    standard = nil
+    isStructured = type == "jsonb"
+  }
+
+  private static func scalar(_ type: ColumnType) -> (type: String, standard: String) {
+    switch type {
+    case .int, .link: ("bigint", "0")
+    case .bool: ("boolean", "false")
+    // By bytes, as here, and independent of the version of a library of languages.
+    case .string: ("text COLLATE \"C\"", "''")
+    case .data: ("bytea", "''")
+    case .date: ("timestamp with time zone", "'1970-01-01 00:00:00+00'")
+    case .float: ("real", "0")
+    case .double: ("double precision", "0")
+    case .objectID: ("bytea", "'\\x000000000000000000000000'")
+    case .decimal: ("numeric", "0")
+    case .uuid: ("uuid", "'00000000-0000-0000-0000-000000000000'")
+    case .any: ("jsonb", "'null'")
+    }
+  }
+
+  /// As `CREATE TABLE` and `ADD COLUMN` have it.
+  var definition: String {
+    SQLText.name(name) + " " + type + (standard.map { " NOT NULL DEFAULT \($0)" } ?? "")
+  }
+}

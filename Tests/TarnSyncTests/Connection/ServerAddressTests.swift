@@ -1,0 +1,43 @@
+import Testing
+
+@testable import TarnSync
+
+@Suite struct ServerAddressTests {
+  @Test func `a URL and a connection string name the same server`() throws {
+    let url = try ServerAddress("postgresql://frodo@db.example:6432/todo")
+    let words = try ServerAddress("host=db.example port=6432 user=frodo dbname=todo")
+    #expect(url.parameters == words.parameters)
+    #expect(url.description == "db.example, todo")
+  }
+
+  @Test func `a password in an address is refused and not repeated`() throws {
+    let error = #expect(throws: ServerError.self) {
+      try ServerAddress("postgresql://frodo:secret@db.example/todo")
+    }
+    #expect(error?.description.contains(".pgpass") == true)
+    #expect(error?.description.contains("secret") == false)
+  }
+
+  @Test func `a text that is no address is refused without quoting it`() throws {
+    let error = #expect(throws: ServerError.self) { try ServerAddress("secret") }
+    #expect(error?.description.contains("secret") == false)
+  }
+
+  @Test(arguments: [
+    "postgresql:///todo?host=/run/pg", "postgresql://127.0.0.1/todo", "dbname=todo",
+  ])
+  func `a server on this machine needs no certificate`(_ text: String) throws {
+    #expect(try ServerAddress(text).parameters["sslmode"] == nil)
+  }
+
+  @Test func `other servers must prove who they are, unless the address says otherwise`() throws {
+    let address = try ServerAddress("postgresql://db.example/todo")
+    #expect(address.parameters["sslmode"] == "verify-full")
+    #expect(address.parameters["sslrootcert"] == "/etc/ssl/certs/ca-certificates.crt")
+    #expect(address.parameters["target_session_attrs"] == "read-write")
+    let given = try ServerAddress("postgresql://db.example/todo?sslmode=require")
+    #expect(given.parameters["sslmode"] == "require")
+    let mixed = try ServerAddress("postgresql://127.0.0.1,db.example/todo")
+    #expect(mixed.parameters["sslmode"] == "verify-full")
+  }
+}

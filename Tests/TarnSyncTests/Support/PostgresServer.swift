@@ -1,0 +1,63 @@
+import Foundation
+import TestSupport
+
+/// A PostgreSQL server of the tests' own: in a folder of its own, on a Unix socket, and gone with
+/// the process that asked for it, however that ends.
+final class PostgresServer: Sendable {
+  /// The one of this process, started by the first test that asks.
+  static let shared = Result { try PostgresServer() }
+
+  /// The folder with the socket.
+  let folder: String
+  /// The server's standard input: it ends when this does.
+  private let input: Pipe
+
+  static let administrator = "tester"
+
+  /// The server refuses to run as root.
+  private static let script = """
+    set -e
+    bin=$(ls -d /usr/lib/postgresql/*/bin | sort -V | tail -n 1)
+    folder=$(mktemp -d /tmp/tarn-test-postgres-XXXXXX)
+    trap 'rm -rf "$folder"' EXIT
+    "$bin/initdb" -D "$folder/data" -A trust -U \(administrator) -E UTF8 --locale=C --no-sync \\
+      >"$folder/initdb.log" 2>&1 || { cat "$folder/initdb.log" >&2; exit 1; }
+    "$bin/postgres" -D "$folder/data" -k "$folder" -c listen_addresses= -c fsync=off \\
+      -c max_connections=200 -c max_prepared_transactions=100 -c shared_buffers=32MB \\
+      >"$folder/log" 2>&1 </dev/null &
+    server=$!
+    until "$bin/pg_isready" -q -h "$folder"; do kill -0 $server; sleep 0.05; done
+    echo "$folder"
+    cat >/dev/null
+    kill -INT $server
+    wait $server || true
+    """
+
+  private init() throws {
+    let process = Process()
+    let asOther = ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"]
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+    process.arguments = (geteuid() == 0 ? asOther : []) + ["sh", "-c", Self.script]
+    process.currentDirectoryURL = URL(fileURLWithPath: "/")
+    input = Pipe.ofOneProcess()
+    let output = Pipe.ofOneProcess()
+    process.standardInput = input
+    process.standardOutput = output
+    try process.run()
+    var line = Data()
+    while let byte = try output.fileHandleForReading.read(upToCount: 1), !byte.isEmpty,
+      byte[byte.startIndex] != 10
+    {
+      line += byte
+    }
+    folder = String(decoding: line, as: UTF8.self)
+    if folder.isEmpty { throw NoServer() }
+  }
+
+  /// The server did not start; what it said is on standard error.
+  struct NoServer: Error {}
+
+  func address(_ database: String, as role: String = administrator) -> String {
+    "postgresql://\(role)@/\(database)?host=\(folder)"
+  }
+}
