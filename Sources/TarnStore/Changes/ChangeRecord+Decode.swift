@@ -182,8 +182,8 @@ extension ChangeRecord {
       classCount: Int(classCount), classes: [])
   }
 
-  /// The same of a record whose one value has everything about one class, up to its summary, without
-  /// building a header.
+  /// The same of a record whose one value has everything about one class, up to its summary,
+  /// without building a header.
   ///
   /// - Returns: the id of the commit; nil for another kind of record.
   static func readStartOfOneClass(

@@ -121,7 +121,7 @@ private func withCStrings<R>(
   _ texts: [String?], _ body: (UnsafePointer<UnsafePointer<CChar>?>?) -> R
 ) -> R {
   let copies = unsafe texts.map { text in unsafe text.flatMap { unsafe strdup($0) } }
-  defer { unsafe copies.forEach { unsafe free($0) } }
+  defer { for index in 0..<texts.count { unsafe free(copies[index]) } }
   let pointers = unsafe copies.map { unsafe UnsafePointer($0) }
   return unsafe pointers.withUnsafeBufferPointer { unsafe body($0.baseAddress) }
 }
