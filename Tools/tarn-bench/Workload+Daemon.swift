@@ -13,11 +13,13 @@ class TimedPing: Object {
 /// A daemon of the build, with its configuration.
 private final class BenchDaemon {
   private let process: ChildProcess
+  private let folder: String
 
   /// Starts it; returns when its watches stand.
   ///
   /// - Parameter text: the configuration, in which `$` is the folder.
   init(_ folder: String, _ text: String) throws {
+    self.folder = folder
     let door = "\(folder)/door.sock"
     let path = "\(folder)/daemon.yaml"
     let whole = "name: bench\nstate: $/state\nhttp: {listen: $/door.sock}\n" + text
@@ -33,7 +35,6 @@ private final class BenchDaemon {
         return
       }
       guard benchNow() < deadline, process.poll() == nil else {
-        let log = (try? String(contentsOfFile: "\(folder)/daemon.log", encoding: .utf8)) ?? ""
         throw ToolError("the daemon does not start: \(log)")
       }
       usleep(1000)
@@ -43,6 +44,12 @@ private final class BenchDaemon {
   func stop() {
     process.signal(SIGTERM)
     _ = process.wait()
+  }
+
+  /// The end of what it has said.
+  var log: String {
+    String(
+      ((try? String(contentsOfFile: "\(folder)/daemon.log", encoding: .utf8)) ?? "").suffix(1500))
   }
 
   private func text(_ name: String) throws -> String {
@@ -168,7 +175,8 @@ private func measureLag(
 }
 
 /// W15h: posts of one commit each; the baseline is a C program that posts as many bodies of that
-/// length to the same server.
+/// length to the same server. The watch starts at the newest version: a post of the state at first
+/// would also be of the commits that are made before it is read.
 func measureDaemonWebhook(_ bench: Bench) throws {
   let commits = bench.rounds(3_000, tiny: 50)
   let (realm, ping, _) = try timedRealm(bench)
@@ -183,6 +191,7 @@ func measureDaemonWebhook(_ bench: Bench) throws {
             - name: hook
               file: $/timed.realm
               class: TimedPing
+              start: newest
               delivery: {every-commit: true}
               sinks: [{webhook: 'http://127.0.0.1:\(port)/hook'}]
 
@@ -192,7 +201,9 @@ func measureDaemonWebhook(_ bench: Bench) throws {
         for _ in 0..<commits { try realm.write { ping.time = benchNow() } }
         let deadline = benchNow() + 300
         while bf_hooks_count(hooks) < commits {
-          guard benchNow() < deadline else { throw ToolError("W15h takes too long") }
+          guard benchNow() < deadline else {
+            throw ToolError("W15h: \(bf_hooks_count(hooks)) of \(commits) posts: \(daemon.log)")
+          }
           usleep(1000)
         }
         try floor(bf_hooks_end(hooks, &rate, &bytes))

@@ -41,7 +41,8 @@ struct ServerClass: Equatable, Sendable {
     let keyColumn = described[primaryKey]
     if ![.int, .string, .uuid, .objectID].contains(keyColumn.type) {
       problems.append(
-        "the primary key \(described.name).\(keyColumn.name) must be an Int, String, UUID or ObjectId"
+        "the primary key \(described.name).\(keyColumn.name) must be "
+          + "an Int, String, UUID or ObjectId"
       )
     }
     var others: [ServerColumn] = []

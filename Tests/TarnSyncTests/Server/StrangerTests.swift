@@ -72,6 +72,15 @@ import Testing
     }
   }
 
+  @Test func `our trigger functions are not to be put on a table of its own`() throws {
+    try stranger.rows("CREATE TEMP TABLE mine (_tarn_oid bigint)")
+    for function in ["bury", "depend", "merge_1", "structure_1"] {
+      let trigger = "CREATE TRIGGER mine AFTER DELETE ON mine FOR EACH ROW"
+      let refusal = stranger.refusal("\(trigger) EXECUTE FUNCTION tarn.\(function)(1)")
+      #expect(refusal == forbidden, "\(function)")
+    }
+  }
+
   @Test func `a replica belongs to the login that registered it`() throws {
     let id = UUID().uuidString
     let number = try stranger.value("SELECT tarn.register($1)", [id])

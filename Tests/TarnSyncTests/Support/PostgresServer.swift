@@ -58,6 +58,7 @@ final class PostgresServer: Sendable {
   struct NoServer: Error {}
 
   func address(_ database: String, as role: String = administrator) -> String {
-    "postgresql://\(role)@/\(database)?host=\(folder)"
+    // A machine that is busy with other tests may take long to answer.
+    "postgresql://\(role)@/\(database)?host=\(folder)&connect_timeout=120"
   }
 }
