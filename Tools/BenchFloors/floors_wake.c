@@ -22,7 +22,7 @@
 #include <unistd.h>
 
 // How long one side waits for the other before the measurement fails.
-static const double patience_seconds = 120;
+static const double patience_seconds = 20;
 
 // The size of the shared memory for that many wakes.
 static size_t wake_bytes(int64_t wakes) {

@@ -17,7 +17,7 @@
 /// The tags of long values (16 and 17) have the number under which the bytes are stored beside the
 /// record (`TreeKey.former`), counted from 0 in each record, and their length.
 enum FormerKind: UInt8 {
-  // Those of `ChangeRecord.Section.former`, of which it names two.
+  // `ChangeRecord.Section` names the range and two of the numbers.
   case primaryKeys = 32
   case values = 33
   case elements = 34

@@ -1,9 +1,9 @@
 /// Merges many consecutive change sets as they are read, one after the other.
 ///
-/// Gives what `ChangeSet.merging` gives, without keeping all of them: thousands of them are
+/// The result is that of `ChangeSet.merging`, without keeping all sets: thousands of them are
 /// replayed into a recorder, as if they were one write, and its change set is merged with those of
 /// about the same size before it. So the memory follows from the net changes, and a commit costs
-/// the notes of its keys. Small records are replayed as they come.
+/// the notes of its keys. Small records are replayed as they arrive.
 ///
 /// Not thread safe; a copy shares the recorder with the original.
 struct ChangeFold {
@@ -14,7 +14,7 @@ struct ChangeFold {
   private var pending: [ChangeSet] = []
   private var pendingKeys = 0
   /// The notes of those that are replayed and not yet merged, and their number.
-  private let recorder = ChangeRecorder()
+  private lazy var recorder = ChangeRecorder()
   private var noted = 0
   private var scripts: [ClassID: ScriptFold] = [:]
   private var keys = SmallRecord.Keys()
@@ -54,6 +54,7 @@ struct ChangeFold {
     if !pending.isEmpty { replay() }
     to = record.version
     try record.replay(into: recorder, &keys)
+    scripts[record.classID]?.forget(keys.deleted, keys.inserted)
     noted += 1
     if noted >= size { settle() }
     return keys.deleted
@@ -176,17 +177,20 @@ private struct ScriptFold {
 
   mutating func add(_ changes: ClassChanges) {
     if changes.isCleared { scripts = [:] }
-    // What belonged to a former object with the same key does not fit the next one.
-    if !scripts.isEmpty {
-      for key in changes.deleted { scripts[key] = nil }
-      for key in changes.inserted { scripts[key] = nil }
-    }
+    forget(changes.deleted, changes.inserted)
     for change in changes.sequences {
       let name = change.name
       let former = scripts[name.key]?[name]
       let script = former.map { $0.composing(change.script) } ?? change.script
       scripts[name.key, default: [:]][name] = script
     }
+  }
+
+  /// A script of a former object with the same key does not fit the next one.
+  mutating func forget(_ deleted: KeySet, _ inserted: KeySet) {
+    if scripts.isEmpty { return }
+    for key in deleted { scripts[key] = nil }
+    for key in inserted { scripts[key] = nil }
   }
 
   /// In order; of objects that are neither inserted nor deleted.

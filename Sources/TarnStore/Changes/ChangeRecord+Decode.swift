@@ -182,8 +182,8 @@ extension ChangeRecord {
       classCount: Int(classCount), classes: [])
   }
 
-  /// The same of a record whose one value has everything about one class, up to its summary,
-  /// without building a header.
+  /// Reads up to the summary of a record that has one class and one value, without building a
+  /// header.
   ///
   /// - Returns: the id of the commit; nil for another kind of record.
   static func readStartOfOneClass(

@@ -125,9 +125,9 @@ package enum ChangeRecord {
     static let sequence: UInt8 = 16
     /// Values before the commit; the known kinds are those of `FormerKind`.
     static let former: ClosedRange<UInt8> = 32...36
-    /// The one of them with keys of objects that the change set does not have.
+    /// Of these, the kind with keys that the change set lacks.
     static let formerKeys: UInt8 = 35
-    /// The one of them that has no values.
+    /// Of these, the kind without values.
     static let formerLevel: UInt8 = 36
     static let optionalBit: UInt8 = 0x80
     /// Payload: see `CommitNote`. In a whole record it follows the first start of a class,

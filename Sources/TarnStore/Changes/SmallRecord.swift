@@ -1,7 +1,7 @@
 /// A change record of the usual kind: a few keys of one class, and nothing else.
 ///
-/// Whoever catches up over very many commits reads such records without building a change set for
-/// each: the keys go straight into a recorder. The checks are those of a whole reading.
+/// A consumer that catches up over very many commits reads such records without building a change
+/// set for each: the keys go straight into a recorder. Damage is found as by `ChangeRecord.decode`.
 @safe struct SmallRecord {
   let version: Version
   let commitID: UInt64
@@ -90,12 +90,12 @@ extension SmallRecord {
 
   /// Space for keys, used again for each record.
   struct Keys {
-    fileprivate var inserted = KeySet()
+    fileprivate(set) var inserted = KeySet()
     fileprivate(set) var deleted = KeySet()
     fileprivate var touched = KeySet()
   }
 
-  /// Notes the changes, and leaves the deleted objects in `keys`.
+  /// Notes the changes, and leaves the inserted and deleted objects in `keys`.
   ///
   /// - Throws: `.corrupted` or `.newerFormat`; a part of the changes may be noted then.
   func replay(

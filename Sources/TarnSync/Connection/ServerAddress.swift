@@ -27,7 +27,7 @@ package struct ServerAddress: Sendable, CustomStringConvertible {
       }
       unsafe option += 1
     }
-    if parameters["password"] != nil {
+    if parameters["password"] != nil || parameters["sslpassword"] != nil {
       throw ServerError(
         "use the server's address", "it has a password in it",
         hint:

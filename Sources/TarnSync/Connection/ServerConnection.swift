@@ -8,7 +8,7 @@ internal import Glibc
 @safe package final class ServerConnection {
   private let handle: OpaquePointer
 
-  /// - Throws: `ServerError` if there is no connection.
+  /// - Throws: `ServerError` if the connection fails.
   package init(_ address: ServerAddress) throws(ServerError) {
     let pairs = address.parameters.sorted { $0.key < $1.key }
     let connected = unsafe withCStrings(pairs.map(\.key) + [nil]) { keywords in
@@ -45,7 +45,7 @@ internal import Glibc
   ///
   /// - Parameters:
   ///   - parameters: the values of `$1` and so on, as text.
-  ///   - operation: what it is for, in errors: "create the schema".
+  ///   - operation: the operation that an error names, such as "create the schema".
   /// - Returns: the rows, as text.
   @discardableResult
   package func query(

@@ -2,7 +2,7 @@
 package struct ServerError: Error, Equatable, Sendable, CustomStringConvertible {
   /// PostgreSQL's code of five characters; empty if no server answered.
   package let state: String
-  /// What was tried.
+  /// The operation that failed, as a verb with its object: "create the schema".
   package let operation: String
   package let message: String
   package let detail: String

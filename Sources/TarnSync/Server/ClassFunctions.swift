@@ -1,5 +1,5 @@
-/// The functions that look into the tables of all classes. They are made anew with each migration,
-/// so that none of them needs dynamic SQL.
+/// The functions that read the tables of all classes. Each migration replaces them, so that none of
+/// them needs dynamic SQL.
 enum ClassFunctions {
   /// - Parameter classes: the number, the table and the key column of each class.
   static func text(_ classes: [(id: Int, table: String, key: String)]) -> String {

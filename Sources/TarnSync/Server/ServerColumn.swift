@@ -3,7 +3,7 @@ import TarnStore
 /// A property as a column of a class's table.
 struct ServerColumn: Equatable, Sendable {
   let name: String
-  /// PostgreSQL's type, with what follows it: `text COLLATE "C"`.
+  /// PostgreSQL's type and collation: `text COLLATE "C"`.
   let type: String
   /// The value of rows that SQL programs insert without it; nil for an optional property.
   let standard: String?
@@ -40,7 +40,7 @@ struct ServerColumn: Equatable, Sendable {
     switch type {
     case .int, .link: ("bigint", "0")
     case .bool: ("boolean", "false")
-    // By bytes, as here, and independent of the version of a library of languages.
+    // Compared by bytes, as in a store, so an update of ICU or libc changes no index.
     case .string: ("text COLLATE \"C\"", "''")
     case .data: ("bytea", "''")
     case .date: ("timestamp with time zone", "'1970-01-01 00:00:00+00'")

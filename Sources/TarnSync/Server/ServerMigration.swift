@@ -13,7 +13,7 @@ package struct ServerMigration {
     self.schema = schema
   }
 
-  /// A class of the server with its place in `tarn.class`.
+  /// A class that the server has.
   private struct Known {
     let id: Int
     /// Types of the columns by name.
@@ -21,9 +21,9 @@ package struct ServerMigration {
   }
 
   /// - Parameter names: the classes to bring; nil for all that are not embedded.
-  /// - Returns: what was done, a line each; empty if nothing was to be done.
-  /// - Throws: `ServerError`, also one that names everything that the server cannot take. Then
-  ///   nothing is changed.
+  /// - Returns: a line for each change; empty if the server had everything.
+  /// - Throws: `ServerError`; if the server cannot take some classes, one error names them all. The
+  ///   server is unchanged then.
   @discardableResult
   package func run(
     _ store: StoreSchema, classes names: [String]? = nil
@@ -54,7 +54,7 @@ package struct ServerMigration {
   ) throws(ServerError) -> [ServerClass] {
     var (result, problems): ([ServerClass], [String]) = ([], [])
     for name in names ?? [] where store.named(name) == nil {
-      problems.append("there is no class \(name)")
+      problems.append("the store does not have a class \(name)")
     }
     for described in store.classes where !described.isVacant {
       if let names, !names.contains(described.name) { continue }
@@ -76,7 +76,7 @@ package struct ServerMigration {
     return result
   }
 
-  /// - Returns: what was done.
+  /// - Returns: a line for each change.
   private func bring(_ one: ServerClass) throws(ServerError) -> [String] {
     guard let known = try known(one.name) else {
       try connection.run(one.creation(in: schema), for: "create the table of \(one.name)")
@@ -139,7 +139,7 @@ package struct ServerMigration {
       ["\(id)", column.name, column.type], for: Self.operation)
   }
 
-  /// Also of the columns of the server that the store does not have.
+  /// The triggers also cover columns that only the server has.
   private func makeTriggers(_ one: ServerClass, _ id: Int) throws(ServerError) {
     guard let known = try known(one.name) else { return }
     let here = Set(([one.key] + one.columns).map(\.name))

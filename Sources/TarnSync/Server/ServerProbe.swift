@@ -3,7 +3,7 @@ enum ServerProbe {
   /// The oldest version that is tested.
   static let versionMin = 150_000
 
-  /// What the server lacks, in words; empty if it has all.
+  /// Describes each requirement that the server does not meet.
   ///
   /// - Parameter schema: where the tables of the classes go.
   static func missing(

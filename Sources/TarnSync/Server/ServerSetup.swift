@@ -9,7 +9,7 @@ package enum ServerSetup {
   /// Makes the roles, then the schema `tarn` with its tables and functions in one transaction.
   ///
   /// - Parameter schema: where the tables of the classes go.
-  /// - Throws: `ServerError`, also one that names everything that the server lacks.
+  /// - Throws: `ServerError`; one error lists all requirements that the server does not meet.
   package static func run(
     _ connection: ServerConnection, schema: String = "public"
   ) throws(ServerError) -> Outcome {
@@ -24,7 +24,7 @@ package enum ServerSetup {
         operation, "the server lacks what Tarn needs",
         detail: missing.map { "- \($0)" }.joined(separator: "\n"))
     }
-    // Roles are the cluster's, and others may make them at the same time.
+    // Roles belong to the cluster, and the setup of another database may create them too.
     for role in [ServerSchema.owner, ServerSchema.client] {
       try makeRole(role, connection, operation)
     }
@@ -34,7 +34,7 @@ package enum ServerSetup {
     return .made
   }
 
-  /// The format of the schema `tarn`; nil if there is none.
+  /// The format of the schema `tarn`; nil for an unprepared database.
   static func format(_ connection: ServerConnection) throws(ServerError) -> Int? {
     let operation = "read the server's format"
     let found = try connection.query(
@@ -64,7 +64,7 @@ package enum ServerSetup {
         guard ["42710", "23505"].contains(error.state) else { throw error }
       }
     }
-    // Who made it for another database has not given it to us.
+    // The setup of another database may have made the role without making us a member.
     if role == ServerSchema.owner {
       let isMember = try connection.query(
         "SELECT pg_has_role($1, 'MEMBER')", [role], for: operation)
@@ -91,7 +91,7 @@ package enum ServerSetup {
       """
   }
 
-  /// Nobody may call a function of ours but clients those that are meant for them.
+  /// Clients may call the functions on the list, and other roles none.
   static var rights: String {
     "REVOKE ALL ON ALL FUNCTIONS IN SCHEMA tarn FROM PUBLIC;\n"
       + ServerSchema.clientFunctions

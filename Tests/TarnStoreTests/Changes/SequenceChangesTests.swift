@@ -32,13 +32,13 @@ private struct ListsModel {
     ]
   }
 
-  mutating func commit(clears: Bool, _ random: inout SeededRandom) {
+  mutating func commit(clears: Bool, upTo operations: Int = 25, _ random: inout SeededRandom) {
     let recorder = ChangeRecorder()
     let before = objects
     var set: Set<Int> = []
     // The former states of all sequences that the write saw, gone ones too.
     var names: Set<SequenceName> = []
-    for _ in 0..<random.below(25) {
+    for _ in 0..<random.below(operations) {
       let key = ObjectKey(Int64(random.below(6)))
       if objects[key] == nil {
         if random.chance(50) { continue }
@@ -132,6 +132,34 @@ struct SequenceChangesTests {
         }
       }
     }
+  }
+
+  @Test("are the same with small records in between", arguments: [false, true])
+  func mergesWithSmallRecords(clears: Bool) throws {
+    var small = 0
+    for seed in Seeds.of(UInt64(0)..<250) {
+      var random = SeededRandom(seed: seed)
+      var model = ListsModel()
+      for _ in 0..<30 { model.commit(clears: clears, upTo: 4, &random) }
+      let from = model.commits[0].from
+      var fold = ChangeFold(after: from, replayingAt: random.pick([3, 100]))
+      for commit in model.commits {
+        var meta = ChangeRecord.Meta(
+          historyID: Bytes16(high: 1, low: 2), commitID: 3, transactionID: 4, schemaEpoch: 5)
+        try ChangeRecord.encode(commit, &meta).withSmallRecord(version: commit.to) { record in
+          guard let record else { return fold.add(commit) }
+          try fold.add(record)
+          small += 1
+        }
+      }
+      let merged = fold.finish()
+      let expected = model.sequences(from: 0, to: 30)
+      #expect(merged[ListsModel.id]?.sequences ?? [] == expected, "seed \(seed)")
+      var plain = ChangeFold(after: from, replayingAt: 100)
+      for commit in model.commits { plain.add(commit) }
+      #expect(merged == plain.finish(), "seed \(seed)")
+    }
+    #expect(small > 100)
   }
 
   @Test("are in the order of their names, a property's own before those nested in it")

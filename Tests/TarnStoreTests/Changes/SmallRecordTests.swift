@@ -14,14 +14,6 @@ struct SmallRecordTests {
       note: note)
   }
 
-  /// Calls `body` with a record as a small one; nil if it is another.
-  private func withSmall<R>(
-    _ pieces: [ChangeRecord.Piece], _ version: Version, _ body: (SmallRecord?) throws -> R
-  ) throws -> R {
-    guard pieces.count == 1 else { return try body(nil) }
-    return try pieces[0].bytes.withUnsafeBytes { try body(SmallRecord($0, version: version)) }
-  }
-
   @Test("are merged with others as change sets are", arguments: [false, true])
   func equalsWhatHappened(clears: Bool) throws {
     var (small, other) = (0, 0)
@@ -45,7 +37,7 @@ struct SmallRecordTests {
       for size in [1, 7, 4096] {
         var fold = ChangeFold(after: .zero, replayingAt: size)
         for step in steps {
-          try withSmall(ChangeRecord.encode(step, meta([])), step.to) { record in
+          try ChangeRecord.encode(step, meta([])).withSmallRecord(version: step.to) { record in
             guard let record, random.below(8) > 0 else {
               other += 1
               return fold.add(step)
@@ -66,7 +58,7 @@ struct SmallRecordTests {
     var changes = ClassChanges(id: Self.id)
     changes.inserted = KeySet(ObjectKey(5))
     let set = ChangeSet(from: Version(8), to: Version(9), classes: [changes])
-    try withSmall(ChangeRecord.encode(set, meta([7, 9])), Version(9)) { record in
+    try ChangeRecord.encode(set, meta([7, 9])).withSmallRecord(version: Version(9)) { record in
       let record = try #require(record)
       #expect(record.version == Version(9))
       #expect(record.commitID == 3)
@@ -87,11 +79,15 @@ struct SmallRecordTests {
     let second = ClassChanges(id: ClassID(4))
     for classes in [[changes], [backwards], [few, second], []] {
       let set = ChangeSet(from: Version(8), to: Version(9), classes: classes)
-      try withSmall(ChangeRecord.encode(set, meta([])), Version(9)) { #expect($0 == nil) }
+      try ChangeRecord.encode(set, meta([])).withSmallRecord(version: Version(9)) {
+        #expect($0 == nil)
+      }
     }
     let migration = ChangeSet(
       from: Version(8), to: Version(9), classes: [few], schemaChanged: true)
-    try withSmall(ChangeRecord.encode(migration, meta([])), Version(9)) { #expect($0 == nil) }
+    try ChangeRecord.encode(migration, meta([])).withSmallRecord(version: Version(9)) {
+      #expect($0 == nil)
+    }
   }
 
   @Test("with a wrong byte are what the whole reading says")
@@ -110,14 +106,14 @@ struct SmallRecordTests {
       for bit in 0..<8 {
         var one = pieces
         one[0].bytes[index] ^= 1 << bit
-        #expect(throws: StorageError.self) { try withSmall(one, Version(9)) { _ in } }
+        #expect(throws: StorageError.self) { try one.withSmallRecord(version: Version(9)) { _ in } }
         one[0].reseal(version: Version(9))
         var whole: ChangeSet?
         do { whole = try one.decoded(version: Version(9)).1 } catch is StorageError {}
         // A fold traps for versions out of order.
         if let whole, whole.from != Version(8) { continue }
         do {
-          try withSmall(one, Version(9)) { record in
+          try one.withSmallRecord(version: Version(9)) { record in
             guard let record else { return }
             var fold = ChangeFold(after: Version(8), replayingAt: 1)
             try fold.add(record)
