@@ -46,7 +46,7 @@ private final class BenchDaemon {
     _ = process.wait()
   }
 
-  /// The end of what it has said.
+  /// The last 1,500 characters of its log.
   var log: String {
     String(
       ((try? String(contentsOfFile: "\(folder)/daemon.log", encoding: .utf8)) ?? "").suffix(1500))

@@ -125,9 +125,9 @@ package enum ChangeRecord {
     static let sequence: UInt8 = 16
     /// Values before the commit; the known kinds are those of `FormerKind`.
     static let former: ClosedRange<UInt8> = 32...36
-    /// Of these, the kind with keys that the change set lacks.
+    /// A section of that range with keys that the change set lacks.
     static let formerKeys: UInt8 = 35
-    /// Of these, the kind without values.
+    /// A section of that range without values.
     static let formerLevel: UInt8 = 36
     static let optionalBit: UInt8 = 0x80
     /// Payload: see `CommitNote`. In a whole record it follows the first start of a class,
