@@ -9,4 +9,12 @@ package enum SQLText {
   package static func literal(_ text: String) -> String {
     "'" + text.replacing("'", with: "''") + "'"
   }
+
+  /// Texts as the value of a `text[]` parameter.
+  package static func array(_ texts: [String]) -> String {
+    let items = texts.map { text in
+      "\"" + text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\""
+    }
+    return "{" + items.joined(separator: ",") + "}"
+  }
 }

@@ -1,24 +1,29 @@
 /// The functions that read the tables of all classes. Each migration replaces them, so that none of
 /// them needs dynamic SQL.
 enum ClassFunctions {
-  /// - Parameter classes: the number, the table and the key column of each class.
-  static func text(_ classes: [(id: Int, table: String, key: String)]) -> String {
+  static func text(_ classes: [ServerCatalog.Entry]) -> String {
     [isChanged(classes), changed(classes), fate(classes)].joined(separator: "\n")
   }
 
+  /// Rows that were restored into a new cluster have ids that it has not reached yet.
+  private static let bound = "below xid8 := pg_snapshot_xmax(pg_current_snapshot());"
+
   private static func cases(
-    _ classes: [(id: Int, table: String, key: String)],
+    _ classes: [ServerCatalog.Entry],
     _ body: (_ id: Int, _ table: String, _ key: String) -> String
   ) -> String {
-    classes.map { "IF class = \($0.id) THEN\n\(body($0.id, $0.table, $0.key))\nEND IF;" }
-      .joined(separator: "\n")
+    classes.map {
+      "IF class = \($0.id) THEN\n\(body($0.id, $0.table, SQLText.name($0.key)))\nEND IF;"
+    }
+    .joined(separator: "\n")
   }
 
-  private static func isChanged(_ classes: [(id: Int, table: String, key: String)]) -> String {
+  private static func isChanged(_ classes: [ServerCatalog.Entry]) -> String {
     // By the newest of the index, and the few open ones: an OR would read the whole table.
     let body = cases(classes) { _, table, _ in
       """
-        IF (SELECT t._tarn_xid FROM \(table) t ORDER BY t._tarn_xid DESC LIMIT 1) >= since
+        IF (SELECT t._tarn_xid FROM \(table) t WHERE t._tarn_xid < below
+          ORDER BY t._tarn_xid DESC LIMIT 1) >= since
         THEN RETURN true; END IF;
         IF EXISTS (SELECT FROM unnest(pending) o JOIN \(table) t ON t._tarn_xid = o)
         THEN RETURN true; END IF;
@@ -29,20 +34,24 @@ enum ClassFunctions {
       RETURNS boolean LANGUAGE plpgsql STABLE SECURITY DEFINER
       SET search_path = pg_catalog, pg_temp AS $$
       #variable_conflict use_variable
+      DECLARE
+        \(bound)
       BEGIN
       \(body)
-      RETURN EXISTS (SELECT FROM tarn.gone g WHERE g.class = is_changed.class AND g.xid >= since)
+      RETURN EXISTS (SELECT FROM tarn.gone g
+          WHERE g.class = is_changed.class AND g.xid >= since AND g.xid < below)
         OR EXISTS (SELECT FROM unnest(pending) o
           JOIN tarn.gone g ON g.class = is_changed.class AND g.xid = o);
       END $$;
       """
   }
 
-  private static func changed(_ classes: [(id: Int, table: String, key: String)]) -> String {
+  private static func changed(_ classes: [ServerCatalog.Entry]) -> String {
     let body = cases(classes) { _, table, _ in
       """
         RETURN QUERY
-          SELECT t._tarn_oid FROM \(table) t WHERE t._tarn_xid >= since
+          SELECT t._tarn_oid FROM \(table) t
+          WHERE t._tarn_xid >= since AND t._tarn_xid < below
           UNION ALL SELECT t._tarn_oid FROM unnest(pending) o JOIN \(table) t ON t._tarn_xid = o;
       """
     }
@@ -51,17 +60,20 @@ enum ClassFunctions {
       RETURNS SETOF bigint LANGUAGE plpgsql STABLE SECURITY DEFINER
       SET search_path = pg_catalog, pg_temp AS $$
       #variable_conflict use_variable
+      DECLARE
+        \(bound)
       BEGIN
       \(body)
       RETURN QUERY
-        SELECT g.oid FROM tarn.gone g WHERE g.class = changed.class AND g.xid >= since
+        SELECT g.oid FROM tarn.gone g
+        WHERE g.class = changed.class AND g.xid >= since AND g.xid < below
         UNION ALL SELECT g.oid FROM unnest(pending) o
           JOIN tarn.gone g ON g.class = changed.class AND g.xid = o;
       END $$;
       """
   }
 
-  private static func fate(_ classes: [(id: Int, table: String, key: String)]) -> String {
+  private static func fate(_ classes: [ServerCatalog.Entry]) -> String {
     let body = cases(classes) { _, table, key in
       """
         SELECT true INTO is_here FROM \(table) t

@@ -10,14 +10,20 @@
 /// in the row is refused as TN001. `parts` replaces what is kept for these columns, which has the
 /// column's stamp before it: after a write by SQL it no longer fits, and says so by that.
 struct ClassTriggers {
-  let id: Int
-  let described: ServerClass
-  let schema: String
+  private let id: Int
+  private let table: String
+  private let key: String
+  private let columns: [ServerColumn]
 
-  private var table: String { described.table(in: schema) }
-  private var structured: [ServerColumn] { described.columns.filter(\.isStructured) }
-  private var scalars: [ServerColumn] { described.columns.filter { !$0.isStructured } }
-  private var key: String { SQLText.name(described.key.name) }
+  init(_ entry: ServerCatalog.Entry) {
+    id = entry.id
+    table = entry.table
+    key = SQLText.name(entry.key)
+    columns = entry.others
+  }
+
+  private var structured: [ServerColumn] { columns.filter(\.isStructured) }
+  private var scalars: [ServerColumn] { columns.filter { !$0.isStructured } }
 
   /// The name is the last one in the order in which triggers run, so that no other trigger changes
   /// a row after it.
@@ -187,7 +193,7 @@ extension ClassTriggers {
   }
 
   private var replicaUpdate: String {
-    described.columns.map { column in
+    columns.map { column in
       let (name, text) = (SQLText.name(column.name), SQLText.literal(column.name))
       let merge = column.isStructured ? structuredMerge(column) : scalarMerge(column)
       return """

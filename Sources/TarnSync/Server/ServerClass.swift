@@ -15,11 +15,6 @@ struct ServerClass: Equatable, Sendable {
   static let columnsMax = 500
   private static let systemColumns: Set = ["tableoid", "xmin", "cmin", "xmax", "cmax", "ctid"]
 
-  /// With columns that only the server has.
-  func adding(_ others: [ServerColumn]) -> ServerClass {
-    ServerClass(name: name, key: key, columns: columns + others, uniqueRules: uniqueRules)
-  }
-
   /// - Returns: the class, or why the server cannot have it.
   static func made(
     _ described: ClassSchema, _ schema: StoreSchema
@@ -66,7 +61,7 @@ struct ServerClass: Equatable, Sendable {
     return problems.isEmpty ? (made, []) : (nil, problems)
   }
 
-  private static func nameProblems(_ name: String, _ what: String) -> [String] {
+  static func nameProblems(_ name: String, _ what: String) -> [String] {
     if name.utf8.count > nameBytesMax {
       return ["the name of \(what) has \(name.utf8.count) bytes; PostgreSQL takes \(nameBytesMax)"]
     }
@@ -89,26 +84,22 @@ extension ServerClass {
     _tarn_in jsonb
     """
 
+  static let stateColumnNames = stateColumns.split(separator: "\n").compactMap {
+    $0.split(separator: " ").first
+  }
+
   func table(in schema: String) -> String { "\(SQLText.name(schema)).\(SQLText.name(name))" }
 
   /// Makes the table, without triggers.
-  func creation(in schema: String) -> String {
-    let table = table(in: schema)
+  func creation(_ table: String) -> String {
     let definitions =
       [key.definition + " PRIMARY KEY"] + columns.map(\.definition) + [Self.stateColumns]
-    var text = "CREATE TABLE \(table) (\n\(definitions.joined(separator: ",\n"))\n);\n"
-    text += "CREATE INDEX ON \(table) (_tarn_xid);\n"
-    for rule in uniqueRules { text += uniqueIndex(rule, table) }
-    text += "GRANT SELECT, INSERT, UPDATE, DELETE ON \(table) TO \(ServerSchema.client);\n"
-    return text
-  }
-
-  /// Long text does not fit into an index: its hash does.
-  private func uniqueIndex(_ rule: [String], _ table: String) -> String {
-    let terms = rule.map { name in
-      let isText = ([key] + columns).contains { $0.name == name && $0.type.hasPrefix("text") }
-      return isText ? "md5(\(SQLText.name(name)))" : SQLText.name(name)
-    }
-    return "CREATE UNIQUE INDEX ON \(table) (\(terms.joined(separator: ", ")));\n"
+    return """
+      CREATE TABLE \(table) (
+      \(definitions.joined(separator: ",\n"))
+      );
+      CREATE INDEX ON \(table) (_tarn_xid);
+      GRANT SELECT, INSERT, UPDATE, DELETE ON \(table) TO \(ServerSchema.client);
+      """
   }
 }

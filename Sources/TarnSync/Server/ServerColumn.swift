@@ -53,6 +53,23 @@ struct ServerColumn: Equatable, Sendable {
     }
   }
 
+  var isText: Bool { type.hasPrefix("text") || type.hasPrefix("character varying") }
+
+  /// Whether the property can use a column that the server has, whose type may be a narrower one of
+  /// an application's table: the server refuses what does not fit into it.
+  func fits(_ other: ServerColumn) -> Bool {
+    func family(_ type: String) -> String {
+      switch type {
+      case "smallint", "integer": "bigint"
+      case _ where type.hasPrefix("numeric"): "numeric"
+      case _ where type.hasPrefix("timestamp") && type.hasSuffix("with time zone"): "timestamp"
+      case _ where type.hasPrefix("text"), _ where type.hasPrefix("character varying"): "text"
+      default: type
+      }
+    }
+    return family(type) == family(other.type)
+  }
+
   /// As `CREATE TABLE` and `ADD COLUMN` have it.
   var definition: String {
     SQLText.name(name) + " " + type + (standard.map { " NOT NULL DEFAULT \($0)" } ?? "")

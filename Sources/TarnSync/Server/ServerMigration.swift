@@ -13,13 +13,6 @@ package struct ServerMigration {
     self.schema = schema
   }
 
-  /// A class that the server has.
-  private struct Known {
-    let id: Int
-    /// Types of the columns by name.
-    let types: [String: String]
-  }
-
   /// - Parameter names: the classes to bring; nil for all that are not embedded.
   /// - Returns: a line for each change; empty if the server had everything.
   /// - Throws: `ServerError`; if the server cannot take some classes, one error names them all. The
@@ -29,22 +22,10 @@ package struct ServerMigration {
     _ store: StoreSchema, classes names: [String]? = nil
   ) throws(ServerError) -> [String] {
     let wanted = try classes(store, names)
-    guard let format = try ServerSetup.format(connection) else {
-      throw ServerError(
-        Self.operation, "the database is not prepared", hint: "Run 'tarn server init' first.")
-    }
-    guard format == ServerSchema.format else {
-      throw ServerSetup.otherFormat(format, Self.operation)
-    }
-    return try connection.transaction(for: Self.operation) { () throws(ServerError) in
-      try connection.run(
-        "SET LOCAL ROLE \(ServerSchema.owner); SET LOCAL search_path = pg_catalog, pg_temp;"
-          + " LOCK TABLE tarn.class IN SHARE ROW EXCLUSIVE MODE", for: Self.operation)
+    let catalog = ServerCatalog(connection, Self.operation)
+    return try catalog.changing { () throws(ServerError) in
       var done: [String] = []
-      for one in wanted { done += try bring(one) }
-      if done.isEmpty { return [] }
-      try connection.run(ClassFunctions.text(try tables()), for: Self.operation)
-      try connection.run(ServerSetup.rights, for: Self.operation)
+      for one in wanted { done += try bring(one, catalog) }
       return done
     }
   }
@@ -77,92 +58,50 @@ package struct ServerMigration {
   }
 
   /// - Returns: a line for each change.
-  private func bring(_ one: ServerClass) throws(ServerError) -> [String] {
-    guard let known = try known(one.name) else {
-      try connection.run(one.creation(in: schema), for: "create the table of \(one.name)")
-      let id = try register(one)
-      for column in [one.key] + one.columns { try note(column, id) }
-      try makeTriggers(one, id)
+  private func bring(
+    _ one: ServerClass, _ catalog: ServerCatalog
+  ) throws(ServerError) -> [String] {
+    guard let known = try catalog.entry(named: one.name) else {
+      let table = one.table(in: schema)
+      try connection.run(one.creation(table), for: "create the table of \(one.name)")
+      let made = try catalog.register(one, table: table)
+      try catalog.makeTriggers(made)
+      for rule in one.uniqueRules { try catalog.makeUnique(rule, made) }
       return ["created \(one.name)"]
     }
-    var done: [String] = []
-    let table = one.table(in: schema)
+    let added = try add(one, to: known, catalog)
+    if !added.isEmpty {
+      // The values of all rows came without a trigger.
+      try catalog.renew(known.id)
+      if let whole = try catalog.entry(named: one.name) { try catalog.makeTriggers(whole) }
+    }
+    var done = added.map { "added \(one.name).\($0)" }
+    for rule in one.uniqueRules where try catalog.makeUnique(rule, known) {
+      done.append("made \(one.name) unique by \(rule.joined(separator: ", "))")
+    }
+    return done
+  }
+
+  /// - Returns: the columns that were not there.
+  private func add(
+    _ one: ServerClass, to known: ServerCatalog.Entry, _ catalog: ServerCatalog
+  ) throws(ServerError) -> [String] {
+    var added: [String] = []
     for column in [one.key] + one.columns {
-      if let type = known.types[column.name] {
-        guard type == column.type else {
+      if let other = known.columns.first(where: { $0.name == column.name }) {
+        guard column.fits(other) else {
           throw ServerError(
             Self.operation,
-            "\(one.name).\(column.name) is \(type) on the server and would be \(column.type)",
+            "\(one.name).\(column.name) is \(other.type) on the server and would be \(column.type)",
             hint: "A changed type is a new property: give it another name.")
         }
         continue
       }
       try connection.run(
-        "ALTER TABLE \(table) ADD COLUMN \(column.definition)", for: Self.operation)
-      try note(column, known.id)
-      done.append("added \(one.name).\(column.name)")
+        "ALTER TABLE \(known.table) ADD COLUMN \(column.definition)", for: Self.operation)
+      try catalog.note(column, known.id)
+      added.append(column.name)
     }
-    if done.isEmpty { return [] }
-    // The values of all rows came without a trigger.
-    try connection.query(
-      "UPDATE tarn.class SET epoch = pg_current_xact_id() WHERE id = $1", ["\(known.id)"],
-      for: Self.operation)
-    try makeTriggers(one, known.id)
-    return done
-  }
-
-  private func known(_ name: String) throws(ServerError) -> Known? {
-    let rows = try connection.query(
-      """
-      SELECT c.id, p.name, p.type FROM tarn.class c LEFT JOIN tarn.property p ON p.class = c.id
-      WHERE c.name = $1
-      """, [name], for: Self.operation)
-    guard let id = rows.first?[0].flatMap({ Int($0) }) else { return nil }
-    var types: [String: String] = [:]
-    for row in rows { if let name = row[1] { types[name] = row[2] } }
-    return Known(id: id, types: types)
-  }
-
-  private func register(_ one: ServerClass) throws(ServerError) -> Int {
-    let rows = try connection.query(
-      "INSERT INTO tarn.class (name, tab) VALUES ($1, $2::regclass) RETURNING id",
-      [one.name, one.table(in: schema)], for: Self.operation)
-    guard let id = rows.first?[0].flatMap({ Int($0) }) else {
-      throw ServerError(Self.operation, "the server gave no number for \(one.name)")
-    }
-    return id
-  }
-
-  private func note(_ column: ServerColumn, _ id: Int) throws(ServerError) {
-    try connection.query(
-      "INSERT INTO tarn.property (class, name, type) VALUES ($1, $2, $3)",
-      ["\(id)", column.name, column.type], for: Self.operation)
-  }
-
-  /// The triggers also cover columns that only the server has.
-  private func makeTriggers(_ one: ServerClass, _ id: Int) throws(ServerError) {
-    guard let known = try known(one.name) else { return }
-    let here = Set(([one.key] + one.columns).map(\.name))
-    let others = known.types.filter { !here.contains($0.key) }.sorted { $0.key < $1.key }
-    let whole = one.adding(others.map { ServerColumn(name: $0.key, type: $0.value) })
-    try connection.run(
-      ClassTriggers(id: id, described: whole, schema: schema).text,
-      for: "create the triggers of \(one.name)")
-  }
-
-  /// All classes of the server.
-  private func tables() throws(ServerError) -> [(id: Int, table: String, key: String)] {
-    let rows = try connection.query(
-      """
-      SELECT c.id, c.tab::regclass::text, quote_ident(a.attname)
-      FROM tarn.class c JOIN pg_index i ON i.indrelid = c.tab AND i.indisprimary
-      JOIN pg_attribute a ON a.attrelid = c.tab AND a.attnum = i.indkey[0] ORDER BY c.id
-      """, for: Self.operation)
-    return rows.compactMap { row in
-      guard let id = row[0].flatMap({ Int($0) }), let table = row[1], let key = row[2] else {
-        return nil
-      }
-      return (id, table, key)
-    }
+    return added
   }
 }

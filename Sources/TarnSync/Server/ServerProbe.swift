@@ -47,7 +47,7 @@ enum ServerProbe {
     return missing
   }
 
-  private static func versionText(_ number: Int) -> String {
+  static func versionText(_ number: Int) -> String {
     "\(number / 10_000).\(number % 10_000)"
   }
 }

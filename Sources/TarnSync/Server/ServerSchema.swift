@@ -25,9 +25,7 @@ enum ServerSchema {
     CREATE TABLE tarn.class (
       id integer PRIMARY KEY GENERATED ALWAYS AS IDENTITY,
       name text COLLATE "C" NOT NULL UNIQUE,
-      tab oid NOT NULL UNIQUE,
-      epoch xid8 NOT NULL DEFAULT pg_current_xact_id(),
-      depends oid[] NOT NULL DEFAULT '{}'
+      tab oid NOT NULL UNIQUE DEFERRABLE
     );
     CREATE TABLE tarn.property (
       class integer NOT NULL REFERENCES tarn.class ON DELETE CASCADE,
@@ -47,8 +45,15 @@ enum ServerSchema {
       class integer NOT NULL, xid xid8 NOT NULL, oid bigint NOT NULL,
       at timestamptz NOT NULL DEFAULT statement_timestamp()
     );
-    CREATE INDEX gone_xid ON tarn.gone (class, xid);
+    CREATE INDEX gone_xid ON tarn.gone (xid, class);
     CREATE INDEX gone_oid ON tarn.gone (oid);
+    -- A class changed past its triggers: replicas go over all of it. Each time is a row of its own,
+    -- so that writers of a table that policies look at do not wait for each other.
+    CREATE TABLE tarn.renewal (
+      class integer NOT NULL, xid xid8 NOT NULL,
+      at timestamptz NOT NULL DEFAULT statement_timestamp(),
+      PRIMARY KEY (xid, class)
+    );
     """
 
   /// The functions that know no class. A name in them is looked up in `pg_catalog` alone, so that
@@ -64,11 +69,14 @@ enum ServerSchema {
       WHERE d.datname = current_database()
     $$;
 
-    -- The start of a pull, in its snapshot. Without an own number the version is null.
+    -- The start of a pull, in its snapshot. Without an own number the version is null. Of the
+    -- classes asked for it names those with changes since the position, those to go over as a
+    -- whole, and those that are not here.
     CREATE FUNCTION tarn.open(
       own uuid, spoken integer, classes integer[], since xid8, pending xid8[],
       OUT server text, OUT snapshot text, OUT version bigint, OUT commit bigint,
-      OUT pruned xid8, OUT clock bigint, OUT changed integer[], OUT epochs xid8[]
+      OUT pruned xid8, OUT clock bigint,
+      OUT changed integer[], OUT renewed integer[], OUT missing integer[]
     ) LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
     DECLARE
       known integer;
@@ -84,9 +92,52 @@ enum ServerSchema {
       SELECT r.version, r.commit INTO version, commit
       FROM tarn.replica r WHERE r.id = own AND r.role = session_user;
       SELECT array_agg(c.id) FILTER (WHERE tarn.is_changed(c.id, since, pending)),
-        array_agg(c.epoch ORDER BY g.place)
-      INTO changed, epochs
-      FROM unnest(classes) WITH ORDINALITY g (id, place) LEFT JOIN tarn.class c ON c.id = g.id;
+        array_agg(c.id) FILTER (WHERE tarn.is_renewed(c.id, since, pending)),
+        array_agg(g.id) FILTER (WHERE c.id IS NULL)
+      INTO changed, renewed, missing
+      FROM unnest(classes) g (id) LEFT JOIN tarn.class c ON c.id = g.id;
+    END $$;
+
+    CREATE FUNCTION tarn.is_renewed(asked integer, since xid8, pending xid8[]) RETURNS boolean
+    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+      SELECT EXISTS (SELECT FROM tarn.renewal r WHERE r.class = asked
+          AND r.xid >= since AND r.xid < pg_snapshot_xmax(pg_current_snapshot()))
+        OR EXISTS (SELECT FROM tarn.renewal r WHERE r.class = asked AND r.xid = ANY (pending))
+    $$;
+
+    CREATE FUNCTION tarn.renew(which integer) RETURNS void
+    LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+      INSERT INTO tarn.renewal (class, xid) VALUES (which, pg_current_xact_id())
+      ON CONFLICT DO NOTHING
+    $$;
+
+    -- Deletes up to 1,000 tombstones of more than 30 days. Their time is that of a statement, and
+    -- its commit may be much later: those that an open transaction may be about to show stay.
+    CREATE FUNCTION tarn.prune() RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+    DECLARE
+      old timestamptz := statement_timestamp() - interval '30 days';
+      below xid8 := pg_snapshot_xmin(pg_current_snapshot());
+      last xid8;
+    BEGIN
+      IF NOT coalesce((SELECT g.at < old FROM tarn.gone g ORDER BY g.xid LIMIT 1), false)
+        AND NOT coalesce((SELECT r.at < old FROM tarn.renewal r ORDER BY r.xid LIMIT 1), false)
+      THEN RETURN; END IF;
+      -- One at a time; whoever comes second leaves it to the first.
+      PERFORM FROM tarn.server FOR UPDATE SKIP LOCKED;
+      IF NOT FOUND THEN RETURN; END IF;
+      WITH oldest AS (SELECT g.ctid, g.at, g.xid FROM tarn.gone g ORDER BY g.xid LIMIT 1000),
+        taken AS (
+          DELETE FROM tarn.gone WHERE ctid IN (
+            SELECT o.ctid FROM oldest o WHERE o.at < old AND o.xid < below) RETURNING xid)
+      SELECT max(xid) INTO last FROM taken;
+      UPDATE tarn.server SET pruned = last WHERE last > pruned;
+      WITH oldest AS (SELECT r.ctid, r.at, r.xid FROM tarn.renewal r ORDER BY r.xid LIMIT 1000),
+        taken AS (
+          DELETE FROM tarn.renewal WHERE ctid IN (
+            SELECT o.ctid FROM oldest o WHERE o.at < old AND o.xid < below) RETURNING xid)
+      SELECT max(xid) INTO last FROM taken;
+      UPDATE tarn.server SET pruned = last WHERE last > pruned;
     END $$;
 
     -- The number of a replica, which a login makes for itself.
@@ -113,6 +164,7 @@ enum ServerSchema {
       IF NOT FOUND OR last <= first THEN
         RAISE EXCEPTION 'the server has another version of this replica' USING ERRCODE = 'TN002';
       END IF;
+      PERFORM tarn.prune();
       RETURN pg_current_xact_id();
     END $$;
 
@@ -135,7 +187,7 @@ enum ServerSchema {
     CREATE FUNCTION tarn.depend() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
     SET search_path = pg_catalog, pg_temp AS $$
     BEGIN
-      UPDATE tarn.class SET epoch = pg_current_xact_id() WHERE id = TG_ARGV[0]::integer;
+      PERFORM tarn.renew(TG_ARGV[0]::integer);
       RETURN NULL;
     END $$;
     """

@@ -24,14 +24,16 @@ import Testing
         == [["a", "one", nil, "[]"]])
   }
 
-  @Test func `a new property is added and raises the epoch`() throws {
+  @Test func `a new property is added, and replicas go over the class`() throws {
     let database = try PostgresDatabase([.todo])
     let connection = try database.connect()
     try connection.rows("INSERT INTO \"Todo\" (_id) VALUES ('a')")
-    let epoch = try connection.value("SELECT epoch FROM tarn.class")
+    #expect(try connection.value("SELECT count(*) FROM tarn.renewal") == "0")
     let done = try ServerMigration(connection).run(StoreSchema(classes: [withRank()]))
     #expect(done == ["added Todo.rank"])
-    #expect(try connection.value("SELECT epoch FROM tarn.class") != epoch)
+    #expect(
+      try connection.rows("SELECT class FROM tarn.renewal")
+        == connection.rows("SELECT id FROM tarn.class"))
     try connection.rows("UPDATE \"Todo\" SET rank = 2.5")
     #expect(try connection.value("SELECT _tarn_cols ? 'rank' FROM \"Todo\"") == "t")
   }
@@ -91,5 +93,17 @@ import Testing
         == "23505")
     let long = String(repeating: "long ", count: 10_000)
     try connection.rows("INSERT INTO \"Todo\" (_id, title, count) VALUES ('c', $1, 1)", [long])
+  }
+
+  @Test func `a unique rule that a class gets later is a unique index, made once`() throws {
+    let connection = try PostgresDatabase([.todo]).connect()
+    var described = ClassSchema.todo
+    described.uniqueRules = [[ColumnID(1)]]
+    let schema = StoreSchema(classes: [described])
+    #expect(try ServerMigration(connection).run(schema) == ["made Todo unique by title"])
+    #expect(try ServerMigration(connection).run(schema) == [])
+    try connection.rows("INSERT INTO \"Todo\" (_id, title) VALUES ('a', 'x')")
+    #expect(
+      connection.refusal("INSERT INTO \"Todo\" (_id, title) VALUES ('b', 'x')") == "23505")
   }
 }

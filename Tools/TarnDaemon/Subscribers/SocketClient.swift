@@ -152,6 +152,7 @@ final class SocketClient: Subscriber.Transport {
     waitToWrite(true)
     writing.cancel()
     reading.cancel()
-    state.me = nil
+    // The subscriber holds this object as its transport.
+    state = State(isClosed: true)
   }
 }

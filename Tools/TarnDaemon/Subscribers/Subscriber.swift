@@ -118,8 +118,7 @@ final class Subscriber: Sendable {
   /// Ends it, and says why.
   func drop(_ reason: String) {
     if state.hasEnded { return }
-    state.hasEnded = true
-    state.line = nil
+    state = State(hasEnded: true)
     transport.close(reason)
     hub.remove(self, dropped: true)
   }
@@ -127,8 +126,7 @@ final class Subscriber: Sendable {
   /// The client is gone.
   func isGone() {
     if state.hasEnded { return }
-    state.hasEnded = true
-    state.line = nil
+    state = State(hasEnded: true)
     hub.remove(self, dropped: false)
   }
 }

@@ -1,0 +1,78 @@
+/// Takes a table that an application has as a class: `tarn server adopt`.
+///
+/// The rows stay as they are and get the columns with the state of sync; the table is rewritten and
+/// locked meanwhile. Columns of types that a property cannot have are left alone.
+package struct ServerAdoption {
+  private let connection: ServerConnection
+  private static let operation = "adopt the table"
+
+  package init(_ connection: ServerConnection) { self.connection = connection }
+
+  /// - Parameters:
+  ///   - table: the table's name as SQL writes it, with its schema unless the login finds it without.
+  ///   - name: the name of the class.
+  /// - Returns: lines that say what was done and what is left alone.
+  /// - Throws: `ServerError`; one error lists everything that stands against it, and the table is as
+  ///   before.
+  package func run(table: String, as name: String) throws(ServerError) -> [String] {
+    let found = try AdoptedTable(table, connection, Self.operation)
+    let catalog = ServerCatalog(connection, Self.operation)
+    var problems = found.problems
+    let (columns, rest) = (found.columns.filter(\.isProperty), found.columns.filter(\.isLeft))
+    problems += ServerClass.nameProblems(name, "class \(name)")
+    for column in columns {
+      problems += ServerClass.nameProblems(column.name, "column \(column.name)")
+    }
+    if !problems.isEmpty {
+      throw ServerError(
+        Self.operation, "\(found.name) cannot be a class",
+        detail: problems.map { "- \($0)" }.joined(separator: "\n"))
+    }
+    try catalog.changing(asOwner: false) { () throws(ServerError) in
+      for other in try catalog.entries() where other.name == name || other.table == found.name {
+        throw ServerError(Self.operation, "\(other.table) is the class \(other.name) already")
+      }
+      try connection.run(preparation(of: found), for: Self.operation)
+      let key = ServerColumn(name: found.key, type: columns.first { $0.isKey }?.type ?? "")
+      let others = columns.filter { !$0.isKey }.map { ServerColumn(name: $0.name, type: $0.type) }
+      let made = ServerClass(name: name, key: key, columns: others, uniqueRules: [])
+      try catalog.makeTriggers(catalog.register(made, table: found.name))
+    }
+    return ["adopted \(found.name) as \(name)"]
+      + rest.map { "left alone: \($0.name), \($0.reason)" }
+  }
+
+  /// What comes before the triggers. The owner of the functions must see all rows, so it becomes a
+  /// member of the role that owns the table, or the owner where that is a superuser.
+  private func preparation(of found: AdoptedTable) -> String {
+    let (table, owner) = (found.name, ServerSchema.owner)
+    var text = "SET LOCAL lock_timeout = '10s';\n"
+    if found.isOfSuperuser {
+      text += "ALTER TABLE \(table) OWNER TO \(owner);\n"
+    } else if found.owner != owner {
+      text += "GRANT \(SQLText.name(found.owner)) TO \(owner);\n"
+    }
+    if !found.isInReach {
+      text += "GRANT USAGE ON SCHEMA \(SQLText.name(found.schema)) TO \(owner);\n"
+    }
+    text += """
+      SET LOCAL ROLE \(owner);
+      ALTER TABLE \(table)
+        ADD COLUMN _tarn_xid xid8 NOT NULL DEFAULT pg_current_xact_id(),
+        ADD COLUMN _tarn_oid bigint NOT NULL DEFAULT uuid_hash_extended(gen_random_uuid(), 0),
+        ADD COLUMN _tarn_at bigint NOT NULL
+          DEFAULT round(date_part('epoch', clock_timestamp()) * 1000000)::bigint,
+        ADD COLUMN _tarn_by integer NOT NULL DEFAULT 0,
+        ADD COLUMN _tarn_cols jsonb, ADD COLUMN _tarn_parts jsonb, ADD COLUMN _tarn_in jsonb;
+      ALTER TABLE \(table)
+        ALTER COLUMN _tarn_xid DROP DEFAULT, ALTER COLUMN _tarn_oid DROP DEFAULT,
+        ALTER COLUMN _tarn_at DROP DEFAULT, ALTER COLUMN _tarn_by DROP DEFAULT;
+      CREATE INDEX ON \(table) (_tarn_xid);
+
+      """
+    if found.needsByteOrder {
+      text += "CREATE UNIQUE INDEX ON \(table) (\(SQLText.name(found.key)) COLLATE \"C\");\n"
+    }
+    return text
+  }
+}

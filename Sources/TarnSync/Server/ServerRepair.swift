@@ -1,0 +1,137 @@
+/// What an administrator tells Tarn of a server: changes that no trigger has seen, and classes or
+/// replicas that are gone.
+package struct ServerRepair {
+  private let connection: ServerConnection
+
+  package init(_ connection: ServerConnection) { self.connection = connection }
+
+  /// Lets replicas go over a class after each statement that changes a table on which its policies
+  /// rest: `tarn server depends`.
+  ///
+  /// - Parameter table: the table's name as SQL writes it.
+  /// - Returns: false if it was so before.
+  package func depend(_ name: String, on table: String) throws(ServerError) -> Bool {
+    let operation = "let \(name) depend on \(table)"
+    let found = try connection.query(
+      "SELECT format('%I.%I', n.nspname, c.relname) FROM pg_class c"
+        + " JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = to_regclass($1)", [table],
+      for: operation)
+    guard let place = found.first?.first.flatMap({ $0 }) else {
+      throw ServerError(operation, "the database does not have a table \(table)")
+    }
+    let catalog = ServerCatalog(connection, operation)
+    return try catalog.changing(asOwner: false) { () throws(ServerError) in
+      let entry = try catalog.existing(name)
+      let trigger = SQLText.name("\(ClassTriggers.name)_depends_\(entry.id)")
+      let former = try connection.query(
+        "SELECT FROM pg_trigger WHERE tgrelid = $1::regclass AND quote_ident(tgname) = $2",
+        [place, trigger], for: operation)
+      if !former.isEmpty { return false }
+      try connection.run(
+        """
+        CREATE TRIGGER \(trigger) AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON \(place)
+          FOR EACH STATEMENT EXECUTE FUNCTION tarn.depend(\(entry.id));
+        ALTER TABLE \(place) ENABLE ALWAYS TRIGGER \(trigger);
+        """, for: operation)
+      try catalog.renew(entry.id)
+      return true
+    }
+  }
+
+  /// Sends rows that were changed past the triggers, and lets replicas drop those that were
+  /// deleted so: `tarn server touch`. Other triggers of the table run too.
+  ///
+  /// - Parameter condition: SQL that selects the rows; nil for all of them.
+  /// - Returns: the number of rows.
+  package func touch(_ name: String, where condition: String? = nil) throws(ServerError) -> Int {
+    let operation = "touch \(name)"
+    let catalog = ServerCatalog(connection, operation)
+    return try catalog.changing(asOwner: false) { () throws(ServerError) in
+      let entry = try catalog.existing(name)
+      let key = SQLText.name(entry.key)
+      let rows = try connection.query(
+        "WITH touched AS (UPDATE \(entry.table) SET \(key) = \(key)"
+          + "\(condition.map { " WHERE \($0)" } ?? "") RETURNING 1) SELECT count(*) FROM touched",
+        for: operation)
+      try catalog.renew(entry.id)
+      return rows.first?.first.flatMap { $0 }.flatMap { Int($0) } ?? 0
+    }
+  }
+
+  /// Makes the database another server to its replicas, which go over everything: `tarn server
+  /// restored`, after any restore.
+  ///
+  /// - Returns: the names of classes whose tables are missing.
+  package func restore() throws(ServerError) -> [String] {
+    let operation = "take note of the restore"
+    let catalog = ServerCatalog(connection, operation)
+    return try catalog.changing { () throws(ServerError) in
+      try connection.run(
+        """
+        UPDATE tarn.server SET history = gen_random_uuid();
+        UPDATE tarn.class c SET tab = t.tgrelid
+        FROM pg_trigger t JOIN pg_proc p ON p.oid = t.tgfoid
+        WHERE t.tgname = '\(ClassTriggers.name)' AND p.pronamespace = 'tarn'::regnamespace
+          AND p.proname = concat('merge_', c.id) AND c.tab <> t.tgrelid;
+        """, for: operation)
+      return try connection.query(
+        "SELECT name FROM tarn.class WHERE tab NOT IN (SELECT oid FROM pg_class) ORDER BY name",
+        for: operation
+      ).compactMap { $0[0] }
+    }
+  }
+
+  /// Takes a class out of sync: `tarn server forget URL CLASS`. Its table stays, without Tarn's
+  /// triggers and columns. Replicas keep their objects and say that the server lacks the class.
+  package func forget(class name: String) throws(ServerError) {
+    let operation = "forget \(name)"
+    let catalog = ServerCatalog(connection, operation)
+    try catalog.changing(asOwner: false) { () throws(ServerError) in
+      let entry = try catalog.existing(name)
+      try connection.run(
+        """
+        DELETE FROM tarn.class WHERE id = \(entry.id);
+        DELETE FROM tarn.gone WHERE class = \(entry.id);
+        DELETE FROM tarn.renewal WHERE class = \(entry.id);
+        """, for: operation)
+      try catalog.renewFunctions()
+      let triggers = try connection.query(
+        """
+        SELECT format('DROP TRIGGER %I ON %s', t.tgname, t.tgrelid::regclass)
+        FROM pg_trigger t JOIN pg_proc p ON p.oid = t.tgfoid
+        WHERE p.pronamespace = 'tarn'::regnamespace AND (t.tgrelid = to_regclass($1)
+          OR p.proname = 'depend' AND t.tgargs = $2::bytea)
+        """, [entry.table, "\\x" + Self.hex(of: entry.id)], for: operation)
+      for row in triggers { try connection.run(row[0] ?? "", for: operation) }
+      let columns = ServerClass.stateColumnNames.map { "DROP COLUMN IF EXISTS \($0)" }
+      try connection.run(
+        """
+        ALTER TABLE IF EXISTS \(entry.table) \(columns.joined(separator: ", "));
+        DROP FUNCTION IF EXISTS tarn.merge_\(entry.id)(), tarn.structure_\(entry.id)();
+        """, for: operation)
+    }
+  }
+
+  /// A trigger's only argument as PostgreSQL keeps it: its text and a zero.
+  private static func hex(of id: Int) -> String {
+    ("\(id)".utf8 + [0]).map { byte in
+      (byte < 16 ? "0" : "") + String(byte, radix: 16)
+    }.joined()
+  }
+
+  /// Deletes the replicas that have not sent anything for a number of days: `tarn server forget
+  /// --unseen`. One that comes back gets a new number and goes over everything; its unsent commits
+  /// are kept.
+  ///
+  /// - Returns: how many.
+  package func forgetReplicas(unseenFor days: Int) throws(ServerError) -> Int {
+    let operation = "forget replicas"
+    let catalog = ServerCatalog(connection, operation)
+    return try catalog.changing { () throws(ServerError) in
+      try connection.query(
+        "DELETE FROM tarn.replica WHERE seen < statement_timestamp() - make_interval(days => $1)"
+          + " RETURNING n", ["\(days)"], for: operation
+      ).count
+    }
+  }
+}

@@ -1,0 +1,77 @@
+/// What a server holds, and what on it goes past Tarn: `tarn server status`.
+package struct ServerStatus: Equatable, Sendable {
+  /// PostgreSQL's version, such as "15.18".
+  package let version: String
+  package let classes: [ClassStatus]
+  package let replicas: [Replica]
+  package let tombstones: Int
+  /// Sentences, each with the way out.
+  package let warnings: [String]
+
+  package struct ClassStatus: Equatable, Sendable {
+    package let name: String
+    package let table: String
+    /// PostgreSQL's estimate; -1 before its first one.
+    package let rows: Int
+    /// With indexes, in bytes.
+    package let size: Int
+    package let hasPolicies: Bool
+    /// The tables on which its policies rest.
+    package let depends: [String]
+  }
+
+  package struct Replica: Equatable, Sendable {
+    package let number: Int
+    package let role: String
+    /// The version of its file up to which the server has its commits.
+    package let version: Int
+    /// Since it last sent something, in seconds.
+    package let idle: Int
+  }
+
+  /// - Throws: `ServerError`, also for a database that is not prepared.
+  package init(_ connection: ServerConnection) throws(ServerError) {
+    let operation = "read the server's status"
+    guard let format = try ServerSetup.format(connection) else {
+      throw ServerError(
+        operation, "the database is not prepared", hint: "Run 'tarn server init' first.")
+    }
+    guard format == ServerSchema.format else { throw ServerSetup.otherFormat(format, operation) }
+    version = ServerProbe.versionText(connection.serverVersion)
+    classes = try Self.classes(connection, operation)
+    replicas = try connection.query(
+      """
+      SELECT n, role, version, extract(epoch FROM statement_timestamp() - seen)::bigint
+      FROM tarn.replica ORDER BY n
+      """, for: operation
+    ).map { row in
+      Replica(
+        number: Self.number(row[0]), role: row[1] ?? "", version: Self.number(row[2]),
+        idle: Self.number(row[3]))
+    }
+    tombstones = Self.number(
+      try connection.query("SELECT count(*) FROM tarn.gone", for: operation).first?.first ?? nil)
+    warnings = try ServerWarnings(connection, operation).all()
+  }
+
+  private static func number(_ text: String?) -> Int { text.flatMap { Int($0) } ?? 0 }
+
+  private static func classes(
+    _ connection: ServerConnection, _ operation: String
+  ) throws(ServerError) -> [ClassStatus] {
+    try connection.query(
+      """
+      SELECT c.name, c.tab::regclass::text, t.reltuples::bigint,
+        pg_total_relation_size(t.oid), t.relrowsecurity,
+        (SELECT string_agg(g.tgrelid::regclass::text, E'\\n' ORDER BY g.tgrelid::regclass::text)
+          FROM pg_trigger g WHERE g.tgname = concat('\(ClassTriggers.name)_depends_', c.id))
+      FROM tarn.class c JOIN pg_class t ON t.oid = c.tab ORDER BY c.name
+      """, for: operation
+    ).map { row in
+      ClassStatus(
+        name: row[0] ?? "", table: row[1] ?? "", rows: number(row[2]), size: number(row[3]),
+        hasPolicies: row[4] == "t",
+        depends: (row[5] ?? "").split(separator: "\n").map(String.init))
+    }
+  }
+}

@@ -1,0 +1,118 @@
+/// What on a server goes past Tarn, or makes it slow: a query for each kind, whose rows are the
+/// sentences.
+struct ServerWarnings {
+  private let connection: ServerConnection
+  private let operation: String
+
+  init(_ connection: ServerConnection, _ operation: String) {
+    self.connection = connection
+    self.operation = operation
+  }
+
+  func all() throws(ServerError) -> [String] {
+    var warnings: [String] = []
+    for query in [tables, triggers, order, rights, columns, settings, transactions] {
+      warnings += try connection.query(query, for: operation).compactMap { $0[0] }
+    }
+    return warnings
+  }
+
+  /// Classes without a table, or whose table has rows in other tables or rules.
+  private var tables: String {
+    """
+    SELECT format('class %s has no table; run ''tarn server restored'' if it was restored, '
+      'or ''tarn server forget''', c.name)
+    FROM tarn.class c WHERE c.tab NOT IN (SELECT oid FROM pg_class)
+    UNION ALL
+    SELECT format('%s has child tables, whose rows no replica gets', i.inhparent::regclass)
+    FROM tarn.class c JOIN pg_inherits i ON i.inhparent = c.tab GROUP BY i.inhparent
+    UNION ALL
+    SELECT format('%s has the rule %s, which may write without its triggers',
+      r.ev_class::regclass, r.rulename)
+    FROM tarn.class c JOIN pg_rewrite r ON r.ev_class = c.tab
+    """
+  }
+
+  /// Triggers of ours that are missing or off.
+  private var triggers: String {
+    """
+    SELECT format('the trigger %s of %s is %s, so replicas do not get all changes; '
+      'run ''tarn server migrate'', then ''tarn server touch''', quote_ident(w.name),
+      c.tab::regclass, CASE WHEN t.tgenabled IS NULL THEN 'missing' ELSE 'not always on' END)
+    FROM tarn.class c
+    JOIN pg_class k ON k.oid = c.tab
+    CROSS JOIN (VALUES \(Self.triggerNames.map { "(\(SQLText.literal($0)))" }
+      .joined(separator: ", "))) w (name)
+    LEFT JOIN pg_trigger t ON t.tgrelid = c.tab AND t.tgname = w.name
+    WHERE t.tgenabled IS DISTINCT FROM 'A'
+    """
+  }
+
+  private static let triggerNames = ["", "_gone", "_moved", "_truncate"].map {
+    ClassTriggers.name + $0
+  }
+
+  /// Row triggers of others that run after ours: before an insertion or update (bits 1, 2 and 4 or
+  /// 16 of their type).
+  private var order: String {
+    """
+    SELECT format('the trigger %s of %s runs after Tarn''s and can change a row unseen; '
+      'rename it so that it sorts before \(ClassTriggers.name)', quote_ident(t.tgname),
+      c.tab::regclass)
+    FROM tarn.class c JOIN pg_trigger t ON t.tgrelid = c.tab
+    WHERE NOT t.tgisinternal AND t.tgname::text COLLATE "C" > '\(ClassTriggers.name)'
+      AND t.tgtype & 3 = 3 AND t.tgtype & 20 <> 0 AND t.tgenabled <> 'D'
+    """
+  }
+
+  /// Rights that let others empty a table or put triggers on it.
+  private var rights: String {
+    """
+    SELECT format('%s may %s on %s; REVOKE it',
+      CASE a.grantee WHEN 0 THEN 'everybody' ELSE a.grantee::regrole::text END,
+      string_agg(a.privilege_type, ', ' ORDER BY a.privilege_type), c.tab::regclass)
+    FROM tarn.class c JOIN pg_class t ON t.oid = c.tab, aclexplode(t.relacl) a
+    WHERE a.grantee <> t.relowner AND a.privilege_type IN ('TRUNCATE', 'TRIGGER', 'REFERENCES')
+    GROUP BY a.grantee, c.tab
+    """
+  }
+
+  /// Columns that were dropped or changed by SQL.
+  private var columns: String {
+    """
+    SELECT format('%s.%s %s', c.tab::regclass, p.name,
+      CASE WHEN a.attname IS NULL THEN 'is gone; add it again with the type ' || p.type
+      ELSE format('is %s now, and was %s', format_type(a.atttypid, a.atttypmod), p.type) END)
+    FROM tarn.class c JOIN pg_class t ON t.oid = c.tab JOIN tarn.property p ON p.class = c.id
+    LEFT JOIN pg_attribute a ON a.attrelid = c.tab AND a.attname = p.name AND NOT a.attisdropped
+    WHERE a.attname IS NULL OR split_part(p.type, ' COLLATE', 1)
+      <> format_type(a.atttypid, a.atttypmod)
+    """
+  }
+
+  private var settings: String {
+    """
+    SELECT format('%s is off: after a crash of the machine replicas may know of rows that the '
+      'server has lost', name) FROM pg_settings
+    WHERE name IN ('fsync', 'full_page_writes') AND setting = 'off'
+    UNION ALL
+    SELECT 'idle_in_transaction_session_timeout is 0: a forgotten transaction holds up the '
+      'replicas that write its rows; set it, for example to 60s'
+    FROM pg_settings WHERE name = 'idle_in_transaction_session_timeout' AND setting = '0'
+    """
+  }
+
+  /// Transactions that have been open for long. They hold up whoever writes the same rows.
+  private var transactions: String {
+    """
+    SELECT format('process %s of %s has had a transaction open for %s s', pid, usename,
+      extract(epoch FROM statement_timestamp() - xact_start)::bigint)
+    FROM pg_stat_activity
+    WHERE backend_xid IS NOT NULL AND xact_start < statement_timestamp() - interval '5 minutes'
+    UNION ALL
+    SELECT format('the prepared transaction %L of %s has been open for %s s', gid, owner,
+      extract(epoch FROM statement_timestamp() - prepared)::bigint)
+    FROM pg_prepared_xacts WHERE prepared < statement_timestamp() - interval '5 minutes'
+    """
+  }
+}

@@ -1,0 +1,149 @@
+import TarnStore
+import Testing
+
+@testable import TarnSync
+
+@Suite struct ServerAdoptionTests {
+  /// A database with a table of an application's, which belongs to a role that can log in.
+  private func prepared(_ table: String) throws -> (PostgresDatabase, ServerConnection, String) {
+    let database = try PostgresDatabase([])
+    let connection = try database.connect()
+    let role = "app_" + database.name.suffix(8).lowercased()
+    try connection.run(
+      """
+      CREATE ROLE \(role) LOGIN; CREATE SCHEMA app AUTHORIZATION \(role);
+      SET ROLE \(role); \(table); RESET ROLE
+      """, for: "make a table")
+    return (database, connection, role)
+  }
+
+  private let orders = """
+    CREATE TABLE app.orders (
+      id integer PRIMARY KEY, name varchar(20) NOT NULL, price numeric(10,2), note jsonb,
+      total numeric GENERATED ALWAYS AS (price * 2) STORED, words tsvector);
+    INSERT INTO app.orders (id, name, price) SELECT i, 'n' || i, i FROM generate_series(1, 5) i
+    """
+
+  @Test func `rows of an application's table get a state and keep their values`() throws {
+    let (database, connection, role) = try prepared(orders)
+    let lines = try ServerAdoption(connection).run(table: "app.orders", as: "Order")
+    #expect(
+      lines == [
+        "adopted app.orders as Order", "left alone: total, a generated column",
+        "left alone: words, of type tsvector",
+      ])
+    #expect(
+      try connection.value(
+        "SELECT count(DISTINCT _tarn_oid) FROM app.orders WHERE name = 'n' || id") == "5")
+    // The application goes on, and its writes are stamped.
+    let app = try database.connect(as: role)
+    try app.rows("UPDATE app.orders SET price = 7 WHERE id = 1")
+    try app.rows("INSERT INTO app.orders (id, name) VALUES (6, 'six')")
+    try app.rows("ALTER TABLE app.orders ADD COLUMN later text")
+    #expect(
+      try app.rows("SELECT id, _tarn_cols ? 'price' FROM app.orders WHERE id IN (1, 6) ORDER BY id")
+        == [["1", "t"], ["6", nil]])
+    try app.rows("DELETE FROM app.orders WHERE id = 6")
+    #expect(try connection.value("SELECT count(*) FROM tarn.gone") == "1")
+  }
+
+  /// The functions that replicas call are the owner's, who sees rows past all policies.
+  @Test func `replicas hear of rows that a policy hides from them`() throws {
+    let (database, connection, role) = try prepared(
+      orders + "; ALTER TABLE app.orders ENABLE ROW LEVEL SECURITY")
+    _ = try ServerAdoption(connection).run(table: "app.orders", as: "Order")
+    let client = try database.connect(as: database.makeClient())
+    let id = try connection.value("SELECT id FROM tarn.class") ?? ""
+    #expect(
+      try client.value("SELECT count(*) FROM tarn.changed(\(id), '3', '{}')") == "5")
+    #expect(client.refusal("SELECT FROM app.orders") == "42501")
+    #expect(try connection.value("SELECT pg_has_role('tarn_owner', '\(role)', 'USAGE')") == "t")
+  }
+
+  @Test func `a store's class fits to the adopted table, also with narrower types`() throws {
+    let (_, connection, _) = try prepared(orders)
+    _ = try ServerAdoption(connection).run(table: "app.orders", as: "Order")
+    let order = ClassSchema(
+      id: ClassID(0), name: "Order",
+      columns: [
+        ColumnSchema(id: ColumnID(0), name: "id", type: .int),
+        ColumnSchema(id: ColumnID(1), name: "name", type: .string),
+        ColumnSchema(id: ColumnID(2), name: "price", type: .decimal, isOptional: true),
+        ColumnSchema(id: ColumnID(3), name: "rank", type: .int),
+      ], primaryKey: ColumnID(0))
+    #expect(
+      try ServerMigration(connection).run(StoreSchema(classes: [order])) == ["added Order.rank"])
+    try connection.rows("UPDATE app.orders SET rank = 1 WHERE id = 2")
+    #expect(
+      try connection.value("SELECT _tarn_cols ? 'rank' FROM app.orders WHERE id = 2") == "t")
+  }
+
+  @Test func `a table of a superuser goes to the owner of the schema`() throws {
+    let database = try PostgresDatabase([])
+    let connection = try database.connect()
+    try connection.rows("CREATE TABLE notes (id text PRIMARY KEY)")
+    _ = try ServerAdoption(connection).run(table: "notes", as: "Note")
+    #expect(
+      try connection.value(
+        "SELECT relowner::regrole FROM pg_class WHERE oid = 'notes'::regclass") == "tarn_owner")
+    #expect(try connection.value("SELECT pg_has_role('tarn_owner', 'tester', 'USAGE')") == "f")
+  }
+
+  @Test func `a key in the order of a language gets an index in the order of bytes`() throws {
+    let (_, connection, _) = try prepared(
+      "CREATE TABLE app.words (word text COLLATE \"und-x-icu\" PRIMARY KEY)")
+    _ = try ServerAdoption(connection).run(table: "app.words", as: "Word")
+    let indexes = try connection.rows(
+      "SELECT indexdef FROM pg_indexes WHERE tablename = 'words' AND indexdef LIKE '%COLLATE%'")
+    #expect(indexes.count == 1)
+  }
+
+  @Test(arguments: [
+    ("CREATE VIEW app.x AS SELECT 1 AS id", "not an ordinary table"),
+    ("CREATE TABLE app.x (id int) PARTITION BY RANGE (id)", "not an ordinary table"),
+    ("CREATE UNLOGGED TABLE app.x (id int PRIMARY KEY)", "unlogged"),
+    (
+      "CREATE TABLE app.x (id int PRIMARY KEY); CREATE TABLE app.y () INHERITS (app.x)",
+      "child tables"
+    ),
+    ("CREATE TABLE app.x (id int)", "primary key of one column"),
+    ("CREATE TABLE app.x (a int, b int, PRIMARY KEY (a, b))", "primary key of one column"),
+    ("CREATE TABLE app.x (id date PRIMARY KEY)", "is of type date"),
+    (
+      """
+      CREATE COLLATION app.lax (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
+      CREATE TABLE app.x (id text COLLATE app.lax PRIMARY KEY)
+      """, "different texts for one key"
+    ),
+    (
+      "CREATE TABLE app.x (id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY)",
+      "SET GENERATED BY DEFAULT"
+    ),
+    ("CREATE TABLE app.x (id int PRIMARY KEY, at point NOT NULL)", "give it a default"),
+    ("CREATE TABLE app.x (id int PRIMARY KEY, _tarn_a int)", "begin with _tarn_"),
+  ])
+  func `a table that cannot be a class is refused with the reason`(
+    _ table: String, _ reason: String
+  ) throws {
+    let (_, connection, _) = try prepared(table)
+    let error = #expect(throws: ServerError.self) {
+      try ServerAdoption(connection).run(table: "app.x", as: "X")
+    }
+    #expect(error?.description.contains(reason) == true, "\(error?.description ?? "")")
+    #expect(try connection.value("SELECT count(*) FROM tarn.class") == "0")
+  }
+
+  @Test func `a table is adopted once, and one that is not there never`() throws {
+    let (_, connection, _) = try prepared(orders)
+    let adoption = ServerAdoption(connection)
+    _ = try adoption.run(table: "app.orders", as: "Order")
+    let again = #expect(throws: ServerError.self) {
+      try adoption.run(table: "app.orders", as: "Other")
+    }
+    #expect(again?.description.contains("_tarn_") == true)
+    let missing = #expect(throws: ServerError.self) {
+      try adoption.run(table: "app.others", as: "Other")
+    }
+    #expect(missing?.message == "the database does not have a table app.others")
+  }
+}

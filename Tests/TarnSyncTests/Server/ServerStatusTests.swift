@@ -1,0 +1,97 @@
+import TarnStore
+import Testing
+
+@testable import TarnSync
+
+@Suite struct ServerStatusTests {
+  @Test func `status counts classes, replicas and tombstones`() throws {
+    let database = try PostgresDatabase([.todo])
+    let connection = try database.connect()
+    try connection.run(
+      """
+      INSERT INTO "Todo" (_id) VALUES ('a'), ('b'), ('c'); DELETE FROM "Todo" WHERE _id = 'c';
+      ANALYZE "Todo"; CREATE TABLE members (name text);
+      ALTER TABLE "Todo" ENABLE ROW LEVEL SECURITY;
+      SELECT tarn.register(gen_random_uuid());
+      """, for: "fill")
+    _ = try ServerRepair(connection).depend("Todo", on: "members")
+    let status = try ServerStatus(connection)
+    #expect(status.version.hasPrefix("1"))
+    #expect(status.tombstones == 1)
+    #expect(status.classes.map(\.name) == ["Todo"])
+    #expect(status.classes.map(\.table) == ["\"Todo\""])
+    #expect(status.classes.map(\.rows) == [2])
+    #expect(status.classes.map(\.hasPolicies) == [true])
+    #expect(status.classes.map(\.depends) == [["members"]])
+    #expect(status.classes[0].size > 8192)
+    #expect(status.replicas.map(\.number) == [1])
+    #expect(status.replicas.map(\.role) == [PostgresServer.administrator])
+    #expect(status.replicas.map(\.version) == [0])
+  }
+
+  /// The server of the tests runs without fsync and lets transactions idle.
+  private static let known = ["fsync", "idle_in_transaction_session_timeout"]
+
+  /// The warnings that a change of the database adds.
+  private func warnings(after script: String) throws -> [String] {
+    let connection = try PostgresDatabase([.todo]).connect()
+    try connection.run(script, for: "test")
+    return try ServerStatus(connection).warnings.filter { warning in
+      !Self.known.contains { warning.hasPrefix($0) } && !warning.contains("transaction open for")
+        && !warning.contains("prepared transaction")
+    }
+  }
+
+  @Test func `a database as it should be has no warnings but the server's`() throws {
+    #expect(try warnings(after: "SELECT") == [])
+    let all = try ServerStatus(PostgresDatabase([.todo]).connect()).warnings
+    for name in Self.known { #expect(all.contains { $0.hasPrefix(name) }) }
+  }
+
+  @Test(arguments: [
+    ("DROP TABLE \"Todo\"", "class Todo has no table"),
+    ("CREATE TABLE sub () INHERITS (\"Todo\")", "\"Todo\" has child tables"),
+    (
+      "CREATE RULE r AS ON INSERT TO \"Todo\" DO INSTEAD NOTHING",
+      "\"Todo\" has the rule r"
+    ),
+    (
+      "DROP TRIGGER \"~tarn_gone\" ON \"Todo\"", "the trigger \"~tarn_gone\" of \"Todo\" is missing"
+    ),
+    ("ALTER TABLE \"Todo\" DISABLE TRIGGER \"~tarn\"", "the trigger \"~tarn\" of \"Todo\" is not"),
+    (
+      """
+      CREATE FUNCTION f() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END';
+      CREATE TRIGGER "~z" BEFORE UPDATE ON "Todo" FOR EACH ROW EXECUTE FUNCTION f()
+      """, "the trigger \"~z\" of \"Todo\" runs after Tarn's"
+    ),
+    ("GRANT ALL ON \"Todo\" TO PUBLIC", "everybody may REFERENCES, TRIGGER, TRUNCATE on \"Todo\""),
+    ("ALTER TABLE \"Todo\" DROP COLUMN title", "\"Todo\".title is gone"),
+    (
+      "ALTER TABLE \"Todo\" ALTER COLUMN title TYPE varchar(10)",
+      "\"Todo\".title is character varying(10) now, and was text"
+    ),
+  ])
+  func `what goes past Tarn is named`(_ script: String, _ start: String) throws {
+    let found = try warnings(after: script)
+    #expect(found.count == 1)
+    #expect(found.allSatisfy { $0.hasPrefix(start) }, "\(found)")
+  }
+
+  @Test func `triggers before ours and after a change do not matter`() throws {
+    let found = try warnings(
+      after: """
+        CREATE FUNCTION f() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END';
+        CREATE TRIGGER a BEFORE UPDATE ON "Todo" FOR EACH ROW EXECUTE FUNCTION f();
+        CREATE TRIGGER "~z" AFTER UPDATE ON "Todo" FOR EACH ROW EXECUTE FUNCTION f();
+        CREATE TRIGGER "~y" BEFORE DELETE ON "Todo" FOR EACH ROW EXECUTE FUNCTION f()
+        """)
+    #expect(found == [])
+  }
+
+  @Test func `a database that is not prepared says so`() throws {
+    let connection = try PostgresDatabase().connect()
+    let error = #expect(throws: ServerError.self) { try ServerStatus(connection) }
+    #expect(error?.description.contains("tarn server init") == true)
+  }
+}
