@@ -9,7 +9,7 @@ package struct ServerAdoption {
   package init(_ connection: ServerConnection) { self.connection = connection }
 
   /// - Parameters:
-  ///   - table: the table's name as SQL writes it, with its schema unless the login finds it without.
+  ///   - table: the table's name as SQL writes it, with its schema unless the login finds it.
   ///   - name: the name of the class.
   /// - Returns: lines that say what was done and what is left alone.
   /// - Throws: `ServerError`; one error lists everything that stands against it, and the table is as

@@ -22,7 +22,7 @@ struct SocketClientTests {
     var ends: [Int32] = [-1, -1]
     let kind = Int32(SOCK_STREAM.rawValue) | O_CLOEXEC
     guard socketpair(AF_UNIX, kind, 0, &ends) == 0, fcntl(ends[0], F_SETFL, O_NONBLOCK) == 0 else {
-      throw ToolError("cannot make a connection", errno: errno)
+      throw ToolError("cannot make", "a connection", errno: errno)
     }
     return (ends[0], ends[1])
   }

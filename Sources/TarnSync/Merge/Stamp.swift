@@ -1,0 +1,16 @@
+/// When a value was written, and by which replica: of two values the one with the later stamp stays.
+package struct Stamp: Hashable, Comparable, Sendable {
+  /// Microseconds since 1970, never twice in a replica and later than all it has seen.
+  package let time: Int64
+  /// The replica's number on the server, where 0 is the server itself. It breaks ties.
+  package let writer: UInt32
+
+  package init(_ time: Int64, by writer: UInt32) {
+    self.time = time
+    self.writer = writer
+  }
+
+  package static func < (a: Stamp, b: Stamp) -> Bool {
+    (a.time, a.writer) < (b.time, b.writer)
+  }
+}
