@@ -1,15 +1,22 @@
 /// The name of an element of a list, which it keeps when others come and go around it.
+///
+/// It rests on nothing that a server gives: one that was restored may give a number twice. Nor on
+/// the version alone: a file that was copied makes the same version with other elements. A commit
+/// that is sent twice, by both copies or again after a restore, inserts its elements once.
 package struct ElementID: Hashable, Sendable {
-  /// The number of the replica that inserted it.
-  package let replica: UInt32
+  /// A random number of the replica that inserted it.
+  package let author: UInt32
   /// The version of that replica's commit.
   package let version: UInt64
+  /// Bits of the commit's random id.
+  package let salt: UInt32
   /// The place among the elements that the commit inserted.
   package let number: UInt32
 
-  package init(replica: UInt32, version: UInt64, number: UInt32) {
-    self.replica = replica
+  package init(author: UInt32, version: UInt64, salt: UInt32, number: UInt32) {
+    self.author = author
     self.version = version
+    self.salt = salt
     self.number = number
   }
 }

@@ -13,10 +13,10 @@ package enum ListMerge {
   ///   - base: the list from which both sides began.
   ///   - theirs: the list as the server has it now.
   ///   - mine: the list as this replica has it now.
-  ///   - replica: the number of this replica.
+  ///   - author: the number by which elements of this replica are known.
   package static func merged<Value>(
     base: [ListElement<Value>], theirs: [ListElement<Value>], mine: [ListElement<Value>],
-    replica: UInt32
+    author: UInt32
   ) -> [ListElement<Value>] {
     let places = table(base.indices.map { (base[$0].id, $0) })
     let kept = Set(mine.map(\.id))
@@ -29,7 +29,7 @@ package enum ListMerge {
     let present = Set(theirs.map(\.id))
     // One of the base that is not there now was removed by the others.
     let own = mine.filter { places[$0.id] == nil || present.contains($0.id) }
-    let placing = Placing(own, anchors, replica)
+    let placing = Placing(own, anchors, author)
     let mineByID = table(mine.map { ($0.id, $0.content) })
     let theirsByID = table(theirs.map { ($0.id, $0.content) })
     return placing.list(standing).map { element in
@@ -76,7 +76,7 @@ private struct Placing<Value: Equatable & Sendable> {
   private var before: [ElementID: [ListElement<Value>]] = [:]
   private var after: [ElementID: [ListElement<Value>]] = [:]
 
-  init(_ mine: [ListElement<Value>], _ anchors: Set<ElementID>, _ replica: UInt32) {
+  init(_ mine: [ListElement<Value>], _ anchors: Set<ElementID>, _ author: UInt32) {
     // What stays to the right of each.
     var rights: [ElementID?] = []
     for element in mine.reversed() {
@@ -86,7 +86,7 @@ private struct Placing<Value: Equatable & Sendable> {
     for (element, right) in zip(mine, rights.reversed()) {
       if anchors.contains(element.id) {
         left = element.id
-      } else if left?.replica != replica, let right, right.replica == replica {
+      } else if left?.author != author, let right, right.author == author {
         before[right, default: []].append(element)
       } else if let left {
         after[left, default: []].append(element)

@@ -19,7 +19,7 @@ private struct ListReplica {
   @discardableResult
   mutating func insert(_ text: String, at index: Int) -> ElementID {
     made += 1
-    let id = ElementID(replica: number, version: 1, number: made)
+    let id = ElementID(author: number, version: 1, salt: 0, number: made)
     mine.insert(ListElement(id, text, Stamp(0, by: number)), at: index)
     return id
   }
@@ -34,7 +34,7 @@ private struct ListReplica {
 
   /// Brings own and foreign changes together.
   mutating func pull(_ server: [ListElement<String>]) {
-    mine = ListMerge.merged(base: base, theirs: server, mine: mine, replica: number)
+    mine = ListMerge.merged(base: base, theirs: server, mine: mine, author: number)
     base = server
   }
 
@@ -157,7 +157,7 @@ private struct ListReplica {
       }
     }
     for index in replicas.indices { replicas[index].push(&server) }
-    let writers = server.map(\.id.replica)
+    let writers = server.map(\.id.author)
     let runs = writers.indices.filter { $0 == 0 || writers[$0] != writers[$0 - 1] }
     #expect(runs.count == Set(writers).count + 1, "\(writers)")
   }
@@ -206,14 +206,14 @@ private struct ListReplica {
       replica.set("s\(step)", at: random.below(10), time: Int64(step + 1))
     }
     #expect(
-      ListMerge.merged(base: base, theirs: base, mine: replica.mine, replica: 1) == replica.mine)
+      ListMerge.merged(base: base, theirs: base, mine: replica.mine, author: 1) == replica.mine)
     #expect(
-      ListMerge.merged(base: base, theirs: replica.mine, mine: base, replica: 2) == replica.mine)
+      ListMerge.merged(base: base, theirs: replica.mine, mine: base, author: 2) == replica.mine)
   }
 
   /// A server is not trusted with the process.
   @Test func `a name that a server sends twice does no harm`() {
-    let id = ElementID(replica: 3, version: 1, number: 1)
+    let id = ElementID(author: 3, version: 1, salt: 0, number: 1)
     let twice = [ListElement(id, "x", Stamp(1, by: 3)), ListElement(id, "y", Stamp(2, by: 3))]
     var mine = ListReplica(1, twice)
     mine.insert("z", at: 1)

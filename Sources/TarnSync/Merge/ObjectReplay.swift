@@ -1,0 +1,152 @@
+/// Repeats what this replica's unsent commits did to one object on a newer state of it.
+///
+/// What a replica shows is the last state that it downloaded, with the differences of its own
+/// commits that this state does not contain. So after each download the commits that remain are
+/// replayed, as differences: another one's insertion into a list stays beside ours, and of two
+/// values the later stays.
+package struct ObjectReplay<Value: Hashable & Sendable> {
+  /// The object after the commits that have been replayed; nil if there is none.
+  package private(set) var row: ObjectRow<Value>?
+  /// The incarnations that unsent commits know, and what they are on the server: two replicas that
+  /// create one key have made one object, whose incarnation is that of the first to arrive.
+  private var joined: [Int64: Int64] = [:]
+  private var lost: ObjectRow<Value>?
+  private let replica: UInt32
+  private let author: UInt32
+
+  /// - Parameters:
+  ///   - row: the object as it was downloaded; nil if the server does not have it.
+  ///   - lost: the object as this replica had it, if the server has neither it nor its tombstone: a
+  ///     server that was restored has lost it. The first edit sends it as a whole, or makes it one
+  ///     with what others have created under its key since.
+  ///   - replica: the number of this replica on the server.
+  ///   - author: the number by which elements of this replica are known.
+  package init(
+    on row: ObjectRow<Value>?, lost: ObjectRow<Value>? = nil, replica: UInt32, author: UInt32
+  ) {
+    self.row = row
+    self.lost = lost
+    self.replica = replica
+    self.author = author
+  }
+
+  /// Replays one commit's change.
+  ///
+  /// - Parameter time: the commit's time stamp.
+  /// - Returns: the change as a difference from the newer state; nil if nothing of it remains, as of
+  ///   an edit of an object that was deleted.
+  package mutating func apply(
+    _ change: ObjectChange<Value>, time: Int64
+  ) -> ObjectChange<Value>? {
+    switch change {
+    case .created(let made):
+      guard let present = row else {
+        // The number of the replica may be another one than when the commit was made.
+        let stamp = Stamp(time, by: replica)
+        let whole = ObjectRow(
+          incarnation: made.incarnation, values: made.values.mapValues { .init($0.content, stamp) })
+        (row, lost) = (whole, nil)
+        return .created(whole)
+      }
+      joined[made.incarnation] = present.incarnation
+      let stamp = Stamp(time, by: replica)
+      return edit(present, made.creation) { _ in stamp }
+    case .deleted(let incarnation):
+      let known = joined[incarnation] ?? incarnation
+      guard row?.incarnation == known else { return nil }
+      row = nil
+      return .deleted(incarnation: known)
+    case .edited(let incarnation, let edits):
+      let stamp = Stamp(time, by: replica)
+      if let whole = lost, whole.incarnation == incarnation {
+        lost = nil
+        return revive(whole) { object in _ = object.edit(whole, edits) { _ in stamp } }
+      }
+      guard let present = row, present.incarnation == joined[incarnation] ?? incarnation else {
+        return nil
+      }
+      return edit(present, edits) { _ in stamp }
+    }
+  }
+
+  /// Puts an object that the server has lost under its key again, then edits it.
+  private mutating func revive(
+    _ whole: ObjectRow<Value>, _ edit: (inout ObjectReplay) -> Void
+  ) -> ObjectChange<Value>? {
+    let present = row
+    var object = self
+    object.row = whole
+    edit(&object)
+    guard let present, let edited = object.row else {
+      row = object.row
+      return row.map { .created($0) }
+    }
+    joined[whole.incarnation] = present.incarnation
+    return self.edit(present, edited.creation) { name in edited.values[name]?.stamp }
+  }
+
+  private mutating func edit(
+    _ present: ObjectRow<Value>, _ edits: [String: ObjectChange<Value>.Edit],
+    _ stamp: (String) -> Stamp?
+  ) -> ObjectChange<Value>? {
+    var (result, remaining) = (present, [String: ObjectChange<Value>.Edit]())
+    for (name, edit) in edits {
+      guard let stamp = stamp(name) else { continue }
+      guard let former = present.values[name] else {
+        result.values[name] = ObjectRow.Property(edit.after, stamp)
+        remaining[name] = edit
+        continue
+      }
+      guard let merged = merged(former, edit, stamp) else { continue }
+      result.values[name] = merged
+      remaining[name] = ObjectChange.Edit(from: former.content, to: merged.content)
+    }
+    row = result
+    return remaining.isEmpty
+      ? nil : .edited(incarnation: present.incarnation, remaining)
+  }
+
+  /// The property after an edit; nil if another one's value stays.
+  private func merged(
+    _ former: ObjectRow<Value>.Property, _ edit: ObjectChange<Value>.Edit, _ stamp: Stamp
+  ) -> ObjectRow<Value>.Property? {
+    let content: Content<Value>
+    switch (former.content, edit.before, edit.after) {
+    case (.list(let theirs), .list(let base), .list(let mine)):
+      content = .list(
+        ListMerge.merged(base: base, theirs: theirs, mine: mine, author: author))
+    case (.set(let theirs), .set(let base), .set(let mine)):
+      content = .set(SetMerge.merged(base: base, theirs: theirs, mine: mine))
+    case (.map(let theirs), .map(let base), .map(let mine)):
+      content = .map(
+        MapMerge.merged(base: base, theirs: theirs, mine: mine, removal: stamp))
+    default:
+      guard former.stamp < stamp else { return nil }
+      return ObjectRow.Property(edit.after, stamp)
+    }
+    // The server takes structure only from whoever has merged with its newest state.
+    let later = Stamp(max(stamp.time, former.stamp.time + 1), by: replica)
+    return content == former.content ? nil : ObjectRow.Property(content, later)
+  }
+}
+
+extension ObjectRow {
+  /// The object as edits of one that is empty.
+  fileprivate var creation: [String: ObjectChange<Value>.Edit] {
+    values.mapValues { property in
+      ObjectChange.Edit(from: property.content.emptied, to: property.content)
+    }
+  }
+}
+
+extension Content {
+  /// What a creation found: nothing.
+  fileprivate var emptied: Content {
+    switch self {
+    case .single: self
+    case .list: .list([])
+    case .set: .set([])
+    case .map: .map([:])
+    }
+  }
+}

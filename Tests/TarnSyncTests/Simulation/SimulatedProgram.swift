@@ -1,0 +1,211 @@
+import TestSupport
+
+@testable import TarnSync
+
+/// A random program of commits, pulls, pushes and accidents of several replicas and a server.
+struct SimulatedProgram {
+  /// What may happen besides commits, pulls, pushes and lost answers.
+  struct Accidents: OptionSet {
+    let rawValue: Int
+    static let sql = Accidents(rawValue: 1)
+    static let refusals = Accidents(rawValue: 2)
+    static let failover = Accidents(rawValue: 4)
+    /// Files that are copied or put back from a backup.
+    static let files = Accidents(rawValue: 8)
+    static let skew = Accidents(rawValue: 16)
+  }
+
+  private(set) var server = SimulatedServer()
+  private(set) var replicas: [SimulatedReplica] = []
+  private var random: SeededRandom
+  private let accidents: Accidents
+  private var backups: [SimulatedReplica?] = []
+  private var standby: SimulatedServer
+  private var nextValue = 0
+  /// Values that were put into lists, and those that somebody took out, or whose object somebody
+  /// deleted.
+  private(set) var listed: [Int: Int] = [:]
+  private(set) var unlisted: Set<Int> = []
+  private(set) var deletedKeys: Set<Int> = []
+  /// All single values that were written.
+  private(set) var written: Set<Int> = []
+
+  init(seed: UInt64, _ accidents: Accidents) {
+    random = SeededRandom(seed: seed)
+    self.accidents = accidents
+    standby = server
+    for index in 0..<(2 + random.below(3)) {
+      let skews: [Int64] = accidents.contains(.skew) ? [0, -1_000_000, 1_000_000] : [0, 3, -3]
+      replicas.append(SimulatedReplica(id: UInt64(index + 1), skew: random.pick(skews)))
+    }
+    backups = replicas.map { _ in nil }
+  }
+
+  /// Runs steps, then lets everybody send and receive everything.
+  mutating func run(_ steps: Int) {
+    for _ in 0..<steps { step() }
+    // A refused run is halved until one commit is left, so each may need some rounds.
+    for _ in 0..<10_000 {
+      for index in replicas.indices {
+        pull(index)
+        replicas[index].push(&server, isLost: false)
+      }
+      if replicas.allSatisfy({ $0.unsent.isEmpty }) { break }
+    }
+    for index in replicas.indices { pull(index) }
+  }
+
+  private mutating func step() {
+    server.clock += 1 + Int64(random.below(3))
+    let index = random.below(replicas.count)
+    switch random.below(20) {
+    case 0..<10: commit(index)
+    case 10..<13: pull(index)
+    case 13..<16:
+      pull(index)
+      replicas[index].push(&server, isLost: random.below(4) == 0)
+    // Without a pull before it: what was merged may not be the newest.
+    case 16: replicas[index].push(&server, isLost: random.below(4) == 0)
+    default: accident(index)
+    }
+  }
+
+  private mutating func pull(_ index: Int) {
+    let newID = random.next()
+    replicas[index].pull(&server, newID: newID)
+  }
+
+  private mutating func accident(_ index: Int) {
+    let kind = Accidents(rawValue: 1 << random.below(4))
+    guard accidents.contains(kind) else { return }
+    switch kind {
+    case .sql:
+      if random.below(4) == 0 {
+        let key = random.below(4)
+        deletedKeys.insert(key)
+        server.sqlDelete(key)
+      } else {
+        server.sqlUpdate(random.below(4), "b", newValue())
+      }
+    case .failover:
+      if random.below(2) == 0 { standby = server } else { server.failOver(to: standby) }
+    case .files:
+      switch random.below(3) {
+      case 0: backups[index] = replicas[index]
+      case 1: if let backup = backups[index] { replicas[index] = backup }
+      default:
+        let other = random.below(replicas.count)
+        replicas[other] = replicas[index]
+      }
+    default: break
+    }
+  }
+
+  private mutating func newValue() -> Int {
+    nextValue += 1
+    // Only some programs have values that the server refuses.
+    if !accidents.contains(.refusals), nextValue % 13 == 0 { nextValue += 1 }
+    written.insert(nextValue)
+    return nextValue
+  }
+
+  // MARK: - Commits
+
+  private mutating func commit(_ index: Int) {
+    var changes: [(key: Int, change: ObjectChange<Int>)] = []
+    let keys = Set((0...random.below(2)).map { _ in random.below(4) }).sorted()
+    let id = random.next()
+    var replica = replicas[index]
+    replica.commit(id, at: server.clock) { replica, stamp in
+      for key in keys {
+        if let row = replica.shown[key] {
+          changes.append((key, change(of: row, key, Writer(replica, id, stamp))))
+        } else {
+          changes.append((key, .created(made(key, Writer(replica, id, stamp)))))
+        }
+      }
+      return changes
+    }
+    replicas[index] = replica
+  }
+
+  /// A commit that is being made.
+  private struct Writer {
+    let stamp: Stamp
+    private let author: UInt32
+    private let version: UInt64
+    private let salt: UInt32
+
+    init(_ replica: SimulatedReplica, _ commit: UInt64, _ stamp: Stamp) {
+      self.stamp = stamp
+      (author, version) = (replica.author, replica.nextVersion)
+      salt = UInt32(truncatingIfNeeded: commit)
+    }
+
+    func name(_ number: Int) -> ElementID {
+      ElementID(author: author, version: version, salt: salt, number: UInt32(number))
+    }
+  }
+
+  private mutating func made(_ key: Int, _ writer: Writer) -> ObjectRow<Int> {
+    let stamp = writer.stamp
+    return ObjectRow(
+      incarnation: Int64(bitPattern: random.next()),
+      values: [
+        "a": .init(.single(newValue()), stamp), "b": .init(.single(newValue()), stamp),
+        "l": .init(.list([element(key, 0, writer)]), stamp),
+        "s": .init(.set([random.below(5)]), stamp),
+        "m": .init(.map(["\(random.below(3))": Stamped(newValue(), stamp)]), stamp),
+      ])
+  }
+
+  private mutating func element(
+    _ key: Int, _ number: Int, _ writer: Writer
+  ) -> ListElement<Int> {
+    let value = newValue()
+    listed[value] = key
+    return ListElement(writer.name(key * 10 + number), value, writer.stamp)
+  }
+
+  private mutating func change(
+    of row: ObjectRow<Int>, _ key: Int, _ writer: Writer
+  ) -> ObjectChange<Int> {
+    if random.below(10) == 0 {
+      deletedKeys.insert(key)
+      return .deleted(incarnation: row.incarnation)
+    }
+    var edits: [String: ObjectChange<Int>.Edit] = [:]
+    for name in Set((0...random.below(2)).map { _ in random.pick(["a", "b", "l", "s", "m"]) }) {
+      guard let former = row.values[name] else { continue }
+      edits[name] = .init(
+        from: former.content, to: edited(former.content, key, writer))
+    }
+    return .edited(incarnation: row.incarnation, edits)
+  }
+
+  private mutating func edited(
+    _ content: Content<Int>, _ key: Int, _ writer: Writer
+  ) -> Content<Int> {
+    switch content {
+    case .single: return .single(newValue())
+    case .list(var list):
+      if !list.isEmpty, random.below(3) == 0 {
+        unlisted.insert(list.remove(at: random.below(list.count)).content.value)
+      }
+      if list.count > 1, random.below(3) == 0 {
+        list.insert(list.remove(at: random.below(list.count)), at: random.below(list.count))
+      }
+      for number in 1...2 {
+        list.insert(element(key, number, writer), at: random.below(list.count + 1))
+      }
+      return .list(list)
+    case .set(var set):
+      if random.below(2) == 0 { set.remove(random.below(5)) } else { set.insert(random.below(5)) }
+      return .set(set)
+    case .map(var map):
+      let key = "\(random.below(3))"
+      map[key] = random.below(3) == 0 ? nil : Stamped(newValue(), writer.stamp)
+      return .map(map)
+    }
+  }
+}
