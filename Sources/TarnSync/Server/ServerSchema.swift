@@ -12,7 +12,7 @@ enum ServerSchema {
     "tarn.open(uuid, integer, integer[], xid8, xid8[])",
     "tarn.changed(integer, xid8, xid8[])",
     "tarn.fate(integer, text[], bigint[])",
-    "tarn.push(uuid, bigint, bigint, bigint, bigint)",
+    "tarn.push(uuid, text, bigint, bigint, bigint, bigint)",
     "tarn.register(uuid)",
   ]
 
@@ -154,15 +154,16 @@ enum ServerSchema {
       RETURN found_n;
     END $$;
 
-    -- The start of a push of the commits after version 'first' up to 'last'.
+    -- The start of a push of the commits after version 'first' up to 'last', to the server on whose
+    -- state they rest: behind a pooler another one may have taken its place since.
     CREATE FUNCTION tarn.push(
-      own uuid, first bigint, last bigint, previous bigint, latest bigint
+      own uuid, server text, first bigint, last bigint, previous bigint, latest bigint
     ) RETURNS xid8 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
     BEGIN
       UPDATE tarn.replica SET version = last, commit = latest, seen = statement_timestamp()
       WHERE id = own AND role = session_user AND version = first AND commit = previous;
-      IF NOT FOUND OR last <= first THEN
-        RAISE EXCEPTION 'the server has another version of this replica' USING ERRCODE = 'TN002';
+      IF NOT FOUND OR last <= first OR server IS DISTINCT FROM tarn.identity() THEN
+        RAISE EXCEPTION 'the server or its version of this replica is another one' USING ERRCODE = 'TN002';
       END IF;
       PERFORM tarn.prune();
       RETURN pg_current_xact_id();

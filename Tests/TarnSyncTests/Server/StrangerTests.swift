@@ -81,13 +81,27 @@ import Testing
     }
   }
 
+  /// The server's identity, as a pull learns it.
+  private var here: String {
+    get throws {
+      try #require(
+        try stranger.value("SELECT server FROM tarn.open(NULL, 1, '{}', '3', '{}')"))
+    }
+  }
+
+  private func push(
+    _ id: String, _ server: String, _ first: Int, _ last: Int, _ previous: Int, _ latest: Int
+  ) -> String {
+    "SELECT tarn.push('\(id)', '\(server)', \(first), \(last), \(previous), \(latest))"
+  }
+
   @Test func `a replica belongs to the login that registered it`() throws {
     let id = UUID().uuidString
     let number = try stranger.value("SELECT tarn.register($1)", [id])
     #expect(try stranger.value("SELECT tarn.register($1)", [id]) == number)
     let other = try database.connect(as: database.makeClient())
     #expect(other.refusal("SELECT tarn.register('\(id)')") == forbidden)
-    #expect(other.refusal("SELECT tarn.push('\(id)', 0, 1, 0, 5)") == "TN002")
+    #expect(other.refusal(push(id, try here, 0, 1, 0, 5)) == "TN002")
     #expect(
       try other.rows("SELECT version FROM tarn.open($1, 1, '{}', '0', '{}')", [id]) == [[nil]])
   }
@@ -95,9 +109,11 @@ import Testing
   @Test func `versions move by one exact step`() throws {
     let id = UUID().uuidString
     try stranger.rows("SELECT tarn.register($1)", [id])
+    let server = try here
     func push(_ first: Int, _ last: Int, _ previous: Int, _ latest: Int) -> String? {
-      stranger.refusal("SELECT tarn.push('\(id)', \(first), \(last), \(previous), \(latest))")
+      stranger.refusal(self.push(id, server, first, last, previous, latest))
     }
+    #expect(stranger.refusal(self.push(id, "another", 0, 4, 0, 77)) == "TN002")
     #expect(push(0, 4, 0, 77) == nil)
     #expect(push(0, 4, 0, 77) == "TN002")
     #expect(push(4, 5, 78, 79) == "TN002")

@@ -8,8 +8,10 @@ import Testing
   private let replica = "11111111-1111-1111-1111-111111111111"
 
   private func push(_ connection: ServerConnection, _ version: Int) throws {
+    let server = try connection.value("SELECT server FROM tarn.open(NULL, 1, '{}', '3', '{}')")
     try connection.rows(
-      "SELECT tarn.push('\(replica)', \(version), \(version + 1), \(version), \(version + 1))")
+      "SELECT tarn.push('\(replica)', $1, \(version), \(version + 1), \(version), \(version + 1))",
+      [server])
   }
 
   private func make(_ connection: ServerConnection, days: Int, xid: Int) throws {
