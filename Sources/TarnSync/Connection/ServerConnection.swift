@@ -58,6 +58,20 @@ internal import Glibc
     return unsafe try rows(of: result, operation)
   }
 
+  /// Runs one statement with parameters and results in the binary format.
+  func binary(
+    _ statement: String, _ parameters: [WireParameter], for operation: String
+  ) throws(ServerError) -> WireRows {
+    let types = parameters.map(\.type)
+    let lengths = parameters.map { Int32($0.bytes?.count ?? 0) }
+    let formats = parameters.map { _ in Int32(1) }
+    let result = unsafe withBytes(parameters.map(\.bytes)) { values in
+      unsafe PQexecParams(
+        handle, statement, Int32(parameters.count), types, values, lengths, formats, 1)
+    }
+    return unsafe WireRows(try checked(result, operation))
+  }
+
   /// Runs statements without parameters, separated by semicolons.
   package func run(_ script: String, for operation: String) throws(ServerError) {
     _ = unsafe try rows(of: PQexec(handle, script), operation)
@@ -83,11 +97,8 @@ internal import Glibc
   private func rows(
     of result: OpaquePointer?, _ operation: String
   ) throws(ServerError) -> [[String?]] {
+    let result = unsafe try checked(result, operation)
     defer { unsafe PQclear(result) }
-    let status = unsafe PQresultStatus(result)
-    guard status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK else {
-      throw unsafe Self.error(result, handle, operation)
-    }
     let (count, width) = unsafe (PQntuples(result), PQnfields(result))
     return (0..<count).map { row in
       (0..<width).map { column in
@@ -97,6 +108,18 @@ internal import Glibc
         return unsafe String(cString: text)
       }
     }
+  }
+
+  /// - Throws: `ServerError` if the server refused; the result is released then.
+  private func checked(
+    _ result: OpaquePointer?, _ operation: String
+  ) throws(ServerError) -> OpaquePointer? {
+    let status = unsafe PQresultStatus(result)
+    guard status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK else {
+      defer { unsafe PQclear(result) }
+      throw unsafe Self.error(result, handle, operation)
+    }
+    return unsafe result
   }
 
   private static func error(
@@ -124,4 +147,29 @@ private func withCStrings<R>(
   defer { for index in 0..<texts.count { unsafe free(copies[index]) } }
   let pointers = unsafe copies.map { unsafe UnsafePointer($0) }
   return unsafe pointers.withUnsafeBufferPointer { unsafe body($0.baseAddress) }
+}
+
+/// Passes bytes to C, nil as a null pointer.
+private func withBytes<R>(
+  _ values: [[UInt8]?], _ body: (UnsafePointer<UnsafePointer<CChar>?>?) -> R
+) -> R {
+  var (all, starts): ([UInt8], [Int?]) = ([], [])
+  for value in values {
+    starts.append(value == nil ? nil : all.count)
+    all += value ?? []
+  }
+  // An empty value needs an address too.
+  all.append(0)
+  return unsafe all.withUnsafeBytes { bytes in
+    let first = unsafe bytes.bindMemory(to: CChar.self).baseAddress
+    var pointers: [UnsafePointer<CChar>?] = unsafe []
+    for start in starts {
+      if let start, let first = unsafe first {
+        unsafe pointers.append(first + start)
+      } else {
+        unsafe pointers.append(nil)
+      }
+    }
+    return unsafe pointers.withUnsafeBufferPointer { unsafe body($0.baseAddress) }
+  }
 }

@@ -1,0 +1,28 @@
+internal import CPostgres
+internal import TarnStore
+
+/// The rows of a statement, in the binary format.
+@safe final class WireRows {
+  private let result: OpaquePointer?
+  /// The number of rows.
+  let count: Int
+
+  /// Owns the result.
+  init(_ result: OpaquePointer?) {
+    unsafe self.result = result
+    count = Int(unsafe PQntuples(result))
+  }
+
+  deinit { unsafe PQclear(result) }
+
+  /// A value's bytes; nil for null. Traps for a row or column that is not there.
+  subscript(_ row: Int, _ column: Int) -> [UInt8]? {
+    require((0..<count).contains(row), "a row that the server did not send")
+    let (row, column) = (Int32(row), Int32(column))
+    guard unsafe PQgetisnull(result, row, column) == 0,
+      let start = unsafe PQgetvalue(result, row, column)
+    else { return nil }
+    let length = Int(unsafe PQgetlength(result, row, column))
+    return unsafe Array(UnsafeRawBufferPointer(start: start, count: length))
+  }
+}
