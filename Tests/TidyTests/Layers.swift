@@ -26,7 +26,7 @@ struct Layers {
       "OrderedRows", "Queries", "Grouping", "Following", "Differences",
     ])
 
-  static let sync = Layers(module: "Sources/TarnSync", folders: ["Merge", "Wire", "Connection", "Server"])
+  static let sync = Layers(module: "Sources/TarnSync", folders: ["Merge", "Wire", "Connection", "Server", "Exchange"])
 
   static let library = Layers(
     module: "Sources/Tarn",

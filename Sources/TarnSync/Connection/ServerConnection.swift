@@ -78,11 +78,13 @@ internal import Glibc
   }
 
   /// Runs `body` in a transaction, which is rolled back if it throws.
+  ///
+  /// - Parameter mode: the isolation level; the standard of the database may be anything.
   @discardableResult
   package func transaction<R>(
-    for operation: String, _ body: () throws(ServerError) -> R
+    _ mode: String = "READ COMMITTED", for operation: String, _ body: () throws(ServerError) -> R
   ) throws(ServerError) -> R {
-    try run("BEGIN ISOLATION LEVEL READ COMMITTED", for: operation)
+    try run("BEGIN ISOLATION LEVEL \(mode)", for: operation)
     do throws(ServerError) {
       let result = try body()
       try run("COMMIT", for: operation)

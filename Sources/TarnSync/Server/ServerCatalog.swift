@@ -67,15 +67,7 @@ struct ServerCatalog {
 
   func entries() throws(ServerError) -> [Entry] {
     let rows = try connection.query(
-      """
-      SELECT c.id, c.name, c.tab::regclass::text, k.attname, p.name, p.type
-      FROM tarn.class c LEFT JOIN tarn.property p ON p.class = c.id
-      LEFT JOIN LATERAL (
-        SELECT a.attname FROM pg_index i
-        JOIN pg_attribute a ON a.attrelid = c.tab AND a.attnum = i.indkey[0]
-        WHERE i.indrelid = c.tab AND i.indisprimary) k ON true
-      ORDER BY c.id, p.name
-      """, for: operation)
+      "SELECT id, name, tab, key, property, type FROM tarn.classes()", for: operation)
     var entries: [Entry] = []
     for row in rows {
       guard let id = row[0].flatMap({ Int($0) }), let name = row[1], let table = row[2] else {

@@ -9,6 +9,7 @@ enum ServerSchema {
 
   /// What `tarn_client` may call.
   static let clientFunctions = [
+    "tarn.classes()",
     "tarn.open(uuid, integer, integer[], xid8, xid8[])",
     "tarn.changed(integer, xid8, xid8[])",
     "tarn.fate(integer, text[], bigint[])",
@@ -67,6 +68,19 @@ enum ServerSchema {
         pg_relation_filenode('tarn.server'), s.history)
       FROM pg_control_system() c, pg_database d, tarn.server s
       WHERE d.datname = current_database()
+    $$;
+
+    -- The classes with their properties. A class without a table has no key.
+    CREATE FUNCTION tarn.classes() RETURNS TABLE (
+      id integer, name text, tab text, key name, property text, type text
+    ) LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+      SELECT c.id, c.name, c.tab::regclass::text, k.attname, p.name, p.type
+      FROM tarn.class c LEFT JOIN tarn.property p ON p.class = c.id
+      LEFT JOIN LATERAL (
+        SELECT a.attname FROM pg_index i
+        JOIN pg_attribute a ON a.attrelid = c.tab AND a.attnum = i.indkey[0]
+        WHERE i.indrelid = c.tab AND i.indisprimary) k ON true
+      ORDER BY c.id, p.name
     $$;
 
     -- The start of a pull, in its snapshot. Without an own number the version is null. Of the

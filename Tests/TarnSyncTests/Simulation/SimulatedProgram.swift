@@ -2,25 +2,30 @@ import TestSupport
 
 @testable import TarnSync
 
-/// A random program of commits, pulls, pushes and accidents of several replicas and a server.
-struct SimulatedProgram {
-  /// What may happen besides commits, pulls, pushes and lost answers.
-  struct Accidents: OptionSet {
-    let rawValue: Int
-    static let sql = Accidents(rawValue: 1)
-    static let refusals = Accidents(rawValue: 2)
-    static let failover = Accidents(rawValue: 4)
-    /// Files that are copied or put back from a backup.
-    static let files = Accidents(rawValue: 8)
-    static let skew = Accidents(rawValue: 16)
-  }
+/// What may happen besides commits, pulls, pushes and lost answers.
+struct SimulatedAccidents: OptionSet {
+  let rawValue: Int
+  static let sql = SimulatedAccidents(rawValue: 1)
+  static let refusals = SimulatedAccidents(rawValue: 2)
+  /// Only simulated servers fail over.
+  static let failover = SimulatedAccidents(rawValue: 4)
+  /// Files that are copied or put back from a backup.
+  static let files = SimulatedAccidents(rawValue: 8)
+  static let skew = SimulatedAccidents(rawValue: 16)
+  /// Objects have properties with one value only.
+  static let isPlain = SimulatedAccidents(rawValue: 32)
+}
 
-  private(set) var server = SimulatedServer()
+/// A random program of commits, pulls, pushes and accidents of several replicas and a server.
+struct SimulatedProgram<Server: Peer> {
+  typealias Accidents = SimulatedAccidents
+
+  private(set) var server: Server
   private(set) var replicas: [SimulatedReplica] = []
   private var random: SeededRandom
   private let accidents: Accidents
   private var backups: [SimulatedReplica?] = []
-  private var standby: SimulatedServer
+  private var standby: SimulatedServer?
   private var nextValue = 0
   /// Values that were put into lists, and those that somebody took out, or whose object somebody
   /// deleted.
@@ -30,10 +35,11 @@ struct SimulatedProgram {
   /// All single values that were written.
   private(set) var written: Set<Int> = []
 
-  init(seed: UInt64, _ accidents: Accidents) {
+  init(seed: UInt64, _ accidents: Accidents, _ server: Server) {
+    self.server = server
     random = SeededRandom(seed: seed)
     self.accidents = accidents
-    standby = server
+    standby = server as? SimulatedServer
     for index in 0..<(2 + random.below(3)) {
       let skews: [Int64] = accidents.contains(.skew) ? [0, -1_000_000, 1_000_000] : [0, 3, -3]
       replicas.append(SimulatedReplica(id: UInt64(index + 1), skew: random.pick(skews)))
@@ -42,40 +48,40 @@ struct SimulatedProgram {
   }
 
   /// Runs steps, then lets everybody send and receive everything.
-  mutating func run(_ steps: Int) {
-    for _ in 0..<steps { step() }
+  mutating func run(_ steps: Int) throws {
+    for _ in 0..<steps { try step() }
     // A refused run is halved until one commit is left, so each may need some rounds.
     for _ in 0..<10_000 {
       for index in replicas.indices {
-        pull(index)
-        replicas[index].push(&server, isLost: false)
+        try pull(index)
+        try replicas[index].push(&server, isLost: false)
       }
       if replicas.allSatisfy({ $0.unsent.isEmpty }) { break }
     }
-    for index in replicas.indices { pull(index) }
+    for index in replicas.indices { try pull(index) }
   }
 
-  private mutating func step() {
-    server.clock += 1 + Int64(random.below(3))
+  private mutating func step() throws {
+    server.advance(by: 1 + Int64(random.below(3)))
     let index = random.below(replicas.count)
     switch random.below(20) {
     case 0..<10: commit(index)
-    case 10..<13: pull(index)
+    case 10..<13: try pull(index)
     case 13..<16:
-      pull(index)
-      replicas[index].push(&server, isLost: random.below(4) == 0)
+      try pull(index)
+      try replicas[index].push(&server, isLost: random.below(4) == 0)
     // Without a pull before it: what was merged may not be the newest.
-    case 16: replicas[index].push(&server, isLost: random.below(4) == 0)
-    default: accident(index)
+    case 16: try replicas[index].push(&server, isLost: random.below(4) == 0)
+    default: try accident(index)
     }
   }
 
-  private mutating func pull(_ index: Int) {
+  private mutating func pull(_ index: Int) throws {
     let newID = random.next()
-    replicas[index].pull(&server, newID: newID)
+    try replicas[index].pull(&server, newID: newID)
   }
 
-  private mutating func accident(_ index: Int) {
+  private mutating func accident(_ index: Int) throws {
     let kind = Accidents(rawValue: 1 << random.below(4))
     guard accidents.contains(kind) else { return }
     switch kind {
@@ -83,12 +89,19 @@ struct SimulatedProgram {
       if random.below(4) == 0 {
         let key = random.below(4)
         deletedKeys.insert(key)
-        server.sqlDelete(key)
+        try server.sqlDelete(key)
       } else {
-        server.sqlUpdate(random.below(4), "b", newValue())
+        let (key, value) = (random.below(4), newValue())
+        try server.sqlUpdate(key, value)
       }
     case .failover:
-      if random.below(2) == 0 { standby = server } else { server.failOver(to: standby) }
+      guard var simulated = server as? SimulatedServer, let old = standby else { return }
+      if random.below(2) == 0 {
+        standby = simulated
+        return
+      }
+      simulated.failOver(to: old)
+      if let server = simulated as? Server { self.server = server }
     case .files:
       switch random.below(3) {
       case 0: backups[index] = replicas[index]
@@ -149,14 +162,18 @@ struct SimulatedProgram {
 
   private mutating func made(_ key: Int, _ writer: Writer) -> ObjectRow<Int> {
     let stamp = writer.stamp
+    let incarnation = Int64(bitPattern: random.next())
+    let plain: [String: ObjectRow<Int>.Property] = [
+      "a": .init(.single(newValue()), stamp), "b": .init(.single(newValue()), stamp),
+    ]
+    if accidents.contains(.isPlain) { return ObjectRow(incarnation: incarnation, values: plain) }
     return ObjectRow(
-      incarnation: Int64(bitPattern: random.next()),
-      values: [
-        "a": .init(.single(newValue()), stamp), "b": .init(.single(newValue()), stamp),
+      incarnation: incarnation,
+      values: plain.merging([
         "l": .init(.list([element(key, 0, writer)]), stamp),
         "s": .init(.set([random.below(5)]), stamp),
         "m": .init(.map(["\(random.below(3))": Stamped(newValue(), stamp)]), stamp),
-      ])
+      ]) { $1 })
   }
 
   private mutating func element(

@@ -76,40 +76,41 @@ struct SimulatedReplica {
   // MARK: - The session
 
   /// - Parameter newID: the id if this one turns out to be another file's.
-  mutating func pull(_ server: inout SimulatedServer, newID: UInt64) {
-    number = server.register(id)
-    var known = server.replicas[id]!
-    let isSame = server.identity == identity
-    if !recognizes(known, isSame) {
+  mutating func pull(_ server: inout some Peer, newID: UInt64) throws {
+    try server.register(id)
+    var answer = try server.pull(id, since: position)
+    if !recognizes(answer.known, answer.identity == identity) {
       // The file was copied or put back: it goes on as a replica of its own.
       id = newID
-      number = server.register(id)
-      known = server.replicas[id]!
+      try server.register(id)
       (identity, position, grace) = (-1, -1, [])
       acknowledged = (0, 0)
     }
-    acknowledge(known)
+    if answer.identity != identity || answer.known.id != id {
+      // Another server, or the first time: go over everything.
+      answer = try server.pull(id, since: -1)
+    }
+    number = answer.known.number
+    acknowledge(answer.known)
     var lost: [Int: Row] = [:]
-    if server.identity == identity {
-      let (rows, gone) = server.changes(since: position)
+    let (rows, gone) = (answer.rows, answer.gone)
+    if answer.identity == identity {
       base = base.filter { !gone.contains($0.value.incarnation) }
       base.merge(rows) { $1 }
     } else {
-      // Another server, or the first time: go over everything.
-      let (rows, gone) = server.changes(since: -1)
       lost = base.filter { key, row in
         rows[key]?.incarnation != row.incarnation && !gone.contains(row.incarnation)
       }
       base = rows
     }
-    (identity, position) = (server.identity, server.transaction)
+    (identity, position) = (answer.identity, answer.position)
     let latest = base.values.flatMap { $0.values.values.map(\.stamp.time) }.max() ?? 0
     clock = max(clock, min(latest, server.clock + SimulatedServer.cap))
     replay(lost)
   }
 
   /// Whether what the server has of this replica is ours.
-  private func recognizes(_ known: SimulatedServer.Replica, _ isSame: Bool) -> Bool {
+  private func recognizes(_ known: Known, _ isSame: Bool) -> Bool {
     let pair = (known.version, known.commit)
     if pair == acknowledged { return true }
     if unsent.contains(where: { ($0.version, $0.id) == pair }) { return true }
@@ -117,7 +118,7 @@ struct SimulatedReplica {
     return !isSame && (pair == (0, 0) || grace.contains { ($0.version, $0.id) == pair })
   }
 
-  private mutating func acknowledge(_ known: SimulatedServer.Replica) {
+  private mutating func acknowledge(_ known: Known) {
     if known.version < acknowledged.version {
       let again = grace.filter { $0.version > known.version }
       grace.removeAll { $0.version > known.version }
@@ -132,14 +133,15 @@ struct SimulatedReplica {
   /// Sends a run of commits.
   ///
   /// - Parameter isLost: whether the answer does not arrive.
-  mutating func push(_ server: inout SimulatedServer, isLost: Bool) {
+  mutating func push(_ server: inout some Peer, isLost: Bool) throws {
     let sent = unsent.prefix(run)
     guard let last = sent.last else { return }
     var after = self
     after.unsent = Array(sent)
     after.replay()
-    let answer = server.push(
-      id, to: identity, after: acknowledged, upTo: (last.version, last.id),
+    let answer = try server.push(
+      Known(id: id, number: number), to: identity,
+      Sent(first: acknowledged, last: (last.version, last.id)),
       Self.operations(from: base, to: after.shown))
     if isLost { return }
     switch answer {
@@ -159,8 +161,8 @@ struct SimulatedReplica {
   /// The net difference of a run of commits.
   private static func operations(
     from base: [Int: Row], to shown: [Int: Row]
-  ) -> [(key: Int, operation: SimulatedServer.Operation)] {
-    var operations: [(key: Int, operation: SimulatedServer.Operation)] = []
+  ) -> [(key: Int, PeerOperation)] {
+    var operations: [(key: Int, PeerOperation)] = []
     for key in Set(base.keys).union(shown.keys).sorted() {
       let (old, new) = (base[key], shown[key])
       if let old, let new, old.incarnation == new.incarnation {

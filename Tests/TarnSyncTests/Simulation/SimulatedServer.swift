@@ -2,33 +2,16 @@
 
 /// A server as its triggers and functions make it, in memory: rows by key, tombstones, and of each
 /// replica the last commit.
-struct SimulatedServer {
+struct SimulatedServer: Peer {
   typealias Row = ObjectRow<Int>
 
-  /// What a replica is, in the eyes of the server.
-  struct Replica: Equatable {
-    var number: UInt32
-    var version = 0
-    var commit: UInt64 = 0
-  }
-
-  /// One object's part of a push.
-  enum Operation {
-    case insert(Row)
-    case delete(incarnation: Int64)
-    /// With the stamps that the replica has merged with.
-    case update(incarnation: Int64, [String: (value: Row.Property, seen: Stamp?)])
-  }
-
-  enum Answer: Equatable { case taken, mergeFirst, otherVersion, refused }
-
-  var clock: Int64 = 1_000_000
+  private(set) var clock: Int64 = 1_000_000
   /// Another one after a failover.
   private(set) var identity = 0
   private(set) var transaction = 0
   private var rows: [Int: (row: Row, transaction: Int)] = [:]
   private var gone: [Int64: Int] = [:]
-  private(set) var replicas: [UInt64: Replica] = [:]
+  private var replicas: [UInt64: Known] = [:]
   private var nextNumber: UInt32 = 1
 
   /// The farthest that a stamp may be ahead.
@@ -37,19 +20,19 @@ struct SimulatedServer {
   /// The objects as they are.
   var objects: [Int: Row] { rows.mapValues(\.row) }
 
-  mutating func register(_ id: UInt64) -> UInt32 {
-    if let known = replicas[id] { return known.number }
-    replicas[id] = Replica(number: nextNumber)
+  mutating func advance(by time: Int64) { clock += time }
+
+  mutating func register(_ id: UInt64) {
+    if replicas[id] != nil { return }
+    replicas[id] = Known(id: id, number: nextNumber)
     nextNumber += 1
-    return nextNumber - 1
   }
 
-  /// What is new since a position.
-  func changes(since position: Int) -> (rows: [Int: Row], gone: Set<Int64>) {
-    (
-      rows.filter { $0.value.transaction > position }.mapValues(\.row),
-      Set(gone.filter { $0.value > position }.keys)
-    )
+  func pull(_ id: UInt64, since position: Int) -> Pulled {
+    Pulled(
+      identity: identity, position: transaction, known: replicas[id]!,
+      rows: rows.filter { $0.value.transaction > position }.mapValues(\.row),
+      gone: Set(gone.filter { $0.value > position }.keys))
   }
 
   /// A value that the server refuses, as a unique rule or a policy would.
@@ -60,16 +43,15 @@ struct SimulatedServer {
 
   /// Takes a run of commits, or leaves everything as it is.
   mutating func push(
-    _ id: UInt64, to identity: Int, after known: (version: Int, commit: UInt64),
-    upTo latest: (version: Int, commit: UInt64), _ operations: [(key: Int, operation: Operation)]
-  ) -> Answer {
-    guard identity == self.identity, let replica = replicas[id], replica.version == known.version,
-      replica.commit == known.commit
+    _ replica: Known, to identity: Int, _ commits: Sent, _ operations: [(key: Int, PeerOperation)]
+  ) -> PeerAnswer {
+    guard identity == self.identity, let known = replicas[replica.id],
+      (known.version, known.commit) == commits.first
     else { return .otherVersion }
     var after = self
     after.transaction += 1
-    after.replicas[id]?.version = latest.version
-    after.replicas[id]?.commit = latest.commit
+    after.replicas[replica.id]?.version = commits.last.version
+    after.replicas[replica.id]?.commit = commits.last.commit
     for (key, operation) in operations {
       let answer = after.apply(operation, key)
       guard answer == .taken else { return answer }
@@ -79,7 +61,7 @@ struct SimulatedServer {
     return .taken
   }
 
-  private mutating func apply(_ operation: Operation, _ key: Int) -> Answer {
+  private mutating func apply(_ operation: PeerOperation, _ key: Int) -> PeerAnswer {
     switch operation {
     case .insert(let row):
       // What exists has another incarnation: the replica must merge with it.
@@ -137,11 +119,11 @@ struct SimulatedServer {
   // MARK: - What happens to servers
 
   /// A SQL program, which has seen the row and so wins.
-  mutating func sqlUpdate(_ key: Int, _ name: String, _ value: Int) {
+  mutating func sqlUpdate(_ key: Int, _ value: Int) {
     guard var row = rows[key]?.row else { return }
     transaction += 1
     let last = row.values.values.map(\.stamp.time).max() ?? 0
-    row.values[name] = .init(.single(value), Stamp(max(clock, last + 1), by: 0))
+    row.values["b"] = .init(.single(value), Stamp(max(clock, last + 1), by: 0))
     rows[key] = (row, transaction)
   }
 

@@ -9,11 +9,11 @@ import Testing
   private let rounds = UInt64(Seeds.rounds(4_000, few: 100))
 
   private func run(
-    _ accidents: SimulatedProgram.Accidents, _ check: (SimulatedProgram, UInt64) -> Void
-  ) {
+    _ accidents: SimulatedAccidents, _ check: (SimulatedProgram<SimulatedServer>, UInt64) -> Void
+  ) throws {
     for seed in 1...rounds {
-      var program = SimulatedProgram(seed: seed, accidents)
-      program.run(50)
+      var program = SimulatedProgram(seed: seed, accidents, SimulatedServer())
+      try program.run(50)
       for replica in program.replicas {
         #expect(replica.unsent.isEmpty, "seed \(seed): commits are left")
         #expect(replica.shown == program.server.objects, "seed \(seed): replicas differ")
@@ -27,7 +27,7 @@ import Testing
   /// - Parameter mayReturn: whether one that was taken out may be there: after a failover its
   ///   removal may be sent again before its insertion, and finds nothing.
   private func checkLists(
-    _ program: SimulatedProgram, _ seed: UInt64, mayReturn: Bool = false
+    _ program: SimulatedProgram<SimulatedServer>, _ seed: UInt64, mayReturn: Bool = false
   ) {
     var counts: [Int: Int] = [:]
     for row in program.server.objects.values {
@@ -44,31 +44,31 @@ import Testing
     }
   }
 
-  @Test func `replicas become equal and keep every insertion`() {
-    run([]) { program, seed in checkLists(program, seed) }
+  @Test func `replicas become equal and keep every insertion`() throws {
+    try run([]) { program, seed in checkLists(program, seed) }
   }
 
-  @Test func `SQL programs write too`() {
-    run([.sql, .skew]) { program, seed in checkLists(program, seed) }
+  @Test func `SQL programs write too`() throws {
+    try run([.sql, .skew]) { program, seed in checkLists(program, seed) }
   }
 
-  @Test func `a failover loses commits, which are sent again`() {
-    run([.failover]) { program, seed in checkLists(program, seed, mayReturn: true) }
+  @Test func `a failover loses commits, which are sent again`() throws {
+    try run([.failover]) { program, seed in checkLists(program, seed, mayReturn: true) }
   }
 
-  @Test func `what is refused leaves nothing, and the rest goes on`() {
-    run([.refusals, .sql]) { program, seed in
+  @Test func `what is refused leaves nothing, and the rest goes on`() throws {
+    try run([.refusals, .sql]) { program, seed in
       for row in program.server.objects.values {
         #expect(!SimulatedServer.isRefused(row), "seed \(seed)")
       }
     }
   }
 
-  @Test func `files that are copied or put back go on as replicas of their own`() {
-    run([.files, .sql, .refusals]) { _, _ in }
+  @Test func `files that are copied or put back go on as replicas of their own`() throws {
+    try run([.files, .sql, .refusals]) { _, _ in }
   }
 
-  @Test func `everything at once`() {
-    run([.files, .sql, .refusals, .failover, .skew]) { _, _ in }
+  @Test func `everything at once`() throws {
+    try run([.files, .sql, .refusals, .failover, .skew]) { _, _ in }
   }
 }

@@ -1,0 +1,144 @@
+import Foundation
+import TarnStore
+
+/// The statements by which a push writes the objects of one class.
+struct ClassPush {
+  private let connection: ServerConnection
+  private let number: UInt32
+  private let one: ExchangeClass
+  private let operation: String
+
+  init(
+    _ connection: ServerConnection, _ number: UInt32, _ one: ExchangeClass, _ operation: String
+  ) {
+    self.connection = connection
+    self.number = number
+    self.one = one
+    self.operation = operation
+  }
+
+  private typealias Update = (
+    key: Value, incarnation: Int64, values: [String: ObjectRow<ExchangeValue>.Property]
+  )
+
+  /// - Returns: false if an object with the key of a new one exists.
+  func run(_ operations: [(Value, Push.Operation)]) throws(ServerError) -> Bool {
+    try lock(operations.map(\.0))
+    var deletions: [(Value, Int64)] = []
+    var insertions: [(Value, ObjectRow<ExchangeValue>)] = []
+    // Updates of the same columns are one statement.
+    var updates: [[String]: [Update]] = [:]
+    for (key, operation) in operations {
+      switch operation {
+      case .delete(let incarnation): deletions.append((key, incarnation))
+      case .insert(let row): insertions.append((key, row))
+      case .update(let incarnation, let values):
+        updates[values.keys.sorted(), default: []].append((key, incarnation, values))
+      }
+    }
+    if !deletions.isEmpty { try delete(deletions) }
+    if !insertions.isEmpty, try !insert(insertions) { return false }
+    for (names, rows) in updates.sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
+      try update(names, rows)
+    }
+    return true
+  }
+
+  private func keys(_ values: [Value]) -> WireParameter {
+    WireParameter(array: one.key.wire, values.map { WireValue($0)?.bytes })
+  }
+
+  private func numbers(_ values: [Int64]) -> WireParameter {
+    WireParameter(array: .bigint, values.map { WireValue(.int($0))?.bytes })
+  }
+
+  /// Locks the rows in the order of their keys: in any other order pushes wait for each other in
+  /// circles.
+  private func lock(_ values: [Value]) throws(ServerError) {
+    _ = try connection.binary(
+      """
+      SELECT FROM \(one.table) WHERE \(one.key.column) = ANY ($1)
+      ORDER BY \(one.key.column) FOR UPDATE
+      """, [keys(values)], for: operation)
+  }
+
+  private func delete(_ rows: [(key: Value, incarnation: Int64)]) throws(ServerError) {
+    _ = try connection.binary(
+      """
+      DELETE FROM \(one.table) t USING unnest($1, $2) d (k, o)
+      WHERE t.\(one.key.column) = d.k AND t._tarn_oid = d.o
+      """, [keys(rows.map(\.key)), numbers(rows.map(\.incarnation))], for: operation)
+  }
+
+  private func insert(
+    _ rows: [(key: Value, row: ObjectRow<ExchangeValue>)]
+  ) throws(ServerError) -> Bool {
+    let notes = rows.map { _, row in
+      // A new object's values have one stamp.
+      let time = row.values.values.map(\.stamp.time).max() ?? 0
+      return RowState.Note(
+        by: number, at: time, oid: row.incarnation, cols: nil, parts: parts(row.values)
+      ).bytes
+    }
+    let found = try connection.binary(
+      """
+      INSERT INTO \(one.table) (\(one.key.column), _tarn_in\(list(one.others)))
+      SELECT u.k, u.i\(one.others.indices.map { ", u.c\($0)" }.joined())
+      FROM unnest($1, $2\(one.others.indices.map { ", $\($0 + 3)" }.joined()))
+        u (k, i\(one.others.indices.map { ", c\($0)" }.joined()))
+      ON CONFLICT DO NOTHING RETURNING 1::bigint
+      """,
+      [keys(rows.map(\.key)), WireParameter(array: .jsonb, notes)]
+        + one.others.map { column($0, rows.map(\.row.values)) }, for: operation)
+    return found.count == rows.count
+  }
+
+  private func update(_ names: [String], _ rows: [Update]) throws(ServerError) {
+    let properties = one.others.filter { names.contains($0.name) }
+    let notes = rows.map { row in
+      RowState.Note(
+        by: number, cols: row.values.mapValues(\.stamp.time), parts: parts(row.values)
+      ).bytes
+    }
+    let assignments = properties.enumerated().map { ", \($1.column) = u.c\($0)" }.joined()
+    _ = try connection.binary(
+      """
+      UPDATE \(one.table) t SET _tarn_in = u.i\(assignments)
+      FROM unnest($1, $2, $3\(properties.indices.map { ", $\($0 + 4)" }.joined()))
+        u (k, o, i\(properties.indices.map { ", c\($0)" }.joined()))
+      WHERE t.\(one.key.column) = u.k AND t._tarn_oid = u.o
+      """,
+      [
+        keys(rows.map(\.key)), numbers(rows.map(\.incarnation)),
+        WireParameter(array: .jsonb, notes),
+      ] + properties.map { column($0, rows.map(\.values)) }, for: operation)
+  }
+
+  private func list(_ properties: [ExchangeClass.Property]) -> String {
+    properties.map { ", \($0.column)" }.joined()
+  }
+
+  private func column(
+    _ property: ExchangeClass.Property, _ rows: [[String: ObjectRow<ExchangeValue>.Property]]
+  ) -> WireParameter {
+    WireParameter(
+      array: property.wire,
+      rows.map { values in
+        guard case .single(let value)? = values[property.name]?.content else { return nil }
+        return value.bytes
+      })
+  }
+
+  /// What the columns cannot hold.
+  private func parts(
+    _ values: [String: ObjectRow<ExchangeValue>.Property]
+  ) -> [String: String]? {
+    let parts = values.compactMapValues { property in
+      guard case .single(let value) = property.content, let exact = value.exact else {
+        return nil as String?
+      }
+      return Data(exact).base64EncodedString()
+    }
+    return parts.isEmpty ? nil : parts
+  }
+}

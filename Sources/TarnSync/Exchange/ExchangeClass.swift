@@ -1,0 +1,48 @@
+import TarnStore
+
+/// A class as it is exchanged with a server: where its rows are, and its properties by name.
+struct ExchangeClass {
+  /// The server's number of it.
+  let id: Int
+  let table: String
+  let key: Property
+  let others: [Property]
+
+  struct Property {
+    let name: String
+    let type: ColumnType
+    var wire: WireType { WireType(type) }
+    /// For statements.
+    var column: String { SQLText.name(name) }
+  }
+
+  /// - Parameter entry: the class on the server. Its properties that are unknown here stay as they
+  ///   are.
+  init(_ entry: ServerCatalog.Entry, _ described: ClassSchema) throws(ServerError) {
+    guard let key = described.primaryKey.map({ described[$0] }), key.name == entry.key else {
+      throw ServerError(
+        "exchange \(entry.name)",
+        "its primary key is \(entry.key) on the server, and another one here")
+    }
+    id = entry.id
+    table = entry.table
+    self.key = Property(name: key.name, type: key.type)
+    let known = Set(entry.columns.map(\.name))
+    others = described.columns
+      .filter { !$0.isRemoved && $0.id != key.id && known.contains($0.name) }
+      .map { Property(name: $0.name, type: $0.type) }
+  }
+}
+
+/// A property's value in an exchange: as PostgreSQL has it, or nil.
+struct ExchangeValue: Hashable, Sendable {
+  let bytes: [UInt8]?
+  let exact: [UInt8]?
+
+  init(_ value: WireValue?) {
+    bytes = value?.bytes
+    exact = value?.exact
+  }
+
+  var wire: WireValue? { bytes.map { WireValue($0, exact: exact) } }
+}

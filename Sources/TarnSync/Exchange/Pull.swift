@@ -1,0 +1,133 @@
+import TarnStore
+
+/// Asks a server what is new: one transaction that only reads, so that everything in the answer is of
+/// one state.
+struct Pull {
+  /// What a server answers.
+  struct Answer {
+    /// Which server it is. After another one's answer everything is gone over again.
+    let server: String
+    let position: ServerPosition
+    /// The last version of this replica that the server has, with its commit's id; nil if it does
+    /// not know the replica.
+    let own: (version: Int64, commit: Int64)?
+    /// Tombstones of transactions up to this one may be gone.
+    let pruned: UInt64
+    /// In microseconds since 1970.
+    let clock: Int64
+    /// The classes to go over as a whole, and those that the server does not have.
+    let renewed: Set<Int>
+    let missing: Set<Int>
+    /// What changed, by the number of the class.
+    let changes: [Int: Changes]
+  }
+
+  /// What is new in a class.
+  struct Changes {
+    /// The new state of the rows that one may see, by primary key.
+    var rows: [ElementKey: ObjectRow<ExchangeValue>] = [:]
+    /// The incarnations of all rows that changed: those that are not among the rows have left.
+    var incarnations: Set<Int64> = []
+  }
+
+  private static let operation = "read the changes of the server"
+  let connection: ServerConnection
+  /// A UUID.
+  let replica: String
+
+  func run(
+    _ classes: [ExchangeClass], since position: ServerPosition
+  ) throws(ServerError) -> Answer {
+    try connection.transaction(
+      "REPEATABLE READ READ ONLY", for: Self.operation
+    ) { () throws(ServerError) in
+      try read(classes, position)
+    }
+  }
+
+  private func read(
+    _ classes: [ExchangeClass], _ position: ServerPosition
+  ) throws(ServerError) -> Answer {
+    let numbers = "{\(classes.map { "\($0.id)" }.joined(separator: ","))}"
+    let rows = try connection.query(
+      """
+      SELECT server, snapshot, version, commit, pruned, clock, changed, renewed, missing
+      FROM tarn.open($1, \(ServerSchema.format), $2, $3, $4)
+      """, [replica, numbers, "\(position.end)", position.openText], for: Self.operation)
+    guard let row = rows.first, let server = row[0], let snapshot = row[1],
+      let next = ServerPosition(snapshot), let pruned = row[4].flatMap({ UInt64($0) }),
+      let clock = row[5].flatMap({ Int64($0) })
+    else { throw ServerError(Self.operation, "the server gave no position") }
+    let changed = Self.numbers(row[6])
+    var changes: [Int: Changes] = [:]
+    for one in classes where changed.contains(one.id) {
+      changes[one.id] = try self.changes(of: one, since: position, before: next.end)
+    }
+    var own: (Int64, Int64)?
+    if let version = row[2].flatMap({ Int64($0) }), let commit = row[3].flatMap({ Int64($0) }) {
+      own = (version, commit)
+    }
+    return Answer(
+      server: server, position: next, own: own, pruned: pruned, clock: clock,
+      renewed: Self.numbers(row[7]), missing: Self.numbers(row[8]), changes: changes)
+  }
+
+  /// The numbers of an array as text.
+  private static func numbers(_ text: String?) -> Set<Int> {
+    Set((text ?? "").split { "{},".contains($0) }.compactMap { Int($0) })
+  }
+
+  private func changes(
+    of one: ExchangeClass, since position: ServerPosition, before end: UInt64
+  ) throws(ServerError) -> Changes {
+    var changes = Changes()
+    let properties = [one.key] + one.others
+    let columns = properties.map { "\($0.column)::\($0.wire.name)" }
+    let found = try connection.binary(
+      """
+      SELECT _tarn_oid, _tarn_at, _tarn_by::bigint, _tarn_cols, _tarn_parts,
+        \(columns.joined(separator: ", "))
+      FROM \(one.table)
+      WHERE _tarn_xid >= '\(position.end)' AND _tarn_xid < '\(end)'
+        OR _tarn_xid = ANY ('\(position.openText)')
+      """, [], for: Self.operation)
+    for row in 0..<found.count {
+      let (key, object) = try self.row(found, row, one)
+      changes.rows[key] = object
+    }
+    let incarnations = try connection.query(
+      "SELECT tarn.changed($1, $2, $3)", ["\(one.id)", "\(position.end)", position.openText],
+      for: Self.operation)
+    changes.incarnations = Set(incarnations.compactMap { $0[0].flatMap { Int64($0) } })
+    return changes
+  }
+
+  private func row(
+    _ rows: WireRows, _ row: Int, _ one: ExchangeClass
+  ) throws(ServerError) -> (key: ElementKey, object: ObjectRow<ExchangeValue>) {
+    func number(_ column: Int) -> Int64? {
+      guard case .int(let number)? = rows[row, column].flatMap({ WireValue($0).value(.int) }) else {
+        return nil
+      }
+      return number
+    }
+    guard let incarnation = number(0), let at = number(1), let by = number(2),
+      let writer = UInt32(exactly: by), let stamps = RowState.stamps(rows[row, 3]),
+      let parts = RowState.parts(rows[row, 4]),
+      let key = rows[row, 5].flatMap({ WireValue($0).value(one.key.type) })
+    else {
+      throw ServerError(
+        Self.operation, "a row of \(one.table) has a state that replicas cannot read",
+        hint: "Run 'tarn server status'.")
+    }
+    var values: [String: ObjectRow<ExchangeValue>.Property] = [:]
+    for (index, property) in one.others.enumerated() {
+      let stamp = stamps[property.name] ?? Stamp(at, by: writer)
+      // SQL has written the column since, if the stamps differ.
+      let exact = parts[property.name].flatMap { $0.stamp == stamp ? $0.bytes : nil }
+      let value = ExchangeValue(rows[row, 6 + index].map { WireValue($0, exact: exact) })
+      values[property.name] = .init(.single(value), stamp)
+    }
+    return (ElementKey(key), ObjectRow(incarnation: incarnation, values: values))
+  }
+}

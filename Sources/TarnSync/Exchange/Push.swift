@@ -1,0 +1,89 @@
+import Foundation
+import TarnStore
+
+/// Sends a run of a replica's commits as one transaction: their net difference.
+struct Push {
+  /// What happens to one object.
+  enum Operation {
+    case insert(ObjectRow<ExchangeValue>)
+    case delete(incarnation: Int64)
+    case update(incarnation: Int64, [String: ObjectRow<ExchangeValue>.Property])
+  }
+
+  /// The commits of a push: those after one version up to another, with the ids of both.
+  struct Range {
+    let first: (version: Int64, commit: Int64)
+    let last: (version: Int64, commit: Int64)
+  }
+
+  enum Answer: Equatable {
+    case taken
+    /// Another one has written what this replica had not seen: pull, then push again.
+    case mergeFirst
+    /// The server, or what it has of this replica, is another one: pull.
+    case otherVersion
+    /// The server's reason. A run of several commits is sent again in parts.
+    case refused(ServerError)
+  }
+
+  private static let operation = "send commits to the server"
+  let connection: ServerConnection
+  /// A UUID, and its number on the server.
+  let replica: (id: String, number: UInt32)
+  /// The server's identity, as the last pull gave it.
+  let server: String
+
+  /// - Throws: `ServerError` for what is to be tried again: a lost connection, a lock.
+  func run(
+    _ range: Range, _ classes: [(class: ExchangeClass, operations: [(Value, Operation)])]
+  ) throws(ServerError) -> Answer {
+    var needsMerge = false
+    do throws(ServerError) {
+      try connection.transaction("READ COMMITTED", for: Self.operation) {
+        () throws(ServerError) in
+        try connection.query(
+          "SELECT tarn.push($1, $2, $3, $4, $5, $6)",
+          [
+            replica.id, server, "\(range.first.version)", "\(range.last.version)",
+            "\(range.first.commit)", "\(range.last.commit)",
+          ], for: Self.operation)
+        for (one, operations) in classes.sorted(by: { $0.class.id < $1.class.id }) {
+          if try !ClassPush(connection, replica.number, one, Self.operation).run(operations) {
+            needsMerge = true
+            throw ServerError(Self.operation, "another one has made an object with this key")
+          }
+        }
+      }
+      return .taken
+    } catch {
+      if needsMerge { return .mergeFirst }
+      switch ServerRefusal(error.state) {
+      case .merge: return .mergeFirst
+      case .version: return .otherVersion
+      case .refused: return .refused(error)
+      case .again: throw error
+      }
+    }
+  }
+}
+
+/// What a code of PostgreSQL says about a push.
+enum ServerRefusal: Equatable {
+  /// The commit breaks a rule of the server, now and later.
+  case refused
+  case merge
+  case version
+  /// Nothing about the commit: a connection, a lock, a shutdown.
+  case again
+
+  init(_ state: String) {
+    let refusing = ["22", "23", "44", "54"]
+    switch state {
+    case "TN001": self = .merge
+    case "TN002": self = .version
+    case "42501", "P0001": self = .refused
+    case _ where refusing.contains(String(state.prefix(2))): self = .refused
+    default: self = .again
+    }
+  }
+}

@@ -1,0 +1,34 @@
+/// Up to where a replica has seen a server: the snapshot of its last download. New are the rows
+/// whose transaction is at or after the end, or was still open.
+package struct ServerPosition: Hashable, Sendable {
+  /// The first transaction that had not begun.
+  package let end: UInt64
+  /// Those before it that had not ended.
+  package let open: [UInt64]
+
+  /// Before everything.
+  package static let none = ServerPosition(end: 0, open: [])
+
+  init(end: UInt64, open: [UInt64]) {
+    self.end = end
+    self.open = open
+  }
+
+  /// - Parameter text: as `pg_snapshot` has it: the oldest open one, the end, the open ones.
+  package init?(_ text: String) {
+    let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+    guard parts.count == 3, let end = UInt64(parts[1]) else { return nil }
+    var open: [UInt64] = []
+    for part in parts[2].split(separator: ",") {
+      guard let one = UInt64(part) else { return nil }
+      open.append(one)
+    }
+    self.init(end: end, open: open)
+  }
+
+  /// The first transaction of which not everything has been seen.
+  var oldest: UInt64 { min(end, open.min() ?? end) }
+
+  /// As an `xid8[]`.
+  var openText: String { "{\(open.map(String.init).joined(separator: ","))}" }
+}

@@ -1,0 +1,64 @@
+import TarnStore
+import TestSupport
+import Testing
+
+@testable import TarnSync
+
+/// Replicas that meet in a real server.
+@Suite struct ExchangeTests {
+  /// A database with the class, whose property "a" refuses what the simulated server refuses.
+  private func prepared() throws -> PostgresDatabase {
+    let database = try PostgresDatabase([ServerPeer.thing])
+    try database.connect().rows("ALTER TABLE \"Thing\" ADD CHECK (a % 13 <> 0)")
+    return database
+  }
+
+  /// The programs of the simulation, with the triggers and functions of a server.
+  @Test func `replicas become equal through a server`() throws {
+    let database = try prepared()
+    let connection = try database.connect(as: database.makeClient())
+    let administrator = try database.connect()
+    for seed in 1...UInt64(Seeds.rounds(1_000, few: 60)) {
+      var accidents: SimulatedAccidents = [.isPlain, .sql]
+      if seed % 2 == 0 { accidents.insert(.refusals) }
+      if seed % 3 == 0 { accidents.insert(.files) }
+      try administrator.rows("TRUNCATE tarn.gone")
+      var program = SimulatedProgram(
+        seed: seed, accidents, try ServerPeer(connection, seed: seed))
+      try program.run(50)
+      try program.server.register(99)
+      let objects = try program.server.pull(99, since: -1).rows
+      for replica in program.replicas {
+        #expect(replica.unsent.isEmpty, "seed \(seed): commits are left")
+        #expect(replica.shown == objects, "seed \(seed): replicas differ")
+      }
+    }
+  }
+
+  @Test(
+    arguments: [
+      ("0:5:", 5, []), ("3:9:3,7", 9, [3, 7]),
+      ("18446744073709551615:18446744073709551615:", .max, []),
+    ] as [(String, UInt64, [UInt64])])
+  func `a position is a snapshot`(_ text: String, _ end: UInt64, _ open: [UInt64]) {
+    let position = ServerPosition(text)
+    #expect(position?.end == end)
+    #expect(position?.open == open)
+    #expect(position?.oldest == open.first ?? end)
+  }
+
+  @Test(arguments: ["", "1:2", "1:x:", "1:2:x", "1:2:3:4"])
+  func `a text that is not a position is refused`(_ text: String) {
+    #expect(ServerPosition(text) == nil)
+  }
+
+  @Test(
+    arguments: [
+      ("23505", .refused), ("22003", .refused), ("42501", .refused), ("P0001", .refused),
+      ("TN001", .merge), ("TN002", .version), ("40P01", .again), ("40001", .again),
+      ("57P01", .again), ("08006", .again), ("55P03", .again), ("", .again), ("42P01", .again),
+    ] as [(String, ServerRefusal)])
+  func `the code of an error says what to do`(_ state: String, _ expected: ServerRefusal) {
+    #expect(ServerRefusal(state) == expected)
+  }
+}
