@@ -1,7 +1,7 @@
 import TarnStore
 
-/// Asks a server what is new: one transaction that only reads, so that everything in the answer is of
-/// one state.
+/// Asks a server what is new. It is one transaction that only reads, so everything in the answer is
+/// of one state.
 struct Pull {
   /// What a server answers.
   struct Answer {

@@ -17,7 +17,8 @@ enum RowState {
     return stamps
   }
 
-  /// The parts by column, with the stamp for which they hold: `{"title": [time, writer, "base64"]}`.
+  /// The parts by column, with the stamp for which they hold:
+  /// `{"title": [time, writer, "base64"]}`.
   static func parts(_ json: [UInt8]?) -> [String: (stamp: Stamp, bytes: [UInt8])]? {
     guard let json else { return [:] }
     guard let found = try? JSONDecoder().decode([String: Part].self, from: text(json)) else {

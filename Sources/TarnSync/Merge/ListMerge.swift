@@ -6,8 +6,8 @@
 /// - Of an element that both sides changed, the value with the later stamp stays.
 /// - What this side inserted comes beside a neighbour that this replica inserted earlier, otherwise
 ///   directly after its left neighbour. So what several people type at one place at the same time
-///   does not interleave, whether they type forwards or backwards: with the left neighbour alone, up
-///   to 91 % of random programs interleaved, with the right one up to 90 %.
+///   does not interleave, whether they type forwards or backwards. With the left neighbour alone,
+///   up to 91 % of random programs interleaved; with the right one, up to 90 %.
 package enum ListMerge {
   /// - Parameters:
   ///   - base: the list from which both sides began.

@@ -33,8 +33,8 @@ package struct ObjectReplay<Value: Hashable & Sendable> {
   /// Replays one commit's change.
   ///
   /// - Parameter time: the commit's time stamp.
-  /// - Returns: the change as a difference from the newer state; nil if nothing of it remains, as of
-  ///   an edit of an object that was deleted.
+  /// - Returns: the change as a difference from the newer state; nil if nothing of it remains, such
+  ///   as when it edits an object that was deleted.
   package mutating func apply(
     _ change: ObjectChange<Value>, time: Int64
   ) -> ObjectChange<Value>? {

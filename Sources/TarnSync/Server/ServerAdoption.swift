@@ -12,8 +12,8 @@ package struct ServerAdoption {
   ///   - table: the table's name as SQL writes it, with its schema unless the login finds it.
   ///   - name: the name of the class.
   /// - Returns: lines that say what was done and what is left alone.
-  /// - Throws: `ServerError`; one error lists everything that stands against it, and the table is as
-  ///   before.
+  /// - Throws: `ServerError`; one error lists everything that stands against it. The table is
+  ///   unchanged then.
   package func run(table: String, as name: String) throws(ServerError) -> [String] {
     let found = try AdoptedTable(table, connection, Self.operation)
     let catalog = ServerCatalog(connection, Self.operation)

@@ -177,7 +177,8 @@ enum ServerSchema {
       UPDATE tarn.replica SET version = last, commit = latest, seen = statement_timestamp()
       WHERE id = own AND role = session_user AND version = first AND commit = previous;
       IF NOT FOUND OR last <= first OR server IS DISTINCT FROM tarn.identity() THEN
-        RAISE EXCEPTION 'the server or its version of this replica is another one' USING ERRCODE = 'TN002';
+        RAISE EXCEPTION 'the server or its version of this replica is another one'
+          USING ERRCODE = 'TN002';
       END IF;
       PERFORM tarn.prune();
       RETURN pg_current_xact_id();

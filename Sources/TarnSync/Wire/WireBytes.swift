@@ -9,6 +9,18 @@ struct WireWriter {
   }
 
   mutating func write(_ more: [UInt8]) { bytes += more }
+
+  /// Writes small numbers in few bytes: seven bits each, the lowest first.
+  mutating func writeVariable(_ number: UInt64) {
+    var rest = number
+    while rest > 0x7f {
+      bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
+      rest >>= 7
+    }
+    bytes.append(UInt8(rest))
+  }
+
+  mutating func write(count: Int) { writeVariable(UInt64(count)) }
 }
 
 /// Reads numbers in network order. What a server sends may end anywhere.
@@ -26,4 +38,19 @@ struct WireReader {
     defer { rest = rest.dropFirst(size) }
     return rest.prefix(size).reduce(0) { $0 << 8 | Number(truncatingIfNeeded: $1) }
   }
+
+  /// What `writeVariable` wrote; nil if the bytes end before, or for more than 64 bits.
+  mutating func readVariable() -> UInt64? {
+    var number: UInt64 = 0
+    for place in stride(from: 0, to: 64, by: 7) {
+      guard let byte: UInt8 = read() else { return nil }
+      let bits = UInt64(byte & 0x7f)
+      guard (bits << UInt64(place)) >> UInt64(place) == bits else { return nil }
+      number |= bits << UInt64(place)
+      if byte < 0x80 { return number }
+    }
+    return nil
+  }
+
+  mutating func readCount() -> Int? { readVariable().flatMap { Int(exactly: $0) } }
 }

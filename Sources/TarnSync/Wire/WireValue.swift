@@ -3,8 +3,8 @@ import TarnStore
 /// A value in PostgreSQL's binary format, and exactly where that format holds less.
 ///
 /// Text cannot have a NUL there, times have microseconds between 4713 BC and 294276, and numbers
-/// neither -0 nor exponents: `1E+3` is 1000. Then the column gets what people can read, and the exact
-/// value is kept beside it for replicas until SQL writes the column.
+/// neither -0 nor exponents: `1E+3` is 1000. Then the column gets what people can read, and the
+/// exact value is kept beside it for replicas until SQL writes the column.
 struct WireValue: Equatable {
   let bytes: [UInt8]
   /// The value exactly; nil if `bytes` have all of it.
@@ -78,8 +78,8 @@ struct WireValue: Equatable {
 }
 
 extension WireValue {
-  /// The value of a property of a type; nil if the bytes are not one, as when SQL has put five bytes
-  /// where an object id has twelve.
+  /// The value of a property of a type; nil if the bytes are not one, such as when SQL has put five
+  /// bytes where an object id has twelve.
   func value(_ type: ColumnType) -> Value? {
     switch type {
     case .int: Self.number(bytes).map { .int($0) }

@@ -1,6 +1,7 @@
 @testable import TarnSync
 
-/// A file with its session, as values: what was downloaded, and the commits that this does not have.
+/// A file with its session, as values: what was downloaded, and the commits that this does not
+/// have.
 struct SimulatedReplica {
   typealias Row = ObjectRow<Int>
   typealias Change = ObjectChange<Int>

@@ -12,7 +12,8 @@ import Testing
     case .float: return .float(Float(bitPattern: UInt32(truncatingIfNeeded: random.next())))
     case .double: return .double(Double(bitPattern: random.next()))
     case .string:
-      return .string(String(random.pick(["", "a", "ä\u{0}b", "\u{0}", "\u{2400}", "日本", "'\\\""])))
+      return .string(
+        random.pick(["", "a", "ä\u{0}b", "\u{0}", "\u{2400}", "日本", "'\\\""]))
     case .data: return .data(random.bytes(random.below(9)))
     case .date:
       let seconds = Int64(bitPattern: random.next()) >> Int64(random.below(64))
