@@ -34,7 +34,7 @@ package struct JSONText {
 
   /// Takes the bytes written so far, even in the middle of a value, which can then be continued.
   package mutating func takeBytes() -> [UInt8] {
-    // A copy: whoever keeps a short line must not keep the capacity of a long one.
+    // A copy, so that a short line does not keep the capacity of a long one.
     let taken = bytes.withUnsafeBufferPointer { Array($0) }
     bytes.removeAll(keepingCapacity: true)
     return taken

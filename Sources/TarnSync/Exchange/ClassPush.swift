@@ -129,7 +129,7 @@ struct ClassPush {
       })
   }
 
-  /// What the columns cannot hold.
+  /// The exact values of columns that hold less.
   private func parts(
     _ values: [String: ObjectRow<ExchangeValue>.Property]
   ) -> [String: String]? {

@@ -3,9 +3,9 @@ import TarnStore
 /// Asks a server what is new. It is one transaction that only reads, so everything in the answer is
 /// of one state.
 struct Pull {
-  /// What a server answers.
+  /// The server's answer.
   struct Answer {
-    /// Which server it is. After another one's answer everything is gone over again.
+    /// The identity of the server. After another one's answer a replica reconciles everything.
     let server: String
     let position: ServerPosition
     /// The last version of this replica that the server has, with its commit's id; nil if it does
@@ -15,14 +15,14 @@ struct Pull {
     let pruned: UInt64
     /// In microseconds since 1970.
     let clock: Int64
-    /// The classes to go over as a whole, and those that the server does not have.
+    /// The classes to reconcile, and those that the server does not have.
     let renewed: Set<Int>
     let missing: Set<Int>
-    /// What changed, by the number of the class.
+    /// The changes by the number of their class.
     let changes: [Int: Changes]
   }
 
-  /// What is new in a class.
+  /// The changes of a class.
   struct Changes {
     /// The new state of the rows that one may see, by primary key.
     var rows: [ElementKey: ObjectRow<ExchangeValue>] = [:]

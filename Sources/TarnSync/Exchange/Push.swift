@@ -3,7 +3,7 @@ import TarnStore
 
 /// Sends a run of a replica's commits as one transaction: their net difference.
 struct Push {
-  /// What happens to one object.
+  /// A change of one object.
   enum Operation {
     case insert(ObjectRow<ExchangeValue>)
     case delete(incarnation: Int64)
@@ -33,7 +33,7 @@ struct Push {
   /// The server's identity, as the last pull gave it.
   let server: String
 
-  /// - Throws: `ServerError` for what is to be tried again: a lost connection, a lock.
+  /// - Throws: `ServerError` for a failure after which to try again: a lost connection, a lock.
   func run(
     _ range: Range, _ classes: [(class: ExchangeClass, operations: [(Value, Operation)])]
   ) throws(ServerError) -> Answer {
@@ -67,7 +67,7 @@ struct Push {
   }
 }
 
-/// What a code of PostgreSQL says about a push.
+/// The consequence of a SQLSTATE for a push.
 enum ServerRefusal: Equatable {
   /// The commit breaks a rule of the server, now and later.
   case refused

@@ -1,7 +1,7 @@
 import Foundation
 import TarnStore
 
-/// What a server keeps of a row beside its columns, and what a replica says of its write.
+/// The state of sync that a server keeps in a row, and a replica's note about its write.
 enum RowState {
   /// The stamps that are later than the row's, by column: `{"title": [time, writer]}`.
   static func stamps(_ json: [UInt8]?) -> [String: Stamp]? {
@@ -50,7 +50,7 @@ enum RowState {
   struct Note: Encodable {
     /// The replica's number.
     var by: UInt32
-    /// Of an inserted row: its stamp and incarnation.
+    /// The stamp and incarnation of an inserted row.
     var at: Int64?
     var oid: Int64?
     /// The stamps of the columns that are written; of an inserted row, the later ones.

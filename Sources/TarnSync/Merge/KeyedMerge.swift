@@ -10,14 +10,14 @@ package enum SetMerge {
 
 /// Merges two versions of a map that began as the same one, key by key.
 ///
-/// Of two values under one key the one with the later stamp stays. A value that one side put in and
-/// the other one removed stays, unless the removal is later.
+/// If both sides wrote a value under one key, the one with the later stamp stays. A value that one
+/// side put in and the other one removed stays, unless the removal is later.
 package enum MapMerge {
   /// - Parameters:
   ///   - base: the map from which both sides began.
   ///   - theirs: the map as the server has it now.
   ///   - mine: the map as this replica has it now.
-  ///   - removal: the stamp of what this replica removed.
+  ///   - removal: the stamp of this replica's removals.
   package static func merged<Key: Hashable, Value>(
     base: [Key: Stamped<Value>], theirs: [Key: Stamped<Value>], mine: [Key: Stamped<Value>],
     removal: Stamp

@@ -41,7 +41,7 @@ package enum ListMerge {
     }
   }
 
-  /// What a server sends may have one name twice.
+  /// A server may send one name twice.
   private static func table<T>(_ pairs: [(ElementID, T)]) -> [ElementID: T] {
     Dictionary(pairs, uniquingKeysWith: { first, _ in first })
   }

@@ -1,11 +1,11 @@
 /// Repeats what this replica's unsent commits did to one object on a newer state of it.
 ///
-/// What a replica shows is the last state that it downloaded, with the differences of its own
-/// commits that this state does not contain. So after each download the commits that remain are
+/// A replica shows the last state that it downloaded, with the differences of its own commits that
+/// this state does not contain. So after each download the commits that remain are
 /// replayed, as differences: another one's insertion into a list stays beside ours, and of two
 /// values the later stays.
 package struct ObjectReplay<Value: Hashable & Sendable> {
-  /// The object after the commits that have been replayed; nil if there is none.
+  /// The object after the commits that have been replayed; nil if it does not exist.
   package private(set) var row: ObjectRow<Value>?
   /// The incarnations that unsent commits know, and what they are on the server: two replicas that
   /// create one key have made one object, whose incarnation is that of the first to arrive.
@@ -18,7 +18,7 @@ package struct ObjectReplay<Value: Hashable & Sendable> {
   ///   - row: the object as it was downloaded; nil if the server does not have it.
   ///   - lost: the object as this replica had it, if the server has neither it nor its tombstone: a
   ///     server that was restored has lost it. The first edit sends it as a whole, or makes it one
-  ///     with what others have created under its key since.
+  ///     with an object that others have created under its key since.
   ///   - replica: the number of this replica on the server.
   ///   - author: the number by which elements of this replica are known.
   package init(
@@ -124,7 +124,7 @@ package struct ObjectReplay<Value: Hashable & Sendable> {
       guard former.stamp < stamp else { return nil }
       return ObjectRow.Property(edit.after, stamp)
     }
-    // The server takes structure only from whoever has merged with its newest state.
+    // The server takes structure only from a replica that has merged with its newest state.
     let later = Stamp(max(stamp.time, former.stamp.time + 1), by: replica)
     return content == former.content ? nil : ObjectRow.Property(content, later)
   }
@@ -140,7 +140,7 @@ extension ObjectRow {
 }
 
 extension Content {
-  /// What a creation found: nothing.
+  /// The empty content that a creation found.
   fileprivate var emptied: Content {
     switch self {
     case .single: self

@@ -31,7 +31,7 @@ package struct ObjectRow<Value: Hashable & Sendable>: Equatable, Sendable {
   }
 }
 
-/// What one commit did to one object.
+/// The change of one object in one commit.
 package enum ObjectChange<Value: Hashable & Sendable>: Equatable, Sendable {
   case created(ObjectRow<Value>)
   case deleted(incarnation: Int64)
@@ -39,7 +39,7 @@ package enum ObjectChange<Value: Hashable & Sendable>: Equatable, Sendable {
 
   /// A property before and after.
   package struct Edit: Equatable, Sendable {
-    /// What the commit found.
+    /// The content that the commit found.
     package var before: Content<Value>
     package var after: Content<Value>
 

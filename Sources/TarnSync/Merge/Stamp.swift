@@ -1,5 +1,4 @@
-/// When a value was written, and by which replica. Of two values, the one with the later stamp
-/// stays.
+/// When a value was written, and by which replica. The value with the later stamp stays.
 package struct Stamp: Hashable, Comparable, Sendable {
   /// Microseconds since 1970, never twice in a replica and later than all it has seen.
   package let time: Int64

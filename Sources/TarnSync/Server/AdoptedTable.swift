@@ -42,7 +42,7 @@ struct AdoptedTable {
     }
   }
 
-  /// - Throws: `ServerError` if there is no such table.
+  /// - Throws: `ServerError` if the table does not exist.
   init(
     _ table: String, _ connection: ServerConnection, _ operation: String
   ) throws(ServerError) {

@@ -42,8 +42,8 @@ package struct ServerAdoption {
       + rest.map { "left alone: \($0.name), \($0.reason)" }
   }
 
-  /// What comes before the triggers. The owner of the functions must see all rows, so it becomes a
-  /// member of the role that owns the table, or the owner where that is a superuser.
+  /// The statements before those that make triggers. The owner of the functions must see all rows,
+  /// so it becomes a member of the role that owns the table, or the owner if that is a superuser.
   private func preparation(of found: AdoptedTable) -> String {
     let (table, owner) = (found.name, ServerSchema.owner)
     var text = "SET LOCAL lock_timeout = '10s';\n"

@@ -15,7 +15,7 @@ struct ServerCatalog {
     let name: String
     /// The table, with its schema and quoted.
     let table: String
-    /// The column of the primary key; empty if there is no such table.
+    /// The column of the primary key; empty if the table is missing.
     let key: String
     let columns: [ServerColumn]
 
@@ -98,7 +98,7 @@ struct ServerCatalog {
       ["\(id)", column.name, column.type], for: operation)
   }
 
-  /// Lets replicas go over all objects of a class.
+  /// Makes replicas reconcile a class.
   func renew(_ id: Int) throws(ServerError) {
     try connection.query("SELECT tarn.renew($1)", ["\(id)"], for: operation)
   }

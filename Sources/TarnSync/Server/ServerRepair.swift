@@ -1,12 +1,12 @@
-/// What an administrator tells Tarn of a server: changes that no trigger has seen, and classes or
-/// replicas that are gone.
+/// An administrator's notes to a server: changes that no trigger has seen, and classes or replicas
+/// that are gone.
 package struct ServerRepair {
   private let connection: ServerConnection
 
   package init(_ connection: ServerConnection) { self.connection = connection }
 
-  /// Lets replicas go over a class after each statement that changes a table on which its policies
-  /// rest: `tarn server depends`.
+  /// Makes replicas reconcile a class after each statement that changes a table on which its
+  /// policies rest: `tarn server depends`.
   ///
   /// - Parameter table: the table's name as SQL writes it.
   /// - Returns: false if it was so before.
@@ -58,7 +58,7 @@ package struct ServerRepair {
     }
   }
 
-  /// Makes the database another server to its replicas, which go over everything: `tarn server
+  /// Makes the database another server to its replicas, which reconcile everything: `tarn server
   /// restored`, after any restore.
   ///
   /// - Returns: the names of classes whose tables are missing.
@@ -120,8 +120,7 @@ package struct ServerRepair {
   }
 
   /// Deletes the replicas that have not sent anything for a number of days: `tarn server forget
-  /// --unseen`. One that comes back gets a new number and goes over everything; its unsent commits
-  /// are kept.
+  /// --unseen`. One that returns gets a new number and reconciles; its unsent commits are kept.
   ///
   /// - Returns: how many.
   package func forgetReplicas(unseenFor days: Int) throws(ServerError) -> Int {

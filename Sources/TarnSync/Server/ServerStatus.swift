@@ -1,4 +1,4 @@
-/// What a server holds, and what on it goes past Tarn: `tarn server status`.
+/// The classes and replicas of a server, and warnings about it: `tarn server status`.
 package struct ServerStatus: Equatable, Sendable {
   /// PostgreSQL's version, such as "15.18".
   package let version: String

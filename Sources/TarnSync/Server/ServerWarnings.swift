@@ -1,5 +1,5 @@
-/// What on a server goes past Tarn, or makes it slow: a query for each kind, whose rows are the
-/// sentences.
+/// Writes that bypass a server's triggers, and settings that make it slow or unsafe: a query for
+/// each kind, whose rows are the sentences.
 struct ServerWarnings {
   private let connection: ServerConnection
   private let operation: String
@@ -102,7 +102,7 @@ struct ServerWarnings {
     """
   }
 
-  /// Transactions that have been open for long. They hold up whoever writes the same rows.
+  /// Transactions that have been open for long. They hold up others who write the same rows.
   private var transactions: String {
     """
     SELECT format('process %s of %s has had a transaction open for %s s', pid, usename,

@@ -17,7 +17,7 @@ struct ListNames: Equatable {
 
   init(_ elements: [(id: ElementID, stamp: Stamp)]) { self.elements = elements }
 
-  /// The names of elements that nobody has named.
+  /// The names of elements that a SQL program wrote.
   ///
   /// - Parameter stamp: of the column.
   init(of count: Int, writtenAt stamp: Stamp) {

@@ -23,7 +23,7 @@ struct WireWriter {
   mutating func write(count: Int) { writeVariable(UInt64(count)) }
 }
 
-/// Reads numbers in network order. What a server sends may end anywhere.
+/// Reads numbers in network order. The bytes of a server may end anywhere.
 struct WireReader {
   private var rest: ArraySlice<UInt8>
 

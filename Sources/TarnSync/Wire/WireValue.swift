@@ -78,8 +78,8 @@ struct WireValue: Equatable {
 }
 
 extension WireValue {
-  /// The value of a property of a type; nil if the bytes are not one, such as when SQL has put five
-  /// bytes where an object id has twelve.
+  /// Decodes the value; nil if the bytes do not fit the type, such as when SQL has put five bytes
+  /// where an object id has twelve.
   func value(_ type: ColumnType) -> Value? {
     switch type {
     case .int: Self.number(bytes).map { .int($0) }

@@ -24,7 +24,7 @@ import Testing
         == [["a", "one", nil, "[]"]])
   }
 
-  @Test func `a new property is added, and replicas go over the class`() throws {
+  @Test func `a new property is added, and replicas reconcile the class`() throws {
     let database = try PostgresDatabase([.todo])
     let connection = try database.connect()
     try connection.rows("INSERT INTO \"Todo\" (_id) VALUES ('a')")

@@ -22,7 +22,8 @@ import Testing
     try #require(try connection.value("SELECT pg_current_snapshot()"))
   }
 
-  @Test func `a change in a table that policies rest on lets replicas go over the class`() throws {
+  @Test func `a change in a table that policies rest on makes replicas reconcile the class`() throws
+  {
     let connection = try PostgresDatabase([.todo]).connect()
     try connection.rows("CREATE TABLE members (name text, who text)")
     let repair = ServerRepair(connection)
