@@ -7,10 +7,14 @@ internal import TarnStore
   /// The number of rows.
   let count: Int
 
+  /// The number of rows that the statement wrote.
+  let written: Int
+
   /// Owns the result.
   init(_ result: OpaquePointer?) {
     unsafe self.result = result
     count = Int(unsafe PQntuples(result))
+    written = unsafe PQcmdTuples(result).flatMap { unsafe Int(String(cString: $0)) } ?? 0
   }
 
   deinit { unsafe PQclear(result) }

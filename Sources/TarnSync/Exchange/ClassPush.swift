@@ -21,9 +21,8 @@ struct ClassPush {
     key: Value, incarnation: Int64, values: [String: ObjectRow<ExchangeValue>.Property]
   )
 
-  /// - Returns: false if an object with the key of a new one exists.
-  func run(_ operations: [(Value, Push.Operation)]) throws(ServerError) -> Bool {
-    try lock(operations.map(\.0))
+  /// - Returns: nil if everything is written, otherwise what to do.
+  func run(_ operations: [(Value, Push.Operation)]) throws(ServerError) -> Push.Answer? {
     var deletions: [(Value, Int64)] = []
     var insertions: [(Value, ObjectRow<ExchangeValue>)] = []
     // Updates of the same columns are one statement.
@@ -36,12 +35,46 @@ struct ClassPush {
         updates[values.keys.sorted(), default: []].append((key, incarnation, values))
       }
     }
+    // A role that may only insert cannot lock.
+    let changed = deletions.map(\.0) + updates.values.joined().map(\.key)
+    if !changed.isEmpty { try lock(changed) }
     if !deletions.isEmpty { try delete(deletions) }
-    if !insertions.isEmpty, try !insert(insertions) { return false }
+    if !insertions.isEmpty, let answer = try insert(insertions) { return answer }
+    var missing: [(key: Value, incarnation: Int64)] = []
     for (names, rows) in updates.sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
-      try update(names, rows)
+      missing += try update(names, rows)
     }
-    return true
+    return try missing.isEmpty ? nil : answer(missing)
+  }
+
+  /// What became of objects whose rows an update did not find. Those that were deleted stay so.
+  private func answer(
+    _ missing: [(key: Value, incarnation: Int64)]
+  ) throws(ServerError) -> Push.Answer? {
+    let found = try connection.binary(
+      """
+      SELECT oid, fate FROM tarn.fate(
+        $1::bigint::integer, $2::\(one.key.wire.name)[]::text[], $3)
+      """,
+      [
+        WireParameter(.bigint, WireValue(.int(Int64(one.id)))?.bytes), keys(missing.map(\.key)),
+        numbers(missing.map(\.incarnation)),
+      ], for: operation)
+    var lost: Set<Int64> = []
+    for row in 0..<found.count {
+      switch found[row, 1].map({ String(decoding: $0, as: UTF8.self) }) {
+      case "hidden":
+        return .refused(
+          ServerError(
+            state: "42501", operation, "the login may not change an object of \(one.table)"))
+      case "unknown":
+        if case .int(let incarnation)? = found[row, 0].flatMap({ WireValue($0).value(.int) }) {
+          lost.insert(incarnation)
+        }
+      default: break
+      }
+    }
+    return lost.isEmpty ? nil : .lost(lost)
   }
 
   private func keys(_ values: [Value]) -> WireParameter {
@@ -72,7 +105,29 @@ struct ClassPush {
 
   private func insert(
     _ rows: [(key: Value, row: ObjectRow<ExchangeValue>)]
-  ) throws(ServerError) -> Bool {
+  ) throws(ServerError) -> Push.Answer? {
+    var count = 0
+    // Another one's object may be deleted between the attempt and the look at it.
+    for _ in 0..<3 {
+      count += try insertNew(rows)
+      if count == rows.count { return nil }
+      let visible = try connection.binary(
+        "SELECT _tarn_oid FROM \(one.table) WHERE \(one.key.column) = ANY ($1)",
+        [keys(rows.map(\.key))], for: operation)
+      if !incarnations(visible).isSubset(of: rows.map(\.row.incarnation)) { return .mergeFirst }
+    }
+    return .refused(
+      ServerError(
+        state: "23505", operation,
+        "\(one.table) has an object with the key of a new one, which the login may not see"))
+  }
+
+  /// Does not read the rows, because a role may be allowed to write what it may not see.
+  ///
+  /// - Returns: how many keys were free.
+  private func insertNew(
+    _ rows: [(key: Value, row: ObjectRow<ExchangeValue>)]
+  ) throws(ServerError) -> Int {
     let notes = rows.map { _, row in
       // A new object's values have one stamp.
       let time = row.values.values.map(\.stamp.time).max() ?? 0
@@ -80,20 +135,33 @@ struct ClassPush {
         by: number, at: time, oid: row.incarnation, cols: nil, parts: parts(row.values)
       ).bytes
     }
-    let found = try connection.binary(
+    let written = try connection.binary(
       """
       INSERT INTO \(one.table) (\(one.key.column), _tarn_in\(list(one.others)))
       SELECT u.k, u.i\(one.others.indices.map { ", u.c\($0)" }.joined())
       FROM unnest($1, $2\(one.others.indices.map { ", $\($0 + 3)" }.joined()))
         u (k, i\(one.others.indices.map { ", c\($0)" }.joined()))
-      ON CONFLICT DO NOTHING RETURNING 1::bigint
+      ORDER BY u.k ON CONFLICT DO NOTHING
       """,
       [keys(rows.map(\.key)), WireParameter(array: .jsonb, notes)]
         + one.others.map { column($0, rows.map(\.row.values)) }, for: operation)
-    return found.count == rows.count
+    return written.written
   }
 
-  private func update(_ names: [String], _ rows: [Update]) throws(ServerError) {
+  private func incarnations(_ rows: WireRows) -> Set<Int64> {
+    Set(
+      (0..<rows.count).compactMap { row in
+        guard case .int(let number)? = rows[row, 0].flatMap({ WireValue($0).value(.int) }) else {
+          return nil
+        }
+        return number
+      })
+  }
+
+  /// - Returns: the objects whose rows are not there, or not visible.
+  private func update(
+    _ names: [String], _ rows: [Update]
+  ) throws(ServerError) -> [(key: Value, incarnation: Int64)] {
     let properties = one.others.filter { names.contains($0.name) }
     let notes = rows.map { row in
       RowState.Note(
@@ -101,17 +169,19 @@ struct ClassPush {
       ).bytes
     }
     let assignments = properties.enumerated().map { ", \($1.column) = u.c\($0)" }.joined()
-    _ = try connection.binary(
+    let found = try connection.binary(
       """
       UPDATE \(one.table) t SET _tarn_in = u.i\(assignments)
       FROM unnest($1, $2, $3\(properties.indices.map { ", $\($0 + 4)" }.joined()))
         u (k, o, i\(properties.indices.map { ", c\($0)" }.joined()))
-      WHERE t.\(one.key.column) = u.k AND t._tarn_oid = u.o
+      WHERE t.\(one.key.column) = u.k AND t._tarn_oid = u.o RETURNING t._tarn_oid
       """,
       [
         keys(rows.map(\.key)), numbers(rows.map(\.incarnation)),
         WireParameter(array: .jsonb, notes),
       ] + properties.map { column($0, rows.map(\.values)) }, for: operation)
+    let written = incarnations(found)
+    return rows.filter { !written.contains($0.incarnation) }.map { ($0.key, $0.incarnation) }
   }
 
   private func list(_ properties: [ExchangeClass.Property]) -> String {

@@ -24,9 +24,16 @@ struct Push {
     case otherVersion
     /// The server's reason. A run of several commits is sent again in parts.
     case refused(ServerError)
+    /// The server has neither these objects nor their tombstones: it was restored. Reconcile, then
+    /// send them as a whole.
+    case lost(Set<Int64>)
   }
 
   private static let operation = "send commits to the server"
+  /// A replica that is stopped must not hold its locks, nor wait for ever for those of others.
+  private static let limits = """
+    SET LOCAL lock_timeout = '5s'; SET LOCAL idle_in_transaction_session_timeout = '10s'
+    """
   let connection: ServerConnection
   /// A UUID, and its number on the server.
   let replica: (id: String, number: UInt32)
@@ -37,10 +44,12 @@ struct Push {
   func run(
     _ range: Range, _ classes: [(class: ExchangeClass, operations: [(Value, Operation)])]
   ) throws(ServerError) -> Answer {
-    var needsMerge = false
+    var problem: Answer?
     do throws(ServerError) {
       try connection.transaction("READ COMMITTED", for: Self.operation) {
         () throws(ServerError) in
+        // A pooler passes on no other settings.
+        try connection.run(Self.limits, for: Self.operation)
         try connection.query(
           "SELECT tarn.push($1, $2, $3, $4, $5, $6)",
           [
@@ -48,15 +57,14 @@ struct Push {
             "\(range.first.commit)", "\(range.last.commit)",
           ], for: Self.operation)
         for (one, operations) in classes.sorted(by: { $0.class.id < $1.class.id }) {
-          if try !ClassPush(connection, replica.number, one, Self.operation).run(operations) {
-            needsMerge = true
-            throw ServerError(Self.operation, "another one has made an object with this key")
-          }
+          problem = try ClassPush(connection, replica.number, one, Self.operation).run(operations)
+          // Rolls the transaction back.
+          if problem != nil { throw ServerError(Self.operation, "the objects have changed") }
         }
       }
       return .taken
     } catch {
-      if needsMerge { return .mergeFirst }
+      if let problem { return problem }
       switch ServerRefusal(error.state) {
       case .merge: return .mergeFirst
       case .version: return .otherVersion

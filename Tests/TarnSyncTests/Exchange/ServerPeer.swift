@@ -100,6 +100,9 @@ final class ServerPeer: Peer {
     case .taken: return .taken
     case .mergeFirst: return .mergeFirst
     case .otherVersion: return .otherVersion
+    case .lost(let objects):
+      Issue.record("the server has lost \(objects)")
+      return .otherVersion
     case .refused(let error):
       #expect(error.state == "23514")
       return .refused
