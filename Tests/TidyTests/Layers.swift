@@ -12,8 +12,8 @@ struct Layers {
   var tests: String { "Tests/\(name)Tests" }
 
   /// Folders of tests that are not named after one of a library: what tests of several folders use,
-  /// code that a test compiles, and rules that hold in all folders.
-  static let otherTestFolders: Set = ["Support", "Compiling", "Equality"]
+  /// code that a test compiles, rules that hold in all folders, and programs that use all of them.
+  static let otherTestFolders: Set = ["Support", "Compiling", "Equality", "Simulation"]
 
   static let engine = Layers(
     module: "Sources/TarnStore",
@@ -26,7 +26,8 @@ struct Layers {
       "OrderedRows", "Queries", "Grouping", "Following", "Differences",
     ])
 
-  static let sync = Layers(module: "Sources/TarnSync", folders: ["Merge", "Wire", "Connection", "Server", "Exchange"])
+  static let sync = Layers(
+    module: "Sources/TarnSync", folders: ["Merge", "Wire", "Connection", "Server", "Exchange"])
 
   static let library = Layers(
     module: "Sources/Tarn",
