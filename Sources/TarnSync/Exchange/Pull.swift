@@ -81,53 +81,18 @@ struct Pull {
     of one: ExchangeClass, since position: ServerPosition, before end: UInt64
   ) throws(ServerError) -> Changes {
     var changes = Changes()
-    let properties = [one.key] + one.others
-    let columns = properties.map { "\($0.column)::\($0.wire.name)" }
+    let reader = RowReader(one, Self.operation)
     let found = try connection.binary(
       """
-      SELECT _tarn_oid, _tarn_at, _tarn_by::bigint, _tarn_cols, _tarn_parts,
-        \(columns.joined(separator: ", "))
-      FROM \(one.table)
+      SELECT \(reader.columns) FROM \(one.table)
       WHERE _tarn_xid >= '\(position.end)' AND _tarn_xid < '\(end)'
         OR _tarn_xid = ANY ('\(position.openText)')
       """, [], for: Self.operation)
-    for row in 0..<found.count {
-      let (key, object) = try self.row(found, row, one)
-      changes.rows[key] = object
-    }
+    for row in try reader.rows(found) { changes.rows[row.key] = row.object }
     let incarnations = try connection.query(
       "SELECT tarn.changed($1, $2, $3)", ["\(one.id)", "\(position.end)", position.openText],
       for: Self.operation)
     changes.incarnations = Set(incarnations.compactMap { $0[0].flatMap { Int64($0) } })
     return changes
-  }
-
-  private func row(
-    _ rows: WireRows, _ row: Int, _ one: ExchangeClass
-  ) throws(ServerError) -> (key: ElementKey, object: ObjectRow<ExchangeValue>) {
-    func number(_ column: Int) -> Int64? {
-      guard case .int(let number)? = rows[row, column].flatMap({ WireValue($0).value(.int) }) else {
-        return nil
-      }
-      return number
-    }
-    guard let incarnation = number(0), let at = number(1), let by = number(2),
-      let writer = UInt32(exactly: by), let stamps = RowState.stamps(rows[row, 3]),
-      let parts = RowState.parts(rows[row, 4]),
-      let key = rows[row, 5].flatMap({ WireValue($0).value(one.key.type) })
-    else {
-      throw ServerError(
-        Self.operation, "a row of \(one.table) has a state that replicas cannot read",
-        hint: "Run 'tarn server status'.")
-    }
-    var values: [String: ObjectRow<ExchangeValue>.Property] = [:]
-    for (index, property) in one.others.enumerated() {
-      let stamp = stamps[property.name] ?? Stamp(at, by: writer)
-      // SQL has written the column since, if the stamps differ.
-      let exact = parts[property.name].flatMap { $0.stamp == stamp ? $0.bytes : nil }
-      let value = ExchangeValue(rows[row, 6 + index].map { WireValue($0, exact: exact) })
-      values[property.name] = .init(.single(value), stamp)
-    }
-    return (ElementKey(key), ObjectRow(incarnation: incarnation, values: values))
   }
 }

@@ -1,0 +1,36 @@
+import TarnStore
+
+/// A few bytes about all rows of a class that a login may see, by which a replica notices what no
+/// transaction told it: a policy that looks at the clock, a restore that nobody announced.
+///
+/// Incarnations are random, so their exclusive or tells sets of objects apart; a new version of a
+/// row has a larger number, so it changes the sum.
+struct ClassDigest: Equatable {
+  private(set) var count = 0
+  private var incarnations: Int64 = 0
+  private var versions: UInt128 = 0
+
+  init() {}
+
+  /// Adds an object.
+  mutating func add(incarnation: Int64, version: UInt64) {
+    count += 1
+    incarnations ^= incarnation
+    versions &+= UInt128(version)
+  }
+
+  /// The server's.
+  init(_ one: ExchangeClass, _ connection: ServerConnection) throws(ServerError) {
+    let operation = "compare \(one.table)"
+    let rows = try connection.query(
+      """
+      SELECT count(*), coalesce(bit_xor(_tarn_oid), 0), coalesce(sum(_tarn_xid::text::bigint), 0)
+      FROM \(one.table)
+      """, for: operation)
+    guard let row = rows.first, let count = row[0].flatMap({ Int($0) }),
+      let incarnations = row[1].flatMap({ Int64($0) }),
+      let versions = row[2].flatMap({ UInt128($0) })
+    else { throw ServerError(operation, "the server gave no digest") }
+    (self.count, self.incarnations, self.versions) = (count, incarnations, versions)
+  }
+}

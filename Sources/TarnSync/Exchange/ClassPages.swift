@@ -1,0 +1,65 @@
+import TarnStore
+
+/// Reads all rows of a class in pages by key: a first copy, and the census of a replica that has to
+/// reconcile.
+///
+/// Each page is a short transaction of its own, so that the slowest network does not hold the
+/// server's oldest snapshot. The pages are of different times: a `Pull` from a position before the
+/// first of them makes the whole exact.
+struct ClassPages {
+  private static let operation = "read a page of a class"
+  let connection: ServerConnection
+  let one: ExchangeClass
+  /// How many rows a page has.
+  var size = 10_000
+
+  /// - Parameter key: the last key of the page before; nil for the first page.
+  /// - Returns: rows in the order of their keys; less than a page at the end.
+  func rows(after key: Value?) throws(ServerError) -> [RowReader.Row] {
+    let reader = RowReader(one, Self.operation)
+    return try reader.rows(page(reader.columns, after: key))
+  }
+
+  /// An object's key, incarnation and row version, by which a replica sees whether it has it.
+  struct Entry: Equatable {
+    let key: ElementKey
+    let incarnation: Int64
+    let version: Int64
+  }
+
+  /// Like `rows(after:)`, without the values.
+  func census(after key: Value?) throws(ServerError) -> [Entry] {
+    let found = try page(
+      "\(one.key.column)::\(one.key.wire.name), _tarn_oid, _tarn_xid::text::bigint", after: key)
+    var entries: [Entry] = []
+    for row in 0..<found.count {
+      guard let key = found[row, 0].flatMap({ WireValue($0).value(one.key.type) }),
+        case .int(let incarnation)? = found[row, 1].flatMap({ WireValue($0).value(.int) }),
+        case .int(let version)? = found[row, 2].flatMap({ WireValue($0).value(.int) })
+      else { throw ServerError(Self.operation, "a key of \(one.table) cannot be read") }
+      entries.append(Entry(key: ElementKey(key), incarnation: incarnation, version: version))
+    }
+    return entries
+  }
+
+  /// The rows with these keys, for a replica that lacks them.
+  func rows(with keys: [Value]) throws(ServerError) -> [RowReader.Row] {
+    let reader = RowReader(one, Self.operation)
+    let wire = WireParameter(array: one.key.wire, keys.map { WireValue($0)?.bytes })
+    return try reader.rows(
+      connection.binary(
+        "SELECT \(reader.columns) FROM \(one.table) WHERE \(one.key.column) = ANY ($1)", [wire],
+        for: Self.operation))
+  }
+
+  private func page(_ columns: String, after key: Value?) throws(ServerError) -> WireRows {
+    // By bytes, as here, also where an application's table is sorted otherwise.
+    let order = one.key.column + (one.key.type == .string ? " COLLATE \"C\"" : "")
+    let bytes = key.flatMap { WireValue($0)?.bytes }
+    return try connection.binary(
+      """
+      SELECT \(columns) FROM \(one.table)\(bytes == nil ? "" : " WHERE \(order) > $1")
+      ORDER BY \(order) LIMIT \(size)
+      """, bytes.map { [WireParameter(one.key.wire, $0)] } ?? [], for: Self.operation)
+  }
+}

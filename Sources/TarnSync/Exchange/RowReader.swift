@@ -1,0 +1,65 @@
+import TarnStore
+
+/// Reads rows of a class with their state.
+struct RowReader {
+  /// A row as a replica takes it.
+  struct Row {
+    let key: ElementKey
+    let object: ObjectRow<ExchangeValue>
+    /// The last transaction that wrote it.
+    let version: UInt64
+  }
+
+  private let one: ExchangeClass
+  private let operation: String
+
+  init(_ one: ExchangeClass, _ operation: String) {
+    self.one = one
+    self.operation = operation
+  }
+
+  /// What a statement selects.
+  var columns: String {
+    let properties = ([one.key] + one.others).map { "\($0.column)::\($0.wire.name)" }
+    return
+      "_tarn_xid::text::bigint, _tarn_oid, _tarn_at, _tarn_by::bigint, _tarn_cols, _tarn_parts, "
+      + properties.joined(separator: ", ")
+  }
+
+  /// - Throws: `ServerError` for a row with a state that is not Tarn's.
+  func rows(_ found: WireRows) throws(ServerError) -> [Row] {
+    var rows: [Row] = []
+    rows.reserveCapacity(found.count)
+    for place in 0..<found.count { rows.append(try row(found, place)) }
+    return rows
+  }
+
+  private func row(_ rows: WireRows, _ row: Int) throws(ServerError) -> Row {
+    func number(_ column: Int) -> Int64? {
+      guard case .int(let number)? = rows[row, column].flatMap({ WireValue($0).value(.int) }) else {
+        return nil
+      }
+      return number
+    }
+    guard let version = number(0), let incarnation = number(1), let at = number(2),
+      let by = number(3), let writer = UInt32(exactly: by),
+      let stamps = RowState.stamps(rows[row, 4]), let parts = RowState.parts(rows[row, 5]),
+      let key = rows[row, 6].flatMap({ WireValue($0).value(one.key.type) })
+    else {
+      throw ServerError(
+        operation, "a row of \(one.table) has a state that replicas cannot read",
+        hint: "Run 'tarn server status'.")
+    }
+    var values: [String: ObjectRow<ExchangeValue>.Property] = [:]
+    for (index, property) in one.others.enumerated() {
+      let stamp = stamps[property.name] ?? Stamp(at, by: writer)
+      // SQL has written the column since, if the stamps differ.
+      let exact = parts[property.name].flatMap { $0.stamp == stamp ? $0.bytes : nil }
+      let value = ExchangeValue(rows[row, 7 + index].map { WireValue($0, exact: exact) })
+      values[property.name] = .init(.single(value), stamp)
+    }
+    return Row(
+      key: ElementKey(key), object: ObjectRow(incarnation: incarnation, values: values),
+      version: UInt64(bitPattern: version))
+  }
+}
