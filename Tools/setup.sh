@@ -28,6 +28,7 @@ has_library libcrypto || missing+=(libssl-dev)
 [ -e /usr/include/bid_functions.h ] || missing+=(libintelrdfpmath-dev)
 # The tests start servers of their own.
 ls /usr/lib/postgresql/*/bin/postgres >/dev/null 2>&1 || missing+=(postgresql)
+[ -x /usr/sbin/pgbouncer ] || missing+=(pgbouncer)
 if [ "${1:-}" = package ]; then
   for program in patchelf lintian mmdebstrap; do
     command -v "$program" >/dev/null || missing+=("$program")

@@ -16,9 +16,42 @@ import Testing
   /// The programs of the simulation, with the triggers and functions of a server.
   @Test func `replicas become equal through a server`() throws {
     let database = try prepared()
-    let connection = try database.connect(as: database.makeClient())
+    let client = try database.connect(as: database.makeClient())
+    try run(Seeds.rounds(1_000, few: 60), database, client)
+  }
+
+  @Test func `the isolation that a database begins with does not matter`() throws {
+    for isolation in ["serializable", "repeatable read"] {
+      let database = try prepared()
+      try database.connect().rows(
+        """
+        ALTER DATABASE \(SQLText.name(database.name))
+        SET default_transaction_isolation = \(SQLText.literal(isolation))
+        """)
+      let client = try database.connect(as: database.makeClient())
+      #expect(try client.value("SHOW default_transaction_isolation") == isolation)
+      try run(Seeds.rounds(100, few: 5), database, client)
+    }
+  }
+
+  /// Each transaction may be on another connection, and no setting outlives it.
+  @Test func `replicas become equal through a pooler`() throws {
+    let database = try prepared()
+    let pooler = try PostgresPooler(PostgresServer.shared.get())
+    let address = pooler.address(database.name, as: try database.makeClient())
+    let client = try ServerConnection(ServerAddress(address))
+    // Takes turns with ours at the pooler's connections.
+    let other = try ServerConnection(ServerAddress(address))
+    try other.rows("BEGIN")
+    try run(Seeds.rounds(200, few: 20), database, client)
+    try other.rows("COMMIT")
+  }
+
+  private func run(
+    _ programs: Int, _ database: PostgresDatabase, _ connection: ServerConnection
+  ) throws {
     let administrator = try database.connect()
-    for seed in 1...UInt64(Seeds.rounds(1_000, few: 60)) {
+    for seed in 1...UInt64(programs) {
       var accidents: SimulatedAccidents = [.isPlain, .sql]
       if seed % 2 == 0 { accidents.insert(.refusals) }
       if seed % 3 == 0 { accidents.insert(.files) }

@@ -7,10 +7,9 @@ final class PostgresServer: Sendable {
   /// The one of this process, started by the first test that asks.
   static let shared = Result { try PostgresServer() }
 
+  private let program: HeldProgram
   /// The folder with the socket.
-  let folder: String
-  /// The server's standard input: it ends when this does.
-  private let input: Pipe
+  var folder: String { program.line }
 
   static let administrator = "tester"
 
@@ -33,29 +32,7 @@ final class PostgresServer: Sendable {
     wait $server || true
     """
 
-  private init() throws {
-    let process = Process()
-    let asOther = ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"]
-    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-    process.arguments = (geteuid() == 0 ? asOther : []) + ["sh", "-c", Self.script]
-    process.currentDirectoryURL = URL(fileURLWithPath: "/")
-    input = Pipe.ofOneProcess()
-    let output = Pipe.ofOneProcess()
-    process.standardInput = input
-    process.standardOutput = output
-    try process.run()
-    var line = Data()
-    while let byte = try output.fileHandleForReading.read(upToCount: 1), !byte.isEmpty,
-      byte[byte.startIndex] != 10
-    {
-      line += byte
-    }
-    folder = String(decoding: line, as: UTF8.self)
-    if folder.isEmpty { throw NoServer() }
-  }
-
-  /// The server did not start; what it said is on standard error.
-  struct NoServer: Error {}
+  private init() throws { program = try HeldProgram(Self.script) }
 
   func address(_ database: String, as role: String = administrator) -> String {
     // A machine that is busy with other tests may take long to answer.

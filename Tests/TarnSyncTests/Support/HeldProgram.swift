@@ -1,0 +1,36 @@
+import Foundation
+import TestSupport
+
+/// A shell script that runs until this is released, or the process ends, however that happens: then
+/// its standard input ends. As root it runs as the user `postgres`, because PostgreSQL's programs
+/// refuse to run as root.
+final class HeldProgram: Sendable {
+  /// The first line that it printed: it is ready then.
+  let line: String
+  private let input: Pipe
+
+  /// - Throws: `NotStarted` if it prints none; what it said is on standard error.
+  init(_ script: String, _ arguments: [String] = []) throws {
+    let process = Process()
+    let asOther = ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"]
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+    process.arguments =
+      (geteuid() == 0 ? asOther : []) + ["sh", "-c", script, "sh"] + arguments
+    process.currentDirectoryURL = URL(fileURLWithPath: "/")
+    input = Pipe.ofOneProcess()
+    let output = Pipe.ofOneProcess()
+    process.standardInput = input
+    process.standardOutput = output
+    try process.run()
+    var line = Data()
+    while let byte = try output.fileHandleForReading.read(upToCount: 1), !byte.isEmpty,
+      byte[byte.startIndex] != 10
+    {
+      line += byte
+    }
+    self.line = String(decoding: line, as: UTF8.self)
+    if line.isEmpty { throw NotStarted() }
+  }
+
+  struct NotStarted: Error {}
+}
