@@ -1,7 +1,7 @@
 import TarnStore
 
 /// A few bytes about all rows of a class that a login may see, by which a replica notices what no
-/// transaction told it: a policy that looks at the clock, a restore that nobody announced.
+/// transaction told it: a policy that looks at the clock, an unannounced restore.
 ///
 /// Incarnations are random, so their exclusive or tells sets of objects apart; a new version of a
 /// row has a larger number, so it changes the sum.

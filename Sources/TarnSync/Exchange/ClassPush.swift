@@ -47,7 +47,7 @@ struct ClassPush {
     return try missing.isEmpty ? nil : answer(missing)
   }
 
-  /// What became of objects whose rows an update did not find. Those that were deleted stay so.
+  /// The answer about objects whose rows an update did not find. Those that were deleted stay so.
   private func answer(
     _ missing: [(key: Value, incarnation: Int64)]
   ) throws(ServerError) -> Push.Answer? {
@@ -66,7 +66,8 @@ struct ClassPush {
       case "hidden":
         return .refused(
           ServerError(
-            state: "42501", operation, "the login may not change an object of \(one.table)"))
+            state: "42501", operation, "the login has no right to change an object of \(one.table)")
+        )
       case "unknown":
         if case .int(let incarnation)? = found[row, 0].flatMap({ WireValue($0).value(.int) }) {
           lost.insert(incarnation)
@@ -119,10 +120,11 @@ struct ClassPush {
     return .refused(
       ServerError(
         state: "23505", operation,
-        "\(one.table) has an object with the key of a new one, which the login may not see"))
+        "\(one.table) has an object with the key of a new one, which the login has no right to see")
+    )
   }
 
-  /// Does not read the rows, because a role may be allowed to write what it may not see.
+  /// Does not read the rows, because a role may have the right to write alone.
   ///
   /// - Returns: how many keys were free.
   private func insertNew(

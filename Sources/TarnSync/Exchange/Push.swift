@@ -40,7 +40,8 @@ struct Push {
   /// The server's identity, as the last pull gave it.
   let server: String
 
-  /// - Throws: `ServerError` for a failure after which to try again: a lost connection, a lock.
+  /// - Throws: `ServerError` for a failure that says nothing about the commits; `ServerRefusal` says
+  ///   what to do.
   func run(
     _ range: Range, _ classes: [(class: ExchangeClass, operations: [(Value, Operation)])]
   ) throws(ServerError) -> Answer {
@@ -68,30 +69,9 @@ struct Push {
       switch ServerRefusal(error.state) {
       case .merge: return .mergeFirst
       case .version: return .otherVersion
-      case .refused: return .refused(error)
-      case .again: throw error
+      case .commit: return .refused(error)
+      case .login, .schema, .standby, .again: throw error
       }
-    }
-  }
-}
-
-/// The consequence of a SQLSTATE for a push.
-enum ServerRefusal: Equatable {
-  /// The commit breaks a rule of the server, now and later.
-  case refused
-  case merge
-  case version
-  /// Nothing about the commit: a connection, a lock, a shutdown.
-  case again
-
-  init(_ state: String) {
-    let refusing = ["22", "23", "44", "54"]
-    switch state {
-    case "TN001": self = .merge
-    case "TN002": self = .version
-    case "42501", "P0001": self = .refused
-    case _ where refusing.contains(String(state.prefix(2))): self = .refused
-    default: self = .again
     }
   }
 }

@@ -18,7 +18,7 @@ struct RowReader {
     self.operation = operation
   }
 
-  /// What a statement selects.
+  /// The columns that a statement selects.
   var columns: String {
     let properties = ([one.key] + one.others).map { "\($0.column)::\($0.wire.name)" }
     return

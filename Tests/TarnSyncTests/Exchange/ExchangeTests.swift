@@ -79,19 +79,4 @@ import Testing
     #expect(position?.open == open)
     #expect(position?.oldest == open.first ?? end)
   }
-
-  @Test(arguments: ["", "1:2", "1:x:", "1:2:x", "1:2:3:4"])
-  func `a text that is not a position is refused`(_ text: String) {
-    #expect(ServerPosition(text) == nil)
-  }
-
-  @Test(
-    arguments: [
-      ("23505", .refused), ("22003", .refused), ("42501", .refused), ("P0001", .refused),
-      ("TN001", .merge), ("TN002", .version), ("40P01", .again), ("40001", .again),
-      ("57P01", .again), ("08006", .again), ("55P03", .again), ("", .again), ("42P01", .again),
-    ] as [(String, ServerRefusal)])
-  func `the code of an error says what to do`(_ state: String, _ expected: ServerRefusal) {
-    #expect(ServerRefusal(state) == expected)
-  }
 }

@@ -90,7 +90,7 @@ import Testing
         Issue.record("it was not refused")
         continue
       }
-      #expect(error.message.contains("the login may not"))
+      #expect(error.message.contains("the login has no right to"))
     }
     let answer = try pull()
     #expect(answer.own?.version == 1)
