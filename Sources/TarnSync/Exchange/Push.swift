@@ -40,8 +40,8 @@ struct Push {
   /// The server's identity, as the last pull gave it.
   let server: String
 
-  /// - Throws: `ServerError` for a failure that says nothing about the commits; `ServerRefusal` says
-  ///   what to do.
+  /// - Throws: `ServerError` for a failure that says nothing about the commits. `ServerRefusal` has
+  ///   its consequence.
   func run(
     _ range: Range, _ classes: [(class: ExchangeClass, operations: [(Value, Operation)])]
   ) throws(ServerError) -> Answer {
