@@ -7,6 +7,12 @@ package enum Seeds {
   /// Whether this is a run with all of it.
   package static let areAll = ProcessInfo.processInfo.environment["TARN_SEEDS"] == "all"
 
+  /// The only seed to run, for a failure that names it: `TARN_SEED=7`. Tests of random programs with
+  /// real servers, and the simulation, look at it.
+  package static let chosen = ProcessInfo.processInfo.environment["TARN_SEED"].flatMap {
+    UInt64($0)
+  }
+
   /// The seeds that a random test runs with: all of them, or every fifth. What a test chooses by
   /// the remainder of its seed is mostly still all there.
   package static func of<All: RandomAccessCollection>(_ all: All) -> [All.Element] {

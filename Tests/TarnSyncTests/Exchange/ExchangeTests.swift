@@ -51,7 +51,7 @@ import Testing
     _ programs: Int, _ database: PostgresDatabase, _ connection: ServerConnection
   ) throws {
     let administrator = try database.connect()
-    for seed in 1...UInt64(programs) {
+    for seed in Seeds.chosen.map({ $0...$0 }) ?? 1...UInt64(programs) {
       var accidents: SimulatedAccidents = [.isPlain, .sql]
       if seed % 2 == 0 { accidents.insert(.refusals) }
       if seed % 3 == 0 { accidents.insert(.files) }
