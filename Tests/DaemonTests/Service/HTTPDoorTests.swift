@@ -19,8 +19,13 @@ struct HTTPDoorTests {
     let file = try NoteFile(folder)
     try file.put(1, "a secret")
     let daemon = try DaemonProcess(folder, "http: {listen: $/http.sock}\n" + Self.watches)
+    func waitForVersion(_ version: Int) async throws {
+      try await yieldUntil { try NoteModel(file: folder.file("out.jsonl")).version == version }
+    }
+    // Apart, so that they are not merged to one delivery.
+    try await waitForVersion(1)
     try file.put(2, "another secret")
-    try await yieldUntil { try NoteModel(file: folder.file("out.jsonl")).version == 2 }
+    try await waitForVersion(2)
     func metrics() throws -> String {
       try DaemonProcess.run(["status", "--prometheus", "--config", daemon.configuration]).text
     }
