@@ -7,8 +7,8 @@ package enum Seeds {
   /// Whether this is a run with all of it.
   package static let areAll = ProcessInfo.processInfo.environment["TARN_SEEDS"] == "all"
 
-  /// The only seed to run, for a failure that names it: `TARN_SEED=7`. Tests of random programs with
-  /// real servers, and the simulation, look at it.
+  /// The only seed to run, for a failure that names it: `TARN_SEED=7`. The simulation of replicas
+  /// and the programs with real servers look at it.
   package static let chosen = ProcessInfo.processInfo.environment["TARN_SEED"].flatMap {
     UInt64($0)
   }
