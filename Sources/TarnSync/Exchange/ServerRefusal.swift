@@ -1,4 +1,4 @@
-/// What a SQLSTATE says about a push: one table for all of them.
+/// The consequence of a SQLSTATE for a push: one table for all of them.
 enum ServerRefusal: Equatable {
   /// The commit breaks a rule of the server, and would break it again: a value out of range, a
   /// constraint, a right, a limit, an exception of a trigger.
@@ -9,7 +9,7 @@ enum ServerRefusal: Equatable {
   case version
   /// The server does not accept the login: its user has to act.
   case login
-  /// The server lacks a class or property: try again when somebody has added it.
+  /// The server lacks a class or property: try again when it has been added.
   case schema
   /// The server only reads: look for the primary.
   case standby
