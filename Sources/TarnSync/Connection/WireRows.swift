@@ -29,4 +29,12 @@ internal import TarnStore
     let length = Int(unsafe PQgetlength(result, row, column))
     return unsafe Array(UnsafeRawBufferPointer(start: start, count: length))
   }
+
+  /// A bigint; nil for null and other types.
+  func integer(_ row: Int, _ column: Int) -> Int64? {
+    guard case .int(let number)? = self[row, column].flatMap({ WireValue($0).value(.int) }) else {
+      return nil
+    }
+    return number
+  }
 }

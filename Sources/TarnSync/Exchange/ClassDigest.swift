@@ -13,10 +13,10 @@ struct ClassDigest: Equatable {
   init() {}
 
   /// Adds an object.
-  mutating func add(incarnation: Int64, version: UInt64) {
+  mutating func add(incarnation: Int64, version: Int64) {
     count += 1
     incarnations ^= incarnation
-    versions &+= UInt128(version)
+    versions &+= UInt128(UInt64(bitPattern: version))
   }
 
   /// The server's.

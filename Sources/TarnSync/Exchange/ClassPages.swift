@@ -34,8 +34,7 @@ struct ClassPages {
     var entries: [Entry] = []
     for row in 0..<found.count {
       guard let key = found[row, 0].flatMap({ WireValue($0).value(one.key.type) }),
-        case .int(let incarnation)? = found[row, 1].flatMap({ WireValue($0).value(.int) }),
-        case .int(let version)? = found[row, 2].flatMap({ WireValue($0).value(.int) })
+        let incarnation = found.integer(row, 1), let version = found.integer(row, 2)
       else { throw ServerError(Self.operation, "a key of \(one.table) cannot be read") }
       entries.append(Entry(key: ElementKey(key), incarnation: incarnation, version: version))
     }

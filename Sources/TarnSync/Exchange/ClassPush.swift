@@ -18,13 +18,13 @@ struct ClassPush {
   }
 
   private typealias Update = (
-    key: Value, incarnation: Int64, values: [String: ObjectRow<ExchangeValue>.Property]
+    key: Value, incarnation: Int64, values: [String: ObjectRow<WireValue?>.Property]
   )
 
   /// - Returns: nil if everything is written, otherwise what to do.
   func run(_ operations: [(Value, Push.Operation)]) throws(ServerError) -> Push.Answer? {
     var deletions: [(Value, Int64)] = []
-    var insertions: [(Value, ObjectRow<ExchangeValue>)] = []
+    var insertions: [(Value, ObjectRow<WireValue?>)] = []
     // Updates of the same columns are one statement.
     var updates: [[String]: [Update]] = [:]
     for (key, operation) in operations {
@@ -47,7 +47,7 @@ struct ClassPush {
     return try missing.isEmpty ? nil : answer(missing)
   }
 
-  /// The answer about objects whose rows an update did not find. Those that were deleted stay so.
+  /// Asks the server about objects whose rows an update did not find. Deleted ones stay deleted.
   private func answer(
     _ missing: [(key: Value, incarnation: Int64)]
   ) throws(ServerError) -> Push.Answer? {
@@ -69,9 +69,7 @@ struct ClassPush {
             state: "42501", operation, "the login has no right to change an object of \(one.table)")
         )
       case "unknown":
-        if case .int(let incarnation)? = found[row, 0].flatMap({ WireValue($0).value(.int) }) {
-          lost.insert(incarnation)
-        }
+        if let incarnation = found.integer(row, 0) { lost.insert(incarnation) }
       default: break
       }
     }
@@ -105,7 +103,7 @@ struct ClassPush {
   }
 
   private func insert(
-    _ rows: [(key: Value, row: ObjectRow<ExchangeValue>)]
+    _ rows: [(key: Value, row: ObjectRow<WireValue?>)]
   ) throws(ServerError) -> Push.Answer? {
     var count = 0
     // Another one's object may be deleted between the attempt and the look at it.
@@ -128,7 +126,7 @@ struct ClassPush {
   ///
   /// - Returns: how many keys were free.
   private func insertNew(
-    _ rows: [(key: Value, row: ObjectRow<ExchangeValue>)]
+    _ rows: [(key: Value, row: ObjectRow<WireValue?>)]
   ) throws(ServerError) -> Int {
     let notes = rows.map { _, row in
       // A new object's values have one stamp.
@@ -151,13 +149,7 @@ struct ClassPush {
   }
 
   private func incarnations(_ rows: WireRows) -> Set<Int64> {
-    Set(
-      (0..<rows.count).compactMap { row in
-        guard case .int(let number)? = rows[row, 0].flatMap({ WireValue($0).value(.int) }) else {
-          return nil
-        }
-        return number
-      })
+    Set((0..<rows.count).compactMap { rows.integer($0, 0) })
   }
 
   /// - Returns: the objects whose rows are not there, or not visible.
@@ -191,22 +183,22 @@ struct ClassPush {
   }
 
   private func column(
-    _ property: ExchangeClass.Property, _ rows: [[String: ObjectRow<ExchangeValue>.Property]]
+    _ property: ExchangeClass.Property, _ rows: [[String: ObjectRow<WireValue?>.Property]]
   ) -> WireParameter {
     WireParameter(
       array: property.wire,
       rows.map { values in
         guard case .single(let value)? = values[property.name]?.content else { return nil }
-        return value.bytes
+        return value?.bytes
       })
   }
 
   /// The exact values of columns that hold less.
   private func parts(
-    _ values: [String: ObjectRow<ExchangeValue>.Property]
+    _ values: [String: ObjectRow<WireValue?>.Property]
   ) -> [String: String]? {
     let parts = values.compactMapValues { property in
-      guard case .single(let value) = property.content, let exact = value.exact else {
+      guard case .single(let value) = property.content, let exact = value?.exact else {
         return nil as String?
       }
       return Data(exact).base64EncodedString()

@@ -33,16 +33,3 @@ struct ExchangeClass {
       .map { Property(name: $0.name, type: $0.type) }
   }
 }
-
-/// A property's value in an exchange: as PostgreSQL has it, or nil.
-struct ExchangeValue: Hashable, Sendable {
-  let bytes: [UInt8]?
-  let exact: [UInt8]?
-
-  init(_ value: WireValue?) {
-    bytes = value?.bytes
-    exact = value?.exact
-  }
-
-  var wire: WireValue? { bytes.map { WireValue($0, exact: exact) } }
-}

@@ -25,7 +25,7 @@ struct Pull {
   /// The changes of a class.
   struct Changes {
     /// The new state of the rows that one may see, by primary key.
-    var rows: [ElementKey: ObjectRow<ExchangeValue>] = [:]
+    var rows: [ElementKey: ObjectRow<WireValue?>] = [:]
     /// The incarnations of all rows that changed: those that are not among the rows have left.
     var incarnations: Set<Int64> = []
   }

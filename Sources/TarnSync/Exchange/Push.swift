@@ -5,9 +5,9 @@ import TarnStore
 struct Push {
   /// A change of one object.
   enum Operation {
-    case insert(ObjectRow<ExchangeValue>)
+    case insert(ObjectRow<WireValue?>)
     case delete(incarnation: Int64)
-    case update(incarnation: Int64, [String: ObjectRow<ExchangeValue>.Property])
+    case update(incarnation: Int64, [String: ObjectRow<WireValue?>.Property])
   }
 
   /// The commits of a push: those after one version up to another, with the ids of both.

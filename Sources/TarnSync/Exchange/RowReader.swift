@@ -5,9 +5,9 @@ struct RowReader {
   /// A row as a replica takes it.
   struct Row {
     let key: ElementKey
-    let object: ObjectRow<ExchangeValue>
+    let object: ObjectRow<WireValue?>
     /// The last transaction that wrote it.
-    let version: UInt64
+    let version: Int64
   }
 
   private let one: ExchangeClass
@@ -35,14 +35,9 @@ struct RowReader {
   }
 
   private func row(_ rows: WireRows, _ row: Int) throws(ServerError) -> Row {
-    func number(_ column: Int) -> Int64? {
-      guard case .int(let number)? = rows[row, column].flatMap({ WireValue($0).value(.int) }) else {
-        return nil
-      }
-      return number
-    }
-    guard let version = number(0), let incarnation = number(1), let at = number(2),
-      let by = number(3), let writer = UInt32(exactly: by),
+    guard let version = rows.integer(row, 0), let incarnation = rows.integer(row, 1),
+      let at = rows.integer(row, 2),
+      let by = rows.integer(row, 3), let writer = UInt32(exactly: by),
       let stamps = RowState.stamps(rows[row, 4]), let parts = RowState.parts(rows[row, 5]),
       let key = rows[row, 6].flatMap({ WireValue($0).value(one.key.type) })
     else {
@@ -50,16 +45,16 @@ struct RowReader {
         operation, "a row of \(one.table) has a state that replicas cannot read",
         hint: "Run 'tarn server status'.")
     }
-    var values: [String: ObjectRow<ExchangeValue>.Property] = [:]
+    var values: [String: ObjectRow<WireValue?>.Property] = [:]
     for (index, property) in one.others.enumerated() {
       let stamp = stamps[property.name] ?? Stamp(at, by: writer)
       // SQL has written the column since, if the stamps differ.
       let exact = parts[property.name].flatMap { $0.stamp == stamp ? $0.bytes : nil }
-      let value = ExchangeValue(rows[row, 7 + index].map { WireValue($0, exact: exact) })
+      let value = rows[row, 7 + index].map { WireValue($0, exact: exact) }
       values[property.name] = .init(.single(value), stamp)
     }
     return Row(
       key: ElementKey(key), object: ObjectRow(incarnation: incarnation, values: values),
-      version: UInt64(bitPattern: version))
+      version: version)
   }
 }

@@ -1,9 +1,9 @@
 /// Repeats what this replica's unsent commits did to one object on a newer state of it.
 ///
 /// A replica shows the last state that it downloaded, with the differences of its own commits that
-/// this state does not contain. So after each download the commits that remain are
-/// replayed, as differences: another one's insertion into a list stays beside ours, and of two
-/// values the later stays.
+/// this state does not contain. So after each download the commits that remain are replayed, as
+/// differences: another one's insertion into a list stays beside ours, and of two values the later
+/// stays.
 package struct ObjectReplay<Value: Hashable & Sendable> {
   /// The object after the commits that have been replayed; nil if it does not exist.
   package private(set) var row: ObjectRow<Value>?
@@ -38,18 +38,17 @@ package struct ObjectReplay<Value: Hashable & Sendable> {
   package mutating func apply(
     _ change: ObjectChange<Value>, time: Int64
   ) -> ObjectChange<Value>? {
+    // The number of the replica may be another one than when the commit was made.
+    let stamp = Stamp(time, by: replica)
     switch change {
     case .created(let made):
       guard let present = row else {
-        // The number of the replica may be another one than when the commit was made.
-        let stamp = Stamp(time, by: replica)
         let whole = ObjectRow(
           incarnation: made.incarnation, values: made.values.mapValues { .init($0.content, stamp) })
         (row, lost) = (whole, nil)
         return .created(whole)
       }
       joined[made.incarnation] = present.incarnation
-      let stamp = Stamp(time, by: replica)
       return edit(present, made.creation) { _ in stamp }
     case .deleted(let incarnation):
       let known = joined[incarnation] ?? incarnation
@@ -57,11 +56,7 @@ package struct ObjectReplay<Value: Hashable & Sendable> {
       row = nil
       return .deleted(incarnation: known)
     case .edited(let incarnation, let edits):
-      let stamp = Stamp(time, by: replica)
-      if let whole = lost, whole.incarnation == incarnation {
-        lost = nil
-        return revive(whole) { object in _ = object.edit(whole, edits) { _ in stamp } }
-      }
+      if let whole = lost, whole.incarnation == incarnation { return revive(whole, edits, stamp) }
       guard let present = row, present.incarnation == joined[incarnation] ?? incarnation else {
         return nil
       }
@@ -69,20 +64,16 @@ package struct ObjectReplay<Value: Hashable & Sendable> {
     }
   }
 
-  /// Puts an object that the server has lost under its key again, then edits it.
+  /// Edits an object that the server has lost, and puts it under its key again.
   private mutating func revive(
-    _ whole: ObjectRow<Value>, _ edit: (inout ObjectReplay) -> Void
+    _ whole: ObjectRow<Value>, _ edits: [String: ObjectChange<Value>.Edit], _ stamp: Stamp
   ) -> ObjectChange<Value>? {
+    lost = nil
     let present = row
-    var object = self
-    object.row = whole
-    edit(&object)
-    guard let present, let edited = object.row else {
-      row = object.row
-      return row.map { .created($0) }
-    }
+    _ = edit(whole, edits) { _ in stamp }
+    guard let present, let edited = row else { return row.map { .created($0) } }
     joined[whole.incarnation] = present.incarnation
-    return self.edit(present, edited.creation) { name in edited.values[name]?.stamp }
+    return edit(present, edited.creation) { name in edited.values[name]?.stamp }
   }
 
   private mutating func edit(

@@ -140,18 +140,8 @@ enum ServerSchema {
       -- One at a time; whoever comes second leaves it to the first.
       PERFORM FROM tarn.server FOR UPDATE SKIP LOCKED;
       IF NOT FOUND THEN RETURN; END IF;
-      WITH oldest AS (SELECT g.ctid, g.at, g.xid FROM tarn.gone g ORDER BY g.xid LIMIT 1000),
-        taken AS (
-          DELETE FROM tarn.gone WHERE ctid IN (
-            SELECT o.ctid FROM oldest o WHERE o.at < old AND o.xid < below) RETURNING xid)
-      SELECT max(xid) INTO last FROM taken;
-      UPDATE tarn.server SET pruned = last WHERE last > pruned;
-      WITH oldest AS (SELECT r.ctid, r.at, r.xid FROM tarn.renewal r ORDER BY r.xid LIMIT 1000),
-        taken AS (
-          DELETE FROM tarn.renewal WHERE ctid IN (
-            SELECT o.ctid FROM oldest o WHERE o.at < old AND o.xid < below) RETURNING xid)
-      SELECT max(xid) INTO last FROM taken;
-      UPDATE tarn.server SET pruned = last WHERE last > pruned;
+      \(pruning("gone"))
+      \(pruning("renewal"))
     END $$;
 
     -- The number of a replica, which a login makes for itself.
@@ -207,4 +197,15 @@ enum ServerSchema {
       RETURN NULL;
     END $$;
     """
+
+  private static func pruning(_ table: String) -> String {
+    """
+    WITH oldest AS (SELECT t.ctid, t.at, t.xid FROM tarn.\(table) t ORDER BY t.xid LIMIT 1000),
+      taken AS (
+        DELETE FROM tarn.\(table) WHERE ctid IN (
+          SELECT o.ctid FROM oldest o WHERE o.at < old AND o.xid < below) RETURNING xid)
+    SELECT max(xid) INTO last FROM taken;
+    UPDATE tarn.server SET pruned = last WHERE last > pruned;
+    """
+  }
 }

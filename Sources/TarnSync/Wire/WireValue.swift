@@ -5,7 +5,7 @@ import TarnStore
 /// Text cannot have a NUL there, times have microseconds between 4713 BC and 294276, and numbers
 /// neither -0 nor exponents: `1E+3` is 1000. Then the column gets what people can read, and the
 /// exact value is kept beside it for replicas until SQL writes the column.
-struct WireValue: Equatable {
+struct WireValue: Hashable, Sendable {
   let bytes: [UInt8]
   /// The value exactly; nil if `bytes` have all of it.
   let exact: [UInt8]?

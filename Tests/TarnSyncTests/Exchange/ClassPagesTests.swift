@@ -7,7 +7,7 @@ import Testing
 
 @Suite struct ClassPagesTests {
   /// A replica's copy of a class.
-  private typealias Copy = [ElementKey: ObjectRow<ExchangeValue>]
+  private typealias Copy = [ElementKey: ObjectRow<WireValue?>]
 
   private func write(_ connection: ServerConnection, _ random: inout SeededRandom) throws {
     let key = random.below(60)

@@ -25,8 +25,8 @@ import Testing
     try Pull(connection: client, replica: id).run(classes ?? [described], since: .none)
   }
 
-  private func value(_ number: Int64, at time: Int64 = 1_000) -> ObjectRow<ExchangeValue>.Property {
-    .init(.single(ExchangeValue(WireValue(.int(number)))), Stamp(time, by: self.number))
+  private func value(_ number: Int64, at time: Int64 = 1_000) -> ObjectRow<WireValue?>.Property {
+    .init(.single(WireValue(.int(number))), Stamp(time, by: self.number))
   }
 
   /// Sends one more commit.
@@ -38,7 +38,7 @@ import Testing
       [(described, [(.int(key), operation)])])
   }
 
-  private func row(_ incarnation: Int64) -> ObjectRow<ExchangeValue> {
+  private func row(_ incarnation: Int64) -> ObjectRow<WireValue?> {
     ObjectRow(incarnation: incarnation, values: ["a": value(1), "b": value(2)])
   }
 

@@ -71,8 +71,8 @@ final class ServerPeer: Peer {
         commit: UInt64(bitPattern: own.commit)), rows: rows, gone: gone)
   }
 
-  private static func number(_ content: Content<ExchangeValue>) -> Int {
-    guard case .single(let value) = content, case .int(let number)? = value.wire?.value(.int) else {
+  private static func number(_ content: Content<WireValue?>) -> Int {
+    guard case .single(let value) = content, case .int(let number)? = value?.value(.int) else {
       return -1
     }
     return Int(number)
@@ -110,9 +110,9 @@ final class ServerPeer: Peer {
   }
 
   private static func translated(_ operation: PeerOperation) -> Push.Operation {
-    func value(_ property: ObjectRow<Int>.Property) -> ObjectRow<ExchangeValue>.Property {
+    func value(_ property: ObjectRow<Int>.Property) -> ObjectRow<WireValue?>.Property {
       guard case .single(let number) = property.content else { trap("only single values") }
-      return .init(.single(ExchangeValue(WireValue(.int(Int64(number))))), property.stamp)
+      return .init(.single(WireValue(.int(Int64(number)))), property.stamp)
     }
     switch operation {
     case .delete(let incarnation): return .delete(incarnation: incarnation)
