@@ -106,6 +106,7 @@ package struct TreeCheck: SnapshotCheck {
     case .index, .unique: unsafe isPage(key)
     case .head: key.count == 1
     case .feed: unsafe TreeKey.parseFeed(key) != nil
+    case .replica: unsafe TreeKey.parseReplica(key) != nil
     // Checked with the collections and with the change records.
     case .sequencePage, .sequenceDirectory, .longElement, .nested, .change, .former:
       true

@@ -93,6 +93,12 @@ extension TreeKey {
     return unsafe number(key, at: 1)
   }
 
+  package static func parseReplica(_ key: UnsafeRawBufferPointer) -> ReplicaRecords.Key? {
+    guard unsafe has(key, .replica, length: 14) else { return nil }
+    let number = unsafe ObjectKey(treeOrder: number(key, at: 6)).rawValue
+    return unsafe ReplicaRecords.Key(key[1], ClassID(self.number(key, at: 2)), number)
+  }
+
   @inline(__always)
   private static func has(_ key: UnsafeRawBufferPointer, _ tag: Tag, length: Int) -> Bool {
     unsafe key.count == length && key[0] == tag.rawValue

@@ -14,6 +14,7 @@
 ///     0x53 [class u32][column u16][owner i64][class u32][target i64]   count of its links there
 ///     0x54 [id u64]                                     cell of a nested collection
 ///     0x55 [class u32][rule u16][entry]                 page of a unique rule, see IndexPageKey
+///     0x60 [kind u8][class u32][number i64]             record of a replica of a server
 ///     0x70 [version u64][class u32][chunk u16]          change record; class 0: its header,
 ///                                                       else the class id plus one
 ///     0x72 [version u64][number u32][piece u16]         piece of a long value before that commit
@@ -39,6 +40,7 @@ package struct TreeKey: Sendable {
     case linkCount = 0x53
     case nested = 0x54
     case unique = 0x55
+    case replica = 0x60
     case change = 0x70
     case feed = 0x71
     case former = 0x72
@@ -81,6 +83,14 @@ package struct TreeKey: Sendable {
   package static func feed(_ number: UInt32) -> TreeKey {
     var key = TreeKey(.feed)
     key.append(number)
+    return key
+  }
+
+  package static func replica(_ name: ReplicaRecords.Key) -> TreeKey {
+    var key = TreeKey(.replica)
+    key.append(name.kind)
+    key.append(name.classID.rawValue)
+    key.append(ObjectKey(name.number).treeOrder)
     return key
   }
 

@@ -78,7 +78,7 @@ enum CommitNumbers {
 }
 
 extension Bytes16 {
-  static func random() -> Bytes16 {
+  package static func random() -> Bytes16 {
     Bytes16(high: .random(in: 0 ... .max), low: .random(in: 0 ... .max))
   }
 }

@@ -58,6 +58,24 @@ package final class HeldCursor: Sendable {
     }
   }
 
+  /// Writes records of the replica that has the cursor, in a transaction of its own that makes no
+  /// version.
+  ///
+  /// - Parameter place: what is acknowledged with them; nil for nothing.
+  /// - Throws: `.conflict` if the cursor was taken or acknowledged meanwhile.
+  package func keep(
+    _ records: ReplicaRecords, acknowledging place: FeedPlace? = nil
+  ) throws(StorageError) {
+    try store.changeFeed("keep a replica's state") {
+      edit, head, transaction throws(StorageError) in
+      let record = try edit.held(number, epoch: epoch)
+      if let place, record.acknowledged.version < place.version {
+        try edit.acknowledge(acknowledgement(record.acknowledged, place), head, in: transaction)
+      }
+      try records.put(transaction)
+    }
+  }
+
   /// Adds an acknowledgement to a write, of which it becomes part.
   ///
   /// - Parameter owns: whether the commit belongs to the cursor, which then leaves it out.

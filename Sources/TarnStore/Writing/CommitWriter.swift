@@ -38,6 +38,7 @@ struct CommitWriter: ~Copyable {
     }
     try session.longValues.apply(transaction)
     try session.linkCounts.apply(transaction)
+    try session.replicaRecords.put(transaction)
   }
 
   // MARK: - Clusters

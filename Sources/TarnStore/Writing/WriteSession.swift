@@ -31,6 +31,8 @@ package final class WriteSession {
   package var cursorsOfCommit: [UInt32] = []
   /// The acknowledgements that are part of the commit.
   package var acknowledgements: [CursorAcknowledgement] = []
+  /// What a replica's commit keeps of its own.
+  package var replicaRecords = ReplicaRecords()
   /// Called when cached positions of rows may have become invalid.
   package var rowsMoved: () -> Void
 

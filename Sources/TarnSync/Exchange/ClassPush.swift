@@ -51,28 +51,13 @@ struct ClassPush {
   private func answer(
     _ missing: [(key: Value, incarnation: Int64)]
   ) throws(ServerError) -> Push.Answer? {
-    let found = try connection.binary(
-      """
-      SELECT oid, fate FROM tarn.fate(
-        $1::bigint::integer, $2::\(one.key.wire.name)[]::text[], $3)
-      """,
-      [
-        WireParameter(.bigint, WireValue(.int(Int64(one.id)))?.bytes), keys(missing.map(\.key)),
-        numbers(missing.map(\.incarnation)),
-      ], for: operation)
-    var lost: Set<Int64> = []
-    for row in 0..<found.count {
-      switch found[row, 1].map({ String(decoding: $0, as: UTF8.self) }) {
-      case "hidden":
-        return .refused(
-          ServerError(
-            state: "42501", operation, "the login has no right to change an object of \(one.table)")
-        )
-      case "unknown":
-        if let incarnation = found.integer(row, 0) { lost.insert(incarnation) }
-      default: break
-      }
+    let fates = try ServerFate.of(missing, one, connection, for: operation)
+    if fates.values.contains(.hidden) {
+      return .refused(
+        ServerError(
+          state: "42501", operation, "the login has no right to change an object of \(one.table)"))
     }
+    let lost = Set(fates.filter { $0.value == .unknown }.keys)
     return lost.isEmpty ? nil : .lost(lost)
   }
 

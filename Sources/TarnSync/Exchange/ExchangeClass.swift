@@ -9,6 +9,7 @@ struct ExchangeClass {
   let others: [Property]
 
   struct Property {
+    let id: ColumnID
     let name: String
     let type: ColumnType
     var wire: WireType { WireType(type) }
@@ -26,10 +27,10 @@ struct ExchangeClass {
     }
     id = entry.id
     table = entry.table
-    self.key = Property(name: key.name, type: key.type)
+    self.key = Property(id: key.id, name: key.name, type: key.type)
     let known = Set(entry.columns.map(\.name))
     others = described.columns
       .filter { !$0.isRemoved && $0.id != key.id && known.contains($0.name) }
-      .map { Property(name: $0.name, type: $0.type) }
+      .map { Property(id: $0.id, name: $0.name, type: $0.type) }
   }
 }

@@ -25,7 +25,7 @@ struct Pull {
   /// The changes of a class.
   struct Changes {
     /// The new state of the rows that one may see, by primary key.
-    var rows: [ElementKey: ObjectRow<WireValue?>] = [:]
+    var rows: [ElementKey: RowReader.Row] = [:]
     /// The incarnations of all rows that changed: those that are not among the rows have left.
     var incarnations: Set<Int64> = []
   }
@@ -88,7 +88,7 @@ struct Pull {
       WHERE _tarn_xid >= '\(position.end)' AND _tarn_xid < '\(end)'
         OR _tarn_xid = ANY ('\(position.openText)')
       """, [], for: Self.operation)
-    for row in try reader.rows(found) { changes.rows[row.key] = row.object }
+    for row in try reader.rows(found) { changes.rows[row.key] = row }
     let incarnations = try connection.query(
       "SELECT tarn.changed($1, $2, $3)", ["\(one.id)", "\(position.end)", position.openText],
       for: Self.operation)

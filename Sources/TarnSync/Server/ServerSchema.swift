@@ -159,14 +159,16 @@ enum ServerSchema {
     END $$;
 
     -- The start of a push of the commits after version 'first' up to 'last', to the server on whose
-    -- state they rest: behind a pooler another one may have taken its place since.
+    -- state they rest: behind a pooler another one may have taken its place since. Objects from
+    -- before the first commit are sent without moving the version.
     CREATE FUNCTION tarn.push(
       own uuid, server text, first bigint, last bigint, previous bigint, latest bigint
     ) RETURNS xid8 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
     BEGIN
       UPDATE tarn.replica SET version = last, commit = latest, seen = statement_timestamp()
       WHERE id = own AND role = session_user AND version = first AND commit = previous;
-      IF NOT FOUND OR last <= first OR server IS DISTINCT FROM tarn.identity() THEN
+      IF NOT FOUND OR server IS DISTINCT FROM tarn.identity()
+        OR last < first OR last = first AND latest IS DISTINCT FROM previous THEN
         RAISE EXCEPTION 'the server or its version of this replica is another one'
           USING ERRCODE = 'TN002';
       END IF;

@@ -21,6 +21,12 @@ struct WireWriter {
   }
 
   mutating func write(count: Int) { writeVariable(UInt64(count)) }
+
+  /// Writes a text after its length.
+  mutating func write(text: String) {
+    write(count: text.utf8.count)
+    write(Array(text.utf8))
+  }
 }
 
 /// Reads numbers in network order. The bytes of a server may end anywhere.
@@ -53,4 +59,11 @@ struct WireReader {
   }
 
   mutating func readCount() -> Int? { readVariable().flatMap { Int(exactly: $0) } }
+
+  /// What `write(text:)` wrote; nil if the bytes end before.
+  mutating func readText() -> String? {
+    guard let count = readCount(), count <= rest.count else { return nil }
+    defer { rest = rest.dropFirst(count) }
+    return String(decoding: rest.prefix(count), as: UTF8.self)
+  }
 }

@@ -52,9 +52,9 @@ import Testing
       let answer = try pull.run([described], since: position)
       if let changes = answer.changes[described.id] {
         copy = copy.filter { !changes.incarnations.contains($0.value.incarnation) }
-        copy.merge(changes.rows) { $1 }
+        copy.merge(changes.rows.mapValues(\.object)) { $1 }
       }
-      let truth = try pull.run([described], since: .none).changes[described.id]?.rows ?? [:]
+      let truth = try pull.run([described], since: .none).changes[described.id]?.rows.mapValues(\.object) ?? [:]
       #expect(copy == truth, "seed \(seed)")
     }
   }

@@ -60,10 +60,10 @@ final class ServerPeer: Peer {
     for (key, row) in changes.rows {
       guard case .int(let key) = key.value else { continue }
       rows[Int(key)] = ObjectRow(
-        incarnation: row.incarnation,
-        values: row.values.mapValues { .init(.single(Self.number($0.content)), $0.stamp) })
+        incarnation: row.object.incarnation,
+        values: row.object.values.mapValues { .init(.single(Self.number($0.content)), $0.stamp) })
     }
-    let gone = changes.incarnations.subtracting(changes.rows.values.map(\.incarnation))
+    let gone = changes.incarnations.subtracting(changes.rows.values.map(\.object.incarnation))
     return Pulled(
       identity: identities.count - 1, position: positions.count - 1,
       known: Known(

@@ -1,0 +1,144 @@
+import TarnStore
+
+/// What a push sends: the difference that commits of this file made, in the terms of the server.
+struct PushPlan {
+  /// The last commit that is sent.
+  let last: FeedPlace
+  private(set) var classes: [(class: ExchangeClass, operations: [(Value, Push.Operation)])] = []
+  /// What is known of the objects when the server has taken the push; nil for those that it then
+  /// does not have.
+  private(set) var outcome: [(class: ClassID, key: ObjectKey, object: ReplicaObject?)] = []
+  /// The objects of the push.
+  private(set) var keys: [(class: ReplicaClass, key: ObjectKey, primaryKey: Value)] = []
+
+  private let rows: PastRows
+  private let newest: SnapshotReader
+  /// What was committed after what is sent.
+  private let later: UnsentChanges?
+  private let objects: ReplicaObjects
+  private let stamp: Stamp
+
+  var isEmpty: Bool { classes.isEmpty }
+
+  /// - Parameters:
+  ///   - unsent: the commits.
+  ///   - number: the replica's.
+  ///   - cursor: the number of the session's cursor.
+  init(
+    _ unsent: UnsentChanges, _ classes: [ReplicaClass], number: UInt32, without cursor: UInt32,
+    in snapshot: Snapshot
+  ) throws(StorageError) {
+    let range = unsent.range
+    last = FeedPlace(
+      historyID: snapshot.head.historyID, version: range.to, commitID: range.commitID)
+    newest = try SnapshotReader(snapshot)
+    rows = try PastRows(at: range.to, from: newest)
+    later = last.version == snapshot.version
+      ? nil : try UnsentChanges(after: last, without: cursor, in: snapshot)
+    objects = ReplicaObjects(snapshot)
+    stamp = Stamp(unsent.time, by: number)
+    for one in classes {
+      var operations: [(Value, Push.Operation)] = []
+      for key in unsent.keys(in: one.id) { operations += try self.operations(key, unsent, one) }
+      add(operations, one)
+    }
+  }
+
+  /// Sends objects of one class as a whole: what the file had before it was a replica.
+  ///
+  /// - Parameter place: where the replica is.
+  init(
+    _ keys: [ObjectKey], _ one: ReplicaClass, at place: FeedPlace, time: Int64, number: UInt32,
+    in snapshot: Snapshot
+  ) throws(StorageError) {
+    last = place
+    newest = try SnapshotReader(snapshot)
+    later = nil
+    rows = PastRows(newest, RecordedPast(at: snapshot.version))
+    objects = ReplicaObjects(snapshot)
+    stamp = Stamp(time, by: number)
+    var operations: [(Value, Push.Operation)] = []
+    for key in keys {
+      guard let primaryKey = try primaryKey(of: key, one) else { continue }
+      self.keys.append((one, key, primaryKey))
+      operations.append((primaryKey, try insertion(key, one)))
+    }
+    add(operations, one)
+  }
+
+  private mutating func add(_ operations: [(Value, Push.Operation)], _ one: ReplicaClass) {
+    if !operations.isEmpty { classes.append((one.exchange, operations)) }
+  }
+
+  private mutating func operations(
+    _ key: ObjectKey, _ unsent: UnsentChanges, _ one: ReplicaClass
+  ) throws(StorageError) -> [(Value, Push.Operation)] {
+    let known = try objects[one.id, key]
+    let pending = try unsent.pending(of: key, in: one.id, after: known?.void ?? 0)
+    if pending.isEmpty { return [] }
+    guard let primaryKey = try primaryKey(of: key, one) else {
+      guard let known, pending.isDeleted,
+        let primaryKey = unsent.primaryKey(ofDeleted: key, in: one)
+      else { return [] }
+      keys.append((one, key, primaryKey))
+      outcome.append((one.id, key, nil))
+      return [(primaryKey, .delete(incarnation: known.incarnation))]
+    }
+    guard var known else {
+      let isNew = try pending.isCreated ? true : isUnknown(key, one)
+      guard isNew else { return [] }
+      keys.append((one, key, primaryKey))
+      return [(primaryKey, try insertion(key, one))]
+    }
+    keys.append((one, key, primaryKey))
+    if pending.isCreated, !known.isJoined {
+      return [
+        (primaryKey, .delete(incarnation: known.incarnation)),
+        (primaryKey, try insertion(key, one)),
+      ]
+    }
+    let written = pending.isCreated ? one.exchange.others.map(\.id) : pending.columns
+    let values = try values(of: key, one) { written.contains($0.id) }
+    if known.isJoined {
+      known.isJoined = false
+      outcome.append((one.id, key, known))
+    }
+    return values.isEmpty
+      ? [] : [(primaryKey, .update(incarnation: known.incarnation, values))]
+  }
+
+  /// Whether the server does not know an object that was not created by these commits: it was here
+  /// before the file was a replica, or the server has lost it. Otherwise the server had it, and has
+  /// dropped it since: the edits go with it, also where a later commit has created it again.
+  private func isUnknown(_ key: ObjectKey, _ one: ReplicaClass) throws(StorageError) -> Bool {
+    guard try newest.row(key, in: one.id) != nil else { return false }
+    return try later?.pending(of: key, in: one.id, after: 0).isCreated != true
+  }
+
+  private mutating func insertion(
+    _ key: ObjectKey, _ one: ReplicaClass
+  ) throws(StorageError) -> Push.Operation {
+    let incarnation = Int64.random(in: .min ... .max)
+    outcome.append((one.id, key, ReplicaObject(incarnation: incarnation, version: 0)))
+    return .insert(
+      ObjectRow(incarnation: incarnation, values: try values(of: key, one) { _ in true }))
+  }
+
+  /// The primary key of an object; nil if it does not exist after the commits.
+  private func primaryKey(of key: ObjectKey, _ one: ReplicaClass) throws(StorageError) -> Value? {
+    guard try rows.contains(ObjectRef(classID: one.id, key: key)) else { return nil }
+    if one.described.keyIsPrimary { return .int(key.rawValue) }
+    return try rows.value(of: one.exchange.key.id, at: key, in: one.id)
+  }
+
+  private func values(
+    of key: ObjectKey, _ one: ReplicaClass, _ isWanted: (ExchangeClass.Property) -> Bool
+  ) throws(StorageError) -> [String: ObjectRow<WireValue?>.Property] {
+    var values: [String: ObjectRow<WireValue?>.Property] = [:]
+    for property in one.exchange.others where isWanted(property) {
+      let value = try rows.value(of: property.id, at: key, in: one.id)
+      values[property.name] = .init(.single(value.flatMap { WireValue($0) }), stamp)
+    }
+    return values
+  }
+}

@@ -1,0 +1,120 @@
+package import TarnStore
+
+/// A file whose objects are also on a server: what it shares, and what it knows of the server.
+///
+/// One session at a time has it, in one process; all others read and write the file as ever. For
+/// one thread at a time.
+package final class Replica {
+  package let store: Store
+  /// The names of the classes that are exchanged.
+  package let names: [String]
+  let cursor: HeldCursor
+  private(set) var state: ReplicaState
+
+  private static let cursorName = "tarn-sync"
+  /// How much is kept behind what the server has: a server that was restored may have lost it.
+  private static let grace = CursorLimits(age: 3_600_000_000, bytes: 256 << 20)
+
+  /// Begins a session of a file, which becomes a replica if it is none.
+  ///
+  /// - Parameters:
+  ///   - names: the classes to exchange. They are in the file.
+  ///   - takes: whether a session is ended that another process has.
+  /// - Throws: `StorageError`: `.busy` if another process has the session.
+  package init(
+    _ store: Store, classes names: [String], taking takes: Bool = false
+  ) throws(StorageError) {
+    self.store = store
+    self.names = names.sorted()
+    var request = CursorRequest(
+      Self.cursorName,
+      selection: self.names.map {
+        FeedSelectionName(className: $0, condition: nil, keyPaths: nil)
+      }, level: .oldValues, limits: CursorLimits(), kept: Self.grace, takes: takes)
+    request.related = []
+    cursor = try store.openCursor(request)
+    let snapshot = try store.newestSnapshot()
+    if let bytes = try ReplicaRecords.bytes(ReplicaState.key, in: snapshot.transaction) {
+      state = try ReplicaState(bytes, path: store.path)
+    } else {
+      state = ReplicaState(done: try cursor.state(in: snapshot).acknowledged)
+      var records = ReplicaRecords()
+      records.set(ReplicaState.key, state.encoded)
+      try cursor.keep(records)
+    }
+  }
+
+  /// Lets another process have the session.
+  package func close() { cursor.release() }
+
+  /// Writes under the write lock.
+  ///
+  /// - Parameters:
+  ///   - clock: the server's, in microseconds since 1970: stamps of its rows raise this file's, up
+  ///     to a minute beyond it.
+  ///   - body: gets the state, and leaves it as it is after the write.
+  func edit<R>(
+    clock: Int64 = 0, _ body: (ReplicaEdit, inout ReplicaState) throws(StorageError) -> R
+  ) throws(StorageError) -> R {
+    let token = try store.acquireGate()
+    let outcome = Result { () throws(StorageError) in try editUnderGate(clock, body) }
+    switch outcome {
+    case .success(let done):
+      if let version = done.version { store.announce(version, token) } else { token.release() }
+      if let records = done.records { try cursor.keep(records) }
+      state = done.state
+      return done.result
+    case .failure(let error):
+      token.release()
+      throw error
+    }
+  }
+
+  private struct Edited<R> {
+    let result: R
+    let state: ReplicaState
+    /// The version that the write made; nil if no object changed, and then what is to be kept.
+    var version: Version?
+    var records: ReplicaRecords?
+  }
+
+  private func editUnderGate<R>(
+    _ clock: Int64, _ body: (ReplicaEdit, inout ReplicaState) throws(StorageError) -> R
+  ) throws(StorageError) -> Edited<R> {
+    let snapshot = try store.newestSnapshot()
+    // Another process may have ended this session while this one was stopped.
+    _ = try cursor.state(in: snapshot)
+    let edit = try ReplicaEdit(snapshot, state, without: cursor.number)
+    var next = state
+    let result = try body(edit, &next)
+    edit.keep(next)
+    var edited = Edited(result: result, state: next)
+    if edit.session.isEmpty {
+      edited.records = edit.objects.records
+      return edited
+    }
+    let stampMax = clock + 60_000_000
+    if edit.latest > 0 { store.raiseStamp(atLeast: UInt64(max(0, min(edit.latest, stampMax)))) }
+    cursor.own(edit.session)
+    edit.session.replicaRecords = edit.objects.records
+    edited.version = try store.commit(edit.session).0.version
+    return edited
+  }
+
+  /// Changes what is known of the server without changing objects.
+  ///
+  /// - Parameter place: up to where nothing needs the change records any more.
+  func keep(
+    _ next: ReplicaState, acknowledging place: FeedPlace? = nil,
+    _ outcome: [(class: ClassID, key: ObjectKey, object: ReplicaObject?)] = []
+  ) throws(StorageError) {
+    var objects = ReplicaObjects(try store.newestSnapshot())
+    for (id, key, object) in outcome { try objects.set(object, key, in: id) }
+    objects.set(next)
+    try cursor.keep(objects.records, acknowledging: place)
+    state = next
+  }
+
+  /// Goes on from a state that need not be in the file: after a crash it is found again.
+  func note(_ next: ReplicaState) { state = next }
+}

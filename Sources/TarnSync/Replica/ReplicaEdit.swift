@@ -1,0 +1,169 @@
+import TarnStore
+
+/// A write of the session: brings what the server has into the file, below what this file has not
+/// sent yet.
+///
+/// A file shows the last state that it downloaded, with the differences of its own commits that the
+/// server does not have. It keeps no copy of that state: single values that are not sent are the
+/// ones that are shown.
+final class ReplicaEdit {
+  let snapshot: Snapshot
+  let session: WriteSession
+  let unsent: UnsentChanges
+  private(set) var objects: ReplicaObjects
+  /// The latest stamp that came.
+  private(set) var latest: Int64 = 0
+
+  /// - Parameters:
+  ///   - state: before the write.
+  ///   - number: that of the session's cursor.
+  init(_ snapshot: Snapshot, _ state: ReplicaState, without number: UInt32) throws(StorageError) {
+    self.snapshot = snapshot
+    session = WriteSession(try SnapshotReader(snapshot)) {}
+    unsent = try UnsentChanges(after: state.done, without: number, in: snapshot)
+    objects = ReplicaObjects(snapshot)
+  }
+
+  /// Shows a row of the server.
+  ///
+  /// - Returns: the object.
+  @discardableResult
+  func apply(
+    _ row: RowReader.Row, _ one: ReplicaClass
+  ) throws(StorageError) -> ObjectKey {
+    note(row)
+    guard let key = try session.find(primaryKey: row.key.value, in: one.id) else {
+      return try applyToMissing(row, one)
+    }
+    let known = try objects[one.id, key]
+    let pending = try unsent.pending(of: key, in: one.id, after: known?.void ?? 0)
+    var object = ReplicaObject(incarnation: row.object.incarnation, version: row.version)
+    if let known, known.incarnation == row.object.incarnation {
+      object.void = known.void
+      object.isJoined = known.isJoined
+      // Its successor is not sent yet.
+      let isReplaced = pending.isCreated && !known.isJoined
+      if !isReplaced { try set(row, key, one, keeping: pending) }
+    } else if let former = try objects.key(of: row.object.incarnation, in: one.id),
+      former != key, var known = try objects[one.id, former]
+    {
+      // Deleted here, with a successor: neither is sent yet.
+      known.version = row.version
+      try objects.set(known, former, in: one.id)
+      return former
+    } else if pending.isCreated {
+      object.isJoined = true
+      try set(row, key, one, keeping: pending)
+    } else if known == nil {
+      try set(row, key, one, keeping: pending)
+    } else {
+      // Another object has the key: what this file did to the former one is void.
+      object.void = snapshot.version.rawValue
+      try set(row, key, one, keeping: UnsentChanges.Pending())
+    }
+    try objects.set(object, key, in: one.id)
+    return key
+  }
+
+  private func applyToMissing(
+    _ row: RowReader.Row, _ one: ReplicaClass
+  ) throws(StorageError) -> ObjectKey {
+    // Deleted here, and the server does not know yet.
+    if let key = unsent.deleted(row.key, in: one) {
+      let known = try objects[one.id, key]
+      let isSame = known == nil || known?.incarnation == row.object.incarnation
+      if isSame, try unsent.pending(of: key, in: one.id, after: known?.void ?? 0).isDeleted {
+        // Without an entry it was created here, too, and is one with the server's.
+        var object =
+          known ?? ReplicaObject(incarnation: row.object.incarnation, version: 0, isJoined: true)
+        object.version = row.version
+        try objects.set(object, key, in: one.id)
+        return key
+      }
+    }
+    var values = [one.exchange.key.id: row.key.value]
+    for property in one.exchange.others {
+      guard case .single(let wire)? = row.object.values[property.name]?.content else { continue }
+      values[property.id] = one.value(wire, of: property)
+    }
+    let key = try session.create(values, in: one.id)
+    try objects.set(
+      ReplicaObject(
+        incarnation: row.object.incarnation, version: row.version, void: snapshot.version.rawValue),
+      key, in: one.id)
+    return key
+  }
+
+  /// Sets the values of a row, except for what this file has written and not sent. A value that was
+  /// written later than all unsent commits wins over these, too.
+  private func set(
+    _ row: RowReader.Row, _ key: ObjectKey, _ one: ReplicaClass,
+    keeping pending: UnsentChanges.Pending
+  ) throws(StorageError) {
+    for property in one.exchange.others {
+      guard let sent = row.object.values[property.name], case .single(let wire) = sent.content
+      else { continue }
+      let isMine = pending.isCreated || pending.columns.contains(property.id)
+      if isMine, sent.stamp.time <= unsent.time { continue }
+      let value = one.value(wire, of: property)
+      if try session.value(of: property.id, at: key, in: one.id) == value { continue }
+      try session.set(property.id, at: key, in: one.id, to: value)
+    }
+  }
+
+  private func note(_ row: RowReader.Row) {
+    for property in row.object.values.values { latest = max(latest, property.stamp.time) }
+  }
+
+  /// Drops an object that the server does not have any more, or does not show.
+  func depart(_ incarnation: Int64, _ one: ReplicaClass) throws(StorageError) {
+    guard let key = try objects.key(of: incarnation, in: one.id) else { return }
+    try depart(key, one)
+  }
+
+  func depart(_ key: ObjectKey, _ one: ReplicaClass) throws(StorageError) {
+    guard let known = try objects[one.id, key] else { return }
+    let pending = try unsent.pending(of: key, in: one.id, after: known.void)
+    // A creation that did not know of the deletion stands.
+    if !pending.isCreated { try session.delete(key, in: one.id) }
+    try objects.set(nil, key, in: one.id)
+  }
+
+  /// Treats an object as one that the server does not have: it is sent as a whole.
+  func forget(_ key: ObjectKey, _ one: ReplicaClass) throws(StorageError) {
+    try objects.set(nil, key, in: one.id)
+  }
+
+  /// Undoes what a refused commit did to an object.
+  ///
+  /// - Parameters:
+  ///   - row: what the server has; nil for nothing.
+  ///   - version: of the commit.
+  func takeBack(
+    _ key: ObjectKey, _ row: RowReader.Row?, _ version: Version, _ one: ReplicaClass
+  ) throws(StorageError) {
+    let later = try unsent.pending(of: key, in: one.id, after: version.rawValue)
+    guard let row else {
+      if !later.isCreated { try session.delete(key, in: one.id) }
+      try objects.set(nil, key, in: one.id)
+      return
+    }
+    var object = ReplicaObject(
+      incarnation: row.object.incarnation, version: row.version, void: version.rawValue)
+    if let present = try session.find(primaryKey: row.key.value, in: one.id) {
+      if present == key {
+        try set(row, key, one, keeping: later)
+      } else {
+        // A later commit has created it again.
+        object.isJoined = true
+      }
+      try objects.set(nil, key, in: one.id)
+      try objects.set(object, present, in: one.id)
+    } else if !later.isDeleted {
+      _ = try applyToMissing(row, one)
+    }
+  }
+
+  /// Keeps the state of the replica with the write.
+  func keep(_ state: ReplicaState) { objects.set(state) }
+}

@@ -1,0 +1,341 @@
+package import TarnStore
+
+/// A replica with a connection to its server. For one thread at a time.
+package final class ReplicaLink {
+  let replica: Replica
+  let connection: ServerConnection
+  private(set) var classes: [ReplicaClass] = []
+  /// How many commits a push has at most; fewer after a refusal.
+  private var run = ReplicaLink.commitsMax
+  /// Called for each commit that the server refused, when it has been taken back.
+  private let refused: (RefusedCommit) -> Void
+  /// Called between the answer of the server to a push and what follows from it: for tests, which
+  /// lose answers.
+  var answered: () throws -> Void = {}
+
+  private static let operation = "exchange with the server"
+  private static let commitsMax = 1_000
+  /// Commits of so long a time are sent as one, with the stamp of the last, in microseconds.
+  private static let spanMax: UInt64 = 1_000_000
+  private static let uploadMax = 1_000
+  /// So many commits that are of no concern to the server are passed over in memory alone.
+  private static let unkeptMax: UInt64 = 256
+
+  /// - Throws: `ServerError` if the server lacks a class, or refuses the login.
+  package init(
+    _ replica: Replica, _ connection: ServerConnection,
+    refused: @escaping (RefusedCommit) -> Void = { _ in }
+  ) throws {
+    self.replica = replica
+    self.connection = connection
+    self.refused = refused
+    try register()
+    let catalog = ServerCatalog(connection, Self.operation)
+    let schema = try replica.store.newestSnapshot().schema.schema
+    for name in replica.names {
+      guard let described = schema.named(name), !described.isVacant else {
+        throw ServerError(Self.operation, "the file does not have a class \(name)")
+      }
+      classes.append(try ReplicaClass(catalog.existing(name), described))
+    }
+    classes.sort { $0.exchange.id < $1.exchange.id }
+  }
+
+  private func register() throws {
+    let rows = try connection.query(
+      "SELECT tarn.register($1)", [replica.state.idText], for: Self.operation)
+    guard let number = rows.first?[0].flatMap({ UInt32($0) }) else {
+      throw ServerError(Self.operation, "the server gave the replica no number")
+    }
+    guard number != replica.state.number else { return }
+    var next = replica.state
+    next.number = number
+    try replica.keep(next)
+  }
+
+  /// Downloads and sends until there is nothing left of either.
+  package func synchronize() throws {
+    repeat { try pull() } while try sendAll()
+  }
+
+  /// Sends all that is not sent.
+  ///
+  /// - Returns: whether something was sent, or must be downloaded first.
+  package func sendAll() throws -> Bool {
+    var hasSent = false
+    while true {
+      switch try push() {
+      case .nothing: return try upload() || hasSent
+      case .sent: hasSent = true
+      case .pullFirst: return true
+      }
+    }
+  }
+
+  // MARK: - Down
+
+  /// Brings what is new on the server.
+  package func pull() throws {
+    let answer = try Pull(connection: connection, replica: replica.state.idText).run(
+      classes.map(\.exchange), since: replica.state.position)
+    guard let own = answer.own else {
+      throw ServerError(Self.operation, "the server does not know the replica")
+    }
+    let isSame = answer.server == replica.state.server
+    let standing = try ReplicaStanding(own, replica, isSameServer: isSame)
+    if case .stranger = standing { try begin() } else { try take(standing, own) }
+    if let lacking = classes.first(where: { answer.missing.contains($0.exchange.id) }) {
+      throw ServerError(Self.operation, "the server has dropped class \(lacking.described.name)")
+    }
+    let state = replica.state
+    let isPruned = answer.pruned >= state.position.end && state.position != .none
+    if !isSame || isPruned || standing == .stranger || state.isStale {
+      try ReplicaReconciliation(self, isOtherServer: !isSame && !state.server.isEmpty)
+        .run(classes, all: true)
+      return try pull()
+    }
+    let others = classes.filter {
+      answer.renewed.contains($0.exchange.id) || !state.classes.contains($0.described.name)
+    }
+    if !others.isEmpty {
+      try ReplicaReconciliation(self, isOtherServer: false).run(others, all: false)
+    }
+    try apply(answer)
+  }
+
+  private func apply(_ answer: Pull.Answer) throws {
+    if answer.changes.isEmpty {
+      // An idle replica writes nothing: an older position only asks for more.
+      if answer.position.end - replica.state.position.end < 1_000 { return }
+      var next = replica.state
+      next.position = answer.position
+      return try replica.keep(next)
+    }
+    try replica.edit(clock: answer.clock) { edit, next throws(StorageError) in
+      for one in classes {
+        guard let changes = answer.changes[one.exchange.id] else { continue }
+        var present: Set<Int64> = []
+        for row in changes.rows.values { present.insert(row.object.incarnation) }
+        for incarnation in changes.incarnations.subtracting(present) {
+          try edit.depart(incarnation, one)
+        }
+        for row in changes.rows.values { try edit.apply(row, one) }
+      }
+      next.position = answer.position
+    }
+  }
+
+  /// Goes on as a replica of its own: the file was copied, or put back from a backup.
+  private func begin() throws {
+    var next = replica.state
+    next.id = .random()
+    next.sent = CommitName()
+    next.number = 0
+    try replica.keep(next)
+    try register()
+  }
+
+  /// Takes note of what the server has of this replica.
+  private func take(
+    _ standing: ReplicaStanding, _ own: (version: Int64, commit: Int64)
+  ) throws {
+    var next = replica.state
+    switch standing {
+    case .same, .stranger: return
+    case .ahead(let place):
+      next.sent = CommitName(version: place.version.rawValue, id: place.commitID)
+      if next.done.version < place.version { next.done = place }
+    case .behind(let place):
+      // A server that was restored: what it has lost is sent again.
+      next.sent = CommitName(
+        version: UInt64(clamping: own.version), id: UInt64(bitPattern: own.commit))
+      if let place { next.done = place }
+    }
+    try replica.keep(next)
+  }
+
+  // MARK: - Up
+
+  private enum Outcome { case nothing, sent, pullFirst }
+
+  /// Sends the next run of commits.
+  private func push() throws -> Outcome {
+    let (store, state) = (replica.store, replica.state)
+    let snapshot = try store.newestSnapshot()
+    guard let end = try endOfRun(snapshot) else { return .nothing }
+    let unsent = try UnsentChanges(
+      after: state.done, through: end, without: replica.cursor.number, in: snapshot)
+    guard unsent.range.commits > 0 else { return try passMigration(snapshot) }
+    let plan = try PushPlan(
+      unsent, classes, number: state.number, without: replica.cursor.number, in: snapshot)
+    guard !plan.isEmpty else {
+      try pass(plan.last)
+      return .sent
+    }
+    let answer = try send(
+      plan, to: CommitName(version: plan.last.version.rawValue, id: plan.last.commitID))
+    switch answer {
+    case .taken:
+      run = Self.commitsMax
+      var next = replica.state
+      next.done = plan.last
+      next.sent = CommitName(version: plan.last.version.rawValue, id: plan.last.commitID)
+      try replica.keep(next, acknowledging: plan.last, plan.outcome)
+    case .mergeFirst, .otherVersion: return .pullFirst
+    case .lost(let incarnations): try forget(incarnations)
+    case .refused(let error):
+      if unsent.range.commits > 1 {
+        run = max(1, unsent.range.commits / 2)
+      } else {
+        run = Self.commitsMax
+        try takeBack(plan, error)
+      }
+    }
+    return .sent
+  }
+
+  private func send(_ plan: PushPlan, to last: CommitName) throws -> Push.Answer {
+    let state = replica.state
+    let answer = try Push(
+      connection: connection, replica: (state.idText, state.number), server: state.server
+    ).run(
+      Push.Range(first: state.sent.pair, last: last.pair),
+      plan.classes.map { ($0.class, $0.operations) })
+    try answered()
+    return answer
+  }
+
+  /// The last version of the next run; nil if all is sent. Commits that are far apart in time are
+  /// not sent as one, because the server orders values by the time of their commits.
+  private func endOfRun(_ snapshot: Snapshot) throws -> Version? {
+    let start = replica.state.done.version.rawValue
+    let newest = snapshot.version.rawValue
+    guard start < newest else { return nil }
+    var (end, first) = (start, UInt64?.none)
+    while end < newest, end - start < UInt64(run) {
+      let header = try ChangeLog.header(of: Version(end + 1), in: snapshot.transaction)
+      if let stamp = header?.meta.note?.stamp {
+        if let first, stamp > first + Self.spanMax { break }
+        first = first ?? stamp
+      }
+      end += 1
+    }
+    return Version(end)
+  }
+
+  /// Passes over commits that the server need not know.
+  private func pass(_ place: FeedPlace) throws {
+    var next = replica.state
+    let last = try replica.cursor.state(in: replica.store.newestSnapshot()).acknowledged
+    next.done = place
+    if place.version.rawValue - last.version.rawValue < Self.unkeptMax {
+      replica.note(next)
+    } else {
+      try replica.keep(next, acknowledging: place)
+    }
+  }
+
+  /// A migration says nothing of what it changed: all objects are compared with the server's.
+  private func passMigration(_ snapshot: Snapshot) throws -> Outcome {
+    var next = replica.state
+    let version = Version(next.done.version.rawValue + 1)
+    let header = try ChangeLog.header(of: version, in: snapshot.transaction)
+    next.done.version = version
+    next.done.commitID = header?.meta.commitID ?? 0
+    next.isStale = true
+    try replica.keep(next, acknowledging: next.done)
+    return .pullFirst
+  }
+
+  private func forget(_ incarnations: Set<Int64>) throws {
+    try replica.edit { edit, _ throws(StorageError) in
+      for one in classes {
+        for incarnation in incarnations {
+          guard let key = try edit.objects.key(of: incarnation, in: one.id) else { continue }
+          try edit.forget(key, one)
+        }
+      }
+    }
+  }
+
+  /// Takes back a commit that the server refused.
+  private func takeBack(_ plan: PushPlan, _ error: ServerError) throws {
+    var rows: [ClassID: [ElementKey: RowReader.Row]] = [:]
+    for one in classes {
+      let keys = plan.keys.filter { $0.class.id == one.id }.map(\.primaryKey)
+      if keys.isEmpty { continue }
+      let found = try ClassPages(connection: connection, one: one.exchange).rows(with: keys)
+      rows[one.id] = Dictionary(found.map { ($0.key, $0) }) { $1 }
+    }
+    try replica.edit { edit, next throws(StorageError) in
+      for (one, key, primaryKey) in plan.keys {
+        let row = rows[one.id]?[ElementKey(primaryKey)]
+        try edit.takeBack(key, row, plan.last.version, one)
+      }
+      next.done = plan.last
+    }
+    refused(
+      RefusedCommit(
+        version: plan.last.version.rawValue,
+        objects: plan.keys.map { ($0.class.described.name, $0.primaryKey) }, error: error))
+  }
+
+  // MARK: - What was in the file before
+
+  /// Sends objects that were in the file before it was a replica.
+  ///
+  /// - Returns: whether something was sent, or must be downloaded first.
+  private func upload() throws -> Bool {
+    guard replica.state.hasUploads else { return false }
+    var hasSent = false
+    for one in classes {
+      let snapshot = try replica.store.newestSnapshot()
+      let missing = try keysToUpload(one, snapshot)
+      for start in stride(from: 0, to: missing.count, by: Self.uploadMax) {
+        let keys = Array(missing[start..<min(start + Self.uploadMax, missing.count)])
+        let state = replica.state
+        let header = try ChangeLog.header(of: state.done.version, in: snapshot.transaction)
+        let plan = try PushPlan(
+          keys, one, at: state.done, time: Int64(clamping: header?.meta.note?.stamp ?? 1),
+          number: state.number, in: snapshot)
+        hasSent = true
+        switch try send(plan, to: state.sent) {
+        case .taken: try replica.keep(replica.state, plan.outcome)
+        case .mergeFirst, .otherVersion, .lost: return true
+        case .refused(let error): throw error
+        }
+      }
+    }
+    if !hasSent {
+      var next = replica.state
+      next.hasUploads = false
+      try replica.keep(next)
+    }
+    return hasSent
+  }
+
+  private func keysToUpload(_ one: ReplicaClass, _ snapshot: Snapshot) throws -> [ObjectKey] {
+    let objects = ReplicaObjects(snapshot)
+    let unsent = try UnsentChanges(
+      after: replica.state.done, without: replica.cursor.number, in: snapshot)
+    var missing: [ObjectKey] = []
+    try SnapshotReader(snapshot).forEachCluster(in: one.id) { cluster throws(StorageError) in
+      for slot in 0..<cluster.image.rowCount {
+        let key = cluster.image.key(at: slot)
+        if try objects[one.id, key] != nil { continue }
+        if try unsent.pending(of: key, in: one.id, after: 0).isCreated { continue }
+        missing.append(key)
+      }
+      return true
+    }
+    return missing
+  }
+}
+
+/// A commit that the server refused. It was taken back: its objects are what the server has.
+package struct RefusedCommit {
+  package let version: UInt64
+  /// The class and primary key of each object that it changed.
+  package let objects: [(className: String, primaryKey: Value)]
+  package let error: ServerError
+}

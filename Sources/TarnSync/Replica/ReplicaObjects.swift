@@ -1,0 +1,119 @@
+import TarnStore
+
+/// What a replica knows of an object that the server has.
+struct ReplicaObject: Equatable {
+  var incarnation: Int64
+  /// The server's transaction that wrote the row; 0 until a download has brought it.
+  var version: Int64
+  /// Unsent commits up to this version changed an object that is no more.
+  var void: UInt64 = 0
+  /// An unsent commit here has created the object, and so has another replica: it is one object.
+  var isJoined = false
+
+  fileprivate var encoded: [UInt8] {
+    var writer = WireWriter()
+    writer.write(incarnation)
+    writer.writeVariable(UInt64(bitPattern: version))
+    writer.writeVariable(void << 1 | (isJoined ? 1 : 0))
+    return writer.bytes
+  }
+
+  fileprivate init?(decoding bytes: [UInt8]) {
+    var reader = WireReader(bytes)
+    guard let incarnation: Int64 = reader.read(), let version = reader.readVariable(),
+      let rest = reader.readVariable(), reader.isAtEnd
+    else { return nil }
+    self.init(
+      incarnation: incarnation, version: Int64(bitPattern: version), void: rest >> 1,
+      isJoined: rest & 1 != 0)
+  }
+
+  init(incarnation: Int64, version: Int64, void: UInt64 = 0, isJoined: Bool = false) {
+    self.incarnation = incarnation
+    self.version = version
+    self.void = void
+    self.isJoined = isJoined
+  }
+}
+
+/// The objects of a file that the server has: by their key here, and by their incarnation. An object
+/// without an entry is one that only this replica has. An object that was deleted here keeps its
+/// entry until the server knows.
+///
+/// The entries are records of their own and not columns of the rows: observers and change records
+/// have nothing of them, and they outlive the object.
+struct ReplicaObjects {
+  private static let objects: UInt8 = 1
+  private static let incarnations: UInt8 = 2
+
+  private let snapshot: Snapshot
+  private(set) var records = ReplicaRecords()
+
+  init(_ snapshot: Snapshot) { self.snapshot = snapshot }
+
+  subscript(id: ClassID, key: ObjectKey) -> ReplicaObject? {
+    get throws(StorageError) {
+      let found = try bytes(Self.objects, id, key.rawValue)
+      return try found.map { bytes throws(StorageError) in try Self.object(bytes) }
+    }
+  }
+
+  /// The object of an incarnation; nil if it is not here.
+  func key(of incarnation: Int64, in id: ClassID) throws(StorageError) -> ObjectKey? {
+    guard let bytes = try bytes(Self.incarnations, id, incarnation) else { return nil }
+    var reader = WireReader(bytes)
+    guard let number: Int64 = reader.read() else { throw Self.damaged() }
+    return ObjectKey(number)
+  }
+
+  /// All objects of a class that the server has, in the order of their keys, as they were before
+  /// changes through this value.
+  func forEach(
+    in id: ClassID, _ body: (ObjectKey, ReplicaObject) throws(StorageError) -> Bool
+  ) throws(StorageError) {
+    try ReplicaRecords.forEach(Self.objects, id, in: snapshot.transaction) {
+      number, bytes throws(StorageError) in
+      try body(ObjectKey(number), Self.object(bytes))
+    }
+  }
+
+  /// Keeps what is known of an object, or forgets it.
+  mutating func set(
+    _ object: ReplicaObject?, _ key: ObjectKey, in id: ClassID
+  ) throws(StorageError) {
+    let former = try self[id, key]
+    if former == object { return }
+    if let former, former.incarnation != object?.incarnation,
+      try self.key(of: former.incarnation, in: id) == key
+    {
+      records.set(.init(Self.incarnations, id, former.incarnation), nil)
+    }
+    if let object, former?.incarnation != object.incarnation {
+      var writer = WireWriter()
+      writer.write(key.rawValue)
+      records.set(.init(Self.incarnations, id, object.incarnation), writer.bytes)
+    }
+    records.set(.init(Self.objects, id, key.rawValue), object?.encoded)
+  }
+
+  mutating func set(_ state: ReplicaState) { records.set(ReplicaState.key, state.encoded) }
+
+  private func bytes(
+    _ kind: UInt8, _ id: ClassID, _ number: Int64
+  ) throws(StorageError) -> [UInt8]? {
+    let key = ReplicaRecords.Key(kind, id, number)
+    if let changed = records.change(of: key) { return changed }
+    return try ReplicaRecords.bytes(key, in: snapshot.transaction)
+  }
+
+  private static func object(_ bytes: [UInt8]) throws(StorageError) -> ReplicaObject {
+    guard let object = ReplicaObject(decoding: bytes) else { throw damaged() }
+    return object
+  }
+
+  private static func damaged() -> StorageError {
+    StorageError(
+      .corrupted, operation: "read the state of sync", path: "",
+      detail: "what is kept of an object is damaged")
+  }
+}

@@ -1,0 +1,47 @@
+import TarnStore
+
+/// How what a server has of a replica is related to what the replica knows.
+enum ReplicaStanding: Equatable {
+  case same
+  /// The server has taken a push whose answer was lost, up to there.
+  case ahead(FeedPlace)
+  /// Another server, or one that was restored, which has less; nil if it has nothing.
+  case behind(FeedPlace?)
+  /// The server has commits of a copy of this file, or of a later state of it than a backup that
+  /// was put back.
+  case stranger
+
+  /// - Parameter own: the last commit that the server has.
+  init(
+    _ own: (version: Int64, commit: Int64), _ replica: Replica, isSameServer: Bool
+  ) throws(StorageError) {
+    let state = replica.state
+    if own == state.sent.pair {
+      self = .same
+      return
+    }
+    let place = try Self.place(own, replica)
+    if let place, place.version.rawValue > state.sent.version {
+      self = .ahead(place)
+    } else if !isSameServer, own.version == 0 || place != nil {
+      self = .behind(place)
+    } else {
+      self = .stranger
+    }
+  }
+
+  /// The commit in this file; nil if it is not one of this file, or too old.
+  private static func place(
+    _ own: (version: Int64, commit: Int64), _ replica: Replica
+  ) throws(StorageError) -> FeedPlace? {
+    guard own.version > 0 else { return nil }
+    let snapshot = try replica.store.newestSnapshot()
+    let version = Version(UInt64(own.version))
+    guard version <= snapshot.version,
+      let header = try ChangeLog.header(of: version, in: snapshot.transaction),
+      header.meta.commitID == UInt64(bitPattern: own.commit)
+    else { return nil }
+    return FeedPlace(
+      historyID: snapshot.head.historyID, version: version, commitID: header.meta.commitID)
+  }
+}

@@ -1,0 +1,124 @@
+import TarnStore
+
+/// A commit of this file as the server knows it.
+struct CommitName: Equatable {
+  /// The version that it made.
+  var version: UInt64 = 0
+  /// Its random id, by which a copy of the file is told from the file.
+  var id: UInt64 = 0
+
+  /// As `Push` and `Pull` have it.
+  var pair: (version: Int64, commit: Int64) {
+    (Int64(clamping: version), Int64(bitPattern: id))
+  }
+}
+
+/// What a replica knows of its server and of its own commits there. It lies in the file, and changes
+/// in the same commit as the objects that it is about.
+struct ReplicaState: Equatable {
+  /// A random number, by which the server knows the replica.
+  var id = Bytes16.random()
+  /// The server's number for it.
+  var number: UInt32 = 0
+  /// The identity of the server; empty before the first download.
+  var server = ""
+  /// Up to where everything has been downloaded.
+  var position = ServerPosition.none
+  /// The last commit that the server has.
+  var sent = CommitName()
+  /// Up to here commits are sent, refused, or of no concern to the server.
+  var done: FeedPlace
+  /// The names of the classes that were downloaded.
+  var classes: Set<String> = []
+  /// Whether objects from before the first download may still have to be sent.
+  var hasUploads = true
+  /// Whether a migration has changed objects without telling how, so that all of them must be
+  /// fetched again.
+  var isStale = false
+
+  /// As `uuid` columns take it.
+  var idText: String { id.hexadecimal }
+}
+
+extension Bytes16 {
+  fileprivate var hexadecimal: String {
+    [high, low].map { word in
+      let digits = String(word, radix: 16)
+      return String(repeating: "0", count: 16 - digits.count) + digits
+    }.joined()
+  }
+}
+
+extension ReplicaState {
+  static let key = ReplicaRecords.Key(0, ClassID(0), 0)
+  private static let format: UInt8 = 1
+
+  private struct Flags {
+    static let uploads: UInt8 = 1
+    static let stale: UInt8 = 2
+  }
+
+  var encoded: [UInt8] {
+    var writer = WireWriter()
+    writer.write(Self.format)
+    writer.write((hasUploads ? Flags.uploads : 0) | (isStale ? Flags.stale : 0))
+    for word in [
+      id.high, id.low, done.historyID.high, done.historyID.low, done.version.rawValue,
+      done.commitID, sent.version, sent.id, position.end,
+    ] { writer.write(word) }
+    writer.write(number)
+    writer.write(count: position.open.count)
+    for transaction in position.open { writer.write(transaction) }
+    writer.write(text: server)
+    writer.write(count: classes.count)
+    for name in classes.sorted() { writer.write(text: name) }
+    return writer.bytes
+  }
+
+  /// - Throws: `.corrupted` for bytes that are no state, `.newerFormat` for those of a later library.
+  init(_ bytes: [UInt8], path: String) throws(StorageError) {
+    guard let format = bytes.first, format <= Self.format else {
+      throw StorageError(
+        .newerFormat, operation: "read the state of sync", path: path,
+        detail: "it has format \(bytes.first ?? 0), this library reads up to \(Self.format)")
+    }
+    guard let state = Self(decoding: bytes) else {
+      throw StorageError(
+        .corrupted, operation: "read the state of sync", path: path,
+        detail: "its bytes are damaged")
+    }
+    self = state
+  }
+
+  private init?(decoding bytes: [UInt8]) {
+    var reader = WireReader(bytes)
+    guard let _: UInt8 = reader.read(), let flags: UInt8 = reader.read() else { return nil }
+    var words: [UInt64] = []
+    for _ in 0..<9 {
+      guard let word: UInt64 = reader.read() else { return nil }
+      words.append(word)
+    }
+    done = FeedPlace(
+      historyID: Bytes16(high: words[2], low: words[3]), version: Version(words[4]),
+      commitID: words[5])
+    id = Bytes16(high: words[0], low: words[1])
+    sent = CommitName(version: words[6], id: words[7])
+    guard let number: UInt32 = reader.read(), let count = reader.readCount() else { return nil }
+    self.number = number
+    var open: [UInt64] = []
+    for _ in 0..<count {
+      guard let transaction: UInt64 = reader.read() else { return nil }
+      open.append(transaction)
+    }
+    position = ServerPosition(end: words[8], open: open)
+    guard let server = reader.readText(), let names = reader.readCount() else { return nil }
+    self.server = server
+    for _ in 0..<names {
+      guard let name = reader.readText() else { return nil }
+      classes.insert(name)
+    }
+    hasUploads = flags & Flags.uploads != 0
+    isStale = flags & Flags.stale != 0
+    guard reader.isAtEnd else { return nil }
+  }
+}

@@ -1,0 +1,96 @@
+import TarnStore
+
+/// What the commits of this file did that the server does not have, as one difference. Commits of
+/// the session itself are left out: they brought what the server has.
+final class UnsentChanges {
+  /// What the commits did to one object.
+  struct Pending: Equatable {
+    /// An object with this key was created.
+    var isCreated = false
+    /// An object with this key was deleted, perhaps before another one was created.
+    var isDeleted = false
+    /// The properties that were written, if the object was there before.
+    var columns: [ColumnID] = []
+
+    var isEmpty: Bool { !isCreated && !isDeleted && columns.isEmpty }
+  }
+
+  let range: FeedRange
+  /// The stamp of the last commit, in microseconds since 1970.
+  let time: Int64
+  private let snapshot: Snapshot
+  private let number: UInt32
+  /// From other versions up to the same.
+  private var later: [UInt64: FeedRange] = [:]
+  private var deletedKeys: [ClassID: [ElementKey: ObjectKey]] = [:]
+
+  /// - Parameters:
+  ///   - place: the last commit that the server has.
+  ///   - end: the last one that counts; nil for the newest.
+  ///   - number: the cursor whose commits are left out.
+  init(
+    after place: FeedPlace, through end: Version? = nil, without number: UInt32,
+    in snapshot: Snapshot
+  ) throws(StorageError) {
+    var range = FeedRange(after: place.version, commitID: place.commitID)
+    try range.extend(
+      upTo: end ?? snapshot.version, without: number, tellsAllDeaths: true, in: snapshot)
+    self.range = range
+    self.snapshot = snapshot
+    self.number = number
+    let note = try ChangeLog.header(of: range.to, in: snapshot.transaction)?.meta.note
+    time = Int64(clamping: note?.stamp ?? 0)
+  }
+
+  /// What the commits after a version did to an object.
+  func pending(
+    of key: ObjectKey, in id: ClassID, after void: UInt64
+  ) throws(StorageError) -> Pending {
+    let range = try range(after: void)
+    var pending = Pending()
+    pending.isDeleted = range.deaths[id]?.keys.contains(key) ?? false
+    guard let changes = range.changes[id] else { return pending }
+    pending.isCreated = changes.inserted.contains(key)
+    pending.isDeleted = pending.isDeleted || changes.deleted.contains(key)
+    pending.columns = changes.touched.filter { $0.keys.contains(key) }.map(\.column)
+    return pending
+  }
+
+  private func range(after version: UInt64) throws(StorageError) -> FeedRange {
+    if version <= range.from.rawValue { return range }
+    if let known = later[version] { return known }
+    var rest = FeedRange(after: Version(min(version, range.to.rawValue)), commitID: 0)
+    try rest.extend(upTo: range.to, without: number, tellsAllDeaths: true, in: snapshot)
+    later[version] = rest
+    return rest
+  }
+
+  /// The objects of a class that something happened to.
+  func keys(in id: ClassID) -> KeySet {
+    var keys = range.deaths[id]?.keys ?? KeySet()
+    guard let changes = range.changes[id] else { return keys }
+    keys.formUnion(changes.inserted)
+    keys.formUnion(changes.deleted)
+    for entry in changes.touched { keys.formUnion(entry.keys) }
+    return keys
+  }
+
+  /// The primary key of an object that was deleted.
+  func primaryKey(ofDeleted key: ObjectKey, in one: ReplicaClass) -> Value? {
+    if one.described.keyIsPrimary { return .int(key.rawValue) }
+    return range.deaths[one.id]?.primaryKeys[key]
+  }
+
+  /// The object that was deleted with that primary key.
+  func deleted(_ primaryKey: ElementKey, in one: ReplicaClass) -> ObjectKey? {
+    if one.described.keyIsPrimary {
+      guard case .int(let number) = primaryKey.value else { return nil }
+      return ObjectKey(number)
+    }
+    if deletedKeys[one.id] == nil {
+      let known = range.deaths[one.id]?.primaryKeys ?? [:]
+      deletedKeys[one.id] = Dictionary(known.map { (ElementKey($1), $0) }) { max($0, $1) }
+    }
+    return deletedKeys[one.id]?[primaryKey]
+  }
+}

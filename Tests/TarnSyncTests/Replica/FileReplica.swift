@@ -1,0 +1,143 @@
+import Foundation
+import TarnStore
+import TestSupport
+
+@testable import TarnSync
+
+/// A file with a session, for tests.
+final class FileReplica {
+  let path: String
+  let store: Store
+  let replica: Replica
+  private var link: ReplicaLink?
+  private let connect: () throws -> ServerConnection
+  private(set) var refused: [RefusedCommit] = []
+  /// Whether the answer to the next push is lost.
+  var losesAnswer = false
+
+  static let classes = [
+    ClassDefinition(
+      name: "Thing",
+      properties: [
+        .init(name: "_id", type: .int, isPrimaryKey: true), .init(name: "a", type: .int),
+        .init(name: "b", type: .int, isOptional: true),
+      ]),
+    ClassDefinition(
+      name: "Note",
+      properties: [
+        .init(name: "_id", type: .string, isIndexed: true, isPrimaryKey: true),
+        .init(name: "a", type: .int), .init(name: "text", type: .string, isOptional: true),
+      ]),
+  ]
+  static let names = ["Note", "Thing"]
+
+  struct LostAnswer: Error {}
+
+  init(_ path: String, _ connect: @escaping () throws -> ServerConnection) throws {
+    self.path = path
+    self.connect = connect
+    store = try Self.open(path)
+    replica = try Replica(store, classes: Self.names)
+  }
+
+  private static func open(_ path: String) throws -> Store {
+    var options = Store.Options()
+    options.isDurable = false
+    options.classes = classes
+    return try StoreRegistry.open(path, options)
+  }
+
+  func connected() throws -> ReplicaLink {
+    if let link { return link }
+    let made = try ReplicaLink(replica, connect()) { [unowned self] in refused.append($0) }
+    made.answered = { [unowned self] in
+      if losesAnswer {
+        losesAnswer = false
+        throw LostAnswer()
+      }
+    }
+    link = made
+    return made
+  }
+
+  func disconnect() { link = nil }
+
+  /// Lets go of the file.
+  func end() {
+    link = nil
+    replica.close()
+  }
+
+  // MARK: - The objects
+
+  struct Object: Hashable {
+    var a: Int64
+    var rest: String?
+  }
+
+  /// All objects, by class and primary key.
+  func objects() throws -> [String: Object] {
+    let reader = try SnapshotReader(store.newestSnapshot())
+    var objects: [String: Object] = [:]
+    for described in reader.schema.schema.classes {
+      guard let key = described.primaryKey else { continue }
+      try reader.forEachCluster(in: described.id) { cluster throws(StorageError) in
+        for slot in 0..<cluster.image.rowCount {
+          let row = cluster.image.key(at: slot)
+          func value(_ column: ColumnID) throws(StorageError) -> Value {
+            try reader.value(of: column, at: row, in: described.id) ?? .null
+          }
+          let name = described.keyIsPrimary ? "\(row.rawValue)" : "\(try value(key))"
+          guard case .int(let a) = try value(ColumnID(1)) else { trap("a number") }
+          objects["\(described.name) \(name)"] = Object(
+            a: a, rest: try value(ColumnID(2)) == .null ? nil : "\(try value(ColumnID(2)))")
+        }
+        return true
+      }
+    }
+    return objects
+  }
+
+  func commit(_ body: (WriteSession) throws -> Void) throws {
+    let token = try store.acquireGate()
+    let session = WriteSession(try SnapshotReader(store.newestSnapshot())) {}
+    let version: Version?
+    do {
+      try body(session)
+      version = session.isEmpty ? nil : try store.commit(session).0.version
+    } catch {
+      token.release()
+      throw error
+    }
+    if let version { store.announce(version, token) } else { token.release() }
+  }
+
+  /// A random change of the object with that number.
+  ///
+  /// - Returns: what it was.
+  func change(
+    _ number: Int, _ session: WriteSession, _ random: inout SeededRandom
+  ) throws -> String {
+    let id = ClassID(UInt32(random.below(2)))
+    let key: Value = id == ClassID(0) ? .int(Int64(number)) : .string("n\(number)")
+    let a = Value.int(Int64(random.below(1_000)))
+    let rest: Value =
+      random.chance(20)
+      ? .null : id == ClassID(0) ? .int(Int64(random.below(9))) : .string("t\(random.below(99))")
+    guard let object = try session.find(primaryKey: key, in: id) else {
+      try session.create([ColumnID(0): key, ColumnID(1): a, ColumnID(2): rest], in: id)
+      return "creates \(key): \(a), \(rest)"
+    }
+    switch random.below(5) {
+    case 0:
+      try session.delete(object, in: id)
+      return "deletes \(key)"
+    case 1, 2:
+      try session.set(ColumnID(1), at: object, in: id, to: a)
+      return "writes \(key).a: \(a)"
+    default:
+      try session.set(ColumnID(2), at: object, in: id, to: rest)
+      return "writes \(key).rest: \(rest)"
+    }
+  }
+}

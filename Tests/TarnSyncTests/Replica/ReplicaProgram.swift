@@ -1,0 +1,168 @@
+import Foundation
+import TarnStore
+import TestSupport
+import Testing
+
+@testable import TarnSync
+
+/// Random operations on some files and a real server.
+struct ReplicaProgram {
+  private(set) var replicas: [FileReplica] = []
+  private var random: SeededRandom
+  private let folder: TemporaryFolder
+  private let administrator: ServerConnection
+  private let connect: () throws -> ServerConnection
+  private let accidents: SimulatedAccidents
+  private var files = 0
+  private var backup: String?
+  private var hasServerBackup = false
+  /// What happened, for failures.
+  private(set) var history: [String] = []
+
+  init(
+    seed: UInt64, _ accidents: SimulatedAccidents, _ administrator: ServerConnection,
+    _ connect: @escaping () throws -> ServerConnection
+  ) throws {
+    random = SeededRandom(seed: seed)
+    folder = TemporaryFolder()
+    self.administrator = administrator
+    self.connect = connect
+    self.accidents = accidents
+    for _ in 0..<3 { replicas.append(try FileReplica(newPath(), connect)) }
+  }
+
+  private mutating func newPath() -> String {
+    files += 1
+    return folder.file("\(files)")
+  }
+
+  mutating func run(_ steps: Int) throws {
+    for _ in 0..<steps { try step() }
+    for _ in 0..<3 {
+      for index in replicas.indices { try replicas[index].connected().synchronize() }
+    }
+  }
+
+  private mutating func step() throws {
+    let index = random.below(replicas.count)
+    switch random.below(15) {
+    case 0..<6: try commit(index)
+    case 6, 7:
+      history.append("\(index) pull")
+      try replicas[index].connected().pull()
+    case 8:
+      history.append("\(index) push")
+      // Own commits are sent after a download, never before the first one of a connection.
+      try replicas[index].connected().pull()
+      _ = try replicas[index].connected().sendAll()
+    case 9: try loseAnswer(index)
+    case 10: if accidents.contains(.sql) { try writeBySQL() }
+    case 11, 12: if accidents.contains(.files) { try changeFile(index) }
+    case 13: if accidents.contains(.failover) { try changeServer() }
+    default:
+      history.append("\(index) disconnect")
+      replicas[index].disconnect()
+    }
+  }
+
+  private mutating func commit(_ index: Int) throws {
+    let count = random.below(3)
+    try replicas[index].commit { session in
+      for _ in 0...count {
+        history.append(
+          "\(index) \(try replicas[index].change(random.below(6), session, &random))")
+      }
+    }
+  }
+
+  private mutating func loseAnswer(_ index: Int) throws {
+    history.append("\(index) synchronize without an answer")
+    replicas[index].losesAnswer = true
+    do {
+      try replicas[index].connected().synchronize()
+    } catch is FileReplica.LostAnswer {}
+    replicas[index].losesAnswer = false
+  }
+
+  private mutating func writeBySQL() throws {
+    let number = random.below(6)
+    if random.chance(30) {
+      history.append("SQL deletes note \(number)")
+      try administrator.rows("DELETE FROM \"Note\" WHERE _id = 'n\(number)'")
+    } else {
+      history.append("SQL writes note \(number)")
+      try administrator.rows(
+        """
+        INSERT INTO "Note" (_id, a, text) VALUES ('n\(number)', \(random.below(99)), 'sql')
+        ON CONFLICT (_id) DO UPDATE SET text = excluded.text || '\(random.below(9))'
+        """)
+    }
+  }
+
+  // MARK: - Files that are copied or put back
+
+  private mutating func changeFile(_ index: Int) throws {
+    switch random.below(3) {
+    case 0:
+      let other = random.below(replicas.count)
+      if other == index { return }
+      history.append("\(index) becomes a copy of \(other)")
+      let copy = try copied(other)
+      try replace(index, copy)
+    case 1:
+      history.append("backup of \(index)")
+      backup = try copied(index)
+    default:
+      guard let backup else { return }
+      history.append("\(index) is put back from the backup")
+      let path = newPath()
+      try FileManager.default.copyItem(atPath: backup, toPath: path)
+      try replace(index, path)
+    }
+  }
+
+  /// A copy of a file. Nobody has it open meanwhile.
+  private mutating func copied(_ index: Int) throws -> String {
+    let path = replicas[index].path
+    let copy = newPath()
+    replicas.remove(at: index).end()
+    try FileManager.default.copyItem(atPath: path, toPath: copy)
+    replicas.insert(try FileReplica(path, connect), at: index)
+    return copy
+  }
+
+  private mutating func replace(_ index: Int, _ path: String) throws {
+    replicas.remove(at: index).end()
+    replicas.insert(try FileReplica(path, connect), at: index)
+  }
+
+  // MARK: - A server that is restored
+
+  private static let tables = ["\"Thing\"", "\"Note\"", "tarn.gone", "tarn.replica"]
+
+  private mutating func changeServer() throws {
+    guard hasServerBackup, random.chance(50) else {
+      history.append("backup of the server")
+      hasServerBackup = true
+      var script = "DROP SCHEMA IF EXISTS backup CASCADE; CREATE SCHEMA backup;"
+      for (number, table) in Self.tables.enumerated() {
+        script += "CREATE TABLE backup.t\(number) AS TABLE \(table);"
+      }
+      return try administrator.run(script, for: "back up")
+    }
+    history.append("the server is restored")
+    var script = "BEGIN;"
+    for (number, table) in Self.tables.enumerated() {
+      script += "ALTER TABLE \(table) DISABLE TRIGGER ALL; DELETE FROM \(table);"
+      script += "INSERT INTO \(table) OVERRIDING SYSTEM VALUE TABLE backup.t\(number);"
+      script += "ALTER TABLE \(table) ENABLE TRIGGER ALL;"
+    }
+    for table in Self.tables.prefix(2) {
+      for trigger in ["~tarn", "~tarn_gone"] {
+        script += "ALTER TABLE \(table) ENABLE ALWAYS TRIGGER \"\(trigger)\";"
+      }
+    }
+    try administrator.run(script + "COMMIT", for: "restore")
+    _ = try ServerRepair(administrator).restore()
+  }
+}

@@ -1,0 +1,73 @@
+import Foundation
+import TarnStore
+import TestSupport
+import Testing
+
+@testable import TarnSync
+
+/// Files that meet in a real server.
+@Suite struct ReplicaTests {
+  private func prepared() throws -> (PostgresDatabase, String) {
+    let database = try PostgresDatabase()
+    let connection = try database.connect()
+    _ = try ServerSetup.run(connection)
+    let folder = TemporaryFolder()
+    var options = Store.Options()
+    options.classes = FileReplica.classes
+    let store = try StoreRegistry.open(folder.file("schema"), options)
+    try ServerMigration(connection).run(store.newestSnapshot().schema.schema)
+    try connection.rows("ALTER TABLE \"Thing\" ADD CHECK (a % 13 <> 0)")
+    return (database, try database.makeClient())
+  }
+
+  private func truth(_ connection: ServerConnection) throws -> [String: FileReplica.Object] {
+    var objects: [String: FileReplica.Object] = [:]
+    for row in try connection.rows("SELECT _id, a, b FROM \"Thing\"") {
+      objects["Thing \(row[0] ?? "")"] = FileReplica.Object(
+        a: Int64(row[1] ?? "") ?? -1, rest: row[2].map { "\(Value.int(Int64($0) ?? -1))" })
+    }
+    for row in try connection.rows("SELECT _id, a, text FROM \"Note\"") {
+      objects["Note \(Value.string(row[0] ?? ""))"] = FileReplica.Object(
+        a: Int64(row[1] ?? "") ?? -1, rest: row[2].map { "\(Value.string($0))" })
+    }
+    return objects
+  }
+
+  private func run(_ accidents: SimulatedAccidents, _ programs: Int) throws {
+    let (database, role) = try prepared()
+    let administrator = try database.connect()
+    for seed in Seeds.chosen.map({ $0...$0 }) ?? 1...UInt64(programs) {
+      try administrator.run(
+        """
+        DELETE FROM "Thing"; DELETE FROM "Note"; TRUNCATE tarn.gone, tarn.replica;
+        DROP SCHEMA IF EXISTS backup CASCADE
+        """, for: "begin anew")
+      var program = try ReplicaProgram(seed: seed, accidents, administrator) {
+        try database.connect(as: role)
+      }
+      try program.run(40)
+      let objects = try truth(administrator)
+      for (index, replica) in program.replicas.enumerated() {
+        let shown = try replica.objects()
+        let story = Seeds.chosen == nil ? "" : "\n" + program.history.joined(separator: "\n")
+        #expect(shown == objects, "seed \(seed): file \(index) differs\(story)")
+      }
+    }
+  }
+
+  @Test func `files become equal through a server`() throws {
+    try run(.sql, Seeds.rounds(500, few: 10))
+  }
+
+  @Test func `files that are copied or put back become equal`() throws {
+    try run([.sql, .files], Seeds.rounds(500, few: 10))
+  }
+
+  @Test func `files become equal through a server that is restored`() throws {
+    try run([.failover], Seeds.rounds(500, few: 10))
+  }
+
+  @Test func `files become equal through all accidents`() throws {
+    try run([.sql, .files, .failover], Seeds.rounds(500, few: 10))
+  }
+}
