@@ -18,7 +18,7 @@ struct PushPlan {
   private let objects: ReplicaObjects
   private let stamp: Stamp
 
-  var isEmpty: Bool { classes.isEmpty }
+  var isEmpty: Bool { classes.isEmpty && outcome.isEmpty }
 
   /// - Parameters:
   ///   - unsent: the commits.
@@ -75,7 +75,11 @@ struct PushPlan {
   ) throws(StorageError) -> [(Value, Push.Operation)] {
     let known = try objects[one.id, key]
     let pending = try unsent.pending(of: key, in: one.id, after: known?.void ?? 0)
-    if pending.isEmpty { return [] }
+    if pending.isEmpty {
+      // What was kept of an object that both have deleted.
+      if known != nil, try newest.row(key, in: one.id) == nil { outcome.append((one.id, key, nil)) }
+      return []
+    }
     guard let primaryKey = try primaryKey(of: key, one) else {
       guard let known, pending.isDeleted,
         let primaryKey = unsent.primaryKey(ofDeleted: key, in: one)

@@ -32,9 +32,9 @@ final class ReplicaEdit {
     _ row: RowReader.Row, _ one: ReplicaClass
   ) throws(StorageError) -> ObjectKey {
     note(row)
-    guard let key = try session.find(primaryKey: row.key.value, in: one.id) else {
-      return try applyToMissing(row, one)
-    }
+    let present = try session.find(primaryKey: row.key.value, in: one.id)
+    if let key = try deleted(row, otherThan: present, one) { return key }
+    guard let key = present else { return try create(row, one) }
     let known = try objects[one.id, key]
     let pending = try unsent.pending(of: key, in: one.id, after: known?.void ?? 0)
     var object = ReplicaObject(incarnation: row.object.incarnation, version: row.version)
@@ -44,17 +44,8 @@ final class ReplicaEdit {
       // Its successor is not sent yet.
       let isReplaced = pending.isCreated && !known.isJoined
       if !isReplaced { try set(row, key, one, keeping: pending) }
-    } else if let former = try objects.key(of: row.object.incarnation, in: one.id),
-      former != key, var known = try objects[one.id, former]
-    {
-      // Deleted here, with a successor: neither is sent yet.
-      known.version = row.version
-      try objects.set(known, former, in: one.id)
-      return former
-    } else if pending.isCreated {
-      object.isJoined = true
-      try set(row, key, one, keeping: pending)
-    } else if known == nil {
+    } else if pending.isCreated || known == nil {
+      object.isJoined = pending.isCreated
       try set(row, key, one, keeping: pending)
     } else {
       // Another object has the key: what this file did to the former one is void.
@@ -65,22 +56,28 @@ final class ReplicaEdit {
     return key
   }
 
-  private func applyToMissing(
+  /// The object of a row that was deleted here, of which the server does not know yet; nil if it was
+  /// not. One that was created here as well is one with the server's: so its deletion deletes that.
+  private func deleted(
+    _ row: RowReader.Row, otherThan present: ObjectKey?, _ one: ReplicaClass
+  ) throws(StorageError) -> ObjectKey? {
+    for key in unsent.deleted(row.key, in: one) where key != present {
+      let known = try objects[one.id, key]
+      guard known == nil || known?.incarnation == row.object.incarnation,
+        try unsent.pending(of: key, in: one.id, after: known?.void ?? 0).isDeleted
+      else { continue }
+      var object =
+        known ?? ReplicaObject(incarnation: row.object.incarnation, version: 0, isJoined: true)
+      object.version = row.version
+      try objects.set(object, key, in: one.id)
+      return key
+    }
+    return nil
+  }
+
+  private func create(
     _ row: RowReader.Row, _ one: ReplicaClass
   ) throws(StorageError) -> ObjectKey {
-    // Deleted here, and the server does not know yet.
-    if let key = unsent.deleted(row.key, in: one) {
-      let known = try objects[one.id, key]
-      let isSame = known == nil || known?.incarnation == row.object.incarnation
-      if isSame, try unsent.pending(of: key, in: one.id, after: known?.void ?? 0).isDeleted {
-        // Without an entry it was created here, too, and is one with the server's.
-        var object =
-          known ?? ReplicaObject(incarnation: row.object.incarnation, version: 0, isJoined: true)
-        object.version = row.version
-        try objects.set(object, key, in: one.id)
-        return key
-      }
-    }
     var values = [one.exchange.key.id: row.key.value]
     for property in one.exchange.others {
       guard case .single(let wire)? = row.object.values[property.name]?.content else { continue }
@@ -122,8 +119,13 @@ final class ReplicaEdit {
   }
 
   func depart(_ key: ObjectKey, _ one: ReplicaClass) throws(StorageError) {
-    guard let known = try objects[one.id, key] else { return }
+    guard var known = try objects[one.id, key] else { return }
     let pending = try unsent.pending(of: key, in: one.id, after: known.void)
+    if pending.isDeleted, !pending.isCreated {
+      // Deleted by both. Another object that gets the key is not meant by that.
+      known.void = snapshot.version.rawValue
+      return try objects.set(known, key, in: one.id)
+    }
     // A creation that did not know of the deletion stands.
     if !pending.isCreated { try session.delete(key, in: one.id) }
     try objects.set(nil, key, in: one.id)
@@ -160,7 +162,7 @@ final class ReplicaEdit {
       try objects.set(nil, key, in: one.id)
       try objects.set(object, present, in: one.id)
     } else if !later.isDeleted {
-      _ = try applyToMissing(row, one)
+      _ = try create(row, one)
     }
   }
 

@@ -79,7 +79,9 @@ package final class ReplicaLink {
     let answer = try Pull(connection: connection, replica: replica.state.idText).run(
       classes.map(\.exchange), since: replica.state.position)
     guard let own = answer.own else {
-      throw ServerError(Self.operation, "the server does not know the replica")
+      // It was restored to a time before this replica.
+      try register()
+      return try pull()
     }
     let isSame = answer.server == replica.state.server
     let standing = try ReplicaStanding(own, replica, isSameServer: isSame)
@@ -248,7 +250,8 @@ package final class ReplicaLink {
   }
 
   private func forget(_ incarnations: Set<Int64>) throws {
-    try replica.edit { edit, _ throws(StorageError) in
+    try replica.edit { edit, next throws(StorageError) in
+      next.hasUploads = true
       for one in classes {
         for incarnation in incarnations {
           guard let key = try edit.objects.key(of: incarnation, in: one.id) else { continue }
@@ -280,9 +283,10 @@ package final class ReplicaLink {
         objects: plan.keys.map { ($0.class.described.name, $0.primaryKey) }, error: error))
   }
 
-  // MARK: - What was in the file before
+  // MARK: - What the server has never had, or has lost
 
-  /// Sends objects that were in the file before it was a replica.
+  /// Sends objects that were in the file before it was a replica, and those that the server has
+  /// lost.
   ///
   /// - Returns: whether something was sent, or must be downloaded first.
   private func upload() throws -> Bool {

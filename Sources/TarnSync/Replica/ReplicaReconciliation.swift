@@ -105,7 +105,8 @@ struct ReplicaReconciliation {
     }
     if others.isEmpty { return }
     let lost = isOtherServer ? try lostKeys(others, one, snapshot) : []
-    try link.replica.edit { edit, _ throws(StorageError) in
+    try link.replica.edit { edit, next throws(StorageError) in
+      if !lost.isEmpty { next.hasUploads = true }
       for (key, _) in others {
         if lost.contains(key) { try edit.forget(key, one) } else { try edit.depart(key, one) }
       }

@@ -30,7 +30,8 @@ struct ReplicaState: Equatable {
   var done: FeedPlace
   /// The names of the classes that were downloaded.
   var classes: Set<String> = []
-  /// Whether objects from before the first download may still have to be sent.
+  /// Whether objects may have to be sent that no unsent commit has created: from before the first
+  /// download, or because the server has lost them.
   var hasUploads = true
   /// Whether a migration has changed objects without telling how, so that all of them must be
   /// fetched again.

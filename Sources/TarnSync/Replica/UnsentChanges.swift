@@ -22,7 +22,7 @@ final class UnsentChanges {
   private let number: UInt32
   /// From other versions up to the same.
   private var later: [UInt64: FeedRange] = [:]
-  private var deletedKeys: [ClassID: [ElementKey: ObjectKey]] = [:]
+  private var deletedKeys: [ClassID: [ElementKey: [ObjectKey]]] = [:]
 
   /// - Parameters:
   ///   - place: the last commit that the server has.
@@ -81,16 +81,17 @@ final class UnsentChanges {
     return range.deaths[one.id]?.primaryKeys[key]
   }
 
-  /// The object that was deleted with that primary key.
-  func deleted(_ primaryKey: ElementKey, in one: ReplicaClass) -> ObjectKey? {
+  /// The objects that were deleted with that primary key, oldest first.
+  func deleted(_ primaryKey: ElementKey, in one: ReplicaClass) -> [ObjectKey] {
     if one.described.keyIsPrimary {
-      guard case .int(let number) = primaryKey.value else { return nil }
-      return ObjectKey(number)
+      guard case .int(let number) = primaryKey.value else { return [] }
+      let key = ObjectKey(number)
+      return range.deaths[one.id]?.keys.contains(key) == true ? [key] : []
     }
     if deletedKeys[one.id] == nil {
       let known = range.deaths[one.id]?.primaryKeys ?? [:]
-      deletedKeys[one.id] = Dictionary(known.map { (ElementKey($1), $0) }) { max($0, $1) }
+      deletedKeys[one.id] = Dictionary(grouping: known.keys.sorted()) { ElementKey(known[$0]!) }
     }
-    return deletedKeys[one.id]?[primaryKey]
+    return deletedKeys[one.id]?[primaryKey] ?? []
   }
 }
