@@ -6,7 +6,7 @@ internal import Glibc
 ///
 /// While the process forks, all of them rest: a lock that one of them held would stay locked in the
 /// child, including locks of Swift's runtime.
-enum BackgroundThread {
+package enum BackgroundThread {
   private final class Body {
     let name: StaticString
     let run: @Sendable () -> Void
@@ -18,7 +18,7 @@ enum BackgroundThread {
 
   /// - Parameter name: shown by the system's tools; 15 bytes at most.
   /// - Returns: false if the process cannot start another thread.
-  static func start(_ name: StaticString, _ body: @escaping @Sendable () -> Void) -> Bool {
+  package static func start(_ name: StaticString, _ body: @escaping @Sendable () -> Void) -> Bool {
     let argument = unsafe Unmanaged.passRetained(Body(name, body)).toOpaque()
     // Signals are for the program's own threads; the new thread inherits this mask.
     var all = sigset_t()
@@ -53,7 +53,7 @@ enum BackgroundThread {
   }
 
   /// Runs `sleep` on such a thread, and lets the process fork meanwhile.
-  static func rest(_ sleep: () -> Void) {
+  package static func rest(_ sleep: () -> Void) {
     tarn_thread_resting()
     sleep()
     tarn_thread_busy()

@@ -7,13 +7,22 @@ internal import Glibc
 /// say goodbye on the parent's connection.
 @safe package final class ServerConnection {
   private let handle: OpaquePointer
+  /// Runs a call that waits for the server.
+  private let waiting: (() -> Void) -> Void
 
+  /// - Parameter waiting: runs each call that waits for the server, so that the thread may note that
+  ///   it does nothing else.
   /// - Throws: `ServerError` if the connection fails.
-  package init(_ address: ServerAddress) throws(ServerError) {
+  package init(
+    _ address: ServerAddress, waiting: @escaping (() -> Void) -> Void = { $0() }
+  ) throws(ServerError) {
+    self.waiting = waiting
     let pairs = address.parameters.sorted { $0.key < $1.key }
     let connected = unsafe withCStrings(pairs.map(\.key) + [nil]) { keywords in
       unsafe withCStrings(pairs.map(\.value) + [nil]) { values in
-        unsafe PQconnectdbParams(keywords, values, 0)
+        var made: OpaquePointer?
+        waiting { unsafe made = PQconnectdbParams(keywords, values, 0) }
+        return unsafe made
       }
     }
     guard let connected = unsafe connected else {
@@ -52,8 +61,10 @@ internal import Glibc
     _ statement: String, _ parameters: [String?] = [], for operation: String
   ) throws(ServerError) -> [[String?]] {
     let result = unsafe withCStrings(parameters) { values in
-      unsafe PQexecParams(
-        handle, statement, Int32(parameters.count), nil, values, nil, nil, 0)
+      unsafe wait {
+        unsafe PQexecParams(
+          handle, statement, Int32(parameters.count), nil, values, nil, nil, 0)
+      }
     }
     return unsafe try rows(of: result, operation)
   }
@@ -66,15 +77,44 @@ internal import Glibc
     let lengths = parameters.map { Int32($0.bytes?.count ?? 0) }
     let formats = parameters.map { _ in Int32(1) }
     let result = unsafe withBytes(parameters.map(\.bytes)) { values in
-      unsafe PQexecParams(
-        handle, statement, Int32(parameters.count), types, values, lengths, formats, 1)
+      unsafe wait {
+        unsafe PQexecParams(
+          handle, statement, Int32(parameters.count), types, values, lengths, formats, 1)
+      }
     }
     return unsafe WireRows(try checked(result, operation))
   }
 
   /// Runs statements without parameters, separated by semicolons.
   package func run(_ script: String, for operation: String) throws(ServerError) {
-    _ = unsafe try rows(of: PQexec(handle, script), operation)
+    _ = unsafe try rows(of: wait { unsafe PQexec(handle, script) }, operation)
+  }
+
+  private func wait(_ body: () -> OpaquePointer?) -> OpaquePointer? {
+    var result: OpaquePointer?
+    waiting { unsafe result = body() }
+    return unsafe result
+  }
+
+  // MARK: - Notifications
+
+  /// The socket, on which a notification arrives.
+  package var descriptor: Int32 { unsafe PQsocket(handle) }
+
+  /// Takes the notifications that have arrived.
+  ///
+  /// - Returns: whether there were any.
+  /// - Throws: `ServerError` if the connection is lost.
+  package func takeNotifications(for operation: String) throws(ServerError) -> Bool {
+    guard unsafe PQconsumeInput(handle) == 1 else {
+      throw ServerError(operation, unsafe Self.message(of: handle))
+    }
+    var hasAny = false
+    while let notice = unsafe PQnotifies(handle) {
+      hasAny = true
+      unsafe PQfreemem(notice)
+    }
+    return hasAny
   }
 
   /// Runs `body` in a transaction, which is rolled back if it throws.

@@ -146,7 +146,10 @@ final class ReplicaEdit {
   ) throws(StorageError) {
     let later = try unsent.pending(of: key, in: one.id, after: version.rawValue)
     guard let row else {
-      if !later.isCreated { try session.delete(key, in: one.id) }
+      // An object from before the file was a replica stays as it is here.
+      let isKnown = try objects[one.id, key] != nil
+      let isCreated = try unsent.pending(of: key, in: one.id, after: 0).isCreated
+      if isKnown || isCreated, !later.isCreated { try session.delete(key, in: one.id) }
       try objects.set(nil, key, in: one.id)
       return
     }

@@ -7,6 +7,8 @@ package final class ReplicaLink {
   private(set) var classes: [ReplicaClass] = []
   /// How many commits a push has at most; fewer after a refusal.
   private var run = ReplicaLink.commitsMax
+  /// Objects that the server has refused to take in. They are tried again in the next session.
+  private var unwelcome: Set<ObjectRef> = []
   /// Called for each commit that the server refused, when it has been taken back.
   private let refused: (RefusedCommit) -> Void
   /// Called between the answer of the server to a push and what follows from it: for tests, which
@@ -20,6 +22,8 @@ package final class ReplicaLink {
   private static let uploadMax = 1_000
   /// So many commits that are of no concern to the server are passed over in memory alone.
   private static let unkeptMax: UInt64 = 256
+  /// The position is kept without changes after so many transactions of the server.
+  private static let unkeptPositions: UInt64 = 1_000
 
   /// - Throws: `ServerError` if the server lacks a class, or refuses the login.
   package init(
@@ -75,7 +79,10 @@ package final class ReplicaLink {
   // MARK: - Down
 
   /// Brings what is new on the server.
-  package func pull() throws {
+  ///
+  /// - Returns: whether there was anything.
+  @discardableResult
+  package func pull() throws -> Bool {
     let answer = try Pull(connection: connection, replica: replica.state.idText).run(
       classes.map(\.exchange), since: replica.state.position)
     guard let own = answer.own else {
@@ -102,16 +109,19 @@ package final class ReplicaLink {
     if !others.isEmpty {
       try ReplicaReconciliation(self, isOtherServer: false).run(others, all: false)
     }
-    try apply(answer)
+    return try apply(answer)
   }
 
-  private func apply(_ answer: Pull.Answer) throws {
+  /// - Returns: whether there was anything.
+  private func apply(_ answer: Pull.Answer) throws -> Bool {
     if answer.changes.isEmpty {
       // An idle replica writes nothing: an older position only asks for more.
-      if answer.position.end - replica.state.position.end < 1_000 { return }
-      var next = replica.state
-      next.position = answer.position
-      return try replica.keep(next)
+      if answer.position.end - replica.state.position.end >= Self.unkeptPositions {
+        var next = replica.state
+        next.position = answer.position
+        try replica.keep(next)
+      }
+      return false
     }
     try replica.edit(clock: answer.clock) { edit, next throws(StorageError) in
       for one in classes {
@@ -125,6 +135,7 @@ package final class ReplicaLink {
       }
       next.position = answer.position
     }
+    return true
   }
 
   /// Goes on as a replica of its own: the file was copied, or put back from a backup.
@@ -286,7 +297,7 @@ package final class ReplicaLink {
   // MARK: - What the server has never had, or has lost
 
   /// Sends objects that were in the file before it was a replica, and those that the server has
-  /// lost.
+  /// lost. Those that the server refuses stay as they are here.
   ///
   /// - Returns: whether something was sent, or must be downloaded first.
   private func upload() throws -> Bool {
@@ -296,26 +307,43 @@ package final class ReplicaLink {
       let snapshot = try replica.store.newestSnapshot()
       let missing = try keysToUpload(one, snapshot)
       for start in stride(from: 0, to: missing.count, by: Self.uploadMax) {
-        let keys = Array(missing[start..<min(start + Self.uploadMax, missing.count)])
-        let state = replica.state
-        let header = try ChangeLog.header(of: state.done.version, in: snapshot.transaction)
-        let plan = try PushPlan(
-          keys, one, at: state.done, time: Int64(clamping: header?.meta.note?.stamp ?? 1),
-          number: state.number, in: snapshot)
         hasSent = true
-        switch try send(plan, to: state.sent) {
-        case .taken: try replica.keep(replica.state, plan.outcome)
-        case .mergeFirst, .otherVersion, .lost: return true
-        case .refused(let error): throw error
-        }
+        let keys = missing[start..<min(start + Self.uploadMax, missing.count)]
+        guard try upload(keys, one, snapshot) else { return true }
       }
     }
-    if !hasSent {
+    if !hasSent, unwelcome.isEmpty {
       var next = replica.state
       next.hasUploads = false
       try replica.keep(next)
     }
     return hasSent
+  }
+
+  /// - Returns: false if something must be downloaded first.
+  private func upload(
+    _ keys: ArraySlice<ObjectKey>, _ one: ReplicaClass, _ snapshot: Snapshot
+  ) throws -> Bool {
+    let state = replica.state
+    let header = try ChangeLog.header(of: state.done.version, in: snapshot.transaction)
+    let plan = try PushPlan(
+      Array(keys), one, at: state.done, time: Int64(clamping: header?.meta.note?.stamp ?? 1),
+      number: state.number, in: snapshot)
+    switch try send(plan, to: state.sent) {
+    case .taken: try replica.keep(state, plan.outcome)
+    case .mergeFirst, .otherVersion, .lost: return false
+    case .refused(let error):
+      guard keys.count == 1 else {
+        let middle = (keys.startIndex + keys.endIndex) / 2
+        return try upload(keys[..<middle], one, snapshot)
+          && upload(keys[middle...], one, snapshot)
+      }
+      for (_, key, primaryKey) in plan.keys {
+        unwelcome.insert(ObjectRef(classID: one.id, key: key))
+        refused(RefusedCommit(version: 0, objects: [(one.described.name, primaryKey)], error: error))
+      }
+    }
+    return true
   }
 
   private func keysToUpload(_ one: ReplicaClass, _ snapshot: Snapshot) throws -> [ObjectKey] {
@@ -326,6 +354,7 @@ package final class ReplicaLink {
     try SnapshotReader(snapshot).forEachCluster(in: one.id) { cluster throws(StorageError) in
       for slot in 0..<cluster.image.rowCount {
         let key = cluster.image.key(at: slot)
+        if unwelcome.contains(ObjectRef(classID: one.id, key: key)) { continue }
         if try objects[one.id, key] != nil { continue }
         if try unsent.pending(of: key, in: one.id, after: 0).isCreated { continue }
         missing.append(key)
@@ -338,6 +367,7 @@ package final class ReplicaLink {
 
 /// A commit that the server refused. It was taken back: its objects are what the server has.
 package struct RefusedCommit {
+  /// Its version; 0 for an object from before the file was a replica, which stays as it is.
   package let version: UInt64
   /// The class and primary key of each object that it changed.
   package let objects: [(className: String, primaryKey: Value)]

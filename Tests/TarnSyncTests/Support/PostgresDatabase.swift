@@ -23,6 +23,8 @@ struct PostgresDatabase {
     try ServerMigration(connection).run(StoreSchema(classes: classes))
   }
 
+  func address(as role: String) -> String { server.address(name, as: role) }
+
   func connect(as role: String = PostgresServer.administrator) throws -> ServerConnection {
     try ServerConnection(ServerAddress(server.address(name, as: role)))
   }

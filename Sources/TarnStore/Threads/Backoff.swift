@@ -1,19 +1,19 @@
 /// The waits after failures: each twice the one before, up to a longest, and less by chance by up
 /// to a half, so that what failed together does not come again together.
-struct Backoff {
+package struct Backoff: Sendable {
   private let first: Duration
   private let last: Duration
   private var failures = 0
 
-  init(first: Duration, last: Duration) {
+  package init(first: Duration, last: Duration) {
     self.first = first
     self.last = last
   }
 
-  mutating func reset() { failures = 0 }
+  package mutating func reset() { failures = 0 }
 
   /// The wait after one more failure.
-  mutating func next() -> Duration {
+  package mutating func next() -> Duration {
     var wait = first
     for _ in 0..<min(failures, 40) where wait < last { wait *= 2 }
     failures += 1

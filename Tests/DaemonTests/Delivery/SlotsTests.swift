@@ -1,20 +1,8 @@
-import TestSupport
 import Testing
 
 @testable import TarnDaemon
 
-struct BackoffTests {
-  @Test func doublesUpToTheLongest() {
-    var backoff = Backoff(first: .seconds(1), last: .seconds(10))
-    for longest in [1, 2, 4, 8, 10, 10] {
-      let wait = backoff.next()
-      #expect(wait <= .seconds(longest))
-      #expect(wait >= .seconds(longest) / 2)
-    }
-    backoff.reset()
-    #expect(backoff.next() <= .seconds(1))
-  }
-
+struct SlotsTests {
   @Test func slotsAreGivenToThoseWhoWait() {
     let slots = Slots(1)
     let calls = Calls()

@@ -1,0 +1,15 @@
+/// What a session tells about itself.
+package enum SyncEvent {
+  /// Another process has the session of the file.
+  case isElsewhere(String)
+  /// It is connected, and downloads.
+  case connected
+  /// All commits of the file are on the server, and all changes of the server are in the file.
+  case isUpToDate
+  /// A commit that the server refused was taken back.
+  case refused(RefusedCommit)
+  /// Something that stops the session for some time, after which it tries again.
+  case waits(String, Duration)
+  /// It was stopped, and does nothing any more.
+  case ended
+}

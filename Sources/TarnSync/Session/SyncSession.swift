@@ -1,0 +1,202 @@
+package import TarnStore
+
+/// Keeps a file and a server the same, on a thread of its own, until it is released or stopped.
+///
+/// One process at a time has the session of a file; the others take over when that one ends. Any
+/// thread.
+package final class SyncSession: Sendable {
+  private let runner: SessionRunner
+
+  /// Begins.
+  ///
+  /// - Parameters:
+  ///   - classes: the names of the classes to exchange. They are in the file.
+  ///   - told: called on the session's thread.
+  /// - Throws: `StorageError` if the process can have no more threads or descriptors, or the file
+  ///   cannot be followed.
+  package init(
+    _ store: Store, classes: [String], to address: ServerAddress,
+    telling told: @escaping @Sendable (SyncEvent) -> Void = { _ in }
+  ) throws(StorageError) {
+    runner = try SessionRunner(store, classes, address, told)
+    let runner = runner
+    guard BackgroundThread.start("tarn-sync", { runner.run() }) else {
+      throw StorageError(
+        .limitExceeded, operation: "begin a session", path: store.path,
+        detail: "the process cannot start another thread")
+    }
+  }
+
+  deinit { runner.stop() }
+
+  /// Ends the session; what it does at the moment is ended in order first.
+  package func stop() { runner.stop() }
+
+  /// Tries at once what waits.
+  package func reconnect() { runner.hurry() }
+}
+
+/// The thread of a session.
+private final class SessionRunner: Sendable {
+  private struct State {
+    var isStopped = false
+    /// Whether somebody asked for another attempt at once.
+    var isHurried = false
+  }
+
+  private let store: Store
+  private let classes: [String]
+  private let address: ServerAddress
+  private let told: @Sendable (SyncEvent) -> Void
+  private let alarm: SessionWake
+  private let registration: StoreRegistration
+  private let state = Lock(State())
+
+  private static let operation = "exchange with the server"
+  /// How soon another process's end is noticed.
+  private static let election = Duration.milliseconds(200)
+  private static let schemaWait = Duration.seconds(60)
+
+  init(
+    _ store: Store, _ classes: [String], _ address: ServerAddress,
+    _ told: @escaping @Sendable (SyncEvent) -> Void
+  ) throws(StorageError) {
+    self.store = store
+    self.classes = classes
+    self.address = address
+    self.told = told
+    let alarm = try SessionWake()
+    self.alarm = alarm
+    registration = try store.follow(usesWatcher: true) { alarm.wake() }
+  }
+
+  func stop() {
+    state.withLock { $0.isStopped = true }
+    alarm.wake()
+  }
+
+  func hurry() {
+    state.withLock { $0.isHurried = true }
+    alarm.wake()
+  }
+
+  private var isStopped: Bool { state.withLock { $0.isStopped } }
+
+  func run() {
+    var backoff = Backoff(first: .milliseconds(100), last: .seconds(60))
+    var told: String?
+    while !isStopped {
+      do {
+        let replica = try Replica(store, classes: classes)
+        defer { replica.close() }
+        told = nil
+        try work(replica) { backoff.reset() }
+      } catch let error as StorageError where error.code == .busy {
+        if told != error.detail { self.told(.isElsewhere(error.detail)) }
+        told = error.detail
+        wait(Self.election)
+      } catch {
+        let time = wait(after: error, &backoff)
+        self.told(.waits("\(error)", time))
+        wait(time)
+      }
+    }
+    self.told(.ended)
+  }
+
+  /// What is wrong with the login, the classes or the file does not change soon.
+  private func wait(after error: any Error, _ backoff: inout Backoff) -> Duration {
+    guard let error = error as? ServerError else { return Self.schemaWait }
+    switch ServerRefusal(error.state) {
+    case .login, .schema, .commit: return Self.schemaWait
+    case .merge, .version, .standby, .again: return backoff.next()
+    }
+  }
+
+  /// Waits a time, or until somebody is in a hurry.
+  private func wait(_ time: Duration) {
+    let end = ContinuousClock.now + time
+    while !isStopped, !state.withLock({ $0.isHurried }), ContinuousClock.now < end {
+      _ = alarm.sleep(atMost: end - .now)
+    }
+    state.withLock { $0.isHurried = false }
+  }
+
+  /// - Parameter succeeded: called when the server has answered.
+  private func work(_ replica: Replica, _ succeeded: () -> Void) throws {
+    let connection = try ServerConnection(address) { BackgroundThread.rest($0) }
+    let link = try ReplicaLink(replica, connection) { [told] in told(.refused($0)) }
+    told(.connected)
+    var hints = SessionHints(connection, link.classes.map(\.exchange.id))
+    var interval = PollInterval()
+    try link.pull()
+    succeeded()
+    while !isStopped {
+      if try link.sendAll() {
+        interval.reset()
+        hints.isDue = true
+        try link.pull()
+        continue
+      }
+      if try hints.send() { continue }
+      told(.isUpToDate)
+      try sleep(link, &interval, &hints)
+    }
+  }
+
+  /// Waits until there may be something new on either side, and downloads it if it is there.
+  private func sleep(
+    _ link: ReplicaLink, _ interval: inout PollInterval, _ hints: inout SessionHints
+  ) throws {
+    let time = interval.next()
+    switch alarm.sleep(
+      atMost: min(time, hints.wait ?? time), orUntilReadable: link.connection.descriptor)
+    {
+    case .wish: break
+    case .time:
+      if try link.pull() { interval.reset() }
+    case .socket:
+      if try link.connection.takeNotifications(for: Self.operation), try link.pull() {
+        interval.reset()
+      }
+    }
+  }
+}
+
+/// The hints by which sessions wake each other: they say only that there may be something new, and
+/// nothing rests on them.
+private struct SessionHints {
+  private static let operation = "wake other replicas"
+  /// At most ten a second: each takes a lock of all databases of the server.
+  private static let distance = Duration.milliseconds(100)
+
+  /// Whether something was sent that no hint has followed.
+  var isDue = false
+  private let connection: ServerConnection
+  private let channels: [String]
+  private var last = ContinuousClock.now - .seconds(1)
+
+  init(_ connection: ServerConnection, _ classes: [Int]) {
+    self.connection = connection
+    channels = classes.map { "tarn_\($0)" }
+    let listening = channels.map { "LISTEN \($0)" }.joined(separator: "; ")
+    // A pooler may refuse.
+    try? connection.run(listening, for: Self.operation)
+  }
+
+  /// How long until the next one may follow; nil if none is due.
+  var wait: Duration? { isDue ? max(.zero, last + Self.distance - .now) : nil }
+
+  /// Sends what is due and allowed.
+  ///
+  /// - Returns: whether it did.
+  mutating func send() throws -> Bool {
+    guard isDue, ContinuousClock.now >= last + Self.distance else { return false }
+    isDue = false
+    last = .now
+    for channel in channels {
+      try connection.query("SELECT pg_notify($1, '')", [channel], for: Self.operation)
+    }
+    return true
+  }
+}

@@ -1,0 +1,195 @@
+import Foundation
+import TarnStore
+import TestSupport
+import Testing
+
+@testable import TarnSync
+
+/// Sessions on threads of their own, with a real server.
+@Suite struct SyncSessionTests {
+  @Test func `a commit here arrives there, and the other way`() async throws {
+    let meeting = try Meeting()
+    let (a, b) = (try meeting.file("a"), try meeting.file("b"))
+    let sessions = try [a, b].map { try meeting.session($0) }
+    try a.add(1, 10)
+    try await yieldUntil { try b.things() == [1: 10] }
+    try b.add(2, 20)
+    try await yieldUntil { try a.things() == [1: 10, 2: 20] }
+    for session in sessions { try await session.end() }
+    #expect(try meeting.things() == ["1", "2"])
+  }
+
+  @Test func `a file has one session, and another takes over`() async throws {
+    let meeting = try Meeting()
+    let file = try meeting.file("a")
+    let told = Lock([String]())
+    let first = try meeting.session(file)
+    try file.add(1, 1)
+    try await yieldUntil { try meeting.things() == ["1"] }
+    let second = try meeting.session(file) { event in
+      if case .isElsewhere(let who) = event { told.withLock { $0.append(who) } }
+    }
+    try await yieldUntil { told.withLock { $0.count } == 1 }
+    try await first.end()
+    try file.add(2, 2)
+    try await yieldUntil { try meeting.things() == ["1", "2"] }
+    #expect(told.withLock { $0.first?.contains("tarn-sync") } == true)
+    try await second.end()
+    #expect(try meeting.things() == ["1", "2"])
+  }
+
+  @Test func `a refused commit is told and taken back, and the rest goes on`() async throws {
+    let meeting = try Meeting()
+    try meeting.connection.rows("ALTER TABLE \"Thing\" ADD CHECK (a <> 13)")
+    let file = try meeting.file("a")
+    let refused = Lock([RefusedCommit]())
+    let session = try meeting.session(file) { event in
+      if case .refused(let commit) = event { refused.withLock { $0.append(commit) } }
+    }
+    try file.add(1, 1)
+    try await yieldUntil { try meeting.things() == ["1"] }
+    try file.add(2, 13)
+    try file.add(3, 3)
+    try await yieldUntil { try meeting.things() == ["1", "3"] }
+    try await yieldUntil { try file.things() == [1: 1, 3: 3] }
+    try await yieldUntil { refused.withLock { $0.count } == 1 }
+    let commit = refused.withLock { $0[0] }
+    #expect(commit.error.state == "23514")
+    #expect(commit.objects.map(\.className) == ["Thing"])
+    #expect(commit.objects.map(\.primaryKey) == [.int(2)])
+    try await session.end()
+    #expect(try meeting.things().contains("3"))
+  }
+
+  @Test func `objects from before are sent, and stay where the server refuses them`() async throws {
+    let meeting = try Meeting()
+    try meeting.connection.rows("ALTER TABLE \"Thing\" ADD CHECK (a <> 13)")
+    let file = try meeting.file("a")
+    for (key, a) in [(1, 1), (2, 13), (3, 3)] { try file.add(key, a) }
+    let refused = Lock([RefusedCommit]())
+    let session = try meeting.session(file) { event in
+      if case .refused(let commit) = event { refused.withLock { $0.append(commit) } }
+    }
+    try await yieldUntil { try meeting.things() == ["1", "3"] }
+    try await yieldUntil { refused.withLock { $0.count } == 1 }
+    #expect(refused.withLock { $0[0].version } == 0)
+    #expect(refused.withLock { $0[0].objects.map(\.primaryKey) } == [.int(2)])
+    try await session.end()
+    #expect(try file.things() == [1: 1, 2: 13, 3: 3])
+    #expect(try meeting.things() == ["1", "3"])
+  }
+
+  @Test func `a session goes on when its connection was ended`() async throws {
+    let meeting = try Meeting()
+    let file = try meeting.file("a")
+    let waits = Lock(0)
+    let session = try meeting.session(file) { event in
+      if case .waits = event { waits.withLock { $0 += 1 } }
+    }
+    try file.add(1, 1)
+    try await yieldUntil { try meeting.things() == ["1"] }
+    for number in 2...4 {
+      try meeting.connection.rows(
+        """
+        SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+        WHERE application_name = 'tarn' AND pid <> pg_backend_pid()
+          AND datname = current_database()
+        """)
+      try file.add(number, 1)
+      try await yieldUntil { try meeting.things().count == number }
+    }
+    #expect(waits.withLock { $0 } > 0)
+    try await session.end()
+    #expect(try meeting.things().contains("3"))
+  }
+}
+
+/// A server with a class, and files that meet there.
+private final class Meeting {
+  let database: PostgresDatabase
+  let connection: ServerConnection
+  let address: ServerAddress
+  private let folder = TemporaryFolder()
+
+  init() throws {
+    database = try PostgresDatabase([ServerPeer.thing])
+    connection = try database.connect()
+    address = try ServerAddress(database.address(as: database.makeClient()))
+  }
+
+  func file(_ name: String) throws -> Store {
+    var options = Store.Options()
+    options.isDurable = false
+    options.classes = [
+      ClassDefinition(
+        name: "Thing",
+        properties: [
+          .init(name: "_id", type: .int, isPrimaryKey: true), .init(name: "a", type: .int),
+          .init(name: "b", type: .int, isOptional: true),
+        ])
+    ]
+    return try StoreRegistry.open(folder.file(name), options)
+  }
+
+  func session(
+    _ file: Store, telling told: @escaping @Sendable (SyncEvent) -> Void = { _ in }
+  ) throws -> HeldSession {
+    try HeldSession(file, address, told)
+  }
+
+  /// The keys on the server.
+  func things() throws -> [String?] {
+    try connection.rows("SELECT _id FROM \"Thing\" ORDER BY _id").map { $0[0] }
+  }
+}
+
+/// A session that a test ends before its file goes.
+private final class HeldSession {
+  private final class Flag: Sendable {
+    let isSet = Lock(false)
+  }
+
+  private let session: SyncSession
+  private let ended = Flag()
+
+  init(
+    _ file: Store, _ address: ServerAddress, _ told: @escaping @Sendable (SyncEvent) -> Void
+  ) throws {
+    let ended = ended
+    session = try SyncSession(file, classes: ["Thing"], to: address) { event in
+      if case .ended = event { ended.isSet.withLock { $0 = true } }
+      told(event)
+    }
+  }
+
+  func end() async throws {
+    session.stop()
+    try await yieldUntil { ended.isSet.withLock { $0 } }
+  }
+}
+
+extension Store {
+  fileprivate func add(_ key: Int, _ a: Int) throws {
+    let token = try acquireGate()
+    let session = WriteSession(try SnapshotReader(newestSnapshot())) {}
+    try session.create(
+      [ColumnID(0): .int(Int64(key)), ColumnID(1): .int(Int64(a))], in: ClassID(0))
+    let version = try commit(session).0.version
+    announce(version, token)
+  }
+
+  fileprivate func things() throws -> [Int: Int] {
+    let reader = try SnapshotReader(newestSnapshot())
+    var things: [Int: Int] = [:]
+    try reader.forEachCluster(in: ClassID(0)) { cluster throws(StorageError) in
+      for slot in 0..<cluster.image.rowCount {
+        let key = cluster.image.key(at: slot)
+        guard case .int(let a)? = try reader.value(of: ColumnID(1), at: key, in: ClassID(0))
+        else { trap("a number") }
+        things[Int(key.rawValue)] = Int(a)
+      }
+      return true
+    }
+    return things
+  }
+}
