@@ -29,7 +29,7 @@ WITH_THREADS := '(Observ|Fork|FreezingTh|Reacting|Round|Skipping|WorkAhead|FreeL
 WITH_POINTERS := '(Cluster|GroupedSums|SortBuffer|Collection|Directory|Index|LongValues|Nested|Page|Record|RowAccess|Scan|Signal|TreeKey|Adding|Unmanaged|Embedded|AnyRealm|List|Map|MutableSet)[A-Za-z]*Tests/'
 
 .PHONY: help setup demo test test-release test-feed check format lint bench bench-pages stress damage docs
-.PHONY: programs install deb test-deb soak simulate
+.PHONY: programs install deb test-deb soak simulate demo-sync
 .PHONY: sanitize sanitize-engine sanitize-address sanitize-thread clean
 
 help: ## list what can be made
@@ -42,6 +42,11 @@ demo: setup ## show the main job on this machine's package database
 	swift build -c release --product tarn
 	swift build -c release --product tarn-daemon
 	@Tools/demo/demo.sh $(RELEASE)/tarn
+
+demo-sync: setup ## show two stores that meet in a PostgreSQL server
+	swift build -c release --product tarn
+	swift build -c release --product tarn-sync
+	@Tools/demo/demo-sync.sh $(RELEASE)/tarn
 
 test: setup ## run all tests
 	$(TEST)

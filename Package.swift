@@ -19,6 +19,7 @@ let package = Package(
     .library(name: "Tarn", targets: ["Tarn"]),
     .executable(name: "tarn", targets: ["tarn"]),
     .executable(name: "tarn-daemon", targets: ["tarn-daemon"]),
+    .executable(name: "tarn-sync", targets: ["tarn-sync"]),
     .executable(name: "tarn-stress", targets: ["tarn-stress"]),
     .executable(name: "tarn-bench", targets: ["tarn-bench"]),
   ],
@@ -64,6 +65,12 @@ let package = Package(
       path: "Tools/TarnDaemon", swiftSettings: strict),
     .executableTarget(
       name: "tarn-daemon", dependencies: ["TarnDaemon"], path: "Tools/tarn-daemon",
+      swiftSettings: strict),
+    .target(
+      name: "SyncProgram", dependencies: ["TarnStore", "TarnSync", "ToolSupport"],
+      path: "Tools/SyncProgram", swiftSettings: strict),
+    .executableTarget(
+      name: "tarn-sync", dependencies: ["SyncProgram"], path: "Tools/tarn-sync",
       swiftSettings: strict),
     .target(name: "StressFaults", path: "Tools/StressFaults"),
     .executableTarget(

@@ -4,7 +4,8 @@ import ToolSupport
 enum CommandTable {
   static let commands = [
     inspect, query, count, watch, importing, exporting, set, delete, reindex, log, cursor,
-    retention, schema, create, diff, shell, DaemonCommand.spec, generate,
+    retention, schema, create, diff, shell, DaemonCommand.spec, SyncCommands.sync,
+    SyncCommands.server, generate,
   ]
 
   private static let typeNames = (ValueText.typeNames + UnixTime.allCases.map(\.typeName))

@@ -103,7 +103,7 @@ struct StoreCensus {
         transactions.append((parsed.version, header.meta.transactionID))
       }
     case .former: changes.add(key, value)
-    case .head, .schema, .classRecord, .feed, nil: break
+    case .head, .schema, .classRecord, .feed, .replica, nil: break
     }
   }
 

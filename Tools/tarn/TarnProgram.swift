@@ -42,7 +42,10 @@ enum TarnProgram {
     case "log": return try LogCommand(arguments).run(output)
     case "cursor": return try CursorCommand(arguments).run(output)
     case "retention": return try RetentionCommand(arguments).run(output)
-    case DaemonCommand.name: throw Self.runDaemon()
+    case DaemonCommand.name:
+      throw become(DaemonCommand.program, CommandLine.arguments.dropFirst(2))
+    case let name where SyncCommands.names.contains(name):
+      throw become(SyncCommands.program, CommandLine.arguments.dropFirst())
     case "schema": return try SchemaCommand(arguments).run(output)
     case "create": return try CreateCommand(arguments).run(output)
     case "diff": return try DiffCommand(arguments).run(output)
@@ -53,19 +56,17 @@ enum TarnProgram {
     }
   }
 
-  /// Becomes the daemon's program, which is beside this one or in its folder for programs.
+  /// Becomes another program, which is beside this one or in its folder for programs.
   ///
+  /// - Parameter words: its arguments.
   /// - Returns: why it cannot.
-  private static func runDaemon() -> ToolError {
+  private static func become(_ program: String, _ words: some Sequence<String>) -> ToolError {
     let folder = URL(fileURLWithPath: OwnProgram.path).deletingLastPathComponent()
     let places = [folder.path, folder.deletingLastPathComponent().path + "/lib/tarn"]
-    let words = [DaemonCommand.program] + CommandLine.arguments.dropFirst(2)
-    var arguments = words.map { strdup($0) } + [nil]
-    for place in places {
-      execv("\(place)/\(DaemonCommand.program)", &arguments)
-    }
+    var arguments = ([program] + words).map { strdup($0) } + [nil]
+    for place in places { execv("\(place)/\(program)", &arguments) }
     return ToolError(
-      "cannot start \(DaemonCommand.program) in \(places.joined(separator: " or ")): "
+      "cannot start \(program) in \(places.joined(separator: " or ")): "
         + String(cString: strerror(errno)))
   }
 

@@ -11,7 +11,7 @@ package final class Replica {
   let cursor: HeldCursor
   private(set) var state: ReplicaState
 
-  private static let cursorName = "tarn-sync"
+  static let cursorName = "tarn-sync"
   /// How much is kept behind what the server has: a server that was restored may have lost it.
   private static let grace = CursorLimits(age: 3_600_000_000, bytes: 256 << 20)
 

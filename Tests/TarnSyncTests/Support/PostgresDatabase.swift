@@ -1,5 +1,6 @@
 import Foundation
 import TarnStore
+import TestSupport
 
 @testable import TarnSync
 

@@ -1,7 +1,5 @@
-import TestSupport
-
 /// A pgbouncer before the server of the tests that gives a server connection for one transaction.
-final class PostgresPooler: Sendable {
+package final class PostgresPooler: Sendable {
   private let program: HeldProgram
 
   /// With two server connections for a login and database.
@@ -37,11 +35,11 @@ final class PostgresPooler: Sendable {
     wait $pooler || true
     """
 
-  init(_ server: PostgresServer) throws {
+  package init(_ server: PostgresServer) throws {
     program = try HeldProgram(Self.script, [server.folder])
   }
 
-  func address(_ database: String, as role: String) -> String {
+  package func address(_ database: String, as role: String) -> String {
     "postgresql://\(role)@/\(database)?host=\(program.line)&connect_timeout=120"
   }
 }

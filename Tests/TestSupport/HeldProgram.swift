@@ -1,16 +1,15 @@
 import Foundation
-import TestSupport
 
 /// A shell script that runs until this is released, or the process ends, however that happens: then
 /// its standard input ends. As root it runs as the user `postgres`, because PostgreSQL's programs
 /// refuse to run as root.
-final class HeldProgram: Sendable {
+package final class HeldProgram: Sendable {
   /// The first line that it printed: it is ready then.
-  let line: String
+  package let line: String
   private let input: Pipe
 
   /// - Throws: `NotStarted` if it prints none; what it said is on standard error.
-  init(_ script: String, _ arguments: [String] = []) throws {
+  package init(_ script: String, _ arguments: [String] = []) throws {
     let process = Process()
     let asOther = ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"]
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
@@ -32,5 +31,5 @@ final class HeldProgram: Sendable {
     if line.isEmpty { throw NotStarted() }
   }
 
-  struct NotStarted: Error {}
+  package struct NotStarted: Error {}
 }

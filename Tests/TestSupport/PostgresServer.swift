@@ -1,17 +1,16 @@
 import Foundation
-import TestSupport
 
 /// A PostgreSQL server of the tests' own: in a folder of its own, on a Unix socket, and gone with
 /// the process that asked for it, however that ends.
-final class PostgresServer: Sendable {
+package final class PostgresServer: Sendable {
   /// The one of this process, started by the first test that asks.
-  static let shared = Result { try PostgresServer() }
+  package static let shared = Result { try PostgresServer() }
 
   private let program: HeldProgram
   /// The folder with the socket.
-  var folder: String { program.line }
+  package var folder: String { program.line }
 
-  static let administrator = "tester"
+  package static let administrator = "tester"
 
   /// The server refuses to run as root.
   private static let script = """
@@ -34,7 +33,7 @@ final class PostgresServer: Sendable {
 
   private init() throws { program = try HeldProgram(Self.script) }
 
-  func address(_ database: String, as role: String = administrator) -> String {
+  package func address(_ database: String, as role: String = administrator) -> String {
     // A machine that is busy with other tests may take long to answer.
     "postgresql://\(role)@/\(database)?host=\(folder)&connect_timeout=120"
   }

@@ -1,0 +1,36 @@
+package import TarnStore
+
+/// What a file knows of its server, without a connection: `tarn sync status`.
+package struct ReplicaReport: Equatable, Sendable {
+  /// The server's number of the replica.
+  package let number: UInt32
+  package let classes: [String]
+  /// The version up to which the server has the file's commits.
+  package let sent: UInt64
+  /// How many commits it does not have, and the objects that they changed.
+  package let unsentCommits: Int
+  package let unsentObjects: Int
+  /// Whether everything was downloaded once.
+  package let isComplete: Bool
+
+  /// - Returns: nil for a file that is no replica.
+  /// - Throws: `StorageError` for a damaged file.
+  package static func of(_ store: Store) throws(StorageError) -> ReplicaReport? {
+    let snapshot = try store.newestSnapshot()
+    guard let bytes = try ReplicaRecords.bytes(ReplicaState.key, in: snapshot.transaction) else {
+      return nil
+    }
+    let state = try ReplicaState(bytes, path: store.path)
+    let cursor = try store.cursors().first { $0.record.name == Replica.cursorName }
+    let unsent = try UnsentChanges(
+      after: state.done, without: cursor?.number ?? 0, in: snapshot)
+    var objects = 0
+    for described in snapshot.schema.schema.classes where state.classes.contains(described.name) {
+      objects += unsent.keys(in: described.id).count
+    }
+    return ReplicaReport(
+      number: state.number, classes: state.classes.sorted(), sent: state.sent.version,
+      unsentCommits: objects == 0 ? 0 : unsent.range.commits, unsentObjects: objects,
+      isComplete: state.position != .none)
+  }
+}

@@ -1,0 +1,59 @@
+package import TarnStore
+
+/// The classes of a server as a store declares them: for a new replica.
+package struct ServerDefinitions {
+  private static let operation = "read the classes of the server"
+  private let connection: ServerConnection
+
+  package init(_ connection: ServerConnection) { self.connection = connection }
+
+  /// - Parameter names: the classes; nil for all.
+  /// - Throws: `ServerError` for a class that the server does not have.
+  package func run(_ names: [String]?) throws(ServerError) -> [ClassDefinition] {
+    let catalog = ServerCatalog(connection, Self.operation)
+    var definitions: [ClassDefinition] = []
+    if let names {
+      for name in names { definitions.append(try definition(catalog.existing(name))) }
+    } else {
+      for entry in try catalog.entries() where !entry.key.isEmpty {
+        definitions.append(try definition(entry))
+      }
+    }
+    return definitions
+  }
+
+  private func definition(_ entry: ServerCatalog.Entry) throws(ServerError) -> ClassDefinition {
+    let rows = try connection.query(
+      """
+      SELECT attname FROM pg_attribute
+      WHERE attrelid = $1::regclass AND attnum > 0 AND NOT attisdropped AND attnotnull
+      """, [entry.table], for: Self.operation)
+    let required = Set(rows.compactMap { $0[0] })
+    let properties = entry.columns.compactMap { column -> ClassDefinition.Property? in
+      guard let type = column.propertyType else { return nil }
+      let isKey = column.name == entry.key
+      return ClassDefinition.Property(
+        name: column.name, type: type, isOptional: !isKey && !required.contains(column.name),
+        isIndexed: isKey, isPrimaryKey: isKey)
+    }
+    return ClassDefinition(name: entry.name, properties: properties)
+  }
+}
+
+extension ServerColumn {
+  /// The type of a property that the column can be; nil for one with structure.
+  fileprivate var propertyType: ColumnType? {
+    switch type {
+    case "bigint", "integer", "smallint": .int
+    case "boolean": .bool
+    case "bytea": .data
+    case "real": .float
+    case "double precision": .double
+    case "uuid": .uuid
+    case _ where isText: .string
+    case _ where type.hasPrefix("timestamp"): .date
+    case _ where type.hasPrefix("numeric"): .decimal
+    default: nil
+    }
+  }
+}

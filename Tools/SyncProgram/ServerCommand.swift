@@ -1,0 +1,87 @@
+import TarnStore
+import TarnSync
+import ToolSupport
+
+/// `tarn server`: an administrator's work on a database.
+struct ServerCommand {
+  private let action: String
+  private let address: ServerAddress
+  private let rest: [String]
+  private let unseen: String?
+
+  init(_ arguments: ParsedArguments) throws {
+    action = arguments.required("ACTION")
+    address = try ServerAddress(arguments.required("URL"))
+    rest = arguments.positionals("ARGUMENT")
+    unseen = arguments.value("unseen")
+  }
+
+  func run(_ output: OutputPipe) throws -> ExitCode {
+    for line in try lines() { try output.write(line + "\n") }
+    return .success
+  }
+
+  private func lines() throws -> [String] {
+    switch action {
+    case "init":
+      try require(0...0, "")
+      switch try ServerSetup.run(ServerConnection(address)) {
+      case .made: return ["prepared \(address)"]
+      case .wasThere: return ["\(address) was prepared before"]
+      }
+    case "status":
+      try require(0...0, "")
+      return StatusLines.text(try ServerStatus(ServerConnection(address)))
+    case "migrate": return try migrate()
+    case "adopt":
+      try require(2...2, " TABLE CLASS")
+      return try ServerAdoption(ServerConnection(address)).run(table: rest[0], as: rest[1])
+    case "depends":
+      try require(2...2, " CLASS TABLE")
+      let isNew = try ServerRepair(ServerConnection(address)).depend(rest[0], on: rest[1])
+      return ["\(rest[0]) \(isNew ? "depends" : "depended before") on \(rest[1])"]
+    case "touch":
+      try require(1...2, " CLASS [CONDITION]")
+      let count = try ServerRepair(ServerConnection(address))
+        .touch(rest[0], where: rest.count > 1 ? rest[1] : nil)
+      return ["touched \(count) \(count == 1 ? "row" : "rows") of \(rest[0])"]
+    case "restored":
+      try require(0...0, "")
+      let missing = try ServerRepair(ServerConnection(address)).restore()
+      return ["replicas go over all objects"] + missing.map { "the table of \($0) is missing" }
+    case "forget": return try forget()
+    default: throw UsageError("'\(action)' is not an action")
+    }
+  }
+
+  private func require(_ count: ClosedRange<Int>, _ usage: String) throws {
+    guard count.contains(rest.count) else {
+      throw UsageError("give: tarn server \(action) URL\(usage)")
+    }
+  }
+
+  private func migrate() throws -> [String] {
+    guard let file = rest.first else {
+      throw UsageError("give: tarn server migrate URL FILE [CLASS...]")
+    }
+    let store = try StoreFile.existing(file)
+    let names = Array(rest.dropFirst())
+    let done = try ServerMigration(ServerConnection(address)).run(
+      store.newestSnapshot().schema.schema, classes: names.isEmpty ? nil : names)
+    return done.isEmpty ? ["the server has all of it"] : done
+  }
+
+  private func forget() throws -> [String] {
+    if let unseen {
+      try require(0...0, " --unseen DAYS")
+      guard let days = Int(unseen), days > 0 else {
+        throw UsageError("--unseen takes a number of days, not '\(unseen)'")
+      }
+      let count = try ServerRepair(ServerConnection(address)).forgetReplicas(unseenFor: days)
+      return ["forgot \(count) \(count == 1 ? "replica" : "replicas")"]
+    }
+    try require(1...1, " CLASS")
+    try ServerRepair(ServerConnection(address)).forget(class: rest[0])
+    return ["\(rest[0]) is not exchanged any more; its table stays"]
+  }
+}

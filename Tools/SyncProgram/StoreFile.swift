@@ -1,0 +1,42 @@
+import Foundation
+import TarnStore
+import TarnSync
+import ToolSupport
+
+/// Opens stores for the commands.
+enum StoreFile {
+  static func existing(_ path: String) throws -> Store {
+    guard FileManager.default.fileExists(atPath: path) else {
+      throw ToolError("\(path): there is no such file")
+    }
+    return try StoreRegistry.open(path, Store.Options())
+  }
+
+  /// A store with the classes of a server. One that exists keeps what it has.
+  ///
+  /// - Parameter names: the classes; empty for all of the server.
+  /// - Returns: the store, and the names of the classes to exchange.
+  static func meeting(
+    _ path: String, _ connection: ServerConnection, _ names: [String]
+  ) throws -> (Store, [String]) {
+    let definitions = try ServerDefinitions(connection).run(names.isEmpty ? nil : names)
+    var options = Store.Options()
+    if FileManager.default.fileExists(atPath: path) {
+      let schema = try existing(path).newestSnapshot().schema.schema
+      options.classes = definitions.filter { schema.named($0.name) == nil }
+      // Without names only what both have.
+      if names.isEmpty, schema.classes.contains(where: { !$0.isVacant }) { options.classes = [] }
+    } else {
+      options.classes = definitions
+    }
+    let store = try StoreRegistry.open(path, options)
+    let schema = try store.newestSnapshot().schema.schema
+    let common = definitions.map(\.name).filter { schema.named($0)?.isVacant == false }
+    guard !common.isEmpty else {
+      throw ToolError(
+        "\(path) and the server have no class in common. 'tarn server migrate' brings the classes"
+          + " of a store to the server")
+    }
+    return (store, common)
+  }
+}

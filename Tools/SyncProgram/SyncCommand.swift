@@ -1,0 +1,94 @@
+import Dispatch
+import Foundation
+import TarnStore
+import TarnSync
+import ToolSupport
+
+/// `tarn sync`: one exchange, or a session until a signal, or what a file knows.
+struct SyncCommand {
+  private let files: [String]
+  private let server: String?
+  private let classes: [String]
+  private let follows: Bool
+
+  init(_ arguments: ParsedArguments) throws {
+    files = arguments.positionals("FILE")
+    server = arguments.value("to")
+    classes = arguments.values("class")
+    follows = arguments.has("follow")
+  }
+
+  func run(_ output: OutputPipe) throws -> ExitCode {
+    if files.first == "status", files.count == 2 { return try status(files[1], output) }
+    guard files.count == 1 else { throw UsageError("give one FILE") }
+    guard let server else { throw UsageError("give the server with --to URL") }
+    return try exchange(files[0], ServerAddress(server), output)
+  }
+
+  private func status(_ path: String, _ output: OutputPipe) throws -> ExitCode {
+    guard let report = try ReplicaReport.of(StoreFile.existing(path)) else {
+      try output.write("\(path) is not exchanged with a server\n")
+      return .success
+    }
+    let (commits, objects) = (report.unsentCommits, report.unsentObjects)
+    let unsent =
+      commits == 0
+      ? "nothing"
+      : "\(commits) \(commits == 1 ? "commit" : "commits") that changed \(objects) "
+        + (objects == 1 ? "object" : "objects")
+    try output.write(
+      """
+      replica       \(report.number)
+      classes       \(report.classes.joined(separator: ", "))
+      downloaded    \(report.isComplete ? "yes" : "not all of it yet")
+      sent          up to version \(report.sent)
+      not sent      \(unsent)
+
+      """)
+    return .success
+  }
+
+  private func exchange(
+    _ path: String, _ address: ServerAddress, _ output: OutputPipe
+  ) throws -> ExitCode {
+    let (store, names) = try StoreFile.meeting(path, ServerConnection(address), classes)
+    guard follows else {
+      let replica = try Replica(store, classes: names)
+      defer { replica.close() }
+      var refused = 0
+      let link = try ReplicaLink(replica, ServerConnection(address)) { commit in
+        refused += 1
+        SyncProgram.complain(Self.text(commit))
+      }
+      try link.synchronize()
+      return refused == 0 ? .success : .failure
+    }
+    let ended = DispatchSemaphore(value: 0)
+    let session = try SyncSession(store, classes: names, to: address) { event in
+      switch event {
+      case .isElsewhere(let who): SyncProgram.complain("tarn: waiting: \(who)\n")
+      case .connected: SyncProgram.complain("tarn: connected to \(address)\n")
+      case .isUpToDate: break
+      case .refused(let commit): SyncProgram.complain(Self.text(commit))
+      case .waits(let why, let time):
+        let seconds = time.formatted(.units(allowed: [.seconds], fractionalPart: .show(length: 1)))
+        SyncProgram.complain("tarn: \(printableLines(why)); trying again in \(seconds)\n")
+      case .ended: ended.signal()
+      }
+    }
+    let trap = SignalTrap { _ in session.stop() }
+    withExtendedLifetime(trap) { ended.wait() }
+    return .success
+  }
+
+  private static func text(_ commit: RefusedCommit) -> String {
+    let objects = commit.objects.map { "\($0.className) \($0.primaryKey)" }
+    let shown =
+      objects.prefix(3).joined(separator: ", ")
+      + (objects.count > 3 ? " and \(objects.count - 3) more" : "")
+    let what =
+      commit.version == 0
+      ? "the server does not take" : "took back version \(commit.version), which changed"
+    return "tarn: \(what) \(shown): \(printableLines("\(commit.error)"))\n"
+  }
+}

@@ -1,0 +1,53 @@
+/// The command lines of `tarn sync` and `tarn server`, which the shell hands over to `tarn-sync`.
+package enum SyncCommands {
+  /// The program that runs them.
+  package static let program = "tarn-sync"
+  package static let names: Set = ["sync", "server"]
+
+  package static let sync = CommandSpec(
+    "sync", "Keeps the objects of a store and of a PostgreSQL server the same.",
+    discussion: """
+      Downloads what is new on the server and sends what is new in the store, then ends; with
+      --follow it goes on until SIGTERM or SIGINT. A store that does not exist is made with the
+      server's classes. Other processes go on reading and writing the store, and one of them at a
+      time has the session. The server must have been prepared by 'tarn server'.
+
+      A commit that the server refuses is taken back in the store; its class, key and reason are
+      printed, and the exit status is 1. 'tarn sync status FILE' says what the store knows of the
+      server and what it has not sent.
+
+      URL is a PostgreSQL address without a password, which libpq reads from ~/.pgpass.
+      """,
+    positionals: [
+      PositionalSpec("FILE", "the store; or 'status' and the store", repeats: true)
+    ],
+    options: [
+      .value("to", "URL", "the server, such as postgresql://db.example/todo"),
+      .value(
+        "class", "NAME", repeats: true,
+        "a class to exchange (default: those that the server and the store have)"),
+      .flag("follow", short: "f", "go on until a signal"),
+    ])
+
+  package static let server = CommandSpec(
+    "server", "Prepares a PostgreSQL database for stores that meet there.",
+    discussion: """
+      init URL                      makes the schema 'tarn' and its roles
+      status URL                    lists classes and replicas, and what is wrong
+      migrate URL FILE [CLASS...]   brings classes of a store, or new properties of them
+      adopt URL TABLE CLASS         takes a table of an application as a class
+      depends URL CLASS TABLE       says that the class's policies look at another table
+      touch URL CLASS [CONDITION]   sends rows that were changed past the triggers
+      restored URL                  after the database was restored from a backup
+      forget URL CLASS              takes a class out of sync; its table stays
+      forget URL --unseen DAYS      forgets replicas that were not seen for so long
+
+      URL is a PostgreSQL address without a password, which libpq reads from ~/.pgpass.
+      """,
+    positionals: [
+      PositionalSpec("ACTION", "what to do"),
+      PositionalSpec("URL", "the database, such as postgresql://db.example/todo"),
+      PositionalSpec("ARGUMENT", "see above", isOptional: true, repeats: true),
+    ],
+    options: [.value("unseen", "DAYS", "for forget: since when replicas were not seen")])
+}

@@ -1,0 +1,4 @@
+import Foundation
+import SyncProgram
+
+exit(SyncProgram.run())
