@@ -11,15 +11,19 @@ struct ExchangeClass {
   struct Property {
     let id: ColumnID
     let name: String
+    /// Of the value; for a link, of the target's primary key.
     let type: ColumnType
     var wire: WireType { WireType(type) }
     /// For statements.
     var column: String { SQLText.name(name) }
   }
 
-  /// - Parameter entry: the class on the server. Its properties that are unknown here stay as they
-  ///   are.
-  init(_ entry: ServerCatalog.Entry, _ described: ClassSchema) throws(ServerError) {
+  /// - Parameters:
+  ///   - entry: the class on the server. Its properties that are unknown here stay as they are.
+  ///   - schema: the class's, for the targets of its links.
+  init(
+    _ entry: ServerCatalog.Entry, _ described: ClassSchema, _ schema: StoreSchema = StoreSchema()
+  ) throws(ServerError) {
     guard let key = described.primaryKey.map({ described[$0] }), key.name == entry.key else {
       throw ServerError(
         "exchange \(entry.name)",
@@ -31,6 +35,13 @@ struct ExchangeClass {
     let known = Set(entry.columns.map(\.name))
     others = described.columns
       .filter { !$0.isRemoved && $0.id != key.id && known.contains($0.name) }
-      .map { Property(id: $0.id, name: $0.name, type: $0.type) }
+      .map { Property(id: $0.id, name: $0.name, type: Self.type(of: $0, schema)) }
+  }
+
+  private static func type(of column: ColumnSchema, _ schema: StoreSchema) -> ColumnType {
+    guard let target = column.target.flatMap({ schema[$0] }), let key = target.primaryKey else {
+      return column.type
+    }
+    return target[key].type
   }
 }

@@ -12,6 +12,9 @@ struct PushPlan {
   private(set) var keys: [(class: ReplicaClass, key: ObjectKey, primaryKey: Value)] = []
 
   private let rows: PastRows
+  /// The rows before the commits; nil where no class has links, and for objects that are sent as a
+  /// whole.
+  private let before: PastRows?
   private let newest: SnapshotReader
   /// What was committed after what is sent.
   private let later: UnsentChanges?
@@ -33,7 +36,12 @@ struct PushPlan {
       historyID: snapshot.head.historyID, version: range.to, commitID: range.commitID)
     newest = try SnapshotReader(snapshot)
     rows = try PastRows(at: range.to, from: newest)
-    later = last.version == snapshot.version
+    let hasLinks = classes.contains { one in
+      one.exchange.others.contains { one.target(of: $0) != nil }
+    }
+    before = hasLinks ? try PastRows(at: range.from, from: newest) : nil
+    later =
+      last.version == snapshot.version
       ? nil : try UnsentChanges(after: last, without: cursor, in: snapshot)
     objects = ReplicaObjects(snapshot)
     stamp = Stamp(unsent.time, by: number)
@@ -54,6 +62,7 @@ struct PushPlan {
     last = place
     newest = try SnapshotReader(snapshot)
     later = nil
+    before = nil
     rows = PastRows(newest, RecordedPast(at: snapshot.version))
     objects = ReplicaObjects(snapshot)
     stamp = Stamp(time, by: number)
@@ -140,9 +149,42 @@ struct PushPlan {
   ) throws(StorageError) -> [String: ObjectRow<WireValue?>.Property] {
     var values: [String: ObjectRow<WireValue?>.Property] = [:]
     for property in one.exchange.others where isWanted(property) {
-      let value = try rows.value(of: property.id, at: key, in: one.id)
-      values[property.name] = .init(.single(value.flatMap { WireValue($0) }), stamp)
+      guard let value = try rows.value(of: property.id, at: key, in: one.id) else { continue }
+      guard let target = one.target(of: property) else {
+        values[property.name] = .init(.single(WireValue(value)), stamp)
+        continue
+      }
+      if value == .null, try isDerived(key, property, one) { continue }
+      values[property.name] = .init(.single(try link(value, to: target)), stamp)
     }
     return values
+  }
+
+  // MARK: - Links
+
+  /// A link as the primary key of its target.
+  private func link(_ value: Value, to target: ClassID) throws(StorageError) -> WireValue? {
+    guard case .link(let key) = value, let column = rows.schema.schema[target]?.primaryKey else {
+      return nil
+    }
+    if rows.schema[target].keyIsPrimary { return WireValue(.int(key.rawValue)) }
+    return try rows.value(of: column, at: key, in: target).flatMap { WireValue($0) }
+  }
+
+  /// Whether a link is nil because its target is not here, or was deleted here: the server keeps
+  /// the key, so that the link comes back with the target.
+  private func isDerived(
+    _ key: ObjectKey, _ property: ExchangeClass.Property, _ one: ReplicaClass
+  ) throws(StorageError) -> Bool {
+    let object = ObjectRef(classID: one.id, key: key)
+    if try WaitingLinks.links(of: object, objects).contains(where: {
+      $0.place.column == property.id
+    }) {
+      return true
+    }
+    guard let before, let target = one.target(of: property),
+      case .link(let former)? = try before.value(of: property.id, at: key, in: one.id)
+    else { return false }
+    return try !rows.contains(ObjectRef(classID: target, key: former))
   }
 }

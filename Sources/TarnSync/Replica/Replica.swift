@@ -87,6 +87,7 @@ package final class Replica {
     let edit = try ReplicaEdit(snapshot, state, without: cursor.number)
     var next = state
     let result = try body(edit, &next)
+    try edit.finish()
     edit.keep(next)
     var edited = Edited(result: result, state: next)
     if edit.session.isEmpty {

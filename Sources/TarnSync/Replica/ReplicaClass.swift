@@ -7,18 +7,31 @@ struct ReplicaClass {
 
   var id: ClassID { described.id }
 
+  /// - Parameters:
+  ///   - schema: the file's.
+  ///   - names: all classes that are exchanged.
   /// - Throws: `ServerError` for a class that a replica cannot have.
-  init(_ entry: ServerCatalog.Entry, _ described: ClassSchema) throws(ServerError) {
+  init(
+    _ entry: ServerCatalog.Entry, _ described: ClassSchema, _ schema: StoreSchema,
+    among names: [String]
+  ) throws(ServerError) {
     self.described = described
-    exchange = try ExchangeClass(entry, described)
-    let structured = exchange.others.filter { property in
+    exchange = try ExchangeClass(entry, described, schema)
+    for property in exchange.others {
       let column = described[property.id]
-      return column.collection != .none || [.any, .link].contains(column.type)
-    }
-    guard structured.isEmpty else {
-      let names = structured.map(\.name).joined(separator: ", ")
-      throw ServerError(
-        "exchange \(entry.name)", "replicas do not exchange links and collections yet: \(names)")
+      let target = column.target.flatMap { schema[$0] }
+      guard column.collection == .none, column.type != .any, target?.isEmbedded != true else {
+        throw ServerError(
+          "exchange \(entry.name)",
+          "replicas do not exchange collections, mixed values and embedded objects yet, such as "
+            + "\(entry.name).\(column.name)")
+      }
+      if let target, !names.contains(target.name) {
+        throw ServerError(
+          "exchange \(entry.name)",
+          "\(entry.name).\(column.name) links to \(target.name), which is not exchanged",
+          hint: "Exchange both classes.")
+      }
     }
   }
 
@@ -28,4 +41,7 @@ struct ReplicaClass {
     if let value = wire?.value(property.type) { return value }
     return described[property.id].isOptional ? .null : property.type.zero
   }
+
+  /// The class that a property links to; nil for other properties.
+  func target(of property: ExchangeClass.Property) -> ClassID? { described[property.id].target }
 }

@@ -11,6 +11,8 @@ final class ReplicaEdit {
   let session: WriteSession
   let unsent: UnsentChanges
   private(set) var objects: ReplicaObjects
+  /// Links of rows that came, whose targets may come after them.
+  private var links: [(place: WaitingLinks.Place, key: WireValue?, type: ColumnType)] = []
   /// The latest stamp that came.
   private(set) var latest: Int64 = 0
 
@@ -79,15 +81,20 @@ final class ReplicaEdit {
     _ row: RowReader.Row, _ one: ReplicaClass
   ) throws(StorageError) -> ObjectKey {
     var values = [one.exchange.key.id: row.key.value]
-    for property in one.exchange.others {
+    for property in one.exchange.others where one.target(of: property) == nil {
       guard case .single(let wire)? = row.object.values[property.name]?.content else { continue }
       values[property.id] = one.value(wire, of: property)
     }
     let key = try session.create(values, in: one.id)
+    for property in one.exchange.others where one.target(of: property) != nil {
+      guard case .single(let wire)? = row.object.values[property.name]?.content else { continue }
+      link(wire, key, property, one)
+    }
     try objects.set(
       ReplicaObject(
         incarnation: row.object.incarnation, version: row.version, void: snapshot.version.rawValue),
       key, in: one.id)
+    try join(row.key.value, key, one)
     return key
   }
 
@@ -102,9 +109,63 @@ final class ReplicaEdit {
       else { continue }
       let isMine = pending.isCreated || pending.columns.contains(property.id)
       if isMine, sent.stamp.time <= unsent.time { continue }
+      if one.target(of: property) != nil {
+        link(wire, key, property, one)
+        continue
+      }
       let value = one.value(wire, of: property)
       if try session.value(of: property.id, at: key, in: one.id) == value { continue }
       try session.set(property.id, at: key, in: one.id, to: value)
+    }
+  }
+
+  // MARK: - Links
+
+  private func link(
+    _ wire: WireValue?, _ key: ObjectKey, _ property: ExchangeClass.Property, _ one: ReplicaClass
+  ) {
+    let place = WaitingLinks.Place(
+      object: ObjectRef(classID: one.id, key: key), column: property.id)
+    links.append((place, wire, property.type))
+  }
+
+  /// Sets the links of the rows that came, once all of these are here. A link to what is not here is
+  /// nil, and waits for its target.
+  func finish() throws(StorageError) {
+    for (place, wire, type) in links {
+      let described = session.schema[place.object.classID]
+      guard let target = described[place.column].target else { continue }
+      guard let wire, let value = wire.value(type) else {
+        try WaitingLinks.set(nil, at: place, &objects)
+        try setLink(.null, place)
+        continue
+      }
+      let found = try session.find(primaryKey: value, in: target)
+      let waiting = WaitingLinks.Waiting(place: place, target: target, key: wire.bytes)
+      try WaitingLinks.set(found == nil ? waiting : nil, at: place, &objects)
+      try setLink(found.map { .link($0) } ?? .null, place)
+    }
+    links = []
+  }
+
+  private func setLink(_ value: Value, _ place: WaitingLinks.Place) throws(StorageError) {
+    let (id, key) = (place.object.classID, place.object.key)
+    guard let former = try session.value(of: place.column, at: key, in: id), former != value else {
+      return
+    }
+    try session.set(place.column, at: key, in: id, to: value)
+  }
+
+  /// Lets links to an object that has come lead to it, unless something else was written there.
+  private func join(_ row: Value, _ key: ObjectKey, _ one: ReplicaClass) throws(StorageError) {
+    guard let wire = WireValue(row) else { return }
+    for waiting in try WaitingLinks.links(to: one.id, wire.bytes, objects) {
+      let (id, holder) = (waiting.place.object.classID, waiting.place.object.key)
+      let known = try objects[id, holder]
+      let pending = try unsent.pending(of: holder, in: id, after: known?.void ?? 0)
+      if pending.columns.contains(waiting.place.column) { continue }
+      try WaitingLinks.set(nil, at: waiting.place, &objects)
+      try setLink(.link(key), waiting.place)
     }
   }
 

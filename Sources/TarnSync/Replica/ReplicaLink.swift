@@ -40,7 +40,8 @@ package final class ReplicaLink {
       guard let described = schema.named(name), !described.isVacant else {
         throw ServerError(Self.operation, "the file does not have a class \(name)")
       }
-      classes.append(try ReplicaClass(catalog.existing(name), described))
+      classes.append(
+        try ReplicaClass(catalog.existing(name), described, schema, among: replica.names))
     }
     classes.sort { $0.exchange.id < $1.exchange.id }
   }
@@ -340,7 +341,8 @@ package final class ReplicaLink {
       }
       for (_, key, primaryKey) in plan.keys {
         unwelcome.insert(ObjectRef(classID: one.id, key: key))
-        refused(RefusedCommit(version: 0, objects: [(one.described.name, primaryKey)], error: error))
+        refused(
+          RefusedCommit(version: 0, objects: [(one.described.name, primaryKey)], error: error))
       }
     }
     return true

@@ -98,10 +98,17 @@ struct ReplicaObjects {
 
   mutating func set(_ state: ReplicaState) { records.set(ReplicaState.key, state.encoded) }
 
+  /// Another record of the replica.
+  mutating func set(_ name: ReplicaRecords.Key, _ bytes: [UInt8]?) { records.set(name, bytes) }
+
   private func bytes(
     _ kind: UInt8, _ id: ClassID, _ number: Int64
   ) throws(StorageError) -> [UInt8]? {
-    let key = ReplicaRecords.Key(kind, id, number)
+    try bytes(ReplicaRecords.Key(kind, id, number))
+  }
+
+  /// The bytes of a record, with changes through this value.
+  func bytes(_ key: ReplicaRecords.Key) throws(StorageError) -> [UInt8]? {
     if let changed = records.change(of: key) { return changed }
     return try ReplicaRecords.bytes(key, in: snapshot.transaction)
   }
@@ -111,7 +118,7 @@ struct ReplicaObjects {
     return object
   }
 
-  private static func damaged() -> StorageError {
+  static func damaged() -> StorageError {
     StorageError(
       .corrupted, operation: "read the state of sync", path: "",
       detail: "what is kept of an object is damaged")

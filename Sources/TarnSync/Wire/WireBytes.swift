@@ -60,10 +60,13 @@ struct WireReader {
 
   mutating func readCount() -> Int? { readVariable().flatMap { Int(exactly: $0) } }
 
-  /// What `write(text:)` wrote; nil if the bytes end before.
-  mutating func readText() -> String? {
+  /// Bytes after their length; nil if they end before.
+  mutating func readBytes() -> [UInt8]? {
     guard let count = readCount(), count <= rest.count else { return nil }
     defer { rest = rest.dropFirst(count) }
-    return String(decoding: rest.prefix(count), as: UTF8.self)
+    return Array(rest.prefix(count))
   }
+
+  /// What `write(text:)` wrote; nil if the bytes end before.
+  mutating func readText() -> String? { readBytes().map { String(decoding: $0, as: UTF8.self) } }
 }

@@ -54,7 +54,9 @@ import Testing
         copy = copy.filter { !changes.incarnations.contains($0.value.incarnation) }
         copy.merge(changes.rows.mapValues(\.object)) { $1 }
       }
-      let truth = try pull.run([described], since: .none).changes[described.id]?.rows.mapValues(\.object) ?? [:]
+      let truth =
+        try pull.run([described], since: .none).changes[described.id]?.rows.mapValues(\.object)
+        ?? [:]
       #expect(copy == truth, "seed \(seed)")
     }
   }

@@ -21,6 +21,7 @@ final class FileReplica {
       properties: [
         .init(name: "_id", type: .int, isPrimaryKey: true), .init(name: "a", type: .int),
         .init(name: "b", type: .int, isOptional: true),
+        .init(name: "note", type: .link, isOptional: true, target: "Note"),
       ]),
     ClassDefinition(
       name: "Note",
@@ -73,6 +74,8 @@ final class FileReplica {
   struct Object: Hashable {
     var a: Int64
     var rest: String?
+    /// The key of the note that a thing links to.
+    var note: String?
   }
 
   /// All objects, by class and primary key.
@@ -89,8 +92,13 @@ final class FileReplica {
           }
           let name = described.keyIsPrimary ? "\(row.rawValue)" : "\(try value(key))"
           guard case .int(let a) = try value(ColumnID(1)) else { trap("a number") }
-          objects["\(described.name) \(name)"] = Object(
+          var object = Object(
             a: a, rest: try value(ColumnID(2)) == .null ? nil : "\(try value(ColumnID(2)))")
+          if described.columns.count > 3, case .link(let note) = try value(ColumnID(3)) {
+            let found = try reader.value(of: ColumnID(0), at: note, in: ClassID(1))
+            object.note = "\(found ?? .null)"
+          }
+          objects["\(described.name) \(name)"] = object
         }
         return true
       }
@@ -127,6 +135,11 @@ final class FileReplica {
     guard let object = try session.find(primaryKey: key, in: id) else {
       try session.create([ColumnID(0): key, ColumnID(1): a, ColumnID(2): rest], in: id)
       return "creates \(key): \(a), \(rest)"
+    }
+    if id == ClassID(0), random.chance(30) {
+      let note = try session.find(primaryKey: .string("n\(random.below(6))"), in: ClassID(1))
+      try session.set(ColumnID(3), at: object, in: id, to: note.map { .link($0) } ?? .null)
+      return "links \(key) to \(note.map { "\($0)" } ?? "nothing")"
     }
     switch random.below(5) {
     case 0:

@@ -22,9 +22,12 @@ import Testing
 
   private func truth(_ connection: ServerConnection) throws -> [String: FileReplica.Object] {
     var objects: [String: FileReplica.Object] = [:]
-    for row in try connection.rows("SELECT _id, a, b FROM \"Thing\"") {
+    let things = try connection.rows(
+      "SELECT t._id, t.a, t.b, n._id FROM \"Thing\" t LEFT JOIN \"Note\" n ON n._id = t.note")
+    for row in things {
       objects["Thing \(row[0] ?? "")"] = FileReplica.Object(
-        a: Int64(row[1] ?? "") ?? -1, rest: row[2].map { "\(Value.int(Int64($0) ?? -1))" })
+        a: Int64(row[1] ?? "") ?? -1, rest: row[2].map { "\(Value.int(Int64($0) ?? -1))" },
+        note: row[3].map { "\(Value.string($0))" })
     }
     for row in try connection.rows("SELECT _id, a, text FROM \"Note\"") {
       objects["Note \(Value.string(row[0] ?? ""))"] = FileReplica.Object(

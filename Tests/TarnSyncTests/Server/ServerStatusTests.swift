@@ -1,4 +1,5 @@
 import TarnStore
+import TestSupport
 import Testing
 
 @testable import TarnSync

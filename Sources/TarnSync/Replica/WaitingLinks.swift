@@ -1,0 +1,104 @@
+import TarnStore
+
+/// Links to objects that are not here: nil in the file, until their target comes.
+///
+/// They are records, by the target and by the object that has the link.
+struct WaitingLinks {
+  private static let byTarget: UInt8 = 3
+  private static let byObject: UInt8 = 4
+
+  /// A property of an object.
+  struct Place: Hashable {
+    let object: ObjectRef
+    let column: ColumnID
+  }
+
+  /// A link whose target is not here.
+  struct Waiting: Hashable {
+    let place: Place
+    let target: ClassID
+    /// The primary key of the target in PostgreSQL's binary format.
+    let key: [UInt8]
+
+    /// A number by which links to one target are found; others may have it, too.
+    var number: Int64 { WaitingLinks.number(key) }
+  }
+
+  /// FNV-1a: the same in every process.
+  private static func number(_ key: [UInt8]) -> Int64 {
+    var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+    for byte in key { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+    return Int64(bitPattern: hash)
+  }
+
+  /// Lets a link wait, or forgets the one that waited there.
+  static func set(
+    _ waiting: Waiting?, at place: Place, _ objects: inout ReplicaObjects
+  ) throws(StorageError) {
+    let name = ReplicaRecords.Key(byObject, place.object.classID, place.object.key.rawValue)
+    var own = try list(name, objects)
+    if let former = own.first(where: { $0.place == place }) {
+      if former == waiting { return }
+      own.removeAll { $0.place == place }
+      let others = ReplicaRecords.Key(byTarget, former.target, former.number)
+      put(try list(others, objects).filter { $0 != former }, others, &objects)
+    } else if waiting == nil {
+      return
+    }
+    if let waiting {
+      own.append(waiting)
+      let others = ReplicaRecords.Key(byTarget, waiting.target, waiting.number)
+      put(try list(others, objects) + [waiting], others, &objects)
+    }
+    put(own, name, &objects)
+  }
+
+  /// The links that wait for a target.
+  static func links(
+    to target: ClassID, _ key: [UInt8], _ objects: ReplicaObjects
+  ) throws(StorageError) -> [Waiting] {
+    try list(ReplicaRecords.Key(byTarget, target, number(key)), objects).filter { $0.key == key }
+  }
+
+  /// The links of an object that wait.
+  static func links(
+    of object: ObjectRef, _ objects: ReplicaObjects
+  ) throws(StorageError) -> [Waiting] {
+    try list(ReplicaRecords.Key(byObject, object.classID, object.key.rawValue), objects)
+  }
+
+  private static func list(
+    _ name: ReplicaRecords.Key, _ objects: ReplicaObjects
+  ) throws(StorageError) -> [Waiting] {
+    guard let bytes = try objects.bytes(name) else { return [] }
+    var reader = WireReader(bytes)
+    var list: [Waiting] = []
+    while !reader.isAtEnd {
+      guard let classID: UInt32 = reader.read(), let key: Int64 = reader.read(),
+        let column: UInt16 = reader.read(), let target: UInt32 = reader.read(),
+        let bytes = reader.readBytes()
+      else { throw ReplicaObjects.damaged() }
+      list.append(
+        Waiting(
+          place: Place(
+            object: ObjectRef(classID: ClassID(classID), key: ObjectKey(key)),
+            column: ColumnID(column)), target: ClassID(target), key: bytes))
+    }
+    return list
+  }
+
+  private static func put(
+    _ list: [Waiting], _ name: ReplicaRecords.Key, _ objects: inout ReplicaObjects
+  ) {
+    var writer = WireWriter()
+    for waiting in list {
+      writer.write(waiting.place.object.classID.rawValue)
+      writer.write(waiting.place.object.key.rawValue)
+      writer.write(waiting.place.column.rawValue)
+      writer.write(waiting.target.rawValue)
+      writer.write(count: waiting.key.count)
+      writer.write(waiting.key)
+    }
+    objects.set(name, list.isEmpty ? nil : writer.bytes)
+  }
+}
