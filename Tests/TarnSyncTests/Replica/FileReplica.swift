@@ -32,6 +32,20 @@ final class FileReplica {
   ]
   static let names = ["Note", "Thing"]
 
+  /// A server with the classes, which refuses some numbers, and a login.
+  static func server() throws -> (PostgresDatabase, String) {
+    let database = try PostgresDatabase()
+    let connection = try database.connect()
+    _ = try ServerSetup.run(connection)
+    let folder = TemporaryFolder()
+    var options = Store.Options()
+    options.classes = classes
+    let store = try StoreRegistry.open(folder.file("schema"), options)
+    try ServerMigration(connection).run(store.newestSnapshot().schema.schema)
+    try connection.rows("ALTER TABLE \"Thing\" ADD CHECK (a % 13 <> 0)")
+    return (database, try database.makeClient())
+  }
+
   struct LostAnswer: Error {}
 
   init(_ path: String, _ connect: @escaping () throws -> ServerConnection) throws {
@@ -153,4 +167,35 @@ final class FileReplica {
       return "writes \(key).rest: \(rest)"
     }
   }
+
+  // MARK: - One change
+
+  func create(_ name: String, _ key: Value, a: Int, note: String? = nil) throws {
+    try commit { session in
+      let id = ClassID(name == "Thing" ? 0 : 1)
+      var values = [ColumnID(0): key, ColumnID(1): .int(Int64(a))]
+      if let note, let found = try session.find(primaryKey: .string(note), in: ClassID(1)) {
+        values[ColumnID(3)] = .link(found)
+      }
+      try session.create(values, in: id)
+    }
+  }
+
+  func set(_ name: String, _ key: Value, _ column: Int, _ value: Value) throws {
+    try commit { session in
+      let id = ClassID(name == "Thing" ? 0 : 1)
+      guard let found = try session.find(primaryKey: key, in: id) else { return }
+      try session.set(ColumnID(UInt16(column)), at: found, in: id, to: value)
+    }
+  }
+
+  func delete(_ name: String, _ key: Value) throws {
+    try commit { session in
+      let id = ClassID(name == "Thing" ? 0 : 1)
+      guard let found = try session.find(primaryKey: key, in: id) else { return }
+      try session.delete(found, in: id)
+    }
+  }
+
+  func synchronize() throws { try connected().synchronize() }
 }

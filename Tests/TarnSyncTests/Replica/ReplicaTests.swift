@@ -7,19 +7,6 @@ import Testing
 
 /// Files that meet in a real server.
 @Suite struct ReplicaTests {
-  private func prepared() throws -> (PostgresDatabase, String) {
-    let database = try PostgresDatabase()
-    let connection = try database.connect()
-    _ = try ServerSetup.run(connection)
-    let folder = TemporaryFolder()
-    var options = Store.Options()
-    options.classes = FileReplica.classes
-    let store = try StoreRegistry.open(folder.file("schema"), options)
-    try ServerMigration(connection).run(store.newestSnapshot().schema.schema)
-    try connection.rows("ALTER TABLE \"Thing\" ADD CHECK (a % 13 <> 0)")
-    return (database, try database.makeClient())
-  }
-
   private func truth(_ connection: ServerConnection) throws -> [String: FileReplica.Object] {
     var objects: [String: FileReplica.Object] = [:]
     let things = try connection.rows(
@@ -37,7 +24,7 @@ import Testing
   }
 
   private func run(_ accidents: SimulatedAccidents, _ programs: Int) throws {
-    let (database, role) = try prepared()
+    let (database, role) = try FileReplica.server()
     let administrator = try database.connect()
     for seed in Seeds.chosen.map({ $0...$0 }) ?? 1...UInt64(programs) {
       try administrator.run(

@@ -1,0 +1,169 @@
+import TarnStore
+import TestSupport
+import Testing
+
+@testable import TarnSync
+
+/// What two files show of the same objects, rule by rule.
+@Suite final class ReplicaRuleTests {
+  private let database: PostgresDatabase
+  private let server: ServerConnection
+  private let folder = TemporaryFolder()
+  private let a: FileReplica
+  private let b: FileReplica
+
+  init() throws {
+    let (database, role) = try FileReplica.server()
+    self.database = database
+    server = try database.connect()
+    let connect = { try database.connect(as: role) }
+    a = try FileReplica(folder.file("a"), connect)
+    b = try FileReplica(folder.file("b"), connect)
+  }
+
+  deinit {
+    a.end()
+    b.end()
+  }
+
+  private func synchronize() throws {
+    for replica in [a, b, a] { try replica.synchronize() }
+  }
+
+  private typealias Object = FileReplica.Object
+
+  @Test func `another one's change of another property stands beside an unsent one`() throws {
+    try a.create("Thing", .int(1), a: 1)
+    try synchronize()
+    try b.set("Thing", .int(1), 1, .int(2))
+    try a.set("Thing", .int(1), 2, .int(7))
+    try a.synchronize()
+    try b.connected().pull()
+    // Not sent yet, and shown.
+    #expect(try b.objects() == ["Thing 1": Object(a: 2, rest: "7")])
+    try synchronize()
+    #expect(try a.objects() == ["Thing 1": Object(a: 2, rest: "7")])
+  }
+
+  @Test func `of one property the later value stays`() throws {
+    try a.create("Thing", .int(1), a: 1)
+    try synchronize()
+    try b.set("Thing", .int(1), 1, .int(2))
+    try a.set("Thing", .int(1), 1, .int(3))
+    try a.synchronize()
+    // The later one is on the server: it is shown, although the own one is not sent.
+    try b.connected().pull()
+    #expect(try b.objects() == ["Thing 1": Object(a: 3)])
+    try synchronize()
+    #expect(try a.objects() == ["Thing 1": Object(a: 3)])
+    #expect(try b.objects() == ["Thing 1": Object(a: 3)])
+  }
+
+  @Test func `a deletion wins over edits`() throws {
+    try a.create("Thing", .int(1), a: 1)
+    try synchronize()
+    try a.delete("Thing", .int(1))
+    try b.set("Thing", .int(1), 1, .int(2))
+    try synchronize()
+    #expect(try a.objects() == [:])
+    #expect(try b.objects() == [:])
+    #expect(try server.value("SELECT count(*) FROM \"Thing\"") == "0")
+  }
+
+  @Test func `edits of a deleted object are not those of its successor`() throws {
+    try a.create("Thing", .int(1), a: 1)
+    try synchronize()
+    try b.set("Thing", .int(1), 1, .int(2))
+    try a.delete("Thing", .int(1))
+    try a.synchronize()
+    try a.create("Thing", .int(1), a: 3)
+    try a.synchronize()
+    try synchronize()
+    #expect(try a.objects() == ["Thing 1": Object(a: 3)])
+    #expect(try b.objects() == ["Thing 1": Object(a: 3)])
+  }
+
+  @Test func `a deletion does not reach an object that got the key since`() throws {
+    try a.create("Note", .string("n"), a: 1)
+    try synchronize()
+    try b.delete("Note", .string("n"))
+    try a.delete("Note", .string("n"))
+    try a.synchronize()
+    try a.create("Note", .string("n"), a: 3)
+    try synchronize()
+    #expect(try a.objects() == ["Note n": Object(a: 3)])
+    #expect(try b.objects() == ["Note n": Object(a: 3)])
+  }
+
+  @Test func `two creations of one key are one object`() throws {
+    try a.connected().pull()
+    try b.connected().pull()
+    try a.create("Note", .string("n"), a: 1)
+    try b.create("Note", .string("n"), a: 2)
+    try b.set("Note", .string("n"), 2, .string("text"))
+    try synchronize()
+    #expect(try a.objects() == ["Note n": Object(a: 2, rest: "text")])
+    #expect(try b.objects() == ["Note n": Object(a: 2, rest: "text")])
+    #expect(try server.value("SELECT count(*) FROM \"Note\"") == "1")
+  }
+
+  @Test func `a link is nil without its target, and comes back with it`() throws {
+    try a.create("Note", .string("n"), a: 1)
+    try a.create("Thing", .int(1), a: 1, note: "n")
+    try synchronize()
+    #expect(try b.objects()["Thing 1"] == Object(a: 1, note: "n"))
+    try b.delete("Note", .string("n"))
+    try b.set("Thing", .int(1), 1, .int(2))
+    try synchronize()
+    #expect(try a.objects() == ["Thing 1": Object(a: 2)])
+    // The file's nil follows from the deletion, and is not sent.
+    #expect(try server.value("SELECT note FROM \"Thing\"") == "n")
+    try a.create("Note", .string("n"), a: 5)
+    try synchronize()
+    #expect(try b.objects()["Thing 1"] == Object(a: 2, note: "n"))
+  }
+
+  @Test func `a link waits for a target that was never here`() throws {
+    try server.rows("INSERT INTO \"Thing\" (_id, a, note) VALUES (1, 1, 'n')")
+    try synchronize()
+    #expect(try a.objects() == ["Thing 1": Object(a: 1)])
+    try a.set("Thing", .int(1), 1, .int(2))
+    try synchronize()
+    #expect(try server.value("SELECT note FROM \"Thing\"") == "n")
+    try server.rows("INSERT INTO \"Note\" (_id, a) VALUES ('n', 1)")
+    try synchronize()
+    for replica in [a, b] {
+      #expect(try replica.objects()["Thing 1"] == Object(a: 2, note: "n"))
+    }
+    // Nil by choice stays nil.
+    try b.set("Thing", .int(1), 3, .null)
+    try synchronize()
+    #expect(try a.objects()["Thing 1"] == Object(a: 2))
+    #expect(try server.value("SELECT note FROM \"Thing\"") == nil)
+  }
+
+  @Test func `a refused commit goes, and later ones stay`() throws {
+    try a.create("Thing", .int(1), a: 1)
+    try synchronize()
+    try a.set("Thing", .int(1), 1, .int(13))
+    try a.set("Thing", .int(1), 2, .int(5))
+    try a.create("Thing", .int(2), a: 2)
+    try synchronize()
+    #expect(
+      try a.objects() == ["Thing 1": Object(a: 1, rest: "5"), "Thing 2": Object(a: 2)])
+    #expect(try b.objects() == a.objects())
+    #expect(a.refused.map(\.error.state) == ["23514"])
+    #expect(a.refused.first?.objects.map(\.primaryKey) == [.int(1)])
+  }
+
+  @Test func `a write by SQL is a commit like any other`() throws {
+    try a.create("Thing", .int(1), a: 1)
+    try synchronize()
+    try server.rows("UPDATE \"Thing\" SET a = 4, b = 5 WHERE _id = 1")
+    try synchronize()
+    #expect(try a.objects() == ["Thing 1": Object(a: 4, rest: "5")])
+    try server.rows("DELETE FROM \"Thing\"")
+    try synchronize()
+    #expect(try b.objects() == [:])
+  }
+}
