@@ -93,10 +93,14 @@ extension TreeKey {
     return unsafe number(key, at: 1)
   }
 
-  package static func parseReplica(_ key: UnsafeRawBufferPointer) -> ReplicaRecords.Key? {
-    guard unsafe has(key, .replica, length: 14) else { return nil }
-    let number = unsafe ObjectKey(treeOrder: number(key, at: 6)).rawValue
-    return unsafe ReplicaRecords.Key(key[1], ClassID(self.number(key, at: 2)), number)
+  package static func parseReplica(
+    _ key: UnsafeRawBufferPointer
+  ) -> (name: ReplicaRecords.Key, piece: UInt16)? {
+    guard unsafe has(key, .replica, length: 16) else { return nil }
+    let object = unsafe ObjectKey(treeOrder: number(key, at: 6))
+    return unsafe (
+      ReplicaRecords.Key(key[1], ClassID(number(key, at: 2)), object.rawValue), number(key, at: 14)
+    )
   }
 
   @inline(__always)

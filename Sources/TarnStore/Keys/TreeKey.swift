@@ -14,7 +14,7 @@
 ///     0x53 [class u32][column u16][owner i64][class u32][target i64]   count of its links there
 ///     0x54 [id u64]                                     cell of a nested collection
 ///     0x55 [class u32][rule u16][entry]                 page of a unique rule, see IndexPageKey
-///     0x60 [kind u8][class u32][number i64]             record of a replica of a server
+///     0x60 [kind u8][class u32][number i64][piece u16]  record of a replica of a server
 ///     0x70 [version u64][class u32][chunk u16]          change record; class 0: its header,
 ///                                                       else the class id plus one
 ///     0x72 [version u64][number u32][piece u16]         piece of a long value before that commit
@@ -86,11 +86,12 @@ package struct TreeKey: Sendable {
     return key
   }
 
-  package static func replica(_ name: ReplicaRecords.Key) -> TreeKey {
+  package static func replica(_ name: ReplicaRecords.Key, piece: UInt16) -> TreeKey {
     var key = TreeKey(.replica)
     key.append(name.kind)
     key.append(name.classID.rawValue)
     key.append(ObjectKey(name.number).treeOrder)
+    key.append(piece)
     return key
   }
 

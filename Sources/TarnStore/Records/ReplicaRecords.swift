@@ -2,6 +2,8 @@ internal import CTarn
 
 /// Changes of what a replica of a server keeps in the file beside the objects. Nothing else reads
 /// these records, observers hear nothing of them, and change records do not have them.
+///
+/// Records of kinds from 128 on may be long, and are stored in pieces; others fit into a page.
 package struct ReplicaRecords: Sendable {
   /// The name of a record.
   package struct Key: Hashable, Comparable, Sendable {
@@ -15,6 +17,8 @@ package struct ReplicaRecords: Sendable {
       self.number = number
     }
 
+    var isLong: Bool { kind >= 128 }
+
     package static func < (a: Key, b: Key) -> Bool {
       (a.kind, a.classID, a.number) < (b.kind, b.classID, b.number)
     }
@@ -27,29 +31,56 @@ package struct ReplicaRecords: Sendable {
 
   package var isEmpty: Bool { changed.isEmpty }
 
+  /// The bytes that the changed records will have; nil for those that are deleted.
+  package var changes: [Key: [UInt8]?] { changed }
+
   /// The bytes that the record will have; nil if it is not changed, a nil within if it is deleted.
   package func change(of key: Key) -> [UInt8]?? { changed[key] }
 
   /// Keeps bytes under a name, or deletes what is there.
-  package mutating func set(_ key: Key, _ bytes: [UInt8]?) { changed.updateValue(bytes, forKey: key) }
+  package mutating func set(_ key: Key, _ bytes: [UInt8]?) {
+    changed.updateValue(bytes, forKey: key)
+  }
 
   /// Writes the changes, with a checksum after each record.
   package func put(_ transaction: borrowing WriteTransaction) throws(StorageError) {
     for (key, bytes) in changed.sorted(by: { $0.key < $1.key }) {
-      let name = TreeKey.replica(key)
-      guard let bytes else {
-        _ = unsafe try name.withBytes { name throws(StorageError) in
-          unsafe try transaction.delete(name)
+      var count: UInt16 = 0
+      if let bytes {
+        var writer = RecordWriter(bytes: bytes)
+        writer.checksum()
+        let whole = writer.bytes
+        for start in stride(from: 0, to: whole.count, by: Self.pieceBytes) {
+          require(count == 0 || key.isLong, "internal error: a replica's record is too long")
+          let piece = Array(whole[start..<min(start + Self.pieceBytes, whole.count)])
+          try Self.put(piece, key, count, transaction)
+          count += 1
         }
-        continue
+      } else if !key.isLong {
+        _ = try Self.delete(key, 0, transaction)
       }
-      var writer = RecordWriter(bytes: bytes)
-      writer.checksum()
-      unsafe try withBytes(of: writer.bytes) { bytes throws(StorageError) in
-        unsafe try name.withBytes { name throws(StorageError) in
-          unsafe try transaction.put(bytes, forKey: name)
-        }
+      // What is left of a longer one.
+      while key.isLong, try Self.delete(key, count, transaction) { count += 1 }
+    }
+  }
+
+  private static let pieceBytes = 4_000
+
+  private static func put(
+    _ bytes: [UInt8], _ key: Key, _ piece: UInt16, _ transaction: borrowing WriteTransaction
+  ) throws(StorageError) {
+    unsafe try withBytes(of: bytes) { bytes throws(StorageError) in
+      unsafe try TreeKey.replica(key, piece: piece).withBytes { name throws(StorageError) in
+        unsafe try transaction.put(bytes, forKey: name)
       }
+    }
+  }
+
+  private static func delete(
+    _ key: Key, _ piece: UInt16, _ transaction: borrowing WriteTransaction
+  ) throws(StorageError) -> Bool {
+    unsafe try TreeKey.replica(key, piece: piece).withBytes { name throws(StorageError) in
+      unsafe try transaction.delete(name)
     }
   }
 
@@ -59,35 +90,47 @@ package struct ReplicaRecords: Sendable {
   package static func bytes(
     _ key: Key, in transaction: ReadTransaction
   ) throws(StorageError) -> [UInt8]? {
-    let found = unsafe try TreeKey.replica(key).withBytes { name throws(StorageError) in
-      unsafe try transaction.value(forKey: name)
-    }
-    return unsafe try found.map { bytes throws(StorageError) in unsafe try checked(bytes) }
+    var whole: [UInt8] = []
+    var count: UInt16 = 0
+    repeat {
+      let found = unsafe try TreeKey.replica(key, piece: count).withBytes {
+        name throws(StorageError) in unsafe try transaction.value(forKey: name)
+      }
+      guard let found = unsafe found else { break }
+      unsafe whole.append(contentsOf: found)
+      count += 1
+    } while key.isLong
+    return count == 0 ? nil : try checked(whole)
   }
 
-  /// The records of a kind and class, in the order of their numbers, until `body` returns false.
+  /// The short records of a kind and class, in the order of their numbers, until `body` returns
+  /// false.
+  ///
+  /// - Parameter first: the least number.
   package static func forEach(
-    _ kind: UInt8, _ classID: ClassID, in transaction: ReadTransaction,
+    _ kind: UInt8, _ classID: ClassID, from first: Int64 = .min, in transaction: ReadTransaction,
     _ body: (Int64, [UInt8]) throws(StorageError) -> Bool
   ) throws(StorageError) {
     var cursor = try Cursor(transaction)
-    var isAt = unsafe try TreeKey.replica(Key(kind, classID, .min)).withBytes {
+    var isAt = unsafe try TreeKey.replica(Key(kind, classID, first), piece: 0).withBytes {
       name throws(StorageError) in unsafe try cursor.seek(atOrAfter: name)
     }
-    while isAt, let key = unsafe TreeKey.parseReplica(cursor.key), key.kind == kind,
+    while isAt, let key = unsafe TreeKey.parseReplica(cursor.key)?.name, key.kind == kind,
       key.classID == classID
     {
-      guard try unsafe body(key.number, checked(cursor.value)) else { return }
+      guard try unsafe body(key.number, checked(Array(cursor.value))) else { return }
       isAt = try cursor.next()
     }
   }
 
-  private static func checked(_ bytes: UnsafeRawBufferPointer) throws(StorageError) -> [UInt8] {
+  private static func checked(_ bytes: [UInt8]) throws(StorageError) -> [UInt8] {
     let rest = bytes.count - 4
-    guard rest >= 0,
-      unsafe tarn_crc32c(bytes.baseAddress!, rest)
-        == UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: rest, as: UInt32.self))
-    else { throw .damagedRecord("the checksum of a replica's record is wrong") }
-    return unsafe Array(bytes[..<rest])
+    let isRight = unsafe bytes.withUnsafeBytes { bytes in
+      unsafe rest >= 0
+        && tarn_crc32c(bytes.baseAddress!, rest)
+          == UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: rest, as: UInt32.self))
+    }
+    guard isRight else { throw .damagedRecord("the checksum of a replica's record is wrong") }
+    return Array(bytes[..<rest])
   }
 }

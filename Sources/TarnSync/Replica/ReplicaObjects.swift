@@ -98,6 +98,22 @@ struct ReplicaObjects {
 
   mutating func set(_ state: ReplicaState) { records.set(ReplicaState.key, state.encoded) }
 
+  /// The bytes of other records with these numbers, with changes through this value, in any order.
+  func forEach(
+    _ kind: UInt8, _ id: ClassID, in numbers: ClosedRange<Int64>,
+    _ body: ([UInt8]) throws(StorageError) -> Void
+  ) throws(StorageError) {
+    try ReplicaRecords.forEach(kind, id, from: numbers.lowerBound, in: snapshot.transaction) {
+      number, bytes throws(StorageError) in
+      guard number <= numbers.upperBound else { return false }
+      if records.change(of: ReplicaRecords.Key(kind, id, number)) == nil { try body(bytes) }
+      return true
+    }
+    for (key, bytes) in records.changes where key.kind == kind && key.classID == id {
+      if let bytes, numbers.contains(key.number) { try body(bytes) }
+    }
+  }
+
   /// Another record of the replica.
   mutating func set(_ name: ReplicaRecords.Key, _ bytes: [UInt8]?) { records.set(name, bytes) }
 

@@ -51,7 +51,7 @@ extension Bytes16 {
 }
 
 extension ReplicaState {
-  static let key = ReplicaRecords.Key(0, ClassID(0), 0)
+  static let key = ReplicaRecords.Key(128, ClassID(0), 0)
   private static let format: UInt8 = 1
 
   private struct Flags {

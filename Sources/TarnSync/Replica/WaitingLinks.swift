@@ -5,7 +5,7 @@ import TarnStore
 /// They are records, by the target and by the object that has the link.
 struct WaitingLinks {
   private static let byTarget: UInt8 = 3
-  private static let byObject: UInt8 = 4
+  private static let byObject: UInt8 = 129
 
   /// A property of an object.
   struct Place: Hashable {
@@ -20,15 +20,26 @@ struct WaitingLinks {
     /// The primary key of the target in PostgreSQL's binary format.
     let key: [UInt8]
 
-    /// A number by which links to one target are found; others may have it, too.
-    var number: Int64 { WaitingLinks.number(key) }
+    /// Links to one target have numbers beside each other, and mostly different ones.
+    fileprivate var number: Int64 {
+      var writer = WireWriter()
+      writer.write(place.object.classID.rawValue)
+      writer.write(place.object.key.rawValue)
+      writer.write(place.column.rawValue)
+      return WaitingLinks.first(to: key) + Int64(WaitingLinks.hash(writer.bytes))
+    }
+  }
+
+  /// The least number of links to a target.
+  private static func first(to key: [UInt8]) -> Int64 {
+    Int64(Int32(bitPattern: hash(key))) << 32
   }
 
   /// FNV-1a: the same in every process.
-  private static func number(_ key: [UInt8]) -> Int64 {
-    var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-    for byte in key { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
-    return Int64(bitPattern: hash)
+  private static func hash(_ bytes: [UInt8]) -> UInt32 {
+    var hash: UInt32 = 0x811c_9dc5
+    for byte in bytes { hash = (hash ^ UInt32(byte)) &* 0x0100_0193 }
+    return hash
   }
 
   /// Lets a link wait, or forgets the one that waited there.
@@ -57,7 +68,12 @@ struct WaitingLinks {
   static func links(
     to target: ClassID, _ key: [UInt8], _ objects: ReplicaObjects
   ) throws(StorageError) -> [Waiting] {
-    try list(ReplicaRecords.Key(byTarget, target, number(key)), objects).filter { $0.key == key }
+    let first = first(to: key)
+    var found: [Waiting] = []
+    try objects.forEach(byTarget, target, in: first...first + Int64(UInt32.max)) {
+      bytes throws(StorageError) in found += try decoded(bytes).filter { $0.key == key }
+    }
+    return found
   }
 
   /// The links of an object that wait.
@@ -70,7 +86,10 @@ struct WaitingLinks {
   private static func list(
     _ name: ReplicaRecords.Key, _ objects: ReplicaObjects
   ) throws(StorageError) -> [Waiting] {
-    guard let bytes = try objects.bytes(name) else { return [] }
+    try objects.bytes(name).map { bytes throws(StorageError) in try decoded(bytes) } ?? []
+  }
+
+  private static func decoded(_ bytes: [UInt8]) throws(StorageError) -> [Waiting] {
     var reader = WireReader(bytes)
     var list: [Waiting] = []
     while !reader.isAtEnd {

@@ -1,0 +1,56 @@
+import TarnStore
+import TestSupport
+import Testing
+
+struct ReplicaRecordsTests {
+  private func written(_ store: Store, _ records: ReplicaRecords) throws {
+    let cursor = try store.openCursor(CursorRequest("replica"))
+    try cursor.keep(records)
+    cursor.release()
+  }
+
+  private func bytes(_ key: ReplicaRecords.Key, _ store: Store) throws -> [UInt8]? {
+    let snapshot = try store.newestSnapshot()
+    return try ReplicaRecords.bytes(key, in: snapshot.transaction)
+  }
+
+  @Test(arguments: [0, 1, 3_995, 3_996, 3_997, 8_000, 100_000])
+  func `a record is what was kept, however long`(_ count: Int) throws {
+    let file = TemporaryStore()
+    let store = try file.open()
+    let key = ReplicaRecords.Key(128, ClassID(3), -5)
+    let long = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 7) }
+    var records = ReplicaRecords()
+    records.set(key, long)
+    try written(store, records)
+    #expect(try bytes(key, store) == long)
+    #expect(try bytes(ReplicaRecords.Key(128, ClassID(3), -4), store) == nil)
+    // Nothing is left of it under a shorter one, nor after it was deleted.
+    records.set(key, [1, 2])
+    try written(store, records)
+    #expect(try bytes(key, store) == [1, 2])
+    records.set(key, nil)
+    try written(store, records)
+    #expect(try bytes(key, store) == nil)
+    #expect(try TreeCheck(SnapshotReader(store.newestSnapshot())).problems == [])
+  }
+
+  @Test func `records of a kind and class come in the order of their numbers`() throws {
+    let file = TemporaryStore()
+    let store = try file.open()
+    var records = ReplicaRecords()
+    for number in [Int64.max, 7, -7, .min, 0] {
+      records.set(ReplicaRecords.Key(1, ClassID(2), number), [UInt8(truncatingIfNeeded: number)])
+      records.set(ReplicaRecords.Key(1, ClassID(3), number), [9])
+      records.set(ReplicaRecords.Key(2, ClassID(2), number), [9])
+    }
+    try written(store, records)
+    let snapshot = try store.newestSnapshot()
+    var found: [Int64] = []
+    try ReplicaRecords.forEach(1, ClassID(2), from: -7, in: snapshot.transaction) { number, _ in
+      found.append(number)
+      return number < 7
+    }
+    #expect(found == [-7, 0, 7])
+  }
+}
