@@ -106,6 +106,7 @@ damage: setup ## tarn's commands on damaged stores; SEED=1 COUNT=10000
 programs: setup
 	swift build -c release --product tarn
 	swift build -c release --product tarn-daemon
+	swift build -c release --product tarn-sync
 	swift build -c release --product tarn-stress
 
 install: programs ## install the programs, the daemon, pages and completion; PREFIX=/usr/local DESTDIR=

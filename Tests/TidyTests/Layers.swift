@@ -27,7 +27,10 @@ struct Layers {
     ])
 
   static let sync = Layers(
-    module: "Sources/TarnSync", folders: ["Merge", "Wire", "Connection", "Server", "Exchange"])
+    module: "Sources/TarnSync",
+    folders: [
+      "Merge", "Wire", "Connection", "Server", "Exchange", "Replica", "Session",
+    ])
 
   static let library = Layers(
     module: "Sources/Tarn",

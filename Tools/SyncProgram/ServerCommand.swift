@@ -48,7 +48,7 @@ struct ServerCommand {
     case "restored":
       try require(0...0, "")
       let missing = try ServerRepair(ServerConnection(address)).restore()
-      return ["replicas go over all objects"] + missing.map { "the table of \($0) is missing" }
+      return ["replicas compare all objects"] + missing.map { "the table of \($0) is missing" }
     case "forget": return try forget()
     default: throw UsageError("'\(action)' is not an action")
     }

@@ -7,7 +7,7 @@ import ToolSupport
 enum StoreFile {
   static func existing(_ path: String) throws -> Store {
     guard FileManager.default.fileExists(atPath: path) else {
-      throw ToolError("\(path): there is no such file")
+      throw ToolError("\(path): the file does not exist")
     }
     return try StoreRegistry.open(path, Store.Options())
   }

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Makes the Debian packages tarn (programs, pages, completion, Swift runtime) and tarn-daemon (the
-# daemon, its units and the libraries that only it needs): deb.sh BUILD OUT.
+# Makes the Debian packages tarn (programs, pages, completion, Swift runtime), tarn-daemon (the daemon
+# and its units) and tarn-sync (which needs libpq): deb.sh BUILD OUT.
 set -euo pipefail
 
 build=$(realpath "$1")
@@ -63,9 +63,12 @@ END
 
 "$here/install.sh" "$build" /usr "$work/tarn" tools
 "$here/install.sh" "$build" /usr "$work/tarn-daemon" daemon
-# The page of the daemon goes with it.
+"$here/install.sh" "$build" /usr "$work/tarn-sync" sync
+# The pages of these two go with them.
 mkdir -p "$work/tarn-daemon/usr/share/man/man1" "$work/tarn-daemon/DEBIAN"
 mv "$work/tarn/usr/share/man/man1/tarn-daemon.1.gz" "$work/tarn-daemon/usr/share/man/man1/"
+mkdir -p "$work/tarn-sync/usr/share/man/man1"
+mv "$work/tarn/usr/share/man/man1"/tarn-{sync,server}.1.gz "$work/tarn-sync/usr/share/man/man1/"
 for script in postinst prerm postrm; do
   install -m 755 "$here/tarn-daemon.$script" "$work/tarn-daemon/DEBIAN/$script"
 done
@@ -83,3 +86,8 @@ make_package tarn-daemon \
   " Watches queries of Tarn stores and hands their changes to commands, files,
  sockets, webhooks and event streams, each at least once and in order, over
  restarts of either side."
+make_package tarn-sync "tarn (= $version), $(dependencies "$work/tarn-sync" usr/lib/tarn/tarn-sync)" \
+  "keeps Tarn databases and a PostgreSQL server the same" \
+  " Sends what is committed in Tarn stores to a PostgreSQL database and brings
+ what others have written there, property by property, with rows that SQL
+ programs read and write."

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Installs what was built: install.sh BUILD PREFIX DESTDIR [tools|daemon|all]. 'tools' are the
-# programs without the daemon, 'daemon' is what needs more libraries than they do.
+# Installs what was built: install.sh BUILD PREFIX DESTDIR [tools|daemon|sync|all]. 'daemon' and 'sync'
+# are the programs that need more libraries than the tools do.
 set -euo pipefail
 
 work=$(mktemp -d)
@@ -85,11 +85,15 @@ install_daemon() {
   install -D -m 644 "$here/watch.yaml.example" "$root/share/doc/tarn-daemon/examples/watch.yaml"
 }
 
+install_sync() { install_program "$build/tarn-sync" "$root/lib/tarn/tarn-sync" "\$ORIGIN"; }
+
 case $parts in
 tools) install_tools ;;
+sync) install_sync ;;
 daemon) install_daemon "$3" ;;
 all)
   install_tools
   install_daemon "$3"
+  install_sync
   ;;
 esac

@@ -34,7 +34,7 @@ link_program() {
   strip --strip-unneeded "$out/$name"
 }
 
-for name in tarn tarn-daemon tarn-stress; do
+for name in tarn tarn-daemon tarn-stress tarn-sync; do
   objects_of "$name" | grep -vE "$shared" >"$work/$name.list"
 done
 objects_of tarn | grep -E "$shared" >"$work/shared.list"
@@ -55,3 +55,4 @@ strip --strip-unneeded "$out/libtarn.so"
 link_program tarn -ledit
 link_program tarn-stress -llmdb -lswiftSynchronization
 link_program tarn-daemon -lyaml -lcurl -lmicrohttpd -lsystemd -lcrypto -lswiftSynchronization
+link_program tarn-sync -lpq -lswiftSynchronization

@@ -38,8 +38,9 @@ inside sh -c 'apt-get update --quiet && cd /tmp && apt-get install --yes --quiet
 rm "$root"/tmp/tarn*.deb
 inside tarn --version
 inside tarn-stress --seed 1 --seconds 2
+inside tarn server init postgresql:///x?host=/nowhere 2>&1 | grep -q 'cannot connect' || fail "tarn-sync"
 size=$(stat --format=%s "$root"/usr/bin/tarn "$root"/usr/bin/tarn-stress \
-  "$root"/usr/lib/tarn/tarn-daemon "$root"/usr/lib/tarn/libtarn.so | awk '{ sum += $1 } END { print sum }')
+  "$root"/usr/lib/tarn/tarn-daemon "$root"/usr/lib/tarn/tarn-sync "$root"/usr/lib/tarn/libtarn.so | awk '{ sum += $1 } END { print sum }')
 step "own code: $((size / 1000)) kB"
 [ "$size" -le 15000000 ] || fail "more than 15 MB"
 for page in "$root"/usr/share/man/man1/tarn*; do

@@ -95,11 +95,11 @@ extension TreeKey {
 
   package static func parseReplica(
     _ key: UnsafeRawBufferPointer
-  ) -> (name: ReplicaRecords.Key, piece: UInt16)? {
+  ) -> (name: ReplicaKey, piece: UInt16)? {
     guard unsafe has(key, .replica, length: 16) else { return nil }
     let object = unsafe ObjectKey(treeOrder: number(key, at: 6))
     return unsafe (
-      ReplicaRecords.Key(key[1], ClassID(number(key, at: 2)), object.rawValue), number(key, at: 14)
+      ReplicaKey(key[1], ClassID(number(key, at: 2)), object.rawValue), number(key, at: 14)
     )
   }
 

@@ -86,7 +86,7 @@ package struct TreeKey: Sendable {
     return key
   }
 
-  package static func replica(_ name: ReplicaRecords.Key, piece: UInt16) -> TreeKey {
+  package static func replica(_ name: ReplicaKey, piece: UInt16) -> TreeKey {
     var key = TreeKey(.replica)
     key.append(name.kind)
     key.append(name.classID.rawValue)

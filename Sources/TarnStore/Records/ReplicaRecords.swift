@@ -1,44 +1,25 @@
 internal import CTarn
 
-/// Changes of what a replica of a server keeps in the file beside the objects. Nothing else reads
-/// these records, observers hear nothing of them, and change records do not have them.
+/// Changes of a replica's own records in the file. Nothing else reads these, observers are not
+/// notified of them, and they are not in change records.
 ///
 /// Records of kinds from 128 on may be long, and are stored in pieces; others fit into a page.
 package struct ReplicaRecords: Sendable {
-  /// The name of a record.
-  package struct Key: Hashable, Comparable, Sendable {
-    package let kind: UInt8
-    package let classID: ClassID
-    package let number: Int64
-
-    package init(_ kind: UInt8, _ classID: ClassID, _ number: Int64) {
-      self.kind = kind
-      self.classID = classID
-      self.number = number
-    }
-
-    var isLong: Bool { kind >= 128 }
-
-    package static func < (a: Key, b: Key) -> Bool {
-      (a.kind, a.classID, a.number) < (b.kind, b.classID, b.number)
-    }
-  }
-
   /// Nil for those that are deleted.
-  private var changed: [Key: [UInt8]?] = [:]
+  private var changed: [ReplicaKey: [UInt8]?] = [:]
 
   package init() {}
 
   package var isEmpty: Bool { changed.isEmpty }
 
   /// The bytes that the changed records will have; nil for those that are deleted.
-  package var changes: [Key: [UInt8]?] { changed }
+  package var changes: [ReplicaKey: [UInt8]?] { changed }
 
   /// The bytes that the record will have; nil if it is not changed, a nil within if it is deleted.
-  package func change(of key: Key) -> [UInt8]?? { changed[key] }
+  package func change(of key: ReplicaKey) -> [UInt8]?? { changed[key] }
 
   /// Keeps bytes under a name, or deletes what is there.
-  package mutating func set(_ key: Key, _ bytes: [UInt8]?) {
+  package mutating func set(_ key: ReplicaKey, _ bytes: [UInt8]?) {
     changed.updateValue(bytes, forKey: key)
   }
 
@@ -67,7 +48,7 @@ package struct ReplicaRecords: Sendable {
   private static let pieceBytes = 4_000
 
   private static func put(
-    _ bytes: [UInt8], _ key: Key, _ piece: UInt16, _ transaction: borrowing WriteTransaction
+    _ bytes: [UInt8], _ key: ReplicaKey, _ piece: UInt16, _ transaction: borrowing WriteTransaction
   ) throws(StorageError) {
     unsafe try withBytes(of: bytes) { bytes throws(StorageError) in
       unsafe try TreeKey.replica(key, piece: piece).withBytes { name throws(StorageError) in
@@ -77,18 +58,18 @@ package struct ReplicaRecords: Sendable {
   }
 
   private static func delete(
-    _ key: Key, _ piece: UInt16, _ transaction: borrowing WriteTransaction
+    _ key: ReplicaKey, _ piece: UInt16, _ transaction: borrowing WriteTransaction
   ) throws(StorageError) -> Bool {
     unsafe try TreeKey.replica(key, piece: piece).withBytes { name throws(StorageError) in
       unsafe try transaction.delete(name)
     }
   }
 
-  /// The bytes of a record; nil if there is none.
+  /// The bytes of a record; nil if the file does not have it.
   ///
   /// - Throws: `.corrupted` if the checksum is wrong.
   package static func bytes(
-    _ key: Key, in transaction: ReadTransaction
+    _ key: ReplicaKey, in transaction: ReadTransaction
   ) throws(StorageError) -> [UInt8]? {
     var whole: [UInt8] = []
     var count: UInt16 = 0
@@ -112,7 +93,7 @@ package struct ReplicaRecords: Sendable {
     _ body: (Int64, [UInt8]) throws(StorageError) -> Bool
   ) throws(StorageError) {
     var cursor = try Cursor(transaction)
-    var isAt = unsafe try TreeKey.replica(Key(kind, classID, first), piece: 0).withBytes {
+    var isAt = unsafe try TreeKey.replica(ReplicaKey(kind, classID, first), piece: 0).withBytes {
       name throws(StorageError) in unsafe try cursor.seek(atOrAfter: name)
     }
     while isAt, let key = unsafe TreeKey.parseReplica(cursor.key)?.name, key.kind == kind,

@@ -10,8 +10,8 @@ internal import Glibc
   /// Runs a call that waits for the server.
   private let waiting: (() -> Void) -> Void
 
-  /// - Parameter waiting: runs each call that waits for the server, so that the thread may note that
-  ///   it does nothing else.
+  /// - Parameter waiting: runs each call that waits for the server, so that the thread may note
+  ///   that it does nothing else.
   /// - Throws: `ServerError` if the connection fails.
   package init(
     _ address: ServerAddress, waiting: @escaping (() -> Void) -> Void = { $0() }

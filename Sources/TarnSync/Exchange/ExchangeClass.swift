@@ -11,7 +11,7 @@ struct ExchangeClass {
   struct Property {
     let id: ColumnID
     let name: String
-    /// Of the value; for a link, of the target's primary key.
+    /// The type of the value; for a link, of the target's primary key.
     let type: ColumnType
     var wire: WireType { WireType(type) }
     /// For statements.

@@ -1,6 +1,6 @@
 import TarnStore
 
-/// What became of objects whose rows a replica does not see.
+/// The state of an object on the server whose row a replica does not see.
 enum ServerFate: String {
   /// Deleted.
   case gone

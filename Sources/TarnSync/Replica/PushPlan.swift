@@ -1,12 +1,13 @@
 import TarnStore
 
-/// What a push sends: the difference that commits of this file made, in the terms of the server.
+/// The contents of a push: the changes of some commits of this file, as operations on the server's
+/// rows.
 struct PushPlan {
   /// The last commit that is sent.
   let last: FeedPlace
   private(set) var classes: [(class: ExchangeClass, operations: [(Value, Push.Operation)])] = []
-  /// What is known of the objects when the server has taken the push; nil for those that it then
-  /// does not have.
+  /// The entries to store for the objects once the server has accepted the push; nil for those that
+  /// it has deleted.
   private(set) var outcome: [(class: ClassID, key: ObjectKey, object: ReplicaObject?)] = []
   /// The objects of the push.
   private(set) var keys: [(class: ReplicaClass, key: ObjectKey, primaryKey: Value)] = []
@@ -16,7 +17,7 @@ struct PushPlan {
   /// whole.
   private let before: PastRows?
   private let newest: SnapshotReader
-  /// What was committed after what is sent.
+  /// The commits after those that are sent.
   private let later: UnsentChanges?
   private let objects: ReplicaObjects
   private let stamp: Stamp
@@ -85,7 +86,7 @@ struct PushPlan {
     let known = try objects[one.id, key]
     let pending = try unsent.pending(of: key, in: one.id, after: known?.void ?? 0)
     if pending.isEmpty {
-      // What was kept of an object that both have deleted.
+      // The entry of an object that both have deleted.
       if known != nil, try newest.row(key, in: one.id) == nil { outcome.append((one.id, key, nil)) }
       return []
     }

@@ -1,6 +1,6 @@
 package import TarnStore
 
-/// A file whose objects are also on a server: what it shares, and what it knows of the server.
+/// A file whose objects are also on a server.
 ///
 /// One session at a time has it, in one process; all others read and write the file as ever. For
 /// one thread at a time.
@@ -15,7 +15,7 @@ package final class Replica {
   /// How much is kept behind what the server has: a server that was restored may have lost it.
   private static let grace = CursorLimits(age: 3_600_000_000, bytes: 256 << 20)
 
-  /// Begins a session of a file, which becomes a replica if it is none.
+  /// Begins a session of a file, which becomes a replica by that.
   ///
   /// - Parameters:
   ///   - names: the classes to exchange. They are in the file.
@@ -36,6 +36,13 @@ package final class Replica {
     let snapshot = try store.newestSnapshot()
     if let bytes = try ReplicaRecords.bytes(ReplicaState.key, in: snapshot.transaction) {
       state = try ReplicaState(bytes, path: store.path)
+      let next = Version(state.done.version.rawValue + 1)
+      if next <= snapshot.version, try ChangeLog.header(of: next, in: snapshot.transaction) == nil {
+        // The cursor was deleted, and with it the records of unsent commits: all objects are
+        // compared, and what is here alone is sent.
+        state.done = try cursor.state(in: snapshot).acknowledged
+        (state.isStale, state.hasUploads) = (true, true)
+      }
     } else {
       state = ReplicaState(done: try cursor.state(in: snapshot).acknowledged)
       var records = ReplicaRecords()

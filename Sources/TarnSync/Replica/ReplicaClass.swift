@@ -35,8 +35,8 @@ struct ReplicaClass {
     }
   }
 
-  /// The value of a property as the file has it. A column that SQL set to null or to what the
-  /// property's type does not have is zero here.
+  /// Converts a value for the file. A column that SQL set to null, or to a value outside the
+  /// property's type, is zero here.
   func value(_ wire: WireValue?, of property: ExchangeClass.Property) -> Value {
     if let value = wire?.value(property.type) { return value }
     return described[property.id].isOptional ? .null : property.type.zero

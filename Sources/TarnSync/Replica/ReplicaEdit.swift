@@ -1,7 +1,7 @@
 import TarnStore
 
-/// A write of the session: brings what the server has into the file, below what this file has not
-/// sent yet.
+/// A write of the session: stores the server's rows in the file and keeps the file's unsent changes
+/// on top of them.
 ///
 /// A file shows the last state that it downloaded, with the differences of its own commits that the
 /// server does not have. It keeps no copy of that state: single values that are not sent are the
@@ -11,9 +11,9 @@ final class ReplicaEdit {
   let session: WriteSession
   let unsent: UnsentChanges
   private(set) var objects: ReplicaObjects
-  /// Links of rows that came, whose targets may come after them.
+  /// Links of downloaded rows, whose targets may follow them.
   private var links: [(place: WaitingLinks.Place, key: WireValue?, type: ColumnType)] = []
-  /// The latest stamp that came.
+  /// The latest stamp of the downloaded values.
   private(set) var latest: Int64 = 0
 
   /// - Parameters:
@@ -50,7 +50,7 @@ final class ReplicaEdit {
       object.isJoined = pending.isCreated
       try set(row, key, one, keeping: pending)
     } else {
-      // Another object has the key: what this file did to the former one is void.
+      // Another object has the key: the unsent changes of the former one are void.
       object.void = snapshot.version.rawValue
       try set(row, key, one, keeping: UnsentChanges.Pending())
     }
@@ -58,8 +58,9 @@ final class ReplicaEdit {
     return key
   }
 
-  /// The object of a row that was deleted here, of which the server does not know yet; nil if it was
-  /// not. One that was created here as well is one with the server's: so its deletion deletes that.
+  /// The object of a row that was deleted here, of which the server does not know yet; nil if it
+  /// was not. One that was created here as well is one with the server's: so its deletion deletes
+  /// that.
   private func deleted(
     _ row: RowReader.Row, otherThan present: ObjectKey?, _ one: ReplicaClass
   ) throws(StorageError) -> ObjectKey? {
@@ -98,8 +99,8 @@ final class ReplicaEdit {
     return key
   }
 
-  /// Sets the values of a row, except for what this file has written and not sent. A value that was
-  /// written later than all unsent commits wins over these, too.
+  /// Sets the values of a row, except for unsent ones of this file. A value that was written later
+  /// than all unsent commits replaces these as well.
   private func set(
     _ row: RowReader.Row, _ key: ObjectKey, _ one: ReplicaClass,
     keeping pending: UnsentChanges.Pending
@@ -129,8 +130,8 @@ final class ReplicaEdit {
     links.append((place, wire, property.type))
   }
 
-  /// Sets the links of the rows that came, once all of these are here. A link to what is not here is
-  /// nil, and waits for its target.
+  /// Sets the links of the downloaded rows after all rows were stored. A link to a missing object
+  /// is nil, and waits for its target.
   func finish() throws(StorageError) {
     for (place, wire, type) in links {
       let described = session.schema[place.object.classID]
@@ -156,7 +157,7 @@ final class ReplicaEdit {
     try session.set(place.column, at: key, in: id, to: value)
   }
 
-  /// Lets links to an object that has come lead to it, unless something else was written there.
+  /// Sets the links that waited for an object, unless the file has written them since.
   private func join(_ row: Value, _ key: ObjectKey, _ one: ReplicaClass) throws(StorageError) {
     guard let wire = WireValue(row) else { return }
     for waiting in try WaitingLinks.links(to: one.id, wire.bytes, objects) {
@@ -197,10 +198,10 @@ final class ReplicaEdit {
     try objects.set(nil, key, in: one.id)
   }
 
-  /// Undoes what a refused commit did to an object.
+  /// Undoes the changes of a refused commit in an object.
   ///
   /// - Parameters:
-  ///   - row: what the server has; nil for nothing.
+  ///   - row: the server's; nil if it has none.
   ///   - version: of the commit.
   func takeBack(
     _ key: ObjectKey, _ row: RowReader.Row?, _ version: Version, _ one: ReplicaClass

@@ -11,8 +11,8 @@ package final class ReplicaLink {
   private var unwelcome: Set<ObjectRef> = []
   /// Called for each commit that the server refused, when it has been taken back.
   private let refused: (RefusedCommit) -> Void
-  /// Called between the answer of the server to a push and what follows from it: for tests, which
-  /// lose answers.
+  /// Called after the server's answer to a push, before anything is done about it: tests lose
+  /// answers here.
   var answered: () throws -> Void = {}
 
   private static let operation = "exchange with the server"
@@ -79,7 +79,7 @@ package final class ReplicaLink {
 
   // MARK: - Down
 
-  /// Brings what is new on the server.
+  /// Downloads the server's changes.
   ///
   /// - Returns: whether there was anything.
   @discardableResult
@@ -149,7 +149,7 @@ package final class ReplicaLink {
     try register()
   }
 
-  /// Takes note of what the server has of this replica.
+  /// Stores how far the server has this replica's commits.
   private func take(
     _ standing: ReplicaStanding, _ own: (version: Int64, commit: Int64)
   ) throws {
@@ -160,7 +160,7 @@ package final class ReplicaLink {
       next.sent = CommitName(version: place.version.rawValue, id: place.commitID)
       if next.done.version < place.version { next.done = place }
     case .behind(let place):
-      // A server that was restored: what it has lost is sent again.
+      // A restored server: the commits that it has lost are sent again.
       next.sent = CommitName(
         version: UInt64(clamping: own.version), id: UInt64(bitPattern: own.commit))
       if let place { next.done = place }
@@ -249,7 +249,7 @@ package final class ReplicaLink {
     }
   }
 
-  /// A migration says nothing of what it changed: all objects are compared with the server's.
+  /// A migration does not record its changes: all objects are compared with the server's.
   private func passMigration(_ snapshot: Snapshot) throws -> Outcome {
     var next = replica.state
     let version = Version(next.done.version.rawValue + 1)
@@ -295,10 +295,10 @@ package final class ReplicaLink {
         objects: plan.keys.map { ($0.class.described.name, $0.primaryKey) }, error: error))
   }
 
-  // MARK: - What the server has never had, or has lost
+  // MARK: - Objects that the server never had, or has lost
 
   /// Sends objects that were in the file before it was a replica, and those that the server has
-  /// lost. Those that the server refuses stay as they are here.
+  /// lost. Objects that the server refuses stay unchanged here.
   ///
   /// - Returns: whether something was sent, or must be downloaded first.
   private func upload() throws -> Bool {

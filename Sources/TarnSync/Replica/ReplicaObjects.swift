@@ -1,11 +1,11 @@
 import TarnStore
 
-/// What a replica knows of an object that the server has.
+/// A replica's entry for an object that the server has.
 struct ReplicaObject: Equatable {
   var incarnation: Int64
   /// The server's transaction that wrote the row; 0 until a download has brought it.
   var version: Int64
-  /// Unsent commits up to this version changed an object that is no more.
+  /// Unsent commits up to this version changed an object that does not exist any more.
   var void: UInt64 = 0
   /// An unsent commit here has created the object, and so has another replica: it is one object.
   var isJoined = false
@@ -36,9 +36,9 @@ struct ReplicaObject: Equatable {
   }
 }
 
-/// The objects of a file that the server has: by their key here, and by their incarnation. An object
-/// without an entry is one that only this replica has. An object that was deleted here keeps its
-/// entry until the server knows.
+/// The objects of a file that the server has: by their key here, and by their incarnation. An
+/// object without an entry is one that only this replica has. An object that was deleted here keeps
+/// its entry until the server knows.
 ///
 /// The entries are records of their own and not columns of the rows: observers and change records
 /// have nothing of them, and they outlive the object.
@@ -77,7 +77,7 @@ struct ReplicaObjects {
     }
   }
 
-  /// Keeps what is known of an object, or forgets it.
+  /// Stores the entry of an object, or removes it.
   mutating func set(
     _ object: ReplicaObject?, _ key: ObjectKey, in id: ClassID
   ) throws(StorageError) {
@@ -106,7 +106,7 @@ struct ReplicaObjects {
     try ReplicaRecords.forEach(kind, id, from: numbers.lowerBound, in: snapshot.transaction) {
       number, bytes throws(StorageError) in
       guard number <= numbers.upperBound else { return false }
-      if records.change(of: ReplicaRecords.Key(kind, id, number)) == nil { try body(bytes) }
+      if records.change(of: ReplicaKey(kind, id, number)) == nil { try body(bytes) }
       return true
     }
     for (key, bytes) in records.changes where key.kind == kind && key.classID == id {
@@ -115,16 +115,16 @@ struct ReplicaObjects {
   }
 
   /// Another record of the replica.
-  mutating func set(_ name: ReplicaRecords.Key, _ bytes: [UInt8]?) { records.set(name, bytes) }
+  mutating func set(_ name: ReplicaKey, _ bytes: [UInt8]?) { records.set(name, bytes) }
 
   private func bytes(
     _ kind: UInt8, _ id: ClassID, _ number: Int64
   ) throws(StorageError) -> [UInt8]? {
-    try bytes(ReplicaRecords.Key(kind, id, number))
+    try bytes(ReplicaKey(kind, id, number))
   }
 
   /// The bytes of a record, with changes through this value.
-  func bytes(_ key: ReplicaRecords.Key) throws(StorageError) -> [UInt8]? {
+  func bytes(_ key: ReplicaKey) throws(StorageError) -> [UInt8]? {
     if let changed = records.change(of: key) { return changed }
     return try ReplicaRecords.bytes(key, in: snapshot.transaction)
   }
@@ -137,6 +137,6 @@ struct ReplicaObjects {
   static func damaged() -> StorageError {
     StorageError(
       .corrupted, operation: "read the state of sync", path: "",
-      detail: "what is kept of an object is damaged")
+      detail: "the entry of an object is damaged")
   }
 }

@@ -1,12 +1,12 @@
 import TarnStore
 
-/// Goes over all objects of classes, here and on the server: at the first download, when the server
+/// Compares all objects of classes, here and on the server: at the first download, when the server
 /// is another one, and whenever something happened there that no transaction tells.
 ///
 /// Each page is a commit of its own. Only keys are compared where the file has objects already, and
 /// only the rows that differ are fetched.
 struct ReplicaReconciliation {
-  private static let operation = "go over the objects of the server"
+  private static let operation = "compare all objects with the server"
   private static let fatesMax = 1_000
 
   private let link: ReplicaLink

@@ -1,6 +1,6 @@
 package import TarnStore
 
-/// What a file knows of its server, without a connection: `tarn sync status`.
+/// A file's state of sync, without a connection: `tarn sync status`.
 package struct ReplicaReport: Equatable, Sendable {
   /// The server's number of the replica.
   package let number: UInt32
@@ -13,7 +13,7 @@ package struct ReplicaReport: Equatable, Sendable {
   /// Whether everything was downloaded once.
   package let isComplete: Bool
 
-  /// - Returns: nil for a file that is no replica.
+  /// - Returns: nil for a file that is not a replica.
   /// - Throws: `StorageError` for a damaged file.
   package static func of(_ store: Store) throws(StorageError) -> ReplicaReport? {
     let snapshot = try store.newestSnapshot()

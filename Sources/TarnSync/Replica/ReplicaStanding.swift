@@ -1,6 +1,6 @@
 import TarnStore
 
-/// How what a server has of a replica is related to what the replica knows.
+/// Compares the last commit that a server has of a replica with the replica's own record of it.
 enum ReplicaStanding: Equatable {
   case same
   /// The server has taken a push whose answer was lost, up to there.

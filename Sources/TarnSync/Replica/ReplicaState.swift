@@ -4,7 +4,7 @@ import TarnStore
 struct CommitName: Equatable {
   /// The version that it made.
   var version: UInt64 = 0
-  /// Its random id, by which a copy of the file is told from the file.
+  /// Its random id, which differs in a copy of the file.
   var id: UInt64 = 0
 
   /// As `Push` and `Pull` have it.
@@ -13,8 +13,8 @@ struct CommitName: Equatable {
   }
 }
 
-/// What a replica knows of its server and of its own commits there. It lies in the file, and changes
-/// in the same commit as the objects that it is about.
+/// A replica's record of its server and of its own commits there. It is stored in the file, and
+/// changes in the same commit as the objects that it is about.
 struct ReplicaState: Equatable {
   /// A random number, by which the server knows the replica.
   var id = Bytes16.random()
@@ -51,7 +51,7 @@ extension Bytes16 {
 }
 
 extension ReplicaState {
-  static let key = ReplicaRecords.Key(128, ClassID(0), 0)
+  static let key = ReplicaKey(128, ClassID(0), 0)
   private static let format: UInt8 = 1
 
   private struct Flags {
@@ -76,7 +76,7 @@ extension ReplicaState {
     return writer.bytes
   }
 
-  /// - Throws: `.corrupted` for bytes that are no state, `.newerFormat` for those of a later library.
+  /// - Throws: `.corrupted` for damaged bytes, `.newerFormat` for those of a later library.
   init(_ bytes: [UInt8], path: String) throws(StorageError) {
     guard let format = bytes.first, format <= Self.format else {
       throw StorageError(

@@ -1,9 +1,9 @@
 import TarnStore
 
-/// What the commits of this file did that the server does not have, as one difference. Commits of
-/// the session itself are left out: they brought what the server has.
+/// The changes of this file's commits that the server does not have, as one difference. Commits of
+/// the session itself are left out: they stored the server's rows.
 final class UnsentChanges {
-  /// What the commits did to one object.
+  /// The changes of one object.
   struct Pending: Equatable {
     /// An object with this key was created.
     var isCreated = false
@@ -42,7 +42,7 @@ final class UnsentChanges {
     time = Int64(clamping: note?.stamp ?? 0)
   }
 
-  /// What the commits after a version did to an object.
+  /// The changes of an object by the commits after a version.
   func pending(
     of key: ObjectKey, in id: ClassID, after void: UInt64
   ) throws(StorageError) -> Pending {

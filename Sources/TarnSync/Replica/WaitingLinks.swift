@@ -46,19 +46,19 @@ struct WaitingLinks {
   static func set(
     _ waiting: Waiting?, at place: Place, _ objects: inout ReplicaObjects
   ) throws(StorageError) {
-    let name = ReplicaRecords.Key(byObject, place.object.classID, place.object.key.rawValue)
+    let name = ReplicaKey(byObject, place.object.classID, place.object.key.rawValue)
     var own = try list(name, objects)
     if let former = own.first(where: { $0.place == place }) {
       if former == waiting { return }
       own.removeAll { $0.place == place }
-      let others = ReplicaRecords.Key(byTarget, former.target, former.number)
+      let others = ReplicaKey(byTarget, former.target, former.number)
       put(try list(others, objects).filter { $0 != former }, others, &objects)
     } else if waiting == nil {
       return
     }
     if let waiting {
       own.append(waiting)
-      let others = ReplicaRecords.Key(byTarget, waiting.target, waiting.number)
+      let others = ReplicaKey(byTarget, waiting.target, waiting.number)
       put(try list(others, objects) + [waiting], others, &objects)
     }
     put(own, name, &objects)
@@ -80,11 +80,11 @@ struct WaitingLinks {
   static func links(
     of object: ObjectRef, _ objects: ReplicaObjects
   ) throws(StorageError) -> [Waiting] {
-    try list(ReplicaRecords.Key(byObject, object.classID, object.key.rawValue), objects)
+    try list(ReplicaKey(byObject, object.classID, object.key.rawValue), objects)
   }
 
   private static func list(
-    _ name: ReplicaRecords.Key, _ objects: ReplicaObjects
+    _ name: ReplicaKey, _ objects: ReplicaObjects
   ) throws(StorageError) -> [Waiting] {
     try objects.bytes(name).map { bytes throws(StorageError) in try decoded(bytes) } ?? []
   }
@@ -107,7 +107,7 @@ struct WaitingLinks {
   }
 
   private static func put(
-    _ list: [Waiting], _ name: ReplicaRecords.Key, _ objects: inout ReplicaObjects
+    _ list: [Waiting], _ name: ReplicaKey, _ objects: inout ReplicaObjects
   ) {
     var writer = WireWriter()
     for waiting in list {

@@ -10,6 +10,12 @@ package struct ServerDefinitions {
   /// - Parameter names: the classes; nil for all.
   /// - Throws: `ServerError` for a class that the server does not have.
   package func run(_ names: [String]?) throws(ServerError) -> [ClassDefinition] {
+    let prepared = try connection.query(
+      "SELECT to_regproc('tarn.classes') IS NOT NULL", for: Self.operation)
+    guard prepared.first?.first == "t" else {
+      throw ServerError(
+        Self.operation, "the database is not prepared", hint: "Run 'tarn server init' first.")
+    }
     let catalog = ServerCatalog(connection, Self.operation)
     var definitions: [ClassDefinition] = []
     if let names {

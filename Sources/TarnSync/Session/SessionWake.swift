@@ -18,7 +18,7 @@ final class SessionWake: Sendable {
 
   deinit { close(descriptor) }
 
-  /// Ends a sleep, or the next one if nobody sleeps. Any thread.
+  /// Ends a sleep, or the next one if no thread sleeps. Any thread.
   func wake() {
     var one: UInt64 = 1
     _ = unsafe write(descriptor, &one, 8)

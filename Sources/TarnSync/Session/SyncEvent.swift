@@ -1,4 +1,4 @@
-/// What a session tells about itself.
+/// An event of a session, for its owner.
 package enum SyncEvent {
   /// Another process has the session of the file.
   case isElsewhere(String)

@@ -32,7 +32,7 @@ package final class SyncSession: Sendable {
   /// Ends the session; what it does at the moment is ended in order first.
   package func stop() { runner.stop() }
 
-  /// Tries at once what waits.
+  /// Ends a wait before another attempt.
   package func reconnect() { runner.hurry() }
 }
 
@@ -40,7 +40,7 @@ package final class SyncSession: Sendable {
 private final class SessionRunner: Sendable {
   private struct State {
     var isStopped = false
-    /// Whether somebody asked for another attempt at once.
+    /// Whether another attempt was asked for at once.
     var isHurried = false
   }
 
@@ -104,7 +104,7 @@ private final class SessionRunner: Sendable {
     self.told(.ended)
   }
 
-  /// What is wrong with the login, the classes or the file does not change soon.
+  /// A wrong login, a missing class or a damaged file does not change soon.
   private func wait(after error: any Error, _ backoff: inout Backoff) -> Duration {
     guard let error = error as? ServerError else { return Self.schemaWait }
     switch ServerRefusal(error.state) {
@@ -113,7 +113,7 @@ private final class SessionRunner: Sendable {
     }
   }
 
-  /// Waits a time, or until somebody is in a hurry.
+  /// Waits a time, or until `hurry` is called.
   private func wait(_ time: Duration) {
     let end = ContinuousClock.now + time
     while !isStopped, !state.withLock({ $0.isHurried }), ContinuousClock.now < end {
@@ -167,7 +167,7 @@ private final class SessionRunner: Sendable {
 /// nothing rests on them.
 private struct SessionHints {
   private static let operation = "wake other replicas"
-  /// At most ten a second: each takes a lock of all databases of the server.
+  /// At most ten a second: each takes a lock that all databases of the server share.
   private static let distance = Duration.milliseconds(100)
 
   /// Whether something was sent that no hint has followed.

@@ -9,7 +9,7 @@ struct ReplicaRecordsTests {
     cursor.release()
   }
 
-  private func bytes(_ key: ReplicaRecords.Key, _ store: Store) throws -> [UInt8]? {
+  private func bytes(_ key: ReplicaKey, _ store: Store) throws -> [UInt8]? {
     let snapshot = try store.newestSnapshot()
     return try ReplicaRecords.bytes(key, in: snapshot.transaction)
   }
@@ -18,13 +18,13 @@ struct ReplicaRecordsTests {
   func `a record is what was kept, however long`(_ count: Int) throws {
     let file = TemporaryStore()
     let store = try file.open()
-    let key = ReplicaRecords.Key(128, ClassID(3), -5)
+    let key = ReplicaKey(128, ClassID(3), -5)
     let long = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 7) }
     var records = ReplicaRecords()
     records.set(key, long)
     try written(store, records)
     #expect(try bytes(key, store) == long)
-    #expect(try bytes(ReplicaRecords.Key(128, ClassID(3), -4), store) == nil)
+    #expect(try bytes(ReplicaKey(128, ClassID(3), -4), store) == nil)
     // Nothing is left of it under a shorter one, nor after it was deleted.
     records.set(key, [1, 2])
     try written(store, records)
@@ -40,9 +40,9 @@ struct ReplicaRecordsTests {
     let store = try file.open()
     var records = ReplicaRecords()
     for number in [Int64.max, 7, -7, .min, 0] {
-      records.set(ReplicaRecords.Key(1, ClassID(2), number), [UInt8(truncatingIfNeeded: number)])
-      records.set(ReplicaRecords.Key(1, ClassID(3), number), [9])
-      records.set(ReplicaRecords.Key(2, ClassID(2), number), [9])
+      records.set(ReplicaKey(1, ClassID(2), number), [UInt8(truncatingIfNeeded: number)])
+      records.set(ReplicaKey(1, ClassID(3), number), [9])
+      records.set(ReplicaKey(2, ClassID(2), number), [9])
     }
     try written(store, records)
     let snapshot = try store.newestSnapshot()

@@ -1,0 +1,154 @@
+import Foundation
+import TarnStore
+import TestSupport
+import Testing
+import ToolSupport
+
+/// `tarn-sync` as people run it: against a server, killed at any moment, beside other processes.
+@Suite(.timeLimit(.minutes(30))) final class SyncKillTests {
+  private static let program = OwnProgram.sibling("tarn-sync")
+  private let folder = TemporaryFolder()
+  private let url: String
+
+  init() throws {
+    let server = try PostgresServer.shared.get()
+    // Databases are made by libpq's own program: this module has no connection of its own.
+    let name = "kill_" + UUID().uuidString.lowercased().replacingOccurrences(of: "-", with: "")
+    url = server.address(name)
+    let made = try finished(
+      ["createdb", "-h", server.folder, "-U", PostgresServer.administrator, name],
+      "/usr/bin/env")
+    #expect(made.end == .exited(0), "\(made.errors)")
+  }
+
+  /// Runs a program to its end.
+  private func finished(
+    _ words: [String], _ program: String = SyncKillTests.program
+  ) throws -> (output: [String], errors: String, end: ChildProcess.End) {
+    let errors = folder.file(UUID().uuidString)
+    let (output, end) = try ChildProcess(program, words, errors: errors).finish()
+    return (output, try String(contentsOfFile: errors, encoding: .utf8), end)
+  }
+
+  private func run(_ words: [String]) throws -> [String] {
+    let result = try finished(words)
+    #expect(result.end == .exited(0), "\(words): \(result.errors)")
+    return result.output
+  }
+
+  private func open(_ name: String, isDurable: Bool = false) throws -> Store {
+    var options = Store.Options()
+    options.isDurable = isDurable
+    options.classes = [
+      ClassDefinition(
+        name: "Thing",
+        properties: [
+          .init(name: "_id", type: .int, isPrimaryKey: true), .init(name: "a", type: .int),
+        ])
+    ]
+    return try StoreRegistry.open(folder.file(name), options)
+  }
+
+  @Test func `what was committed is on the server once, whenever the session is killed`()
+    async throws
+  {
+    let store = try open("a")
+    #expect(try run(["server", "init", url]).first?.hasPrefix("prepared") == true)
+    #expect(try run(["server", "migrate", url, store.path]) == ["created Thing"])
+    var random = SeededRandom(seed: 7)
+    var expected: [Int64: Int64] = [:]
+    for round in 0..<Seeds.rounds(40, few: 8) {
+      let session = try ChildProcess(
+        Self.program, ["sync", store.path, "--to", url, "--follow"],
+        errors: folder.file("errors-\(round)"))
+      let commits = 20 + random.below(200)
+      for number in 0..<commits {
+        try store.writeAndAnnounce { session in
+          let key = Int64(random.below(50))
+          let value = Int64(round * 1_000 + number)
+          if expected[key] == nil {
+            try session.create([ColumnID(0): .int(key), ColumnID(1): .int(value)], in: ClassID(0))
+          } else {
+            try session.set(ColumnID(1), at: ObjectKey(key), in: ClassID(0), to: .int(value))
+          }
+          expected[key] = value
+        }
+        // Lets the session get on at different speeds.
+        if random.chance(20) { await Task.yield() }
+      }
+      session.signal(SIGKILL)
+      _ = session.wait()
+    }
+    _ = try run(["sync", store.path, "--to", url])
+    #expect(try run(["sync", "status", store.path]).last == "not sent      nothing")
+    _ = try run(["sync", folder.file("b"), "--to", url])
+    #expect(try open("b", isDurable: true).things() == expected)
+    #expect(try store.things() == expected)
+  }
+
+  @Test func `a refused commit ends with a message and 1`() throws {
+    let store = try open("a")
+    _ = try run(["server", "init", url])
+    _ = try run(["server", "migrate", url, store.path])
+    _ = try run(["sync", store.path, "--to", url])
+    let psql = try finished(
+      ["psql", url, "-qc", "ALTER TABLE \"Thing\" ADD CHECK (a < 10)"], "/usr/bin/env")
+    #expect(psql.end == .exited(0), "\(psql.errors)")
+    try store.writeAndAnnounce {
+      try $0.create([ColumnID(0): .int(1), ColumnID(1): .int(10)], in: ClassID(0))
+    }
+    let result = try finished(["sync", store.path, "--to", url])
+    #expect(result.end == .exited(1))
+    #expect(result.errors.contains("took back version"))
+    #expect(result.errors.contains("Thing 1"))
+    #expect(result.errors.contains("23514"))
+    #expect(try store.things() == [:])
+  }
+
+  @Test func `mistakes in the command line and a server that is not there are told`() throws {
+    let store = try open("a")
+    for (words, message) in [
+      (["sync", store.path], "give the server with --to URL"),
+      (["server", "mend", url], "'mend' is not an action"),
+      (["server", "adopt", url], "give: tarn server adopt URL TABLE CLASS"),
+    ] {
+      let result = try finished(words)
+      #expect(result.end == .exited(2), "\(words)")
+      #expect(result.errors.contains(message), "\(result.errors)")
+    }
+    for (words, message) in [
+      (["sync", store.path, "--to", url], "the database is not prepared"),
+      (["sync", store.path, "--to", "postgresql:///x?host=/nowhere"], "cannot connect to"),
+      (["server", "status", "postgresql://a:b@h/x"], "it has a password in it"),
+    ] {
+      let result = try finished(words)
+      #expect(result.end == .exited(1), "\(words)")
+      #expect(result.errors.contains(message), "\(result.errors)")
+    }
+  }
+}
+
+extension Store {
+  fileprivate func writeAndAnnounce(_ body: (WriteSession) throws -> Void) throws {
+    let token = try acquireGate()
+    let session = WriteSession(try SnapshotReader(newestSnapshot())) {}
+    try body(session)
+    let version = try commit(session).0.version
+    announce(version, token)
+  }
+
+  fileprivate func things() throws -> [Int64: Int64] {
+    let reader = try SnapshotReader(newestSnapshot())
+    var things: [Int64: Int64] = [:]
+    try reader.forEachCluster(in: ClassID(0)) { cluster throws(StorageError) in
+      for slot in 0..<cluster.image.rowCount {
+        let key = cluster.image.key(at: slot)
+        guard case .int(let a)? = try reader.value(of: ColumnID(1), at: key, in: ClassID(0))
+        else { continue }
+        things[key.rawValue] = a
+      }
+      return true
+    }
+    return things
+  }
+}
