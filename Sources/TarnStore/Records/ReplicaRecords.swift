@@ -28,9 +28,7 @@ package struct ReplicaRecords: Sendable {
     for (key, bytes) in changed.sorted(by: { $0.key < $1.key }) {
       var count: UInt16 = 0
       if let bytes {
-        var writer = RecordWriter(bytes: bytes)
-        writer.checksum()
-        let whole = writer.bytes
+        let whole = Self.withChecksum(bytes)
         for start in stride(from: 0, to: whole.count, by: Self.pieceBytes) {
           require(count == 0 || key.isLong, "internal error: a replica's record is too long")
           let piece = Array(whole[start..<min(start + Self.pieceBytes, whole.count)])
@@ -102,6 +100,12 @@ package struct ReplicaRecords: Sendable {
       guard try unsafe body(key.number, checked(Array(cursor.value))) else { return }
       isAt = try cursor.next()
     }
+  }
+
+  private static func withChecksum(_ bytes: [UInt8]) -> [UInt8] {
+    var writer = RecordWriter(bytes: bytes)
+    writer.word(unsafe bytes.withUnsafeBytes { unsafe tarn_crc32c($0.baseAddress, $0.count) })
+    return writer.bytes
   }
 
   private static func checked(_ bytes: [UInt8]) throws(StorageError) -> [UInt8] {
