@@ -10,6 +10,9 @@ extension StoreSchema {
       guard !item.name.isEmpty, names.insert(item.name).inserted else {
         return "the class name '\(item.name)' is empty or taken"
       }
+      guard !item.name.utf8.contains(0) else {
+        return "the name of class \(item.id.rawValue) has a NUL"
+      }
       if let problem = item.inconsistency(classCount: classes.count) { return problem }
     }
     return nil
@@ -24,6 +27,10 @@ extension ClassSchema {
       let title = "column \(name).\(column.name)"
       guard column.id.index == index else { return "\(title) does not have the id of its position" }
       guard !column.name.isEmpty else { return "a column of class \(name) has no name" }
+      // No program could name it, in arguments or key paths.
+      guard !column.name.utf8.contains(0) else {
+        return "the name of column \(index) of class \(name) has a NUL"
+      }
       guard column.isRemoved || names.insert(column.name).inserted else {
         return "\(title) exists twice"
       }

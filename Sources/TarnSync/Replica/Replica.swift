@@ -34,17 +34,20 @@ package final class Replica {
     request.related = []
     cursor = try store.openCursor(request)
     let snapshot = try store.newestSnapshot()
+    let record = try cursor.record(in: snapshot)
     if let bytes = try ReplicaRecords.bytes(ReplicaState.key, in: snapshot.transaction) {
       state = try ReplicaState(bytes, path: store.path)
-      let next = Version(state.done.version.rawValue + 1)
-      if next <= snapshot.version, try ChangeLog.header(of: next, in: snapshot.transaction) == nil {
+      if state.cursor != record.created {
         // The cursor was deleted, and with it the records of unsent commits: all objects are
         // compared, and what is here alone is sent.
-        state.done = try cursor.state(in: snapshot).acknowledged
+        state.done = record.acknowledged
         (state.isStale, state.hasUploads) = (true, true)
       }
     } else {
-      state = ReplicaState(done: try cursor.state(in: snapshot).acknowledged)
+      state = ReplicaState(done: record.acknowledged)
+    }
+    if state.cursor != record.created {
+      state.cursor = record.created
       var records = ReplicaRecords()
       records.set(ReplicaState.key, state.encoded)
       try cursor.keep(records)

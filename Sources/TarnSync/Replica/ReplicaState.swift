@@ -20,6 +20,9 @@ struct ReplicaState: Equatable {
   var id = Bytes16.random()
   /// The server's number for it.
   var number: UInt32 = 0
+  /// When the cursor was made that keeps the file's unsent commits, in microseconds since 1970: a
+  /// later one may have its number.
+  var cursor: Int64 = 0
   /// The identity of the server; empty before the first download.
   var server = ""
   /// Up to where everything has been downloaded.
@@ -68,6 +71,7 @@ extension ReplicaState {
       done.commitID, sent.version, sent.id, position.end,
     ] { writer.write(word) }
     writer.write(number)
+    writer.write(cursor)
     writer.write(count: position.open.count)
     for transaction in position.open { writer.write(transaction) }
     writer.write(text: server)
@@ -104,8 +108,10 @@ extension ReplicaState {
       commitID: words[5])
     id = Bytes16(high: words[0], low: words[1])
     sent = CommitName(version: words[6], id: words[7])
-    guard let number: UInt32 = reader.read(), let count = reader.readCount() else { return nil }
-    self.number = number
+    guard let number: UInt32 = reader.read(), let cursor: Int64 = reader.read(),
+      let count = reader.readCount()
+    else { return nil }
+    (self.number, self.cursor) = (number, cursor)
     var open: [UInt64] = []
     for _ in 0..<count {
       guard let transaction: UInt64 = reader.read() else { return nil }

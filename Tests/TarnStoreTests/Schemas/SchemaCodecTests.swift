@@ -91,7 +91,9 @@ private func code(_ body: () throws -> Void) -> StorageError.Code? {
     let breakages: [(inout ClassSchema) -> Void] = [
       { $0.name = "" },
       { $0.id = ClassID(1) },
+      { $0.name = "Do\0g" },
       { $0.columns[0].name = "" },
+      { $0.columns[0].name = "i\0" },
       { $0.columns[0].name = "mother" },
       { $0.columns[0].id = ColumnID(4) },
       { $0.columns[1].target = nil },

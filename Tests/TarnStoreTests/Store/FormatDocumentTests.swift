@@ -28,7 +28,7 @@ struct FormatDocumentTests {
     for tag in [
       TreeKey.Tag.head, .schema, .classRecord, .cluster, .directory, .index, .longValue, .change,
       .sequencePage, .sequenceDirectory, .longElement, .linkCount, .nested,
-      .unique, .former, .feed,
+      .unique, .former, .feed, .replica,
     ] {
       actual["tag.\(tag)"] = UInt64(tag.rawValue)
     }

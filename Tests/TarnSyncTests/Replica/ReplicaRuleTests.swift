@@ -170,4 +170,23 @@ import Testing
     try synchronize()
     #expect(try b.objects() == [:])
   }
+
+  /// Without the records of the commits nothing is known of edits; whole objects are not lost.
+  @Test func `a file whose cursor was deleted compares everything`() throws {
+    try a.create("Thing", .int(1), a: 1)
+    try synchronize()
+    b.end()
+    try b.store.deleteCursor("tarn-sync")
+    try b.set("Thing", .int(1), 1, .int(2))
+    try b.create("Thing", .int(2), a: 3)
+    let again = try FileReplica(b.path) { [database, server] in
+      try database.connect(as: server.value("SELECT role FROM tarn.replica LIMIT 1") ?? "")
+    }
+    try again.synchronize()
+    try a.synchronize()
+    let expected = ["Thing 1": Object(a: 1), "Thing 2": Object(a: 3)]
+    #expect(try again.objects() == expected)
+    #expect(try a.objects() == expected)
+    again.end()
+  }
 }
