@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 private func randomName(_ random: inout SeededRandom, _ number: Int) -> String {
-  let letters = ["a", "ß", "Ж", "漢", "🐟", "e\u{301}", " ", "\u{0}", "Z"]
+  let letters = ["a", "ß", "Ж", "漢", "🐟", "e\u{301}", " ", "\u{1}", "Z"]
   let length = random.pick([1, 2, 8, 30, 300])
   return (0..<length).map { _ in random.pick(letters) }.joined() + "\(number)"
 }
