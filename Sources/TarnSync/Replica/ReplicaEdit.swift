@@ -164,7 +164,7 @@ final class ReplicaEdit {
       let (id, holder) = (waiting.place.object.classID, waiting.place.object.key)
       let known = try objects[id, holder]
       let pending = try unsent.pending(of: holder, in: id, after: known?.void ?? 0)
-      if pending.columns.contains(waiting.place.column) { continue }
+      if pending.isCreated || pending.columns.contains(waiting.place.column) { continue }
       try WaitingLinks.set(nil, at: waiting.place, &objects)
       try setLink(.link(key), waiting.place)
     }

@@ -71,6 +71,7 @@ package final class ReplicaLink {
     while true {
       switch try push() {
       case .nothing: return try upload() || hasSent
+      case .passed: break
       case .sent: hasSent = true
       case .pullFirst: return true
       }
@@ -99,7 +100,9 @@ package final class ReplicaLink {
     }
     let state = replica.state
     let isPruned = answer.pruned >= state.position.end && state.position != .none
-    if !isSame || isPruned || standing == .stranger || state.isStale {
+    // A server that crashed without having made its last commits durable hands out their ids again.
+    let isBack = answer.position.end < state.position.end
+    if !isSame || isPruned || isBack || standing == .stranger || state.isStale {
       try ReplicaReconciliation(self, isOtherServer: !isSame && !state.server.isEmpty)
         .run(classes, all: true)
       return try pull()
@@ -170,7 +173,8 @@ package final class ReplicaLink {
 
   // MARK: - Up
 
-  private enum Outcome { case nothing, sent, pullFirst }
+  /// Commits that the server need not know are passed: no hint follows them.
+  private enum Outcome { case nothing, passed, sent, pullFirst }
 
   /// Sends the next run of commits.
   private func push() throws -> Outcome {
@@ -184,7 +188,7 @@ package final class ReplicaLink {
       unsent, classes, number: state.number, without: replica.cursor.number, in: snapshot)
     guard !plan.isEmpty else {
       try pass(plan.last)
-      return .sent
+      return .passed
     }
     let answer = try send(
       plan, to: CommitName(version: plan.last.version.rawValue, id: plan.last.commitID))
