@@ -1,6 +1,6 @@
 /// The name of a record that a replica of a server keeps beside the objects.
 package struct ReplicaKey: Hashable, Comparable, Sendable {
-  /// What the record is for; from 128 on it may be long.
+  /// The purpose of the record; from 128 on it may be long.
   package let kind: UInt8
   package let classID: ClassID
   package let number: Int64

@@ -14,7 +14,7 @@
 ///     0x53 [class u32][column u16][owner i64][class u32][target i64]   count of its links there
 ///     0x54 [id u64]                                     cell of a nested collection
 ///     0x55 [class u32][rule u16][entry]                 page of a unique rule, see IndexPageKey
-///     0x60 [kind u8][class u32][number i64][piece u16]  record of a replica of a server
+///     0x60 [kind u8][class u32][number i64][piece u16]  a replica's record
 ///     0x70 [version u64][class u32][chunk u16]          change record; class 0: its header,
 ///                                                       else the class id plus one
 ///     0x72 [version u64][number u32][piece u16]         piece of a long value before that commit
