@@ -160,7 +160,7 @@ package final class ReplicaLink {
     switch standing {
     case .same, .stranger: return
     case .ahead(let place):
-      next.sent = CommitName(version: place.version.rawValue, id: place.commitID)
+      next.sent = CommitName(place)
       if next.done.version < place.version { next.done = place }
     case .behind(let place):
       // A restored server: the commits that it has lost are sent again.
@@ -190,14 +190,13 @@ package final class ReplicaLink {
       try pass(plan.last)
       return .passed
     }
-    let answer = try send(
-      plan, to: CommitName(version: plan.last.version.rawValue, id: plan.last.commitID))
+    let answer = try send(plan, to: CommitName(plan.last))
     switch answer {
     case .taken:
       run = Self.commitsMax
       var next = replica.state
       next.done = plan.last
-      next.sent = CommitName(version: plan.last.version.rawValue, id: plan.last.commitID)
+      next.sent = CommitName(plan.last)
       try replica.keep(next, acknowledging: plan.last, plan.outcome)
     case .mergeFirst, .otherVersion: return .pullFirst
     case .lost(let incarnations): try forget(incarnations)

@@ -7,6 +7,12 @@ struct CommitName: Equatable {
   /// Its random id, which differs in a copy of the file.
   var id: UInt64 = 0
 
+  init() {}
+
+  init(version: UInt64, id: UInt64) { (self.version, self.id) = (version, id) }
+
+  init(_ place: FeedPlace) { self.init(version: place.version.rawValue, id: place.commitID) }
+
   /// As `Push` and `Pull` have it.
   var pair: (version: Int64, commit: Int64) {
     (Int64(clamping: version), Int64(bitPattern: id))

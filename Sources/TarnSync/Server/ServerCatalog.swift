@@ -30,8 +30,7 @@ struct ServerCatalog {
     asOwner: Bool = true, _ body: () throws(ServerError) -> R
   ) throws(ServerError) -> R {
     guard let format = try ServerSetup.format(connection) else {
-      throw ServerError(
-        operation, "the database is not prepared", hint: "Run 'tarn server init' first.")
+      throw ServerSetup.notPrepared(operation)
     }
     guard format == ServerSchema.format else { throw ServerSetup.otherFormat(format, operation) }
     return try connection.transaction(for: operation) { () throws(ServerError) in

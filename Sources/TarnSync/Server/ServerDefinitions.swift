@@ -12,10 +12,7 @@ package struct ServerDefinitions {
   package func run(_ names: [String]?) throws(ServerError) -> [ClassDefinition] {
     let prepared = try connection.query(
       "SELECT to_regproc('tarn.classes') IS NOT NULL", for: Self.operation)
-    guard prepared.first?.first == "t" else {
-      throw ServerError(
-        Self.operation, "the database is not prepared", hint: "Run 'tarn server init' first.")
-    }
+    guard prepared.first?.first == "t" else { throw ServerSetup.notPrepared(Self.operation) }
     let catalog = ServerCatalog(connection, Self.operation)
     var definitions: [ClassDefinition] = []
     if let names {

@@ -44,6 +44,11 @@ package enum ServerSetup {
     return rows.first?.first.flatMap { $0 }.flatMap { Int($0) }
   }
 
+  static func notPrepared(_ operation: String) -> ServerError {
+    ServerError(
+      operation, "the database is not prepared", hint: "Run 'tarn server init' first.")
+  }
+
   static func otherFormat(_ format: Int, _ operation: String) -> ServerError {
     ServerError(
       operation,

@@ -3,7 +3,7 @@ package struct ServerStatus: Equatable, Sendable {
   /// PostgreSQL's version, such as "15.18".
   package let version: String
   package let classes: [ClassStatus]
-  package let replicas: [Replica]
+  package let replicas: [ReplicaStatus]
   package let tombstones: Int
   /// Sentences, each with the way out.
   package let warnings: [String]
@@ -20,7 +20,7 @@ package struct ServerStatus: Equatable, Sendable {
     package let depends: [String]
   }
 
-  package struct Replica: Equatable, Sendable {
+  package struct ReplicaStatus: Equatable, Sendable {
     package let number: Int
     package let role: String
     /// The version of its file up to which the server has its commits.
@@ -33,8 +33,7 @@ package struct ServerStatus: Equatable, Sendable {
   package init(_ connection: ServerConnection) throws(ServerError) {
     let operation = "read the server's status"
     guard let format = try ServerSetup.format(connection) else {
-      throw ServerError(
-        operation, "the database is not prepared", hint: "Run 'tarn server init' first.")
+      throw ServerSetup.notPrepared(operation)
     }
     guard format == ServerSchema.format else { throw ServerSetup.otherFormat(format, operation) }
     version = ServerProbe.versionText(connection.serverVersion)
@@ -45,7 +44,7 @@ package struct ServerStatus: Equatable, Sendable {
       FROM tarn.replica ORDER BY n
       """, for: operation
     ).map { row in
-      Replica(
+      ReplicaStatus(
         number: Self.number(row[0]), role: row[1] ?? "", version: Self.number(row[2]),
         idle: Self.number(row[3]))
     }
