@@ -9,7 +9,9 @@ enum StoreFile {
     guard FileManager.default.fileExists(atPath: path) else {
       throw ToolError("\(path): the file does not exist")
     }
-    return try StoreRegistry.open(path, Store.Options())
+    var options = Store.Options()
+    options.verifiesPages = true
+    return try StoreRegistry.open(path, options)
   }
 
   /// A store with the classes of a server. One that exists keeps what it has.

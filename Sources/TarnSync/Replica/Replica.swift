@@ -120,7 +120,10 @@ package final class Replica {
     _ outcome: [(class: ClassID, key: ObjectKey, object: ReplicaObject?)] = []
   ) throws(StorageError) {
     var objects = ReplicaObjects(try store.newestSnapshot())
-    for (id, key, object) in outcome { try objects.set(object, key, in: id) }
+    for (id, key, object) in outcome {
+      try objects.set(object, key, in: id)
+      if object == nil { try WaitingLinks.forget(ObjectRef(classID: id, key: key), &objects) }
+    }
     objects.set(next)
     try cursor.keep(objects.records, acknowledging: place)
     state = next

@@ -189,7 +189,10 @@ final class ReplicaEdit {
       return try objects.set(known, key, in: one.id)
     }
     // A creation that did not know of the deletion stands.
-    if !pending.isCreated { try session.delete(key, in: one.id) }
+    if !pending.isCreated {
+      try session.delete(key, in: one.id)
+      try WaitingLinks.forget(ObjectRef(classID: one.id, key: key), &objects)
+    }
     try objects.set(nil, key, in: one.id)
   }
 

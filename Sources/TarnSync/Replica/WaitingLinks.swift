@@ -83,6 +83,13 @@ struct WaitingLinks {
     try list(ReplicaKey(byObject, object.classID, object.key.rawValue), objects)
   }
 
+  /// Forgets the links of an object that is gone.
+  static func forget(
+    _ object: ObjectRef, _ objects: inout ReplicaObjects
+  ) throws(StorageError) {
+    for waiting in try links(of: object, objects) { try set(nil, at: waiting.place, &objects) }
+  }
+
   private static func list(
     _ name: ReplicaKey, _ objects: ReplicaObjects
   ) throws(StorageError) -> [Waiting] {

@@ -84,24 +84,24 @@ private final class SessionRunner: Sendable {
 
   func run() {
     var backoff = Backoff(first: .milliseconds(100), last: .seconds(60))
-    var told: String?
+    var holder: String?
     while !isStopped {
       do {
         let replica = try Replica(store, classes: classes)
         defer { replica.close() }
-        told = nil
+        holder = nil
         try work(replica) { backoff.reset() }
       } catch let error as StorageError where error.code == .busy {
-        if told != error.detail { self.told(.isElsewhere(error.detail)) }
-        told = error.detail
+        if holder != error.detail { told(.isElsewhere(error.detail)) }
+        holder = error.detail
         wait(Self.election)
       } catch {
         let time = wait(after: error, &backoff)
-        self.told(.waits("\(error)", time))
+        told(.waits("\(error)", time))
         wait(time)
       }
     }
-    self.told(.ended)
+    told(.ended)
   }
 
   /// A wrong login, a missing class or a damaged file does not change soon.
@@ -148,13 +148,13 @@ private final class SessionRunner: Sendable {
   private func sleep(
     _ link: ReplicaLink, _ interval: inout PollInterval, _ hints: inout SessionHints
   ) throws {
-    let time = interval.next()
+    let hint = hints.wait
     switch alarm.sleep(
-      atMost: min(time, hints.wait ?? time), orUntilReadable: link.connection.descriptor)
+      atMost: hint ?? interval.next(), orUntilReadable: link.connection.descriptor)
     {
     case .wish: break
     case .time:
-      if try link.pull() { interval.reset() }
+      if hint == nil, try link.pull() { interval.reset() }
     case .socket:
       if try link.connection.takeNotifications(for: Self.operation), try link.pull() {
         interval.reset()
