@@ -129,26 +129,5 @@ import ToolSupport
 }
 
 extension Store {
-  fileprivate func writeAndAnnounce(_ body: (WriteSession) throws -> Void) throws {
-    let token = try acquireGate()
-    let session = WriteSession(try SnapshotReader(newestSnapshot())) {}
-    try body(session)
-    let version = try commit(session).0.version
-    announce(version, token)
-  }
-
-  fileprivate func things() throws -> [Int64: Int64] {
-    let reader = try SnapshotReader(newestSnapshot())
-    var things: [Int64: Int64] = [:]
-    try reader.forEachCluster(in: ClassID(0)) { cluster throws(StorageError) in
-      for slot in 0..<cluster.image.rowCount {
-        let key = cluster.image.key(at: slot)
-        guard case .int(let a)? = try reader.value(of: ColumnID(1), at: key, in: ClassID(0))
-        else { continue }
-        things[key.rawValue] = a
-      }
-      return true
-    }
-    return things
-  }
+  fileprivate func things() throws -> [Int64: Int64] { try numbers(ColumnID(1), in: ClassID(0)) }
 }

@@ -25,4 +25,38 @@ extension Store {
     _ = try commit(session)
     return result
   }
+
+  /// The same as other processes need it: under the write lock, and announced. Nothing is committed
+  /// if `body` changes nothing.
+  package func writeAndAnnounce(_ body: (WriteSession) throws -> Void) throws {
+    let token = try acquireGate()
+    let session: WriteSession
+    let version: Version?
+    do {
+      session = try WriteSession(SnapshotReader(newestSnapshot())) {}
+      try body(session)
+      version = session.isEmpty ? nil : try commit(session).0.version
+    } catch {
+      token.release()
+      throw error
+    }
+    if let version { announce(version, token) } else { token.release() }
+  }
+
+  /// The numbers in a column of a class whose objects have numbers as keys.
+  package func numbers(_ column: ColumnID, in id: ClassID) throws -> [Int64: Int64] {
+    let reader = try SnapshotReader(newestSnapshot())
+    var numbers: [Int64: Int64] = [:]
+    try reader.forEachCluster(in: id) { cluster throws(StorageError) in
+      for slot in 0..<cluster.image.rowCount {
+        let key = cluster.image.key(at: slot)
+        guard case .int(let number)? = try reader.value(of: column, at: key, in: id) else {
+          trap("a number")
+        }
+        numbers[key.rawValue] = number
+      }
+      return true
+    }
+    return numbers
+  }
 }

@@ -120,19 +120,7 @@ final class FileReplica {
     return objects
   }
 
-  func commit(_ body: (WriteSession) throws -> Void) throws {
-    let token = try store.acquireGate()
-    let session = WriteSession(try SnapshotReader(store.newestSnapshot())) {}
-    let version: Version?
-    do {
-      try body(session)
-      version = session.isEmpty ? nil : try store.commit(session).0.version
-    } catch {
-      token.release()
-      throw error
-    }
-    if let version { store.announce(version, token) } else { token.release() }
-  }
+  func commit(_ body: (WriteSession) throws -> Void) throws { try store.writeAndAnnounce(body) }
 
   /// A random change of the object with that number.
   ///

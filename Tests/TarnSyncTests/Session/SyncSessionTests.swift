@@ -65,7 +65,7 @@ import Testing
     let meeting = try Meeting()
     try meeting.connection.rows("ALTER TABLE \"Thing\" ADD CHECK (a <> 13)")
     let file = try meeting.file("a")
-    for (key, a) in [(1, 1), (2, 13), (3, 3)] { try file.add(key, a) }
+    for (key, a): (Int64, Int64) in [(1, 1), (2, 13), (3, 3)] { try file.add(key, a) }
     let refused = Lock([RefusedCommit]())
     let session = try meeting.session(file) { event in
       if case .refused(let commit) = event { refused.withLock { $0.append(commit) } }
@@ -95,7 +95,7 @@ import Testing
         WHERE application_name = 'tarn' AND pid <> pg_backend_pid()
           AND datname = current_database()
         """)
-      try file.add(number, 1)
+      try file.add(Int64(number), 1)
       try await yieldUntil { try meeting.things().count == number }
     }
     #expect(waits.withLock { $0 } > 0)
@@ -169,27 +169,11 @@ private final class HeldSession {
 }
 
 extension Store {
-  fileprivate func add(_ key: Int, _ a: Int) throws {
-    let token = try acquireGate()
-    let session = WriteSession(try SnapshotReader(newestSnapshot())) {}
-    try session.create(
-      [ColumnID(0): .int(Int64(key)), ColumnID(1): .int(Int64(a))], in: ClassID(0))
-    let version = try commit(session).0.version
-    announce(version, token)
+  fileprivate func add(_ key: Int64, _ a: Int64) throws {
+    try writeAndAnnounce { session in
+      try session.create([ColumnID(0): .int(key), ColumnID(1): .int(a)], in: ClassID(0))
+    }
   }
 
-  fileprivate func things() throws -> [Int: Int] {
-    let reader = try SnapshotReader(newestSnapshot())
-    var things: [Int: Int] = [:]
-    try reader.forEachCluster(in: ClassID(0)) { cluster throws(StorageError) in
-      for slot in 0..<cluster.image.rowCount {
-        let key = cluster.image.key(at: slot)
-        guard case .int(let a)? = try reader.value(of: ColumnID(1), at: key, in: ClassID(0))
-        else { trap("a number") }
-        things[Int(key.rawValue)] = Int(a)
-      }
-      return true
-    }
-    return things
-  }
+  fileprivate func things() throws -> [Int64: Int64] { try numbers(ColumnID(1), in: ClassID(0)) }
 }
