@@ -39,18 +39,21 @@ let package = Package(
       ]),
     .target(name: "TarnStore", dependencies: ["CLMDB", "CTarn"], swiftSettings: engine),
     .target(name: "Tarn", dependencies: ["TarnStore", "CTarn"], swiftSettings: engine),
+    // Values as JSON: of the tools, and of PostgreSQL's columns with structure.
+    .target(name: "TarnText", dependencies: ["TarnStore"], swiftSettings: strict),
     .target(
-      name: "TarnSync", dependencies: ["TarnStore", "CPostgres"], swiftSettings: engine),
+      name: "TarnSync", dependencies: ["TarnStore", "TarnText", "CPostgres"],
+      swiftSettings: engine),
     .target(
-      name: "ToolSupport", dependencies: ["Tarn", "TarnStore"], path: "Tools/ToolSupport",
-      swiftSettings: strict),
+      name: "ToolSupport", dependencies: ["Tarn", "TarnStore", "TarnText"],
+      path: "Tools/ToolSupport", swiftSettings: strict),
     .target(
       name: "BenchFloors", dependencies: ["CLMDB", "CSQLite"], path: "Tools/BenchFloors",
       linkerSettings: [.linkedLibrary("curl")]),
     .target(
       name: "CEditLine", path: "Tools/CEditLine", linkerSettings: [.linkedLibrary("edit")]),
     .executableTarget(
-      name: "tarn", dependencies: ["Tarn", "TarnStore", "ToolSupport", "CEditLine"],
+      name: "tarn", dependencies: ["Tarn", "TarnStore", "TarnText", "ToolSupport", "CEditLine"],
       path: "Tools/tarn",
       swiftSettings: strict),
     // What the daemon has of C libraries: only it needs their packages.
@@ -61,7 +64,8 @@ let package = Package(
         .linkedLibrary("systemd"), .linkedLibrary("crypto"),
       ]),
     .target(
-      name: "TarnDaemon", dependencies: ["Tarn", "TarnStore", "ToolSupport", "CDaemon"],
+      name: "TarnDaemon",
+      dependencies: ["Tarn", "TarnStore", "TarnText", "ToolSupport", "CDaemon"],
       path: "Tools/TarnDaemon", swiftSettings: strict),
     .executableTarget(
       name: "tarn-daemon", dependencies: ["TarnDaemon"], path: "Tools/tarn-daemon",
@@ -75,7 +79,7 @@ let package = Package(
     .target(name: "StressFaults", path: "Tools/StressFaults"),
     .executableTarget(
       name: "tarn-stress",
-      dependencies: ["Tarn", "TarnStore", "ToolSupport", "StressFaults", "CTarn"],
+      dependencies: ["Tarn", "TarnStore", "TarnText", "ToolSupport", "StressFaults", "CTarn"],
       path: "Tools/tarn-stress", swiftSettings: strict),
     .executableTarget(
       name: "tarn-bench", dependencies: ["Tarn", "TarnStore", "ToolSupport", "BenchFloors"],
@@ -92,11 +96,11 @@ let package = Package(
       name: "TarnTests", dependencies: ["Tarn", "TarnStore", "TestSupport"],
       swiftSettings: strict + unoptimized),
     .testTarget(
-      name: "TarnSyncTests", dependencies: ["TarnSync", "TarnStore", "TestSupport"],
+      name: "TarnSyncTests", dependencies: ["TarnSync", "TarnStore", "TarnText", "TestSupport"],
       swiftSettings: strict + unoptimized),
     .testTarget(
       name: "ToolsTests",
-      dependencies: ["Tarn", "TarnStore", "ToolSupport", "BenchFloors", "TestSupport"],
+      dependencies: ["Tarn", "TarnStore", "TarnText", "ToolSupport", "BenchFloors", "TestSupport"],
       swiftSettings: strict),
     .testTarget(
       name: "ProcessTests",
@@ -104,7 +108,7 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "DaemonTests",
-      dependencies: ["Tarn", "TarnStore", "TarnDaemon", "ToolSupport", "TestSupport"],
+      dependencies: ["Tarn", "TarnStore", "TarnDaemon", "TarnText", "ToolSupport", "TestSupport"],
       resources: [.copy("Resources")], swiftSettings: strict),
     .testTarget(name: "TidyTests", swiftSettings: strict),
   ]
@@ -115,7 +119,9 @@ if let chosenTests {
   if Set(chosenTests).isDisjoint(with: ["ToolsTests", "ProcessTests", "DaemonTests"]) {
     var library: Set = ["CLMDB", "CTarn", "TarnStore", "TestSupport"]
     if chosenTests.contains("TarnTests") { library.insert("Tarn") }
-    if chosenTests.contains("TarnSyncTests") { library.formUnion(["TarnSync", "CPostgres"]) }
+    if chosenTests.contains("TarnSyncTests") {
+      library.formUnion(["TarnSync", "TarnText", "CPostgres"])
+    }
     package.targets.removeAll { $0.type != .test && !library.contains($0.name) }
     package.products.removeAll { !library.contains($0.name) }
   }

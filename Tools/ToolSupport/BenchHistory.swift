@@ -1,4 +1,5 @@
 import Foundation
+import TarnText
 
 /// One recorded run of the benchmark.
 package struct BenchRun: Sendable, Equatable {

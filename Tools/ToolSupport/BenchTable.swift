@@ -1,4 +1,5 @@
 import Foundation
+import TarnText
 
 /// The machine and the commit of a benchmark run; a figure without them says little.
 package struct BenchMachine: Sendable, Equatable {

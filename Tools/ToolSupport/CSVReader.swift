@@ -1,3 +1,5 @@
+import TarnText
+
 /// Reads CSV (RFC 4180): a header, then records with as many fields; quoted fields may contain
 /// separators, doubled quotes and line ends. Lines end with LF, CRLF or CR, also mixed. An empty
 /// field without quotes is null, `""` is the empty string.

@@ -1,3 +1,5 @@
+import TarnText
+
 /// A package in Debian's package database.
 package struct DebianPackage: Sendable, Equatable {
   package let name: String

@@ -1,5 +1,6 @@
 package import Tarn
 import TarnStore
+package import TarnText
 
 /// A batch of one class as a line of JSON, in pieces; or as several lines, if it is long.
 ///

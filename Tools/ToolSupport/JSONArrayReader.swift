@@ -1,3 +1,5 @@
+package import TarnText
+
 /// Reads an array of objects in any layout, one element in memory at a time. An element that is not
 /// an object is returned as a bad one, and reading continues after it.
 package final class JSONArrayReader {

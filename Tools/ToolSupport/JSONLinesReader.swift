@@ -1,3 +1,5 @@
+package import TarnText
+
 /// Reads JSON Lines: one object per line. Empty lines are skipped; any other line that is not an
 /// object is returned as a bad one, and reading can continue after it.
 package final class JSONLinesReader {

@@ -1,3 +1,5 @@
+package import TarnText
+
 /// A consumer that applies each line of a feed: it has the selected objects, by their keys.
 package struct LineModel {
   /// The values of the objects, by the text of their keys.

@@ -1,4 +1,5 @@
 import Foundation
+import TarnText
 
 /// Reads a file or a pipe line by line through one buffer, whatever its size. Confined to one
 /// thread at a time.
@@ -161,12 +162,6 @@ package final class LineReader {
 func indexOf(_ byte: UInt8, in bytes: UnsafeRawBufferPointer) -> Int? {
   guard let base = bytes.baseAddress, bytes.count > 0 else { return nil }
   return memchr(base, Int32(byte), bytes.count).map { UnsafeRawPointer($0) - base }
-}
-
-/// The bytes as a string, or nil if they are not UTF-8. Contiguous memory makes it fast.
-func validText(_ bytes: Slice<UnsafeRawBufferPointer>) -> String? {
-  let whole = UnsafeRawBufferPointer(rebasing: bytes)
-  return whole.withMemoryRebound(to: UInt8.self) { String(validating: $0, as: UTF8.self) }
 }
 
 /// A record, or a line that is not one, each with the number of its first line, counted from 1.

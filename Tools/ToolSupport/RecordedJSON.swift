@@ -1,5 +1,6 @@
 package import Tarn
 package import TarnStore
+package import TarnText
 
 /// Writes recorded values as JSON, in the form that an import reads.
 package struct RecordedJSON {

@@ -1,5 +1,6 @@
 import Foundation
 import TarnStore
+package import TarnText
 
 /// The type of an imported column, inferred from its values.
 package indirect enum InferredType: Sendable, Equatable {

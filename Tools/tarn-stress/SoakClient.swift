@@ -1,6 +1,7 @@
 import Foundation
 import Synchronization
 import TarnStore
+import TarnText
 import ToolSupport
 
 /// A client of the daemon's socket, on a thread of its own: it keeps a copy of the objects, ends

@@ -1,6 +1,7 @@
 import Foundation
 import Tarn
 import TarnStore
+import TarnText
 import ToolSupport
 
 /// An object of the soak.

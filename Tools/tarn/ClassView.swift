@@ -1,4 +1,5 @@
 import TarnStore
+import TarnText
 import ToolSupport
 
 /// A class as the commands show it: its columns, the values of its rows, and the name of each

@@ -1,3 +1,4 @@
+import TarnText
 import ToolSupport
 
 /// The commands, their arguments and their help.

@@ -1,4 +1,5 @@
 import TarnStore
+import TarnText
 import ToolSupport
 
 /// Writes contents as JSON that an import reads back exactly.

@@ -1,4 +1,5 @@
 import TarnStore
+import TarnText
 import ToolSupport
 
 /// Reads contents that `ContentJSON` writes, as the types of the columns. An error names the place

@@ -1,5 +1,6 @@
 import Foundation
 import TarnStore
+import TarnText
 import ToolSupport
 
 /// `tarn create`: makes a file with the classes of a schema.

@@ -1,6 +1,7 @@
 import Foundation
 import Tarn
 import TarnStore
+import TarnText
 import ToolSupport
 
 /// `tarn watch --cursor`: prints what happened to a class since the cursor's position, also while

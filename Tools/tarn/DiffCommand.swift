@@ -1,4 +1,5 @@
 import TarnStore
+import TarnText
 import ToolSupport
 
 /// `tarn diff`: compares two files: their classes, and their objects by primary key, or by object

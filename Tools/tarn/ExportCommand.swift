@@ -1,4 +1,5 @@
 import TarnStore
+import TarnText
 import ToolSupport
 
 /// `tarn export`: writes the objects of one version in the query's order, one per line. Only their

@@ -1,5 +1,6 @@
 import Tarn
 import TarnStore
+import TarnText
 import ToolSupport
 
 /// Prints the batches of a cursor, of one class.

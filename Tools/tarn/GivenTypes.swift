@@ -1,4 +1,5 @@
 import TarnStore
+import TarnText
 import ToolSupport
 
 /// The argument of `--types`: `size:int,name:string?,owner:Person,Person.friends:list<Person>`.

@@ -1,4 +1,5 @@
 import TarnStore
+import TarnText
 import ToolSupport
 
 /// The groups and aggregates that `--group` and `--aggregates` ask for.

@@ -1,4 +1,5 @@
 import TarnStore
+import TarnText
 import ToolSupport
 
 /// A dry run of an import: converts every value and looks up the target of every link, so that a

@@ -1,5 +1,6 @@
 import Foundation
 import TarnStore
+import TarnText
 import ToolSupport
 
 /// `tarn import`. The inputs are read two or three times:

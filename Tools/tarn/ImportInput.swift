@@ -1,4 +1,5 @@
 import Foundation
+import TarnText
 import ToolSupport
 
 /// One property of a record.

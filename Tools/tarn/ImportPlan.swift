@@ -1,4 +1,5 @@
 import TarnStore
+import TarnText
 import ToolSupport
 
 /// The columns that an import fills: the existing ones of the class and those it adds.

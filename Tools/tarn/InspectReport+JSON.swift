@@ -1,4 +1,5 @@
 import TarnStore
+import TarnText
 import ToolSupport
 
 extension InspectReport {

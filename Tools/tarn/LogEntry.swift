@@ -1,5 +1,6 @@
 import Tarn
 import TarnStore
+import TarnText
 import ToolSupport
 
 /// One commit as `tarn log` prints it.

@@ -1,4 +1,5 @@
 import TarnStore
+import TarnText
 import ToolSupport
 
 /// `tarn schema`: prints the classes of a file: for people, as Swift, or as JSON.

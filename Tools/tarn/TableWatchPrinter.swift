@@ -1,5 +1,6 @@
 import Foundation
 import TarnStore
+import TarnText
 import ToolSupport
 
 /// The screen of `tarn watch --table`: the current rows of a result.

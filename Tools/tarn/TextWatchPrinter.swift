@@ -1,4 +1,5 @@
 import TarnStore
+import TarnText
 import ToolSupport
 
 /// Lines for people, coloured on a terminal and cut to its width.

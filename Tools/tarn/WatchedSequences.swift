@@ -1,4 +1,5 @@
 import TarnStore
+import TarnText
 import ToolSupport
 
 /// The changes of one list, set or map of a modified object.

@@ -1,4 +1,5 @@
 import Foundation
+import TarnText
 import TestSupport
 import Testing
 import ToolSupport

@@ -1,4 +1,5 @@
 import Foundation
+import TarnText
 import ToolSupport
 
 /// A client of a Unix socket that reads lines.

@@ -1,5 +1,6 @@
 import Foundation
 import Tarn
+import TarnText
 import TestSupport
 import Testing
 import ToolSupport

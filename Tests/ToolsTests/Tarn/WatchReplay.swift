@@ -1,3 +1,4 @@
+import TarnText
 import ToolSupport
 
 /// What a reader of `tarn watch CLASS --json` knows: it takes each line for what it says, and finds

@@ -1,3 +1,4 @@
+import TarnText
 import Testing
 
 @testable import ToolSupport

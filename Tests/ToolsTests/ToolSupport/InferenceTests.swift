@@ -1,5 +1,6 @@
 import Foundation
 import TarnStore
+import TarnText
 import TestSupport
 import Testing
 

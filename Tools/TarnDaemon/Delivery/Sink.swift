@@ -1,4 +1,5 @@
 import Tarn
+import TarnText
 import ToolSupport
 
 /// A batch on its way to a sink.

@@ -2,6 +2,7 @@ import CDaemon
 import Foundation
 import Tarn
 import TarnStore
+import TarnText
 import ToolSupport
 
 /// Runs a command for each batch: with the batch as a line of JSON on standard input, or with the

@@ -1,5 +1,6 @@
 import Foundation
 import TarnStore
+import TarnText
 import ToolSupport
 
 /// `tarn daemon status`: asks the running daemon.

@@ -2,6 +2,7 @@ import CDaemon
 import Dispatch
 import Tarn
 import TarnStore
+import TarnText
 import ToolSupport
 
 /// One stream of server-sent events: each line is an event, whose id is the position.

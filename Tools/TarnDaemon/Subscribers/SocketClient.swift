@@ -2,6 +2,7 @@ import CDaemon
 import Dispatch
 import Foundation
 import Tarn
+import TarnText
 import ToolSupport
 
 /// One connection to a watch's socket.

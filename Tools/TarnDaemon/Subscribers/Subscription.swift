@@ -1,4 +1,5 @@
 import Tarn
+import TarnText
 import ToolSupport
 
 /// What a client asks for in its first line.

@@ -19,7 +19,11 @@ package struct JSONScanner {
 
   /// The only value in a text.
   package static func value(in text: String) throws(JSONError) -> JSONValue {
-    let bytes = Array(text.utf8)
+    try value(in: Array(text.utf8))
+  }
+
+  /// The only value in the bytes, as above.
+  package static func value(in bytes: [UInt8]) throws(JSONError) -> JSONValue {
     let result = bytes.withUnsafeBytes { raw -> Result<JSONValue, JSONError> in
       do throws(JSONError) { return .success(try value(in: raw)) } catch { return .failure(error) }
     }
@@ -240,4 +244,10 @@ extension JSONScanner {
     }
     return unit
   }
+}
+
+/// The bytes as a string, or nil if they are not UTF-8. Contiguous memory makes it fast.
+package func validText(_ bytes: Slice<UnsafeRawBufferPointer>) -> String? {
+  let whole = UnsafeRawBufferPointer(rebasing: bytes)
+  return whole.withMemoryRebound(to: UInt8.self) { String(validating: $0, as: UTF8.self) }
 }

@@ -77,13 +77,6 @@ package enum ValueText {
     }
   }
 
-  /// The value for people, in one line. It is not read back.
-  package static func shown(_ value: Value) -> String {
-    if case .null = value { return "null" }
-    if case .string("") = value { return "\"\"" }
-    return printable(text(value) ?? "")
-  }
-
   // MARK: - Reading
 
   /// A value of that type from a field of CSV or a command line; nil if the text does not fit.
