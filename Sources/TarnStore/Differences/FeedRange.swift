@@ -137,9 +137,11 @@ extension FeedRange {
 
   /// Whether a change can concern what some parts of a selection tell. Reads nothing.
   package func concerns(_ parts: [FeedPart], _ schema: SchemaView) -> Bool {
-    changes.classes.contains { change in
-      if schema.schema[change.id]?.isEmbedded == true { return true }
-      return parts.contains { $0.concerningClasses.contains(change.id) }
+    // What came and went is in no change, and yet told where it may have been told before.
+    let ids = changes.classes.map(\.id) + deaths.keys
+    return ids.contains { id in
+      schema.schema[id]?.isEmbedded == true
+        || parts.contains { $0.concerningClasses.contains(id) }
     }
   }
 }
