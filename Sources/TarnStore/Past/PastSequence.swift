@@ -59,7 +59,7 @@ package struct PastSequence {
   }
 
   /// The elements, with nested collections as ids.
-  func parts() throws(StorageError) -> SequenceParts {
+  package func parts() throws(StorageError) -> SequenceParts {
     var parts = SequenceParts()
     for position in 0..<count {
       parts.values.append(try value(at: position))

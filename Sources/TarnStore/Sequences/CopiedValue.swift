@@ -113,14 +113,18 @@ extension CopiedValue {
 }
 
 /// The elements of a list, set or map, with nested collections as ids.
-struct SequenceParts {
+package struct SequenceParts: Sendable {
   /// The keys of a map, otherwise empty.
-  var keys: [String] = []
-  var values: [Value] = []
+  package var keys: [String] = []
+  package var values: [Value] = []
+
+  package init(keys: [String] = [], values: [Value] = []) {
+    (self.keys, self.values) = (keys, values)
+  }
 }
 
 extension SequenceReading {
-  func parts() throws(StorageError) -> SequenceParts {
+  package func parts() throws(StorageError) -> SequenceParts {
     var parts = SequenceParts()
     for index in 0..<count {
       parts.values.append(try value(at: index))

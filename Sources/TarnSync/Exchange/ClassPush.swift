@@ -143,8 +143,10 @@ struct ClassPush {
   ) throws(ServerError) -> [(key: Value, incarnation: Int64)] {
     let properties = one.others.filter { names.contains($0.name) }
     let notes = rows.map { row in
-      RowState.Note(
-        by: number, cols: row.values.mapValues(\.stamp.time), parts: parts(row.values)
+      let seen = row.values.compactMapValues { $0.seen.map { [$0.time, Int64($0.writer)] } }
+      return RowState.Note(
+        by: number, cols: row.values.mapValues(\.stamp.time), seen: seen.isEmpty ? nil : seen,
+        parts: parts(row.values)
       ).bytes
     }
     let assignments = properties.enumerated().map { ", \($1.column) = u.c\($0)" }.joined()
@@ -178,7 +180,7 @@ struct ClassPush {
       })
   }
 
-  /// The exact values of columns that hold less.
+  /// What is kept beside columns.
   private func parts(
     _ values: [String: ObjectRow<WireValue?>.Property]
   ) -> [String: String]? {

@@ -13,7 +13,9 @@ struct ExchangeClass {
     let name: String
     /// The type of the value; for a link, of the target's primary key.
     let type: ColumnType
-    var wire: WireType { WireType(type) }
+    /// For a list, set or map.
+    let contents: ContentCoder?
+    var wire: WireType { contents == nil ? WireType(type) : .jsonb }
     /// For statements.
     var column: String { SQLText.name(name) }
   }
@@ -31,11 +33,21 @@ struct ExchangeClass {
     }
     id = entry.id
     table = entry.table
-    self.key = Property(id: key.id, name: key.name, type: key.type)
+    self.key = Property(id: key.id, name: key.name, type: key.type, contents: nil)
     let known = Set(entry.columns.map(\.name))
     others = described.columns
       .filter { !$0.isRemoved && $0.id != key.id && known.contains($0.name) }
-      .map { Property(id: $0.id, name: $0.name, type: Self.type(of: $0, schema)) }
+      .map { column in
+        let type = Self.type(of: column, schema)
+        return Property(
+          id: column.id, name: column.name, type: type, contents: Self.contents(of: column, type))
+      }
+  }
+
+  private static func contents(of column: ColumnSchema, _ type: ColumnType) -> ContentCoder? {
+    if column.collection == .none { return nil }
+    let items = ItemCoder(type: type, isOptional: column.isOptional)
+    return ContentCoder(kind: column.collection, items: items)
   }
 
   private static func type(of column: ColumnSchema, _ schema: StoreSchema) -> ColumnType {

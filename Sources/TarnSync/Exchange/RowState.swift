@@ -55,7 +55,9 @@ enum RowState {
     var oid: Int64?
     /// The stamps of the columns that are written; of an inserted row, the later ones.
     var cols: [String: Int64]?
-    /// The exact values of columns that hold less.
+    /// The stamps of the columns with parts that the replica merged with: `[time, writer]`.
+    var seen: [String: [Int64]]?
+    /// The exact values of columns that hold less, and the names of elements.
     var parts: [String: String]?
 
     /// In the binary format of jsonb.

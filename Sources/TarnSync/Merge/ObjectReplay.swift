@@ -101,17 +101,9 @@ package struct ObjectReplay<Value: Hashable & Sendable> {
   private func merged(
     _ former: ObjectRow<Value>.Property, _ edit: ObjectChange<Value>.Edit, _ stamp: Stamp
   ) -> ObjectRow<Value>.Property? {
-    let content: Content<Value>
-    switch (former.content, edit.before, edit.after) {
-    case (.list(let theirs), .list(let base), .list(let mine)):
-      content = .list(
-        ListMerge.merged(base: base, theirs: theirs, mine: mine, author: author))
-    case (.set(let theirs), .set(let base), .set(let mine)):
-      content = .set(SetMerge.merged(base: base, theirs: theirs, mine: mine))
-    case (.map(let theirs), .map(let base), .map(let mine)):
-      content = .map(
-        MapMerge.merged(base: base, theirs: theirs, mine: mine, removal: stamp))
-    default:
+    let merged = Content.merged(
+      base: edit.before, theirs: former.content, mine: edit.after, author: author, removal: stamp)
+    guard let content = merged else {
       guard former.stamp < stamp else { return nil }
       return ObjectRow.Property(edit.after, stamp)
     }
@@ -126,18 +118,6 @@ extension ObjectRow {
   fileprivate var creation: [String: ObjectChange<Value>.Edit] {
     values.mapValues { property in
       ObjectChange.Edit(from: property.content.emptied, to: property.content)
-    }
-  }
-}
-
-extension Content {
-  /// The empty content that a creation found.
-  fileprivate var emptied: Content {
-    switch self {
-    case .single: self
-    case .list: .list([])
-    case .set: .set([])
-    case .map: .map([:])
     }
   }
 }

@@ -1,12 +1,3 @@
-/// A property's value, by how it is merged. Values are compared by their bytes.
-package enum Content<Value: Hashable & Sendable>: Equatable, Sendable {
-  /// One value; the later one stays.
-  case single(Value)
-  case list([ListElement<Value>])
-  case set(Set<Value>)
-  case map([String: Stamped<Value>])
-}
-
 /// An object as a replica or the server has it.
 package struct ObjectRow<Value: Hashable & Sendable>: Equatable, Sendable {
   /// A random number, new whenever an object is created under a key.
@@ -18,10 +9,14 @@ package struct ObjectRow<Value: Hashable & Sendable>: Equatable, Sendable {
   package struct Property: Equatable, Sendable {
     package var content: Content<Value>
     package var stamp: Stamp
+    /// Of a content with parts that is sent: the server's stamp of the content that it was merged
+    /// with.
+    package var seen: Stamp?
 
-    package init(_ content: Content<Value>, _ stamp: Stamp) {
+    package init(_ content: Content<Value>, _ stamp: Stamp, seen: Stamp? = nil) {
       self.content = content
       self.stamp = stamp
+      self.seen = seen
     }
   }
 

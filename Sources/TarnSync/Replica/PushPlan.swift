@@ -9,6 +9,10 @@ struct PushPlan {
   /// The entries to store for the objects once the server has accepted the push; nil for those that
   /// it has deleted.
   private(set) var outcome: [(class: ClassID, key: ObjectKey, object: ReplicaObject?)] = []
+  /// What to keep of lists, sets and maps once the server has accepted the push.
+  private(set) var contents: [(class: ClassID, key: ObjectKey, table: KeptContent.Table)] = []
+  /// Whether the server's contents of an object are not known here, and must be downloaded first.
+  private(set) var lacksContents = false
   /// The objects of the push.
   private(set) var keys: [(class: ReplicaClass, key: ObjectKey, primaryKey: Value)] = []
 
@@ -21,16 +25,17 @@ struct PushPlan {
   private let later: UnsentChanges?
   private let objects: ReplicaObjects
   private let stamp: Stamp
+  private let locals: LocalContents?
+  private let name: PushName
 
-  var isEmpty: Bool { classes.isEmpty && outcome.isEmpty }
+  var isEmpty: Bool { classes.isEmpty && outcome.isEmpty && contents.isEmpty }
 
   /// - Parameters:
   ///   - unsent: the commits.
-  ///   - number: the replica's.
   ///   - cursor: the number of the session's cursor.
   init(
-    _ unsent: UnsentChanges, _ classes: [ReplicaClass], number: UInt32, without cursor: UInt32,
-    in snapshot: Snapshot
+    _ unsent: UnsentChanges, _ classes: [ReplicaClass], _ state: ReplicaState,
+    without cursor: UInt32, in snapshot: Snapshot
   ) throws(StorageError) {
     let range = unsent.range
     last = FeedPlace(
@@ -45,7 +50,12 @@ struct PushPlan {
       last.version == snapshot.version
       ? nil : try UnsentChanges(after: last, without: cursor, in: snapshot)
     objects = ReplicaObjects(snapshot)
-    stamp = Stamp(unsent.time, by: number)
+    stamp = Stamp(unsent.time, by: state.number)
+    name = PushName(replica: state.id, commit: range.commitID)
+    locals =
+      classes.contains { $0.hasContents }
+      ? try LocalContents(
+        state, classes.map(\.described.name), without: cursor, in: snapshot) : nil
     for one in classes {
       var operations: [(Value, Push.Operation)] = []
       for key in unsent.keys(in: one.id) { operations += try self.operations(key, unsent, one) }
@@ -54,19 +64,21 @@ struct PushPlan {
   }
 
   /// Sends objects of one class as a whole: what the file had before it was a replica.
-  ///
-  /// - Parameter place: where the replica is.
   init(
-    _ keys: [ObjectKey], _ one: ReplicaClass, at place: FeedPlace, time: Int64, number: UInt32,
-    in snapshot: Snapshot
+    _ keys: [ObjectKey], _ one: ReplicaClass, _ state: ReplicaState, time: Int64,
+    without cursor: UInt32, in snapshot: Snapshot
   ) throws(StorageError) {
-    last = place
+    last = state.done
     newest = try SnapshotReader(snapshot)
     later = nil
     before = nil
     rows = PastRows(newest, RecordedPast(at: snapshot.version))
     objects = ReplicaObjects(snapshot)
-    stamp = Stamp(time, by: number)
+    stamp = Stamp(time, by: state.number)
+    name = PushName(replica: .random(), commit: 0)
+    locals =
+      one.hasContents
+      ? try LocalContents(state, [one.described.name], without: cursor, in: snapshot) : nil
     var operations: [(Value, Push.Operation)] = []
     for key in keys {
       guard let primaryKey = try primaryKey(of: key, one) else { continue }
@@ -112,7 +124,7 @@ struct PushPlan {
       ]
     }
     let written = pending.isCreated ? one.exchange.others.map(\.id) : pending.columns
-    let values = try values(of: key, one) { written.contains($0.id) }
+    let values = try values(of: key, one, isNew: false) { written.contains($0.id) }
     if known.isJoined {
       known.isJoined = false
       outcome.append((one.id, key, known))
@@ -132,10 +144,11 @@ struct PushPlan {
   private mutating func insertion(
     _ key: ObjectKey, _ one: ReplicaClass
   ) throws(StorageError) -> Push.Operation {
-    let incarnation = Int64.random(in: .min ... .max)
+    let incarnation = name.incarnation(of: key, in: one.id)
     outcome.append((one.id, key, ReplicaObject(incarnation: incarnation, version: 0)))
     return .insert(
-      ObjectRow(incarnation: incarnation, values: try values(of: key, one) { _ in true }))
+      ObjectRow(
+        incarnation: incarnation, values: try values(of: key, one, isNew: true) { _ in true }))
   }
 
   /// The primary key of an object; nil if it does not exist after the commits.
@@ -145,11 +158,20 @@ struct PushPlan {
     return try rows.value(of: one.exchange.key.id, at: key, in: one.id)
   }
 
-  private func values(
-    of key: ObjectKey, _ one: ReplicaClass, _ isWanted: (ExchangeClass.Property) -> Bool
+  /// - Parameter isNew: whether the server does not have the object.
+  private mutating func values(
+    of key: ObjectKey, _ one: ReplicaClass, isNew: Bool,
+    _ isWanted: (ExchangeClass.Property) -> Bool
   ) throws(StorageError) -> [String: ObjectRow<WireValue?>.Property] {
     var values: [String: ObjectRow<WireValue?>.Property] = [:]
+    var table = one.hasContents ? try objects.contents(of: key, in: one.id) : [:]
+    var isChanged = false
     for property in one.exchange.others where isWanted(property) {
+      if property.contents != nil {
+        values[property.name] = try content(property, key, one, &table, isNew: isNew)
+        isChanged = true
+        continue
+      }
       guard let value = try rows.value(of: property.id, at: key, in: one.id) else { continue }
       guard let target = one.target(of: property) else {
         values[property.name] = .init(.single(WireValue(value)), stamp)
@@ -158,7 +180,47 @@ struct PushPlan {
       if value == .null, try isDerived(key, property, one) { continue }
       values[property.name] = .init(.single(try link(value, to: target)), stamp)
     }
+    if isChanged { contents.append((one.id, key, table)) }
     return values
+  }
+
+  /// A list, set or map as it is sent: the server's, with the changes of these commits.
+  ///
+  /// - Parameter table: what is kept of the object's contents; as it will be after the push.
+  /// - Returns: nil if the server has it.
+  private mutating func content(
+    _ property: ExchangeClass.Property, _ key: ObjectKey, _ one: ReplicaClass,
+    _ table: inout KeptContent.Table, isNew: Bool
+  ) throws(StorageError) -> ObjectRow<WireValue?>.Property? {
+    guard let locals, let coder = property.contents else { return nil }
+    let place = SequencePlace(classID: one.id, key: key, column: property.id)
+    let parts = try rows.sequence(at: place)?.parts() ?? SequenceParts()
+    let version = rows.version.rawValue
+    let kept = table[property.id] ?? []
+    let mine = locals.content(parts, place, kept, coder, at: version)
+    let seen = isNew ? nil : kept.last
+    if !isNew, seen == nil { lacksContents = true }
+    let base = isNew ? coder.empty : locals.base(kept, place, coder, at: version)
+    let stamp = Stamp(max(stamp.time, (seen?.stamp.time ?? 0) + 1), by: stamp.writer)
+    var next = [KeptContent(version: version, stamp: stamp, server: coder.wire(mine))]
+    for later in kept where later.version > version && !isNew {
+      // A download after these commits.
+      let theirs = coder.content(later.server, at: later.stamp)
+      let merged = coder.wire(locals.merged(base, theirs, mine))
+      let local = later.local ?? later.server
+      next.append(
+        KeptContent(
+          version: later.version, stamp: stamp, server: merged,
+          local: local == merged ? nil : local))
+    }
+    let sent = next[next.count - 1].server
+    if let seen, sent == seen.server {
+      next[next.count - 1].stamp = seen.stamp
+      table[property.id] = next
+      return nil
+    }
+    table[property.id] = next
+    return .init(.single(sent), stamp, seen: seen?.stamp)
   }
 
   // MARK: - Links
@@ -187,5 +249,30 @@ struct PushPlan {
       case .link(let former)? = try before.value(of: property.id, at: key, in: one.id)
     else { return false }
     return try !rows.contains(ObjectRef(classID: target, key: former))
+  }
+}
+
+/// What the incarnations of the objects that a push creates are made of. A push whose answer was
+/// lost is made again with the same ones, and nobody else can know them: the replica's id is a
+/// random number of 128 bits that no one but the server gets.
+struct PushName {
+  let replica: Bytes16
+  /// The random id of the last commit.
+  let commit: UInt64
+
+  func incarnation(of key: ObjectKey, in id: ClassID) -> Int64 {
+    var state: UInt64 = 0
+    for word in [
+      replica.high, replica.low, commit, UInt64(id.rawValue), UInt64(bitPattern: key.rawValue),
+    ] { state = Self.mixed(state ^ word) }
+    return Int64(bitPattern: state)
+  }
+
+  /// SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014).
+  private static func mixed(_ word: UInt64) -> UInt64 {
+    var word = word &+ 0x9e37_79b9_7f4a_7c15
+    word = (word ^ (word >> 30)) &* 0xbf58_476d_1ce4_e5b9
+    word = (word ^ (word >> 27)) &* 0x94d0_49bb_1331_11eb
+    return word ^ (word >> 31)
   }
 }

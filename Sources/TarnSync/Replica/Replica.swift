@@ -94,7 +94,7 @@ package final class Replica {
     let snapshot = try store.newestSnapshot()
     // Another process may have ended this session while this one was stopped.
     _ = try cursor.state(in: snapshot)
-    let edit = try ReplicaEdit(snapshot, state, without: cursor.number)
+    let edit = try ReplicaEdit(snapshot, state, names, without: cursor.number)
     var next = state
     let result = try body(edit, &next)
     try edit.finish()
@@ -117,13 +117,18 @@ package final class Replica {
   /// - Parameter place: up to where nothing needs the change records any more.
   func keep(
     _ next: ReplicaState, acknowledging place: FeedPlace? = nil,
-    _ outcome: [(class: ClassID, key: ObjectKey, object: ReplicaObject?)] = []
+    _ outcome: [(class: ClassID, key: ObjectKey, object: ReplicaObject?)] = [],
+    contents: [(class: ClassID, key: ObjectKey, table: KeptContent.Table)] = []
   ) throws(StorageError) {
     var objects = ReplicaObjects(try store.newestSnapshot())
     for (id, key, object) in outcome {
-      try objects.set(object, key, in: id)
-      if object == nil { try WaitingLinks.forget(ObjectRef(classID: id, key: key), &objects) }
+      if let object {
+        try objects.set(object, key, in: id)
+      } else {
+        try objects.forget(key, in: id)
+      }
     }
+    for (id, key, table) in contents { objects.set(table, of: key, in: id) }
     objects.set(next)
     try cursor.keep(objects.records, acknowledging: place)
     state = next

@@ -20,11 +20,12 @@ struct ReplicaClass {
     for property in exchange.others {
       let column = described[property.id]
       let target = column.target.flatMap { schema[$0] }
-      guard column.collection == .none, column.type != .any, target?.isEmbedded != true else {
+      let isLinks = column.collection != .none && target != nil
+      guard !isLinks, column.type != .any, target?.isEmbedded != true else {
         throw ServerError(
           "exchange \(entry.name)",
-          "replicas do not exchange collections, mixed values and embedded objects yet, such as "
-            + "\(entry.name).\(column.name)")
+          "replicas do not exchange mixed values, embedded objects and collections of links yet, "
+            + "such as \(entry.name).\(column.name)")
       }
       if let target, !names.contains(target.name) {
         throw ServerError(
@@ -41,6 +42,9 @@ struct ReplicaClass {
     if let value = wire?.value(property.type) { return value }
     return described[property.id].isOptional ? .null : property.type.zero
   }
+
+  /// Whether the class has lists, sets or maps.
+  var hasContents: Bool { exchange.others.contains { $0.contents != nil } }
 
   /// The class that a property links to; nil for other properties.
   func target(of property: ExchangeClass.Property) -> ClassID? { described[property.id].target }

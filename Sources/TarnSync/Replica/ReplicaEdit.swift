@@ -15,15 +15,41 @@ final class ReplicaEdit {
   private var links: [(place: WaitingLinks.Place, key: WireValue?, type: ColumnType)] = []
   /// The latest stamp of the downloaded values.
   private(set) var latest: Int64 = 0
+  private let state: ReplicaState
+  private let names: [String]
+  private let number: UInt32
+  private var knownLocals: LocalContents?
 
   /// - Parameters:
   ///   - state: before the write.
+  ///   - names: the classes that are exchanged.
   ///   - number: that of the session's cursor.
-  init(_ snapshot: Snapshot, _ state: ReplicaState, without number: UInt32) throws(StorageError) {
+  init(
+    _ snapshot: Snapshot, _ state: ReplicaState, _ names: [String], without number: UInt32
+  ) throws(StorageError) {
     self.snapshot = snapshot
     session = WriteSession(try SnapshotReader(snapshot)) {}
     unsent = try UnsentChanges(after: state.done, without: number, in: snapshot)
     objects = ReplicaObjects(snapshot)
+    self.state = state
+    self.names = names
+    self.number = number
+  }
+
+  /// Whether the objects may differ from the server's where no change is recorded.
+  var isStale: Bool { state.isStale }
+  /// Up to here commits are sent.
+  var done: UInt64 { state.done.version.rawValue }
+
+  func locals() throws(StorageError) -> LocalContents {
+    if let knownLocals { return knownLocals }
+    let made = try LocalContents(state, names, without: number, in: snapshot)
+    knownLocals = made
+    return made
+  }
+
+  func setContents(_ contents: KeptContent.Table, _ key: ObjectKey, _ one: ReplicaClass) {
+    objects.set(contents, of: key, in: one.id)
   }
 
   /// Shows a row of the server.
@@ -82,11 +108,16 @@ final class ReplicaEdit {
     _ row: RowReader.Row, _ one: ReplicaClass
   ) throws(StorageError) -> ObjectKey {
     var values = [one.exchange.key.id: row.key.value]
-    for property in one.exchange.others where one.target(of: property) == nil {
+    for property in one.exchange.others
+    where one.target(of: property) == nil && property.contents == nil {
       guard case .single(let wire)? = row.object.values[property.name]?.content else { continue }
       values[property.id] = one.value(wire, of: property)
     }
     let key = try session.create(values, in: one.id)
+    for property in one.exchange.others where property.contents != nil {
+      guard let sent = row.object.values[property.name] else { continue }
+      try setContent(sent, key, property, one, isMine: false)
+    }
     for property in one.exchange.others where one.target(of: property) != nil {
       guard case .single(let wire)? = row.object.values[property.name]?.content else { continue }
       link(wire, key, property, one)
@@ -103,12 +134,20 @@ final class ReplicaEdit {
   /// than all unsent commits replaces these as well.
   private func set(
     _ row: RowReader.Row, _ key: ObjectKey, _ one: ReplicaClass,
-    keeping pending: UnsentChanges.Pending
+    keeping pending: UnsentChanges.Pending, refused: KeptContent.Table? = nil
   ) throws(StorageError) {
     for property in one.exchange.others {
       guard let sent = row.object.values[property.name], case .single(let wire) = sent.content
       else { continue }
       let isMine = pending.isCreated || pending.columns.contains(property.id)
+      if property.contents != nil {
+        if let base = refused?[property.id], isMine {
+          try takeBack(sent, key, property, one, base)
+        } else {
+          try setContent(sent, key, property, one, isMine: isMine, isForced: refused != nil)
+        }
+        continue
+      }
       if isMine, sent.stamp.time <= unsent.time { continue }
       if one.target(of: property) != nil {
         link(wire, key, property, one)
@@ -191,7 +230,7 @@ final class ReplicaEdit {
     // A creation that did not know of the deletion stands.
     if !pending.isCreated {
       try session.delete(key, in: one.id)
-      try WaitingLinks.forget(ObjectRef(classID: one.id, key: key), &objects)
+      try objects.forget(key, in: one.id)
     }
     try objects.set(nil, key, in: one.id)
   }
@@ -206,15 +245,20 @@ final class ReplicaEdit {
   /// - Parameters:
   ///   - row: the server's; nil if it has none.
   ///   - version: of the commit.
+  ///   - contents: what would be kept if the server had accepted it.
   func takeBack(
-    _ key: ObjectKey, _ row: RowReader.Row?, _ version: Version, _ one: ReplicaClass
+    _ key: ObjectKey, _ row: RowReader.Row?, _ version: Version, _ one: ReplicaClass,
+    _ contents: KeptContent.Table
   ) throws(StorageError) {
     let later = try unsent.pending(of: key, in: one.id, after: version.rawValue)
     guard let row else {
       // An object from before the file was a replica stays as it is here.
       let isKnown = try objects[one.id, key] != nil
       let isCreated = try unsent.pending(of: key, in: one.id, after: 0).isCreated
-      if isKnown || isCreated, !later.isCreated { try session.delete(key, in: one.id) }
+      if isKnown || isCreated, !later.isCreated {
+        try session.delete(key, in: one.id)
+        try objects.forget(key, in: one.id)
+      }
       try objects.set(nil, key, in: one.id)
       return
     }
@@ -222,7 +266,7 @@ final class ReplicaEdit {
       incarnation: row.object.incarnation, version: row.version, void: version.rawValue)
     if let present = try session.find(primaryKey: row.key.value, in: one.id) {
       if present == key {
-        try set(row, key, one, keeping: later)
+        try set(row, key, one, keeping: later, refused: contents)
       } else {
         // A later commit has created it again.
         object.isJoined = true

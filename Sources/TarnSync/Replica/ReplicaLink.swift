@@ -148,6 +148,13 @@ package final class ReplicaLink {
     next.id = .random()
     next.sent = CommitName()
     next.number = 0
+    let sent = next.done.version.rawValue
+    if let needed = next.authors.lastIndex(where: { $0.version <= sent }) {
+      next.authors.removeFirst(needed)
+    }
+    let version = try replica.store.newestSnapshot().version.rawValue
+    next.authors.append(
+      LocalContents.Author(version: version, number: .random(in: 1 ... .max)))
     try replica.keep(next)
     try register()
   }
@@ -161,7 +168,11 @@ package final class ReplicaLink {
     case .same, .stranger: return
     case .ahead(let place):
       next.sent = CommitName(place)
-      if next.done.version < place.version { next.done = place }
+      if next.done.version < place.version {
+        let plan = try plan(upTo: place)
+        next.done = place
+        return try replica.keep(next, plan?.outcome ?? [], contents: plan?.contents ?? [])
+      }
     case .behind(let place):
       // A restored server: the commits that it has lost are sent again.
       next.sent = CommitName(
@@ -169,6 +180,16 @@ package final class ReplicaLink {
       if let place { next.done = place }
     }
     try replica.keep(next)
+  }
+
+  /// The push whose answer was lost.
+  private func plan(upTo place: FeedPlace) throws -> PushPlan? {
+    let (state, number) = (replica.state, replica.cursor.number)
+    let snapshot = try replica.store.newestSnapshot()
+    let sent = try UnsentChanges(
+      after: state.done, through: place.version, without: number, in: snapshot)
+    guard sent.range.to == place.version else { return nil }
+    return try PushPlan(sent, classes, state, without: number, in: snapshot)
   }
 
   // MARK: - Up
@@ -185,7 +206,13 @@ package final class ReplicaLink {
       after: state.done, through: end, without: replica.cursor.number, in: snapshot)
     guard unsent.range.commits > 0 else { return try passMigration(snapshot) }
     let plan = try PushPlan(
-      unsent, classes, number: state.number, without: replica.cursor.number, in: snapshot)
+      unsent, classes, state, without: replica.cursor.number, in: snapshot)
+    if plan.lacksContents {
+      var next = state
+      next.isStale = true
+      try replica.keep(next)
+      return .pullFirst
+    }
     guard !plan.isEmpty else {
       try pass(plan.last)
       return .passed
@@ -197,7 +224,7 @@ package final class ReplicaLink {
       var next = replica.state
       next.done = plan.last
       next.sent = CommitName(plan.last)
-      try replica.keep(next, acknowledging: plan.last, plan.outcome)
+      try replica.keep(next, acknowledging: plan.last, plan.outcome, contents: plan.contents)
     case .mergeFirst, .otherVersion: return .pullFirst
     case .lost(let incarnations): try forget(incarnations)
     case .refused(let error):
@@ -288,7 +315,8 @@ package final class ReplicaLink {
     try replica.edit { edit, next throws(StorageError) in
       for (one, key, primaryKey) in plan.keys {
         let row = rows[one.id]?[ElementKey(primaryKey)]
-        try edit.takeBack(key, row, plan.last.version, one)
+        let contents = plan.contents.last { $0.class == one.id && $0.key == key }
+        try edit.takeBack(key, row, plan.last.version, one, contents?.table ?? [:])
       }
       next.done = plan.last
     }
@@ -331,10 +359,10 @@ package final class ReplicaLink {
     let state = replica.state
     let header = try ChangeLog.header(of: state.done.version, in: snapshot.transaction)
     let plan = try PushPlan(
-      Array(keys), one, at: state.done, time: Int64(clamping: header?.meta.note?.stamp ?? 1),
-      number: state.number, in: snapshot)
+      Array(keys), one, state, time: Int64(clamping: header?.meta.note?.stamp ?? 1),
+      without: replica.cursor.number, in: snapshot)
     switch try send(plan, to: state.sent) {
-    case .taken: try replica.keep(state, plan.outcome)
+    case .taken: try replica.keep(state, plan.outcome, contents: plan.contents)
     case .mergeFirst, .otherVersion, .lost: return false
     case .refused(let error):
       guard keys.count == 1 else {

@@ -45,6 +45,7 @@ struct ReplicaObject: Equatable {
 struct ReplicaObjects {
   private static let objects: UInt8 = 1
   private static let incarnations: UInt8 = 2
+  private static let contents: UInt8 = 130
 
   private let snapshot: Snapshot
   private(set) var records = ReplicaRecords()
@@ -94,6 +95,24 @@ struct ReplicaObjects {
       records.set(.init(Self.incarnations, id, object.incarnation), writer.bytes)
     }
     records.set(.init(Self.objects, id, key.rawValue), object?.encoded)
+  }
+
+  /// What is known of an object's lists, sets and maps.
+  func contents(of key: ObjectKey, in id: ClassID) throws(StorageError) -> KeptContent.Table {
+    guard let bytes = try bytes(ReplicaKey(Self.contents, id, key.rawValue)) else { return [:] }
+    guard let table = KeptContent.table(bytes) else { throw Self.damaged() }
+    return table
+  }
+
+  mutating func set(_ contents: KeptContent.Table, of key: ObjectKey, in id: ClassID) {
+    records.set(ReplicaKey(Self.contents, id, key.rawValue), KeptContent.encoded(contents))
+  }
+
+  /// Forgets an object that does not exist any more.
+  mutating func forget(_ key: ObjectKey, in id: ClassID) throws(StorageError) {
+    try set(nil, key, in: id)
+    if try !contents(of: key, in: id).isEmpty { set([:], of: key, in: id) }
+    try WaitingLinks.forget(ObjectRef(classID: id, key: key), &self)
   }
 
   mutating func set(_ state: ReplicaState) { records.set(ReplicaState.key, state.encoded) }

@@ -26,6 +26,8 @@ struct ReplicaState: Equatable {
   var id = Bytes16.random()
   /// The server's number for it.
   var number: UInt32 = 0
+  /// The names of this replica in the elements that its commits insert.
+  var authors = [LocalContents.Author(version: 0, number: .random(in: 1 ... .max))]
   /// When the cursor was made that keeps the file's unsent commits, in microseconds since 1970: a
   /// later one may have its number.
   var cursor: Int64 = 0
@@ -83,6 +85,11 @@ extension ReplicaState {
     writer.write(text: server)
     writer.write(count: classes.count)
     for name in classes.sorted() { writer.write(text: name) }
+    writer.write(count: authors.count)
+    for author in authors {
+      writer.writeVariable(author.version)
+      writer.write(author.number)
+    }
     return writer.bytes
   }
 
@@ -129,6 +136,14 @@ extension ReplicaState {
     for _ in 0..<names {
       guard let name = reader.readText() else { return nil }
       classes.insert(name)
+    }
+    guard let authorCount = reader.readCount() else { return nil }
+    authors = []
+    for _ in 0..<authorCount {
+      guard let version = reader.readVariable(), let number: UInt32 = reader.read() else {
+        return nil
+      }
+      authors.append(LocalContents.Author(version: version, number: number))
     }
     hasUploads = flags & Flags.uploads != 0
     isStale = flags & Flags.stale != 0

@@ -29,8 +29,9 @@ final class FileReplica {
         .init(name: "_id", type: .string, isIndexed: true, isPrimaryKey: true),
         .init(name: "a", type: .int), .init(name: "text", type: .string, isOptional: true),
       ]),
+    FileBox.definition,
   ]
-  static let names = ["Note", "Thing"]
+  static let names = ["Box", "Note", "Thing"]
 
   /// A server with the classes, which refuses some numbers, and a login.
   static func server() throws -> (PostgresDatabase, String) {
@@ -97,7 +98,9 @@ final class FileReplica {
     let reader = try SnapshotReader(store.newestSnapshot())
     var objects: [String: Object] = [:]
     for described in reader.schema.schema.classes {
-      guard let key = described.primaryKey else { continue }
+      guard let key = described.primaryKey, described.name != FileBox.definition.name else {
+        continue
+      }
       try reader.forEachCluster(in: described.id) { cluster throws(StorageError) in
         for slot in 0..<cluster.image.rowCount {
           let row = cluster.image.key(at: slot)
@@ -117,6 +120,7 @@ final class FileReplica {
         return true
       }
     }
+    objects.merge(try FileBox.all(in: reader)) { $1 }
     return objects
   }
 
@@ -128,6 +132,7 @@ final class FileReplica {
   func change(
     _ number: Int, _ session: WriteSession, _ random: inout SeededRandom
   ) throws -> String {
+    if random.chance(40) { return try FileBox.change(number, session, &random) }
     let id = ClassID(UInt32(random.below(2)))
     let key: Value = id == ClassID(0) ? .int(Int64(number)) : .string("n\(number)")
     let a = Value.int(Int64(random.below(1_000)))

@@ -86,6 +86,7 @@ struct ReplicaProgram {
 
   private mutating func writeBySQL() throws {
     let number = random.below(6)
+    if random.chance(40) { return try writeBoxBySQL(number) }
     if random.chance(30) {
       history.append("SQL deletes note \(number)")
       try administrator.rows("DELETE FROM \"Note\" WHERE _id = 'n\(number)'")
@@ -97,6 +98,18 @@ struct ReplicaProgram {
         ON CONFLICT (_id) DO UPDATE SET text = excluded.text || '\(random.below(9))'
         """)
     }
+  }
+
+  private mutating func writeBoxBySQL(_ number: Int) throws {
+    let change =
+      switch random.below(4) {
+      case 0: "items = items || '[\(random.next() >> 20)]'"
+      case 1: "items = items - 0"
+      case 2: "tags = '[\"t1\", \"t2\"]'"
+      default: "scores = scores || '{\"k1\": \(random.below(99))}'"
+      }
+    history.append("SQL writes box \(number): \(change)")
+    try administrator.rows("UPDATE \"Box\" SET \(change) WHERE _id = \(number)")
   }
 
   // MARK: - Files that are copied or put back
@@ -138,7 +151,7 @@ struct ReplicaProgram {
 
   // MARK: - A server that is restored
 
-  private static let tables = ["\"Thing\"", "\"Note\"", "tarn.gone", "tarn.replica"]
+  private static let tables = ["\"Thing\"", "\"Note\"", "\"Box\"", "tarn.gone", "tarn.replica"]
 
   private mutating func changeServer() throws {
     guard hasServerBackup, random.chance(50) else {
@@ -157,7 +170,7 @@ struct ReplicaProgram {
       script += "INSERT INTO \(table) OVERRIDING SYSTEM VALUE TABLE backup.t\(number);"
       script += "ALTER TABLE \(table) ENABLE TRIGGER ALL;"
     }
-    for table in Self.tables.prefix(2) {
+    for table in Self.tables.prefix(3) {
       for trigger in ["~tarn", "~tarn_gone"] {
         script += "ALTER TABLE \(table) ENABLE ALWAYS TRIGGER \"\(trigger)\";"
       }

@@ -20,6 +20,7 @@ import Testing
       objects["Note \(Value.string(row[0] ?? ""))"] = FileReplica.Object(
         a: Int64(row[1] ?? "") ?? -1, rest: row[2].map { "\(Value.string($0))" })
     }
+    objects.merge(try FileBox.all(connection)) { $1 }
     return objects
   }
 
@@ -29,19 +30,20 @@ import Testing
     for seed in Seeds.chosen.map({ $0...$0 }) ?? 1...UInt64(programs) {
       try administrator.run(
         """
-        DELETE FROM "Thing"; DELETE FROM "Note"; TRUNCATE tarn.gone, tarn.replica;
-        DROP SCHEMA IF EXISTS backup CASCADE
+        DELETE FROM "Thing"; DELETE FROM "Note"; DELETE FROM "Box";
+        TRUNCATE tarn.gone, tarn.replica; DROP SCHEMA IF EXISTS backup CASCADE
         """, for: "begin anew")
       var program = try ReplicaProgram(seed: seed, accidents, administrator) {
         try database.connect(as: role)
       }
       try program.run(40)
       let objects = try truth(administrator)
+      let story = Seeds.chosen == nil ? "" : "\n" + program.history.joined(separator: "\n")
       for (index, replica) in program.replicas.enumerated() {
         let shown = try replica.objects()
-        let story = Seeds.chosen == nil ? "" : "\n" + program.history.joined(separator: "\n")
         #expect(shown == objects, "seed \(seed): file \(index) differs\(story)")
       }
+      #expect(FileBox.repeated(in: objects) == [], "seed \(seed)\(story)")
     }
   }
 

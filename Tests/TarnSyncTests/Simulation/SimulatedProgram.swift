@@ -1,3 +1,4 @@
+import TarnStore
 import TestSupport
 
 @testable import TarnSync
@@ -172,7 +173,7 @@ struct SimulatedProgram<Server: Peer> {
       values: plain.merging([
         "l": .init(.list([element(key, 0, writer)]), stamp),
         "s": .init(.set([random.below(5)]), stamp),
-        "m": .init(.map(["\(random.below(3))": Stamped(newValue(), stamp)]), stamp),
+        "m": .init(.map([StoredText("\(random.below(3))"): Stamped(newValue(), stamp)]), stamp),
       ]) { $1 })
   }
 
@@ -220,7 +221,7 @@ struct SimulatedProgram<Server: Peer> {
       if random.below(2) == 0 { set.remove(random.below(5)) } else { set.insert(random.below(5)) }
       return .set(set)
     case .map(var map):
-      let key = "\(random.below(3))"
+      let key = StoredText("\(random.below(3))")
       map[key] = random.below(3) == 0 ? nil : Stamped(newValue(), writer.stamp)
       return .map(map)
     }

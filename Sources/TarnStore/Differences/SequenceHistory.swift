@@ -1,0 +1,67 @@
+/// How lists, sets and maps changed, commit by commit, and which commits created objects.
+package struct SequenceHistory: Sendable {
+  /// A commit.
+  package struct Commit: Equatable, Sendable {
+    package let version: Version
+    /// Its random id.
+    package let id: UInt64
+    /// Its stamp, in microseconds since 1970.
+    package let stamp: UInt64
+  }
+
+  /// A commit's change of one sequence.
+  package struct Step: Sendable {
+    package let commit: Commit
+    package let script: EditScript
+  }
+
+  /// The last commit.
+  package private(set) var last: Commit?
+  private var steps: [ClassID: [SequenceName: [Step]]] = [:]
+  private var creations: [ClassID: [ObjectKey: Commit]] = [:]
+
+  /// Reads the change records of some classes.
+  ///
+  /// - Parameters:
+  ///   - from: the version before the first commit.
+  ///   - number: the cursor whose own commits are left out.
+  /// - Throws: `.corrupted` if a record is damaged or missing.
+  package init(
+    after from: Version, upTo to: Version, of classes: Set<ClassID>, without number: UInt32,
+    in snapshot: Snapshot
+  ) throws(StorageError) {
+    if classes.isEmpty { return }
+    var history = self
+    try ChangeLog.forEachRecord(after: from, upTo: to, in: snapshot.transaction) {
+      found throws(StorageError) in
+      let met = try found.met()
+      let meta = met.header.meta
+      if meta.note?.cursors.contains(number) == true { return true }
+      let commit = Commit(
+        version: found.version, id: meta.commitID, stamp: meta.note?.stamp ?? 0)
+      history.last = commit
+      history.add(met.changes, classes, commit)
+      return true
+    }
+    self = history
+  }
+
+  private mutating func add(_ changes: ChangeSet, _ classes: Set<ClassID>, _ commit: Commit) {
+    for own in changes.classes where classes.contains(own.id) {
+      for key in own.inserted { creations[own.id, default: [:]][key] = commit }
+      for change in own.sequences {
+        steps[own.id, default: [:]][change.name, default: []]
+          .append(Step(commit: commit, script: change.script))
+      }
+    }
+  }
+
+  /// The changes of a sequence, oldest first.
+  package func steps(of place: SequencePlace) -> [Step] {
+    let name = SequenceName(column: place.column, key: place.key, nested: place.nested)
+    return steps[place.classID]?[name] ?? []
+  }
+
+  /// The last commit that created an object with that key.
+  package func creation(of key: ObjectKey, in id: ClassID) -> Commit? { creations[id]?[key] }
+}

@@ -1,0 +1,70 @@
+import TarnStore
+
+extension LocalContents {
+  /// - Parameters:
+  ///   - names: the classes that are exchanged.
+  ///   - number: the cursor whose commits are left out.
+  init(
+    _ state: ReplicaState, _ names: [String], without number: UInt32, in snapshot: Snapshot
+  ) throws(StorageError) {
+    let described = snapshot.schema.schema.classes.filter { one in
+      names.contains(one.name) && one.columns.contains { $0.collection != .none }
+    }
+    history = try SequenceHistory(
+      after: state.done.version, upTo: snapshot.version, of: Set(described.map(\.id)),
+      without: number, in: snapshot)
+    authors = state.authors
+    self.number = state.number
+  }
+
+  /// The server's content from which the unsent changes up to a version began.
+  func base(
+    _ kept: [KeptContent], _ place: SequencePlace, _ coder: ContentCoder, at version: UInt64
+  ) -> Content<WireItem> {
+    start(kept, place, at: version).map { coder.content($0.server, at: $0.stamp).content }
+      ?? coder.empty
+  }
+
+  /// Merges the server's content with this file's.
+  ///
+  /// - Parameter theirs: as the server has it; without names if a SQL program has written it.
+  func merged(
+    _ base: Content<WireItem>,
+    _ theirs: (content: Content<WireItem>, isNamed: Bool), _ mine: Content<WireItem>
+  ) -> Content<WireItem> {
+    let aligned = theirs.isNamed ? nil : AlignedNames(base, theirs.content)
+    let merged = Content.merged(
+      base: base, theirs: aligned?.content ?? theirs.content, mine: mine,
+      author: authors.last?.number ?? 0, removal: Stamp(removalTime, by: number))
+    guard let merged else { trap("internal error: contents of different kinds") }
+    return aligned?.restored(merged) ?? merged
+  }
+
+  private var removalTime: Int64 { Int64(clamping: history.last?.stamp ?? 0) }
+}
+
+/// A list that a SQL program has written, with the names of equal elements that it had before: so
+/// unsent changes find their neighbours.
+private struct AlignedNames {
+  private(set) var content: Content<WireItem>
+  /// The names in the list of the SQL program, by the former ones.
+  private var names: [ElementID: ElementID] = [:]
+
+  /// - Returns: nil if these are not lists.
+  init?(_ former: Content<WireItem>, _ written: Content<WireItem>) {
+    guard case .list(let former) = former, case .list(var list) = written else { return nil }
+    let pairs = CommonElements.pairs(former.map(\.content.value), list.map(\.content.value))
+    for (old, new) in pairs {
+      names[former[old].id] = list[new].id
+      list[new] = ListElement(
+        former[old].id, list[new].content.value, former[old].content.stamp)
+    }
+    content = .list(list)
+  }
+
+  func restored(_ merged: Content<WireItem>) -> Content<WireItem> {
+    guard case .list(let list) = merged else { return merged }
+    return .list(
+      list.map { ListElement(names[$0.id] ?? $0.id, $0.content.value, $0.content.stamp) })
+  }
+}
