@@ -43,6 +43,46 @@ extension LocalContents {
   private var removalTime: Int64 { Int64(clamping: history.last?.stamp ?? 0) }
 }
 
+extension Content where Value == WireItem {
+  /// This content at an earlier version, of which only the elements are known: they have the parts
+  /// that equal elements have in later contents.
+  ///
+  /// - Parameter later: those whose parts come first first.
+  static func recalled(_ parts: SequenceParts, _ coder: ContentCoder, as later: [Self]) -> Self {
+    let items = parts.values.map { coder.items.item($0) }
+    switch coder.empty {
+    case .single(let value): return .single(value)
+    case .set: return .set(Set(items))
+    case .map:
+      var entries: [StoredText: Stamped<WireItem>] = [:]
+      for (key, item) in zip(parts.keys, items) {
+        let known = later.lazy.compactMap { content -> Stamped<WireItem>? in
+          guard case .map(let map) = content, let entry = map[StoredText(key)] else { return nil }
+          return entry.value == item ? entry : nil
+        }.first
+        entries[StoredText(key)] = known ?? Stamped(item, ListNames.inserted)
+      }
+      return .map(entries)
+    case .list:
+      var elements = items.enumerated().map { place, item in
+        let id = ElementID(
+          author: 0, version: 0, salt: .max, number: UInt32(truncatingIfNeeded: place))
+        return ListElement(id, item, ListNames.inserted)
+      }
+      var taken: Set<ElementID> = []
+      for case .list(let list) in later {
+        let free = list.filter { !taken.contains($0.id) }
+        for (old, new) in CommonElements.pairs(free.map(\.content.value), items)
+        where elements[new].id.salt == .max && elements[new].id.author == 0 {
+          elements[new] = free[old]
+          taken.insert(free[old].id)
+        }
+      }
+      return .list(elements)
+    }
+  }
+}
+
 /// A list that a SQL program has written, with the names of equal elements that it had before: so
 /// unsent changes find their neighbours.
 private struct AlignedNames {

@@ -50,10 +50,11 @@ struct LocalContents {
         former == nil
         ? created(place, steps, items.count)
         : elements.map { Name(id: $0.id, stamp: $0.content.stamp) }
-      return .list(
-        zip(items, self.names(after: steps, names, items.count)).map {
-          ListElement($1.id, $0, $1.stamp)
-        })
+      let found = self.names(after: steps, names)
+      let fitting =
+        found.flatMap { $0.count == items.count ? $0 : nil }
+        ?? self.names(of: items, asIn: kept, coder, steps.last?.commit)
+      return .list(zip(items, fitting).map { ListElement($1.id, $0, $1.stamp) })
     }
   }
 
@@ -89,17 +90,14 @@ struct LocalContents {
     return (id, ListNames.inserted)
   }
 
-  private func names(
-    after steps: [SequenceHistory.Step], _ names: [Name], _ count: Int
-  ) -> [Name] {
+  /// - Returns: nil if the changes do not lead on from the elements, such as after a migration.
+  private func names(after steps: [SequenceHistory.Step], _ names: [Name]) -> [Name]? {
     var names = names
     for step in steps {
-      // What a migration changed is not told.
-      let script = EditScript.fitting(
-        step.script, from: names.count, to: step.script.newCount)
+      guard step.script.oldCount == names.count else { return nil }
       var next: [Name] = []
-      next.reserveCapacity(script.newCount)
-      for run in script.runs {
+      next.reserveCapacity(step.script.newCount)
+      for run in step.script.runs {
         switch run {
         case .old(let first, let count): next += names[first..<first + count]
         case .fresh(let count):
@@ -107,10 +105,24 @@ struct LocalContents {
         }
       }
       let stamp = Stamp(Int64(clamping: step.commit.stamp), by: number)
-      for position in script.modified { next[Int(position.rawValue)].stamp = stamp }
+      for position in step.script.modified { next[Int(position.rawValue)].stamp = stamp }
       names = next
     }
-    if names.count == count { return names }
-    return (0..<count).map { name($0, steps.last?.commit) }
+    return names
+  }
+
+  /// The names that equal elements had last, in the same order.
+  private func names(
+    of items: [WireItem], asIn kept: [KeptContent], _ coder: ContentCoder,
+    _ commit: SequenceHistory.Commit?
+  ) -> [Name] {
+    var names = items.indices.map { name($0, commit) }
+    guard let last = kept.last,
+      case .list(let known) = coder.content(last.local ?? last.server, at: last.stamp).content
+    else { return names }
+    for (old, new) in CommonElements.pairs(known.map(\.content.value), items) {
+      names[new] = (known[old].id, known[old].content.stamp)
+    }
+    return names
   }
 }

@@ -24,15 +24,30 @@ extension ReplicaEdit {
       let parts = try session.sequence(at: place)?.parts() ?? SequenceParts()
       let now = snapshot.version.rawValue
       let mine = locals.content(parts, place, kept, coder, at: now)
+      var former = KeptContent.trimmed(kept, sentUpTo: done)
+      if let lost = try recalled(kept, place, coder, theirs.content, mine) { former = [lost] }
       let merged = locals.merged(
-        locals.base(kept, place, coder, at: now), theirs, mine)
+        locals.base(former, place, coder, at: now), theirs, mine)
       var entry = try show(merged, place, coder, server, sent.stamp)
       if merged != theirs.content { entry.local = coder.wire(merged) }
-      table[property.id] = KeptContent.trimmed(kept, sentUpTo: done) + [entry]
+      table[property.id] = former + [entry]
     } else {
       table[property.id] = [try show(theirs.content, place, coder, server, sent.stamp)]
     }
     setContents(table, key, one)
+  }
+
+  /// The content from which commits began that a restored server has lost, and which are sent
+  /// again; nil where it is known.
+  private func recalled(
+    _ kept: [KeptContent], _ place: SequencePlace, _ coder: ContentCoder,
+    _ theirs: Content<WireItem>, _ mine: Content<WireItem>
+  ) throws(StorageError) -> KeptContent? {
+    guard let last = kept.last, !kept.contains(where: { $0.version <= done }),
+      let parts = try rowsAtDone().sequence(at: place)?.parts()
+    else { return nil }
+    let content = Content.recalled(parts, coder, as: [theirs, mine])
+    return KeptContent(version: done, stamp: last.stamp, server: coder.wire(content))
   }
 
   private func show(

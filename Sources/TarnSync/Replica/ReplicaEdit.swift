@@ -19,6 +19,7 @@ final class ReplicaEdit {
   private let names: [String]
   private let number: UInt32
   private var knownLocals: LocalContents?
+  private var knownRows: PastRows?
 
   /// - Parameters:
   ///   - state: before the write.
@@ -45,6 +46,14 @@ final class ReplicaEdit {
     if let knownLocals { return knownLocals }
     let made = try LocalContents(state, names, without: number, in: snapshot)
     knownLocals = made
+    return made
+  }
+
+  /// The file as it was after the last commit that is sent.
+  func rowsAtDone() throws(StorageError) -> PastRows {
+    if let knownRows { return knownRows }
+    let made = try PastRows(at: state.done.version, from: SnapshotReader(snapshot))
+    knownRows = made
     return made
   }
 

@@ -177,9 +177,33 @@ package final class ReplicaLink {
       // A restored server: the commits that it has lost are sent again.
       next.sent = CommitName(
         version: UInt64(clamping: own.version), id: UInt64(bitPattern: own.commit))
-      if let place { next.done = place }
+      guard let place else {
+        next.isStale = true
+        break
+      }
+      next.done = place
+      return try replica.keep(next, changedObjects(since: place))
     }
     try replica.keep(next)
+  }
+
+  /// The entries of the objects that commits changed which a restored server has lost. Its rows of
+  /// them are fetched, also where they are those of the last download.
+  private func changedObjects(
+    since place: FeedPlace
+  ) throws -> [(class: ClassID, key: ObjectKey, object: ReplicaObject?)] {
+    let snapshot = try replica.store.newestSnapshot()
+    let objects = ReplicaObjects(snapshot)
+    let changes = try UnsentChanges(after: place, without: replica.cursor.number, in: snapshot)
+    var entries: [(class: ClassID, key: ObjectKey, object: ReplicaObject?)] = []
+    for one in classes {
+      for key in changes.keys(in: one.id) {
+        guard var object = try objects[one.id, key] else { continue }
+        object.version = 0
+        entries.append((one.id, key, object))
+      }
+    }
+    return entries
   }
 
   /// The push whose answer was lost.
