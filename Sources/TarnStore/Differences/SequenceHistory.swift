@@ -1,4 +1,5 @@
-/// How lists, sets and maps changed, commit by commit, and which commits created objects.
+/// How lists, sets and maps changed, commit by commit, and which commits created objects or set
+/// other properties.
 package struct SequenceHistory: Sendable {
   /// A commit.
   package struct Commit: Equatable, Sendable {
@@ -19,15 +20,18 @@ package struct SequenceHistory: Sendable {
   package private(set) var last: Commit?
   private var steps: [ClassID: [SequenceName: [Step]]] = [:]
   private var creations: [ClassID: [ObjectKey: Commit]] = [:]
+  private var assignments: [ClassID: [ColumnID: [ObjectKey: Commit]]] = [:]
 
   /// Reads the change records of some classes.
   ///
   /// - Parameters:
   ///   - from: the version before the first commit.
+  ///   - properties: the properties with one value whose assignments are needed.
   ///   - number: the cursor whose own commits are left out.
   /// - Throws: `.corrupted` if a record is damaged or missing.
   package init(
-    after from: Version, upTo to: Version, of classes: Set<ClassID>, without number: UInt32,
+    after from: Version, upTo to: Version, of classes: Set<ClassID>,
+    assignmentsOf properties: [ClassID: Set<ColumnID>], without number: UInt32,
     in snapshot: Snapshot
   ) throws(StorageError) {
     if classes.isEmpty { return }
@@ -40,14 +44,22 @@ package struct SequenceHistory: Sendable {
       let commit = Commit(
         version: found.version, id: meta.commitID, stamp: meta.note?.stamp ?? 0)
       history.last = commit
-      history.add(met.changes, classes, commit)
+      history.add(met.changes, classes, properties, commit)
       return true
     }
     self = history
   }
 
-  private mutating func add(_ changes: ChangeSet, _ classes: Set<ClassID>, _ commit: Commit) {
+  private mutating func add(
+    _ changes: ChangeSet, _ classes: Set<ClassID>, _ properties: [ClassID: Set<ColumnID>],
+    _ commit: Commit
+  ) {
     for own in changes.classes where classes.contains(own.id) {
+      for touched in own.touched where properties[own.id]?.contains(touched.column) == true {
+        for key in touched.keys {
+          assignments[own.id, default: [:]][touched.column, default: [:]][key] = commit
+        }
+      }
       for key in own.inserted { creations[own.id, default: [:]][key] = commit }
       for change in own.sequences {
         steps[own.id, default: [:]][change.name, default: []]
@@ -60,6 +72,11 @@ package struct SequenceHistory: Sendable {
   package func steps(of place: SequencePlace) -> [Step] {
     let name = SequenceName(column: place.column, key: place.key, nested: place.nested)
     return steps[place.classID]?[name] ?? []
+  }
+
+  /// The last commit that set a property with one value.
+  package func assignment(of place: SequencePlace) -> Commit? {
+    assignments[place.classID]?[place.column]?[place.key]
   }
 
   /// The last commit that created an object with that key.

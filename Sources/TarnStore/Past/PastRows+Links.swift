@@ -66,6 +66,19 @@ extension PastRows {
     return try reader.value(of: column, at: object.key, in: object.classID)
   }
 
+  /// The object with a primary key.
+  package func find(
+    primaryKey value: Value, in id: ClassID
+  ) throws(StorageError) -> ObjectKey? {
+    guard let column = schema[id].primaryKey else { return nil }
+    guard schema[id].keyIsPrimary else {
+      return try object(in: id, withPrimaryKey: value, column)
+    }
+    guard case .int(let number) = value else { return nil }
+    let key = ObjectKey(number)
+    return try contains(ObjectRef(classID: id, key: key)) ? key : nil
+  }
+
   // MARK: - Copies
 
   /// A property's value with its nested contents; nil if there is no such object.

@@ -13,7 +13,7 @@ struct ExchangeClass {
     let name: String
     /// The type of the value; for a link, of the target's primary key.
     let type: ColumnType
-    /// For a list, set or map.
+    /// For a property with parts: a collection, an embedded object or a mixed value.
     let contents: ContentCoder?
     var wire: WireType { contents == nil ? WireType(type) : .jsonb }
     /// For statements.
@@ -38,22 +38,9 @@ struct ExchangeClass {
     others = described.columns
       .filter { !$0.isRemoved && $0.id != key.id && known.contains($0.name) }
       .map { column in
-        let type = Self.type(of: column, schema)
-        return Property(
-          id: column.id, name: column.name, type: type, contents: Self.contents(of: column, type))
+        Property(
+          id: column.id, name: column.name, type: ItemCoder.type(of: column, schema),
+          contents: ContentCoder(column, schema))
       }
-  }
-
-  private static func contents(of column: ColumnSchema, _ type: ColumnType) -> ContentCoder? {
-    if column.collection == .none { return nil }
-    let items = ItemCoder(type: type, isOptional: column.isOptional)
-    return ContentCoder(kind: column.collection, items: items)
-  }
-
-  private static func type(of column: ColumnSchema, _ schema: StoreSchema) -> ColumnType {
-    guard let target = column.target.flatMap({ schema[$0] }), let key = target.primaryKey else {
-      return column.type
-    }
-    return target[key].type
   }
 }

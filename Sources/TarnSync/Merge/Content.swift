@@ -1,9 +1,17 @@
 package import TarnStore
 
+/// Merges an element that both sides may have changed: the former one if there was one, theirs, and
+/// mine.
+package typealias Resolution<Value: Equatable & Sendable> = (
+  Stamped<Value>?, Stamped<Value>, Stamped<Value>
+) -> Stamped<Value>
+
 /// A property's value, by how it is merged. Values are compared by their bytes.
 package enum Content<Value: Hashable & Sendable>: Equatable, Sendable {
   /// One value; the later one stays.
   case single(Value)
+  /// One value with parts, or nil; it has a name as an element of a list has one.
+  case one(ListElement<Value>?)
   case list([ListElement<Value>])
   case set(Set<Value>)
   case map([StoredText: Stamped<Value>])
@@ -15,26 +23,50 @@ package enum Content<Value: Hashable & Sendable>: Equatable, Sendable {
   ///   - theirs: as the server has it now.
   ///   - mine: as this replica has it now.
   ///   - author: the number by which elements of this replica are known.
-  ///   - removal: the stamp of this replica's removals from a map.
+  ///   - removal: the stamp of this replica's removals from a map, and of its nils.
+  ///   - resolve: merges an element that both sides changed.
   /// - Returns: nil for single values, and for contents of different kinds: the later one stays.
   package static func merged(
-    base: Self, theirs: Self, mine: Self, author: UInt32, removal: Stamp
+    base: Self, theirs: Self, mine: Self, author: UInt32, removal: Stamp,
+    resolve: Resolution<Value> = { _, theirs, mine in .later(theirs, mine) }
   ) -> Self? {
     switch (base, theirs, mine) {
+    case (.one(let base), .one(let theirs), .one(let mine)):
+      .one(one(base, theirs, mine, removal, resolve))
     case (.list(let base), .list(let theirs), .list(let mine)):
-      .list(ListMerge.merged(base: base, theirs: theirs, mine: mine, author: author))
+      .list(
+        ListMerge.merged(base: base, theirs: theirs, mine: mine, author: author, resolve: resolve))
     case (.set(let base), .set(let theirs), .set(let mine)):
       .set(SetMerge.merged(base: base, theirs: theirs, mine: mine))
     case (.map(let base), .map(let theirs), .map(let mine)):
-      .map(MapMerge.merged(base: base, theirs: theirs, mine: mine, removal: removal))
+      .map(
+        MapMerge.merged(base: base, theirs: theirs, mine: mine, removal: removal, resolve: resolve))
     default: nil
     }
+  }
+
+  /// An element with another name is another one: it replaces the former one as a whole.
+  private static func one(
+    _ base: ListElement<Value>?, _ theirs: ListElement<Value>?, _ mine: ListElement<Value>?,
+    _ removal: Stamp, _ resolve: Resolution<Value>
+  ) -> ListElement<Value>? {
+    if let theirs, let mine, theirs.id == mine.id {
+      let former = base?.id == mine.id ? base?.content : nil
+      var result = mine
+      result.content = resolve(former, theirs.content, mine.content)
+      return result
+    }
+    if mine?.id == base?.id { return theirs }
+    if theirs?.id == base?.id { return mine }
+    let (their, my) = (theirs?.content.stamp ?? removal, mine?.content.stamp ?? removal)
+    return their < my ? mine : theirs
   }
 
   /// The empty content of the same kind, that a creation found.
   package var emptied: Self {
     switch self {
     case .single: self
+    case .one: .one(nil)
     case .list: .list([])
     case .set: .set([])
     case .map: .map([:])

@@ -18,13 +18,15 @@ package enum MapMerge {
   ///   - theirs: the map as the server has it now.
   ///   - mine: the map as this replica has it now.
   ///   - removal: the stamp of this replica's removals.
+  ///   - resolve: merges a value that both sides may have changed.
   package static func merged<Key: Hashable, Value>(
     base: [Key: Stamped<Value>], theirs: [Key: Stamped<Value>], mine: [Key: Stamped<Value>],
-    removal: Stamp
+    removal: Stamp,
+    resolve: Resolution<Value> = { _, theirs, mine in .later(theirs, mine) }
   ) -> [Key: Stamped<Value>] {
     var result = theirs
     for (key, own) in mine where own != base[key] {
-      result[key] = theirs[key].map { .later($0, own) } ?? own
+      result[key] = theirs[key].map { resolve(base[key], $0, own) } ?? own
     }
     for (key, former) in base where mine[key] == nil {
       guard let present = theirs[key] else { continue }

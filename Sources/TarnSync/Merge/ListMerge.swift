@@ -14,9 +14,11 @@ package enum ListMerge {
   ///   - theirs: the list as the server has it now.
   ///   - mine: the list as this replica has it now.
   ///   - author: the number by which elements of this replica are known.
+  ///   - resolve: merges an element that is on both sides.
   package static func merged<Value>(
     base: [ListElement<Value>], theirs: [ListElement<Value>], mine: [ListElement<Value>],
-    author: UInt32
+    author: UInt32,
+    resolve: Resolution<Value> = { _, theirs, mine in .later(theirs, mine) }
   ) -> [ListElement<Value>] {
     let places = table(base.indices.map { (base[$0].id, $0) })
     let kept = Set(mine.map(\.id))
@@ -35,7 +37,7 @@ package enum ListMerge {
     return placing.list(standing).map { element in
       var result = element
       if let one = mineByID[element.id], let other = theirsByID[element.id] {
-        result.content = .later(other, one)
+        result.content = resolve(places[element.id].map { base[$0].content }, other, one)
       }
       return result
     }

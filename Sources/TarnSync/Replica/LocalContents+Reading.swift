@@ -7,14 +7,19 @@ extension LocalContents {
   init(
     _ state: ReplicaState, _ names: [String], without number: UInt32, in snapshot: Snapshot
   ) throws(StorageError) {
-    let described = snapshot.schema.schema.classes.filter { one in
-      names.contains(one.name) && one.columns.contains { $0.collection != .none }
+    let own = snapshot.schema.schema
+    var properties: [ClassID: Set<ColumnID>] = [:]
+    for described in own.classes where names.contains(described.name) {
+      for column in described.columns where !column.isRemoved {
+        guard ContentCoder(column, own) != nil else { continue }
+        properties[described.id, default: []].insert(column.id)
+      }
     }
+    schema = own
     history = try SequenceHistory(
-      after: state.done.version, upTo: snapshot.version, of: Set(described.map(\.id)),
-      without: number, in: snapshot)
-    authors = state.authors
-    self.number = state.number
+      after: state.done.version, upTo: snapshot.version, of: Set(properties.keys),
+      assignmentsOf: properties.mapValues { $0 }, without: number, in: snapshot)
+    naming = ElementNaming(authors: state.authors, number: state.number)
   }
 
   /// The server's content from which the unsent changes up to a version began.
@@ -35,7 +40,8 @@ extension LocalContents {
     let aligned = theirs.isNamed ? nil : AlignedNames(base, theirs.content)
     let merged = Content.merged(
       base: base, theirs: aligned?.content ?? theirs.content, mine: mine,
-      author: authors.last?.number ?? 0, removal: Stamp(removalTime, by: number))
+      author: naming.authors.last?.number ?? 0, removal: Stamp(removalTime, by: naming.number),
+      resolve: WireItem.merged)
     guard let merged else { trap("internal error: contents of different kinds") }
     return aligned?.restored(merged) ?? merged
   }
@@ -44,18 +50,29 @@ extension LocalContents {
 }
 
 extension Content where Value == WireItem {
-  /// This content at an earlier version, of which only the elements are known: they have the parts
-  /// that equal elements have in later contents.
+  /// A content of an earlier version, of which only the elements are known: they have the names and
+  /// stamps that equal elements have in later contents.
   ///
   /// - Parameter later: those whose parts come first first.
-  static func recalled(_ parts: SequenceParts, _ coder: ContentCoder, as later: [Self]) -> Self {
-    let items = parts.values.map { coder.items.item($0) }
+  static func recalled(
+    _ elements: LocalElements, _ coder: ContentCoder, as later: [Self]
+  ) -> Self {
+    let items = elements.items
     switch coder.empty {
     case .single(let value): return .single(value)
+    case .one:
+      let known = later.lazy.compactMap { content -> ListElement<WireItem>? in
+        if case .one(let element) = content { element } else { nil }
+      }
+      guard let item = items.first else { return .one(nil) }
+      let element = known.first { $0.content.value == item } ?? known.first
+      return .one(
+        ListElement(
+          element?.id ?? ElementNaming.mixed, item, element?.content.stamp ?? ListNames.inserted))
     case .set: return .set(Set(items))
     case .map:
       var entries: [StoredText: Stamped<WireItem>] = [:]
-      for (key, item) in zip(parts.keys, items) {
+      for (key, item) in zip(elements.keys, items) {
         let known = later.lazy.compactMap { content -> Stamped<WireItem>? in
           guard case .map(let map) = content, let entry = map[StoredText(key)] else { return nil }
           return entry.value == item ? entry : nil
@@ -64,21 +81,21 @@ extension Content where Value == WireItem {
       }
       return .map(entries)
     case .list:
-      var elements = items.enumerated().map { place, item in
+      var list = items.enumerated().map { place, item in
         let id = ElementID(
           author: 0, version: 0, salt: .max, number: UInt32(truncatingIfNeeded: place))
         return ListElement(id, item, ListNames.inserted)
       }
       var taken: Set<ElementID> = []
-      for case .list(let list) in later {
-        let free = list.filter { !taken.contains($0.id) }
+      for case .list(let other) in later {
+        let free = other.filter { !taken.contains($0.id) }
         for (old, new) in CommonElements.pairs(free.map(\.content.value), items)
-        where elements[new].id.salt == .max && elements[new].id.author == 0 {
-          elements[new] = free[old]
+        where list[new].id.salt == .max && list[new].id.author == 0 {
+          list[new] = free[old]
           taken.insert(free[old].id)
         }
       }
-      return .list(elements)
+      return .list(list)
     }
   }
 }

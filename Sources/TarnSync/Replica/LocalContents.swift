@@ -1,10 +1,12 @@
 import TarnStore
+import TarnText
 
-/// The contents of lists, sets and maps in the file, with the names of their elements.
+/// The contents of properties with parts in the file, with the names of their elements.
 ///
 /// The file itself has no names: an element is known by the server's content that it came with, and
 /// by the changes of the file's own commits since then. An element that a commit here has inserted
-/// is named by that commit, however often this is computed.
+/// is named by that commit, however often this is computed. Links whose targets are not here are in
+/// the content all the same, so that a push does not remove them.
 struct LocalContents {
   /// The names of replicas in a file: a copy of it is a replica of its own.
   struct Author: Equatable {
@@ -14,48 +16,86 @@ struct LocalContents {
   }
 
   let history: SequenceHistory
-  /// Oldest first.
-  let authors: [Author]
-  /// The replica's number on the server.
-  let number: UInt32
+  let naming: ElementNaming
+  /// The schema of the file.
+  let schema: StoreSchema
 
   /// - Parameters:
-  ///   - parts: the elements at a version.
   ///   - place: the property's.
   ///   - kept: what is known of the property.
+  ///   - rows: of the version.
   func content(
-    _ parts: SequenceParts, _ place: SequencePlace, _ kept: [KeptContent],
-    _ coder: ContentCoder, at version: UInt64
-  ) -> Content<WireItem> {
-    let items = parts.values.map { coder.items.item($0) }
+    _ place: SequencePlace, _ kept: [KeptContent], _ coder: ContentCoder, in rows: PastRows
+  ) throws(StorageError) -> Content<WireItem> {
+    let version = rows.version.rawValue
+    let elements = try LocalItems(rows: rows).elements(of: place)
     let start = start(kept, place, at: version)
     let former = start.map { coder.content($0.local ?? $0.server, at: $0.stamp).content }
     let steps = history.steps(of: place).filter {
       $0.commit.version.rawValue > start?.version ?? 0 && $0.commit.version.rawValue <= version
     }
+    // Of what is written in place, such as an embedded object.
+    let stamp = Stamp(Int64(clamping: history.last?.stamp ?? 0), by: naming.number)
+    let shown = ShownItems(former ?? coder.empty, coder.items.column, schema, rows)
     switch former ?? coder.empty {
     case .single: trap("internal error: a single value has no parts")
-    case .set: return .set(Set(items))
+    case .one(let element):
+      return .one(try one(elements.items.first, element, place, start, stamp, shown))
+    case .set(let items):
+      var found = Set(elements.items)
+      for item in items where try shown.isHidden(item) { found.insert(item) }
+      return .set(found)
     case .map(let entries):
-      // A value that a commit has set to what it was has the old stamp.
-      let stamp = Stamp(Int64(clamping: steps.last?.commit.stamp ?? 0), by: number)
       var found: [StoredText: Stamped<WireItem>] = [:]
-      for (key, item) in zip(parts.keys, items) {
-        let known = entries[StoredText(key)]
-        found[StoredText(key)] = known?.value == item ? known : Stamped(item, stamp)
+      for (name, item) in zip(elements.keys, elements.items) {
+        let key = StoredText(name)
+        found[key] = try shown.restored(item, entries[key], stamp)
       }
       return .map(found)
-    case .list(let elements):
+    case .list(let list):
+      var visible: [ElementNaming.Name] = []
+      for element in list where try !shown.isHidden(element.content.value) {
+        visible.append((element.id, element.content.stamp))
+      }
       let names =
         former == nil
-        ? created(place, steps, items.count)
-        : elements.map { Name(id: $0.id, stamp: $0.content.stamp) }
-      let found = self.names(after: steps, names)
-      let fitting =
-        found.flatMap { $0.count == items.count ? $0 : nil }
-        ?? self.names(of: items, asIn: kept, coder, steps.last?.commit)
-      return .list(zip(items, fitting).map { ListElement($1.id, $0, $1.stamp) })
+        ? naming.created(history.creation(of: place.key, in: place.classID), steps, elements)
+        : visible
+      let found =
+        naming.names(after: steps, names).flatMap {
+          $0.count == elements.items.count ? $0 : nil
+        } ?? naming.names(of: elements.items, asIn: list, steps.last?.commit)
+      let known = Dictionary(list.map { ($0.id, $0) }) { $1 }
+      var own: [ListElement<WireItem>] = []
+      for (item, name) in zip(elements.items, found) {
+        let was = known[name.id]?.content
+        let written = was.map { $0.stamp < name.stamp ? name.stamp : stamp } ?? name.stamp
+        let content = try shown.restored(item, was, written)
+        own.append(ListElement(name.id, content.value, max(content.stamp, name.stamp)))
+      }
+      return .list(try shown.withHidden(own, list))
     }
+  }
+
+  /// An embedded object is the same one as long as the property was not set; a mixed value has one
+  /// name for all.
+  private func one(
+    _ item: WireItem?, _ former: ListElement<WireItem>?, _ place: SequencePlace,
+    _ start: KeptContent?, _ stamp: Stamp, _ shown: ShownItems
+  ) throws(StorageError) -> ListElement<WireItem>? {
+    if let former, try shown.isHidden(former.content.value), item == nil { return former }
+    guard let item else { return nil }
+    guard shown.isEmbedded else {
+      let value = try shown.restored(item, former?.content, stamp)
+      return ListElement(ElementNaming.mixed, value.value, value.stamp)
+    }
+    let commit = history.assignment(of: place)
+    if let former, commit.map({ $0.version.rawValue <= start?.version ?? 0 }) ?? true {
+      let value = try shown.restored(item, former.content, stamp)
+      return ListElement(former.id, value.value, value.stamp)
+    }
+    let made = commit ?? history.creation(of: place.key, in: place.classID)
+    return ListElement(naming.name(0, made).id, item, stamp)
   }
 
   /// What was known at a version. An object that was created since is another one.
@@ -65,64 +105,86 @@ struct LocalContents {
     let creation = history.creation(of: place.key, in: place.classID)?.version.rawValue ?? 0
     return kept.last { $0.version <= version && $0.version >= creation }
   }
+}
 
-  // MARK: - Names
+/// The elements of a former content as the file shows them: without links whose targets are not
+/// here.
+struct ShownItems {
+  private let column: ColumnSchema
+  private let schema: StoreSchema
+  private let rows: PastRows
+  private let mayLink: Bool
+  let isEmbedded: Bool
 
-  private typealias Name = (id: ElementID, stamp: Stamp)
-
-  /// The names of the elements with which an object was created.
-  private func created(
-    _ place: SequencePlace, _ steps: [SequenceHistory.Step], _ count: Int
-  ) -> [Name] {
-    let commit = history.creation(of: place.key, in: place.classID)
-    let first = steps.first?.script.oldCount ?? count
-    return (0..<first).map { name($0, commit) }
+  init(
+    _ former: Content<WireItem>, _ column: ColumnSchema, _ schema: StoreSchema, _ rows: PastRows
+  ) {
+    (self.column, self.schema, self.rows) = (column, schema, rows)
+    mayLink = column.type == .link || column.type == .any
+    isEmbedded = ItemCoder.embedded(column, schema) != nil
   }
 
-  /// - Parameter commit: that inserted the element; nil for one from before the file was a replica.
-  private func name(_ position: Int, _ commit: SequenceHistory.Commit?) -> Name {
-    let version = commit?.version.rawValue ?? 0
-    let author = authors.last { $0.version < version } ?? authors.first
-    let id = ElementID(
-      author: author?.number ?? 0, version: version,
-      salt: UInt32(truncatingIfNeeded: commit?.id ?? 0),
-      number: UInt32(truncatingIfNeeded: position))
-    return (id, ListNames.inserted)
+  private func isHere(_ target: LinkTarget) throws(StorageError) -> Bool {
+    try rows.find(primaryKey: target.key, in: target.id) != nil
   }
 
-  /// - Returns: nil if the changes do not lead on from the elements, such as after a migration.
-  private func names(after steps: [SequenceHistory.Step], _ names: [Name]) -> [Name]? {
-    var names = names
-    for step in steps {
-      guard step.script.oldCount == names.count else { return nil }
-      var next: [Name] = []
-      next.reserveCapacity(step.script.newCount)
-      for run in step.script.runs {
-        switch run {
-        case .old(let first, let count): next += names[first..<first + count]
-        case .fresh(let count):
-          for _ in 0..<count { next.append(name(next.count, step.commit)) }
-        }
+  /// Whether an element is a link whose target is not here.
+  func isHidden(_ item: WireItem) throws(StorageError) -> Bool {
+    guard mayLink, let target = LinkTarget(item.json, column, schema) else { return false }
+    return try !isHere(target)
+  }
+
+  /// An element as it is in the file, with what the file does not show of the former one: links
+  /// whose targets are not here, and members that are unknown here.
+  ///
+  /// - Parameter stamp: for an element that is another one.
+  func restored(
+    _ item: WireItem, _ former: Stamped<WireItem>?, _ stamp: Stamp
+  ) throws(StorageError) -> Stamped<WireItem> {
+    guard let former else { return Stamped(item, stamp) }
+    if item == former.value { return former }
+    guard mayLink else { return Stamped(item, stamp) }
+    let old = former.value.json
+    let shown = try LinkTarget.filter(old, column, schema) { target throws(StorageError) in
+      try isHere(target)
+    }
+    let whole = WireItem(Self.restored(item.json, shown, old, isEmbedded))
+    return whole == former.value ? former : Stamped(whole, stamp)
+  }
+
+  private static func restored(
+    _ json: JSONValue, _ shown: JSONValue, _ old: JSONValue, _ keepsUnknown: Bool
+  ) -> JSONValue {
+    if json == shown { return old }
+    guard case .object(let own) = json, case .object(let former) = old,
+      json[MixedJSON.typeKey] == nil, old[MixedJSON.typeKey] == nil
+    else { return json }
+    let names = Set(own.map { StoredText($0.name) })
+    let members = own.map { member in
+      guard let was = old[member.name] else { return member }
+      return JSONMember(
+        member.name,
+        restored(member.value, shown[member.name] ?? .null, was, keepsUnknown))
+    }
+    let unknown = keepsUnknown ? former.filter { !names.contains(StoredText($0.name)) } : []
+    return ItemCoder.sorted(members + unknown)
+  }
+
+  /// A list with the elements that the file does not show, each beside its left neighbour.
+  func withHidden(
+    _ own: [ListElement<WireItem>], _ former: [ListElement<WireItem>]
+  ) throws(StorageError) -> [ListElement<WireItem>] {
+    guard mayLink else { return own }
+    let present = Set(own.map(\.id))
+    var (first, after): ([ListElement<WireItem>], [ElementID: [ListElement<WireItem>]]) = ([], [:])
+    var left: ElementID?
+    for element in former {
+      if present.contains(element.id) {
+        left = element.id
+      } else if try isHidden(element.content.value) {
+        if let left { after[left, default: []].append(element) } else { first.append(element) }
       }
-      let stamp = Stamp(Int64(clamping: step.commit.stamp), by: number)
-      for position in step.script.modified { next[Int(position.rawValue)].stamp = stamp }
-      names = next
     }
-    return names
-  }
-
-  /// The names that equal elements had last, in the same order.
-  private func names(
-    of items: [WireItem], asIn kept: [KeptContent], _ coder: ContentCoder,
-    _ commit: SequenceHistory.Commit?
-  ) -> [Name] {
-    var names = items.indices.map { name($0, commit) }
-    guard let last = kept.last,
-      case .list(let known) = coder.content(last.local ?? last.server, at: last.stamp).content
-    else { return names }
-    for (old, new) in CommonElements.pairs(known.map(\.content.value), items) {
-      names[new] = (known[old].id, known[old].content.stamp)
-    }
-    return names
+    return first + own.flatMap { [$0] + (after[$0.id] ?? []) }
   }
 }

@@ -194,10 +194,9 @@ struct PushPlan {
   ) throws(StorageError) -> ObjectRow<WireValue?>.Property? {
     guard let locals, let coder = property.contents else { return nil }
     let place = SequencePlace(classID: one.id, key: key, column: property.id)
-    let parts = try rows.sequence(at: place)?.parts() ?? SequenceParts()
     let version = rows.version.rawValue
     let kept = table[property.id] ?? []
-    let mine = locals.content(parts, place, kept, coder, at: version)
+    let mine = try locals.content(place, kept, coder, in: rows)
     let seen = isNew ? nil : kept.last
     if !isNew, seen == nil { lacksContents = true }
     let base = isNew ? coder.empty : locals.base(kept, place, coder, at: version)

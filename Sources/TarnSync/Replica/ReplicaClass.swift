@@ -20,14 +20,7 @@ struct ReplicaClass {
     for property in exchange.others {
       let column = described[property.id]
       let target = column.target.flatMap { schema[$0] }
-      let isLinks = column.collection != .none && target != nil
-      guard !isLinks, column.type != .any, target?.isEmbedded != true else {
-        throw ServerError(
-          "exchange \(entry.name)",
-          "replicas do not exchange mixed values, embedded objects and collections of links yet, "
-            + "such as \(entry.name).\(column.name)")
-      }
-      if let target, !names.contains(target.name) {
+      if let target, !target.isEmbedded, !names.contains(target.name) {
         throw ServerError(
           "exchange \(entry.name)",
           "\(entry.name).\(column.name) links to \(target.name), which is not exchanged",
@@ -43,9 +36,11 @@ struct ReplicaClass {
     return described[property.id].isOptional ? .null : property.type.zero
   }
 
-  /// Whether the class has lists, sets or maps.
+  /// Whether the class has properties with parts.
   var hasContents: Bool { exchange.others.contains { $0.contents != nil } }
 
-  /// The class that a property links to; nil for other properties.
-  func target(of property: ExchangeClass.Property) -> ClassID? { described[property.id].target }
+  /// The class that a property links to; nil for other properties, and for those with parts.
+  func target(of property: ExchangeClass.Property) -> ClassID? {
+    property.contents == nil ? described[property.id].target : nil
+  }
 }

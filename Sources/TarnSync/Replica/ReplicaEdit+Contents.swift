@@ -1,40 +1,126 @@
 import TarnStore
+import TarnText
 
-/// Lists, sets and maps of downloaded rows.
+/// A property with parts of a downloaded row.
+struct DownloadedContent {
+  let sent: ObjectRow<WireValue?>.Property
+  let place: SequencePlace
+  let coder: ContentCoder?
+  /// Whether there are unsent changes of it.
+  var isMine = false
+  /// Whether the file may differ although it has this content.
+  var isForced = false
+  /// After a refusal: what would be kept if the server had accepted the commit.
+  var refused: [KeptContent]?
+
+  init(
+    _ sent: ObjectRow<WireValue?>.Property, _ key: ObjectKey, _ property: ExchangeClass.Property,
+    _ one: ReplicaClass
+  ) {
+    self.sent = sent
+    place = SequencePlace(classID: one.id, key: key, column: property.id)
+    coder = property.contents
+  }
+}
+
+/// Properties with parts of downloaded rows.
 extension ReplicaEdit {
   /// Shows the server's content, with the unsent changes of this file on top.
-  ///
-  /// - Parameters:
-  ///   - isMine: whether there are unsent changes of it.
-  ///   - isForced: whether the file may differ although it has this content.
-  func setContent(
-    _ sent: ObjectRow<WireValue?>.Property, _ key: ObjectKey, _ property: ExchangeClass.Property,
-    _ one: ReplicaClass, isMine: Bool,
-    isForced: Bool = false
-  ) throws(StorageError) {
-    guard let coder = property.contents, case .single(let wire) = sent.content else { return }
-    let place = SequencePlace(classID: one.id, key: key, column: property.id)
-    var table = try objects.contents(of: key, in: one.id)
-    let kept = table[property.id] ?? []
-    if kept.last?.stamp == sent.stamp, isMine || !isStale && !isForced { return }
+  func set(_ content: DownloadedContent) throws(StorageError) {
+    let (sent, place) = (content.sent, content.place)
+    guard let coder = content.coder, case .single(let wire) = sent.content else { return }
+    if let refused = content.refused { return try takeBack(content, coder, wire, refused) }
+    let kept = try objects.contents(of: place.key, in: place.classID)[place.column] ?? []
+    if kept.last?.stamp == sent.stamp, content.isMine || !isStale && !content.isForced { return }
     let theirs = coder.content(wire, at: sent.stamp)
+    let mine = try self.content(place, kept, coder)
     let server = wire ?? coder.wire(coder.empty)
-    if isMine {
-      let locals = try locals()
-      let parts = try session.sequence(at: place)?.parts() ?? SequenceParts()
-      let now = snapshot.version.rawValue
-      let mine = locals.content(parts, place, kept, coder, at: now)
-      var former = KeptContent.trimmed(kept, sentUpTo: done)
-      if let lost = try recalled(kept, place, coder, theirs.content, mine) { former = [lost] }
-      let merged = locals.merged(
-        locals.base(former, place, coder, at: now), theirs, mine)
-      var entry = try show(merged, place, coder, server, sent.stamp)
-      if merged != theirs.content { entry.local = coder.wire(merged) }
-      table[property.id] = former + [entry]
-    } else {
-      table[property.id] = [try show(theirs.content, place, coder, server, sent.stamp)]
+    guard content.isMine else {
+      let entry = try show(theirs.content, over: mine, place, coder, server, sent.stamp)
+      return try keep([entry], place)
     }
-    setContents(table, key, one)
+    var former = KeptContent.trimmed(kept, sentUpTo: done)
+    if let lost = try recalled(kept, place, coder, theirs.content, mine) { former = [lost] }
+    let locals = try locals()
+    let base = locals.base(former, place, coder, at: snapshot.version.rawValue)
+    try show(merged: locals.merged(base, theirs, mine), theirs, mine, place, coder, sent, former)
+  }
+
+  /// Shows the server's contents instead of those that a refused commit changed, with the changes
+  /// of later commits on top.
+  private func takeBack(
+    _ content: DownloadedContent, _ coder: ContentCoder, _ wire: WireValue?,
+    _ refused: [KeptContent]
+  ) throws(StorageError) {
+    guard let last = refused.last else { return }
+    let (sent, place) = (content.sent, content.place)
+    let mine = try self.content(place, refused, coder)
+    let theirs = coder.content(wire, at: sent.stamp)
+    let base = coder.content(last.server, at: last.stamp).content
+    try show(
+      merged: locals().merged(base, theirs, mine), theirs, mine, place, coder, sent, refused)
+  }
+
+  /// Shows a content again whose links may have other targets now.
+  func refresh(_ place: SequencePlace, _ coder: ContentCoder) throws(StorageError) {
+    let kept = try objects.contents(of: place.key, in: place.classID)[place.column] ?? []
+    guard let last = kept.last else { return }
+    // One that this write has shown is known; the snapshot has the former one.
+    let isNew = last.version > snapshot.version.rawValue
+    let mine =
+      isNew
+      ? coder.content(last.local ?? last.server, at: last.stamp).content
+      : try content(place, kept, coder)
+    var entry = try show(mine, over: isNew ? nil : mine, place, coder, last.server, last.stamp)
+    let whole = coder.wire(mine)
+    if whole != last.server { entry.local = whole }
+    if entry.version == last.version, entry == last { return }
+    try keep(
+      KeptContent.trimmed(isNew ? kept.dropLast() : kept, sentUpTo: done) + [entry], place)
+  }
+
+  // MARK: - Showing
+
+  private func show(
+    merged: Content<WireItem>, _ theirs: (content: Content<WireItem>, isNamed: Bool),
+    _ mine: Content<WireItem>, _ place: SequencePlace, _ coder: ContentCoder,
+    _ sent: ObjectRow<WireValue?>.Property, _ former: [KeptContent]
+  ) throws(StorageError) {
+    guard case .single(let wire) = sent.content else { return }
+    var entry = try show(
+      merged, over: mine, place, coder, wire ?? coder.wire(coder.empty), sent.stamp)
+    if merged != theirs.content { entry.local = coder.wire(merged) }
+    try keep(former + [entry], place)
+  }
+
+  /// - Parameter present: what the file has now; nil if its elements have no names.
+  private func show(
+    _ content: Content<WireItem>, over present: Content<WireItem>?, _ place: SequencePlace,
+    _ coder: ContentCoder, _ server: WireValue, _ stamp: Stamp
+  ) throws(StorageError) -> KeptContent {
+    let writer = ContentWriter(LocalWriter(session: session), place, coder)
+    let (isChanged, waiting) = try writer.write(content, over: present)
+    try WaitingLinks.set(waiting, at: place, &objects)
+    // What is not written has the version that it had.
+    let version = snapshot.version.rawValue + (isChanged ? 1 : 0)
+    return KeptContent(version: version, stamp: stamp, server: server)
+  }
+
+  private func keep(_ kept: [KeptContent], _ place: SequencePlace) throws(StorageError) {
+    var table = try objects.contents(of: place.key, in: place.classID)
+    table[place.column] = kept
+    objects.set(table, of: place.key, in: place.classID)
+  }
+
+  // MARK: - Reading
+
+  /// The content in the file before this write.
+  private func content(
+    _ place: SequencePlace, _ kept: [KeptContent], _ coder: ContentCoder
+  ) throws(StorageError) -> Content<WireItem> {
+    let reader = try SnapshotReader(snapshot)
+    let rows = PastRows(reader, RecordedPast(at: snapshot.version))
+    return try locals().content(place, kept, coder, in: rows)
   }
 
   /// The content from which commits began that a restored server has lost, and which are sent
@@ -43,48 +129,11 @@ extension ReplicaEdit {
     _ kept: [KeptContent], _ place: SequencePlace, _ coder: ContentCoder,
     _ theirs: Content<WireItem>, _ mine: Content<WireItem>
   ) throws(StorageError) -> KeptContent? {
-    guard let last = kept.last, !kept.contains(where: { $0.version <= done }),
-      let parts = try rowsAtDone().sequence(at: place)?.parts()
-    else { return nil }
-    let content = Content.recalled(parts, coder, as: [theirs, mine])
+    guard let last = kept.last, !kept.contains(where: { $0.version <= done }) else { return nil }
+    let rows = try rowsAtDone()
+    guard try rows.contains(ObjectRef(classID: place.classID, key: place.key)) else { return nil }
+    let elements = try LocalItems(rows: rows).elements(of: place)
+    let content = Content.recalled(elements, coder, as: [theirs, mine])
     return KeptContent(version: done, stamp: last.stamp, server: coder.wire(content))
-  }
-
-  private func show(
-    _ content: Content<WireItem>, _ place: SequencePlace, _ coder: ContentCoder,
-    _ server: WireValue, _ stamp: Stamp
-  ) throws(StorageError) -> KeptContent {
-    let (values, keys) = coder.values(content)
-    let isChanged = try session.assign(
-      values.map { .value($0) }, keys: keys, in: place)
-    // What is not written has the version that it had.
-    let version = snapshot.version.rawValue + (isChanged ? 1 : 0)
-    return KeptContent(version: version, stamp: stamp, server: server)
-  }
-
-  /// Shows the server's contents instead of those that a refused commit changed, with the changes
-  /// of later commits on top.
-  ///
-  /// - Parameter refused: what would be kept if the server had accepted the commit.
-  func takeBack(
-    _ sent: ObjectRow<WireValue?>.Property, _ key: ObjectKey, _ property: ExchangeClass.Property,
-    _ one: ReplicaClass, _ refused: [KeptContent]
-  ) throws(StorageError) {
-    guard let coder = property.contents, case .single(let wire) = sent.content,
-      let base = refused.last
-    else { return }
-    let place = SequencePlace(classID: one.id, key: key, column: property.id)
-    let locals = try locals()
-    let parts = try session.sequence(at: place)?.parts() ?? SequenceParts()
-    let mine = locals.content(parts, place, refused, coder, at: snapshot.version.rawValue)
-    let theirs = coder.content(wire, at: sent.stamp)
-    let merged = locals.merged(
-      coder.content(base.server, at: base.stamp).content, theirs, mine)
-    var entry = try show(
-      merged, place, coder, wire ?? coder.wire(coder.empty), sent.stamp)
-    if merged != theirs.content { entry.local = coder.wire(merged) }
-    var table = try objects.contents(of: key, in: one.id)
-    table[property.id] = refused + [entry]
-    setContents(table, key, one)
   }
 }

@@ -10,7 +10,10 @@ final class ReplicaEdit {
   let snapshot: Snapshot
   let session: WriteSession
   let unsent: UnsentChanges
-  private(set) var objects: ReplicaObjects
+  var objects: ReplicaObjects
+  /// Contents of downloaded rows, whose links may have targets that follow.
+  private var contents: [DownloadedContent] = []
+  private var waitingContents: [(place: SequencePlace, coder: ContentCoder)] = []
   /// Links of downloaded rows, whose targets may follow them.
   private var links: [(place: WaitingLinks.Place, key: WireValue?, type: ColumnType)] = []
   /// The latest stamp of the downloaded values.
@@ -55,10 +58,6 @@ final class ReplicaEdit {
     let made = try PastRows(at: state.done.version, from: SnapshotReader(snapshot))
     knownRows = made
     return made
-  }
-
-  func setContents(_ contents: KeptContent.Table, _ key: ObjectKey, _ one: ReplicaClass) {
-    objects.set(contents, of: key, in: one.id)
   }
 
   /// Shows a row of the server.
@@ -125,7 +124,7 @@ final class ReplicaEdit {
     let key = try session.create(values, in: one.id)
     for property in one.exchange.others where property.contents != nil {
       guard let sent = row.object.values[property.name] else { continue }
-      try setContent(sent, key, property, one, isMine: false)
+      contents.append(DownloadedContent(sent, key, property, one))
     }
     for property in one.exchange.others where one.target(of: property) != nil {
       guard case .single(let wire)? = row.object.values[property.name]?.content else { continue }
@@ -150,11 +149,11 @@ final class ReplicaEdit {
       else { continue }
       let isMine = pending.isCreated || pending.columns.contains(property.id)
       if property.contents != nil {
-        if let base = refused?[property.id], isMine {
-          try takeBack(sent, key, property, one, base)
-        } else {
-          try setContent(sent, key, property, one, isMine: isMine, isForced: refused != nil)
-        }
+        var content = DownloadedContent(sent, key, property, one)
+        content.isMine = isMine
+        content.isForced = refused != nil
+        content.refused = isMine ? refused?[property.id] : nil
+        contents.append(content)
         continue
       }
       if isMine, sent.stamp.time <= unsent.time { continue }
@@ -195,6 +194,9 @@ final class ReplicaEdit {
       try setLink(found.map { .link($0) } ?? .null, place)
     }
     links = []
+    for content in contents { try set(content) }
+    for (place, coder) in waitingContents { try refresh(place, coder) }
+    (contents, waitingContents) = ([], [])
   }
 
   private func setLink(_ value: Value, _ place: WaitingLinks.Place) throws(StorageError) {
@@ -212,6 +214,11 @@ final class ReplicaEdit {
       let (id, holder) = (waiting.place.object.classID, waiting.place.object.key)
       let known = try objects[id, holder]
       let pending = try unsent.pending(of: holder, in: id, after: known?.void ?? 0)
+      if let coder = ContentCoder(session.schema[id][waiting.place.column], session.schema.schema) {
+        let place = SequencePlace(classID: id, key: holder, column: waiting.place.column)
+        waitingContents.append((place, coder))
+        continue
+      }
       if pending.isCreated || pending.columns.contains(waiting.place.column) { continue }
       try WaitingLinks.set(nil, at: waiting.place, &objects)
       try setLink(.link(key), waiting.place)

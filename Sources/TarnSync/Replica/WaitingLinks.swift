@@ -46,22 +46,34 @@ struct WaitingLinks {
   static func set(
     _ waiting: Waiting?, at place: Place, _ objects: inout ReplicaObjects
   ) throws(StorageError) {
+    try set(waiting.map { [$0] } ?? [], at: place, &objects)
+  }
+
+  /// Lets the links of a property with parts wait, and forgets those that waited there.
+  static func set(
+    _ waiting: [Waiting], at place: SequencePlace, _ objects: inout ReplicaObjects
+  ) throws(StorageError) {
+    let owner = Place(
+      object: ObjectRef(classID: place.classID, key: place.key), column: place.column)
+    try set(waiting, at: owner, &objects)
+  }
+
+  private static func set(
+    _ waiting: [Waiting], at place: Place, _ objects: inout ReplicaObjects
+  ) throws(StorageError) {
     let name = ReplicaKey(byObject, place.object.classID, place.object.key.rawValue)
-    var own = try list(name, objects)
-    if let former = own.first(where: { $0.place == place }) {
-      if former == waiting { return }
-      own.removeAll { $0.place == place }
-      let others = ReplicaKey(byTarget, former.target, former.number)
-      put(try list(others, objects).filter { $0 != former }, others, &objects)
-    } else if waiting == nil {
-      return
+    let own = try list(name, objects)
+    let former = own.filter { $0.place == place }
+    if Set(former) == Set(waiting) { return }
+    for gone in former where !waiting.contains(gone) {
+      let others = ReplicaKey(byTarget, gone.target, gone.number)
+      put(try list(others, objects).filter { $0 != gone }, others, &objects)
     }
-    if let waiting {
-      own.append(waiting)
-      let others = ReplicaKey(byTarget, waiting.target, waiting.number)
-      put(try list(others, objects) + [waiting], others, &objects)
+    for new in waiting where !former.contains(new) {
+      let others = ReplicaKey(byTarget, new.target, new.number)
+      put(try list(others, objects) + [new], others, &objects)
     }
-    put(own, name, &objects)
+    put(own.filter { $0.place != place } + waiting, name, &objects)
   }
 
   /// The links that wait for a target.

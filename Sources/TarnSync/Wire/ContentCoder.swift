@@ -2,11 +2,21 @@ import Foundation
 import TarnStore
 import TarnText
 
-/// Converts the content of a list, set or map to a jsonb column and to what is kept beside it, and
-/// back.
+/// Converts a content with parts to a jsonb column and to what is kept beside it, and back.
 struct ContentCoder: Sendable {
+  /// `.none` for one embedded object or mixed value.
   let kind: CollectionKind
   let items: ItemCoder
+
+  /// - Returns: nil for a property with one value without parts.
+  init?(_ column: ColumnSchema, _ schema: StoreSchema) {
+    let hasParts =
+      column.collection != .none || column.type == .any
+      || ItemCoder.embedded(column, schema) != nil
+    guard hasParts else { return nil }
+    kind = column.collection
+    items = ItemCoder(schema: schema, column: column)
+  }
 
   private static let escape = "$base64:"
 
@@ -16,6 +26,11 @@ struct ContentCoder: Sendable {
   func wire(_ content: Content<WireItem>) -> WireValue {
     switch content {
     case .single: trap("internal error: a single value has no parts")
+    case .one(let element):
+      guard let element else { return WireValue([Self.version] + WireItem.null.text) }
+      return WireValue(
+        [Self.version] + element.content.value.text,
+        exact: ListNames([(element.id, element.content.stamp)]).bytes)
     case .list(let elements):
       let names = ListNames(elements.map { ($0.id, $0.content.stamp) })
       return WireValue(
@@ -80,7 +95,12 @@ struct ContentCoder: Sendable {
   ) -> (content: Content<WireItem>, isNamed: Bool) {
     let json = Self.json(wire)
     switch kind {
-    case .none: trap("internal error: a single value has no parts")
+    case .none:
+      let item = items.item(json ?? .null)
+      if item == .null { return (.one(nil), true) }
+      let known = wire?.exact.flatMap { ListNames($0, of: 1) }
+      let name = (known ?? ListNames(of: 1, writtenAt: stamp)).elements[0]
+      return (.one(ListElement(name.id, item, min(name.stamp, stamp))), known != nil)
     case .list:
       guard case .array(let list)? = json else { return (.list([]), true) }
       let known = wire?.exact.flatMap { ListNames($0, of: list.count) }
@@ -104,16 +124,6 @@ struct ContentCoder: Sendable {
     }
   }
 
-  /// The values of a property, and the keys of a map.
-  func values(_ content: Content<WireItem>) -> (values: [Value], keys: [String]) {
-    switch content {
-    case .single: trap("internal error: a single value has no parts")
-    case .list(let elements): (elements.map { items.value($0.content.value) }, [])
-    case .set(let values): (values.map { items.value($0) }, [])
-    case .map(let entries): (entries.map { items.value($0.value.value) }, entries.map(\.key.text))
-    }
-  }
-
   private static func json(_ wire: WireValue?) -> JSONValue? {
     guard let bytes = wire?.bytes.dropFirst() else { return nil }
     return try? JSONScanner.value(in: Array(bytes))
@@ -122,7 +132,7 @@ struct ContentCoder: Sendable {
   /// The content that a creation found.
   var empty: Content<WireItem> {
     switch kind {
-    case .none: trap("internal error: a single value has no parts")
+    case .none: .one(nil)
     case .list: .list([])
     case .set: .set([])
     case .map: .map([:])

@@ -1,4 +1,3 @@
-import Foundation
 import TarnStore
 import TarnText
 
@@ -8,78 +7,53 @@ struct WireItem: Hashable, Sendable {
   let text: [UInt8]
 
   init(_ json: JSONValue) { text = JSONText.bytes(json) }
-}
 
-/// Converts elements of one type to JSON that a jsonb column keeps exactly, and back.
-///
-/// They are written as `tarn export` writes them. What jsonb loses is an object with a `$type`: a
-/// NUL in a text, the sign of -0.0, and, in mixed values, that a large number was a double.
-struct ItemCoder: Sendable {
-  let type: ColumnType
-  let isOptional: Bool
+  /// No element, or nil as one.
+  static let null = WireItem(.null)
 
-  private static let textType = "text"
+  var json: JSONValue { (try? JSONScanner.value(in: text)) ?? .null }
 
-  /// - Parameter value: neither a link nor a collection.
-  func item(_ value: Value) -> WireItem { WireItem(json(value)) }
-
-  private func json(_ value: Value) -> JSONValue {
-    switch value {
-    case .string(let text) where text.utf8.contains(0):
-      let bytes = Data(text.utf8).base64EncodedString()
-      return MixedJSON.typed(Self.textType, .string(bytes))
-    case .double(let number) where number == 0 && number.sign == .minus:
-      return MixedJSON.typed(ValueText.name(of: .double), .string("-0.0"))
-    case .double(let number)
-    where type == .any && number.isFinite && "\(number)".contains("e"):
-      return MixedJSON.typed(ValueText.name(of: .double), .string("\(number)"))
-    case .float(let number) where number == 0 && number.sign == .minus:
-      return MixedJSON.typed(ValueText.name(of: .float), .string("-0.0"))
-    default: return type == .any ? MixedJSON.any(scalar: value) : ValueText.json(value)
-    }
+  /// One of two versions of an element that both sides changed. Of objects, such as embedded ones,
+  /// each member is merged by itself; of all else the later version stays.
+  static func merged(
+    _ base: Stamped<WireItem>?, _ theirs: Stamped<WireItem>, _ mine: Stamped<WireItem>
+  ) -> Stamped<WireItem> {
+    if mine.value == theirs.value { return .later(theirs, mine) }
+    if let base, mine.value == base.value { return theirs }
+    if let base, theirs.value == base.value { return mine }
+    let isLater = theirs.stamp < mine.stamp
+    let json = merged(base?.value.json ?? .null, theirs.value.json, mine.value.json, isLater)
+    return Stamped(WireItem(json), max(theirs.stamp, mine.stamp))
   }
 
-  /// The element of a JSON value that anybody may have written. What does not fit the type is null,
-  /// or zero in a collection without nulls.
-  func item(_ json: JSONValue) -> WireItem { item(value(json)) }
-
-  func value(_ item: WireItem) -> Value {
-    (try? JSONScanner.value(in: item.text)).map { value($0) } ?? absent
+  private static func merged(
+    _ base: JSONValue, _ theirs: JSONValue, _ mine: JSONValue, _ isMineLater: Bool
+  ) -> JSONValue {
+    if mine == theirs || theirs == base { return mine }
+    if mine == base { return theirs }
+    guard let others = members(theirs), let own = members(mine) else {
+      return isMineLater ? mine : theirs
+    }
+    let former = members(base) ?? [:]
+    var result: [JSONMember] = []
+    for name in Set(others.keys).union(own.keys).sorted(by: ItemCoder.isBefore) {
+      let (other, one, old) = (others[name], own[name], former[name])
+      let value: JSONValue? =
+        switch (other, one) {
+        case (let other?, let one?): merged(old ?? .null, other, one, isMineLater)
+        // Removed by one side, and perhaps changed by the other one.
+        case (let other?, nil): old == nil || old != other && !isMineLater ? other : nil
+        case (nil, let one?): old == nil || old != one && isMineLater ? one : nil
+        case (nil, nil): nil
+        }
+      if let value { result.append(JSONMember(name.text, value)) }
+    }
+    return .object(result)
   }
 
-  private var absent: Value { isOptional || type == .any ? .null : type.zero }
-
-  private func value(_ json: JSONValue) -> Value {
-    let found = typed(json) ?? (type == .any ? Self.plain(json) : ValueText.parse(json, as: type))
-    guard let found, found != .null else { return absent }
-    return found
-  }
-
-  /// The value of an object with a type.
-  private func typed(_ json: JSONValue) -> Value? {
-    guard case .string(let name)? = json[MixedJSON.typeKey], let inner = json["value"] else {
-      return nil
-    }
-    if name == Self.textType {
-      guard case .string(let base64) = inner, let data = Data(base64Encoded: base64) else {
-        return nil
-      }
-      return String(validating: data, as: UTF8.self).map { .string($0) }
-    }
-    guard let own = ValueText.type(named: name), type == .any || type == own else { return nil }
-    if case .string(let text) = inner { return ValueText.parse(text, as: own) }
-    return ValueText.parse(inner, as: own)
-  }
-
-  private static func plain(_ json: JSONValue) -> Value? {
-    switch json {
-    case .null: .null
-    case .bool(let flag): .bool(flag)
-    case .integer(let number): .int(number)
-    case .whole: ValueText.parse(json, as: .double)
-    case .double(let number): .double(number)
-    case .string(let text): .string(text)
-    case .array, .object: nil
-    }
+  /// The members of an object that has parts of its own: not a value with a type.
+  private static func members(_ json: JSONValue) -> [StoredText: JSONValue]? {
+    guard case .object(let members) = json, json[MixedJSON.typeKey] == nil else { return nil }
+    return Dictionary(members.map { (StoredText($0.name), $0.value) }) { $1 }
   }
 }

@@ -205,7 +205,7 @@ struct SimulatedProgram<Server: Peer> {
     _ content: Content<Int>, _ key: Int, _ writer: Writer
   ) -> Content<Int> {
     switch content {
-    case .single: return .single(newValue())
+    case .single, .one: return .single(newValue())
     case .list(var list):
       if !list.isEmpty, random.below(3) == 0 {
         unlisted.insert(list.remove(at: random.below(list.count)).content.value)

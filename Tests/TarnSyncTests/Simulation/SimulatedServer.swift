@@ -102,7 +102,7 @@ struct SimulatedServer: Peer {
     var value = value
     value.stamp = capped(value.stamp)
     switch value.content {
-    case .single, .set: break
+    case .single, .one, .set: break
     case .list(let elements):
       value.content = .list(
         elements.map { ListElement($0.id, $0.content.value, capped($0.content.stamp)) })

@@ -1,0 +1,123 @@
+import TarnStore
+import TarnText
+
+/// Writes a content of the server into a property, as little as it needs: elements that stay are not
+/// touched, and embedded objects that stay are changed in place.
+struct ContentWriter {
+  private let writer: LocalWriter
+  private let place: SequencePlace
+  private let coder: ContentCoder
+  private let column: ColumnSchema
+  private let schema: StoreSchema
+
+  init(_ writer: LocalWriter, _ place: SequencePlace, _ coder: ContentCoder) {
+    (self.writer, self.place, self.coder) = (writer, place, coder)
+    column = coder.items.column
+    schema = writer.session.schema.schema
+  }
+
+  /// - Parameter present: what the property has now, with names.
+  /// - Returns: whether anything changed, and the links whose targets are not here.
+  func write(
+    _ content: Content<WireItem>, over present: Content<WireItem>?
+  ) throws(StorageError) -> (isChanged: Bool, waiting: [WaitingLinks.Waiting]) {
+    if let embedded = ItemCoder.embedded(column, schema) {
+      return (try writeEmbedded(content, over: present, embedded.id), try waiting(content))
+    }
+    guard column.collection != .none else {
+      let copy = try self.copy(element(content)?.content.value ?? .null)
+      return (try writer.set(copy, at: place), try waiting(content))
+    }
+    let (items, keys) = elements(content)
+    var (values, names): ([CopiedValue], [String]) = ([], [])
+    for (index, item) in items.enumerated() {
+      let isWaiting = try writer.isWaiting(item.json, column)
+      // A map keeps the key, as when the target of a value is deleted.
+      if isWaiting, column.collection != .map { continue }
+      values.append(try copy(item))
+      if column.collection == .map { names.append(keys[index]) }
+    }
+    let isChanged = try writer.session.assign(values, keys: names, in: place)
+    return (isChanged, try waiting(content))
+  }
+
+  private func copy(_ item: WireItem) throws(StorageError) -> CopiedValue {
+    try writer.copy(item.json, column)
+  }
+
+  private func element(_ content: Content<WireItem>) -> ListElement<WireItem>? {
+    if case .one(let element) = content { element } else { nil }
+  }
+
+  private func elements(_ content: Content<WireItem>) -> (items: [WireItem], keys: [String]) {
+    switch content {
+    case .single: return ([], [])
+    case .one(let element): return (element.map { [$0.content.value] } ?? [], [])
+    case .list(let list): return (list.map(\.content.value), [])
+    case .set(let items): return (Array(items), [])
+    case .map(let entries):
+      let sorted = entries.sorted { ItemCoder.isBefore($0.key, $1.key) }
+      return (sorted.map(\.value.value), sorted.map(\.key.text))
+    }
+  }
+
+  // MARK: - Embedded objects
+
+  private func writeEmbedded(
+    _ content: Content<WireItem>, over present: Content<WireItem>?, _ id: ClassID
+  ) throws(StorageError) -> Bool {
+    let known = try writer.embeddedKeys(column, place)
+    let (items, names) = elements(content)
+    var former: [ElementID: (key: ObjectKey?, item: WireItem)] = [:]
+    if case .list(let list)? = present, list.count == known.count {
+      for (element, one) in zip(list, known) {
+        former[element.id] = (one.key, element.content.value)
+      }
+    }
+    var (keys, isChanged): ([ObjectKey?], Bool) = ([], false)
+    for (index, item) in items.enumerated() {
+      var over: ObjectKey?
+      switch content {
+      case .list(let list):
+        let was = former[list[index].id]
+        if let was, was.item == item {
+          keys.append(was.key)
+          continue
+        }
+        over = was?.key
+      case .map: over = known.first { $0.name == names[index] }?.key
+      default:
+        let isSame = present.flatMap(element)?.id == element(content)?.id
+        over = isSame ? known.first?.key : nil
+      }
+      let (key, differs) = try writer.written(item.json, over: over, id)
+      keys.append(key)
+      isChanged = isChanged || differs
+    }
+    return try writer.hold(keys, named: names, column, place) || isChanged
+  }
+
+  // MARK: - Links
+
+  private func waiting(
+    _ content: Content<WireItem>
+  ) throws(StorageError) -> [WaitingLinks.Waiting] {
+    guard column.type == .link || column.type == .any else { return [] }
+    var found: Set<LinkTarget> = []
+    for item in elements(content).items {
+      _ = try LinkTarget.filter(item.json, column, schema) { target throws(StorageError) in
+        if try writer.session.find(primaryKey: target.key, in: target.id) == nil {
+          found.insert(target)
+        }
+        return true
+      }
+    }
+    let owner = WaitingLinks.Place(
+      object: ObjectRef(classID: place.classID, key: place.key), column: place.column)
+    return found.compactMap { target in
+      WireValue(target.key).map {
+        WaitingLinks.Waiting(place: owner, target: target.id, key: $0.bytes)
+      }
+    }
+  }
+}

@@ -1,0 +1,102 @@
+import TarnStore
+import TarnText
+
+/// The object that an element links to.
+struct LinkTarget: Hashable {
+  let id: ClassID
+  /// Its primary key.
+  let key: Value
+
+  /// - Returns: nil for an element that is not a link to an object with a primary key.
+  init?(_ json: JSONValue, _ column: ColumnSchema, _ schema: StoreSchema) {
+    if column.type == .any {
+      guard case .string(ItemCoder.linkType)? = json[MixedJSON.typeKey],
+        case .string(let name)? = json["class"], let inner = json["value"],
+        let described = schema.named(name)
+      else { return nil }
+      self.init(inner, described)
+      return
+    }
+    guard column.type == .link, json != .null,
+      let described = column.target.flatMap({ schema[$0] }),
+      !described.isEmbedded
+    else { return nil }
+    self.init(json, described)
+  }
+
+  private init?(_ json: JSONValue, _ described: ClassSchema) {
+    guard let column = described.primaryKey,
+      let value = ScalarCoder.value(json, as: described[column].type), value != .null
+    else { return nil }
+    (id, key) = (described.id, value)
+  }
+
+  /// Calls `body` with each link in an element, also in embedded objects and nested lists and maps,
+  /// and replaces those for which it returns false: by null, and by nothing in lists and sets of
+  /// embedded objects.
+  static func filter(
+    _ json: JSONValue, _ column: ColumnSchema, _ schema: StoreSchema,
+    _ body: (LinkTarget) throws(StorageError) -> Bool
+  ) throws(StorageError) -> JSONValue {
+    if let target = LinkTarget(json, column, schema) { return try body(target) ? json : .null }
+    if let embedded = ItemCoder.embedded(column, schema) {
+      return try filter(json, embedded, schema, body)
+    }
+    guard column.type == .any else { return json }
+    switch json {
+    case .array(let items):
+      var result: [JSONValue] = []
+      for item in items { result.append(try filter(item, column, schema, body)) }
+      return .array(result)
+    case .object(let members):
+      var result: [JSONMember] = []
+      for member in members {
+        result.append(JSONMember(member.name, try filter(member.value, column, schema, body)))
+      }
+      return .object(result)
+    default: return json
+    }
+  }
+
+  private static func filter(
+    _ json: JSONValue, _ embedded: ClassSchema, _ schema: StoreSchema,
+    _ body: (LinkTarget) throws(StorageError) -> Bool
+  ) throws(StorageError) -> JSONValue {
+    guard case .object(let members) = json else { return json }
+    var result: [JSONMember] = []
+    for member in members {
+      guard
+        let column = embedded.columns.first(where: {
+          !$0.isRemoved && StoredText($0.name) == StoredText(member.name)
+        })
+      else {
+        result.append(member)
+        continue
+      }
+      result.append(JSONMember(member.name, try property(member.value, column, schema, body)))
+    }
+    return .object(result)
+  }
+
+  private static func property(
+    _ json: JSONValue, _ column: ColumnSchema, _ schema: StoreSchema,
+    _ body: (LinkTarget) throws(StorageError) -> Bool
+  ) throws(StorageError) -> JSONValue {
+    switch (column.collection, json) {
+    case (.list, .array(let items)), (.set, .array(let items)):
+      var result: [JSONValue] = []
+      for item in items {
+        let shown = try filter(item, column, schema, body)
+        if LinkTarget(item, column, schema) == nil || shown != .null { result.append(shown) }
+      }
+      return .array(result)
+    case (.map, .object(let members)):
+      var result: [JSONMember] = []
+      for member in members {
+        result.append(JSONMember(member.name, try filter(member.value, column, schema, body)))
+      }
+      return .object(result)
+    default: return try filter(json, column, schema, body)
+    }
+  }
+}

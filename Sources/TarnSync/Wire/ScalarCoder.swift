@@ -1,0 +1,61 @@
+import Foundation
+import TarnStore
+import TarnText
+
+/// Converts single values to JSON that a jsonb column keeps exactly, and back.
+///
+/// They are written as `tarn export` writes them. What jsonb loses is an object with a `$type`: a
+/// NUL in a text, the sign of -0.0, and, in mixed values, that a large number was a double.
+enum ScalarCoder {
+  private static let textType = "text"
+
+  /// - Parameter value: neither a link nor a collection.
+  static func json(_ value: Value, as type: ColumnType) -> JSONValue {
+    switch value {
+    case .string(let text) where text.utf8.contains(0):
+      let bytes = Data(text.utf8).base64EncodedString()
+      return MixedJSON.typed(textType, .string(bytes))
+    case .double(let number) where number == 0 && number.sign == .minus:
+      return MixedJSON.typed(ValueText.name(of: .double), .string("-0.0"))
+    case .double(let number)
+    where type == .any && number.isFinite && "\(number)".contains("e"):
+      return MixedJSON.typed(ValueText.name(of: .double), .string("\(number)"))
+    case .float(let number) where number == 0 && number.sign == .minus:
+      return MixedJSON.typed(ValueText.name(of: .float), .string("-0.0"))
+    default: return type == .any ? MixedJSON.any(scalar: value) : ValueText.json(value)
+    }
+  }
+
+  /// The value of JSON that anybody may have written; nil for what does not fit the type.
+  static func value(_ json: JSONValue, as type: ColumnType) -> Value? {
+    if let name = json[MixedJSON.typeKey] { return typed(name, json["value"], type) }
+    return type == .any ? plain(json) : ValueText.parse(json, as: type)
+  }
+
+  private static func typed(
+    _ name: JSONValue, _ inner: JSONValue?, _ type: ColumnType
+  ) -> Value? {
+    guard case .string(let name) = name, let inner else { return nil }
+    if name == textType {
+      guard case .string(let base64) = inner, let data = Data(base64Encoded: base64) else {
+        return nil
+      }
+      return String(validating: data, as: UTF8.self).map { .string($0) }
+    }
+    guard let own = ValueText.type(named: name), type == .any || type == own else { return nil }
+    if case .string(let text) = inner { return ValueText.parse(text, as: own) }
+    return ValueText.parse(inner, as: own)
+  }
+
+  private static func plain(_ json: JSONValue) -> Value? {
+    switch json {
+    case .null: .null
+    case .bool(let flag): .bool(flag)
+    case .integer(let number): .int(number)
+    case .whole: ValueText.parse(json, as: .double)
+    case .double(let number): .double(number)
+    case .string(let text): .string(text)
+    case .array, .object: nil
+    }
+  }
+}
