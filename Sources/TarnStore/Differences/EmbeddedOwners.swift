@@ -1,8 +1,13 @@
 /// The properties that own embedded objects with changes, at any depth: an embedded object is part
 /// of the object that it belongs to, and its changes are changes of the property that leads there.
-struct EmbeddedOwners {
+package struct EmbeddedOwners: Sendable {
   /// By the class of the owner and the column.
-  private(set) var found: [ClassID: [ColumnID: KeySet]] = [:]
+  package private(set) var found: [ClassID: [ColumnID: KeySet]] = [:]
+
+  /// The owners as they are in a snapshot.
+  package init(of changes: ChangeSet, in snapshot: Snapshot) throws(StorageError) {
+    try self.init(of: changes, StoreRows(SnapshotReader(snapshot)))
+  }
 
   /// - Parameters:
   ///   - rows: the rows after the changes. Links to embedded objects that changed are themselves

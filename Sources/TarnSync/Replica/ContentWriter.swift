@@ -74,13 +74,17 @@ struct ContentWriter {
         former[element.id] = (one.key, element.content.value)
       }
     }
+    let mayLink = writer.session.schema[id].columns.contains {
+      !$0.isRemoved && [.link, .any].contains($0.type)
+    }
     var (keys, isChanged): ([ObjectKey?], Bool) = ([], false)
     for (index, item) in items.enumerated() {
       var over: ObjectKey?
       switch content {
       case .list(let list):
         let was = former[list[index].id]
-        if let was, was.item == item {
+        // The target of a link may have gone in the same write.
+        if let was, was.item == item, !mayLink {
           keys.append(was.key)
           continue
         }

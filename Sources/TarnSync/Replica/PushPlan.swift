@@ -13,9 +13,12 @@ struct PushPlan {
   private(set) var contents: [(class: ClassID, key: ObjectKey, table: KeptContent.Table)] = []
   /// Whether the server's contents of an object are not known here, and must be downloaded first.
   private(set) var lacksContents = false
+  /// Links to the objects that it deletes, which come back with them.
+  private(set) var waiting: [WaitingLinks.Waiting] = []
   /// The objects of the push.
   private(set) var keys: [(class: ReplicaClass, key: ObjectKey, primaryKey: Value)] = []
 
+  private let all: Set<ClassID>
   private let rows: PastRows
   /// The rows before the commits; nil where no class has links, and for objects that are sent as a
   /// whole.
@@ -38,12 +41,13 @@ struct PushPlan {
     without cursor: UInt32, in snapshot: Snapshot
   ) throws(StorageError) {
     let range = unsent.range
+    all = Set(classes.map(\.id))
     last = FeedPlace(
       historyID: snapshot.head.historyID, version: range.to, commitID: range.commitID)
     newest = try SnapshotReader(snapshot)
     rows = try PastRows(at: range.to, from: newest)
     let hasLinks = classes.contains { one in
-      one.exchange.others.contains { one.target(of: $0) != nil }
+      one.described.columns.contains { [.link, .any].contains($0.type) }
     }
     before = hasLinks ? try PastRows(at: range.from, from: newest) : nil
     later =
@@ -58,7 +62,7 @@ struct PushPlan {
         state, classes.map(\.described.name), without: cursor, in: snapshot) : nil
     for one in classes {
       var operations: [(Value, Push.Operation)] = []
-      for key in unsent.keys(in: one.id) { operations += try self.operations(key, unsent, one) }
+      for key in try unsent.keys(in: one.id) { operations += try self.operations(key, unsent, one) }
       add(operations, one)
     }
   }
@@ -69,6 +73,7 @@ struct PushPlan {
     without cursor: UInt32, in snapshot: Snapshot
   ) throws(StorageError) {
     last = state.done
+    all = [one.id]
     newest = try SnapshotReader(snapshot)
     later = nil
     before = nil
@@ -108,6 +113,7 @@ struct PushPlan {
       else { return [] }
       keys.append((one, key, primaryKey))
       outcome.append((one.id, key, nil))
+      try noteLinks(to: ObjectRef(classID: one.id, key: key), primaryKey)
       return [(primaryKey, .delete(incarnation: known.incarnation))]
     }
     guard var known else {
@@ -177,6 +183,10 @@ struct PushPlan {
         values[property.name] = .init(.single(WireValue(value)), stamp)
         continue
       }
+      if value == .null, let waiting = try waitingLink(key, property, one) {
+        values[property.name] = .init(.single(waiting), stamp)
+        continue
+      }
       if value == .null, try isDerived(key, property, one) { continue }
       values[property.name] = .init(.single(try link(value, to: target)), stamp)
     }
@@ -233,21 +243,43 @@ struct PushPlan {
     return try rows.value(of: column, at: key, in: target).flatMap { WireValue($0) }
   }
 
-  /// Whether a link is nil because its target is not here, or was deleted here: the server keeps
-  /// the key, so that the link comes back with the target.
+  /// The key of a link whose target is not here.
+  private func waitingLink(
+    _ key: ObjectKey, _ property: ExchangeClass.Property, _ one: ReplicaClass
+  ) throws(StorageError) -> WireValue? {
+    let object = ObjectRef(classID: one.id, key: key)
+    let waiting = try WaitingLinks.links(of: object, objects)
+    return waiting.first { $0.place.column == property.id }.map { WireValue($0.key) }
+  }
+
+  /// Whether a link is nil because its target was deleted here: the server keeps the key, so that
+  /// the link comes back with the target.
   private func isDerived(
     _ key: ObjectKey, _ property: ExchangeClass.Property, _ one: ReplicaClass
   ) throws(StorageError) -> Bool {
-    let object = ObjectRef(classID: one.id, key: key)
-    if try WaitingLinks.links(of: object, objects).contains(where: {
-      $0.place.column == property.id
-    }) {
-      return true
-    }
     guard let before, let target = one.target(of: property),
       case .link(let former)? = try before.value(of: property.id, at: key, in: one.id)
     else { return false }
     return try !rows.contains(ObjectRef(classID: target, key: former))
+  }
+
+  /// Notes the links to an object that the push deletes.
+  private mutating func noteLinks(
+    to object: ObjectRef, _ key: Value
+  ) throws(StorageError) {
+    guard let before else { return }
+    for link in try before.waitingLinks(to: object, key, from: all) {
+      let holder = link.place.object
+      let column = rows.schema[holder.classID][link.place.column]
+      if column.collection == .none, column.type == .link,
+        column.target.map({ rows.schema.isEmbedded($0) }) != true
+      {
+        // The file may have set another one.
+        let value = try rows.value(of: column.id, at: holder.key, in: holder.classID)
+        if value != .null { continue }
+      }
+      waiting.append(link)
+    }
   }
 }
 

@@ -31,7 +31,7 @@ package final class Replica {
       selection: self.names.map {
         FeedSelectionName(className: $0, condition: nil, keyPaths: nil)
       }, level: .oldValues, limits: CursorLimits(), kept: Self.grace, takes: takes)
-    request.related = []
+    request.related = Self.embedded(self.names, try store.newestSnapshot().schema.schema)
     cursor = try store.openCursor(request)
     let snapshot = try store.newestSnapshot()
     let record = try cursor.record(in: snapshot)
@@ -52,6 +52,19 @@ package final class Replica {
       records.set(ReplicaState.key, state.encoded)
       try cursor.keep(records)
     }
+  }
+
+  /// The embedded classes whose objects belong to those of some classes, at any depth.
+  private static func embedded(_ names: [String], _ schema: StoreSchema) -> [String] {
+    var found: Set<String> = []
+    var open = names
+    while let name = open.popLast() {
+      for column in schema.named(name)?.columns ?? [] where !column.isRemoved {
+        guard let target = ItemCoder.embedded(column, schema) else { continue }
+        if found.insert(target.name).inserted { open.append(target.name) }
+      }
+    }
+    return found.sorted()
   }
 
   /// Lets another process have the session.
@@ -118,9 +131,12 @@ package final class Replica {
   func keep(
     _ next: ReplicaState, acknowledging place: FeedPlace? = nil,
     _ outcome: [(class: ClassID, key: ObjectKey, object: ReplicaObject?)] = [],
-    contents: [(class: ClassID, key: ObjectKey, table: KeptContent.Table)] = []
+    contents: [(class: ClassID, key: ObjectKey, table: KeptContent.Table)] = [],
+    waiting: [WaitingLinks.Waiting] = []
   ) throws(StorageError) {
-    var objects = ReplicaObjects(try store.newestSnapshot())
+    let snapshot = try store.newestSnapshot()
+    var objects = ReplicaObjects(snapshot)
+    for link in waiting { try WaitingLinks.add(link, snapshot.schema.schema, &objects) }
     for (id, key, object) in outcome {
       if let object {
         try objects.set(object, key, in: id)

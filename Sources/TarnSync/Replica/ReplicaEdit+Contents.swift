@@ -64,7 +64,12 @@ extension ReplicaEdit {
   /// Shows a content again whose links may have other targets now.
   func refresh(_ place: SequencePlace, _ coder: ContentCoder) throws(StorageError) {
     let kept = try objects.contents(of: place.key, in: place.classID)[place.column] ?? []
-    guard let last = kept.last else { return }
+    guard let last = kept.last else {
+      // Of an object that the server does not have.
+      let mine = try content(place, kept, coder)
+      _ = try show(mine, over: mine, place, coder, coder.wire(mine), Stamp(0, by: 0))
+      return
+    }
     // One that this write has shown is known; the snapshot has the former one.
     let isNew = last.version > snapshot.version.rawValue
     let mine =

@@ -45,6 +45,11 @@ final class ReplicaEdit {
   /// Up to here commits are sent.
   var done: UInt64 { state.done.version.rawValue }
 
+  /// The classes that are exchanged.
+  private var exchanged: Set<ClassID> {
+    Set(names.compactMap { session.schema.schema.named($0)?.id })
+  }
+
   func locals() throws(StorageError) -> LocalContents {
     if let knownLocals { return knownLocals }
     let made = try LocalContents(state, names, without: number, in: snapshot)
@@ -245,8 +250,16 @@ final class ReplicaEdit {
     }
     // A creation that did not know of the deletion stands.
     if !pending.isCreated {
+      let gone = ObjectRef(classID: one.id, key: key)
+      let primaryKey: Value? =
+        one.described.keyIsPrimary
+        ? .int(key.rawValue) : try session.value(of: one.exchange.key.id, at: key, in: one.id)
+      let holders = try primaryKey.map { primaryKey throws(StorageError) in
+        try session.waitingLinks(to: gone, primaryKey, from: exchanged)
+      }
       try session.delete(key, in: one.id)
       try objects.forget(key, in: one.id)
+      for link in holders ?? [] { try WaitingLinks.add(link, session.schema.schema, &objects) }
     }
     try objects.set(nil, key, in: one.id)
   }

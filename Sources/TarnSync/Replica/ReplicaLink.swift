@@ -171,7 +171,9 @@ package final class ReplicaLink {
       if next.done.version < place.version {
         let plan = try plan(upTo: place)
         next.done = place
-        return try replica.keep(next, plan?.outcome ?? [], contents: plan?.contents ?? [])
+        return try replica.keep(
+          next, plan?.outcome ?? [], contents: plan?.contents ?? [],
+          waiting: plan?.waiting ?? [])
       }
     case .behind(let place):
       // A restored server: the commits that it has lost are sent again.
@@ -197,7 +199,7 @@ package final class ReplicaLink {
     let changes = try UnsentChanges(after: place, without: replica.cursor.number, in: snapshot)
     var entries: [(class: ClassID, key: ObjectKey, object: ReplicaObject?)] = []
     for one in classes {
-      for key in changes.keys(in: one.id) {
+      for key in try changes.keys(in: one.id) {
         guard var object = try objects[one.id, key] else { continue }
         object.version = 0
         entries.append((one.id, key, object))
@@ -248,7 +250,9 @@ package final class ReplicaLink {
       var next = replica.state
       next.done = plan.last
       next.sent = CommitName(plan.last)
-      try replica.keep(next, acknowledging: plan.last, plan.outcome, contents: plan.contents)
+      try replica.keep(
+        next, acknowledging: plan.last, plan.outcome, contents: plan.contents, waiting: plan.waiting
+      )
     case .mergeFirst, .otherVersion: return .pullFirst
     case .lost(let incarnations): try forget(incarnations)
     case .refused(let error):
@@ -386,7 +390,8 @@ package final class ReplicaLink {
       Array(keys), one, state, time: Int64(clamping: header?.meta.note?.stamp ?? 1),
       without: replica.cursor.number, in: snapshot)
     switch try send(plan, to: state.sent) {
-    case .taken: try replica.keep(state, plan.outcome, contents: plan.contents)
+    case .taken:
+      try replica.keep(state, plan.outcome, contents: plan.contents, waiting: plan.waiting)
     case .mergeFirst, .otherVersion, .lost: return false
     case .refused(let error):
       guard keys.count == 1 else {

@@ -26,7 +26,7 @@ package struct ReplicaReport: Equatable, Sendable {
       after: state.done, without: cursor?.number ?? 0, in: snapshot)
     var objects = 0
     for described in snapshot.schema.schema.classes where state.classes.contains(described.name) {
-      objects += unsent.keys(in: described.id).count
+      objects += try unsent.keys(in: described.id).count
     }
     return ReplicaReport(
       number: state.number, classes: state.classes.sorted(), sent: state.sent.version,

@@ -22,6 +22,8 @@ final class UnsentChanges {
   private let number: UInt32
   /// From other versions up to the same.
   private var later: [UInt64: FeedRange] = [:]
+  /// Whose embedded objects were changed, by the version from which the changes are.
+  private var owners: [Version: EmbeddedOwners] = [:]
   private var deletedKeys: [ClassID: [ElementKey: [ObjectKey]]] = [:]
 
   /// - Parameters:
@@ -49,11 +51,20 @@ final class UnsentChanges {
     let range = try range(after: void)
     var pending = Pending()
     pending.isDeleted = range.deaths[id]?.keys.contains(key) ?? false
+    let owned = try owners(range).found[id] ?? [:]
+    pending.columns = owned.filter { $0.value.contains(key) }.map(\.key)
     guard let changes = range.changes[id] else { return pending }
     pending.isCreated = changes.inserted.contains(key)
     pending.isDeleted = pending.isDeleted || changes.deleted.contains(key)
-    pending.columns = changes.touched.filter { $0.keys.contains(key) }.map(\.column)
+    pending.columns += changes.touched.filter { $0.keys.contains(key) }.map(\.column)
     return pending
+  }
+
+  private func owners(_ range: FeedRange) throws(StorageError) -> EmbeddedOwners {
+    if let known = owners[range.from] { return known }
+    let made = try EmbeddedOwners(of: range.changes, in: snapshot)
+    owners[range.from] = made
+    return made
   }
 
   private func range(after version: UInt64) throws(StorageError) -> FeedRange {
@@ -66,8 +77,9 @@ final class UnsentChanges {
   }
 
   /// The objects of a class that something happened to.
-  func keys(in id: ClassID) -> KeySet {
+  func keys(in id: ClassID) throws(StorageError) -> KeySet {
     var keys = range.deaths[id]?.keys ?? KeySet()
+    for owned in try owners(range).found[id]?.values.map({ $0 }) ?? [] { keys.formUnion(owned) }
     guard let changes = range.changes[id] else { return keys }
     keys.formUnion(changes.inserted)
     keys.formUnion(changes.deleted)

@@ -58,6 +58,17 @@ struct WaitingLinks {
     try set(waiting, at: owner, &objects)
   }
 
+  /// Lets a link wait, besides others of a property with parts.
+  static func add(
+    _ waiting: Waiting, _ schema: StoreSchema, _ objects: inout ReplicaObjects
+  ) throws(StorageError) {
+    let place = waiting.place
+    let column = schema[place.object.classID]?[place.column]
+    let isWhole = column.map { ContentCoder($0, schema) == nil } ?? true
+    let others = isWhole ? [] : try links(of: place.object, objects).filter { $0.place == place }
+    try set(others.filter { $0 != waiting } + [waiting], at: place, &objects)
+  }
+
   private static func set(
     _ waiting: [Waiting], at place: Place, _ objects: inout ReplicaObjects
   ) throws(StorageError) {

@@ -14,7 +14,19 @@ enum FileBox {
       .init(name: "items", type: .int, collection: .list),
       .init(name: "tags", type: .string, collection: .set),
       .init(name: "scores", type: .int, collection: .map, isOptional: true),
+      .init(name: "notes", type: .link, collection: .list, target: "Note"),
+      .init(name: "spot", type: .link, isOptional: true, target: "Spot"),
+      .init(name: "spots", type: .link, collection: .list, target: "Spot"),
+      .init(name: "any", type: .any, isOptional: true),
     ])
+  /// Embedded in boxes.
+  static let spot = ClassDefinition(
+    name: "Spot",
+    properties: [
+      .init(name: "city", type: .string), .init(name: "rank", type: .int),
+      .init(name: "note", type: .link, isOptional: true, target: "Note"),
+    ], isEmbedded: true)
+  static let spotID = ClassID(3)
 
   static func place(_ key: ObjectKey, _ column: UInt16) -> SequencePlace {
     SequencePlace(classID: id, key: key, column: ColumnID(column))
@@ -33,6 +45,9 @@ enum FileBox {
         try insert(session, key, &random)
       }
       return "creates box \(number): \(items)"
+    }
+    if random.chance(50) {
+      return try "box \(number) " + changeParts(key, session, &random)
     }
     switch random.below(12) {
     case 0:
@@ -56,6 +71,112 @@ enum FileBox {
       try session.removeValue(forKey: name, fromMap: place(key, 3))
       return "removes \(name) of box \(number)"
     default: return try "box \(number) " + changeList(key, session, &random)
+    }
+  }
+
+  /// Changes links, embedded objects and the mixed value.
+  private static func changeParts(
+    _ key: ObjectKey, _ session: WriteSession, _ random: inout SeededRandom
+  ) throws -> String {
+    switch random.below(8) {
+    case 0, 1:
+      let place = place(key, 4)
+      let count = try session.sequence(at: place)?.count ?? 0
+      if count > 0, random.chance(40) {
+        let position = random.below(count)
+        try session.remove(position..<position + 1, in: place)
+        return "unlinks at \(position)"
+      }
+      guard let note = try note(session, &random) else { return "links to nothing" }
+      let position = random.below(count + 1)
+      try session.insert(.link(note), at: position, in: place)
+      return "links at \(position) to note \(note.rawValue)"
+    case 2:
+      let spot = random.chance(30) ? nil : try makeSpot(session, &random)
+      try session.set(ColumnID(5), at: key, in: id, to: spot.map { .link($0) } ?? .null)
+      return "gets \(spot == nil ? "no" : "another") spot"
+    case 3:
+      guard case .link(let spot)? = try session.value(of: ColumnID(5), at: key, in: id) else {
+        return "has no spot"
+      }
+      return try "spot " + changeSpot(spot, session, &random)
+    case 4, 5:
+      let place = place(key, 6)
+      let count = try session.sequence(at: place)?.count ?? 0
+      if count > 0, random.chance(30) {
+        let position = random.below(count)
+        try session.remove(position..<position + 1, in: place)
+        return "loses spot \(position)"
+      }
+      if count > 0, random.chance(60) {
+        let position = random.below(count)
+        guard case .link(let spot)? = try session.sequence(at: place)?.value(at: position) else {
+          return "has no such spot"
+        }
+        return try "spot \(position) " + changeSpot(spot, session, &random)
+      }
+      let position = random.below(count + 1)
+      try session.insert(.link(makeSpot(session, &random)), at: position, in: place)
+      return "gets a spot at \(position)"
+    default:
+      let json = try mixed(session, &random)
+      let writer = LocalWriter(session: session)
+      let place = place(key, 7)
+      let copy = try writer.copy(json, session.schema[id][ColumnID(7)])
+      _ = try writer.set(copy, at: place)
+      return "gets \(JSONText.text(json))"
+    }
+  }
+
+  private static func note(
+    _ session: WriteSession, _ random: inout SeededRandom
+  ) throws -> ObjectKey? {
+    try session.find(primaryKey: .string("n\(random.below(6))"), in: ClassID(1))
+  }
+
+  private static func makeSpot(
+    _ session: WriteSession, _ random: inout SeededRandom
+  ) throws -> ObjectKey {
+    var values = [
+      ColumnID(0): Value.string("city \(random.below(100))"),
+      ColumnID(1): .int(Int64(random.below(100))),
+    ]
+    if let note = try note(session, &random) { values[ColumnID(2)] = .link(note) }
+    return try session.create(values, in: spotID)
+  }
+
+  private static func changeSpot(
+    _ spot: ObjectKey, _ session: WriteSession, _ random: inout SeededRandom
+  ) throws -> String {
+    switch random.below(3) {
+    case 0:
+      let city = "city \(random.below(100))"
+      try session.set(ColumnID(0), at: spot, in: spotID, to: .string(city))
+      return "is in \(city)"
+    case 1:
+      let rank = Int64(random.below(100))
+      try session.set(ColumnID(1), at: spot, in: spotID, to: .int(rank))
+      return "has rank \(rank)"
+    default:
+      let note = try note(session, &random)
+      try session.set(ColumnID(2), at: spot, in: spotID, to: note.map { .link($0) } ?? .null)
+      return "links to \(note.map { "\($0.rawValue)" } ?? "nothing")"
+    }
+  }
+
+  private static func mixed(
+    _ session: WriteSession, _ random: inout SeededRandom
+  ) throws -> JSONValue {
+    let number = JSONValue.integer(Int64(random.below(100)))
+    switch random.below(6) {
+    case 0: return .null
+    case 1: return .array([number, .string("a\u{1}"), .bool(true)])
+    case 2:
+      let name = "k\(random.below(3))"
+      return .object([JSONMember(name, number), JSONMember("list", .array([number]))])
+    case 3: return .double(0.5)
+    case 4: return MixedJSON.link(to: "Note", .string("n\(random.below(6))"))
+    default: return number
     }
   }
 
@@ -113,25 +234,71 @@ enum FileBox {
       let scores = zip(parts[2].keys, parts[2].values).map {
         JSONMember($0, ValueText.json($1))
       }
+      let rest = try (4...7 as ClosedRange<UInt16>).map { try json(place(key, $0), reader) }
       boxes["Box \(key.rawValue)"] = object(
         .array(parts[0].values.map { ValueText.json($0) }),
-        .array(parts[1].values.map { ValueText.json($0) }), .object(scores))
+        .array(parts[1].values.map { ValueText.json($0) }), .object(scores), rest)
     }
     return boxes
+  }
+
+  /// Links, embedded objects and the mixed value as a server has them.
+  private static func json(_ place: SequencePlace, _ reader: SnapshotReader) throws -> JSONValue {
+    let rows = PastRows(reader, RecordedPast(at: reader.snapshot.version))
+    let items = try LocalItems(rows: rows).elements(of: place).items.map(\.json)
+    let isList = reader.schema[id][place.column].collection == .list
+    return isList ? .array(items) : items.first ?? .null
   }
 
   /// The same of a server.
   static func all(_ connection: ServerConnection) throws -> [String: FileReplica.Object] {
     var boxes: [String: FileReplica.Object] = [:]
-    for row in try connection.rows("SELECT _id, items, tags, scores FROM \"Box\"") {
-      let json = try row[1...].map { try JSONScanner.value(in: $0 ?? "") }
-      boxes["Box \(row[0] ?? "")"] = object(json[0], json[1], json[2])
+    let notes = try Set(connection.rows("SELECT _id FROM \"Note\"").compactMap { $0[0] })
+    let rows = try connection.rows(
+      "SELECT _id, items, tags, scores, notes, spot, spots, any_ FROM (SELECT *, \"any\" any_ FROM \"Box\") b"
+    )
+    for row in rows {
+      let json = try row[1...].map { try JSONScanner.value(in: $0 ?? "null") }
+      boxes["Box \(row[0] ?? "")"] = object(
+        json[0], json[1], json[2],
+        [links(json[3], notes), spot(json[4], notes), spots(json[5], notes), any(json[6], notes)])
     }
     return boxes
   }
 
+  private static func links(_ json: JSONValue, _ notes: Set<String>) -> JSONValue {
+    guard case .array(let items) = json else { return json }
+    return .array(
+      items.filter { if case .string(let name) = $0 { notes.contains(name) } else { true } })
+  }
+
+  private static func spots(_ json: JSONValue, _ notes: Set<String>) -> JSONValue {
+    guard case .array(let items) = json else { return json }
+    return .array(items.map { spot($0, notes) })
+  }
+
+  private static func spot(_ json: JSONValue, _ notes: Set<String>) -> JSONValue {
+    guard case .object(let members) = json else { return json }
+    return ItemCoder.sorted(
+      members.map { member in
+        guard member.name == "note", case .string(let name) = member.value,
+          !notes.contains(name)
+        else { return member }
+        return JSONMember(member.name, .null)
+      })
+  }
+
+  private static func any(_ json: JSONValue, _ notes: Set<String>) -> JSONValue {
+    guard case .object(let members) = json else { return json }
+    if json["$type"] == .string("link") {
+      guard case .string(let name)? = json["value"], notes.contains(name) else { return .null }
+      return MixedJSON.link(to: "Note", .string(name))
+    }
+    return ItemCoder.sorted(members)
+  }
+
   private static func object(
-    _ items: JSONValue, _ tags: JSONValue, _ scores: JSONValue
+    _ items: JSONValue, _ tags: JSONValue, _ scores: JSONValue, _ rest: [JSONValue]
   ) -> FileReplica.Object {
     var texts: [String] = []
     if case .array(let list) = tags { texts = list.map(JSONText.text).sorted() }
@@ -139,7 +306,9 @@ enum FileBox {
       texts += members.map { "\($0.name): \(JSONText.text($0.value))" }.sorted()
     }
     return FileReplica.Object(
-      a: 0, rest: JSONText.text(items) + " " + texts.joined(separator: " "))
+      a: 0,
+      rest: JSONText.text(items) + " " + texts.joined(separator: " ")
+        + rest.map { " " + JSONText.text($0) }.joined())
   }
 
   /// The lists of a file that have an element twice.

@@ -29,7 +29,7 @@ final class FileReplica {
         .init(name: "_id", type: .string, isIndexed: true, isPrimaryKey: true),
         .init(name: "a", type: .int), .init(name: "text", type: .string, isOptional: true),
       ]),
-    FileBox.definition,
+    FileBox.definition, FileBox.spot,
   ]
   static let names = ["Box", "Note", "Thing"]
 
@@ -98,7 +98,7 @@ final class FileReplica {
     let reader = try SnapshotReader(store.newestSnapshot())
     var objects: [String: Object] = [:]
     for described in reader.schema.schema.classes {
-      guard let key = described.primaryKey, described.name != FileBox.definition.name else {
+      guard let key = described.primaryKey, described.name != "Box" else {
         continue
       }
       try reader.forEachCluster(in: described.id) { cluster throws(StorageError) in

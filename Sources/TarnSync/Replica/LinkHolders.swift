@@ -1,0 +1,44 @@
+import TarnStore
+
+/// Rows in which the objects that link to another one can be found.
+protocol LinkOrigins {
+  var schema: SchemaView { get }
+  func origins(
+    of target: ObjectRef, in id: ClassID, through column: ColumnID
+  ) throws(StorageError) -> [ObjectKey]
+}
+
+extension WriteSession: LinkOrigins {}
+extension PastRows: LinkOrigins {}
+
+extension LinkOrigins {
+  /// The links to an object, as links that wait for it: it is about to go, or has gone. A link in an
+  /// embedded object is one of the property that leads to it.
+  ///
+  /// - Parameters:
+  ///   - key: the primary key of the object.
+  ///   - classes: those whose links count.
+  func waitingLinks(
+    to object: ObjectRef, _ key: Value, from classes: Set<ClassID>
+  ) throws(StorageError) -> [WaitingLinks.Waiting] {
+    guard let bytes = WireValue(key)?.bytes else { return [] }
+    var places: Set<WaitingLinks.Place> = []
+    var open = [object]
+    // In a damaged file, embedded objects may own each other.
+    var known: Set<ObjectRef> = [object]
+    while let target = open.popLast() {
+      let mixed = target == object ? schema.anyColumns : []
+      for link in schema.incoming(to: target.classID) + mixed {
+        for key in try Set(origins(of: target, in: link.origin, through: link.column)) {
+          let holder = ObjectRef(classID: link.origin, key: key)
+          if schema.isEmbedded(link.origin) {
+            if known.insert(holder).inserted { open.append(holder) }
+          } else if classes.contains(link.origin) {
+            places.insert(WaitingLinks.Place(object: holder, column: link.column))
+          }
+        }
+      }
+    }
+    return places.map { WaitingLinks.Waiting(place: $0, target: object.classID, key: bytes) }
+  }
+}
