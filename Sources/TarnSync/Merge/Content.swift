@@ -62,6 +62,36 @@ package enum Content<Value: Hashable & Sendable>: Equatable, Sendable {
     return their < my ? mine : theirs
   }
 
+  /// This base with those parts of a content that others have met since.
+  package func adding(_ mine: Self, metIn later: [Self]) -> Self {
+    if later.isEmpty { return self }
+    switch (self, mine) {
+    case (.list(let base), .list(let list)):
+      var met: Set<ElementID> = []
+      for case .list(let other) in later { met.formUnion(other.map(\.id)) }
+      met.subtract(base.map(\.id))
+      return .list(base + list.filter { met.contains($0.id) })
+    case (.set(let base), .set(let values)):
+      var met: Set<Value> = []
+      for case .set(let other) in later { met.formUnion(other) }
+      return .set(base.union(values.intersection(met)))
+    case (.map(let base), .map(let entries)):
+      var result = base
+      for case .map(let other) in later {
+        for (key, value) in other where base[key] == nil && entries[key] == value {
+          result[key] = value
+        }
+      }
+      return .map(result)
+    case (.one(nil), .one(let element)):
+      let isMet = later.contains { other in
+        if case .one(let one) = other { one != nil && one?.id == element?.id } else { false }
+      }
+      return isMet ? mine : self
+    default: return self
+    }
+  }
+
   /// The empty content of the same kind, that a creation found.
   package var emptied: Self {
     switch self {

@@ -32,12 +32,15 @@ extension LocalContents {
 
   /// Merges the server's content with this file's.
   ///
-  /// - Parameter theirs: as the server has it; without names if a SQL program has written it.
+  /// - Parameters:
+  ///   - theirs: as the server has it; without names if a SQL program has written it.
+  ///   - known: where the names of such a list are looked for, by equal elements; nil for the base.
   func merged(
     _ base: Content<WireItem>,
-    _ theirs: (content: Content<WireItem>, isNamed: Bool), _ mine: Content<WireItem>
+    _ theirs: (content: Content<WireItem>, isNamed: Bool), _ mine: Content<WireItem>,
+    asIn known: Content<WireItem>? = nil
   ) -> Content<WireItem> {
-    let aligned = theirs.isNamed ? nil : AlignedNames(base, theirs.content)
+    let aligned = theirs.isNamed ? nil : AlignedNames(known ?? base, theirs.content)
     let merged = Content.merged(
       base: base, theirs: aligned?.content ?? theirs.content, mine: mine,
       author: naming.authors.last?.number ?? 0, removal: Stamp(removalTime, by: naming.number),

@@ -209,7 +209,12 @@ struct PushPlan {
     let mine = try locals.content(place, kept, coder, in: rows)
     let seen = isNew ? nil : kept.last
     if !isNew, seen == nil { lacksContents = true }
-    let base = isNew ? coder.empty : locals.base(kept, place, coder, at: version)
+    let former = isNew ? coder.empty : locals.base(kept, place, coder, at: version)
+    // The server had these by a later download: who lacks them now has removed them.
+    let met = kept.filter { $0.version > version }.map {
+      coder.content($0.server, at: $0.stamp).content
+    }
+    let base = former.adding(mine, metIn: isNew ? [] : met)
     let stamp = Stamp(max(stamp.time, (seen?.stamp.time ?? 0) + 1), by: stamp.writer)
     var next = [KeptContent(version: version, stamp: stamp, server: coder.wire(mine))]
     for later in kept where later.version > version && !isNew {

@@ -31,7 +31,11 @@ extension ReplicaEdit {
     guard let coder = content.coder, case .single(let wire) = sent.content else { return }
     if let refused = content.refused { return try takeBack(content, coder, wire, refused) }
     let kept = try objects.contents(of: place.key, in: place.classID)[place.column] ?? []
-    if kept.last?.stamp == sent.stamp, content.isMine || !isStale && !content.isForced { return }
+    if let last = kept.last, last.stamp == sent.stamp {
+      // A push may have sent less than what the file shows.
+      let isShown = last.local == nil && !isStale && !content.isForced
+      if content.isMine || isShown { return }
+    }
     let theirs = coder.content(wire, at: sent.stamp)
     let mine = try self.content(place, kept, coder)
     let server = wire ?? coder.wire(coder.empty)
@@ -43,7 +47,8 @@ extension ReplicaEdit {
     if let lost = try recalled(kept, place, coder, theirs.content, mine) { former = [lost] }
     let locals = try locals()
     let base = locals.base(former, place, coder, at: snapshot.version.rawValue)
-    try show(merged: locals.merged(base, theirs, mine), theirs, mine, place, coder, sent, former)
+    let merged = locals.merged(base, theirs, mine, asIn: former.isEmpty ? mine : base)
+    try show(merged: merged, theirs, mine, place, coder, sent, former)
   }
 
   /// Shows the server's contents instead of those that a refused commit changed, with the changes
