@@ -214,10 +214,10 @@ struct PushPlan {
     let met = kept.filter { $0.version > version }.map {
       coder.content($0.server, at: $0.stamp).content
     }
-    let base = former.adding(mine, metIn: isNew ? [] : met)
+    let base = former.adding(mine, metIn: met)
     let stamp = Stamp(max(stamp.time, (seen?.stamp.time ?? 0) + 1), by: stamp.writer)
     var next = [KeptContent(version: version, stamp: stamp, server: coder.wire(mine))]
-    for later in kept where later.version > version && !isNew {
+    for later in kept where later.version > version {
       // A download after these commits.
       let theirs = coder.content(later.server, at: later.stamp)
       let merged = coder.wire(locals.merged(base, theirs, mine))

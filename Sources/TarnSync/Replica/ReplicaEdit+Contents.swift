@@ -89,6 +89,24 @@ extension ReplicaEdit {
       KeptContent.trimmed(isNew ? kept.dropLast() : kept, sentUpTo: done) + [entry], place)
   }
 
+  /// Drops what others have put into an object that they have deleted: it goes on as it was created
+  /// here.
+  func leaveAlone(_ key: ObjectKey, _ one: ReplicaClass) throws(StorageError) {
+    for property in one.exchange.others {
+      guard let coder = property.contents else { continue }
+      let place = SequencePlace(classID: one.id, key: key, column: property.id)
+      let kept = try objects.contents(of: key, in: one.id)[property.id] ?? []
+      guard let last = kept.last else { continue }
+      let mine = try content(place, kept, coder)
+      let base = coder.content(last.server, at: last.stamp).content
+      let merged = try locals().merged(base, (coder.empty, true), mine)
+      let none = coder.wire(coder.empty)
+      var entry = try show(merged, over: mine, place, coder, none, last.stamp)
+      entry.local = coder.wire(merged)
+      try keep([entry], place)
+    }
+  }
+
   // MARK: - Showing
 
   private func show(

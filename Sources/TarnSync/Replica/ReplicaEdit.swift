@@ -13,6 +13,8 @@ final class ReplicaEdit {
   var objects: ReplicaObjects
   /// Contents of downloaded rows, whose links may have targets that follow.
   private var contents: [DownloadedContent] = []
+  /// Objects that were created here, and that the server does not have any more.
+  private var alone: [(key: ObjectKey, one: ReplicaClass)] = []
   private var waitingContents: [(place: SequencePlace, coder: ContentCoder)] = []
   /// Links of downloaded rows, whose targets may follow them.
   private var links: [(place: WaitingLinks.Place, key: WireValue?, type: ColumnType)] = []
@@ -200,8 +202,9 @@ final class ReplicaEdit {
     }
     links = []
     for content in contents { try set(content) }
+    for (key, one) in alone where try objects[one.id, key] == nil { try leaveAlone(key, one) }
     for (place, coder) in waitingContents { try refresh(place, coder) }
-    (contents, waitingContents) = ([], [])
+    (contents, waitingContents, alone) = ([], [], [])
   }
 
   private func setLink(_ value: Value, _ place: WaitingLinks.Place) throws(StorageError) {
@@ -260,6 +263,8 @@ final class ReplicaEdit {
       try session.delete(key, in: one.id)
       try objects.forget(key, in: one.id)
       for link in holders ?? [] { try WaitingLinks.add(link, session.schema.schema, &objects) }
+    } else if one.hasContents {
+      alone.append((key, one))
     }
     try objects.set(nil, key, in: one.id)
   }
