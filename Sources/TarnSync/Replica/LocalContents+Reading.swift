@@ -26,23 +26,23 @@ extension LocalContents {
   func base(
     _ kept: [KeptContent], _ place: SequencePlace, _ coder: ContentCoder, at version: UInt64
   ) -> Content<WireItem> {
-    start(kept, place, at: version).map { coder.content($0.server, at: $0.stamp).content }
+    start(kept, place, at: version).map { coder.content($0.server, at: $0.stamp) }
       ?? coder.empty
   }
 
   /// Merges the server's content with this file's.
   ///
   /// - Parameters:
-  ///   - theirs: as the server has it; without names if a SQL program has written it.
-  ///   - known: where the names of such a list are looked for, by equal elements; nil for the base.
+  ///   - theirs: as the server has it.
+  ///   - known: where names are looked for of elements that a SQL program has written, by equal
+  ///     elements; nil for the base.
   func merged(
     _ base: Content<WireItem>,
-    _ theirs: (content: Content<WireItem>, isNamed: Bool), _ mine: Content<WireItem>,
-    asIn known: Content<WireItem>? = nil
+    _ theirs: Content<WireItem>, _ mine: Content<WireItem>, asIn known: Content<WireItem>? = nil
   ) -> Content<WireItem> {
-    let aligned = theirs.isNamed ? nil : AlignedNames(known ?? base, theirs.content)
+    let aligned = AlignedNames(known ?? base, theirs)
     let merged = Content.merged(
-      base: base, theirs: aligned?.content ?? theirs.content, mine: mine,
+      base: base, theirs: aligned?.content ?? theirs, mine: mine,
       author: naming.authors.last?.number ?? 0, removal: Stamp(removalTime, by: naming.number),
       resolve: WireItem.merged)
     guard let merged else { trap("internal error: contents of different kinds") }
@@ -103,21 +103,27 @@ extension Content where Value == WireItem {
   }
 }
 
-/// A list that a SQL program has written, with the names of equal elements that it had before: so
-/// unsent changes find their neighbours.
+/// A list whose elements a SQL program has written, with the names of equal elements that it had
+/// before: so unsent changes find their neighbours.
 private struct AlignedNames {
   private(set) var content: Content<WireItem>
   /// The names in the list of the SQL program, by the former ones.
   private var names: [ElementID: ElementID] = [:]
 
-  /// - Returns: nil if these are not lists.
+  /// - Returns: nil if there are none.
   init?(_ former: Content<WireItem>, _ written: Content<WireItem>) {
     guard case .list(let former) = former, case .list(var list) = written else { return nil }
-    let pairs = CommonElements.pairs(former.map(\.content.value), list.map(\.content.value))
+    let (known, present) = (Set(former.map(\.id)), Set(list.map(\.id)))
+    let free = former.filter { !present.contains($0.id) }
+    let unnamed = list.indices.filter { list[$0].id.author == 0 && !known.contains(list[$0].id) }
+    if free.isEmpty || unnamed.isEmpty { return nil }
+    let pairs = CommonElements.pairs(
+      free.map(\.content.value), unnamed.map { list[$0].content.value })
     for (old, new) in pairs {
-      names[former[old].id] = list[new].id
-      list[new] = ListElement(
-        former[old].id, list[new].content.value, former[old].content.stamp)
+      let place = unnamed[new]
+      names[free[old].id] = list[place].id
+      list[place] = ListElement(
+        free[old].id, list[place].content.value, free[old].content.stamp)
     }
     content = .list(list)
   }

@@ -30,7 +30,7 @@ struct LocalContents {
     let version = rows.version.rawValue
     let elements = try LocalItems(rows: rows).elements(of: place)
     let start = start(kept, place, at: version)
-    let former = start.map { coder.content($0.local ?? $0.server, at: $0.stamp).content }
+    let former = start.map { coder.content($0.local ?? $0.server, at: $0.stamp) }
     let steps = history.steps(of: place).filter {
       $0.commit.version.rawValue > start?.version ?? 0 && $0.commit.version.rawValue <= version
     }

@@ -212,7 +212,7 @@ struct PushPlan {
     let former = isNew ? coder.empty : locals.base(kept, place, coder, at: version)
     // The server had these by a later download: who lacks them now has removed them.
     let met = kept.filter { $0.version > version }.map {
-      coder.content($0.server, at: $0.stamp).content
+      coder.content($0.server, at: $0.stamp)
     }
     let base = former.adding(mine, metIn: met)
     let stamp = Stamp(max(stamp.time, (seen?.stamp.time ?? 0) + 1), by: stamp.writer)

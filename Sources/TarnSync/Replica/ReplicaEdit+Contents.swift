@@ -40,11 +40,11 @@ extension ReplicaEdit {
     let mine = try self.content(place, kept, coder)
     let server = wire ?? coder.wire(coder.empty)
     guard content.isMine else {
-      let entry = try show(theirs.content, over: mine, place, coder, server, sent.stamp)
+      let entry = try show(theirs, over: mine, place, coder, server, sent.stamp)
       return try keep([entry], place)
     }
     var former = KeptContent.trimmed(kept, sentUpTo: done)
-    if let lost = try recalled(kept, place, coder, theirs.content, mine) { former = [lost] }
+    if let lost = try recalled(kept, place, coder, theirs, mine) { former = [lost] }
     let locals = try locals()
     let base = locals.base(former, place, coder, at: snapshot.version.rawValue)
     let merged = locals.merged(base, theirs, mine, asIn: former.isEmpty ? mine : base)
@@ -61,7 +61,7 @@ extension ReplicaEdit {
     let (sent, place) = (content.sent, content.place)
     let mine = try self.content(place, refused, coder)
     let theirs = coder.content(wire, at: sent.stamp)
-    let base = coder.content(last.server, at: last.stamp).content
+    let base = coder.content(last.server, at: last.stamp)
     try show(
       merged: locals().merged(base, theirs, mine), theirs, mine, place, coder, sent, refused)
   }
@@ -79,7 +79,7 @@ extension ReplicaEdit {
     let isNew = last.version > snapshot.version.rawValue
     let mine =
       isNew
-      ? coder.content(last.local ?? last.server, at: last.stamp).content
+      ? coder.content(last.local ?? last.server, at: last.stamp)
       : try content(place, kept, coder)
     var entry = try show(mine, over: isNew ? nil : mine, place, coder, last.server, last.stamp)
     let whole = coder.wire(mine)
@@ -98,8 +98,8 @@ extension ReplicaEdit {
       let kept = try objects.contents(of: key, in: one.id)[property.id] ?? []
       guard let last = kept.last else { continue }
       let mine = try content(place, kept, coder)
-      let base = coder.content(last.server, at: last.stamp).content
-      let merged = try locals().merged(base, (coder.empty, true), mine)
+      let base = coder.content(last.server, at: last.stamp)
+      let merged = try locals().merged(base, coder.empty, mine)
       let none = coder.wire(coder.empty)
       var entry = try show(merged, over: mine, place, coder, none, last.stamp)
       entry.local = coder.wire(merged)
@@ -110,14 +110,14 @@ extension ReplicaEdit {
   // MARK: - Showing
 
   private func show(
-    merged: Content<WireItem>, _ theirs: (content: Content<WireItem>, isNamed: Bool),
+    merged: Content<WireItem>, _ theirs: Content<WireItem>,
     _ mine: Content<WireItem>, _ place: SequencePlace, _ coder: ContentCoder,
     _ sent: ObjectRow<WireValue?>.Property, _ former: [KeptContent]
   ) throws(StorageError) {
     guard case .single(let wire) = sent.content else { return }
     var entry = try show(
       merged, over: mine, place, coder, wire ?? coder.wire(coder.empty), sent.stamp)
-    if merged != theirs.content { entry.local = coder.wire(merged) }
+    if merged != theirs { entry.local = coder.wire(merged) }
     try keep(former + [entry], place)
   }
 

@@ -88,39 +88,37 @@ struct ContentCoder: Sendable {
   // MARK: - Reading
 
   /// - Parameter stamp: the column's. No part was written later: the server limits only this one.
-  /// - Returns: the content, and whether its elements have the names that replicas gave them: a SQL
-  ///   program gives none. What is not of the kind is empty.
-  func content(
-    _ wire: WireValue?, at stamp: Stamp
-  ) -> (content: Content<WireItem>, isNamed: Bool) {
+  /// - Returns: the content; what is not of the kind is empty. Elements that a SQL program has written
+  ///   are named by the stamp, with the author 0.
+  func content(_ wire: WireValue?, at stamp: Stamp) -> Content<WireItem> {
     let json = Self.json(wire)
     switch kind {
     case .none:
       let item = items.item(json ?? .null)
-      if item == .null { return (.one(nil), true) }
+      if item == .null { return .one(nil) }
       let known = wire?.exact.flatMap { ListNames($0, of: 1) }
       let name = (known ?? ListNames(of: 1, writtenAt: stamp)).elements[0]
-      return (.one(ListElement(name.id, item, min(name.stamp, stamp))), known != nil)
+      return .one(ListElement(name.id, item, min(name.stamp, stamp)))
     case .list:
-      guard case .array(let list)? = json else { return (.list([]), true) }
+      guard case .array(let list)? = json else { return .list([]) }
       let known = wire?.exact.flatMap { ListNames($0, of: list.count) }
       let names = known ?? ListNames(of: list.count, writtenAt: stamp)
       let elements = zip(list, names.elements).map {
         ListElement($1.id, items.item($0), min($1.stamp, stamp))
       }
-      return (.list(elements), known != nil || list.isEmpty)
+      return .list(elements)
     case .set:
-      guard case .array(let list)? = json else { return (.set([]), true) }
-      return (.set(Set(list.map { items.item($0) })), true)
+      guard case .array(let list)? = json else { return .set([]) }
+      return .set(Set(list.map { items.item($0) }))
     case .map:
-      guard case .object(let members)? = json else { return (.map([:]), true) }
+      guard case .object(let members)? = json else { return .map([:]) }
       let keys = members.map { StoredText(Self.key($0.name)) }
       let stamps = wire?.exact.flatMap { MapStamps.stamps($0, of: keys) }
       var entries: [StoredText: Stamped<WireItem>] = [:]
       for (key, member) in zip(keys, members) {
         entries[key] = Stamped(items.item(member.value), min(stamps?[key] ?? stamp, stamp))
       }
-      return (.map(entries), true)
+      return .map(entries)
     }
   }
 
