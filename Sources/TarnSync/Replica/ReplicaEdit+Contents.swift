@@ -31,12 +31,15 @@ extension ReplicaEdit {
     guard let coder = content.coder, case .single(let wire) = sent.content else { return }
     if let refused = content.refused { return try takeBack(content, coder, wire, refused) }
     let kept = try objects.contents(of: place.key, in: place.classID)[place.column] ?? []
-    if let last = kept.last, last.stamp == sent.stamp {
+    let theirs = coder.content(wire, at: sent.stamp)
+    // Copies of a file may have sent the same commit to servers with other contents.
+    if let last = kept.last, last.stamp == sent.stamp,
+      last.server == wire || coder.content(last.server, at: last.stamp) == theirs
+    {
       // A push may have sent less than what the file shows.
       let isShown = last.local == nil && !isStale && !content.isForced
       if content.isMine || isShown { return }
     }
-    let theirs = coder.content(wire, at: sent.stamp)
     let mine = try self.content(place, kept, coder)
     let server = wire ?? coder.wire(coder.empty)
     guard content.isMine else {
