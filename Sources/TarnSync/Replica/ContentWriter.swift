@@ -1,8 +1,8 @@
 import TarnStore
 import TarnText
 
-/// Writes a content of the server into a property, as little as it needs: elements that stay are not
-/// touched, and embedded objects that stay are changed in place.
+/// Writes a content of the server into a property, as little as it needs: elements that stay are
+/// not touched, and embedded objects that stay are changed in place.
 struct ContentWriter {
   private let writer: LocalWriter
   private let place: SequencePlace

@@ -12,8 +12,8 @@ extension WriteSession: LinkOrigins {}
 extension PastRows: LinkOrigins {}
 
 extension LinkOrigins {
-  /// The links to an object, as links that wait for it: it is about to go, or has gone. A link in an
-  /// embedded object is one of the property that leads to it.
+  /// The links to an object, as links that wait for it: it is about to go, or has gone. A link in
+  /// an embedded object is one of the property that leads to it.
   ///
   /// - Parameters:
   ///   - key: the primary key of the object.

@@ -87,8 +87,17 @@ struct ServerCatalog {
       "INSERT INTO tarn.class (name, tab) VALUES ($1, $2::regclass)", [one.name, table],
       for: operation)
     let id = try existing(one.name).id
+    try define(one, id)
     for column in [one.key] + one.columns { try note(column, id) }
     return try existing(one.name)
+  }
+
+  /// Notes how a store declares a class.
+  func define(_ one: ServerClass, _ id: Int) throws(ServerError) {
+    guard let definition = one.definition else { return }
+    try connection.query(
+      "UPDATE tarn.class SET definition = $2 WHERE id = $1", ["\(id)", definition],
+      for: operation)
   }
 
   func note(_ column: ServerColumn, _ id: Int) throws(ServerError) {

@@ -1,4 +1,5 @@
 import TarnStore
+import TarnText
 
 /// A class as a table of the server.
 struct ServerClass: Equatable, Sendable {
@@ -8,6 +9,8 @@ struct ServerClass: Equatable, Sendable {
   let columns: [ServerColumn]
   /// The columns of each unique rule.
   let uniqueRules: [[String]]
+  /// The class and its embedded classes as JSON; nil for a table of an application.
+  var definition: String?
 
   /// The longest name in PostgreSQL, in bytes. It cuts longer ones, and two may become one.
   static let nameBytesMax = 63
@@ -54,11 +57,27 @@ struct ServerClass: Equatable, Sendable {
     }
     var key = keyColumn
     key.isOptional = false
-    let made = ServerClass(
+    var made = ServerClass(
       name: described.name, key: ServerColumn(key, embedded: false, targetKey: nil),
       columns: others,
       uniqueRules: described.uniqueRules.map { $0.map { described[$0].name } })
+    made.definition = definition(described, schema)
     return problems.isEmpty ? (made, []) : (nil, problems)
+  }
+
+  private static func definition(_ described: ClassSchema, _ schema: StoreSchema) -> String {
+    var classes = [described]
+    var next = 0
+    while next < classes.count {
+      for column in classes[next].columns where !column.isRemoved {
+        guard let embedded = ItemCoder.embedded(column, schema),
+          !classes.contains(where: { $0.id == embedded.id })
+        else { continue }
+        classes.append(embedded)
+      }
+      next += 1
+    }
+    return JSONText.text(SchemaJSON.json(classes, schema))
   }
 
   static func nameProblems(_ name: String, _ what: String) -> [String] {

@@ -1,4 +1,5 @@
 package import TarnStore
+import TarnText
 
 /// The classes of a server as a store declares them: for a new replica.
 package struct ServerDefinitions {
@@ -8,6 +9,8 @@ package struct ServerDefinitions {
   package init(_ connection: ServerConnection) { self.connection = connection }
 
   /// - Parameter names: the classes; nil for all.
+  /// - Returns: the classes and their embedded ones. A table that an application had before has the
+  ///   columns with single values.
   /// - Throws: `ServerError` for a class that the server does not have.
   package func run(_ names: [String]?) throws(ServerError) -> [ClassDefinition] {
     let prepared = try connection.query(
@@ -16,16 +19,37 @@ package struct ServerDefinitions {
     let catalog = ServerCatalog(connection, Self.operation)
     var definitions: [ClassDefinition] = []
     if let names {
-      for name in names { definitions.append(try definition(catalog.existing(name))) }
+      for name in names { definitions += try definition(catalog.existing(name)) }
     } else {
       for entry in try catalog.entries() where !entry.key.isEmpty {
-        definitions.append(try definition(entry))
+        definitions += try definition(entry)
       }
     }
-    return definitions
+    var known: Set<String> = []
+    return definitions.filter { known.insert($0.name).inserted }
   }
 
-  private func definition(_ entry: ServerCatalog.Entry) throws(ServerError) -> ClassDefinition {
+  private func definition(_ entry: ServerCatalog.Entry) throws(ServerError) -> [ClassDefinition] {
+    let rows = try connection.query(
+      "SELECT tarn.definition($1)", ["\(entry.id)"], for: Self.operation)
+    guard let text = rows.first?.first.flatMap({ $0 }) else { return [try columns(entry)] }
+    do {
+      var classes = try SchemaJSON.classes(JSONScanner.value(in: text))
+      let present = Set(entry.columns.map(\.name))
+      for place in classes.indices where classes[place].name == entry.name {
+        // Without columns that were dropped since.
+        classes[place].properties.removeAll { !present.contains($0.name) }
+      }
+      return classes
+    } catch {
+      throw ServerError(
+        Self.operation, "the server's definition of \(entry.name) is damaged",
+        detail: "\(error)", hint: "Run 'tarn server migrate' with a store that has the class.")
+    }
+  }
+
+  /// The class of a table that an application had.
+  private func columns(_ entry: ServerCatalog.Entry) throws(ServerError) -> ClassDefinition {
     let rows = try connection.query(
       """
       SELECT attname FROM pg_attribute

@@ -73,6 +73,7 @@ package struct ServerMigration {
     if !added.isEmpty {
       // The values of all rows came without a trigger.
       try catalog.renew(known.id)
+      try catalog.define(one, known.id)
       if let whole = try catalog.entry(named: one.name) { try catalog.makeTriggers(whole) }
     }
     var done = added.map { "added \(one.name).\($0)" }

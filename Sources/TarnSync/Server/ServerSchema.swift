@@ -10,6 +10,7 @@ enum ServerSchema {
   /// What `tarn_client` may call.
   static let clientFunctions = [
     "tarn.classes()",
+    "tarn.definition(integer)",
     "tarn.open(uuid, integer, integer[], xid8, xid8[])",
     "tarn.changed(integer, xid8, xid8[])",
     "tarn.fate(integer, text[], bigint[])",
@@ -26,7 +27,9 @@ enum ServerSchema {
     CREATE TABLE tarn.class (
       id integer PRIMARY KEY GENERATED ALWAYS AS IDENTITY,
       name text COLLATE "C" NOT NULL UNIQUE,
-      tab oid NOT NULL UNIQUE DEFERRABLE
+      tab oid NOT NULL UNIQUE DEFERRABLE,
+      -- As a store declares it, with its embedded classes; null for a table of an application.
+      definition text
     );
     CREATE TABLE tarn.property (
       class integer NOT NULL REFERENCES tarn.class ON DELETE CASCADE,
@@ -81,6 +84,12 @@ enum ServerSchema {
         JOIN pg_attribute a ON a.attrelid = c.tab AND a.attnum = i.indkey[0]
         WHERE i.indrelid = c.tab AND i.indisprimary) k ON true
       ORDER BY c.id, p.name
+    $$;
+
+    -- A class as a store declares it.
+    CREATE FUNCTION tarn.definition(class integer) RETURNS text
+    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+      SELECT c.definition FROM tarn.class c WHERE c.id = definition.class
     $$;
 
     -- The start of a pull, in its snapshot. Without an own number the version is null. Of the

@@ -88,8 +88,8 @@ struct ContentCoder: Sendable {
   // MARK: - Reading
 
   /// - Parameter stamp: the column's. No part was written later: the server limits only this one.
-  /// - Returns: the content; what is not of the kind is empty. Elements that a SQL program has written
-  ///   are named by the stamp, with the author 0.
+  /// - Returns: the content; what is not of the kind is empty. Elements that a SQL program has
+  ///   written are named by the stamp, with the author 0.
   func content(_ wire: WireValue?, at stamp: Stamp) -> Content<WireItem> {
     let json = Self.json(wire)
     switch kind {

@@ -255,8 +255,7 @@ enum FileBox {
     var boxes: [String: FileReplica.Object] = [:]
     let notes = try Set(connection.rows("SELECT _id FROM \"Note\"").compactMap { $0[0] })
     let rows = try connection.rows(
-      "SELECT _id, items, tags, scores, notes, spot, spots, any_ FROM (SELECT *, \"any\" any_ FROM \"Box\") b"
-    )
+      "SELECT _id, items, tags, scores, notes, spot, spots, \"any\" FROM \"Box\"")
     for row in rows {
       let json = try row[1...].map { try JSONScanner.value(in: $0 ?? "null") }
       boxes["Box \(row[0] ?? "")"] = object(

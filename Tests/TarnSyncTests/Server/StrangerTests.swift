@@ -53,7 +53,10 @@ import Testing
       SELECT p.proname FROM pg_proc p WHERE p.pronamespace = 'tarn'::regnamespace
         AND has_function_privilege($1, p.oid, 'EXECUTE') ORDER BY p.proname COLLATE "C"
       """, [role])
-    #expect(open.map { $0[0] } == ["changed", "classes", "fate", "open", "push", "register"])
+    #expect(
+      open.map { $0[0] } == [
+        "changed", "classes", "definition", "fate", "open", "push", "register",
+      ])
     let unsafe = try database.connect().rows(
       """
       SELECT p.proname FROM pg_proc p WHERE p.pronamespace = 'tarn'::regnamespace

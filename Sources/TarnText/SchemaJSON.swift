@@ -1,12 +1,19 @@
-import TarnStore
-import TarnText
-import ToolSupport
+package import TarnStore
+
+/// Why JSON is not a list of classes.
+package struct SchemaJSONError: Error, Equatable, Sendable, CustomStringConvertible {
+  package let message: String
+
+  init(_ message: String) { self.message = message }
+
+  package var description: String { message }
+}
 
 /// Classes as JSON, which `tarn create` reads.
 ///
 ///     [{"class":"Dog","key":"id","columns":[{"name":"id","type":"int"},…],"unique":[["a","b"]]}]
-enum SchemaJSON {
-  static func json(_ classes: [ClassSchema], _ schema: StoreSchema) -> JSONValue {
+package enum SchemaJSON {
+  package static func json(_ classes: [ClassSchema], _ schema: StoreSchema) -> JSONValue {
     .array(classes.map { json($0, schema) })
   }
 
@@ -49,9 +56,9 @@ enum SchemaJSON {
 
   // MARK: - Reading
 
-  /// - Throws: `ToolError` that names what is wrong.
-  static func classes(_ json: JSONValue) throws -> [ClassDefinition] {
-    guard case .array(let items) = json else { throw ToolError("the schema is not a list") }
+  /// - Throws: `SchemaJSONError` that names what is wrong.
+  package static func classes(_ json: JSONValue) throws -> [ClassDefinition] {
+    guard case .array(let items) = json else { throw SchemaJSONError("the schema is not a list") }
     return try items.enumerated().map { index, item in
       try definition(Members(item, "class \(index + 1)"))
     }
@@ -64,15 +71,15 @@ enum SchemaJSON {
       try property(Members(item, "a column of class \(name)"), key)
     }
     if let key, !columns.contains(where: { $0.name == key }) {
-      throw ToolError("class \(name) has no column '\(key)' to be its key")
+      throw SchemaJSONError("class \(name) has no column '\(key)' to be its key")
     }
     let rules = try members.items("unique").map { rule in
       guard case .array(let names) = rule else {
-        throw ToolError("a unique rule of class \(name) is not a list of columns")
+        throw SchemaJSONError("a unique rule of class \(name) is not a list of columns")
       }
       return try names.map { item in
         guard case .string(let text) = item else {
-          throw ToolError("a unique rule of class \(name) is not a list of columns")
+          throw SchemaJSONError("a unique rule of class \(name) is not a list of columns")
         }
         return text
       }
@@ -89,20 +96,20 @@ enum SchemaJSON {
     let name = try members.string("name")
     let typeName = try members.string("type")
     guard let type = typeName == "link" ? .link : ValueText.type(named: typeName) else {
-      throw ToolError(
+      throw SchemaJSONError(
         "column '\(name)' has the unknown type '\(typeName)'; there are "
           + ValueText.typeNames.joined(separator: ", ") + ", link")
     }
     var collection = CollectionKind.none
     if let word = try members.optionalString("collection") {
       guard let found = CollectionKind.allCases.first(where: { "\($0)" == word }) else {
-        throw ToolError("column '\(name)' is neither a list, a set nor a map, but '\(word)'")
+        throw SchemaJSONError("column '\(name)' is neither a list, a set nor a map, but '\(word)'")
       }
       collection = found
     }
     let target = try members.optionalString("target")
     guard (type == .link) == (target != nil) else {
-      throw ToolError("column '\(name)': links, and only they, have a target")
+      throw SchemaJSONError("column '\(name)': links, and only they, have a target")
     }
     let property = ClassDefinition.Property(
       name: name, type: type, collection: collection, isOptional: try members.bool("optional"),
@@ -119,7 +126,9 @@ enum SchemaJSON {
     private var known: Set<String> = []
 
     init(_ json: JSONValue, _ place: String) throws {
-      guard case .object(let members) = json else { throw ToolError("\(place) is not an object") }
+      guard case .object(let members) = json else {
+        throw SchemaJSONError("\(place) is not an object")
+      }
       self.members = members
       self.place = place
     }
@@ -133,13 +142,13 @@ enum SchemaJSON {
       switch value(name) {
       case nil: return nil
       case .string(let text)?: return text
-      default: throw ToolError("\(place): \"\(name)\" is not text")
+      default: throw SchemaJSONError("\(place): \"\(name)\" is not text")
       }
     }
 
     func string(_ name: String) throws -> String {
       guard let text = try optionalString(name) else {
-        throw ToolError("\(place) has no \"\(name)\"")
+        throw SchemaJSONError("\(place) has no \"\(name)\"")
       }
       return text
     }
@@ -148,7 +157,7 @@ enum SchemaJSON {
       switch value(name) {
       case nil: return false
       case .bool(let value)?: return value
-      default: throw ToolError("\(place): \"\(name)\" is neither true nor false")
+      default: throw SchemaJSONError("\(place): \"\(name)\" is neither true nor false")
       }
     }
 
@@ -156,13 +165,13 @@ enum SchemaJSON {
       switch value(name) {
       case nil: return []
       case .array(let items)?: return items
-      default: throw ToolError("\(place): \"\(name)\" is not a list")
+      default: throw SchemaJSONError("\(place): \"\(name)\" is not a list")
       }
     }
 
     func finish() throws {
       if let other = members.first(where: { !known.contains($0.name) }) {
-        throw ToolError("\(place) has the unknown member \"\(other.name)\"")
+        throw SchemaJSONError("\(place) has the unknown member \"\(other.name)\"")
       }
     }
   }
