@@ -86,6 +86,53 @@ import ToolSupport
     #expect(try store.things() == expected)
   }
 
+  @Test func `another process takes over from a stopped one, which does no harm when it goes on`()
+    async throws
+  {
+    let store = try open("a")
+    _ = try run(["server", "init", url])
+    _ = try run(["server", "migrate", url, store.path])
+    func session(_ name: String) throws -> ChildProcess {
+      try ChildProcess(
+        Self.program, ["sync", store.path, "--to", url, "--follow"], errors: folder.file(name))
+    }
+    func says(_ name: String, _ text: String) async throws {
+      try await yieldUntil {
+        let errors = try? String(contentsOfFile: folder.file(name), encoding: .utf8)
+        return errors?.contains(text) == true
+      }
+    }
+    func commit(_ key: Int64) throws {
+      try store.writeAndAnnounce {
+        try $0.create([ColumnID(0): .int(key), ColumnID(1): .int(key)], in: ClassID(0))
+      }
+    }
+    func everythingIsSent() async throws {
+      try await yieldUntil {
+        try run(["sync", "status", store.path]).last == "not sent      nothing"
+      }
+    }
+    let first = try session("first")
+    try await says("first", "connected to")
+    let second = try session("second")
+    try await says("second", "waiting: ")
+    first.signal(SIGSTOP)
+    try commit(1)
+    try await says("second", "connected to")
+    try await everythingIsSent()
+    first.signal(SIGCONT)
+    try commit(2)
+    try await says("first", "waiting: ")
+    try await everythingIsSent()
+    for process in [first, second] {
+      process.signal(SIGTERM)
+      _ = process.wait()
+    }
+    _ = try run(["sync", folder.file("b"), "--to", url])
+    #expect(try open("b", isDurable: true).things() == [1: 1, 2: 2])
+    #expect(try store.things() == [1: 1, 2: 2])
+  }
+
   @Test func `a refused commit ends with a message and 1`() throws {
     let store = try open("a")
     _ = try run(["server", "init", url])

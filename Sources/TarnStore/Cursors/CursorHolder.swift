@@ -24,6 +24,13 @@ package struct CursorHolder: Hashable, Sendable {
       since: CommitNote.now)
   }
 
+  /// Whether the process is stopped, as by SIGSTOP or a debugger. False if it cannot be seen from
+  /// here, and if another process has its number.
+  package var isStopped: Bool {
+    guard let status = ProcessStatus.of(processID) else { return false }
+    return status.isStopped && (startTime == 0 || status.startTime == startTime)
+  }
+
   /// "process 4711 (notes), since 2026-11-27T01:20:30Z"
   package var sentence: String {
     let process = SignalProcess(processID: processID, startTime: startTime)

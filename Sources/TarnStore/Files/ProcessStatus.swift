@@ -1,6 +1,7 @@
 internal import Glibc
 
-/// A process's entry in `/proc`: for messages to people, never for decisions.
+/// A process's entry in `/proc`: for messages to people, and for decisions that are harmless if it
+/// is wrong.
 struct ProcessStatus: Equatable {
   /// As the system's tools show it.
   let name: String

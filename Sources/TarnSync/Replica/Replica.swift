@@ -67,6 +67,11 @@ package final class Replica {
     return found.sorted()
   }
 
+  /// The process that took the session of a file last; nil if none did.
+  package static func holder(of store: Store) throws(StorageError) -> CursorHolder? {
+    try store.cursors().first { $0.record.name == cursorName }?.record.holder
+  }
+
   /// Lets another process have the session.
   package func close() { cursor.release() }
 

@@ -2,8 +2,8 @@ package import TarnStore
 
 /// Keeps a file and a server the same, on a thread of its own, until it is released or stopped.
 ///
-/// One process at a time has the session of a file; the others take over when that one ends. Any
-/// thread.
+/// One process at a time has the session of a file; the others take over when that one ends, or has
+/// been stopped for a second. Any thread.
 package final class SyncSession: Sendable {
   private let runner: SessionRunner
 
@@ -55,6 +55,8 @@ private final class SessionRunner: Sendable {
   private static let operation = "exchange with the server"
   /// How soon another process's end is noticed.
   private static let election = Duration.milliseconds(200)
+  /// How long a process may be stopped before another one takes the session from it.
+  private static let patience = Duration.seconds(1)
   private static let schemaWait = Duration.seconds(60)
 
   init(
@@ -85,16 +87,23 @@ private final class SessionRunner: Sendable {
   func run() {
     var backoff = Backoff(first: .milliseconds(100), last: .seconds(60))
     var holder: String?
+    var stopped: ContinuousClock.Instant?
     while !isStopped {
       do {
-        let replica = try Replica(store, classes: classes)
+        let takes = stopped.map { .now - $0 >= Self.patience } ?? false
+        let replica = try Replica(store, classes: classes, taking: takes)
         defer { replica.close() }
-        holder = nil
+        (holder, stopped) = (nil, nil)
         try work(replica) { backoff.reset() }
       } catch let error as StorageError where error.code == .busy {
         if holder != error.detail { told(.isElsewhere(error.detail)) }
         holder = error.detail
+        let isStopped = (try? Replica.holder(of: store))?.isStopped ?? false
+        stopped = isStopped ? stopped ?? .now : nil
         wait(Self.election)
+      } catch let error as StorageError where error.code == .conflict {
+        // Another process has taken the session while this one was stopped.
+        stopped = nil
       } catch {
         let time = wait(after: error, &backoff)
         told(.waits("\(error)", time))
