@@ -155,6 +155,18 @@ package final class Replica {
     state = next
   }
 
+  /// The refused commits whose messages are not delivered.
+  func refusals() throws(StorageError) -> [RefusedCommit] {
+    try ReplicaObjects(store.newestSnapshot()).refusals()
+  }
+
+  func forgetRefusal(of version: UInt64) throws(StorageError) {
+    var objects = ReplicaObjects(try store.newestSnapshot())
+    let others = try objects.refusals().filter { $0.version != version }
+    objects.set(RefusedCommit.key, RefusedCommit.encoded(others))
+    try cursor.keep(objects.records)
+  }
+
   /// Goes on from a state that need not be in the file: after a crash it is found again.
   func note(_ next: ReplicaState) { state = next }
 }

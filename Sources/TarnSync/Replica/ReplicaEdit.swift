@@ -312,6 +312,11 @@ final class ReplicaEdit {
     }
   }
 
+  /// Keeps the message about a refused commit until it is delivered.
+  func note(_ commit: RefusedCommit) throws(StorageError) {
+    try objects.set(RefusedCommit.key, RefusedCommit.encoded(objects.refusals() + [commit]))
+  }
+
   /// Keeps the state of the replica with the write.
   func keep(_ state: ReplicaState) { objects.set(state) }
 }

@@ -1,4 +1,4 @@
-package import TarnStore
+import TarnStore
 
 /// A replica with a connection to its server. For one thread at a time.
 package final class ReplicaLink {
@@ -9,7 +9,8 @@ package final class ReplicaLink {
   private var run = ReplicaLink.commitsMax
   /// Objects that the server has refused to take in. They are tried again in the next session.
   private var unwelcome: Set<ObjectRef> = []
-  /// Called for each commit that the server refused, when it has been taken back.
+  /// Called for each commit that the server refused, when it has been taken back; again in the next
+  /// session if this one ends before it has returned.
   private let refused: (RefusedCommit) -> Void
   /// Called after the server's answer to a push, before anything is done about it: tests lose
   /// answers here.
@@ -44,6 +45,7 @@ package final class ReplicaLink {
         try ReplicaClass(catalog.existing(name), described, schema, among: replica.names))
     }
     classes.sort { $0.exchange.id < $1.exchange.id }
+    try tellRefusals()
   }
 
   private func register() throws {
@@ -340,6 +342,9 @@ package final class ReplicaLink {
       let found = try ClassPages(connection: connection, one: one.exchange).rows(with: keys)
       rows[one.id] = Dictionary(found.map { ($0.key, $0) }) { $1 }
     }
+    let commit = RefusedCommit(
+      version: plan.last.version.rawValue,
+      objects: plan.keys.map { ($0.class.described.name, $0.primaryKey) }, error: error)
     try replica.edit { edit, next throws(StorageError) in
       for (one, key, primaryKey) in plan.keys {
         let row = rows[one.id]?[ElementKey(primaryKey)]
@@ -347,11 +352,17 @@ package final class ReplicaLink {
         try edit.takeBack(key, row, plan.last.version, one, contents?.table ?? [:])
       }
       next.done = plan.last
+      try edit.note(commit)
     }
-    refused(
-      RefusedCommit(
-        version: plan.last.version.rawValue,
-        objects: plan.keys.map { ($0.class.described.name, $0.primaryKey) }, error: error))
+    try tellRefusals()
+  }
+
+  /// Tells of refused commits. A message is forgotten when the call has returned.
+  private func tellRefusals() throws {
+    for commit in try replica.refusals() {
+      refused(commit)
+      try replica.forgetRefusal(of: commit.version)
+    }
   }
 
   // MARK: - Objects that the server never had, or has lost
@@ -425,13 +436,4 @@ package final class ReplicaLink {
     }
     return missing
   }
-}
-
-/// A commit that the server refused. It was taken back: its objects are what the server has.
-package struct RefusedCommit {
-  /// Its version; 0 for an object from before the file was a replica, which stays as it is.
-  package let version: UInt64
-  /// The class and primary key of each object that it changed.
-  package let objects: [(className: String, primaryKey: Value)]
-  package let error: ServerError
 }

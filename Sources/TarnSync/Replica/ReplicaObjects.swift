@@ -133,6 +133,13 @@ struct ReplicaObjects {
     }
   }
 
+  /// The refused commits whose messages are not delivered.
+  func refusals() throws(StorageError) -> [RefusedCommit] {
+    guard let bytes = try bytes(RefusedCommit.key) else { return [] }
+    guard let commits = RefusedCommit.list(bytes) else { throw Self.damaged() }
+    return commits
+  }
+
   /// Another record of the replica.
   mutating func set(_ name: ReplicaKey, _ bytes: [UInt8]?) { records.set(name, bytes) }
 

@@ -160,6 +160,25 @@ import Testing
     #expect(a.refused.first?.objects.map(\.primaryKey) == [.int(1)])
   }
 
+  @Test func `a message about a refused commit is kept until it is delivered`() throws {
+    try a.synchronize()
+    let key = Value.string("\u{0}n")
+    try a.replica.edit { edit, _ throws(StorageError) in
+      try edit.note(
+        RefusedCommit(
+          version: 7, objects: [("Note", key), ("Thing", .int(1))],
+          error: ServerError(state: "23514", "send", "no", detail: "d", hint: "h")))
+    }
+    for _ in 0..<2 {
+      a.disconnect()
+      try a.synchronize()
+    }
+    #expect(a.refused.map(\.version) == [7])
+    #expect(a.refused.first?.objects.map(\.className) == ["Note", "Thing"])
+    #expect(a.refused.first?.objects.map(\.primaryKey) == [key, .int(1)])
+    #expect(a.refused.first?.error.description == "cannot send: no (SQLSTATE 23514)\nd\nh")
+  }
+
   @Test func `a write by SQL is a commit like any other`() throws {
     try a.create("Thing", .int(1), a: 1)
     try synchronize()

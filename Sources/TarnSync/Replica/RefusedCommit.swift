@@ -1,0 +1,72 @@
+package import TarnStore
+import TarnText
+
+/// A commit that the server refused. It was taken back: its objects are what the server has.
+package struct RefusedCommit {
+  /// Its version; 0 for an object from before the file was a replica, which stays as it is.
+  package let version: UInt64
+  /// The class and primary key of each object that it changed.
+  package let objects: [(className: String, primaryKey: Value)]
+  package let error: ServerError
+}
+
+/// The refusals that nobody has been told yet, as a record of the file: a session that ends between
+/// a refusal and its message leaves the message to the next one.
+extension RefusedCommit {
+  static let key = ReplicaKey(131, ClassID(0), 0)
+  private static let format: UInt8 = 1
+
+  /// - Returns: nil for none.
+  static func encoded(_ commits: [RefusedCommit]) -> [UInt8]? {
+    if commits.isEmpty { return nil }
+    var writer = WireWriter()
+    writer.write(format)
+    writer.write(count: commits.count)
+    for commit in commits {
+      writer.write(commit.version)
+      let error = commit.error
+      for text in [error.state, error.operation, error.message, error.detail, error.hint] {
+        writer.write(text: text)
+      }
+      writer.write(count: commit.objects.count)
+      for object in commit.objects {
+        writer.write(text: object.className)
+        writer.write(text: JSONText.text(ScalarCoder.json(object.primaryKey, as: .any)))
+      }
+    }
+    return writer.bytes
+  }
+
+  /// - Returns: nil for damaged bytes.
+  static func list(_ bytes: [UInt8]) -> [RefusedCommit]? {
+    var reader = WireReader(bytes)
+    guard reader.read(UInt8.self) == format, let count = reader.readCount() else { return nil }
+    var commits: [RefusedCommit] = []
+    for _ in 0..<count {
+      guard let commit = RefusedCommit(&reader) else { return nil }
+      commits.append(commit)
+    }
+    return reader.isAtEnd ? commits : nil
+  }
+
+  private init?(_ reader: inout WireReader) {
+    guard let version: UInt64 = reader.read() else { return nil }
+    var texts: [String] = []
+    for _ in 0..<5 {
+      guard let text = reader.readText() else { return nil }
+      texts.append(text)
+    }
+    guard let count = reader.readCount() else { return nil }
+    var objects: [(className: String, primaryKey: Value)] = []
+    for _ in 0..<count {
+      guard let name = reader.readText(), let text = reader.readText(),
+        let json = try? JSONScanner.value(in: text), let key = ScalarCoder.value(json, as: .any)
+      else { return nil }
+      objects.append((name, key))
+    }
+    self.version = version
+    self.objects = objects
+    error = ServerError(
+      state: texts[0], texts[1], texts[2], detail: texts[3], hint: texts[4])
+  }
+}
