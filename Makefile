@@ -29,7 +29,7 @@ WITH_THREADS := '(Observ|Fork|FreezingTh|Reacting|Round|Skipping|WorkAhead|FreeL
 WITH_POINTERS := '(Cluster|GroupedSums|SortBuffer|Collection|Directory|Index|LongValues|Nested|Page|Record|RowAccess|Scan|Signal|TreeKey|Adding|Unmanaged|Embedded|AnyRealm|List|Map|MutableSet)[A-Za-z]*Tests/'
 
 .PHONY: help setup demo test test-release test-feed check format lint bench bench-pages stress damage docs
-.PHONY: programs install deb test-deb soak simulate demo-sync
+.PHONY: programs install deb test-deb soak simulate demo-sync test-sync
 .PHONY: sanitize sanitize-engine sanitize-address sanitize-thread clean
 
 help: ## list what can be made
@@ -92,6 +92,10 @@ test-feed: setup ## cursors against a model, in processes that are killed, and b
 simulate: setup ## random programs of replicas and a simulated server, optimized; TARN_SEED=7 for one of them
 	TARN_SEEDS=all TARN_TESTS=TarnSyncTests $(TEST) -c release -Xswiftc -enable-testing \
 	  --scratch-path .build/optimized --filter SimulationTests
+
+test-sync: setup ## files and a real server with all seeds, and the long simulation; TARN_SEED=7 for one of them
+	TARN_SEEDS=all TARN_TESTS=TarnSyncTests $(TEST) -c release -Xswiftc -enable-testing \
+	  --scratch-path .build/optimized --filter TarnSyncTests
 
 soak: setup ## a daemon beside a writer for an hour, which must not grow; SEED=1 SECONDS=3600
 	swift build -c release --product tarn-daemon

@@ -137,7 +137,7 @@ extension FeedRange {
 
   /// Whether a change can concern what some parts of a selection tell. Reads nothing.
   package func concerns(_ parts: [FeedPart], _ schema: SchemaView) -> Bool {
-    // What came and went is in no change, and yet told where it may have been told before.
+    // An object that came and went is in no change, but its death is among the deaths.
     let ids = changes.classes.map(\.id) + deaths.keys
     return ids.contains { id in
       schema.schema[id]?.isEmbedded == true

@@ -180,7 +180,7 @@ struct ClassPush {
       })
   }
 
-  /// What is kept beside columns.
+  /// The exact values and the names of elements that are kept beside columns.
   private func parts(
     _ values: [String: ObjectRow<WireValue?>.Property]
   ) -> [String: String]? {

@@ -9,8 +9,8 @@ package struct ObjectRow<Value: Hashable & Sendable>: Equatable, Sendable {
   package struct Property: Equatable, Sendable {
     package var content: Content<Value>
     package var stamp: Stamp
-    /// Of a content with parts that is sent: the server's stamp of the content that it was merged
-    /// with.
+    /// The server's stamp of the content that this one was merged with; for a content with parts
+    /// that is sent.
     package var seen: Stamp?
 
     package init(_ content: Content<Value>, _ stamp: Stamp, seen: Stamp? = nil) {

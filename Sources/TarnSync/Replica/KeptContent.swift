@@ -1,6 +1,6 @@
 import TarnStore
 
-/// What a replica keeps of a property with parts: the server's content, and what this file had
+/// A replica's copy of a property with parts: the server's content, and the content of this file
 /// after a download that found unsent changes of it.
 ///
 /// The merge needs the content from which the unsent changes began. There is one for each download

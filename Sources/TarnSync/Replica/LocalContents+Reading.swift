@@ -3,9 +3,11 @@ import TarnStore
 extension LocalContents {
   /// - Parameters:
   ///   - names: the classes that are exchanged.
+  ///   - end: the last commit that counts; nil for the newest.
   ///   - number: the cursor whose commits are left out.
   init(
-    _ state: ReplicaState, _ names: [String], without number: UInt32, in snapshot: Snapshot
+    _ state: ReplicaState, _ names: [String], upTo end: Version? = nil, without number: UInt32,
+    in snapshot: Snapshot
   ) throws(StorageError) {
     let own = snapshot.schema.schema
     var properties: [ClassID: Set<ColumnID>] = [:]
@@ -17,7 +19,7 @@ extension LocalContents {
     }
     schema = own
     history = try SequenceHistory(
-      after: state.done.version, upTo: snapshot.version, of: Set(properties.keys),
+      after: state.done.version, upTo: end ?? snapshot.version, of: Set(properties.keys),
       assignmentsOf: properties.mapValues { $0 }, without: number, in: snapshot)
     naming = ElementNaming(authors: state.authors, number: state.number)
   }
@@ -110,7 +112,7 @@ private struct AlignedNames {
   /// The names in the list of the SQL program, by the former ones.
   private var names: [ElementID: ElementID] = [:]
 
-  /// - Returns: nil if there are none.
+  /// - Returns: nil if every element has a name.
   init?(_ former: Content<WireItem>, _ written: Content<WireItem>) {
     guard case .list(let former) = former, case .list(var list) = written else { return nil }
     let (known, present) = (Set(former.map(\.id)), Set(list.map(\.id)))

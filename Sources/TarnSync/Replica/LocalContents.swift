@@ -98,7 +98,7 @@ struct LocalContents {
     return ListElement(naming.name(0, made).id, item, stamp)
   }
 
-  /// What was known at a version. An object that was created since is another one.
+  /// The entry that holds at a version. An object that was created since is another one.
   func start(
     _ kept: [KeptContent], _ place: SequencePlace, at version: UInt64
   ) -> KeptContent? {
@@ -134,8 +134,8 @@ struct ShownItems {
     return try !isHere(target)
   }
 
-  /// An element as it is in the file, with what the file does not show of the former one: links
-  /// whose targets are not here, and members that are unknown here.
+  /// An element as it is in the file, with the parts of the former one that the file does not show:
+  /// links whose targets are not here, and members that are unknown here.
   ///
   /// - Parameter stamp: for an element that is another one.
   func restored(

@@ -9,7 +9,7 @@ struct PushPlan {
   /// The entries to store for the objects once the server has accepted the push; nil for those that
   /// it has deleted.
   private(set) var outcome: [(class: ClassID, key: ObjectKey, object: ReplicaObject?)] = []
-  /// What to keep of lists, sets and maps once the server has accepted the push.
+  /// The contents to keep of lists, sets and maps once the server has accepted the push.
   private(set) var contents: [(class: ClassID, key: ObjectKey, table: KeptContent.Table)] = []
   /// Whether the server's contents of an object are not known here, and must be downloaded first.
   private(set) var lacksContents = false
@@ -25,7 +25,7 @@ struct PushPlan {
   private let before: PastRows?
   private let newest: SnapshotReader
   /// The commits after those that are sent.
-  private let later: UnsentChanges?
+  private let later: LaterChanges?
   private let objects: ReplicaObjects
   private let stamp: Stamp
   private let locals: LocalContents?
@@ -51,15 +51,14 @@ struct PushPlan {
     }
     before = hasLinks ? try PastRows(at: range.from, from: newest) : nil
     later =
-      last.version == snapshot.version
-      ? nil : try UnsentChanges(after: last, without: cursor, in: snapshot)
+      last.version == snapshot.version ? nil : LaterChanges(last, cursor, snapshot)
     objects = ReplicaObjects(snapshot)
     stamp = Stamp(unsent.time, by: state.number)
     name = PushName(replica: state.id, commit: range.commitID)
     locals =
       classes.contains { $0.hasContents }
       ? try LocalContents(
-        state, classes.map(\.described.name), without: cursor, in: snapshot) : nil
+        state, classes.map(\.described.name), upTo: range.to, without: cursor, in: snapshot) : nil
     for one in classes {
       var operations: [(Value, Push.Operation)] = []
       for key in try unsent.keys(in: one.id) { operations += try self.operations(key, unsent, one) }
@@ -144,7 +143,7 @@ struct PushPlan {
   /// dropped it since: the edits go with it, also where a later commit has created it again.
   private func isUnknown(_ key: ObjectKey, _ one: ReplicaClass) throws(StorageError) -> Bool {
     guard try newest.row(key, in: one.id) != nil else { return false }
-    return try later?.pending(of: key, in: one.id, after: 0).isCreated != true
+    return try later?.changes().pending(of: key, in: one.id, after: 0).isCreated != true
   }
 
   private mutating func insertion(
@@ -288,9 +287,29 @@ struct PushPlan {
   }
 }
 
-/// What the incarnations of the objects that a push creates are made of. A push whose answer was
-/// lost is made again with the same ones, and nobody else can know them: the replica's id is a
-/// random number of 128 bits that no one but the server gets.
+/// The changes of the commits after a push, read when they are first asked for: with many unsent
+/// commits it takes as long as all pushes.
+private final class LaterChanges {
+  private let place: FeedPlace
+  private let cursor: UInt32
+  private let snapshot: Snapshot
+  private var known: UnsentChanges?
+
+  init(_ place: FeedPlace, _ cursor: UInt32, _ snapshot: Snapshot) {
+    (self.place, self.cursor, self.snapshot) = (place, cursor, snapshot)
+  }
+
+  func changes() throws(StorageError) -> UnsentChanges {
+    if let known { return known }
+    let made = try UnsentChanges(after: place, without: cursor, in: snapshot)
+    known = made
+    return made
+  }
+}
+
+/// The source of the incarnations of the objects that a push creates. A push whose answer was lost
+/// is made again with the same ones, and no other replica can know them: the replica's id is a
+/// random number of 128 bits that only the server gets.
 struct PushName {
   let replica: Bytes16
   /// The random id of the last commit.

@@ -10,8 +10,8 @@ package struct RefusedCommit {
   package let error: ServerError
 }
 
-/// The refusals that nobody has been told yet, as a record of the file: a session that ends between
-/// a refusal and its message leaves the message to the next one.
+/// The refusals whose messages are not delivered, as a record of the file: a session that ends
+/// between a refusal and its message leaves the message to the next one.
 extension RefusedCommit {
   static let key = ReplicaKey(131, ClassID(0), 0)
   private static let format: UInt8 = 1

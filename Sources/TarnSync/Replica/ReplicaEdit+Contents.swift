@@ -36,7 +36,7 @@ extension ReplicaEdit {
     if let last = kept.last, last.stamp == sent.stamp,
       last.server == wire || coder.content(last.server, at: last.stamp) == theirs
     {
-      // A push may have sent less than what the file shows.
+      // A push may have sent less than the file shows.
       let isShown = last.local == nil && !isStale && !content.isForced
       if content.isMine || isShown { return }
     }

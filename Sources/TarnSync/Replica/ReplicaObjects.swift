@@ -97,7 +97,7 @@ struct ReplicaObjects {
     records.set(.init(Self.objects, id, key.rawValue), object?.encoded)
   }
 
-  /// What is known of an object's lists, sets and maps.
+  /// The entries of an object's lists, sets and maps.
   func contents(of key: ObjectKey, in id: ClassID) throws(StorageError) -> KeptContent.Table {
     guard let bytes = try bytes(ReplicaKey(Self.contents, id, key.rawValue)) else { return [:] }
     guard let table = KeptContent.table(bytes) else { throw Self.damaged() }

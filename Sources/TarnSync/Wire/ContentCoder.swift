@@ -2,7 +2,8 @@ import Foundation
 import TarnStore
 import TarnText
 
-/// Converts a content with parts to a jsonb column and to what is kept beside it, and back.
+/// Converts a content with parts to a jsonb column and to the bytes that are kept beside it, and
+/// back.
 struct ContentCoder: Sendable {
   /// `.none` for one embedded object or mixed value.
   let kind: CollectionKind

@@ -14,8 +14,8 @@ struct ItemCoder: Sendable {
   static let mapType = "map"
   static let linkType = "link"
 
-  /// The element of a JSON value. What does not fit the type is null, or zero in a collection
-  /// without nulls.
+  /// The element of a JSON value. A value that does not fit the type is null, or zero in a
+  /// collection without nulls.
   func item(_ json: JSONValue) -> WireItem { WireItem(element(json, column)) }
 
   static func isBefore(_ a: StoredText, _ b: StoredText) -> Bool {

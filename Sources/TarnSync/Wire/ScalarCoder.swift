@@ -4,8 +4,8 @@ import TarnText
 
 /// Converts single values to JSON that a jsonb column keeps exactly, and back.
 ///
-/// They are written as `tarn export` writes them. What jsonb loses is an object with a `$type`: a
-/// NUL in a text, the sign of -0.0, and, in mixed values, that a large number was a double.
+/// They are written as `tarn export` writes them. Values that jsonb does not hold are objects with
+/// a `$type`: a text with a NUL, -0.0, and a large double in a mixed value.
 enum ScalarCoder {
   private static let textType = "text"
 
@@ -26,7 +26,7 @@ enum ScalarCoder {
     }
   }
 
-  /// The value of JSON that anybody may have written; nil for what does not fit the type.
+  /// The value of JSON that any program may have written; nil if it does not fit the type.
   static func value(_ json: JSONValue, as type: ColumnType) -> Value? {
     if let name = json[MixedJSON.typeKey] { return typed(name, json["value"], type) }
     return type == .any ? plain(json) : ValueText.parse(json, as: type)

@@ -13,8 +13,8 @@ struct WireItem: Hashable, Sendable {
 
   var json: JSONValue { (try? JSONScanner.value(in: text)) ?? .null }
 
-  /// One of two versions of an element that both sides changed. Of objects, such as embedded ones,
-  /// each member is merged by itself; of all else the later version stays.
+  /// Merges two versions of an element. The members of objects, such as embedded ones, are merged
+  /// one by one; otherwise the later version stays.
   static func merged(
     _ base: Stamped<WireItem>?, _ theirs: Stamped<WireItem>, _ mine: Stamped<WireItem>
   ) -> Stamped<WireItem> {
