@@ -33,8 +33,11 @@ package final class PostgresServer: Sendable {
 
   private init() throws { program = try HeldProgram(Self.script) }
 
-  package func address(_ database: String, as role: String = administrator) -> String {
+  /// - Parameter socket: the folder of the socket, if it is another one.
+  package func address(
+    _ database: String, as role: String = administrator, at socket: String? = nil
+  ) -> String {
     // A machine that is busy with other tests may take long to answer.
-    "postgresql://\(role)@/\(database)?host=\(folder)&connect_timeout=120"
+    "postgresql://\(role)@/\(database)?host=\(socket ?? folder)&connect_timeout=120"
   }
 }

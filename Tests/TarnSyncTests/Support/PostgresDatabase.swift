@@ -26,6 +26,11 @@ struct PostgresDatabase {
 
   func address(as role: String) -> String { server.address(name, as: role) }
 
+  /// - Parameter socket: the folder of a proxy's socket.
+  func connect(as role: String, at socket: String) throws -> ServerConnection {
+    try ServerConnection(ServerAddress(server.address(name, as: role, at: socket)))
+  }
+
   func connect(as role: String = PostgresServer.administrator) throws -> ServerConnection {
     try ServerConnection(ServerAddress(server.address(name, as: role)))
   }
