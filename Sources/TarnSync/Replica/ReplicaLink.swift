@@ -87,12 +87,22 @@ package final class ReplicaLink {
   /// - Returns: whether there was anything.
   @discardableResult
   package func pull() throws -> Bool {
+    do {
+      return try download()
+    } catch let error as StorageError where error.code == .notUnique {
+      // An unsent object has what a unique rule gives to one of the server's: the server refuses it.
+      _ = try sendAll()
+      return try download()
+    }
+  }
+
+  private func download() throws -> Bool {
     let answer = try Pull(connection: connection, replica: replica.state.idText).run(
       classes.map(\.exchange), since: replica.state.position)
     guard let own = answer.own else {
       // It was restored to a time before this replica.
       try register()
-      return try pull()
+      return try download()
     }
     let isSame = answer.server == replica.state.server
     let standing = try ReplicaStanding(own, replica, isSameServer: isSame)
@@ -107,7 +117,7 @@ package final class ReplicaLink {
     if !isSame || isPruned || isBack || standing == .stranger || state.isStale {
       try ReplicaReconciliation(self, isOtherServer: !isSame && !state.server.isEmpty)
         .run(classes, all: true)
-      return try pull()
+      return try download()
     }
     let others = classes.filter {
       answer.renewed.contains($0.exchange.id) || !state.classes.contains($0.described.name)

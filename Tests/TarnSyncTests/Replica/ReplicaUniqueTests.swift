@@ -1,0 +1,82 @@
+import TarnStore
+import TestSupport
+import Testing
+
+@testable import TarnSync
+
+/// A unique rule, which two files cannot know to be broken before they meet.
+@Suite struct ReplicaUniqueTests {
+  private static let item = ClassDefinition(
+    name: "Item",
+    properties: [
+      .init(name: "_id", type: .int, isPrimaryKey: true),
+      .init(name: "code", type: .string, isIndexed: true),
+    ], uniqueRules: [["code"]])
+
+  private final class File {
+    let store: Store
+    let replica: Replica
+    let link: ReplicaLink
+    private(set) var refused: [RefusedCommit] = []
+
+    static func open(_ path: String) throws -> Store {
+      var options = Store.Options()
+      options.isDurable = false
+      options.classes = [item]
+      return try StoreRegistry.open(path, options)
+    }
+
+    init(_ path: String, _ connection: ServerConnection) throws {
+      store = try Self.open(path)
+      replica = try Replica(store, classes: ["Item"])
+      var told: (RefusedCommit) -> Void = { _ in }
+      link = try ReplicaLink(replica, connection) { told($0) }
+      told = { [unowned self] in refused.append($0) }
+    }
+
+    func create(_ key: Int64, _ code: String) throws {
+      try store.writeAndAnnounce {
+        try $0.create([ColumnID(0): .int(key), ColumnID(1): .string(code)], in: ClassID(0))
+      }
+    }
+
+    var items: [String] {
+      get throws {
+        let reader = try SnapshotReader(store.newestSnapshot())
+        let rows = PastRows(reader, RecordedPast(at: reader.snapshot.version))
+        return try rows.keys(of: ClassID(0)).map { key in
+          let code = try reader.value(of: ColumnID(1), at: key, in: ClassID(0))
+          return "\(key.rawValue) \(code ?? .null)"
+        }
+      }
+    }
+  }
+
+  @Test func `the object that comes second is taken back, and the rest goes on`() throws {
+    let database = try PostgresDatabase()
+    let connection = try database.connect()
+    _ = try ServerSetup.run(connection)
+    let folder = TemporaryFolder()
+    let a = try make(folder.file("a"), connection, database)
+    let b = try make(folder.file("b"), connection, database)
+    defer { for file in [a, b] { file.replica.close() } }
+    for file in [a, b] { try file.link.synchronize() }
+    try a.create(1, "x")
+    try a.link.synchronize()
+    try b.create(2, "x")
+    try b.create(3, "y")
+    try b.link.synchronize()
+    try a.link.synchronize()
+    let expected = ["1 \(Value.string("x"))", "3 \(Value.string("y"))"]
+    #expect(try a.items == expected)
+    #expect(try b.items == expected)
+    #expect(b.refused.map(\.error.state) == ["23505"])
+  }
+
+  private func make(
+    _ path: String, _ connection: ServerConnection, _ database: PostgresDatabase
+  ) throws -> File {
+    try ServerMigration(connection).run(File.open(path).newestSnapshot().schema.schema)
+    return try File(path, database.connect())
+  }
+}
