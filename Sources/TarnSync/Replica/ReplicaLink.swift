@@ -90,7 +90,7 @@ package final class ReplicaLink {
     do {
       return try download()
     } catch let error as StorageError where error.code == .notUnique {
-      // An unsent object has what a unique rule gives to one of the server's: the server refuses it.
+      // The server refuses the unsent object that has the value of one of its rows.
       _ = try sendAll()
       return try download()
     }
