@@ -20,7 +20,7 @@ extension LocalContents {
     schema = own
     history = try SequenceHistory(
       after: state.done.version, upTo: end ?? snapshot.version, of: Set(properties.keys),
-      assignmentsOf: properties.mapValues { $0 }, without: number, in: snapshot)
+      assignmentsOf: properties, without: number, in: snapshot)
     naming = ElementNaming(authors: state.authors, number: state.number)
   }
 

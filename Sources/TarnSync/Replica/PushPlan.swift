@@ -307,9 +307,9 @@ private final class LaterChanges {
   }
 }
 
-/// The source of the incarnations of the objects that a push creates. A push whose answer was lost
-/// is made again with the same ones, and no other replica can know them: the replica's id is a
-/// random number of 128 bits that only the server gets.
+/// Gives the objects that a push creates their incarnations. A push whose answer was lost is made
+/// again with the same ones, and no other replica can know them: the replica's id is a random
+/// number of 128 bits that only the server gets.
 struct PushName {
   let replica: Bytes16
   /// The random id of the last commit.

@@ -31,15 +31,17 @@ extension ReplicaEdit {
     guard let coder = content.coder, case .single(let wire) = sent.content else { return }
     if let refused = content.refused { return try takeBack(content, coder, wire, refused) }
     let kept = try objects.contents(of: place.key, in: place.classID)[place.column] ?? []
-    let theirs = coder.content(wire, at: sent.stamp)
-    // Copies of a file may have sent the same commit to servers with other contents.
+    // Copies of a file may have sent the same commit to servers with other contents. A row whose
+    // other properties changed has the same bytes, which are not decoded then.
     if let last = kept.last, last.stamp == sent.stamp,
-      last.server == wire || coder.content(last.server, at: last.stamp) == theirs
+      last.server == wire
+        || coder.content(last.server, at: last.stamp) == coder.content(wire, at: sent.stamp)
     {
       // A push may have sent less than the file shows.
       let isShown = last.local == nil && !isStale && !content.isForced
       if content.isMine || isShown { return }
     }
+    let theirs = coder.content(wire, at: sent.stamp)
     let mine = try self.content(place, kept, coder)
     let server = wire ?? coder.wire(coder.empty)
     guard content.isMine else {

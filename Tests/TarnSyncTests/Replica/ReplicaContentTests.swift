@@ -6,32 +6,8 @@ import Testing
 @testable import TarnSync
 
 /// What two files show of lists, sets, maps, embedded objects and mixed values, rule by rule.
-@Suite final class ReplicaContentTests {
-  private let database: PostgresDatabase
-  private let server: ServerConnection
-  private let folder = TemporaryFolder()
-  private let a: FileReplica
-  private let b: FileReplica
-
-  init() throws {
-    let (database, role) = try FileReplica.server()
-    self.database = database
-    server = try database.connect()
-    let connect = { try database.connect(as: role) }
-    a = try FileReplica(folder.file("a"), connect)
-    b = try FileReplica(folder.file("b"), connect)
-  }
-
-  deinit {
-    a.end()
-    b.end()
-  }
-
+@Suite final class ReplicaContentTests: ReplicaPair {
   // MARK: - Helpers
-
-  private func synchronize() throws {
-    for replica in [a, b, a] { try replica.synchronize() }
-  }
 
   /// Makes a box with these items in both files.
   private func make(_ items: [Int64] = []) throws {

@@ -5,31 +5,7 @@ import Testing
 @testable import TarnSync
 
 /// What two files show of the same objects, rule by rule.
-@Suite final class ReplicaRuleTests {
-  private let database: PostgresDatabase
-  private let server: ServerConnection
-  private let folder = TemporaryFolder()
-  private let a: FileReplica
-  private let b: FileReplica
-
-  init() throws {
-    let (database, role) = try FileReplica.server()
-    self.database = database
-    server = try database.connect()
-    let connect = { try database.connect(as: role) }
-    a = try FileReplica(folder.file("a"), connect)
-    b = try FileReplica(folder.file("b"), connect)
-  }
-
-  deinit {
-    a.end()
-    b.end()
-  }
-
-  private func synchronize() throws {
-    for replica in [a, b, a] { try replica.synchronize() }
-  }
-
+@Suite final class ReplicaRuleTests: ReplicaPair {
   private typealias Object = FileReplica.Object
 
   @Test func `another one's change of another property stands beside an unsent one`() throws {
