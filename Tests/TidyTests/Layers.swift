@@ -29,7 +29,7 @@ struct Layers {
   static let sync = Layers(
     module: "Sources/TarnSync",
     folders: [
-      "Merge", "Wire", "Connection", "Server", "Exchange", "Replica", "Session",
+      "Merge", "Wire", "Connection", "Conditions", "Server", "Exchange", "Replica", "Session",
     ])
 
   static let library = Layers(

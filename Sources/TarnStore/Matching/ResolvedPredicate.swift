@@ -97,7 +97,7 @@ final class ColumnTest: Hashable, Sendable {
   }
 }
 
-enum ScalarTest: Hashable, Sendable {
+package enum ScalarTest: Hashable, Sendable {
   case isNull
   case isNaN
   /// For a link: the keys that it may have.

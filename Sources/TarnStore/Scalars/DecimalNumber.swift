@@ -212,12 +212,25 @@ extension DecimalNumber {
 }
 
 extension DecimalOrder {
-  /// The shortest of the numbers with this key.
-  var number: DecimalNumber {
-    if self == .nan { return .nan }
+  private var parts: (scale: Int, coefficient: UInt128) {
     let scale = Int(bits >> UInt128(Self.coefficientBits)) - Self.zeroScale
     let mask: UInt128 = 1 << UInt128(Self.coefficientBits) - 1
-    let coefficient = scale < 0 ? mask - (bits & mask) : bits & mask
+    return (scale, scale < 0 ? mask - (bits & mask) : bits & mask)
+  }
+
+  /// Whether a number has this key. Between those of two neighbours there may be others.
+  package var isNumber: Bool {
+    let (scale, coefficient) = parts
+    if scale == 0 || abs(scale) == Self.infinityScale { return coefficient == 0 }
+    let digits = DecimalNumber.digitsMax
+    return coefficient < DecimalNumber.power(digits)
+      && coefficient >= DecimalNumber.power(digits - 1)
+  }
+
+  /// The shortest of the numbers with this key.
+  package var number: DecimalNumber {
+    if self == .nan { return .nan }
+    let (scale, coefficient) = parts
     if coefficient == 0 { return scale == 0 ? .zero : scale < 0 ? .infinity.negated : .infinity }
     return .shortest(
       isNegative: scale < 0, coefficient,

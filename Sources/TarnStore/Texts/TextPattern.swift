@@ -1,15 +1,15 @@
 internal import Foundation
 
 /// A condition on the bytes of a string or data, prepared once.
-final class TextPattern: Hashable, Sendable {
+package final class TextPattern: Hashable, Sendable {
   /// How values compare with the operand; never `notEqual`. `in`: equal to one of several.
-  let op: ComparisonOperator
+  package let op: ComparisonOperator
   /// The operand, folded if options ignore something; empty for `in`.
-  let needle: [UInt8]
+  package let needle: [UInt8]
   /// For `in`, ascending.
-  let needles: [[UInt8]]
+  package let needles: [[UInt8]]
   /// The ignored differences.
-  let options: StringOptions
+  package let options: StringOptions
 
   init(_ op: ComparisonOperator, _ needle: [UInt8], _ options: StringOptions = []) {
     self.op = op
@@ -26,13 +26,13 @@ final class TextPattern: Hashable, Sendable {
     self.options = options
   }
 
-  static func == (a: TextPattern, b: TextPattern) -> Bool {
+  package static func == (a: TextPattern, b: TextPattern) -> Bool {
     a === b
       || (a.op == b.op && a.needle == b.needle && a.needles == b.needles
         && a.options == b.options)
   }
 
-  func hash(into hasher: inout Hasher) {
+  package func hash(into hasher: inout Hasher) {
     hasher.combine(op)
     hasher.combine(needle)
     hasher.combine(needles)

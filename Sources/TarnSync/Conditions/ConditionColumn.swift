@@ -1,0 +1,82 @@
+import TarnStore
+
+/// A property of a condition as a term of SQL: a column of the class's table, the key in a column
+/// that is a link, or a property of an embedded object.
+struct ConditionColumn {
+  /// Null where the property is nil, or an embedded object on the way to it.
+  let term: String
+  /// For a link, or the key of its target, that of the target's primary key.
+  let type: ColumnType
+  /// For messages.
+  let name: String
+
+  /// - Throws: `PredicateError` for a property that is not in the table.
+  init(_ path: ColumnPath, _ schema: StoreSchema) throws(PredicateError) {
+    let steps = path.links.map { schema[$0.classID]?[$0.column].name ?? "" }
+    let last = schema[path.classID]?[path.column]
+    let names = steps + [last?.name ?? ""]
+    let owner = path.links.first.flatMap { schema[$0.classID] } ?? schema[path.classID]
+    name = "\(owner?.name ?? "").\(names.joined(separator: "."))"
+    guard path.type != .any else {
+      throw PredicateError(
+        "a subscription cannot compare \(name), an AnyRealmValue: it is not a column of one type")
+    }
+    if path.links.isEmpty {
+      (term, type) = Self.column(path, SQLText.name(names[0]), schema)
+      return
+    }
+    let targets = path.links.map { schema[$0.target] }
+    if targets.count == 1, let target = targets[0], !target.isEmbedded,
+      target.primaryKey == path.column
+    {
+      (term, type) = (Self.compared(SQLText.name(names[0]), path.type), path.type)
+      return
+    }
+    guard targets.allSatisfy({ $0?.isEmbedded == true }) else {
+      throw PredicateError(
+        "a subscription cannot follow the link \(name): it names properties of the class itself and"
+          + " of embedded objects, and the primary key behind a link")
+    }
+    term = try Self.embedded(names, path.type, name)
+    type = path.type
+  }
+
+  private static func column(
+    _ path: ColumnPath, _ quoted: String, _ schema: StoreSchema
+  ) -> (term: String, type: ColumnType) {
+    guard path.type == .link, let target = path.target.flatMap({ schema[$0] }) else {
+      return (compared(quoted, path.type), path.type)
+    }
+    if target.isEmbedded {
+      return ("CASE WHEN jsonb_typeof(\(quoted)) = 'object' THEN true END", .bool)
+    }
+    let type = target.primaryKey.map { target[$0].type } ?? .int
+    return (compared(quoted, type), type)
+  }
+
+  /// An application's table may sort its texts otherwise.
+  private static func compared(_ quoted: String, _ type: ColumnType) -> String {
+    type == .string ? "(\(quoted) COLLATE \"C\")" : quoted
+  }
+
+  /// Whatever SQL programs have written there, no cast fails.
+  private static func embedded(
+    _ names: [String], _ type: ColumnType, _ described: String
+  ) throws(PredicateError) -> String {
+    let path = SQLText.literal(SQLText.array(Array(names.dropFirst())))
+    let column = SQLText.name(names[0])
+    let (json, text) = ("(\(column) #> \(path))", "(\(column) #>> \(path))")
+    func when(_ kind: String, _ value: String) -> String {
+      "(CASE WHEN jsonb_typeof\(json) = '\(kind)' THEN \(value) END)"
+    }
+    switch type {
+    case .int: return when("number", "\(text)::numeric")
+    case .bool: return when("boolean", "\(text)::boolean")
+    case .string: return when("string", "\(text) COLLATE \"C\"")
+    default:
+      throw PredicateError(
+        "a subscription cannot compare \(described) of type \(type): of embedded objects it compares"
+          + " integers, strings and Booleans")
+    }
+  }
+}

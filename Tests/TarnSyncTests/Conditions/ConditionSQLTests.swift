@@ -1,0 +1,55 @@
+import TarnStore
+import TestSupport
+import Testing
+
+@testable import TarnSync
+
+/// Conditions that a server answers as a store does.
+@Suite struct ConditionSQLTests {
+  private let rows: ConditionRows
+
+  init() throws { rows = try ConditionRows() }
+
+  @Test func `a server answers random conditions as the store does`() throws {
+    for seed in Seeds.chosen.map({ $0...$0 }) ?? 1...UInt64(Seeds.rounds(1_000, few: 20)) {
+      var random = SeededRandom(seed: seed)
+      let conditions = (0..<100).map { _ in rows.condition(&random, depth: 3) }
+      let answers = try rows.answers(conditions.map { try rows.sql($0) })
+      for (condition, answer) in zip(conditions, answers) {
+        let (expected, sql) = (try rows.matches(condition), try rows.sql(condition))
+        #expect(answer == expected, "seed \(seed): \(condition): \(sql)")
+      }
+    }
+  }
+
+  /// Each kind of test is true of some row and false of another, so that equal answers mean
+  /// something.
+  @Test func `random conditions are true of some rows`() throws {
+    var random = SeededRandom(seed: 1)
+    var counts: [Bool: Int] = [:]
+    for _ in 0..<500 {
+      let found = try rows.matches(rows.condition(&random, depth: 0)).count
+      counts[found > 0 && found < rows.count, default: 0] += 1
+    }
+    #expect(counts[true, default: 0] > 250, "\(counts)")
+  }
+
+  @Test(arguments: [
+    ("spot.weight == 1.5", "Item.spot.weight of type double"),
+    ("friend.number == 1", "cannot follow the link Item.friend.number"),
+    ("#any == 1", "the contents of an AnyRealmValue"), ("ANY tags == 'a'", "a collection"),
+    ("text ==[c] 'a'", "Item.text regardless of case"), ("number == real", "Item.number"),
+  ])
+  func `what a server cannot answer is refused by name`(text: String, part: String) throws {
+    let predicate = try PredicateParser.parse(text, []).predicate
+    let error = #expect(throws: PredicateError.self) { try rows.sql(predicate) }
+    #expect(error?.message.contains(part) == true, "\(error?.message ?? "")")
+  }
+
+  @Test func `a link is compared with the key of an object`() throws {
+    let friend = try #require(rows.keys.first)
+    let predicate = Predicate.compare("friend", .equal, .link(friend))
+    #expect(try rows.answers([rows.sql(predicate)]) == [rows.matches(predicate)])
+    #expect(try !rows.matches(predicate).isEmpty)
+  }
+}
