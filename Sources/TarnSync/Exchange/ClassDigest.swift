@@ -25,7 +25,7 @@ struct ClassDigest: Equatable {
     let rows = try connection.query(
       """
       SELECT count(*), coalesce(bit_xor(_tarn_oid), 0), coalesce(sum(_tarn_xid::text::bigint), 0)
-      FROM \(one.table)
+      FROM \(one.table)\(one.filter.map { " WHERE \($0)" } ?? "")
       """, for: operation)
     guard let row = rows.first, let count = row[0].flatMap({ Int($0) }),
       let incarnations = row[1].flatMap({ Int64($0) }),

@@ -15,9 +15,13 @@ struct ClassPages {
 
   /// - Parameter key: the last key of the page before; nil for the first page.
   /// - Returns: rows in the order of their keys; less than a page at the end.
-  func rows(after key: Value?) throws(ServerError) -> [RowReader.Row] {
+  ///
+  /// - Parameter condition: of SQL; nil for all rows.
+  func rows(
+    after key: Value?, where condition: String? = nil
+  ) throws(ServerError) -> [RowReader.Row] {
     let reader = RowReader(one, Self.operation)
-    return try reader.rows(page(reader.columns, after: key))
+    return try reader.rows(page(reader.columns, after: key, condition))
   }
 
   /// An object's key, incarnation and row version, by which a replica sees whether it has it.
@@ -30,7 +34,8 @@ struct ClassPages {
   /// Like `rows(after:)`, without the values.
   func census(after key: Value?) throws(ServerError) -> [Entry] {
     let found = try page(
-      "\(one.key.column)::\(one.key.wire.name), _tarn_oid, _tarn_xid::text::bigint", after: key)
+      "\(one.key.column)::\(one.key.wire.name), _tarn_oid, _tarn_xid::text::bigint", after: key,
+      one.filter)
     var entries: [Entry] = []
     for row in 0..<found.count {
       guard let key = found[row, 0].flatMap({ WireValue($0).value(one.key.type) }),
@@ -42,22 +47,30 @@ struct ClassPages {
   }
 
   /// The rows with these keys, for a replica that lacks them.
-  func rows(with keys: [Value]) throws(ServerError) -> [RowReader.Row] {
+  ///
+  /// - Parameter condition: of SQL; nil for all rows.
+  func rows(
+    with keys: [Value], where condition: String? = nil
+  ) throws(ServerError) -> [RowReader.Row] {
     let reader = RowReader(one, Self.operation)
     let wire = WireParameter(array: one.key.wire, keys.map { WireValue($0)?.bytes })
     return try reader.rows(
       connection.binary(
-        "SELECT \(reader.columns) FROM \(one.table) WHERE \(one.key.column) = ANY ($1)", [wire],
-        for: Self.operation))
+        "SELECT \(reader.columns) FROM \(one.table) WHERE \(one.key.column) = ANY ($1)"
+          + (condition.map { " AND \($0)" } ?? ""), [wire], for: Self.operation))
   }
 
-  private func page(_ columns: String, after key: Value?) throws(ServerError) -> WireRows {
+  private func page(
+    _ columns: String, after key: Value?, _ condition: String?
+  ) throws(ServerError) -> WireRows {
     // By bytes, as here, also where an application's table is sorted otherwise.
     let order = one.key.column + (one.key.type == .string ? " COLLATE \"C\"" : "")
     let bytes = key.flatMap { WireValue($0)?.bytes }
+    let conditions = (bytes == nil ? [] : ["\(order) > $1"]) + (condition.map { [$0] } ?? [])
+    let rows = conditions.isEmpty ? "" : " WHERE \(conditions.joined(separator: " AND "))"
     return try connection.binary(
       """
-      SELECT \(columns) FROM \(one.table)\(bytes == nil ? "" : " WHERE \(order) > $1")
+      SELECT \(columns) FROM \(one.table)\(rows)
       ORDER BY \(order) LIMIT \(size)
       """, bytes.map { [WireParameter(one.key.wire, $0)] } ?? [], for: Self.operation)
   }

@@ -7,6 +7,8 @@ struct ExchangeClass {
   let table: String
   let key: Property
   let others: [Property]
+  /// The condition of the rows that the replica is to have; nil for all.
+  var filter: String?
 
   struct Property {
     let id: ColumnID

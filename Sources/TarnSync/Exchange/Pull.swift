@@ -85,14 +85,21 @@ struct Pull {
     let found = try connection.binary(
       """
       SELECT \(reader.columns) FROM \(one.table)
-      WHERE _tarn_xid >= '\(position.end)' AND _tarn_xid < '\(end)'
-        OR _tarn_xid = ANY ('\(position.openText)')
+      WHERE (_tarn_xid >= '\(position.end)' AND _tarn_xid < '\(end)'
+        OR _tarn_xid = ANY ('\(position.openText)'))\(one.filter.map { " AND \($0)" } ?? "")
       """, [], for: Self.operation)
     for row in try reader.rows(found) { changes.rows[row.key] = row }
+    changes.incarnations = try Self.changed(one, since: position, connection)
+    return changes
+  }
+
+  /// The incarnations of all objects of a class that changed after a position.
+  static func changed(
+    _ one: ExchangeClass, since position: ServerPosition, _ connection: ServerConnection
+  ) throws(ServerError) -> Set<Int64> {
     let incarnations = try connection.query(
       "SELECT tarn.changed($1, $2, $3)", ["\(one.id)", "\(position.end)", position.openText],
-      for: Self.operation)
-    changes.incarnations = Set(incarnations.compactMap { $0[0].flatMap { Int64($0) } })
-    return changes
+      for: operation)
+    return Set(incarnations.compactMap { $0[0].flatMap { Int64($0) } })
   }
 }

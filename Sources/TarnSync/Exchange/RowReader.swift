@@ -8,6 +8,14 @@ struct RowReader {
     let object: ObjectRow<WireValue?>
     /// The last transaction that wrote it.
     let version: Int64
+
+    /// The size of its values.
+    var byteCount: Int {
+      object.values.values.reduce(0) { sum, property in
+        guard case .single(let value) = property.content else { return sum }
+        return sum + (value.map { $0.bytes.count + ($0.exact?.count ?? 0) } ?? 0)
+      }
+    }
   }
 
   private let one: ExchangeClass

@@ -29,6 +29,12 @@ package struct ServerPosition: Hashable, Sendable {
   /// The first transaction of which not everything has been seen.
   var oldest: UInt64 { min(end, open.min() ?? end) }
 
+  /// The condition of SQL for rows that a later download from here brings.
+  var isNew: String {
+    "(_tarn_xid >= '\(end)' AND _tarn_xid < pg_snapshot_xmax(pg_current_snapshot())"
+      + " OR _tarn_xid = ANY ('\(openText)'))"
+  }
+
   /// As an `xid8[]`.
   var openText: String { "{\(open.map(String.init).joined(separator: ","))}" }
 }

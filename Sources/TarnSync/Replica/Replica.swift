@@ -137,10 +137,11 @@ package final class Replica {
     _ next: ReplicaState, acknowledging place: FeedPlace? = nil,
     _ outcome: [(class: ClassID, key: ObjectKey, object: ReplicaObject?)] = [],
     contents: [(class: ClassID, key: ObjectKey, table: KeptContent.Table)] = [],
-    waiting: [WaitingLinks.Waiting] = []
+    waiting: [WaitingLinks.Waiting] = [], progress: [ClassID: ClassProgress] = [:]
   ) throws(StorageError) {
     let snapshot = try store.newestSnapshot()
     var objects = ReplicaObjects(snapshot)
+    for (id, progress) in progress { objects.set(progress, of: id) }
     for link in waiting { try WaitingLinks.add(link, snapshot.schema.schema, &objects) }
     for (id, key, object) in outcome {
       if let object {

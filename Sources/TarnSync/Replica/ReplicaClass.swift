@@ -3,7 +3,7 @@ import TarnStore
 /// A class of the file with the class of the server that it is exchanged with.
 struct ReplicaClass {
   let described: ClassSchema
-  let exchange: ExchangeClass
+  var exchange: ExchangeClass
 
   var id: ClassID { described.id }
 

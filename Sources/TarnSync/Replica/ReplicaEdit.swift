@@ -20,6 +20,8 @@ final class ReplicaEdit {
   private var links: [(place: WaitingLinks.Place, key: WireValue?, type: ColumnType)] = []
   /// The latest stamp of the downloaded values.
   private(set) var latest: Int64 = 0
+  /// The classes with objects that leave once their changes are sent.
+  private(set) var postponed: Set<ClassID> = []
   private let state: ReplicaState
   private let names: [String]
   private let number: UInt32
@@ -238,14 +240,18 @@ final class ReplicaEdit {
   }
 
   /// Drops an object that the server does not have any more, or does not show.
-  func depart(_ incarnation: Int64, _ one: ReplicaClass) throws(StorageError) {
-    guard let key = try objects.key(of: incarnation, in: one.id) else { return }
-    try depart(key, one)
-  }
-
-  func depart(_ key: ObjectKey, _ one: ReplicaClass) throws(StorageError) {
+  ///
+  /// - Parameter gone: the incarnations that are deleted. Others stay while they have unsent
+  ///   changes. Nil if all have the same end.
+  func depart(
+    _ key: ObjectKey, _ one: ReplicaClass, gone: Set<Int64>?
+  ) throws(StorageError) {
     guard var known = try objects[one.id, key] else { return }
     let pending = try unsent.pending(of: key, in: one.id, after: known.void)
+    if let gone, !pending.columns.isEmpty, !pending.isDeleted, !gone.contains(known.incarnation) {
+      postponed.insert(one.id)
+      return
+    }
     if pending.isDeleted, !pending.isCreated {
       // Deleted by both. Another object that gets the key is not meant by that.
       known.void = snapshot.version.rawValue
@@ -316,6 +322,9 @@ final class ReplicaEdit {
   func note(_ commit: RefusedCommit) throws(StorageError) {
     try objects.set(RefusedCommit.key, RefusedCommit.encoded(objects.refusals() + [commit]))
   }
+
+  /// Keeps how far a class is with the write.
+  func note(_ progress: ClassProgress, of id: ClassID) { objects.set(progress, of: id) }
 
   /// Keeps the state of the replica with the write.
   func keep(_ state: ReplicaState) { objects.set(state) }

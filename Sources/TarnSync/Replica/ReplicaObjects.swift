@@ -140,6 +140,17 @@ struct ReplicaObjects {
     return commits
   }
 
+  /// How far the objects of a class are here; nil if none were fetched yet.
+  func progress(of id: ClassID) throws(StorageError) -> ClassProgress? {
+    guard let bytes = try bytes(ClassProgress.key(id)) else { return nil }
+    guard let progress = ClassProgress(bytes) else { throw Self.damaged() }
+    return progress
+  }
+
+  mutating func set(_ progress: ClassProgress, of id: ClassID) {
+    records.set(ClassProgress.key(id), progress.encoded)
+  }
+
   /// Another record of the replica.
   mutating func set(_ name: ReplicaKey, _ bytes: [UInt8]?) { records.set(name, bytes) }
 

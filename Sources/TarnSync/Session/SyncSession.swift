@@ -147,6 +147,10 @@ private final class SessionRunner: Sendable {
         try link.pull()
         continue
       }
+      if try !link.isComplete || link.hasNewSubscriptions {
+        try link.pull()
+        continue
+      }
       if try hints.send() { continue }
       told(.isUpToDate)
       try sleep(link, &interval, &hints)

@@ -1,6 +1,7 @@
 import Foundation
 import TarnStore
 import TestSupport
+import Testing
 
 @testable import TarnSync
 
@@ -188,6 +189,40 @@ final class FileReplica {
       guard let found = try session.find(primaryKey: key, in: id) else { return }
       try session.delete(found, in: id)
     }
+  }
+
+  /// Subscribes to the objects that filters choose, and to no others.
+  func subscribe(_ queries: [String: [String]]) throws {
+    let snapshot = try store.newestSnapshot()
+    var subscriptions: [Subscription] = []
+    for (name, filters) in queries {
+      let described = try #require(snapshot.schema.schema.named(name))
+      for filter in filters {
+        subscriptions.append(
+          try Subscription(
+            name: nil, to: described, where: PredicateParser.parse(filter, []).predicate,
+            in: snapshot, time: 0))
+      }
+    }
+    try store.editSubscriptions { set in
+      set.subscriptions = subscriptions
+      set.renew()
+      return true
+    }
+  }
+
+  /// The keys of the server's rows that the file is to have, as `objects()` names them; nil for all.
+  func subscribedKeys(_ server: ServerConnection) throws -> Set<String>? {
+    guard let set = try SubscriptionSet.read(in: store.newestSnapshot()) else { return nil }
+    var keys: Set<String> = []
+    for one in set.subscriptions {
+      let rows = try server.rows("SELECT _id FROM \"\(one.className)\" WHERE \(one.sql)")
+      for row in rows {
+        let key = row[0] ?? ""
+        keys.insert("\(one.className) \(one.className == "Note" ? "\(Value.string(key))" : key)")
+      }
+    }
+    return keys
   }
 
   func synchronize() throws { try connected().synchronize() }

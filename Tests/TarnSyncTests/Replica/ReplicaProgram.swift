@@ -45,6 +45,7 @@ struct ReplicaProgram {
 
   private mutating func step() throws {
     let index = random.below(replicas.count)
+    if accidents.contains(.subscriptions), random.chance(10) { return try subscribe(index) }
     switch random.below(15) {
     case 0..<6: try commit(index)
     case 6, 7:
@@ -63,6 +64,16 @@ struct ReplicaProgram {
       history.append("\(index) disconnect")
       replicas[index].disconnect()
     }
+  }
+
+  private mutating func subscribe(_ index: Int) throws {
+    let things = [
+      [], ["TRUEPREDICATE"], ["a < 300"], ["a >= 300"], ["b == NULL"], ["a < 100", "b != NULL"],
+    ]
+    let boxes = [[], ["TRUEPREDICATE"], ["_id < 3"], ["spot.rank > 1"]]
+    let queries = ["Thing": random.pick(things), "Box": random.pick(boxes), "Note": ["TRUEPREDICATE"]]
+    history.append("\(index) subscribes to \(queries)")
+    try replicas[index].subscribe(queries)
   }
 
   private mutating func commit(_ index: Int) throws {

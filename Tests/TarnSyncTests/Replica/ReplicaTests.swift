@@ -41,7 +41,11 @@ import Testing
       let story = Seeds.chosen == nil ? "" : "\n" + program.history.joined(separator: "\n")
       for (index, replica) in program.replicas.enumerated() {
         let shown = try replica.objects()
-        #expect(shown == objects, "seed \(seed): file \(index) differs\(story)")
+        let keys = try replica.subscribedKeys(administrator)
+        let chosen = objects.filter { keys?.contains($0.key) != false }
+        #expect(shown == chosen, "seed \(seed): file \(index) differs\(story)")
+        let state = try SubscriptionSet.read(in: replica.store.newestSnapshot())?.state
+        #expect(state == nil || state == .complete, "seed \(seed)")
       }
       #expect(FileBox.repeated(in: objects) == [], "seed \(seed)\(story)")
     }
@@ -57,6 +61,14 @@ import Testing
 
   @Test func `files become equal through a server that is restored`() throws {
     try run([.failover], Seeds.rounds(500, few: 10))
+  }
+
+  @Test func `files have what they subscribe to`() throws {
+    try run([.sql, .subscriptions], Seeds.rounds(500, few: 10))
+  }
+
+  @Test func `files with subscriptions become equal through all accidents`() throws {
+    try run([.sql, .files, .failover, .subscriptions], Seeds.rounds(500, few: 10))
   }
 
   @Test func `files become equal through all accidents`() throws {

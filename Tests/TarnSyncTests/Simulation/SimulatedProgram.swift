@@ -15,6 +15,8 @@ struct SimulatedAccidents: OptionSet {
   static let skew = SimulatedAccidents(rawValue: 16)
   /// Objects have properties with one value only.
   static let isPlain = SimulatedAccidents(rawValue: 32)
+  /// Only files have subscriptions, which change.
+  static let subscriptions = SimulatedAccidents(rawValue: 64)
 }
 
 /// A random program of commits, pulls, pushes and accidents of several replicas and a server.

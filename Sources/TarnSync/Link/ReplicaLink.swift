@@ -4,7 +4,12 @@ import TarnStore
 package final class ReplicaLink {
   let replica: Replica
   let connection: ServerConnection
-  private(set) var classes: [ReplicaClass] = []
+  var classes: [ReplicaClass] = []
+  /// How far the objects of the classes are here.
+  var progress: [ClassID: ClassProgress] = [:]
+  /// The version of the subscriptions that the server has been asked for, or has refused.
+  var subscribed: UInt64?
+  var pageSize = PageSize()
   /// How many commits a push has at most; fewer after a refusal.
   private var run = ReplicaLink.commitsMax
   /// Objects that the server has refused to take in. They are tried again in the next session.
@@ -16,7 +21,7 @@ package final class ReplicaLink {
   /// answers here.
   var answered: () throws -> Void = {}
 
-  private static let operation = "exchange with the server"
+  static let operation = "exchange with the server"
   private static let commitsMax = 1_000
   /// Commits of so long a time are sent as one, with the stamp of the last, in microseconds.
   private static let spanMax: UInt64 = 1_000_000
@@ -62,7 +67,7 @@ package final class ReplicaLink {
 
   /// Downloads and sends until there is nothing left of either.
   package func synchronize() throws {
-    repeat { try pull() } while try sendAll()
+    repeat { try pull() } while try sendAll() || !isComplete
   }
 
   /// Sends all that is not sent.
@@ -97,6 +102,7 @@ package final class ReplicaLink {
   }
 
   private func download() throws -> Bool {
+    try takeUpSubscriptions()
     let answer = try Pull(connection: connection, replica: replica.state.idText).run(
       classes.map(\.exchange), since: replica.state.position)
     guard let own = answer.own else {
@@ -110,22 +116,31 @@ package final class ReplicaLink {
     if let lacking = classes.first(where: { answer.missing.contains($0.exchange.id) }) {
       throw ServerError(Self.operation, "the server has dropped class \(lacking.described.name)")
     }
+    if replica.state.server.isEmpty {
+      // Everything is fetched in pages, and the changes from here on beside them.
+      var next = replica.state
+      (next.server, next.position) = (answer.server, answer.position)
+      try replica.keep(next)
+      return try fill(clock: answer.clock)
+    }
     let state = replica.state
     let isPruned = answer.pruned >= state.position.end && state.position != .none
     // A server that crashed without having made its last commits durable hands out their ids again.
     let isBack = answer.position.end < state.position.end
     if !isSame || isPruned || isBack || standing == .stranger || state.isStale {
-      try ReplicaReconciliation(self, isOtherServer: !isSame && !state.server.isEmpty)
-        .run(classes, all: true)
+      try ReplicaReconciliation(self, isOtherServer: !isSame).run(classes, all: true)
+      try markEqual(classes)
       return try download()
     }
     let others = classes.filter {
-      answer.renewed.contains($0.exchange.id) || !state.classes.contains($0.described.name)
+      answer.renewed.contains($0.exchange.id) || progress[$0.id]?.isBehind == true
     }
     if !others.isEmpty {
       try ReplicaReconciliation(self, isOtherServer: false).run(others, all: false)
+      try markEqual(others)
     }
-    return try apply(answer)
+    let hasChanged = try apply(answer)
+    return try fill(clock: answer.clock) || hasChanged
   }
 
   /// - Returns: whether there was anything.
@@ -139,19 +154,38 @@ package final class ReplicaLink {
       }
       return false
     }
+    var leaving: [ClassID: (keys: [ObjectKey], gone: Set<Int64>?)] = [:]
+    for one in classes {
+      guard let changes = answer.changes[one.exchange.id] else { continue }
+      let objects = try self.leaving(changes, one)
+      leaving[one.id] = (objects.map(\.key), try Departures(self, one).gone(objects))
+    }
     try replica.edit(clock: answer.clock) { edit, next throws(StorageError) in
       for one in classes {
         guard let changes = answer.changes[one.exchange.id] else { continue }
-        var present: Set<Int64> = []
-        for row in changes.rows.values { present.insert(row.object.incarnation) }
-        for incarnation in changes.incarnations.subtracting(present) {
-          try edit.depart(incarnation, one)
-        }
+        let (keys, gone) = leaving[one.id] ?? ([], nil)
+        for key in keys { try edit.depart(key, one, gone: gone) }
         for row in changes.rows.values { try edit.apply(row, one) }
       }
       next.position = answer.position
+      try note(postponedIn: edit)
     }
     return true
+  }
+
+  /// The objects that changed on the server and that it has not sent.
+  private func leaving(
+    _ changes: Pull.Changes, _ one: ReplicaClass
+  ) throws -> [(key: ObjectKey, incarnation: Int64)] {
+    let objects = ReplicaObjects(try replica.store.newestSnapshot())
+    let present = Set(changes.rows.values.map(\.object.incarnation))
+    var leaving: [(key: ObjectKey, incarnation: Int64)] = []
+    for incarnation in changes.incarnations where !present.contains(incarnation) {
+      if let key = try objects.key(of: incarnation, in: one.id) {
+        leaving.append((key, incarnation))
+      }
+    }
+    return leaving
   }
 
   /// Goes on as a replica of its own: the file was copied, or put back from a backup.
@@ -265,7 +299,10 @@ package final class ReplicaLink {
       try replica.keep(
         next, acknowledging: plan.last, plan.outcome, contents: plan.contents, waiting: plan.waiting
       )
-    case .mergeFirst, .otherVersion: return .pullFirst
+    case .mergeFirst:
+      try meet(plan)
+      return .pullFirst
+    case .otherVersion: return .pullFirst
     case .lost(let incarnations): try forget(incarnations)
     case .refused(let error):
       if unsent.range.commits > 1 {
@@ -349,7 +386,8 @@ package final class ReplicaLink {
     for one in classes {
       let keys = plan.keys.filter { $0.class.id == one.id }.map(\.primaryKey)
       if keys.isEmpty { continue }
-      let found = try ClassPages(connection: connection, one: one.exchange).rows(with: keys)
+      let found = try ClassPages(connection: connection, one: one.exchange)
+        .rows(with: keys, where: one.exchange.filter)
       rows[one.id] = Dictionary(found.map { ($0.key, $0) }) { $1 }
     }
     let commit = RefusedCommit(
@@ -382,7 +420,7 @@ package final class ReplicaLink {
   ///
   /// - Returns: whether something was sent, or must be downloaded first.
   private func upload() throws -> Bool {
-    guard replica.state.hasUploads else { return false }
+    guard replica.state.hasUploads, isComplete else { return false }
     var hasSent = false
     for one in classes {
       let snapshot = try replica.store.newestSnapshot()
@@ -413,7 +451,10 @@ package final class ReplicaLink {
     switch try send(plan, to: state.sent) {
     case .taken:
       try replica.keep(state, plan.outcome, contents: plan.contents, waiting: plan.waiting)
-    case .mergeFirst, .otherVersion, .lost: return false
+    case .mergeFirst:
+      try meet(plan)
+      return false
+    case .otherVersion, .lost: return false
     case .refused(let error):
       guard keys.count == 1 else {
         let middle = (keys.startIndex + keys.endIndex) / 2

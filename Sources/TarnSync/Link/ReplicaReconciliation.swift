@@ -7,8 +7,6 @@ import TarnStore
 /// only the rows that differ are fetched.
 struct ReplicaReconciliation {
   private static let operation = "compare all objects with the server"
-  private static let fatesMax = 1_000
-
   private let link: ReplicaLink
   private let isOtherServer: Bool
 
@@ -26,7 +24,6 @@ struct ReplicaReconciliation {
     for one in classes { try run(one, start.clock) }
     var next = replica.state
     next.server = start.server
-    next.classes.formUnion(classes.map(\.described.name))
     if all {
       next.position = start.position
       next.isStale = false
@@ -37,34 +34,23 @@ struct ReplicaReconciliation {
   private func run(_ one: ReplicaClass, _ clock: Int64) throws {
     let pages = ClassPages(connection: link.connection, one: one.exchange)
     var seen: [ObjectKey] = []
-    let isFresh = try isFresh(one)
+    var size = PageSize()
     var last: Value?
     while true {
-      let count: Int
-      if isFresh {
-        let rows = try pages.rows(after: last)
-        (count, last) = (rows.count, rows.last?.key.value)
+      let census = try pages.census(after: last)
+      last = census.last?.key.value
+      let (known, wanted) = try compare(census, one)
+      seen += known
+      var rest = wanted[...]
+      while !rest.isEmpty {
+        let rows = try pages.rows(with: Array(rest.prefix(size.rows)), where: one.exchange.filter)
+        rest = rest.dropFirst(size.rows)
+        size.note(rows)
         seen += try apply(rows, one, clock)
-      } else {
-        let census = try pages.census(after: last)
-        (count, last) = (census.count, census.last?.key.value)
-        let (known, wanted) = try compare(census, one)
-        seen += known
-        if !wanted.isEmpty { seen += try apply(pages.rows(with: wanted), one, clock) }
       }
-      if count < pages.size { break }
+      if census.count < pages.size { break }
     }
     try dropOthers(than: KeySet(seen), one)
-  }
-
-  private func isFresh(_ one: ReplicaClass) throws -> Bool {
-    var isFresh = true
-    try ReplicaObjects(link.replica.store.newestSnapshot()).forEach(in: one.id) {
-      _, _ throws(StorageError) in
-      isFresh = false
-      return false
-    }
-    return isFresh
   }
 
   private func apply(
@@ -104,35 +90,26 @@ struct ReplicaReconciliation {
       return true
     }
     if others.isEmpty { return }
-    let lost = isOtherServer ? try lostKeys(others, one, snapshot) : []
+    let departures = Departures(link, one)
+    let lost = isOtherServer ? try lostKeys(others, departures, snapshot) : []
+    let gone = try departures.gone(others)
     try link.replica.edit { edit, next throws(StorageError) in
       if !lost.isEmpty { next.hasUploads = true }
       for (key, _) in others {
-        if lost.contains(key) { try edit.forget(key, one) } else { try edit.depart(key, one) }
+        if lost.contains(key) { try edit.forget(key, one) } else {
+          try edit.depart(key, one, gone: gone)
+        }
       }
+      try link.note(postponedIn: edit)
     }
   }
 
   /// The objects that a restored server has lost: it has neither them nor their tombstones.
   private func lostKeys(
-    _ objects: [(key: ObjectKey, incarnation: Int64)], _ one: ReplicaClass, _ snapshot: Snapshot
+    _ objects: [(key: ObjectKey, incarnation: Int64)], _ departures: Departures,
+    _ snapshot: Snapshot
   ) throws -> Set<ObjectKey> {
-    let reader = try SnapshotReader(snapshot)
-    var lost: Set<ObjectKey> = []
-    for start in stride(from: 0, to: objects.count, by: Self.fatesMax) {
-      let some = objects[start..<min(start + Self.fatesMax, objects.count)]
-      var asked: [(key: Value, incarnation: Int64)] = []
-      for (key, incarnation) in some {
-        let isKey = one.described.keyIsPrimary
-        guard
-          let primaryKey = isKey
-            ? .int(key.rawValue) : try reader.value(of: one.exchange.key.id, at: key, in: one.id)
-        else { continue }
-        asked.append((primaryKey, incarnation))
-      }
-      let fates = try ServerFate.of(asked, one.exchange, link.connection, for: Self.operation)
-      for (key, incarnation) in some where fates[incarnation] == .unknown { lost.insert(key) }
-    }
-    return lost
+    let fates = try departures.fates(objects, snapshot)
+    return Set(objects.filter { fates[$0.incarnation] == .unknown }.map(\.key))
   }
 }

@@ -1,0 +1,163 @@
+import TarnStore
+
+/// Which objects of the classes the file is to have, and how far they are here.
+extension ReplicaLink {
+  /// Whether all objects that the file is to have are here, and no others.
+  package var isComplete: Bool { progress.values.allSatisfy(\.isComplete) }
+
+  /// Whether the subscriptions of the file have changed since the last download.
+  package var hasNewSubscriptions: Bool {
+    get throws(StorageError) {
+      try SubscriptionSet.read(in: replica.store.newestSnapshot())?.version ?? 0 != subscribed
+    }
+  }
+
+  /// Goes over to the subscriptions that the file has now. From then on the server sends changes
+  /// for them; what is missing or too much is done step by step.
+  func takeUpSubscriptions() throws {
+    let snapshot = try replica.store.newestSnapshot()
+    let set = try SubscriptionSet.read(in: snapshot)
+    if let subscribed, subscribed == set?.version ?? 0 { return }
+    let known = try knownProgress(snapshot)
+    if let set, let problem = try problem(set, known) {
+      progress = known
+      for one in classes where known[one.id] == nil { progress[one.id] = ClassProgress() }
+      try refuse(set.version, problem)
+      return try take([:], set.version)
+    }
+    var changed: [ClassID: ClassProgress] = [:]
+    for one in classes {
+      var next = known[one.id] ?? ClassProgress()
+      next.take(set.map { $0.queries(on: one.described.name) } ?? [Subscription.everything])
+      progress[one.id] = next
+      if next != known[one.id] { changed[one.id] = next }
+    }
+    try take(changed, set?.version)
+  }
+
+  private func knownProgress(_ snapshot: Snapshot) throws(StorageError) -> [ClassID: ClassProgress]
+  {
+    let objects = ReplicaObjects(snapshot)
+    var known: [ClassID: ClassProgress] = [:]
+    for one in classes {
+      if let progress = try objects.progress(of: one.id) {
+        known[one.id] = progress
+      } else if replica.state.classes.contains(one.described.name) {
+        // From before there were subscriptions.
+        known[one.id] = ClassProgress(
+          queries: [Subscription.everything], complete: [Subscription.everything])
+      }
+    }
+    return known
+  }
+
+  /// Asks the server whether it can answer the queries.
+  ///
+  /// - Returns: why it cannot; nil if it can.
+  private func problem(
+    _ set: SubscriptionSet, _ known: [ClassID: ClassProgress]
+  ) throws(ServerError) -> String? {
+    for one in classes {
+      let former = known[one.id]?.queries ?? []
+      for query in set.queries(on: one.described.name) where !former.contains(query) {
+        do {
+          try connection.query(
+            "SELECT FROM \(one.exchange.table) WHERE \(query) LIMIT 0", for: "subscribe")
+        } catch {
+          guard error.state.hasPrefix("42") else { throw error }
+          return "\(error)"
+        }
+      }
+    }
+    return nil
+  }
+
+  private func refuse(_ version: UInt64, _ reason: String) throws(StorageError) {
+    try replica.store.editSubscriptions { set in
+      guard set.version == version, set.state == .pending else { return false }
+      set.state = .failed(reason)
+      return true
+    }
+  }
+
+  private func take(
+    _ changed: [ClassID: ClassProgress], _ version: UInt64?
+  ) throws(StorageError) {
+    if !changed.isEmpty {
+      var next = replica.state
+      next.classes.formUnion(classes.map(\.described.name))
+      try replica.keep(next, progress: changed)
+    }
+    subscribed = version ?? 0
+    for index in classes.indices {
+      let queries = progress[classes[index].id]?.queries ?? []
+      classes[index].exchange.filter = ClassProgress.any(queries)
+    }
+    try tellCompletion()
+  }
+
+  /// Does the next step of one class whose objects are not all here.
+  ///
+  /// - Returns: whether there was one.
+  func fill(clock: Int64) throws -> Bool {
+    guard
+      let one = classes.first(where: { progress[$0.id].map { !$0.isComplete } == true }),
+      let known = progress[one.id]
+    else { return false }
+    progress[one.id] = try ClassFilling(self, one, clock: clock).step(known, &pageSize)
+    try tellCompletion()
+    return true
+  }
+
+  /// Notes that the objects of classes are those of the server.
+  func markEqual(_ classes: [ReplicaClass]) throws(StorageError) {
+    var equal: [ClassID: ClassProgress] = [:]
+    for one in classes {
+      guard var next = progress[one.id] else { continue }
+      next.complete = Set(next.queries)
+      (next.last, next.isBehind) = (nil, false)
+      equal[one.id] = next
+      progress[one.id] = next
+    }
+    try replica.keep(replica.state, progress: equal)
+    try tellCompletion()
+  }
+
+  /// Notes the classes of which objects leave later.
+  func note(postponedIn edit: ReplicaEdit) throws(StorageError) {
+    for id in edit.postponed {
+      guard var next = progress[id] else { continue }
+      next.hasOthers = true
+      progress[id] = next
+      edit.note(next, of: id)
+    }
+  }
+
+  private func tellCompletion() throws(StorageError) {
+    guard isComplete, let subscribed, subscribed > 0,
+      try SubscriptionSet.read(in: replica.store.newestSnapshot())?.state == .pending
+    else { return }
+    try replica.store.editSubscriptions { set in
+      guard set.version == subscribed, set.state == .pending else { return false }
+      set.state = .complete
+      return true
+    }
+  }
+
+  /// Fetches the objects whose keys new ones of a push have, unless the next download brings them:
+  /// they are the same objects.
+  func meet(_ plan: PushPlan) throws {
+    let position = replica.state.position
+    for one in classes {
+      guard let filter = one.exchange.filter else { continue }
+      let keys = plan.keys.filter { $0.class.id == one.id }.map(\.primaryKey)
+      if keys.isEmpty { continue }
+      let rows = try ClassPages(connection: connection, one: one.exchange)
+        .rows(with: keys, where: "NOT (\(filter) AND \(position.isNew))")
+      if rows.isEmpty { continue }
+      try replica.edit { edit, _ throws(StorageError) in
+        for row in rows { try edit.apply(row, one) }
+      }
+    }
+  }
+}

@@ -1,0 +1,92 @@
+import TarnStore
+import TarnText
+
+/// How far a file has the objects of a class that it is to have.
+struct ClassProgress: Equatable {
+  /// The conditions by which the server chooses the rows that it sends.
+  var queries: [String] = []
+  /// Those of them whose rows are all here.
+  var complete: Set<String> = []
+  /// The primary key of the last row that was fetched for the others; nil before the first page.
+  var last: Value?
+  /// Whether objects may be here that no query chooses any more.
+  var hasOthers = false
+  /// Whether any row may differ: a transaction of the server changed more than one step can hold.
+  var isBehind = false
+
+  /// Whether everything is here, and nothing else.
+  var isComplete: Bool { Set(queries) == complete && !hasOthers && !isBehind }
+
+  /// Goes over to other queries. What both have is fetched once.
+  mutating func take(_ wanted: [String]) {
+    guard wanted != queries else { return }
+    let former = Set(queries)
+    if !former.isSubset(of: wanted), !wanted.contains(Subscription.everything) { hasOthers = true }
+    if former.contains(Subscription.everything), complete.contains(Subscription.everything) {
+      // All rows are here.
+      complete = Set(wanted)
+    } else {
+      complete.formIntersection(wanted)
+    }
+    if !Set(wanted).isSubset(of: former) { last = nil }
+    queries = wanted
+  }
+
+  /// A condition of SQL for the rows that any of the queries chooses; nil for all rows.
+  static func any(_ queries: some Sequence<String>) -> String? {
+    let all = queries.sorted()
+    if all.contains(Subscription.everything) { return nil }
+    return all.isEmpty ? "false" : "(\(all.joined(separator: " OR ")))"
+  }
+
+  /// Those whose rows are not all here.
+  var pending: [String] { queries.filter { !complete.contains($0) } }
+}
+
+extension ClassProgress {
+  static func key(_ id: ClassID) -> ReplicaKey { ReplicaKey(133, id, 0) }
+
+  private struct Flags {
+    static let others: UInt8 = 1
+    static let behind: UInt8 = 2
+    static let last: UInt8 = 4
+  }
+
+  var encoded: [UInt8] {
+    var writer = WireWriter()
+    writer.write(
+      (hasOthers ? Flags.others : 0) | (isBehind ? Flags.behind : 0)
+        | (last == nil ? 0 : Flags.last))
+    for list in [queries, complete.sorted()] {
+      writer.write(count: list.count)
+      for text in list { writer.write(text: text) }
+    }
+    if let last { writer.write(text: JSONText.text(ScalarCoder.json(last, as: .any))) }
+    return writer.bytes
+  }
+
+  /// - Returns: nil for damaged bytes.
+  init?(_ bytes: [UInt8]) {
+    var reader = WireReader(bytes)
+    guard let flags: UInt8 = reader.read() else { return nil }
+    var lists: [[String]] = []
+    for _ in 0..<2 {
+      guard let count = reader.readCount() else { return nil }
+      var list: [String] = []
+      for _ in 0..<count {
+        guard let text = reader.readText() else { return nil }
+        list.append(text)
+      }
+      lists.append(list)
+    }
+    (queries, complete) = (lists[0], Set(lists[1]))
+    (hasOthers, isBehind) = (flags & Flags.others != 0, flags & Flags.behind != 0)
+    if flags & Flags.last != 0 {
+      guard let text = reader.readText(), let json = try? JSONScanner.value(in: text),
+        let value = ScalarCoder.value(json, as: .any)
+      else { return nil }
+      last = value
+    }
+    guard reader.isAtEnd else { return nil }
+  }
+}
