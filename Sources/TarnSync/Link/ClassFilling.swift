@@ -87,7 +87,7 @@ struct ClassFilling {
 
 /// How many rows a page has, so that it has some megabytes.
 struct PageSize {
-  private(set) var rows = 500
+  var rows = 500
   private static let most = 10_000
   private static let bytes = 4 << 20
 

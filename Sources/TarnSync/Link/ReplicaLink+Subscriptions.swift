@@ -157,6 +157,9 @@ extension ReplicaLink {
       if rows.isEmpty { continue }
       try replica.edit { edit, _ throws(StorageError) in
         for row in rows { try edit.apply(row, one) }
+        // Those that no subscription chooses leave once the push is accepted.
+        edit.postpone(one.id)
+        try note(postponedIn: edit)
       }
     }
   }

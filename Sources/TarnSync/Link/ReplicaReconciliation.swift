@@ -96,7 +96,9 @@ struct ReplicaReconciliation {
     try link.replica.edit { edit, next throws(StorageError) in
       if !lost.isEmpty { next.hasUploads = true }
       for (key, _) in others {
-        if lost.contains(key) { try edit.forget(key, one) } else {
+        if lost.contains(key) {
+          try edit.forget(key, one)
+        } else {
           try edit.depart(key, one, gone: gone)
         }
       }

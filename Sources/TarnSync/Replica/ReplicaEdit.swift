@@ -239,6 +239,9 @@ final class ReplicaEdit {
     for property in row.object.values.values { latest = max(latest, property.stamp.time) }
   }
 
+  /// Notes that objects of a class leave later.
+  func postpone(_ id: ClassID) { postponed.insert(id) }
+
   /// Drops an object that the server does not have any more, or does not show.
   ///
   /// - Parameter gone: the incarnations that are deleted. Others stay while they have unsent
@@ -248,7 +251,7 @@ final class ReplicaEdit {
   ) throws(StorageError) {
     guard var known = try objects[one.id, key] else { return }
     let pending = try unsent.pending(of: key, in: one.id, after: known.void)
-    if let gone, !pending.columns.isEmpty, !pending.isDeleted, !gone.contains(known.incarnation) {
+    if let gone, !pending.isEmpty, !gone.contains(known.incarnation) {
       postponed.insert(one.id)
       return
     }

@@ -71,7 +71,9 @@ struct ReplicaProgram {
       [], ["TRUEPREDICATE"], ["a < 300"], ["a >= 300"], ["b == NULL"], ["a < 100", "b != NULL"],
     ]
     let boxes = [[], ["TRUEPREDICATE"], ["_id < 3"], ["spot.rank > 1"]]
-    let queries = ["Thing": random.pick(things), "Box": random.pick(boxes), "Note": ["TRUEPREDICATE"]]
+    let queries = [
+      "Thing": random.pick(things), "Box": random.pick(boxes), "Note": ["TRUEPREDICATE"],
+    ]
     history.append("\(index) subscribes to \(queries)")
     try replicas[index].subscribe(queries)
   }

@@ -1,0 +1,168 @@
+import TarnStore
+import TestSupport
+import Testing
+
+@testable import TarnSync
+
+/// Files that have some objects of a class.
+@Suite final class SubscriptionTests: ReplicaPair {
+  private func things(_ replica: FileReplica) throws -> [String] {
+    try replica.objects().keys.filter { $0.hasPrefix("Thing") }.sorted()
+  }
+
+  private func state(_ replica: FileReplica) throws -> SubscriptionSet.State? {
+    try SubscriptionSet.read(in: replica.store.newestSnapshot())?.state
+  }
+
+  /// Ten things whose `a` is their key.
+  private func makeThings() throws {
+    try server.rows("INSERT INTO \"Thing\" (_id, a) SELECT n, n FROM generate_series(1, 10) n")
+  }
+
+  @Test func `a file has the objects of its subscriptions`() throws {
+    try makeThings()
+    try a.subscribe(["Thing": ["a < 3", "a = 9"]])
+    #expect(try state(a) == .pending)
+    try a.synchronize()
+    #expect(try things(a) == ["Thing 1", "Thing 2", "Thing 9"])
+    #expect(try state(a) == .complete)
+    // One comes, one goes.
+    try server.rows("UPDATE \"Thing\" SET a = CASE a WHEN 1 THEN 5 ELSE 2 END WHERE _id IN (1, 8)")
+    try a.synchronize()
+    #expect(try things(a) == ["Thing 2", "Thing 8", "Thing 9"])
+    try a.subscribe(["Thing": ["a = 9"]])
+    try a.synchronize()
+    #expect(try things(a) == ["Thing 9"])
+    try a.subscribe([:])
+    try a.synchronize()
+    #expect(try things(a) == [])
+    #expect(try server.value("SELECT count(*) FROM \"Thing\"") == "10")
+  }
+
+  @Test func `a file that had all objects keeps those that are subscribed to`() throws {
+    try makeThings()
+    try a.synchronize()
+    try a.subscribe(["Thing": ["a < 3"]])
+    try a.synchronize()
+    #expect(try things(a) == ["Thing 1", "Thing 2"])
+  }
+
+  @Test func `an unsent change of an object that leaves is sent first`() throws {
+    try makeThings()
+    try a.subscribe(["Thing": ["a < 3"]])
+    try a.synchronize()
+    try a.set("Thing", .int(1), 2, .int(77))
+    try server.rows("UPDATE \"Thing\" SET a = 50 WHERE _id = 1")
+    try a.connected().pull()
+    #expect(try things(a) == ["Thing 1", "Thing 2"])
+    try a.synchronize()
+    #expect(try things(a) == ["Thing 2"])
+    #expect(try server.rows("SELECT a, b FROM \"Thing\" WHERE _id = 1") == [["50", "77"]])
+  }
+
+  @Test func `an unsent deletion of an object that leaves is sent`() throws {
+    try makeThings()
+    try a.subscribe(["Thing": ["a < 3"]])
+    try a.synchronize()
+    try a.delete("Thing", .int(1))
+    try server.rows("UPDATE \"Thing\" SET a = 50 WHERE _id = 1")
+    try a.synchronize()
+    #expect(try server.rows("SELECT _id FROM \"Thing\" WHERE _id = 1") == [])
+  }
+
+  @Test func `a new object that no subscription chooses goes to the server`() throws {
+    try a.subscribe(["Thing": ["a < 3"]])
+    try a.synchronize()
+    try a.create("Thing", .int(1), a: 40)
+    #expect(try things(a) == ["Thing 1"])
+    try a.synchronize()
+    #expect(try things(a) == [])
+    #expect(try server.rows("SELECT _id, a FROM \"Thing\"") == [["1", "40"]])
+  }
+
+  @Test func `a new object is one with a hidden one of its key`() throws {
+    try server.rows("INSERT INTO \"Thing\" (_id, a, b) VALUES (1, 50, 7)")
+    try a.subscribe(["Thing": ["a < 3"]])
+    try a.synchronize()
+    try a.create("Thing", .int(1), a: 2)
+    try a.synchronize()
+    #expect(try server.rows("SELECT a FROM \"Thing\"") == [["2"]])
+    #expect(try things(a) == ["Thing 1"])
+  }
+
+  @Test func `pages go on where a killed process ended`() throws {
+    try server.rows(
+      "INSERT INTO \"Thing\" (_id, a) SELECT n, 1 FROM generate_series(1, 1200) n")
+    try a.subscribe(["Thing": ["a < 3"]])
+    let link = try a.connected()
+    while try things(a).isEmpty { try link.pull() }
+    let count = try things(a).count
+    #expect(count == 500)
+    #expect(try state(a) == .pending)
+    a.disconnect()
+    let progress = try ReplicaObjects(a.store.newestSnapshot()).progress(of: ClassID(0))
+    #expect(progress?.last == .int(500))
+    // One page of the rest, not two.
+    try a.connected().pageSize = PageSize(rows: 1_000)
+    try a.connected().pull()
+    #expect(try things(a).count == 1_200)
+    #expect(try state(a) == .complete)
+  }
+
+  @Test func `a transaction is not shown in half while objects are fetched`() throws {
+    try server.rows(
+      "INSERT INTO \"Thing\" (_id, a, b) SELECT n, 1 + n % 2, 10 FROM generate_series(1, 2000) n")
+    try a.subscribe(["Thing": ["a = 1"]])
+    try a.synchronize()
+    try a.subscribe(["Thing": ["a = 1", "a = 2"]])
+    let link = try a.connected()
+    var (steps, random) = (0, SeededRandom(seed: 3))
+    repeat {
+      link.pageSize = PageSize(rows: 100)
+      // Moves 1 from one thing to another of the complete query.
+      let (from, to) = (random.below(1_000) * 2 + 2, random.below(1_000) * 2 + 2)
+      try server.rows(
+        """
+        UPDATE "Thing" SET b = b + CASE _id WHEN \(from) THEN -1 ELSE 1 END
+        WHERE _id IN (\(from), \(to)) AND \(from) <> \(to)
+        """)
+      try link.pull()
+      steps += 1
+      let sum = try a.objects().filter { $0.key.hasPrefix("Thing") && $0.value.a == 1 }
+        .reduce(0) { $0 + (Int($1.value.rest ?? "") ?? 0) }
+      #expect(sum == 10_000)
+    } while !link.isComplete
+    #expect(steps > 9)
+    try a.synchronize()
+    #expect(try things(a).count == 2_000)
+  }
+
+  @Test func `a query that the server cannot answer fails, and the others stay`() throws {
+    try makeThings()
+    try a.subscribe(["Thing": ["a < 3"]])
+    try a.synchronize()
+    try server.rows("ALTER TABLE \"Note\" DROP COLUMN a")
+    try a.subscribe(["Thing": ["a < 5"], "Note": ["a < 3"]])
+    try a.connected().pull()
+    guard case .failed(let reason) = try state(a) else {
+      Issue.record("\(String(describing: try state(a)))")
+      return
+    }
+    #expect(reason.contains("column \"a\" does not exist"))
+    #expect(try things(a) == ["Thing 1", "Thing 2"])
+  }
+
+  @Test func `another process's subscriptions take effect`() throws {
+    try makeThings()
+    try a.synchronize()
+    let set = try a.store.editSubscriptions { _ in false }
+    #expect(set == SubscriptionSet())
+    #expect(try state(a) == nil)
+    #expect(try !a.connected().hasNewSubscriptions)
+    try a.subscribe(["Thing": ["a = 4"]])
+    #expect(try a.connected().hasNewSubscriptions)
+    try a.synchronize()
+    #expect(try !a.connected().hasNewSubscriptions)
+    #expect(try things(a) == ["Thing 4"])
+  }
+}
