@@ -9,12 +9,14 @@ struct SyncCommand {
   private let files: [String]
   private let server: String?
   private let classes: [String]
+  private let chosen: ChosenObjects
   private let follows: Bool
 
   init(_ arguments: ParsedArguments) throws {
     files = arguments.positionals("FILE")
     server = arguments.value("to")
     classes = arguments.values("class")
+    chosen = try ChosenObjects(arguments.values("where"))
     follows = arguments.has("follow")
   }
 
@@ -41,6 +43,7 @@ struct SyncCommand {
       replica       \(report.number)
       classes       \(report.classes.joined(separator: ", "))
       downloaded    \(report.isComplete ? "yes" : "not all of it yet")
+      chosen        \(Self.text(report.subscriptions))
       sent          up to version \(report.sent)
       not sent      \(unsent)
 
@@ -48,10 +51,23 @@ struct SyncCommand {
     return .success
   }
 
+  private static func text(_ set: SubscriptionSet?) -> String {
+    guard let set else { return "all objects" }
+    let queries = set.subscriptions.map { one in
+      "\(one.className): \(one.condition)" + (one.name.map { " (\($0))" } ?? "")
+    }
+    let list = queries.isEmpty ? "nothing" : queries.joined(separator: "; ")
+    if case .failed(let reason) = set.state { return "\(list), which fails: \(reason)" }
+    return list
+  }
+
   private func exchange(
     _ path: String, _ address: ServerAddress, _ output: OutputPipe
   ) throws -> ExitCode {
-    let (store, names) = try StoreFile.meeting(path, ServerConnection(address), classes)
+    let wanted = classes.isEmpty ? chosen.classNames : classes + chosen.classNames
+    let (store, names) = try StoreFile.meeting(
+      path, ServerConnection(address), Array(Set(wanted)).sorted())
+    if !chosen.isEmpty { try chosen.subscribe(store, others: classes) }
     guard follows else {
       let replica = try Replica(store, classes: names)
       defer { replica.close() }
@@ -64,7 +80,7 @@ struct SyncCommand {
       return refused == 0 ? .success : .failure
     }
     let ended = DispatchSemaphore(value: 0)
-    let session = try SyncSession(store, classes: names, to: address) { event in
+    let session = try ReplicaSession(store, classes: names, to: address) { event in
       switch event {
       case .isElsewhere(let who): SyncProgram.complain("tarn: waiting: \(who)\n")
       case .connected: SyncProgram.complain("tarn: connected to \(address)\n")

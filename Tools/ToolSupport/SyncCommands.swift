@@ -12,6 +12,10 @@ package enum SyncCommands {
       server's classes. Other processes go on reading and writing the store, and one of them at a
       time has the session. The server must have been prepared by 'tarn server'.
 
+      --where chooses objects: the store has those that meet a condition, in the words of 'tarn query',
+      and drops the others, which the server keeps. Each condition is one of a class; with several
+      the store has the objects that meet any. The store remembers them until others are given.
+
       A commit that the server refuses is taken back in the store; its class, key and reason are
       printed, and the exit status is 1. 'tarn sync status FILE' says what the store knows of the
       server and what it has not sent.
@@ -26,6 +30,9 @@ package enum SyncCommands {
       .value(
         "class", "NAME", repeats: true,
         "a class to exchange (default: those that the server and the store have)"),
+      .value(
+        "where", "CLASS: CONDITION", repeats: true,
+        "exchange only the objects of the class that meet the condition"),
       .flag("follow", short: "f", "go on until a signal"),
     ])
 

@@ -42,7 +42,7 @@ extension Realm {
       case unsupportedFileFormatVersion = 16
       /// Not used by Tarn.
       case multipleSyncAgents = 17
-      /// Not used by Tarn.
+      /// The server cannot answer the queries of the subscriptions; the message says why.
       case subscriptionFailed = 18
       /// The system reported a failure to read or write.
       case fileOperationFailed = 19
@@ -50,7 +50,7 @@ extension Realm {
       case invalidDatabase = 20
       /// Not used by Tarn.
       case incompatibleHistories = 21
-      /// Not used by Tarn.
+      /// A write to a class of a synchronized Realm that no subscription has. Nothing was written.
       case noSubscriptionForWrite = 22
       /// Two objects have the same combination of values in properties that `uniqueProperties()`
       /// makes unique; the message names them. Nothing was written.
@@ -159,6 +159,7 @@ extension Realm.Error {
       case .invalidInput, .limitExceeded: .invalidInput
       case .alreadyOpen: .alreadyOpen
       case .notUnique: .notUnique
+      case .noSubscription: .noSubscriptionForWrite
       case .busy: .busy
       case .inputOutput: .fileOperationFailed
       default: .fail

@@ -41,6 +41,8 @@ package struct StorageError: Error, Equatable, Sendable, CustomStringConvertible
     package static let notUnique = Code(rawValue: 21)
     /// A program with a higher schema version has used the file.
     package static let olderProgram = Code(rawValue: 22)
+    /// No subscription of a replica has objects of the class.
+    package static let noSubscription = Code(rawValue: 23)
   }
 
   package var code: Code

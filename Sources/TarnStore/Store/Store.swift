@@ -29,6 +29,8 @@ package final class Store: Sendable {
     var oldestReader = OldestReader()
     /// How much of the state before a commit records keep; nil for nothing.
     var beforeLevel: (@Sendable (ClassID) -> BeforeLevel)?
+    /// Whether a commit of this process may be made.
+    var commitCheck: CommitCheck?
     /// The note of this process's last commit.
     var lastNote: (commitID: UInt64, note: CommitNote)?
     /// No later commit gets a smaller stamp.
@@ -222,6 +224,9 @@ package final class Store: Sendable {
     }
     try session.readOffSequences()
     let changes = session.recorder.changeSet(from: base.version, to: next.version)
+    if session.replicaRecords.isEmpty, let check = state.withLock({ $0.commitCheck }) {
+      try check(session, changes)
+    }
     let unique = try telling("commit", "", "Nothing was written.") { () throws(StorageError) in
       try session.uniqueEntries(changes)
     }
@@ -284,6 +289,15 @@ package final class Store: Sendable {
   /// each class, whatever the file asks for. For tests.
   package func keepBefore(_ level: (@Sendable (ClassID) -> BeforeLevel)?) {
     state.withLock { $0.beforeLevel = level }
+  }
+
+  /// A further rule for commits: throws for one that breaks it. Nothing is written then.
+  package typealias CommitCheck =
+    @Sendable (WriteSession, ChangeSet) throws(StorageError) -> Void
+
+  /// Sets a rule for the commits of this process; nil for none. Those of a replica itself are free.
+  package func setCommitCheck(_ check: CommitCheck?) {
+    state.withLock { $0.commitCheck = check }
   }
 
   /// What the commit's record keeps of the state before. Nothing of a migration: its changes are

@@ -64,6 +64,28 @@ package struct ServerAddress: Sendable, CustomStringConvertible {
     }
   }
 
+  /// The same server with a login.
+  ///
+  /// - Parameters:
+  ///   - user: the role; nil for what the address or the system says.
+  ///   - password: is in no description and in no error.
+  package func login(as user: String?, password: String?) -> ServerAddress {
+    var address = self
+    if let user { address.parameters["user"] = user }
+    if let password { address.parameters["password"] = password }
+    return address
+  }
+
+  /// The same server with other parameters of libpq.
+  package func setting(_ parameters: [String: String]) -> ServerAddress {
+    var address = self
+    address.parameters.merge(parameters) { $1 }
+    return address
+  }
+
+  /// The role that logs in.
+  package var user: String? { parameters["user"] }
+
   /// The host and the database.
   package var description: String {
     let host = parameters["host"] ?? parameters["hostaddr"] ?? "the local server"

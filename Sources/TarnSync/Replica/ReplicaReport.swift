@@ -10,8 +10,10 @@ package struct ReplicaReport: Equatable, Sendable {
   /// How many commits it does not have, and the objects that they changed.
   package let unsentCommits: Int
   package let unsentObjects: Int
-  /// Whether everything was downloaded once.
+  /// Whether all objects that the file is to have are here.
   package let isComplete: Bool
+  /// The objects that it is to have; nil for all of the classes.
+  package let subscriptions: SubscriptionSet?
 
   /// - Returns: nil for a file that is not a replica.
   /// - Throws: `StorageError` for a damaged file.
@@ -24,13 +26,18 @@ package struct ReplicaReport: Equatable, Sendable {
     let cursor = try store.cursors().first { $0.record.name == Replica.cursorName }
     let unsent = try UnsentChanges(
       after: state.done, without: cursor?.number ?? 0, in: snapshot)
-    var objects = 0
+    let set = try SubscriptionSet.read(in: snapshot)
+    let entries = ReplicaObjects(snapshot)
+    var (objects, isComplete) = (0, state.position != .none)
     for described in snapshot.schema.schema.classes where state.classes.contains(described.name) {
       objects += try unsent.keys(in: described.id).count
+      if let progress = try entries.progress(of: described.id), !progress.isComplete {
+        isComplete = false
+      }
     }
     return ReplicaReport(
       number: state.number, classes: state.classes.sorted(), sent: state.sent.version,
       unsentCommits: objects == 0 ? 0 : unsent.range.commits, unsentObjects: objects,
-      isComplete: state.position != .none)
+      isComplete: isComplete && set?.state != .pending, subscriptions: set)
   }
 }

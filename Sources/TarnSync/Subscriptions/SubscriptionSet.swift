@@ -137,22 +137,10 @@ extension Store {
   package func editSubscriptions(
     _ change: (inout SubscriptionSet) throws(StorageError) -> Bool
   ) throws(StorageError) -> SubscriptionSet {
-    let token = try acquireGate()
-    let outcome = Result { () throws(StorageError) in
-      let snapshot = try newestSnapshot()
+    try editRecords { snapshot, records throws(StorageError) in
       var set = try SubscriptionSet.read(in: snapshot) ?? SubscriptionSet()
-      guard try change(&set) else { return (set, Version?.none) }
-      let session = WriteSession(try SnapshotReader(snapshot)) {}
-      session.replicaRecords.set(SubscriptionSet.key, set.encoded)
-      return (set, try commit(session).0.version)
-    }
-    switch outcome {
-    case .success(let (set, version)):
-      if let version { announce(version, token) } else { token.release() }
+      if try change(&set) { records.set(SubscriptionSet.key, set.encoded) }
       return set
-    case .failure(let error):
-      token.release()
-      throw error
     }
   }
 }

@@ -4,7 +4,7 @@ package import TarnStore
 ///
 /// One process at a time has the session of a file; the others take over when that one ends, or has
 /// been stopped for a second. Any thread.
-package final class SyncSession: Sendable {
+package final class ReplicaSession: Sendable {
   private let runner: SessionRunner
 
   /// Begins.
@@ -131,8 +131,28 @@ private final class SessionRunner: Sendable {
     state.withLock { $0.isHurried = false }
   }
 
+  /// Notes for the other processes whether it is connected, and why not.
+  private func note(connected: Bool, _ problem: String? = nil) throws(StorageError) {
+    try SessionNotes.edit(store) { notes in
+      notes.isConnected = connected
+      notes.problem = problem
+    }
+  }
+
   /// - Parameter succeeded: called when the server has answered.
   private func work(_ replica: Replica, _ succeeded: () -> Void) throws {
+    do {
+      try exchange(replica, succeeded)
+      try note(connected: false)
+    } catch let error as StorageError where error.code == .conflict {
+      throw error
+    } catch {
+      try? note(connected: false, "\(error)")
+      throw error
+    }
+  }
+
+  private func exchange(_ replica: Replica, _ succeeded: () -> Void) throws {
     let connection = try ServerConnection(address) { BackgroundThread.rest($0) }
     let link = try ReplicaLink(replica, connection) { [told] in told(.refused($0)) }
     told(.connected)
@@ -140,15 +160,19 @@ private final class SessionRunner: Sendable {
     var interval = PollInterval()
     try link.pull()
     succeeded()
+    try note(connected: true)
     while !isStopped {
-      if try link.sendAll() {
+      let isMore = try link.sendAll()
+      if isMore {
         interval.reset()
         hints.isDue = true
-        try link.pull()
-        continue
       }
-      if try !link.isComplete || link.hasNewSubscriptions {
+      let asked = try SessionNotes.read(in: store.newestSnapshot()).unanswered
+      if try isMore || asked != nil || !link.isComplete || link.hasNewSubscriptions {
         try link.pull()
+        if let asked, link.isComplete {
+          try SessionNotes.edit(store) { $0.answered = max($0.answered, asked) }
+        }
         continue
       }
       if try hints.send() { continue }

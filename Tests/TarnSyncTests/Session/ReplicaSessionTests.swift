@@ -6,7 +6,7 @@ import Testing
 @testable import TarnSync
 
 /// Sessions on threads of their own, with a real server.
-@Suite struct SyncSessionTests {
+@Suite struct ReplicaSessionTests {
   @Test func `a commit here arrives there, and the other way`() async throws {
     let meeting = try Meeting()
     let (a, b) = (try meeting.file("a"), try meeting.file("b"))
@@ -149,14 +149,14 @@ private final class HeldSession {
     let isSet = Lock(false)
   }
 
-  private let session: SyncSession
+  private let session: ReplicaSession
   private let ended = Flag()
 
   init(
     _ file: Store, _ address: ServerAddress, _ told: @escaping @Sendable (SyncEvent) -> Void
   ) throws {
     let ended = ended
-    session = try SyncSession(file, classes: ["Thing"], to: address) { event in
+    session = try ReplicaSession(file, classes: ["Thing"], to: address) { event in
       if case .ended = event { ended.isSet.withLock { $0 = true } }
       told(event)
     }

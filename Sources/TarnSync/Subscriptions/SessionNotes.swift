@@ -1,0 +1,83 @@
+import TarnStore
+
+/// What the session of a file tells the other processes that have opened it, in the file: a commit
+/// wakes all of them.
+struct SessionNotes: Equatable {
+  /// Raised by any process that waits until everything of the server is here.
+  var asked: UInt64 = 0
+  /// The last number that the session has answered by a download.
+  var answered: UInt64 = 0
+  /// Whether the session is connected.
+  var isConnected = false
+  /// Why the session waits; nil if it does not.
+  var problem: String?
+
+  /// The number that the session is to answer; nil for none.
+  var unanswered: UInt64? { asked > answered ? asked : nil }
+
+  private static let key = ReplicaKey(134, ClassID(0), 0)
+
+  static func read(in snapshot: Snapshot) throws(StorageError) -> SessionNotes {
+    var notes = SessionNotes()
+    guard let bytes = try ReplicaRecords.bytes(key, in: snapshot.transaction) else { return notes }
+    var reader = WireReader(bytes)
+    guard let asked: UInt64 = reader.read(), let answered: UInt64 = reader.read(),
+      let flags: UInt8 = reader.read(), let problem = reader.readText()
+    else {
+      throw StorageError(
+        .corrupted, operation: "read the notes of the session", path: "", detail: "they are damaged"
+      )
+    }
+    (notes.asked, notes.answered, notes.isConnected) = (asked, answered, flags & 1 != 0)
+    if flags & 2 != 0 { notes.problem = problem }
+    return notes
+  }
+
+  private var encoded: [UInt8] {
+    var writer = WireWriter()
+    writer.write(asked)
+    writer.write(answered)
+    writer.write(UInt8((isConnected ? 1 : 0) | (problem == nil ? 0 : 2)))
+    writer.write(text: problem ?? "")
+    return writer.bytes
+  }
+
+  /// Changes the notes, in a commit that wakes all processes.
+  @discardableResult
+  static func edit(
+    _ store: Store, _ change: (inout SessionNotes) throws(StorageError) -> Void
+  ) throws(StorageError) -> SessionNotes {
+    try store.editRecords { snapshot, records throws(StorageError) in
+      let former = try read(in: snapshot)
+      var notes = former
+      try change(&notes)
+      if notes != former { records.set(key, notes.encoded) }
+      return notes
+    }
+  }
+}
+
+extension Store {
+  /// Changes records of the replica in a commit of their own, which wakes all processes; makes none
+  /// if no record is changed.
+  func editRecords<R>(
+    _ change: (Snapshot, inout ReplicaRecords) throws(StorageError) -> R
+  ) throws(StorageError) -> R {
+    let token = try acquireGate()
+    let outcome = Result { () throws(StorageError) in
+      let snapshot = try newestSnapshot()
+      let session = WriteSession(try SnapshotReader(snapshot)) {}
+      let answer = try change(snapshot, &session.replicaRecords)
+      if session.replicaRecords.isEmpty { return (answer, Version?.none) }
+      return (answer, try commit(session).0.version)
+    }
+    switch outcome {
+    case .success(let (answer, version)):
+      if let version { announce(version, token) } else { token.release() }
+      return answer
+    case .failure(let error):
+      token.release()
+      throw error
+    }
+  }
+}
