@@ -17,6 +17,7 @@ let package = Package(
   name: "Tarn",
   products: [
     .library(name: "Tarn", targets: ["Tarn"]),
+    .library(name: "TarnSync", targets: ["TarnSync"]),
     .executable(name: "tarn", targets: ["tarn"]),
     .executable(name: "tarn-daemon", targets: ["tarn-daemon"]),
     .executable(name: "tarn-sync", targets: ["tarn-sync"]),
@@ -42,7 +43,7 @@ let package = Package(
     // Values as JSON: of the tools, and of PostgreSQL's columns with structure.
     .target(name: "TarnText", dependencies: ["TarnStore"], swiftSettings: strict),
     .target(
-      name: "TarnSync", dependencies: ["TarnStore", "TarnText", "CPostgres"],
+      name: "TarnSync", dependencies: ["Tarn", "TarnStore", "TarnText", "CPostgres"],
       swiftSettings: engine),
     .target(
       name: "ToolSupport", dependencies: ["Tarn", "TarnStore", "TarnText"],
@@ -96,7 +97,7 @@ let package = Package(
       name: "TarnTests", dependencies: ["Tarn", "TarnStore", "TestSupport"],
       swiftSettings: strict + unoptimized),
     .testTarget(
-      name: "TarnSyncTests", dependencies: ["TarnSync", "TarnStore", "TarnText", "TestSupport"],
+      name: "TarnSyncTests", dependencies: ["Tarn", "TarnSync", "TarnStore", "TarnText", "TestSupport"],
       swiftSettings: strict + unoptimized),
     .testTarget(
       name: "ToolsTests",
@@ -120,7 +121,7 @@ if let chosenTests {
     var library: Set = ["CLMDB", "CTarn", "TarnStore", "TestSupport"]
     if chosenTests.contains("TarnTests") { library.insert("Tarn") }
     if chosenTests.contains("TarnSyncTests") {
-      library.formUnion(["TarnSync", "TarnText", "CPostgres"])
+      library.formUnion(["Tarn", "TarnSync", "TarnText", "CPostgres"])
     }
     package.targets.removeAll { $0.type != .test && !library.contains($0.name) }
     package.products.removeAll { !library.contains($0.name) }

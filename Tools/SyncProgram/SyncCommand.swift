@@ -88,7 +88,7 @@ struct SyncCommand {
       case .refused(let commit): SyncProgram.complain(Self.text(commit))
       case .waits(let why, let time):
         let seconds = time.formatted(.units(allowed: [.seconds], fractionalPart: .show(length: 1)))
-        SyncProgram.complain("tarn: \(printableLines(why)); trying again in \(seconds)\n")
+        SyncProgram.complain("tarn: \(printableLines("\(why)")); trying again in \(seconds)\n")
       case .ended: ended.signal()
       }
     }

@@ -94,6 +94,13 @@ extension Realm {
     /// times as long. Off, it costs nothing.
     public var tracksObservation = false
 
+    /// Keeps the file the same as a server's objects; nil without one.
+    package var companion: (any StoreCompanion)? {
+      get { companionHolder?.companion }
+      set { companionHolder = newValue.map { CompanionHolder(companion: $0) } }
+    }
+
+    private var companionHolder: CompanionHolder?
     private var objectTypeList: ObjectTypeList?
     private var migration: MigrationHolder?
 

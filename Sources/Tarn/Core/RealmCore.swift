@@ -18,6 +18,8 @@ import TarnStore
   weak var oldSide: RealmCore?
   /// Writes that wait for their turn or for the disk; nil until there is one.
   @safe @exclusivity(unchecked) final var pendingWrites: (any PendingWrites)?
+  /// Lives as long as the instance: its part of a session with a server.
+  var companion: AnyObject?
   /// Called at the instance's end, with its open write if it has one, by the code that created it.
   var takeBack: ((RealmCore) -> Void)?
 

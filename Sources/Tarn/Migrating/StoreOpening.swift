@@ -56,6 +56,20 @@ struct StoreOpening {
     return store
   }
 
+  /// Opens the file, brings it to the schema version, and waits for a server if the configuration
+  /// has one.
+  ///
+  /// - Parameter isCancelled: ends the wait.
+  func openDownloaded(
+    _ behavior: Realm.OpenBehavior, progress: ((MigrationProgress) -> Void)? = nil,
+    isCancelled: @Sendable () -> Bool
+  ) throws(Realm.Error) -> Store {
+    let store = try openMigrated(progress: progress)
+    try configuration.companion?.download(
+      into: store, classes: model.definitions.map(\.name), behavior, isCancelled: isCancelled)
+    return store
+  }
+
   /// Migrates the file if its schema version is less than the configuration's. A second caller
   /// waits until the first has finished.
   func migrateIfNeeded(

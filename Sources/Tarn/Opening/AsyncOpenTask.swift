@@ -35,7 +35,7 @@ public final class AsyncOpenTask: Sendable {
 
   /// Calls `block` with the progress of the opening.
   ///
-  /// Nothing is downloaded. A migration may take long: `block` is called about once per thousand
+  /// A migration may take long: `block` is called about once per thousand
   /// objects that it enumerates, and once when the file is open, before the callback of `asyncOpen`
   /// is queued. A block added later first receives the latest progress. If opening fails, it is not
   /// called; the callback receives the error.
@@ -75,7 +75,8 @@ public final class AsyncOpenTask: Sendable {
 }
 
 extension Realm {
-  /// Opens a configuration, and migrates the file if needed, on another thread; then calls
+  /// Opens a configuration, and migrates the file if needed, on another thread. A synchronized Realm
+  /// waits there until everything of the server is in the file. Then this calls
   /// `callback` with a Realm that belongs to `callbackQueue`.
   ///
   /// - Parameters:
@@ -94,9 +95,10 @@ extension Realm {
     DispatchQueue.global().async {
       let store = Result { () throws(Realm.Error) in
         let opening = StoreOpening(configuration, ModelSchema.of(configuration.objectTypes))
-        return try opening.openMigrated { step in
-          task.tell(AsyncOpenTask.Progress(migration: step, isTransferComplete: false))
-        }
+        return try opening.openDownloaded(
+          .always, progress: { step in
+            task.tell(AsyncOpenTask.Progress(migration: step, isTransferComplete: false))
+          }, isCancelled: { !task.goesOn })
       }
       if case .success = store {
         task.tell(AsyncOpenTask.Progress(migration: nil, isTransferComplete: true))

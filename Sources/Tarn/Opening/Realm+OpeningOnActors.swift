@@ -2,17 +2,6 @@ import Dispatch
 import TarnStore
 
 extension Realm {
-  /// Whether an opening waits for a server. A file has none, so all cases mean the same; they exist
-  /// for code that was written for synchronized Realms.
-  public enum OpenBehavior: Sendable {
-    /// Opens the file as it is.
-    case never
-    /// The same as `never`.
-    case once
-    /// The same as `never`.
-    case always
-  }
-
   /// Opens a configuration for the main actor; the same instance as on the main thread and queue.
   ///
   /// The file is opened, and migrated if needed, on another thread. An instance that is already
@@ -20,14 +9,14 @@ extension Realm {
   ///
   /// - Parameters:
   ///   - configuration: which file, and how.
-  ///   - downloadBeforeOpen: has no effect; see ``OpenBehavior``.
+  ///   - downloadBeforeOpen: what a synchronized Realm waits for; without a server nothing.
   /// - Throws: `Realm.Error` if the file cannot be opened or does not match the classes;
   ///   `CancellationError` if the task is cancelled before it is open.
   @MainActor public init(
     configuration: Configuration = .defaultConfiguration,
     downloadBeforeOpen: OpenBehavior = .never
   ) async throws {
-    self = try await Opened.open(configuration, on: MainActor.shared).realm
+    self = try await Opened.open(configuration, on: MainActor.shared, downloadBeforeOpen).realm
   }
 
   /// Opens a configuration for an actor.
@@ -52,14 +41,14 @@ extension Realm {
   /// - Parameters:
   ///   - configuration: which file, and how.
   ///   - actor: any actor; global ones as `MyActor.shared`.
-  ///   - downloadBeforeOpen: has no effect; see ``OpenBehavior``.
+  ///   - downloadBeforeOpen: what a synchronized Realm waits for; without a server nothing.
   /// - Throws: `Realm.Error` if the file cannot be opened or does not match the classes;
   ///   `CancellationError` if the task is cancelled before it is open.
   public init<A: Actor>(
     configuration: Configuration = .defaultConfiguration, actor: A,
     downloadBeforeOpen: OpenBehavior = .never
   ) async throws {
-    self = try await Opened.open(configuration, on: actor).realm
+    self = try await Opened.open(configuration, on: actor, downloadBeforeOpen).realm
   }
 
   /// Opens a configuration for the actor that the calling code is isolated to; see
@@ -68,14 +57,14 @@ extension Realm {
   /// - Parameters:
   ///   - configuration: which file, and how.
   ///   - _isolation: the calling code's actor; do not pass it.
-  ///   - downloadBeforeOpen: has no effect; see ``OpenBehavior``.
+  ///   - downloadBeforeOpen: what a synchronized Realm waits for; without a server nothing.
   /// - Throws: `Realm.Error` if the file cannot be opened or does not match the classes;
   ///   `CancellationError` if the task is cancelled before it is open.
   public static func open(
     configuration: Configuration = .defaultConfiguration,
     _isolation: isolated any Actor = #isolation, downloadBeforeOpen: OpenBehavior = .never
   ) async throws -> Realm {
-    try await Opened.open(configuration, on: _isolation).realm
+    try await Opened.open(configuration, on: _isolation, downloadBeforeOpen).realm
   }
 }
 
@@ -87,16 +76,27 @@ private struct Opened: @unchecked Sendable {
   private init(_ core: RealmCore) { realm = Realm(core) }
 
   static func open(
-    _ configuration: Realm.Configuration, on actor: isolated any Actor
+    _ configuration: Realm.Configuration, on actor: isolated any Actor,
+    _ behavior: Realm.OpenBehavior
   ) async throws -> Opened {
     try Task.checkCancellation()
     let scheduler = Scheduler(of: actor)
-    if let core = try RealmCache.opened(configuration, scheduler) {
+    if configuration.companion == nil || behavior == .never,
+      let core = try RealmCache.opened(configuration, scheduler)
+    {
       try core.catchUpIfIdle()
       return Opened(core)
     }
-    let store = try await Blocking.run { () throws(Realm.Error) in
-      try StoreOpening(configuration, ModelSchema.of(configuration.objectTypes)).openMigrated()
+    let cancelled = Lock(false)
+    let store = try await withTaskCancellationHandler {
+      try await Blocking.run { () throws(Realm.Error) in
+        let model = ModelSchema.of(configuration.objectTypes)
+        return try StoreOpening(configuration, model).openDownloaded(behavior) {
+          cancelled.withLock { $0 }
+        }
+      }
+    } onCancel: {
+      cancelled.withLock { $0 = true }
     }
     try Task.checkCancellation()
     let core = try withExtendedLifetime(store) { try RealmCache.open(configuration, scheduler) }

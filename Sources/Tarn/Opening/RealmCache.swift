@@ -55,10 +55,13 @@ enum RealmCache {
       return found
     }
     try opening.migrateIfNeeded(store)
+    let companion = try configuration.companion?.attach(
+      to: store, classes: model.definitions.map(\.name))
     let core = RealmCore(
       store: store, configuration: configuration, scheduler: scheduler, model: model)
     core.wakeUp = try publicly { () throws(StorageError) in try WakeRegistration(core) }
     core.takeBack = takeBack
+    core.companion = companion
     if let left = LeftWrites.take(key) { left.resume(in: core) }
     nonisolated(unsafe) let made = core  // because: it stays on this thread
     table.withLock { table in

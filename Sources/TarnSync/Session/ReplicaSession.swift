@@ -106,7 +106,7 @@ private final class SessionRunner: Sendable {
         stopped = nil
       } catch {
         let time = wait(after: error, &backoff)
-        told(.waits("\(error)", time))
+        told(.waits(error, time))
         wait(time)
       }
     }

@@ -9,7 +9,7 @@ package enum SyncEvent {
   /// A commit that the server refused was taken back.
   case refused(RefusedCommit)
   /// Something that stops the session for some time, after which it tries again.
-  case waits(String, Duration)
+  case waits(any Error, Duration)
   /// It was stopped, and does nothing any more.
   case ended
 }

@@ -1,0 +1,35 @@
+package import TarnStore
+
+extension Realm {
+  /// Whether an opening waits until the server's objects are in the file. Without a server all cases
+  /// mean the same.
+  public enum OpenBehavior: Sendable {
+    /// Opens the file as it is.
+    case never
+    /// Waits until everything was downloaded once; later openings do not wait.
+    case once
+    /// Waits until everything is here that the server had when the opening began.
+    case always
+  }
+}
+
+/// What a library of synchronization does with the files that a configuration opens.
+package protocol StoreCompanion: AnyObject, Sendable {
+  /// The file is open, with the classes of the configuration.
+  ///
+  /// - Parameter classes: their names in the file.
+  /// - Returns: an object that lives as long as the instance.
+  func attach(to store: Store, classes: [String]) throws(Realm.Error) -> AnyObject
+
+  /// Waits as the opening asks for. May block.
+  func download(
+    into store: Store, classes: [String], _ behavior: Realm.OpenBehavior,
+    isCancelled: @Sendable () -> Bool
+  ) throws(Realm.Error)
+}
+
+/// Companions are compared by identity.
+struct CompanionHolder: Equatable, Sendable {
+  let companion: any StoreCompanion
+  static func == (a: CompanionHolder, b: CompanionHolder) -> Bool { a.companion === b.companion }
+}

@@ -1,0 +1,72 @@
+import Foundation
+package import TarnStore
+
+// What a library of synchronization needs of Realms, results and conditions.
+
+extension Realm {
+  /// The file that the Realm shows.
+  package var store: Store { core.store }
+
+  /// Whether it shows one version for ever.
+  package var isOfOneVersion: Bool { core.isFrozen }
+}
+
+extension Realm.Error {
+  /// The engine's error, in the public form.
+  package init(synchronizing error: StorageError) { self.init(error) }
+}
+
+extension AnyRealmValue {
+  /// A primary key.
+  package init(primaryKey value: TarnStore.Value) {
+    switch value {
+    case .int(let number): self = .int(Int(number))
+    case .string(let text): self = .string(text)
+    case .objectID(let id): self = .objectId(ObjectId(id))
+    case .uuid(let id): self = .uuid(UUID(id))
+    default: self = .none
+    }
+  }
+}
+
+extension Results {
+  /// The class in the file, and the condition that the objects meet.
+  ///
+  /// - Throws: `.invalidInput` for results that are not objects of a class by a condition.
+  package func classAndCondition() throws(Realm.Error) -> (String, TarnStore.Predicate) {
+    guard spec.origin == nil, spec.values == nil, spec.window == nil, spec.stages.isEmpty else {
+      throw Realm.Error(
+        .invalidInput,
+        message: "Subscribe to results of objects(_:) and where: a window, distinct objects and the "
+          + "elements of a collection have no condition that a server could answer.")
+    }
+    return (core.binding(of: spec).schema.name, spec.predicate)
+  }
+}
+
+extension Query where T: ObjectBase {
+  /// The condition that a closure builds.
+  package static func condition(
+    _ build: (Query<T>) -> Query<Bool>
+  ) -> TarnStore.Predicate {
+    build(Query<T>.root).predicate
+  }
+}
+
+extension ObjectBase {
+  /// The condition of a filter string with arguments, on the objects of this class.
+  ///
+  /// - Throws: `.invalidInput` with the problem and its place.
+  package static func condition(
+    _ text: String, _ arguments: [Any?]
+  ) throws(Realm.Error) -> TarnStore.Predicate {
+    let spec = QuerySpec(self)
+    return try FilterText(text, arguments).predicate(
+      on: "'\(nameInFile)'", nil,
+      names: ClassReflection.of(self).properties.map(\.name), renamed: spec.columnNames(of:)
+    ) { _ in }
+  }
+
+  /// The name of the class in files.
+  package static var nameInFile: String { ClassReflection.name(of: self) }
+}

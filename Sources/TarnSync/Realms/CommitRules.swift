@@ -1,0 +1,67 @@
+import TarnStore
+
+/// What a commit to a synchronized file must keep to, beside what the server says later.
+struct CommitRules: Sendable {
+  /// PostgreSQL's index takes longer keys sometimes, depending on how they can be compressed.
+  private static let keyBytesMax = 2_600
+
+  private let names: Set<String>
+  private let path: String
+
+  /// - Parameter names: the classes that are exchanged.
+  init(_ names: [String], _ path: String) {
+    self.names = Set(names)
+    self.path = path
+  }
+
+  /// The classes of a configuration that are exchanged: all that are not embedded.
+  ///
+  /// - Throws: `.schemaMismatch` if a class has no primary key, by which replicas know its objects.
+  static func exchanged(
+    _ names: [String], _ schema: StoreSchema, _ path: String
+  ) throws(StorageError) -> [String] {
+    let classes = names.compactMap { schema.named($0) }.filter { !$0.isEmbedded }
+    let keyless = classes.filter { $0.primaryKey == nil }.map(\.name)
+    guard keyless.isEmpty else {
+      throw StorageError(
+        .schemaMismatch, operation: "synchronize", path: path,
+        detail: "replicas know objects by their primary keys, and \(keyless.joined(separator: ", "))"
+          + " has none. Declare one, or leave the class out of objectTypes")
+    }
+    return classes.map(\.name)
+  }
+
+  func check(_ session: WriteSession, _ changes: ChangeSet) throws(StorageError) {
+    let set = try SubscriptionSet.read(in: session.base)
+    for change in changes.classes {
+      guard let described = session.schema.schema[change.id], names.contains(described.name) else {
+        continue
+      }
+      if let set, set.queries(on: described.name).isEmpty {
+        throw StorageError(
+          .noSubscription, operation: "commit", path: path,
+          detail: "no subscription has objects of \(described.name), so a server would take the"
+            + " change and this file would lose it. Subscribe to the class first. Nothing was written")
+      }
+      for key in change.inserted { try checkKey(key, described, session) }
+    }
+  }
+
+  private func checkKey(
+    _ key: ObjectKey, _ described: ClassSchema, _ session: WriteSession
+  ) throws(StorageError) {
+    guard let column = described.primaryKey, !described.keyIsPrimary else { return }
+    let problem: String
+    switch try session.value(of: column, at: key, in: described.id) {
+    case .null?: problem = "is nil, which PostgreSQL's keys cannot be"
+    case .string(let text)? where text.utf8.count > Self.keyBytesMax:
+      problem = "has \(text.utf8.count) bytes; PostgreSQL takes \(Self.keyBytesMax)"
+    case .string(let text)? where text.utf8.contains(0): problem = "has a NUL in it"
+    default: return
+    }
+    throw StorageError(
+      .invalidInput, operation: "commit", path: path,
+      detail: "the primary key \(described.name).\(described[column].name) \(problem)."
+        + " Nothing was written")
+  }
+}

@@ -1,0 +1,141 @@
+public import Foundation
+public import Tarn
+import TarnStore
+
+/// A query to subscribe to: the objects of a class that meet a condition, or all of them.
+public struct QuerySubscription<T: Object> {
+  private let name: String?
+  private let condition: Condition
+
+  private enum Condition {
+    case all
+    case query((Query<T>) -> Query<Bool>)
+    case filter(String, [Any?])
+  }
+
+  /// - Parameters:
+  ///   - name: by which it is found and replaced; nil for none.
+  ///   - query: the condition; nil for all objects.
+  public init(name: String? = nil, query: ((Query<T>) -> Query<Bool>)? = nil) {
+    self.name = name
+    condition = query.map { .query($0) } ?? .all
+  }
+
+  /// - Parameters:
+  ///   - name: by which it is found and replaced; nil for none.
+  ///   - filter: the condition as a filter string, with arguments for its placeholders.
+  public init(name: String? = nil, `where` filter: String, _ arguments: Any?...) {
+    self.init(name: name, where: filter, arguments: arguments)
+  }
+
+  init(name: String?, where filter: String, arguments: [Any?]) {
+    self.name = name
+    condition = .filter(filter, arguments)
+  }
+
+  /// Traps for a condition that no server can answer.
+  func resolved(in store: Store) -> Subscription {
+    do {
+      let predicate =
+        switch condition {
+        case .all: TarnStore.Predicate.constant(true)
+        case .query(let query): Query<T>.condition(query)
+        case .filter(let text, let arguments): try T.condition(text, arguments)
+        }
+      return try Subscription(name, T.nameInFile, predicate, store)
+    } catch {
+      trap("Cannot subscribe to \(T.nameInFile): \(error)")
+    }
+  }
+}
+
+extension Subscription {
+  /// - Throws: `PredicateError` for a condition that no server can answer, `StorageError` if the file
+  ///   cannot be read.
+  init(_ name: String?, _ className: String, _ condition: TarnStore.Predicate, _ store: Store) throws {
+    let snapshot = try store.newestSnapshot()
+    guard let described = snapshot.schema.schema.named(className) else {
+      throw PredicateError("the Realm does not have the class: add it to objectTypes")
+    }
+    try self.init(
+      name: name, to: described, where: condition, in: snapshot,
+      time: Int64(Date().timeIntervalSince1970 * 1_000_000))
+  }
+}
+
+/// When `Results.subscribe` waits for the objects.
+public enum WaitForSyncMode: Sendable {
+  /// If the subscription is new.
+  case onCreation
+  /// Until everything is here that the server has now.
+  case always
+  /// It does not.
+  case never
+}
+
+extension Results where Element: Object {
+  /// Subscribes to the objects of these results, whatever their order.
+  ///
+  /// - Parameters:
+  ///   - name: of the subscription, of which there is one; nil for none.
+  ///   - waitForSync: when to wait for the objects.
+  ///   - timeout: how long to wait at most, in seconds; nil for no limit.
+  /// - Returns: the results.
+  /// - Throws: `Realm.Error` for results whose condition no server can answer; ``SyncError`` for what
+  ///   the server says; `CancellationError` if the task is cancelled, or the time is over.
+  @discardableResult
+  nonisolated(nonsending) public func subscribe(
+    name: String? = nil, waitForSync: WaitForSyncMode = .onCreation,
+    timeout: TimeInterval? = nil
+  ) async throws -> Results<Element> {
+    let (set, wanted) = try subscription(name)
+    let isThere = set.subscriptions.contains { $0.name == name && $0.isSameQuery(as: wanted) }
+    if !isThere { set.change { set.add(wanted) } }
+    guard let session = realm?.syncSession else { return self }
+    switch waitForSync {
+    case .never: break
+    case .onCreation where isThere: break
+    case .onCreation, .always:
+      try await limited(timeout) { try await session.wait(for: .download) }
+    }
+    return self
+  }
+
+  /// Ends the subscription to the objects of these results, under whatever name.
+  ///
+  /// Traps for results whose condition no server can answer.
+  public func unsubscribe() {
+    do {
+      let (set, unwanted) = try subscription(nil)
+      set.change { set.drop(unwanted) }
+    } catch {
+      trap("Cannot unsubscribe: \(error)")
+    }
+  }
+
+  private func subscription(_ name: String?) throws -> (SyncSubscriptionSet, Subscription) {
+    guard let realm else { trap("Results of a Realm have one.") }
+    let (className, condition) = try classAndCondition()
+    do {
+      return (realm.subscriptions, try Subscription(name, className, condition, realm.store))
+    } catch let error as TarnStore.PredicateError {
+      throw Realm.Error(.invalidInput, message: error.message)
+    }
+  }
+}
+
+/// Cancels work that takes too long.
+private func limited(
+  _ seconds: TimeInterval?, _ work: @escaping @Sendable () async throws -> Void
+) async throws {
+  guard let seconds else { return try await work() }
+  try await withThrowingTaskGroup(of: Void.self) { group in
+    group.addTask(operation: work)
+    group.addTask {
+      try await Task.sleep(for: .seconds(seconds))
+      throw CancellationError()
+    }
+    defer { group.cancelAll() }
+    try await group.next()
+  }
+}

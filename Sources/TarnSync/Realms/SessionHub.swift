@@ -1,0 +1,49 @@
+import TarnStore
+
+/// The sessions of this process: one for each file, however many Realms have it open.
+final class SessionHub: Sendable {
+  static let shared = SessionHub()
+
+  private struct Entry {
+    weak var session: SyncSession?
+  }
+  private let sessions = Lock([ObjectIdentifier: Entry]())
+
+  /// The session of a file, which is begun if there is none.
+  ///
+  /// - Throws: `StorageError` for classes that cannot be synchronized, or if the file cannot be
+  ///   written.
+  func session(
+    of store: Store, _ classes: [String], _ configuration: SyncConfiguration
+  ) throws(StorageError) -> SyncSession {
+    if let session = session(of: store) {
+      try session.subscribeInitially(configuration, isFirst: false)
+      return session
+    }
+    let made = try SyncSession(store, classes, configuration)
+    try made.subscribeInitially(configuration, isFirst: true)
+    let session = sessions.withLock { sessions in
+      if let other = sessions[ObjectIdentifier(store)]?.session { return other }
+      sessions = sessions.filter { $0.value.session != nil }
+      sessions[ObjectIdentifier(store)] = Entry(session: made)
+      return made
+    }
+    session.resume()
+    return session
+  }
+
+  func session(of store: Store) -> SyncSession? {
+    sessions.withLock { $0[ObjectIdentifier(store)]?.session }
+  }
+
+  func sessions(of user: User) -> [SyncSession] {
+    sessions.withLock { sessions in
+      sessions.values.compactMap(\.session).filter { $0.user == user }
+    }
+  }
+
+  /// The user has logged in or out.
+  func userChanged(_ user: User) {
+    for session in sessions(of: user) { session.userChanged() }
+  }
+}

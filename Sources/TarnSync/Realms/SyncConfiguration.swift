@@ -1,0 +1,94 @@
+import Foundation
+public import Tarn
+import TarnStore
+
+/// With which user and which objects a Realm is synchronized.
+public struct SyncConfiguration: Sendable {
+  /// The user as whom the session talks to the server.
+  public let user: User
+  /// Whether an opening that waits for the server fails when the server cannot be reached. Otherwise
+  /// it waits until that is over.
+  public let cancelAsyncOpenOnNonFatalErrors: Bool
+  let initialSubscriptions: (@Sendable (SyncSubscriptionSet) -> Void)?
+  let rerunOnOpen: Bool
+}
+
+extension User {
+  /// The configuration of a Realm that has the objects of its subscriptions and keeps them the same
+  /// as the server's.
+  ///
+  /// Without subscriptions it has no objects, and refuses writes. The file is the user's own in
+  /// `~/.local/share/tarn/files` unless `fileURL` is set. Unsent commits survive everything: a reset
+  /// keeps and sends them.
+  ///
+  /// - Parameters:
+  ///   - cancelAsyncOpenOnNonFatalErrors: whether an opening that waits for the server fails when
+  ///     the server cannot be reached.
+  ///   - initialSubscriptions: makes the subscriptions of a file that has none; called by the opening.
+  ///   - rerunOnOpen: whether it is called by each opening.
+  public func flexibleSyncConfiguration(
+    cancelAsyncOpenOnNonFatalErrors: Bool = false,
+    initialSubscriptions: (@Sendable (SyncSubscriptionSet) -> Void)? = nil,
+    rerunOnOpen: Bool = false
+  ) -> Realm.Configuration {
+    var configuration = Realm.Configuration.defaultConfiguration
+    configuration.fileURL = UserFile.folder(of: "files", app.id)
+      .appending(path: UserFile.fileName(id) + ".realm")
+    configuration.syncConfiguration = SyncConfiguration(
+      user: self, cancelAsyncOpenOnNonFatalErrors: cancelAsyncOpenOnNonFatalErrors,
+      initialSubscriptions: initialSubscriptions, rerunOnOpen: rerunOnOpen)
+    return configuration
+  }
+}
+
+extension Realm.Configuration {
+  /// With which user and which objects the Realm is synchronized; nil for a local one.
+  public var syncConfiguration: SyncConfiguration? {
+    get { (companion as? SyncCompanion)?.configuration }
+    set { companion = newValue.map { SyncCompanion($0) } }
+  }
+}
+
+/// What synchronization does at the opening of a file.
+final class SyncCompanion: StoreCompanion {
+  let configuration: SyncConfiguration
+
+  init(_ configuration: SyncConfiguration) { self.configuration = configuration }
+
+  func attach(to store: Store, classes: [String]) throws(Realm.Error) -> AnyObject {
+    try session(store, classes)
+  }
+
+  private func session(_ store: Store, _ classes: [String]) throws(Realm.Error) -> SyncSession {
+    do throws(StorageError) {
+      return try SessionHub.shared.session(of: store, classes, configuration)
+    } catch {
+      throw Realm.Error(synchronizing: error)
+    }
+  }
+
+  func download(
+    into store: Store, classes: [String], _ behavior: Realm.OpenBehavior,
+    isCancelled: @Sendable () -> Bool
+  ) throws(Realm.Error) {
+    if behavior == .never { return }
+    let session = try session(store, classes)
+    do {
+      if behavior == .once, try ReplicaReport.of(store)?.isComplete == true { return }
+      try session.blockUntilDownloaded(isCancelled)
+    } catch let error as SyncError {
+      let code: Realm.Error.Code =
+        error.code == .invalidFlexibleSyncSubscriptions ? .subscriptionFailed : .fail
+      throw Realm.Error(code, message: error.message)
+    } catch let error as StorageError {
+      throw Realm.Error(synchronizing: error)
+    } catch {
+      throw Realm.Error(.fail, message: "\(error)")
+    }
+  }
+}
+
+extension Realm {
+  /// The session of the file; nil for a Realm without one.
+  public var syncSession: SyncSession? { SessionHub.shared.session(of: store) }
+}

@@ -1,0 +1,109 @@
+public import Tarn
+import TarnStore
+import TarnText
+
+/// A problem of a session. The codes are those of the Realm SDKs.
+public struct SyncError: Error, Sendable, CustomStringConvertible {
+  /// The kinds of problem.
+  public enum Code: Int, Sendable {
+    /// The exchange cannot go on for now; it is tried again.
+    case clientSessionError = 4
+    /// The login was refused.
+    case underlyingAuthError = 8
+    /// The role lacks a right that the exchange needs.
+    case permissionDeniedError = 9
+    /// The server cannot answer a query of the subscriptions.
+    case invalidFlexibleSyncSubscriptions = 10
+    /// The server refused a commit, which was taken back: its objects are what the server has.
+    case writeRejected = 11
+  }
+
+  /// The kind of problem.
+  public let code: Code
+  /// A sentence for people: the server's reason, and the remedy where there is one.
+  public let message: String
+  /// For a refused write, what was taken back.
+  public let compensatingWriteInfo: [CompensatingWriteInfo]
+  /// For a refused write, the version of the commit; 0 for objects from before the file was
+  /// synchronized, which stay as they are.
+  public let version: UInt64
+  /// PostgreSQL's code of the reason; empty if there is none.
+  public let sqlState: String
+
+  /// The message.
+  public var description: String { message }
+
+  init(_ code: Code, _ error: ServerError) {
+    self.code = code
+    message = "\(error)"
+    compensatingWriteInfo = []
+    version = 0
+    sqlState = error.state
+  }
+
+  init(_ commit: RefusedCommit) {
+    code = .writeRejected
+    message = "\(commit.error)"
+    version = commit.version
+    sqlState = commit.error.state
+    compensatingWriteInfo = commit.objects.map { object in
+      CompensatingWriteInfo(
+        objectType: object.className,
+        primaryKeyText: JSONText.text(ScalarCoder.json(object.primaryKey, as: .any)),
+        reason: "\(commit.error)")
+    }
+  }
+
+  /// The problem that stops a session for a while.
+  init(_ problem: any Error) {
+    guard let error = problem as? ServerError else {
+      self.init(.clientSessionError, ServerError("exchange with the server", "\(problem)"))
+      return
+    }
+    switch ServerRefusal(error.state) {
+    case .login: self.init(.underlyingAuthError, error)
+    case .commit where error.state == "42501": self.init(.permissionDeniedError, error)
+    default: self.init(.clientSessionError, error)
+    }
+  }
+}
+
+/// An object whose change the server has refused.
+public struct CompensatingWriteInfo: Sendable, Equatable {
+  /// The name of its class.
+  public let objectType: String
+  private let primaryKeyText: String
+  /// The server's reason.
+  public let reason: String
+
+  init(objectType: String, primaryKeyText: String, reason: String) {
+    self.objectType = objectType
+    self.primaryKeyText = primaryKeyText
+    self.reason = reason
+  }
+
+  /// The primary key of the object.
+  public var primaryKey: AnyRealmValue {
+    guard let json = try? JSONScanner.value(in: primaryKeyText),
+      let value = ScalarCoder.value(json, as: .any)
+    else { return .none }
+    return AnyRealmValue(primaryKey: value)
+  }
+}
+
+/// Settings of all sessions of an app. Threading: any.
+public final class SyncManager: Sendable {
+  private let handler = Lock(ErrorHandler?.none)
+
+  /// What is called with a problem of a session, on the session's thread. A message about a refused
+  /// write is kept in the file until the handler has returned, also if the program ends before.
+  public typealias ErrorHandler = @Sendable (any Error, SyncSession?) -> Void
+
+  /// Called with the problems of sessions; nil writes them to the log.
+  public var errorHandler: ErrorHandler? {
+    get { handler.withLock { $0 } }
+    set { handler.withLock { $0 = newValue } }
+  }
+
+  init() {}
+}

@@ -1,0 +1,233 @@
+import Tarn
+import TarnStore
+
+/// The exchange of a file with the server.
+///
+/// Of the processes that have the file open as synchronized, one talks to the server at a time; all
+/// of them may wait here, and are told the same. The session runs while a Realm of the file or this
+/// object is held. Threading: any.
+public final class SyncSession: Sendable {
+  /// Whether a session exchanges.
+  public enum State: Sendable {
+    /// It does, or waits for the server.
+    case active
+    /// It is suspended, or its user has logged out.
+    case inactive
+  }
+
+  /// Whether the file's session, in whatever process, is connected to the server.
+  public enum ConnectionState: Sendable {
+    /// No process is connected, or tries to be.
+    case disconnected
+    /// A process tries.
+    case connecting
+    /// A process is connected.
+    case connected
+  }
+
+  /// What to wait for, or to be told the progress of.
+  public enum ProgressDirection: Sendable {
+    /// The file's commits, on their way to the server.
+    case upload
+    /// The server's changes, on their way to the file.
+    case download
+  }
+
+  let store: Store
+  let user: User
+  private let classes: [String]
+  private let status = Lock(Status())
+
+  private struct Status {
+    var session: ReplicaSession?
+    var isSuspended = true
+    /// A problem that does not end by itself: a wrong login, a missing class.
+    var problem: SyncError?
+  }
+
+  init(
+    _ store: Store, _ classes: [String], _ configuration: SyncConfiguration
+  ) throws(StorageError) {
+    self.store = store
+    user = configuration.user
+    let schema = try store.newestSnapshot().schema.schema
+    self.classes = try CommitRules.exchanged(classes, schema, store.path)
+    let rules = CommitRules(self.classes, store.path)
+    store.setCommitCheck { session, changes throws(StorageError) in
+      try rules.check(session, changes)
+    }
+  }
+
+  deinit {
+    status.withLock { $0.session }?.stop()
+    store.setCommitCheck(nil)
+  }
+
+  // MARK: - State
+
+  /// Whether it exchanges.
+  public var state: State { status.withLock { $0.session == nil ? .inactive : .active } }
+
+  /// Whether the file's session is connected to the server. Read it again after waiting, or follow
+  /// ``connectionStates``.
+  public var connectionState: ConnectionState {
+    guard let snapshot = try? store.newestSnapshot(),
+      let notes = try? SessionNotes.read(in: snapshot)
+    else { return .disconnected }
+    if notes.isConnected { return .connected }
+    return state == .active ? .connecting : .disconnected
+  }
+
+  /// The connection's state now, and each time that it changes.
+  public var connectionStates: AsyncStream<ConnectionState> {
+    AsyncStream { continuation in
+      let task = Task { [store, weak self] in
+        var last: ConnectionState?
+        while let now = self?.connectionState {
+          if now != last { continuation.yield(now) }
+          last = now
+          do {
+            try await FileWait(store: store).until { [weak self] in self?.connectionState != now }
+          } catch { break }
+        }
+        continuation.finish()
+      }
+      continuation.onTermination = { _ in task.cancel() }
+    }
+  }
+
+  /// Ends the exchange in this process until ``resume()``. Another process that has the file open
+  /// goes on with it.
+  public func suspend() {
+    let session = status.withLock { status in
+      status.isSuspended = true
+      return status.session.take()
+    }
+    session?.stop()
+  }
+
+  /// Goes on with the exchange.
+  public func resume() {
+    status.withLock { $0.isSuspended = false }
+    start()
+  }
+
+  /// Tries to connect at once, where a failed attempt would wait.
+  public func reconnect() { status.withLock { $0.session }?.reconnect() }
+
+  func userChanged() {
+    let (former, isSuspended) = status.withLock { status in
+      status.problem = nil
+      return (status.session.take(), status.isSuspended)
+    }
+    former?.stop()
+    if !isSuspended { start() }
+  }
+
+  private func start() {
+    guard let address = try? user.address() else { return }
+    do throws(StorageError) {
+      let session = try ReplicaSession(store, classes: classes, to: address) { [weak self] event in
+        self?.note(event)
+      }
+      let other = status.withLock { status -> ReplicaSession? in
+        if status.session != nil || status.isSuspended { return session }
+        status.session = session
+        return nil
+      }
+      other?.stop()
+    } catch {
+      tell(SyncError(error))
+    }
+  }
+
+  private func note(_ event: SyncEvent) {
+    switch event {
+    case .refused(let commit): tell(SyncError(commit))
+    case .waits(let problem, _):
+      let error = SyncError(problem)
+      let isNews = status.withLock { status in
+        defer { status.problem = error }
+        return status.problem?.message != error.message
+      }
+      if isNews { tell(error) }
+    case .connected, .isUpToDate: status.withLock { $0.problem = nil }
+    case .isElsewhere, .ended: break
+    }
+  }
+
+  private func tell(_ error: SyncError) {
+    guard let handler = user.app.syncManager.errorHandler else {
+      StoreLog.shared.write(.info, "synchronize \(store.path): \(error.message)")
+      return
+    }
+    handler(error, self)
+  }
+
+  // MARK: - Waiting
+
+  /// Waits until the server has all commits that the file has now, or the file all objects of its
+  /// subscriptions as the server has them now; in whatever process the session is.
+  ///
+  /// - Throws: ``SyncError`` if the server cannot answer the subscriptions, `CancellationError`, or
+  ///   `Realm.Error` if the file cannot be read.
+  public func wait(for direction: ProgressDirection) async throws {
+    do {
+      switch direction {
+      case .upload:
+        let target = try store.newestSnapshot().version
+        try await FileWait(store: store).until { [store] in
+          try UploadProgress(store).isSent(upTo: target)
+        }
+      case .download:
+        let asked = try ask()
+        try await FileWait(store: store).until { [self] in try isAnswered(asked) }
+      }
+    } catch let error as StorageError {
+      throw Realm.Error(synchronizing: error)
+    }
+  }
+
+  func blockUntilDownloaded(_ isCancelled: @Sendable () -> Bool) throws {
+    let asked = try ask()
+    try FileWait(store: store).blockUntil {
+      if try isCancelled() || isAnswered(asked) { return true }
+      if let problem = status.withLock({ $0.problem }), problem.code != .clientSessionError {
+        throw problem
+      }
+      return false
+    }
+  }
+
+  private func ask() throws(StorageError) -> UInt64 {
+    try SessionNotes.edit(store) { $0.asked += 1 }.asked
+  }
+
+  private func isAnswered(_ asked: UInt64) throws -> Bool {
+    let snapshot = try store.newestSnapshot()
+    if case .failed(let reason)? = try SubscriptionSet.read(in: snapshot)?.state {
+      throw SyncError(.invalidFlexibleSyncSubscriptions, ServerError("subscribe", reason))
+    }
+    return try SessionNotes.read(in: snapshot).answered >= asked
+  }
+
+  // MARK: - Subscriptions
+
+  /// Lets the configuration make the first subscriptions of a file.
+  func subscribeInitially(
+    _ configuration: SyncConfiguration, isFirst: Bool
+  ) throws(StorageError) {
+    let known = try SubscriptionSet.read(in: store.newestSnapshot())
+    guard known == nil || configuration.rerunOnOpen && isFirst else { return }
+    let set = SyncSubscriptionSet(store)
+    set.draft { configuration.initialSubscriptions?(set) }
+    try store.editSubscriptions { current in
+      if known == nil, current.version > 0 { return false }
+      let isSame = known != nil && set.isSame(as: current)
+      if isSame { return false }
+      current.subscriptions = set.subscriptions
+      current.renew()
+      return true
+    }
+  }
+}

@@ -1,0 +1,320 @@
+public import Foundation
+public import Tarn
+import TarnStore
+
+/// Whether the objects of the subscriptions are here.
+public enum SyncSubscriptionState: Sendable {
+  /// Not all of them yet.
+  case pending
+  /// All of them, as the server has them; and they stay up to date.
+  case complete
+  /// The server cannot answer a query. The subscriptions before stay in effect.
+  case error(any Error)
+  /// The subscriptions have been changed since, here or in another process.
+  case superseded
+}
+
+/// The subscriptions of a synchronized file: which objects it has.
+///
+///     let subscriptions = realm.subscriptions
+///     try await subscriptions.update {
+///       subscriptions.append(QuerySubscription<Todo>(name: "mine") { $0.owner == "frodo" })
+///     }
+///
+/// The set is that of its creation or of its last update. An object that no query chooses any more
+/// leaves the file, and observers see a deletion; the server keeps it. For one thread at a time.
+public final class SyncSubscriptionSet {
+  private let store: Store
+  private var version: UInt64 = 0
+  private(set) var subscriptions: [Subscription] = []
+  private var isInUpdate = false
+
+  init(_ store: Store) {
+    self.store = store
+    reload()
+  }
+
+  private func reload() {
+    let set = trapping { () throws(StorageError) in
+      try SubscriptionSet.read(in: store.newestSnapshot())
+    }
+    version = set?.version ?? 0
+    subscriptions = set?.subscriptions ?? []
+  }
+
+  /// How many there are.
+  public var count: Int { subscriptions.count }
+
+  /// Whether their objects are here.
+  public var state: SyncSubscriptionState {
+    let set = trapping { () throws(StorageError) in
+      try SubscriptionSet.read(in: store.newestSnapshot())
+    }
+    return Self.state(set, version)
+  }
+
+  private static func state(_ set: SubscriptionSet?, _ version: UInt64) -> SyncSubscriptionState {
+    guard let set, set.version == version else { return .superseded }
+    switch set.state {
+    case .pending: return .pending
+    case .complete: return .complete
+    case .failed(let reason):
+      return .error(
+        SyncError(.invalidFlexibleSyncSubscriptions, ServerError("subscribe", reason)))
+    }
+  }
+
+  // MARK: - Changing
+
+  /// Changes the subscriptions: `block` appends and removes, on the newest ones of the file.
+  ///
+  /// - Parameter onComplete: called on another thread when all objects are here, or with an error:
+  ///   ``SyncError`` if the server cannot answer a query, `CancellationError` if the subscriptions
+  ///   have been changed again.
+  public func update(
+    _ block: () -> Void, onComplete: (@Sendable ((any Error)?) -> Void)? = nil
+  ) {
+    change(block)
+    if let onComplete { Self.tell(store, version, onComplete) }
+  }
+
+  private static func tell(
+    _ store: Store, _ version: UInt64, _ onComplete: @escaping @Sendable ((any Error)?) -> Void
+  ) {
+    Task {
+      do {
+        try await complete(store, version)
+        onComplete(nil)
+      } catch {
+        onComplete(error)
+      }
+    }
+  }
+
+  /// Changes the subscriptions, and waits until all objects are here.
+  ///
+  /// - Throws: ``SyncError`` if the server cannot answer a query, `CancellationError` if the
+  ///   subscriptions have been changed again, or if the task is cancelled.
+  nonisolated(nonsending) public func update(_ block: () -> Void) async throws {
+    change(block)
+    let (store, version) = (store, version)
+    try await Self.complete(store, version)
+  }
+
+  private static func complete(_ store: Store, _ version: UInt64) async throws {
+    try await FileWait(store: store).until {
+      switch state(try SubscriptionSet.read(in: store.newestSnapshot()), version) {
+      case .pending: return false
+      case .complete: return true
+      case .error(let error): throw error
+      case .superseded: throw CancellationError()
+      }
+    }
+  }
+
+  func change(_ block: () -> Void) {
+    reload()
+    let before = version
+    draft(block)
+    let wanted = subscriptions
+    trapping { () throws(StorageError) in
+      let set = try store.editSubscriptions { set throws(StorageError) in
+        if set.version != before {
+          // Another process was faster: the block's work is added to what that has done.
+          let former = set.subscriptions
+          set.subscriptions = former.filter { one in !wanted.contains { $0.name == one.name } }
+          set.subscriptions += wanted
+        } else {
+          if set.version > 0, set.subscriptions == wanted { return false }
+          set.subscriptions = wanted
+        }
+        set.renew()
+        return true
+      }
+      version = set.version
+      subscriptions = set.subscriptions
+    }
+  }
+
+  func draft(_ block: () -> Void) {
+    isInUpdate = true
+    block()
+    isInUpdate = false
+  }
+
+  func isSame(as set: SubscriptionSet) -> Bool {
+    set.subscriptions.count == subscriptions.count
+      && zip(set.subscriptions, subscriptions).allSatisfy { $0.name == $1.name && $0.isSameQuery(as: $1) }
+  }
+
+  private func requireUpdate(_ operation: String) {
+    guard isInUpdate else {
+      trap("\(operation) changes the subscriptions: call it in the block of update.")
+    }
+  }
+
+  /// Adds subscriptions. One with the name of another replaces it; one without a name is added unless
+  /// there is an equal one.
+  ///
+  /// Traps outside of ``update(_:onComplete:)``, and for a query that no server can answer: it names
+  /// properties of the class, integers, strings and Booleans of embedded objects by path, and links as
+  /// `== object` or by the primary key.
+  public func append<T: Object>(_ subscriptions: QuerySubscription<T>...) {
+    requireUpdate("append")
+    for one in subscriptions { add(one.resolved(in: store)) }
+  }
+
+  func add(_ one: Subscription) {
+    var one = one
+    let place = subscriptions.firstIndex { other in
+      one.name == nil ? other.name == nil && other.isSameQuery(as: one) : other.name == one.name
+    }
+    guard let place else { return subscriptions.append(one) }
+    if subscriptions[place].isSameQuery(as: one) { return }
+    one.created = subscriptions[place].created
+    subscriptions[place] = one
+  }
+
+  func drop(_ unwanted: Subscription) {
+    subscriptions.removeAll { $0.isSameQuery(as: unwanted) }
+  }
+
+  /// Removes those with these queries. Traps outside of ``update(_:onComplete:)``.
+  public func remove<T: Object>(_ subscriptions: QuerySubscription<T>...) {
+    requireUpdate("remove")
+    for one in subscriptions { drop(one.resolved(in: store)) }
+  }
+
+  /// Removes these. Traps outside of ``update(_:onComplete:)``.
+  public func remove(_ subscriptions: SyncSubscription...) {
+    requireUpdate("remove")
+    for one in subscriptions { self.subscriptions.removeAll { $0 == one.subscription } }
+  }
+
+  /// Removes the one with that name. Traps outside of ``update(_:onComplete:)``.
+  public func remove(named name: String) {
+    requireUpdate("remove(named:)")
+    subscriptions.removeAll { $0.name == name }
+  }
+
+  /// Removes those of a class with that query. Traps outside of ``update(_:onComplete:)``.
+  public func remove<T: Object>(
+    ofType type: T.Type, _ query: @escaping (Query<T>) -> Query<Bool>
+  ) {
+    requireUpdate("remove(ofType:)")
+    drop(QuerySubscription<T>(query: query).resolved(in: store))
+  }
+
+  /// Removes all of a class. Traps outside of ``update(_:onComplete:)``.
+  public func removeAll<T: Object>(ofType type: T.Type) {
+    requireUpdate("removeAll(ofType:)")
+    subscriptions.removeAll { $0.className == type.nameInFile }
+  }
+
+  /// Removes all, or all without a name. Traps outside of ``update(_:onComplete:)``.
+  public func removeAll(unnamedOnly: Bool = false) {
+    requireUpdate("removeAll")
+    subscriptions.removeAll { !unnamedOnly || $0.name == nil }
+  }
+
+  // MARK: - Finding
+
+  /// The one with that name; nil if there is none.
+  public func first(named name: String) -> SyncSubscription? {
+    first { $0.name == name }
+  }
+
+  /// The first of a class with that query; nil if there is none.
+  public func first<T: Object>(
+    ofType type: T.Type, where query: ((Query<T>) -> Query<Bool>)? = nil
+  ) -> SyncSubscription? {
+    let wanted = QuerySubscription<T>(query: query).resolved(in: store)
+    return first { $0.subscription.isSameQuery(as: wanted) }
+  }
+
+  /// The first of a class with that filter; nil if there is none.
+  public func first<T: Object>(
+    ofType type: T.Type, `where` filter: String, _ arguments: Any?...
+  ) -> SyncSubscription? {
+    let wanted = QuerySubscription<T>(name: nil, where: filter, arguments: arguments)
+      .resolved(in: store)
+    return first { $0.subscription.isSameQuery(as: wanted) }
+  }
+}
+
+extension SyncSubscriptionSet: Sequence {
+  /// The subscriptions in the order in which they were added.
+  public func makeIterator() -> AnyIterator<SyncSubscription> {
+    var rest = subscriptions[...]
+    return AnyIterator { rest.popFirst().map { SyncSubscription($0, of: self) } }
+  }
+
+  /// The one at a position. Traps beyond the last.
+  public subscript(position: Int) -> SyncSubscription {
+    SyncSubscription(subscriptions[position], of: self)
+  }
+
+  /// The first one; nil if there are none.
+  public var first: SyncSubscription? { subscriptions.first.map { SyncSubscription($0, of: self) } }
+
+  /// The last one; nil if there are none.
+  public var last: SyncSubscription? { subscriptions.last.map { SyncSubscription($0, of: self) } }
+
+  fileprivate func replace(_ one: Subscription, by other: Subscription) {
+    requireUpdate("updateQuery")
+    guard let place = subscriptions.firstIndex(of: one) else { return }
+    var next = other
+    (next.name, next.created) = (one.name, one.created)
+    subscriptions[place] = next
+  }
+
+  fileprivate var file: Store { store }
+}
+
+/// A query of the subscriptions of a file.
+public struct SyncSubscription {
+  let subscription: Subscription
+  private let set: SyncSubscriptionSet
+
+  init(_ subscription: Subscription, of set: SyncSubscriptionSet) {
+    self.subscription = subscription
+    self.set = set
+  }
+
+  /// Its name; nil if it has none.
+  public var name: String? { subscription.name }
+  /// When it was added.
+  public var createdAt: Date { Self.date(subscription.created) }
+  /// When its query was changed last.
+  public var updatedAt: Date { Self.date(subscription.updated) }
+
+  private static func date(_ time: Int64) -> Date {
+    Date(timeIntervalSince1970: Double(time) / 1_000_000)
+  }
+
+  /// Gives it another query. Traps outside of ``SyncSubscriptionSet/update(_:onComplete:)``.
+  public func updateQuery<T: Object>(
+    toType type: T.Type, where query: ((Query<T>) -> Query<Bool>)? = nil
+  ) {
+    set.replace(subscription, by: QuerySubscription<T>(query: query).resolved(in: set.file))
+  }
+
+  /// Gives it the query of a filter string. Traps outside of
+  /// ``SyncSubscriptionSet/update(_:onComplete:)``.
+  public func updateQuery<T: Object>(
+    toType type: T.Type, `where` filter: String, _ arguments: Any?...
+  ) {
+    let query = QuerySubscription<T>(name: nil, where: filter, arguments: arguments)
+    set.replace(subscription, by: query.resolved(in: set.file))
+  }
+}
+
+extension Realm {
+  /// The subscriptions of the file. Traps for a Realm that is not synchronized.
+  public var subscriptions: SyncSubscriptionSet {
+    guard configuration.syncConfiguration != nil else {
+      trap("A Realm has subscriptions if its configuration is from flexibleSyncConfiguration.")
+    }
+    return SyncSubscriptionSet(store)
+  }
+}

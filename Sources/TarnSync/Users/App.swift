@@ -1,0 +1,137 @@
+import TarnStore
+
+/// A database of PostgreSQL in which files meet, with its users.
+///
+///     let app = App(id: "todo", configuration: AppConfiguration(
+///       baseURL: "postgresql://db.example/todo"))
+///     let user = try await app.login(credentials: .emailPassword(email: "frodo", password: "…"))
+///
+/// Users are roles of the server. Who is logged in, and with which password, is kept in
+/// `~/.local/share/tarn/users`, in files that only their owner can read. Threading: any.
+public final class App: Sendable {
+  /// Names the app on this machine: apps with one id share their users.
+  public let id: String
+  /// Where the server is.
+  public let configuration: AppConfiguration
+  /// Settings of all sessions.
+  public let syncManager = SyncManager()
+  private let file: UserFile
+  private let known = Lock([String: User]())
+
+  /// - Parameters:
+  ///   - id: names the app on this machine.
+  ///   - configuration: where the server is.
+  public init(id: String, configuration: AppConfiguration) {
+    self.id = id
+    self.configuration = configuration
+    file = UserFile(id)
+  }
+
+  /// Logs in, after asking the server whether the role may. The user becomes the current one, and
+  /// stays logged in when the program ends.
+  ///
+  /// - Throws: ``AppError``.
+  @discardableResult
+  public func login(credentials: Credentials) async throws -> User {
+    let login = try credentials.login(configuration)
+    let configuration = configuration
+    try await Server.ask { () throws(ServerError) in
+      _ = try ServerConnection(login.address(configuration))
+    }
+    let user = user(login)
+    user.enter(login)
+    try change { content in
+      content.logins.removeAll { $0.role == login.role }
+      content.loggedOut.removeAll { $0 == login.role }
+      content.logins.append(login)
+      content.current = login.role
+    }
+    return user
+  }
+
+  /// The user who logged in last, or to whom the app has switched; nil if none is logged in, or if
+  /// the file of the logins cannot be read.
+  public var currentUser: User? {
+    guard let content = try? file.read(),
+      let login = content.logins.first(where: { $0.role == content.current })
+    else { return nil }
+    return user(login)
+  }
+
+  /// All users who have logged in on this machine and were not removed, by their ids.
+  public var allUsers: [String: User] {
+    guard let content = try? file.read() else { return [:] }
+    var users: [String: User] = [:]
+    for login in content.logins { users[login.role] = user(login) }
+    for role in content.loggedOut { users[role] = user(UserLogin(role: role), isOut: true) }
+    return users
+  }
+
+  /// Makes another one who is logged in the current user.
+  ///
+  /// - Throws: ``AppError`` if he is not logged in.
+  @discardableResult
+  public func `switch`(to user: User) throws -> User {
+    try change { content throws(AppError) in
+      guard content.logins.contains(where: { $0.role == user.id }) else {
+        throw AppError(.userNotLoggedIn, "\(user.id) is not logged in")
+      }
+      content.current = user.id
+    }
+    return user
+  }
+
+  private func user(_ login: UserLogin, isOut: Bool = false) -> User {
+    known.withLock { known in
+      if let user = known[login.role] { return user }
+      let user = User(self, login.role)
+      if !isOut { user.enter(login) }
+      known[login.role] = user
+      return user
+    }
+  }
+
+  func logOut(_ role: String, removing: Bool) throws(AppError) {
+    try change { content in
+      content.logins.removeAll { $0.role == role }
+      content.loggedOut.removeAll { $0 == role }
+      if !removing { content.loggedOut.append(role) }
+      if content.current == role { content.current = content.logins.last?.role }
+    }
+    if removing { known.withLock { $0[role] = nil } }
+  }
+
+  private func change(_ body: (inout UserFile.Content) throws(AppError) -> Void) throws(AppError) {
+    var content = try file.read()
+    try body(&content)
+    try file.write(content)
+  }
+}
+
+extension App: Equatable {
+  /// Whether they are one app with one configuration.
+  public static func == (a: App, b: App) -> Bool {
+    a === b || a.id == b.id && a.configuration == b.configuration
+  }
+}
+
+/// Questions to a server, away from the threads that tasks share.
+enum Server {
+  static func ask<R: Sendable>(
+    _ question: @escaping @Sendable () throws(ServerError) -> R
+  ) async throws(AppError) -> R {
+    let result: Result<R, ServerError> = await withCheckedContinuation { continuation in
+      let isStarted = BackgroundThread.start("tarn-login") {
+        continuation.resume(returning: Result { () throws(ServerError) in try question() })
+      }
+      if !isStarted {
+        continuation.resume(
+          returning: .failure(ServerError("log in", "the process cannot start another thread")))
+      }
+    }
+    switch result {
+    case .success(let answer): return answer
+    case .failure(let error): throw AppError(error)
+    }
+  }
+}

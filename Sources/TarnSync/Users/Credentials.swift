@@ -1,0 +1,71 @@
+public import Foundation
+
+/// What a user logs in with: a role of PostgreSQL, and what proves it.
+public enum Credentials: Sendable {
+  /// The role that ``AppConfiguration/anonymousRole`` names, without a password.
+  case anonymous
+  /// A role and its password. A role may have any name of at most 63 bytes, an address too.
+  case emailPassword(email: String, password: String)
+  /// A role whose password libpq reads from a file with lines `host:port:database:role:password`,
+  /// mode 0600: `~/.pgpass` unless given.
+  case passfile(role: String, file: URL? = nil)
+  /// A role that a certificate of the client proves. The key's file must have mode 0600.
+  case clientCertificate(role: String, certificate: URL, key: URL)
+
+  /// The login, as libpq has it.
+  ///
+  /// - Throws: `AppError` if the configuration has no anonymous role.
+  func login(_ configuration: AppConfiguration) throws(AppError) -> UserLogin {
+    switch self {
+    case .anonymous:
+      guard let role = configuration.anonymousRole else {
+        throw AppError(
+          .invalidCredentials,
+          "AppConfiguration.anonymousRole names the role of users without a login, and is nil")
+      }
+      return UserLogin(role: role)
+    case .emailPassword(let email, let password):
+      return UserLogin(role: email, password: password)
+    case .passfile(let role, let file):
+      return UserLogin(role: role, parameters: file.map { ["passfile": $0.path] } ?? [:])
+    case .clientCertificate(let role, let certificate, let key):
+      return UserLogin(
+        role: role, parameters: ["sslcert": certificate.path, "sslkey": key.path])
+    }
+  }
+}
+
+/// A failure of a login or of a user's data.
+public struct AppError: Error, Equatable, Sendable, CustomStringConvertible {
+  /// The kinds of failure.
+  public enum Code: Sendable {
+    /// The server does not know the role, or what proves it is wrong.
+    case invalidCredentials
+    /// The server cannot be reached, or refuses.
+    case serverUnavailable
+    /// The file of the logins cannot be read or written.
+    case fileAccess
+    /// The user has logged out, or was removed.
+    case userNotLoggedIn
+  }
+
+  /// The kind of failure.
+  public let code: Code
+  /// A sentence for people. It never has a password in it.
+  public let message: String
+
+  init(_ code: Code, _ message: String) {
+    self.code = code
+    self.message = message
+  }
+
+  /// The server's reason.
+  init(_ error: ServerError) {
+    let isLogin = error.state.hasPrefix("28") || error.message.contains("authentication")
+      || error.message.contains("password")
+    self.init(isLogin ? .invalidCredentials : .serverUnavailable, "\(error)")
+  }
+
+  /// The message.
+  public var description: String { message }
+}

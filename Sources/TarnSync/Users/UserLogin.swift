@@ -1,0 +1,87 @@
+import Foundation
+
+/// What libpq needs to log in as a user.
+struct UserLogin: Codable, Equatable, Sendable {
+  var role: String
+  var password: String?
+  /// Of libpq, such as the files of a certificate.
+  var parameters: [String: String] = [:]
+
+  /// - Throws: `ServerError` for a wrong address.
+  func address(_ configuration: AppConfiguration) throws(ServerError) -> ServerAddress {
+    try configuration.address().setting(parameters).login(as: role, password: password)
+  }
+}
+
+/// The logins of an app's users, in a file of the user's that only he can read. Programs of one
+/// person share it.
+struct UserFile: Sendable {
+  private let path: String
+
+  struct Content: Codable, Equatable, Sendable {
+    /// The role of the current user.
+    var current: String?
+    /// Those who are logged in, in the order of their logins.
+    var logins: [UserLogin] = []
+    /// Those who have logged out, and are not removed.
+    var loggedOut: [String] = []
+  }
+
+  /// - Parameter id: of the app.
+  init(_ id: String) {
+    path = Self.folder(of: "users").appending(path: Self.fileName(id) + ".json").path
+  }
+
+  /// A folder of this person's data.
+  static func folder(of purpose: String, _ id: String = "") -> URL {
+    let environment = ProcessInfo.processInfo.environment
+    let base =
+      environment["XDG_DATA_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
+      ?? NSHomeDirectory() + "/.local/share"
+    let folder = URL(filePath: base).appending(path: "tarn/\(purpose)")
+    return id.isEmpty ? folder : folder.appending(path: fileName(id))
+  }
+
+  /// A text as the name of a file, also if it has a slash in it.
+  static func fileName(_ text: String) -> String {
+    text.utf8.map { byte in
+      switch UnicodeScalar(byte) {
+      case "a"..."z", "A"..."Z", "0"..."9", "-", "@": String(UnicodeScalar(byte))
+      default: "_" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
+      }
+    }.joined()
+  }
+
+  func read() throws(AppError) -> Content {
+    guard FileManager.default.fileExists(atPath: path) else { return Content() }
+    do {
+      return try JSONDecoder().decode(Content.self, from: Data(contentsOf: URL(filePath: path)))
+    } catch {
+      throw AppError(.fileAccess, "the logins in \(path) cannot be read: \(error)")
+    }
+  }
+
+  func write(_ content: Content) throws(AppError) {
+    let files = FileManager.default
+    let folder = (path as NSString).deletingLastPathComponent
+    let next = path + ".\(ProcessInfo.processInfo.processIdentifier)"
+    do {
+      try files.createDirectory(
+        atPath: folder, withIntermediateDirectories: true,
+        attributes: [.posixPermissions: 0o700])
+      let data = try JSONEncoder().encode(content)
+      // Its mode is there before its content.
+      guard
+        files.createFile(atPath: next, contents: nil, attributes: [.posixPermissions: 0o600])
+      else { throw CocoaError(.fileWriteUnknown) }
+      let file = try FileHandle(forWritingTo: URL(filePath: next))
+      try file.write(contentsOf: data)
+      try file.synchronize()
+      try file.close()
+      guard unsafe rename(next, path) == 0 else { throw CocoaError(.fileWriteUnknown) }
+    } catch {
+      try? files.removeItem(atPath: next)
+      throw AppError(.fileAccess, "the logins cannot be written to \(path): \(error)")
+    }
+  }
+}
