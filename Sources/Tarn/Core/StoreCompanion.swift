@@ -22,10 +22,12 @@ package protocol StoreCompanion: AnyObject, Sendable {
   func attach(to store: Store, classes: [String]) throws(Realm.Error) -> AnyObject
 
   /// Waits as the opening asks for. May block.
+  ///
+  /// - Returns: an object that is to live until `attach` was called.
   func download(
     into store: Store, classes: [String], _ behavior: Realm.OpenBehavior,
     isCancelled: @Sendable () -> Bool
-  ) throws(Realm.Error)
+  ) throws(Realm.Error) -> AnyObject & Sendable
 }
 
 /// Companions are compared by identity.

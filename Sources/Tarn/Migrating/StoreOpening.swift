@@ -1,6 +1,12 @@
 import Foundation
 import TarnStore
 
+/// An open file with its session, to be held until an instance has them.
+struct OpenedStore: Sendable {
+  let store: Store
+  let session: (AnyObject & Sendable)?
+}
+
 /// Opens a file for one configuration: the work before the first instance exists.
 struct StoreOpening {
   /// How long a process waits for another one's migration of the same file.
@@ -63,11 +69,11 @@ struct StoreOpening {
   func openDownloaded(
     _ behavior: Realm.OpenBehavior, progress: ((MigrationProgress) -> Void)? = nil,
     isCancelled: @Sendable () -> Bool
-  ) throws(Realm.Error) -> Store {
+  ) throws(Realm.Error) -> OpenedStore {
     let store = try openMigrated(progress: progress)
-    try configuration.companion?.download(
+    let session = try configuration.companion?.download(
       into: store, classes: model.definitions.map(\.name), behavior, isCancelled: isCancelled)
-    return store
+    return OpenedStore(store: store, session: session)
   }
 
   /// Migrates the file if its schema version is less than the configuration's. A second caller

@@ -32,8 +32,8 @@ extension User {
     rerunOnOpen: Bool = false
   ) -> Realm.Configuration {
     var configuration = Realm.Configuration.defaultConfiguration
-    configuration.fileURL = UserFile.folder(of: "files", app.id)
-      .appending(path: UserFile.fileName(id) + ".realm")
+    configuration.fileURL = app.folder
+      .appending(path: "files/\(UserFile.fileName(app.id))/\(UserFile.fileName(id)).realm")
     configuration.syncConfiguration = SyncConfiguration(
       user: self, cancelAsyncOpenOnNonFatalErrors: cancelAsyncOpenOnNonFatalErrors,
       initialSubscriptions: initialSubscriptions, rerunOnOpen: rerunOnOpen)
@@ -70,12 +70,13 @@ final class SyncCompanion: StoreCompanion {
   func download(
     into store: Store, classes: [String], _ behavior: Realm.OpenBehavior,
     isCancelled: @Sendable () -> Bool
-  ) throws(Realm.Error) {
-    if behavior == .never { return }
+  ) throws(Realm.Error) -> AnyObject & Sendable {
     let session = try session(store, classes)
     do {
-      if behavior == .once, try ReplicaReport.of(store)?.isComplete == true { return }
-      try session.blockUntilDownloaded(isCancelled)
+      if behavior == .never { return session }
+      if behavior == .once, try ReplicaReport.of(store)?.isComplete == true { return session }
+      try session.blockUntilDownloaded(configuration, isCancelled)
+      return session
     } catch let error as SyncError {
       let code: Realm.Error.Code =
         error.code == .invalidFlexibleSyncSubscriptions ? .subscriptionFailed : .fail

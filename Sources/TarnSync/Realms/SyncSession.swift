@@ -188,11 +188,15 @@ public final class SyncSession: Sendable {
     }
   }
 
-  func blockUntilDownloaded(_ isCancelled: @Sendable () -> Bool) throws {
+  func blockUntilDownloaded(
+    _ configuration: SyncConfiguration, _ isCancelled: @Sendable () -> Bool
+  ) throws {
     let asked = try ask()
     try FileWait(store: store).blockUntil {
       if try isCancelled() || isAnswered(asked) { return true }
-      if let problem = status.withLock({ $0.problem }), problem.code != .clientSessionError {
+      if let problem = status.withLock({ $0.problem }),
+        problem.code != .clientSessionError || configuration.cancelAsyncOpenOnNonFatalErrors
+      {
         throw problem
       }
       return false

@@ -1,3 +1,4 @@
+import Foundation
 import TarnStore
 
 /// A database of PostgreSQL in which files meet, with its users.
@@ -15,16 +16,23 @@ public final class App: Sendable {
   public let configuration: AppConfiguration
   /// Settings of all sessions.
   public let syncManager = SyncManager()
+  let folder: URL
   private let file: UserFile
   private let known = Lock([String: User]())
 
   /// - Parameters:
   ///   - id: names the app on this machine.
   ///   - configuration: where the server is.
-  public init(id: String, configuration: AppConfiguration) {
+  public convenience init(id: String, configuration: AppConfiguration) {
+    self.init(id: id, configuration: configuration, folder: UserFile.standardFolder)
+  }
+
+  /// - Parameter folder: for the logins and the files of its users.
+  init(id: String, configuration: AppConfiguration, folder: URL) {
     self.id = id
     self.configuration = configuration
-    file = UserFile(id)
+    self.folder = folder
+    file = UserFile(id, in: folder)
   }
 
   /// Logs in, after asking the server whether the role may. The user becomes the current one, and

@@ -61,8 +61,10 @@ public struct AppError: Error, Equatable, Sendable, CustomStringConvertible {
 
   /// The server's reason.
   init(_ error: ServerError) {
-    let isLogin = error.state.hasPrefix("28") || error.message.contains("authentication")
-      || error.message.contains("password")
+    // libpq gives no code where a connection fails.
+    let isLogin =
+      error.state.hasPrefix("28")
+      || ["authentication", "password", "role"].contains { error.message.contains($0) }
     self.init(isLogin ? .invalidCredentials : .serverUnavailable, "\(error)")
   }
 

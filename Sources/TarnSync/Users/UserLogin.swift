@@ -27,19 +27,20 @@ struct UserFile: Sendable {
     var loggedOut: [String] = []
   }
 
-  /// - Parameter id: of the app.
-  init(_ id: String) {
-    path = Self.folder(of: "users").appending(path: Self.fileName(id) + ".json").path
+  /// - Parameters:
+  ///   - id: of the app.
+  ///   - folder: has the data of apps.
+  init(_ id: String, in folder: URL) {
+    path = folder.appending(path: "users/\(Self.fileName(id)).json").path
   }
 
-  /// A folder of this person's data.
-  static func folder(of purpose: String, _ id: String = "") -> URL {
+  /// The folder of this person's data.
+  static var standardFolder: URL {
     let environment = ProcessInfo.processInfo.environment
     let base =
       environment["XDG_DATA_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
       ?? NSHomeDirectory() + "/.local/share"
-    let folder = URL(filePath: base).appending(path: "tarn/\(purpose)")
-    return id.isEmpty ? folder : folder.appending(path: fileName(id))
+    return URL(filePath: base).appending(path: "tarn")
   }
 
   /// A text as the name of a file, also if it has a slash in it.

@@ -1,0 +1,208 @@
+import Foundation
+import Tarn
+import TarnStore
+import TestSupport
+import Testing
+
+@testable import TarnSync
+
+/// Realms that are the same as a server's objects.
+@MainActor @Suite struct SyncedRealmTests {
+  private let synced: SyncedApp
+  private let user: User
+
+  init() async throws {
+    synced = try SyncedApp()
+    user = try await synced.app.login(
+      credentials: .emailPassword(email: synced.role, password: "…"))
+  }
+
+  private func todos(_ realm: Realm) -> [String] {
+    realm.objects(Todo.self).map(\._id).sorted()
+  }
+
+  @Test func `an opening waits for the objects of the subscriptions`() async throws {
+    for (id, owner) in [("a", "frodo"), ("b", "sam"), ("c", "frodo")] {
+      try synced.insert(id, owner: owner)
+    }
+    let realm = try await Realm(
+      configuration: synced.configuration(user, "one"), actor: MainActor.shared,
+      downloadBeforeOpen: .always)
+    #expect(todos(realm) == ["a", "c"])
+    #expect(realm.syncSession?.connectionState == .connected)
+    guard case .complete = realm.subscriptions.state else {
+      Issue.record("\(realm.subscriptions.state)")
+      return
+    }
+    try realm.write {
+      realm.create(Todo.self, value: ["_id": "d", "owner": "frodo", "priority": 3])
+    }
+    try await realm.syncSession?.wait(for: .upload)
+    #expect(try synced.todos() == ["a", "b", "c", "d"])
+    try synced.insert("e")
+    try await realm.syncSession?.wait(for: .download)
+    #expect(todos(realm) == ["a", "c", "d", "e"])
+    // Complete once, and no session needed.
+    realm.syncSession?.suspend()
+    #expect(realm.syncSession?.state == .inactive)
+    let again = try await Realm(
+      configuration: synced.configuration(user, "one"), downloadBeforeOpen: .once)
+    #expect(todos(again).count == 4)
+  }
+
+  @Test func `subscriptions are changed, and say when they are met`() async throws {
+    for (id, owner) in [("a", "frodo"), ("b", "sam"), ("c", "pippin")] {
+      try synced.insert(id, owner: owner)
+    }
+    let realm = try await Realm(
+      configuration: synced.configuration(user, "one"), downloadBeforeOpen: .always)
+    let subscriptions = realm.subscriptions
+    #expect(subscriptions.count == 1)
+    #expect(subscriptions.first(named: "mine")?.name == "mine")
+    #expect(subscriptions.first(ofType: Todo.self) { $0.owner == "frodo" }?.name == "mine")
+    #expect(subscriptions.first(ofType: Todo.self, where: "owner == %@", "frodo")?.name == "mine")
+    #expect(subscriptions.first(ofType: Todo.self) == nil)
+    try await subscriptions.update {
+      subscriptions.append(QuerySubscription<Todo>(name: "sam's", where: "owner = %@", "sam"))
+    }
+    #expect(todos(realm) == ["a", "b"])
+    let former = realm.subscriptions
+    try await subscriptions.update {
+      subscriptions.first(named: "mine")?.updateQuery(toType: Todo.self) { $0.owner == "pippin" }
+      subscriptions.remove(named: "sam's")
+    }
+    #expect(todos(realm) == ["c"])
+    guard case .superseded = former.state else {
+      Issue.record("\(former.state)")
+      return
+    }
+    #expect(subscriptions.map(\.name) == ["mine"])
+    let results = try await realm.objects(Todo.self).where { $0.owner == "sam" }
+      .subscribe(name: "again")
+    #expect(results.map(\._id) == ["b"])
+    #expect(realm.subscriptions.count == 2)
+    results.unsubscribe()
+    try await realm.syncSession?.wait(for: .download)
+    #expect(todos(realm) == ["c"])
+    #expect(try synced.todos() == ["a", "b", "c"])
+  }
+
+  @Test func `a write without a subscription is refused`() async throws {
+    let realm = try await Realm(configuration: synced.configuration(user, "one"))
+    let error = #expect(throws: Realm.Error.self) {
+      try realm.write { realm.create(Remark.self, value: ["_id": 1, "text": "x"]) }
+    }
+    #expect(error?.code == .noSubscriptionForWrite)
+    #expect(error?.message.contains("Remark") == true)
+    #expect(realm.objects(Remark.self).isEmpty)
+    try realm.write { realm.create(Todo.self, value: ["_id": "d", "owner": "frodo"]) }
+    let long = String(repeating: "k", count: 2_601)
+    let tooLong = #expect(throws: Realm.Error.self) {
+      try realm.write { realm.create(Todo.self, value: ["_id": long, "owner": "frodo"]) }
+    }
+    #expect(tooLong?.message.contains("2601 bytes") == true)
+    #expect(todos(realm) == ["d"])
+  }
+
+  @Test func `a query that the server cannot answer is an error`() async throws {
+    let realm = try await Realm(
+      configuration: synced.configuration(user, "one"), downloadBeforeOpen: .always)
+    try synced.server.rows("ALTER TABLE \"Todo\" DROP COLUMN priority")
+    let subscriptions = realm.subscriptions
+    let error = await #expect(throws: SyncError.self) {
+      try await subscriptions.update {
+        subscriptions.append(QuerySubscription<Todo>(name: "high") { $0.priority > 3 })
+      }
+    }
+    #expect(error?.code == .invalidFlexibleSyncSubscriptions)
+    guard case .error = subscriptions.state else {
+      Issue.record("\(subscriptions.state)")
+      return
+    }
+  }
+
+  @Test func `a refused write is told and taken back`() async throws {
+    try synced.server.rows("ALTER TABLE \"Todo\" ADD CHECK (priority < 10)")
+    let told = Lock([SyncError]())
+    synced.app.syncManager.errorHandler = { error, session in
+      if let error = error as? SyncError, session != nil { told.withLock { $0.append(error) } }
+    }
+    let realm = try await Realm(
+      configuration: synced.configuration(user, "one"), downloadBeforeOpen: .always)
+    try realm.write {
+      realm.create(Todo.self, value: ["_id": "d", "owner": "frodo", "priority": 30])
+    }
+    try await realm.syncSession?.wait(for: .upload)
+    try await yieldUntil { told.withLock { $0.count } == 1 }
+    let error = try #require(told.withLock { $0.first })
+    #expect(error.code == .writeRejected)
+    #expect(error.sqlState == "23514")
+    #expect(error.compensatingWriteInfo.map(\.objectType) == ["Todo"])
+    #expect(error.compensatingWriteInfo.first?.primaryKey.stringValue == "d")
+    await realm.asyncRefresh()
+    #expect(todos(realm) == [])
+  }
+
+  @Test func `a logged out user's file stays, and is sent after the next login`() async throws {
+    let realm = try await Realm(
+      configuration: synced.configuration(user, "one"), downloadBeforeOpen: .always)
+    try await user.logOut()
+    #expect(realm.syncSession?.state == .inactive)
+    try realm.write { realm.create(Todo.self, value: ["_id": "d", "owner": "frodo"]) }
+    #expect(try synced.todos() == [])
+    try await synced.app.login(credentials: .emailPassword(email: synced.role, password: "…"))
+    try await realm.syncSession?.wait(for: .upload)
+    #expect(try synced.todos() == ["d"])
+  }
+
+  @Test func `asyncOpen waits for the objects`() async throws {
+    try synced.insert("a")
+    let configuration = synced.configuration(user, "one")
+    let count: Int = try await withCheckedThrowingContinuation { continuation in
+      Realm.asyncOpen(configuration: configuration) { result in
+        continuation.resume(with: result.map { $0.objects(Todo.self).count })
+      }
+    }
+    #expect(count == 1)
+  }
+
+  @Test func `the session of a file ends with its last Realm`() async throws {
+    let configuration = synced.configuration(user, "one")
+    weak var session: SyncSession?
+    do {
+      let realm = try await Realm(configuration: configuration, downloadBeforeOpen: .always)
+      session = realm.syncSession
+      #expect(session != nil)
+    }
+    try await yieldUntil { session == nil }
+  }
+
+  @Test func `subscriptions are made again by each opening if asked`() async throws {
+    try synced.insert("a", owner: "sam")
+    do {
+      let realm = try await Realm(
+        configuration: synced.configuration(user, "one"), downloadBeforeOpen: .always)
+      #expect(todos(realm) == [])
+    }
+    try await yieldUntil {
+      SessionHub.shared.sessions(of: user).isEmpty
+    }
+    let realm = try await Realm(
+      configuration: synced.configuration(user, "one", owner: "sam", rerunOnOpen: true),
+      downloadBeforeOpen: .always)
+    #expect(todos(realm) == ["a"])
+  }
+
+  @Test func `the connection's state is followed`() async throws {
+    let realm = try await Realm(
+      configuration: synced.configuration(user, "one"), downloadBeforeOpen: .always)
+    let session = try #require(realm.syncSession)
+    var states = session.connectionStates.makeAsyncIterator()
+    #expect(await states.next() == .connected)
+    session.suspend()
+    #expect(await states.next() == .disconnected)
+    session.resume()
+    while let state = await states.next(), state != .connected {}
+    #expect(session.connectionState == .connected)
+  }
+}
