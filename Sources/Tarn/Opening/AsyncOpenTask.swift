@@ -96,7 +96,8 @@ extension Realm {
       let store = Result { () throws(Realm.Error) in
         let opening = StoreOpening(configuration, ModelSchema.of(configuration.objectTypes))
         return try opening.openDownloaded(
-          .always, progress: { step in
+          .always,
+          progress: { step in
             task.tell(AsyncOpenTask.Progress(migration: step, isTransferComplete: false))
           }, isCancelled: { !task.goesOn })
       }

@@ -37,7 +37,8 @@ extension Results {
     guard spec.origin == nil, spec.values == nil, spec.window == nil, spec.stages.isEmpty else {
       throw Realm.Error(
         .invalidInput,
-        message: "Subscribe to results of objects(_:) and where: a window, distinct objects and the "
+        message:
+          "Subscribe to results of objects(_:) and where: a window, distinct objects and the "
           + "elements of a collection have no condition that a server could answer.")
     }
     return (core.binding(of: spec).schema.name, spec.predicate)

@@ -24,6 +24,13 @@ struct ClassPages {
     return try reader.rows(page(reader.columns, after: key, condition))
   }
 
+  /// The number of rows that meet a condition of SQL.
+  func count(where condition: String) throws(ServerError) -> Int {
+    let rows = try connection.query(
+      "SELECT count(*) FROM \(one.table) WHERE \(condition)", for: Self.operation)
+    return rows.first?[0].flatMap { Int($0) } ?? 0
+  }
+
   /// An object's key, incarnation and row version, by which a replica sees whether it has it.
   struct Entry: Equatable {
     let key: ElementKey

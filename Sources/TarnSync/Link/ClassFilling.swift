@@ -36,10 +36,14 @@ struct ClassFilling {
     }
     var pages = ClassPages(connection: link.connection, one: one.exchange)
     pages.size = size.rows
-    let rows = try pages.rows(
-      after: progress.last, where: conditions.joined(separator: " AND "))
-    size.note(rows)
+    let condition = conditions.joined(separator: " AND ")
     var next = progress
+    if progress.last == nil {
+      (next.expected, next.fetched) = (try pages.count(where: condition), 0)
+    }
+    let rows = try pages.rows(after: progress.last, where: condition)
+    size.note(rows)
+    next.fetched += rows.count
     if rows.count < pages.size {
       (next.complete, next.last) = (Set(next.queries), nil)
     } else {

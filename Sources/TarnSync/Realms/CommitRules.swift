@@ -25,7 +25,8 @@ struct CommitRules: Sendable {
     guard keyless.isEmpty else {
       throw StorageError(
         .schemaMismatch, operation: "synchronize", path: path,
-        detail: "replicas know objects by their primary keys, and \(keyless.joined(separator: ", "))"
+        detail:
+          "replicas know objects by their primary keys, and \(keyless.joined(separator: ", "))"
           + " has none. Declare one, or leave the class out of objectTypes")
     }
     return classes.map(\.name)
@@ -41,7 +42,8 @@ struct CommitRules: Sendable {
         throw StorageError(
           .noSubscription, operation: "commit", path: path,
           detail: "no subscription has objects of \(described.name), so a server would take the"
-            + " change and this file would lose it. Subscribe to the class first. Nothing was written")
+            + " change and this file would lose it. Subscribe to the class first. Nothing was written"
+        )
       }
       for key in change.inserted { try checkKey(key, described, session) }
     }

@@ -52,7 +52,9 @@ public struct QuerySubscription<T: Object> {
 extension Subscription {
   /// - Throws: `PredicateError` for a condition that no server can answer, `StorageError` if the file
   ///   cannot be read.
-  init(_ name: String?, _ className: String, _ condition: TarnStore.Predicate, _ store: Store) throws {
+  init(_ name: String?, _ className: String, _ condition: TarnStore.Predicate, _ store: Store)
+    throws
+  {
     let snapshot = try store.newestSnapshot()
     guard let described = snapshot.schema.schema.named(className) else {
       throw PredicateError("the Realm does not have the class: add it to objectTypes")

@@ -144,7 +144,9 @@ public final class SyncSubscriptionSet {
 
   func isSame(as set: SubscriptionSet) -> Bool {
     set.subscriptions.count == subscriptions.count
-      && zip(set.subscriptions, subscriptions).allSatisfy { $0.name == $1.name && $0.isSameQuery(as: $1) }
+      && zip(set.subscriptions, subscriptions).allSatisfy {
+        $0.name == $1.name && $0.isSameQuery(as: $1)
+      }
   }
 
   private func requireUpdate(_ operation: String) {

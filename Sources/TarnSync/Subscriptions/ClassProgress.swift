@@ -9,6 +9,9 @@ struct ClassProgress: Equatable {
   var complete: Set<String> = []
   /// The primary key of the last row that was fetched for the others; nil before the first page.
   var last: Value?
+  /// How many rows there were for the others at the first page, and how many have been fetched.
+  var expected = 0
+  var fetched = 0
   /// Whether objects may be here that no query chooses any more.
   var hasOthers = false
   /// Whether any row may differ: a transaction of the server changed more than one step can hold.
@@ -61,6 +64,8 @@ extension ClassProgress {
       writer.write(count: list.count)
       for text in list { writer.write(text: text) }
     }
+    writer.write(count: expected)
+    writer.write(count: fetched)
     if let last { writer.write(text: JSONText.text(ScalarCoder.json(last, as: .any))) }
     return writer.bytes
   }
@@ -80,6 +85,8 @@ extension ClassProgress {
       lists.append(list)
     }
     (queries, complete) = (lists[0], Set(lists[1]))
+    guard let expected = reader.readCount(), let fetched = reader.readCount() else { return nil }
+    (self.expected, self.fetched) = (expected, fetched)
     (hasOthers, isBehind) = (flags & Flags.others != 0, flags & Flags.behind != 0)
     if flags & Flags.last != 0 {
       guard let text = reader.readText(), let json = try? JSONScanner.value(in: text),

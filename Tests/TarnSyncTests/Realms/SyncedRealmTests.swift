@@ -205,4 +205,27 @@ import Testing
     while let state = await states.next(), state != .connected {}
     #expect(session.connectionState == .connected)
   }
+
+  @Test func `progress ends at one, in both directions`() async throws {
+    try synced.server.rows(
+      "INSERT INTO \"Todo\" (_id, owner) SELECT n, 'frodo' FROM generate_series(1, 3000) n")
+    let realm = try await Realm(configuration: synced.configuration(user, "one"))
+    let session = try #require(realm.syncSession)
+    var shares: [Double] = []
+    for await step in session.progress(for: .download, mode: .forCurrentlyOutstandingWork) {
+      shares.append(step.progressEstimate)
+    }
+    #expect(shares.last == 1)
+    #expect(shares == shares.sorted())
+    await realm.asyncRefresh()
+    #expect(realm.objects(Todo.self).count == 3_000)
+    try realm.write { realm.create(Todo.self, value: ["_id": "d", "owner": "frodo"]) }
+    let told = Lock([Double]())
+    let token = session.addProgressNotification(for: .upload, mode: .forCurrentlyOutstandingWork) {
+      progress in told.withLock { $0.append(progress.progressEstimate) }
+    }
+    try await yieldUntil { told.withLock { $0.last } == 1 }
+    withExtendedLifetime(token) {}
+    #expect(try synced.todos().count == 3_001)
+  }
 }

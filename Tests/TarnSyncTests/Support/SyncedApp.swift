@@ -41,10 +41,12 @@ struct SyncedApp {
         fileURL: URL(filePath: folder.file("schema")), objectTypes: [Todo.self, Remark.self]))
     try ServerMigration(server).run(realm.store.newestSnapshot().schema.schema)
     role = try database.makeClient()
-    var configuration = AppConfiguration(baseURL: database.address(as: PostgresServer.administrator))
+    var configuration = AppConfiguration(
+      baseURL: database.address(as: PostgresServer.administrator))
     configuration.anonymousRole = role
     configuration.customDataTable = table
-    app = App(id: "todo/1", configuration: configuration, folder: URL(filePath: folder.file("data")))
+    app = App(
+      id: "todo/1", configuration: configuration, folder: URL(filePath: folder.file("data")))
   }
 
   /// A configuration with a file of its own, which has all todos of an owner.
