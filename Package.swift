@@ -49,7 +49,7 @@ let package = Package(
       name: "ToolSupport", dependencies: ["Tarn", "TarnStore", "TarnText"],
       path: "Tools/ToolSupport", swiftSettings: strict),
     .target(
-      name: "BenchFloors", dependencies: ["CLMDB", "CSQLite"], path: "Tools/BenchFloors",
+      name: "BenchFloors", dependencies: ["CLMDB", "CSQLite", "CPostgres"], path: "Tools/BenchFloors",
       linkerSettings: [.linkedLibrary("curl")]),
     .target(
       name: "CEditLine", path: "Tools/CEditLine", linkerSettings: [.linkedLibrary("edit")]),
@@ -83,10 +83,13 @@ let package = Package(
       dependencies: ["Tarn", "TarnStore", "TarnText", "ToolSupport", "StressFaults", "CTarn"],
       path: "Tools/tarn-stress", swiftSettings: strict),
     .executableTarget(
-      name: "tarn-bench", dependencies: ["Tarn", "TarnStore", "ToolSupport", "BenchFloors"],
+      name: "tarn-bench",
+      dependencies: ["Tarn", "TarnStore", "TarnSync", "ToolSupport", "BenchFloors", "LocalServer"],
       path: "Tools/tarn-bench", swiftSettings: strict),
+    // A PostgreSQL server for tests and measurements.
+    .target(name: "LocalServer", path: "Tools/LocalServer", swiftSettings: strict),
     .target(
-      name: "TestSupport", dependencies: ["TarnStore"], path: "Tests/TestSupport",
+      name: "TestSupport", dependencies: ["TarnStore", "LocalServer"], path: "Tests/TestSupport",
       swiftSettings: strict),
     .testTarget(
       name: "TarnStoreTests", dependencies: ["TarnStore", "CTarn", "TestSupport"],
@@ -118,7 +121,7 @@ let package = Package(
 if let chosenTests {
   package.targets.removeAll { $0.type == .test && !chosenTests.contains($0.name) }
   if Set(chosenTests).isDisjoint(with: ["ToolsTests", "ProcessTests", "DaemonTests"]) {
-    var library: Set = ["CLMDB", "CTarn", "TarnStore", "TestSupport"]
+    var library: Set = ["CLMDB", "CTarn", "LocalServer", "TarnStore", "TestSupport"]
     if chosenTests.contains("TarnTests") { library.insert("Tarn") }
     if chosenTests.contains("TarnSyncTests") {
       library.formUnion(["Tarn", "TarnSync", "TarnText", "CPostgres"])

@@ -140,6 +140,12 @@ struct BenchWorkload {
       BenchWorkload("W15", "W15b", "W15l", title: "the daemon's socket", measureDaemonSocket),
       BenchWorkload("W15h", title: "the daemon's webhook", measureDaemonWebhook),
       BenchWorkload("W15i", "W15m", "W15c", title: "an idle daemon", measureIdleDaemon),
+      BenchWorkload("W16", "W16b", title: "a commit through a server", measureSyncLatency),
+      BenchWorkload("W16u", "W16d", title: "many commits through a server", measureSyncRates),
+      BenchWorkload("W16f", title: "a fresh file of a server's objects", measureFreshReplica),
+      BenchWorkload(
+        "W16i", "W16r", "W16rd", "W16v", "W16vd", title: "a server's costs", measureServerCosts),
+      BenchWorkload("W16c", "W16q", "W16m", title: "writes with sync", measureSyncedWrites),
       BenchWorkload("W3", title: "find by primary key", measureLookup),
       BenchWorkload("W4", "W4o", "W4s", title: "read properties", measureReads),
       BenchWorkload("W5", "W5n", "W5c", "W5a", title: "count matches", measureCounting),

@@ -229,4 +229,29 @@ int64_t bf_hooks_count(bf_hooks *hooks);
 int bf_hooks_end(bf_hooks *hooks, double *per_second, int64_t *bytes);
 // Posts that many bodies over one connection.
 int bf_hooks_post(int port, int64_t count, int64_t bytes);
+
+// ---- A server ----
+
+// W16: programs on libpq. Addresses are connection strings or URLs; what the server says about an
+// error goes to standard error.
+
+// Runs statements, and takes the time.
+int bf_pg_run(const char *address, const char *statement, double *seconds);
+// The number in the first row of a statement.
+int bf_pg_number(const char *address, const char *statement, int64_t *number);
+// From a commit of one value to another program that was woken by a notification and has read it, for
+// each of some rounds with pauses between them.
+int bf_pg_wake(
+    const char *address, const char *channel, int64_t rounds, double pause, double *latencies);
+// Programs that write rows of the table "load" until they are ended.
+typedef struct bf_pg_load bf_pg_load;
+int bf_pg_load_start(const char *address, int count, bf_pg_load **made);
+void bf_pg_load_end(bf_pg_load *load);
+// Sends that many changes of persons, in transactions of `run_length`.
+int bf_pg_push(
+    const char *address, int64_t commits, int64_t objects, int64_t run_length, double *seconds);
+// Reads the rows of a statement in the binary format.
+int bf_pg_read(const char *address, const char *statement, int64_t *rows, double *seconds);
+// Takes the rows of a COPY.
+int bf_pg_copy(const char *address, const char *statement, int64_t *bytes, double *seconds);
 #endif

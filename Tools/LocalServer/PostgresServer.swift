@@ -1,10 +1,10 @@
 import Foundation
 
-/// A PostgreSQL server of the tests' own: in a folder of its own, on a Unix socket, and gone with
+/// A PostgreSQL server of the tests' and measurements' own: in a folder of its own, on a Unix socket, and gone with
 /// the process that asked for it, however that ends.
 package final class PostgresServer: Sendable {
-  /// The one of this process, started by the first test that asks.
-  package static let shared = Result { try PostgresServer() }
+  /// The one of this process, started by the first test that asks. It does not wait for the disk.
+  package static let shared = Result { try PostgresServer("-c fsync=off") }
 
   private let program: HeldProgram
   /// The folder with the socket.
@@ -20,7 +20,7 @@ package final class PostgresServer: Sendable {
     trap 'rm -rf "$folder"' EXIT
     "$bin/initdb" -D "$folder/data" -A trust -U \(administrator) -E UTF8 --locale=C --no-sync \\
       >"$folder/initdb.log" 2>&1 || { cat "$folder/initdb.log" >&2; exit 1; }
-    "$bin/postgres" -D "$folder/data" -k "$folder" -c listen_addresses= -c fsync=off \\
+    "$bin/postgres" -D "$folder/data" -k "$folder" -c listen_addresses= $1 \\
       -c max_connections=200 -c max_prepared_transactions=100 -c shared_buffers=32MB \\
       >"$folder/log" 2>&1 </dev/null &
     server=$!
@@ -31,7 +31,8 @@ package final class PostgresServer: Sendable {
     wait $server || true
     """
 
-  private init() throws { program = try HeldProgram(Self.script) }
+  /// - Parameter options: of the server.
+  package init(_ options: String) throws { program = try HeldProgram(Self.script, [options]) }
 
   /// - Parameter socket: the folder of the socket, if it is another one.
   package func address(
