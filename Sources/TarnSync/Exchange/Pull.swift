@@ -24,16 +24,62 @@ struct Pull {
 
   /// The changes of a class.
   struct Changes {
-    /// The new state of the rows that one may see, by primary key.
-    var rows: [ElementKey: RowReader.Row] = [:]
+    /// The new state of the rows that one may see.
+    fileprivate(set) var found: RowReader.Found?
     /// The incarnations of all rows that changed: those that are not among the rows have left.
     var incarnations: Set<Int64> = []
+    /// Whether there are more than one step can hold. Then the class is to be compared as a whole.
+    var isTooLarge = false
+
+    /// The rows by primary key.
+    var rows: [ElementKey: RowReader.Row] {
+      get throws(ServerError) {
+        var rows: [ElementKey: RowReader.Row] = [:]
+        for place in 0..<(found?.count ?? 0) {
+          if let row = try found?.row(place) { rows[row.key] = row }
+        }
+        return rows
+      }
+    }
+
+    /// Calls `body` with each row, which is decoded only then.
+    ///
+    /// - Throws: `.invalidInput` for a row that replicas cannot read.
+    func forEachRow(
+      _ body: (RowReader.Row) throws(StorageError) -> Void
+    ) throws(StorageError) {
+      guard let found else { return }
+      for place in 0..<found.count {
+        let row = Result { () throws(ServerError) in try found.row(place) }
+        switch row {
+        case .success(let row): try body(row)
+        case .failure(let error):
+          throw StorageError(.invalidInput, operation: Pull.operation, path: "", detail: "\(error)")
+        }
+      }
+    }
+
+    /// The incarnations of those that have left.
+    var departed: Set<Int64> {
+      var departed = incarnations
+      for place in 0..<(found?.count ?? 0) {
+        if let incarnation = found?.incarnation(place) { departed.remove(incarnation) }
+      }
+      return departed
+    }
   }
 
-  private static let operation = "read the changes of the server"
+  fileprivate static let operation = "read the changes of the server"
   let connection: ServerConnection
   /// A UUID.
   let replica: String
+  /// The server that the position is of; of another one no changes are read. Nil for any.
+  var server: String?
+  /// How large the changes of a class may be that are read as one step, in bytes.
+  var stepBytes = Pull.stepBytesMax
+  static let stepBytesMax = 32 << 20
+  /// More incarnations would take too much memory by themselves.
+  private static let stepObjectsMax = 500_000
 
   func run(
     _ classes: [ExchangeClass], since position: ServerPosition
@@ -60,7 +106,9 @@ struct Pull {
     else { throw ServerError(Self.operation, "the server gave no position") }
     let changed = Self.numbers(row[6])
     var changes: [Int: Changes] = [:]
-    for one in classes where changed.contains(one.id) {
+    let isOther = self.server.map { $0 != server } ?? false
+    let isOld = position != .none && (pruned >= position.end || next.end < position.end)
+    for one in classes where changed.contains(one.id) && !isOther && !isOld {
       changes[one.id] = try self.changes(of: one, since: position, before: next.end)
     }
     var own: (Int64, Int64)?
@@ -81,24 +129,40 @@ struct Pull {
     of one: ExchangeClass, since position: ServerPosition, before end: UInt64
   ) throws(ServerError) -> Changes {
     var changes = Changes()
+    let found = try Self.changed(
+      one, since: position, connection, atMost: Self.stepObjectsMax + 1)
+    if found.count > Self.stepObjectsMax {
+      changes.isTooLarge = true
+      return changes
+    }
+    changes.incarnations = found
     let reader = RowReader(one, Self.operation)
-    let found = try connection.binary(
-      """
-      SELECT \(reader.columns) FROM \(one.table)
-      WHERE (_tarn_xid >= '\(position.end)' AND _tarn_xid < '\(end)'
+    let isNew = """
+      (_tarn_xid >= '\(position.end)' AND _tarn_xid < '\(end)'
         OR _tarn_xid = ANY ('\(position.openText)'))\(one.filter.map { " AND \($0)" } ?? "")
-      """, [], for: Self.operation)
-    for row in try reader.rows(found) { changes.rows[row.key] = row }
-    changes.incarnations = try Self.changed(one, since: position, connection)
+      """
+    // The server does not send what is too large: it compares the sum of the sizes first.
+    let isLarge = """
+      (SELECT coalesce(sum(\(reader.size)), 0) > \(stepBytes) FROM \(one.table) WHERE \(isNew))
+      """
+    let rows = try connection.binary(
+      "SELECT \(reader.columns) FROM \(one.table) WHERE \(isNew) AND NOT \(isLarge)", [],
+      for: Self.operation)
+    changes.found = RowReader.Found(rows, reader)
+    if rows.count == 0, !found.isEmpty {
+      let answer = try connection.query("SELECT \(isLarge)", for: Self.operation)
+      changes.isTooLarge = answer.first?[0] == "t"
+    }
     return changes
   }
 
   /// The incarnations of all objects of a class that changed after a position.
   static func changed(
-    _ one: ExchangeClass, since position: ServerPosition, _ connection: ServerConnection
+    _ one: ExchangeClass, since position: ServerPosition, _ connection: ServerConnection,
+    atMost limit: Int? = nil
   ) throws(ServerError) -> Set<Int64> {
     let incarnations = try connection.query(
-      "SELECT tarn.changed($1, $2, $3)", ["\(one.id)", "\(position.end)", position.openText],
+      "SELECT tarn.changed($1, $2, $3)\(limit.map { " LIMIT \($0)" } ?? "")", ["\(one.id)", "\(position.end)", position.openText],
       for: operation)
     return Set(incarnations.compactMap { $0[0].flatMap { Int64($0) } })
   }

@@ -34,6 +34,36 @@ struct RowReader {
       + properties.joined(separator: ", ")
   }
 
+  /// The size of a row in bytes, for statements: of long values without reading them, of jsonb as it
+  /// is stored.
+  var size: String {
+    let long = others.map { property in
+      switch property.wire {
+      case .text, .bytea: "coalesce(octet_length(\(property.column)), 0)"
+      case .jsonb, .numeric: "coalesce(pg_column_size(\(property.column)), 0)"
+      default: "8"
+      }
+    }
+    return (["60", "coalesce(pg_column_size(_tarn_parts), 0)"] + long).joined(separator: " + ")
+  }
+
+  private var others: [ExchangeClass.Property] { one.others }
+
+  /// Rows as the server sent them.
+  struct Found {
+    private let rows: WireRows
+    private let reader: RowReader
+
+    init(_ rows: WireRows, _ reader: RowReader) {
+      self.rows = rows
+      self.reader = reader
+    }
+
+    var count: Int { rows.count }
+    func incarnation(_ place: Int) -> Int64? { rows.integer(place, 1) }
+    func row(_ place: Int) throws(ServerError) -> Row { try reader.row(rows, place) }
+  }
+
   /// - Throws: `ServerError` for a row with a state that is not Tarn's.
   func rows(_ found: WireRows) throws(ServerError) -> [Row] {
     var rows: [Row] = []
@@ -42,7 +72,7 @@ struct RowReader {
     return rows
   }
 
-  private func row(_ rows: WireRows, _ row: Int) throws(ServerError) -> Row {
+  fileprivate func row(_ rows: WireRows, _ row: Int) throws(ServerError) -> Row {
     guard let version = rows.integer(row, 0), let incarnation = rows.integer(row, 1),
       let at = rows.integer(row, 2),
       let by = rows.integer(row, 3), let writer = UInt32(exactly: by),

@@ -101,7 +101,7 @@ extension ReplicaLink {
   /// - Returns: whether there was one.
   func fill(clock: Int64) throws -> Bool {
     guard
-      let one = classes.first(where: { progress[$0.id].map { !$0.isComplete } == true }),
+      let one = classes.first(where: { progress[$0.id]?.isIncomplete == true }),
       let known = progress[one.id]
     else { return false }
     progress[one.id] = try ClassFilling(self, one, clock: clock).step(known, &pageSize)
@@ -130,6 +130,24 @@ extension ReplicaLink {
       next.hasOthers = true
       progress[id] = next
       edit.note(next, of: id)
+    }
+  }
+
+  /// Notes that a class is to be compared, because more has changed than one step can hold.
+  func noteBehind(_ one: ReplicaClass, _ edit: ReplicaEdit) throws(StorageError) {
+    guard var next = progress[one.id] else { return }
+    next.isBehind = true
+    progress[one.id] = next
+    edit.note(next, of: one.id)
+  }
+
+  /// Notes in the subscriptions that not all objects are here any more.
+  func tellPending() throws(StorageError) {
+    guard progress.values.contains(where: \.isBehind), let subscribed, subscribed > 0 else { return }
+    try replica.store.editSubscriptions { set in
+      guard set.version == subscribed, set.state == .complete else { return false }
+      set.state = .pending
+      return true
     }
   }
 

@@ -10,6 +10,8 @@ package final class ReplicaLink {
   /// The version of the subscriptions that the server has been asked for, or has refused.
   var subscribed: UInt64?
   var pageSize = PageSize()
+  /// How large changes of a class may be that come in one step; tests lower it.
+  var stepBytes = Pull.stepBytesMax
   /// How many commits a push has at most; fewer after a refusal.
   private var run = ReplicaLink.commitsMax
   /// Objects that the server has refused to take in. They are tried again in the next session.
@@ -103,8 +105,10 @@ package final class ReplicaLink {
 
   private func download() throws -> Bool {
     try takeUpSubscriptions()
-    let answer = try Pull(connection: connection, replica: replica.state.idText).run(
-      classes.map(\.exchange), since: replica.state.position)
+    let answer = try Pull(
+      connection: connection, replica: replica.state.idText, server: replica.state.server,
+      stepBytes: stepBytes
+    ).run(classes.map(\.exchange), since: replica.state.position)
     guard let own = answer.own else {
       // It was restored to a time before this replica.
       try register()
@@ -156,7 +160,7 @@ package final class ReplicaLink {
     }
     var leaving: [ClassID: (keys: [ObjectKey], gone: Set<Int64>?)] = [:]
     for one in classes {
-      guard let changes = answer.changes[one.exchange.id] else { continue }
+      guard let changes = answer.changes[one.exchange.id], !changes.isTooLarge else { continue }
       let objects = try self.leaving(changes, one)
       leaving[one.id] = (objects.map(\.key), try Departures(self, one).gone(objects))
     }
@@ -165,11 +169,13 @@ package final class ReplicaLink {
         guard let changes = answer.changes[one.exchange.id] else { continue }
         let (keys, gone) = leaving[one.id] ?? ([], nil)
         for key in keys { try edit.depart(key, one, gone: gone) }
-        for row in changes.rows.values { try edit.apply(row, one) }
+        try changes.forEachRow { row throws(StorageError) in try edit.apply(row, one) }
+        if changes.isTooLarge { try noteBehind(one, edit) }
       }
       next.position = answer.position
       try note(postponedIn: edit)
     }
+    try tellPending()
     return true
   }
 
@@ -178,9 +184,8 @@ package final class ReplicaLink {
     _ changes: Pull.Changes, _ one: ReplicaClass
   ) throws -> [(key: ObjectKey, incarnation: Int64)] {
     let objects = ReplicaObjects(try replica.store.newestSnapshot())
-    let present = Set(changes.rows.values.map(\.object.incarnation))
     var leaving: [(key: ObjectKey, incarnation: Int64)] = []
-    for incarnation in changes.incarnations where !present.contains(incarnation) {
+    for incarnation in changes.departed {
       if let key = try objects.key(of: incarnation, in: one.id) {
         leaving.append((key, incarnation))
       }

@@ -20,6 +20,9 @@ struct ClassProgress: Equatable {
   /// Whether everything is here, and nothing else.
   var isComplete: Bool { Set(queries) == complete && !hasOthers && !isBehind }
 
+  /// Whether objects are to be fetched, or dropped.
+  var isIncomplete: Bool { hasOthers || !pending.isEmpty }
+
   /// Goes over to other queries. What both have is fetched once.
   mutating func take(_ wanted: [String]) {
     guard wanted != queries else { return }

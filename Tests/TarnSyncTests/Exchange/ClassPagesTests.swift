@@ -52,7 +52,7 @@ import Testing
       let answer = try pull.run([described], since: position)
       if let changes = answer.changes[described.id] {
         copy = copy.filter { !changes.incarnations.contains($0.value.incarnation) }
-        copy.merge(changes.rows.mapValues(\.object)) { $1 }
+        try copy.merge(changes.rows.mapValues(\.object)) { $1 }
       }
       let truth =
         try pull.run([described], since: .none).changes[described.id]?.rows.mapValues(\.object)

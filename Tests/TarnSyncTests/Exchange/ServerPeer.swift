@@ -57,13 +57,13 @@ final class ServerPeer: Peer {
     let changes = answer.changes[described.id] ?? Pull.Changes()
     let own = try #require(answer.own)
     var rows: [Int: ObjectRow<Int>] = [:]
-    for (key, row) in changes.rows {
+    for (key, row) in try changes.rows {
       guard case .int(let key) = key.value else { continue }
       rows[Int(key)] = ObjectRow(
         incarnation: row.object.incarnation,
         values: row.object.values.mapValues { .init(.single(Self.number($0.content)), $0.stamp) })
     }
-    let gone = changes.incarnations.subtracting(changes.rows.values.map(\.object.incarnation))
+    let gone = changes.departed
     return Pulled(
       identity: identities.count - 1, position: positions.count - 1,
       known: Known(

@@ -165,4 +165,28 @@ import Testing
     #expect(try !a.connected().hasNewSubscriptions)
     #expect(try things(a) == ["Thing 4"])
   }
+
+  @Test func `a transaction that is too large for one step is fetched in pages`() throws {
+    try makeThings()
+    try a.subscribe(["Thing": ["a < 5000"], "Note": ["TRUEPREDICATE"]])
+    try a.synchronize()
+    let link = try a.connected()
+    link.stepBytes = 20_000
+    try server.run(
+      """
+      BEGIN; INSERT INTO "Thing" (_id, a) SELECT n, 1 FROM generate_series(100, 1100) n;
+      DELETE FROM "Thing" WHERE _id = 1; INSERT INTO "Note" (_id, a) VALUES ('n', 1); COMMIT
+      """, for: "write much")
+    try link.pull()
+    // What is small enough is here; the rest follows, and the subscriptions say so.
+    #expect(try a.objects().keys.contains { $0.hasPrefix("Note") })
+    #expect(try state(a) == .pending)
+    #expect(try things(a).count == 10)
+    try a.synchronize()
+    #expect(try state(a) == .complete)
+    #expect(try things(a).count == 1_010)
+    try server.rows("UPDATE \"Thing\" SET a = 2 WHERE _id = 100")
+    try a.synchronize()
+    #expect(try a.objects()["Thing 100"]?.a == 2)
+  }
 }
