@@ -1,3 +1,4 @@
+internal import Glibc
 package import TarnStore
 
 /// Keeps a file and a server the same, on a thread of its own, until it is released or stopped.
@@ -134,6 +135,7 @@ private final class SessionRunner: Sendable {
   /// Notes for the other processes whether it is connected, and why not.
   private func note(connected: Bool, _ problem: String? = nil) throws(StorageError) {
     try SessionNotes.edit(store) { notes in
+      if connected || notes.isConnected { notes.seen = UInt64(max(0, time(nil))) }
       notes.isConnected = connected
       notes.problem = problem
     }
@@ -160,6 +162,7 @@ private final class SessionRunner: Sendable {
     var interval = PollInterval()
     try link.pull()
     succeeded()
+    var census = try CensusTime(since: SessionNotes.read(in: store.newestSnapshot()).seen)
     try note(connected: true)
     while !isStopped {
       let isMore = try link.sendAll()
@@ -176,6 +179,10 @@ private final class SessionRunner: Sendable {
         continue
       }
       if try hints.send() { continue }
+      if census.isDue, try link.compareDigests() {
+        census.isDone()
+        if !link.isComplete { continue }
+      }
       told(.isUpToDate)
       try sleep(link, &interval, &hints)
     }

@@ -9,6 +9,8 @@ struct SessionNotes: Equatable {
   var answered: UInt64 = 0
   /// Whether the session is connected.
   var isConnected = false
+  /// When the server was connected last, in seconds since 1970; 0 for never.
+  var seen: UInt64 = 0
   /// Why the session waits; nil if it does not.
   var problem: String?
 
@@ -22,13 +24,14 @@ struct SessionNotes: Equatable {
     guard let bytes = try ReplicaRecords.bytes(key, in: snapshot.transaction) else { return notes }
     var reader = WireReader(bytes)
     guard let asked: UInt64 = reader.read(), let answered: UInt64 = reader.read(),
-      let flags: UInt8 = reader.read(), let problem = reader.readText()
+      let flags: UInt8 = reader.read(), let seen: UInt64 = reader.read(), let problem = reader.readText()
     else {
       throw StorageError(
         .corrupted, operation: "read the notes of the session", path: "", detail: "they are damaged"
       )
     }
     (notes.asked, notes.answered, notes.isConnected) = (asked, answered, flags & 1 != 0)
+    notes.seen = seen
     if flags & 2 != 0 { notes.problem = problem }
     return notes
   }
@@ -38,6 +41,7 @@ struct SessionNotes: Equatable {
     writer.write(asked)
     writer.write(answered)
     writer.write(UInt8((isConnected ? 1 : 0) | (problem == nil ? 0 : 2)))
+    writer.write(seen)
     writer.write(text: problem ?? "")
     return writer.bytes
   }
