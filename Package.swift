@@ -66,7 +66,9 @@ let package = Package(
       ]),
     .target(
       name: "TarnDaemon",
-      dependencies: ["Tarn", "TarnStore", "TarnText", "ToolSupport", "CDaemon"],
+      dependencies: [
+        "Tarn", "TarnStore", "TarnSync", "TarnText", "ToolSupport", "SyncProgram", "CDaemon",
+      ],
       path: "Tools/TarnDaemon", swiftSettings: strict),
     .executableTarget(
       name: "tarn-daemon", dependencies: ["TarnDaemon"], path: "Tools/tarn-daemon",
@@ -112,7 +114,9 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "DaemonTests",
-      dependencies: ["Tarn", "TarnStore", "TarnDaemon", "TarnText", "ToolSupport", "TestSupport"],
+      dependencies: [
+        "Tarn", "TarnStore", "TarnSync", "TarnDaemon", "TarnText", "ToolSupport", "TestSupport",
+      ],
       resources: [.copy("Resources")], swiftSettings: strict),
     .testTarget(name: "TidyTests", swiftSettings: strict),
   ]

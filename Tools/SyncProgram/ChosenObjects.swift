@@ -1,14 +1,14 @@
 import Foundation
-import TarnStore
+package import TarnStore
 import TarnSync
 import ToolSupport
 
 /// The objects that `--where` chooses: the conditions that its values give, as subscriptions.
-struct ChosenObjects {
+package struct ChosenObjects {
   private let conditions: [(className: String, text: String)]
 
   /// - Parameter values: each a class, a colon, and a condition on its objects.
-  init(_ values: [String]) throws {
+  package init(_ values: [String]) throws {
     conditions = try values.map { value in
       guard let colon = value.firstIndex(of: ":") else {
         throw UsageError("--where takes 'CLASS: CONDITION', not '\(printable(value))'")
@@ -20,13 +20,13 @@ struct ChosenObjects {
     }
   }
 
-  var isEmpty: Bool { conditions.isEmpty }
-  var classNames: [String] { conditions.map(\.className) }
+  package var isEmpty: Bool { conditions.isEmpty }
+  package var classNames: [String] { conditions.map(\.className) }
 
   /// Makes these the subscriptions of a store, unless they are.
   ///
   /// - Parameter others: classes of which all objects are chosen.
-  func subscribe(_ store: Store, others: [String]) throws {
+  package func subscribe(_ store: Store, others: [String]) throws {
     let snapshot = try store.newestSnapshot()
     let all = conditions + others.map { ($0, "TRUEPREDICATE") }
     let chosen = try all.map { try subscription($0.className, $0.text, snapshot) }

@@ -12,6 +12,9 @@ package struct ReplicaReport: Equatable, Sendable {
   package let unsentObjects: Int
   /// Whether all objects that the file is to have are here.
   package let isComplete: Bool
+  /// Whether its session is connected, in whatever process, and why it is not.
+  package let isConnected: Bool
+  package let problem: String?
   /// The objects that it is to have; nil for all of the classes.
   package let subscriptions: SubscriptionSet?
 
@@ -35,9 +38,11 @@ package struct ReplicaReport: Equatable, Sendable {
         isComplete = false
       }
     }
+    let notes = try SessionNotes.read(in: snapshot)
     return ReplicaReport(
       number: state.number, classes: state.classes.sorted(), sent: state.sent.version,
       unsentCommits: objects == 0 ? 0 : unsent.range.commits, unsentObjects: objects,
-      isComplete: isComplete && set?.state != .pending, subscriptions: set)
+      isComplete: isComplete && set?.state != .pending, isConnected: notes.isConnected,
+      problem: notes.problem, subscriptions: set)
   }
 }

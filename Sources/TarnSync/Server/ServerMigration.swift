@@ -30,6 +30,23 @@ package struct ServerMigration {
     }
   }
 
+  /// Brings what the server lacks of classes, if the login has the owner's rights; otherwise leaves it
+  /// to `tarn server migrate`.
+  func runIfAllowed(_ store: StoreSchema, classes names: [String]) throws(ServerError) {
+    let entries = try ServerCatalog(connection, Self.operation).entries()
+    let isComplete = names.allSatisfy { name in
+      guard let described = store.named(name),
+        let entry = entries.first(where: { $0.name == name })
+      else { return false }
+      let known = Set(entry.columns.map(\.name))
+      return described.columns.allSatisfy { $0.isRemoved || known.contains($0.name) }
+    }
+    if isComplete { return }
+    let rights = try connection.query(
+      "SELECT pg_has_role(session_user, $1, 'MEMBER')", [ServerSchema.owner], for: Self.operation)
+    if rights.first?[0] == "t" { try run(store, classes: names) }
+  }
+
   private func classes(
     _ store: StoreSchema, _ names: [String]?
   ) throws(ServerError) -> [ServerClass] {

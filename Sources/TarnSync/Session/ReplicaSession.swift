@@ -156,6 +156,8 @@ private final class SessionRunner: Sendable {
 
   private func exchange(_ replica: Replica, _ succeeded: () -> Void) throws {
     let connection = try ServerConnection(address) { BackgroundThread.rest($0) }
+    try ServerMigration(connection).runIfAllowed(
+      store.newestSnapshot().schema.schema, classes: replica.names)
     let link = try ReplicaLink(replica, connection) { [told] in told(.refused($0)) }
     told(.connected)
     var hints = SessionHints(connection, link.classes.map(\.exchange.id))

@@ -102,6 +102,29 @@ import Testing
     try await session.end()
     #expect(try meeting.things().contains("3"))
   }
+
+  @Test func `a session of the owner brings what the server lacks, another one waits`()
+    async throws
+  {
+    let meeting = try Meeting()
+    try meeting.connection.rows("ALTER TABLE \"Thing\" RENAME TO former")
+    _ = try ServerRepair(meeting.connection).forget(class: "Thing")
+    let file = try meeting.file("a")
+    try file.add(1, 10)
+    let problems = Lock([String]())
+    let client = try meeting.session(file) { event in
+      if case .waits(let why, _) = event { problems.withLock { $0.append("\(why)") } }
+    }
+    try await yieldUntil { problems.withLock { $0.count } == 1 }
+    #expect(problems.withLock { $0[0].contains("does not have a class Thing") })
+    try await client.end()
+    let address = try ServerAddress(
+      meeting.database.address(as: PostgresServer.administrator))
+    let owner = try HeldSession(file, address) { _ in }
+    try await yieldUntil { (try? meeting.things()) == ["1"] }
+    try await owner.end()
+    #expect(try meeting.things() == ["1"])
+  }
 }
 
 /// A server with a class, and files that meet there.

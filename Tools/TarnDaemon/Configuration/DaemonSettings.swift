@@ -10,6 +10,21 @@ package struct DaemonSettings: Equatable, Sendable {
   /// How many commands run at the same time.
   var commandsMax = 16
   var watches: [WatchSettings] = []
+  var syncs: [SyncSettings] = []
+}
+
+/// Files that are kept the same as a server's objects.
+struct SyncSettings: Equatable, Sendable {
+  /// A path, or a pattern with `*`, `?` and `[…]`.
+  var file: String
+  /// A PostgreSQL address without a password.
+  var server: String
+  /// The classes of which all objects are exchanged.
+  var classes: [String] = []
+  /// Classes with a condition on their objects, as `--where` of `tarn sync` has them.
+  var conditions: [String] = []
+  /// A file with passwords, as libpq reads it.
+  var passfile: String?
 }
 
 /// The door for metrics, status and event streams.

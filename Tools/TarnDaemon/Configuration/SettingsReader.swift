@@ -1,5 +1,7 @@
 import CDaemon
 import Foundation
+import SyncProgram
+import TarnSync
 import ToolSupport
 
 /// Turns a configuration file into settings.
@@ -13,7 +15,10 @@ struct SettingsReader {
     if let http = reader.mapping("http") { settings.http = self.http(http) }
     if let count = reader.integer("commands", in: 1...1000) { settings.commandsMax = count }
     settings.watches = reader.mappings("watches").map(watch)
-    if !reader.has("watches") { problems.add(reader.line, "", "the key 'watches' is missing") }
+    settings.syncs = reader.mappings("sync").map(sync)
+    if !reader.has("watches"), !reader.has("sync") {
+      problems.add(reader.line, "", "the key 'watches' is missing, or 'sync'")
+    }
     reader.finish()
     return settings
   }
@@ -69,6 +74,26 @@ struct SettingsReader {
     if let delivery = reader.mapping("delivery") { settings.delivery = self.delivery(delivery) }
     settings.sinks = reader.mappings("sinks").compactMap { sink($0, settings) }
     if settings.sinks.isEmpty { problems.add(reader.line, reader.path, "needs at least one sink") }
+    reader.finish()
+    return settings
+  }
+
+  private func sync(_ reader: MappingReader) -> SyncSettings {
+    var settings = SyncSettings(
+      file: absolute("file", reader) ?? reader.required("file"), server: reader.required("server"))
+    settings.classes = reader.strings("classes") ?? []
+    settings.conditions = reader.strings("where") ?? []
+    settings.passfile = absolute("passfile", reader)
+    do {
+      if !settings.server.isEmpty { _ = try ServerAddress(settings.server) }
+    } catch {
+      reader.add("server", error.message)
+    }
+    do {
+      _ = try ChosenObjects(settings.conditions)
+    } catch {
+      reader.add("where", "needs 'CLASS: CONDITION'")
+    }
     reader.finish()
     return settings
   }

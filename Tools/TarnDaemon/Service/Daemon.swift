@@ -10,6 +10,7 @@ package final class Daemon: HTTPServer.Routes {
   private struct State {
     var settings: DaemonSettings
     var watches: [WatchRunner] = []
+    var syncs: [SyncRunner] = []
     var server: HTTPServer?
     /// The settings of the server.
     var served: HTTPSettings?
@@ -43,6 +44,7 @@ package final class Daemon: HTTPServer.Routes {
   package func start() throws {
     let settings = state.withLock { $0.settings }
     for watch in settings.watches { try add(watch) }
+    for sync in settings.syncs { add(sync) }
     try serve(settings.http)
     files.onLook { [weak self] in self?.tick() }
     ServiceNotice.ready(status)
@@ -52,6 +54,12 @@ package final class Daemon: HTTPServer.Routes {
     let runner = WatchRunner(watch, files, context)
     try runner.start()
     state.withLock { $0.watches.append(runner) }
+  }
+
+  private func add(_ sync: SyncSettings) {
+    let runner = SyncRunner(sync, files, log)
+    runner.start()
+    state.withLock { $0.syncs.append(runner) }
   }
 
   private func serve(_ wanted: HTTPSettings?) throws {
@@ -119,6 +127,14 @@ package final class Daemon: HTTPServer.Routes {
   }
 
   private func apply(_ settings: DaemonSettings) {
+    let endedSyncs = state.withLock { state in
+      let ended = state.syncs.filter { !settings.syncs.contains($0.settings) }
+      state.syncs.removeAll { one in ended.contains { $0 === one } }
+      return ended
+    }
+    for sync in endedSyncs { sync.stop() }
+    let keptSyncs = state.withLock { $0.syncs.map(\.settings) }
+    for sync in settings.syncs where !keptSyncs.contains(sync) { add(sync) }
     let running = state.withLock { $0.watches }
     let ended = running.filter { !settings.watches.contains($0.settings) }
     state.withLock { state in
@@ -164,7 +180,8 @@ package final class Daemon: HTTPServer.Routes {
     state.withLock { $0.hasStopped = true }
     // One that runs is done first.
     reloads.sync {}
-    let (watches, server) = state.withLock { ($0.watches, $0.server.take()) }
+    let (watches, syncs, server) = state.withLock { ($0.watches, $0.syncs, $0.server.take()) }
+    for sync in syncs { sync.stop() }
     DispatchQueue.concurrentPerform(iterations: watches.count) { watches[$0].stop() }
     server?.stop()
   }
@@ -235,6 +252,7 @@ package final class Daemon: HTTPServer.Routes {
       instance: context.instance,
       sinks: statuses.map { StatusReport.sink($0, newest: newest[$0.path] ?? 0) }
         .sorted { ($0.watch, $0.sink, $0.path) < ($1.watch, $1.sink, $1.path) },
+      syncs: state.withLock { $0.syncs }.flatMap(\.statuses).sorted { $0.path < $1.path },
       files: all.map { StatusReport.file($0.path, $0.file, $0.reason) },
       secondsUp: Double((ContinuousClock.now - began).components.seconds))
   }

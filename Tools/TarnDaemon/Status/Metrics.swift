@@ -37,6 +37,18 @@ struct Metrics {
     sinks("failing", "gauge", "1 while the last delivery has failed.", report) {
       $0.content.isFailing ? 1 : 0
     }
+    syncs("sync_connected", "gauge", "1 while a file's session is connected.", report) {
+      $0.isConnected ? 1 : 0
+    }
+    syncs("sync_complete", "gauge", "1 while a file has all objects that it is to have.", report) {
+      $0.isComplete ? 1 : 0
+    }
+    syncs("sync_unsent_objects", "gauge", "Objects whose changes the server lacks.", report) {
+      Double($0.unsentObjects)
+    }
+    syncs("sync_refused_total", "counter", "Commits that the server has refused.", report) {
+      Double($0.refused)
+    }
     files("file_open", "gauge", "1 if a file is open.", report) { $0.waiting == nil ? 1 : 0 }
     files("file_bytes", "gauge", "The size of a file.", report) { Double($0.bytes) }
     files("file_commits_total", "counter", "The newest version of a file.", report) {
@@ -60,6 +72,14 @@ struct Metrics {
         ([("watch", sink.watch), ("sink", sink.sink), ("file", sink.path)], value(sink))
       }
     }
+  }
+
+  private mutating func syncs(
+    _ name: String, _ type: String, _ help: String, _ report: StatusReport,
+    _ value: (SyncStatus) -> Double
+  ) {
+    if report.syncs.isEmpty { return }
+    family(name, type, help) { report.syncs.map { ([("file", $0.path)], value($0)) } }
   }
 
   private mutating func files(

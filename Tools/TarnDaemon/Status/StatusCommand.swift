@@ -57,7 +57,20 @@ struct StatusCommand {
         text(file["waiting"]),
       ])
     }
-    return sinks.text() + "\n" + files.text()
+    let tables = sinks.text() + "\n" + files.text()
+    let all = items(status["sync"])
+    if all.isEmpty { return tables }
+    var syncs = TextTable([
+      .init("FILE"), .init("SERVER"), .init("CONNECTED"), .init("COMPLETE"), .init("UNSENT", .right),
+      .init("REFUSED", .right), .init("PROBLEM"),
+    ])
+    for sync in all {
+      syncs.add([
+        text(sync["file"]), text(sync["server"]), text(sync["connected"]), text(sync["complete"]),
+        text(sync["unsentObjects"]), text(sync["refused"]), text(sync["problem"]),
+      ])
+    }
+    return tables + "\n" + syncs.text()
   }
 
   private static func items(_ value: JSONValue?) -> [JSONValue] {

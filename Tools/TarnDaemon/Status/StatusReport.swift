@@ -30,13 +30,14 @@ struct StatusReport {
 
   let instance: String
   let sinks: [Sink]
+  let syncs: [SyncStatus]
   let files: [File]
   let secondsUp: Double
 
-  /// True if every file is open and no sink is failing.
+  /// True if every file is open, no sink is failing, and no server refuses or is out of reach.
   var isHealthy: Bool {
     files.allSatisfy { $0.waiting == nil && $0.isFollowed }
-      && sinks.allSatisfy { !$0.content.isFailing }
+      && sinks.allSatisfy { !$0.content.isFailing } && syncs.allSatisfy { $0.problem == nil }
   }
 
   static func file(_ path: String, _ open: OpenFile?, _ reason: String?) -> File {

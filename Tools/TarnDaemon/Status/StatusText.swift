@@ -9,6 +9,7 @@ extension StatusReport {
       JSONMember("instance", .string(instance)), JSONMember("secondsUp", .double(secondsUp)),
       JSONMember("healthy", .bool(isHealthy)), JSONMember("files", .array(files.map(Self.json))),
       JSONMember("sinks", .array(sinks.map(Self.json))),
+      JSONMember("sync", .array(syncs.map(Self.json))),
     ])
     return JSONText.text(value) + "\n"
   }
@@ -33,6 +34,16 @@ extension StatusReport {
               JSONMember("commitsBehind", number($0.commits)),
             ])
           })),
+    ])
+  }
+
+  private static func json(_ sync: SyncStatus) -> JSONValue {
+    .object([
+      JSONMember("file", .string(sync.path)), JSONMember("server", .string(sync.server)),
+      JSONMember("connected", .bool(sync.isConnected)),
+      JSONMember("complete", .bool(sync.isComplete)), JSONMember("sent", number(sync.sent)),
+      JSONMember("unsentObjects", .integer(Int64(sync.unsentObjects))),
+      JSONMember("refused", number(sync.refused)), JSONMember("problem", text(sync.problem)),
     ])
   }
 

@@ -1,0 +1,135 @@
+import Foundation
+import TarnStore
+import TarnSync
+import TarnText
+import TestSupport
+import Testing
+import ToolSupport
+
+@testable import TarnDaemon
+
+/// Files that the daemon keeps the same as a server.
+@Suite struct SyncSectionTests {
+  private let folder = TemporaryFolder()
+  private let owner: String
+  private let server: ServerConnection
+
+  init() throws {
+    let program = try PostgresServer.shared.get()
+    let name = "daemon_" + UUID().uuidString.lowercased().replacing("-", with: "")
+    try ServerConnection(ServerAddress(program.address("postgres")))
+      .run("CREATE DATABASE \(name)", for: "test")
+    owner = program.address(name)
+    server = try ServerConnection(ServerAddress(owner))
+    _ = try ServerSetup.run(server)
+  }
+
+  private func store(_ name: String) throws -> Store {
+    var options = Store.Options()
+    options.isDurable = false
+    options.classes = [
+      ClassDefinition(
+        name: "Note",
+        properties: [
+          .init(name: "_id", type: .int, isPrimaryKey: true), .init(name: "count", type: .int),
+        ])
+    ]
+    return try StoreRegistry.open(folder.file(name), options)
+  }
+
+  private func notes() throws -> [[String?]] {
+    try server.query("SELECT _id, count FROM \"Note\" ORDER BY _id", for: "test")
+  }
+
+  private func keys(_ store: Store) throws -> [Int64] {
+    var keys: [Int64] = []
+    try SnapshotReader(store.newestSnapshot()).forEachCluster(in: ClassID(0)) { cluster in
+      keys += (0..<cluster.image.rowCount).map { cluster.image.key(at: $0).rawValue }
+      return true
+    }
+    return keys
+  }
+
+  private func configuration(_ rest: String) -> String {
+    """
+    http: {listen: $/door.sock}
+    sync:
+      - file: $/*.tarn
+        server: '\(owner)'
+        \(rest)
+
+    """
+  }
+
+  private func sync(_ daemon: DaemonProcess) throws -> [JSONValue] {
+    let words = ["status", "--json", "--config", daemon.configuration]
+    let json = try JSONScanner.value(in: DaemonProcess.run(words).text)
+    guard case .array(let items)? = json["sync"] else { return [] }
+    return items
+  }
+
+  @Test func `files of a pattern are exchanged, and the status says so`() async throws {
+    let a = try store("a.tarn")
+    try ServerMigration(server).run(a.newestSnapshot().schema.schema)
+    try a.writeAndAnnounce { session in
+      try session.create([ColumnID(0): .int(1), ColumnID(1): .int(10)], in: ClassID(0))
+    }
+    let daemon = try DaemonProcess(folder, configuration("classes: Note"))
+    try await yieldUntil { try notes() == [["1", "10"]] }
+    // One that comes later.
+    let b = try store("b.tarn")
+    try await yieldUntil { try keys(b) == [1] }
+    try await yieldUntil { try sync(daemon).count == 2 }
+    try await yieldUntil {
+      try sync(daemon).allSatisfy {
+        $0["connected"] == .bool(true) && $0["complete"] == .bool(true)
+          && $0["unsentObjects"] == .integer(0)
+      }
+    }
+    let metrics = try DaemonProcess.run(
+      ["status", "--prometheus", "--config", daemon.configuration]).text
+    #expect(metrics.contains("tarn_sync_connected{file=\"\(a.path)\"} 1"))
+    let table = try DaemonProcess.run(["status", "--config", daemon.configuration]).text
+    #expect(table.contains("CONNECTED"))
+    // Other objects by another configuration, while it runs.
+    try server.query("INSERT INTO \"Note\" (_id, count) VALUES (2, 1)", for: "test")
+    try daemon.reload(configuration("where: ['Note: count < 5']"))
+    try await yieldUntil { try keys(a) == [2] && keys(b) == [2] }
+    #expect(try notes().count == 2)
+    #expect(daemon.stop() == .exited(0))
+  }
+
+  @Test func `a refused commit is in the log and the status`() async throws {
+    let a = try store("a.tarn")
+    try ServerMigration(server).run(a.newestSnapshot().schema.schema)
+    try server.query("ALTER TABLE \"Note\" ADD CHECK (count < 100)", for: "test")
+    let daemon = try DaemonProcess(folder, configuration("classes: [Note]"))
+    try await yieldUntil { try sync(daemon).first?["connected"] == .bool(true) }
+    try a.writeAndAnnounce { session in
+      try session.create([ColumnID(0): .int(1), ColumnID(1): .int(1_000)], in: ClassID(0))
+    }
+    try await yieldUntil { try sync(daemon).first?["refused"] == .integer(1) }
+    try await yieldUntil { try keys(a) == [] }
+    #expect(daemon.errors.contains("Note_count_check"))
+    #expect(daemon.stop() == .exited(0))
+  }
+
+  @Test func `what is wrong in the section is named`() throws {
+    let path = try folder.file(
+      "test.yaml",
+      Array(
+        """
+        sync:
+          - file: relative
+            server: postgresql://u:secret@host/db
+            where: nothing
+            other: 1
+        """.utf8))
+    let (_, problems) = ConfigurationFiles(path).read()
+    let text = problems.map { "\($0)" }.joined(separator: "\n")
+    for part in ["absolute path", "a password in it", "'CLASS: CONDITION'", "other"] {
+      #expect(text.contains(part), "\(text)")
+    }
+    #expect(!text.contains("secret"))
+  }
+}
