@@ -29,7 +29,8 @@ struct Layers {
   static let sync = Layers(
     module: "Sources/TarnSync",
     folders: [
-      "Merge", "Wire", "Connection", "Conditions", "Server", "Exchange", "Subscriptions", "Replica", "Link",
+      "Merge", "Wire", "Connection", "Conditions", "Server", "Exchange", "Subscriptions", "Replica",
+      "Link",
       "Session",
     ])
 

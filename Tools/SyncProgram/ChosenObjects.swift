@@ -57,7 +57,7 @@ package struct ChosenObjects {
     } catch let error as PredicateSyntaxError {
       throw ToolError(
         "--where: in '\(printable(text))', character \(error.offset + 1): \(error.message)")
-    } catch let error as PredicateError {
+    } catch let error as TarnStore.PredicateError {
       throw ToolError("--where: '\(printable(text))': \(error.message)")
     }
   }

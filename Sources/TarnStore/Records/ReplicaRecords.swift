@@ -5,27 +5,28 @@ internal import CTarn
 ///
 /// Records of kinds from 128 on may be long, and are stored in pieces; others fit into a page.
 package struct ReplicaRecords: Sendable {
-  /// Nil for those that are deleted.
-  private var changed: [ReplicaKey: [UInt8]?] = [:]
+  /// By kind; nil for those that are deleted.
+  private var changed: [UInt8: [ReplicaKey: [UInt8]?]] = [:]
 
   package init() {}
 
   package var isEmpty: Bool { changed.isEmpty }
 
-  /// The bytes that the changed records will have; nil for those that are deleted.
-  package var changes: [ReplicaKey: [UInt8]?] { changed }
+  /// The bytes that the changed records of a kind will have; nil for those that are deleted.
+  package func changes(of kind: UInt8) -> [ReplicaKey: [UInt8]?] { changed[kind] ?? [:] }
 
   /// The bytes that the record will have; nil if it is not changed, a nil within if it is deleted.
-  package func change(of key: ReplicaKey) -> [UInt8]?? { changed[key] }
+  package func change(of key: ReplicaKey) -> [UInt8]?? { changed[key.kind]?[key] }
 
   /// Keeps bytes under a name, or deletes what is there.
   package mutating func set(_ key: ReplicaKey, _ bytes: [UInt8]?) {
-    changed.updateValue(bytes, forKey: key)
+    changed[key.kind, default: [:]].updateValue(bytes, forKey: key)
   }
 
   /// Writes the changes, with a checksum after each record.
   package func put(_ transaction: borrowing WriteTransaction) throws(StorageError) {
-    for (key, bytes) in changed.sorted(by: { $0.key < $1.key }) {
+    let all = changed.sorted { $0.key < $1.key }.map { $0.value.sorted { $0.key < $1.key } }
+    for (key, bytes) in all.joined() {
       var count: UInt16 = 0
       if let bytes {
         let whole = Self.withChecksum(bytes)

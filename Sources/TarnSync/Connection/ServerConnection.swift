@@ -90,6 +90,15 @@ internal import Glibc
     _ = unsafe try rows(of: wait { unsafe PQexec(handle, script) }, operation)
   }
 
+  /// Runs statements without parameters, separated by semicolons, in one round trip.
+  ///
+  /// - Returns: the rows of the last one, as text.
+  func rows(
+    _ script: String, for operation: String
+  ) throws(ServerError) -> [[String?]] {
+    unsafe try rows(of: wait { unsafe PQexec(handle, script) }, operation)
+  }
+
   private func wait(_ body: () -> OpaquePointer?) -> OpaquePointer? {
     var result: OpaquePointer?
     waiting { unsafe result = body() }
@@ -124,9 +133,19 @@ internal import Glibc
   package func transaction<R>(
     _ mode: String = "READ COMMITTED", for operation: String, _ body: () throws(ServerError) -> R
   ) throws(ServerError) -> R {
-    try run("BEGIN ISOLATION LEVEL \(mode)", for: operation)
+    try transaction(mode, beginning: "", for: operation) { _ throws(ServerError) in try body() }
+  }
+
+  /// Like above, with first statements in the round trip that begins it.
+  ///
+  /// - Parameter first: statements without parameters; `body` gets the rows of the last.
+  func transaction<R>(
+    _ mode: String, beginning first: String, for operation: String,
+    _ body: ([[String?]]) throws(ServerError) -> R
+  ) throws(ServerError) -> R {
     do throws(ServerError) {
-      let result = try body()
+      let rows = try rows("BEGIN ISOLATION LEVEL \(mode); \(first)", for: operation)
+      let result = try body(rows)
       try run("COMMIT", for: operation)
       return result
     } catch {

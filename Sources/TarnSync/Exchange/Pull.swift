@@ -18,8 +18,10 @@ struct Pull {
     /// The classes to reconcile, and those that the server does not have.
     let renewed: Set<Int>
     let missing: Set<Int>
+    /// The numbers of the classes with changes.
+    let changed: Set<Int>
     /// The changes by the number of their class.
-    let changes: [Int: Changes]
+    var changes: [Int: Changes] = [:]
   }
 
   /// The changes of a class.
@@ -81,43 +83,58 @@ struct Pull {
   /// More incarnations would take too much memory by themselves.
   private static let stepObjectsMax = 500_000
 
+  /// - Parameter looks: whether to ask first, in a shorter way, whether there is anything new.
   func run(
-    _ classes: [ExchangeClass], since position: ServerPosition
+    _ classes: [ExchangeClass], since position: ServerPosition, looking looks: Bool = false
   ) throws(ServerError) -> Answer {
-    try connection.transaction(
-      "REPEATABLE READ READ ONLY", for: Self.operation
-    ) { () throws(ServerError) in
-      try read(classes, position)
+    let open = opening(classes, position)
+    if looks {
+      let answer = try answer(connection.rows(open, for: Self.operation))
+      if answer.changed.isEmpty { return answer }
+    }
+    return try connection.transaction(
+      "REPEATABLE READ READ ONLY", beginning: open, for: Self.operation
+    ) { rows throws(ServerError) in
+      try read(classes, position, answer(rows))
     }
   }
 
-  private func read(
-    _ classes: [ExchangeClass], _ position: ServerPosition
-  ) throws(ServerError) -> Answer {
+  private func opening(_ classes: [ExchangeClass], _ position: ServerPosition) -> String {
     let numbers = "{\(classes.map { "\($0.id)" }.joined(separator: ","))}"
-    let rows = try connection.query(
-      """
+    return """
       SELECT server, snapshot, version, commit, pruned, clock, changed, renewed, missing
-      FROM tarn.open($1, \(ServerSchema.format), $2, $3, $4)
-      """, [replica, numbers, "\(position.end)", position.openText], for: Self.operation)
-    guard let row = rows.first, let server = row[0], let snapshot = row[1],
+      FROM tarn.open(
+        \(SQLText.literal(replica)), \(ServerSchema.format), '\(numbers)', '\(position.end)',
+        '\(position.openText)')
+      """
+  }
+
+  private func answer(_ rows: [[String?]]) throws(ServerError) -> Answer {
+    guard let row = rows.first, row.count == 9, let server = row[0], let snapshot = row[1],
       let next = ServerPosition(snapshot), let pruned = row[4].flatMap({ UInt64($0) }),
       let clock = row[5].flatMap({ Int64($0) })
     else { throw ServerError(Self.operation, "the server gave no position") }
-    let changed = Self.numbers(row[6])
-    var changes: [Int: Changes] = [:]
-    let isOther = self.server.map { $0 != server } ?? false
-    let isOld = position != .none && (pruned >= position.end || next.end < position.end)
-    for one in classes where changed.contains(one.id) && !isOther && !isOld {
-      changes[one.id] = try self.changes(of: one, since: position, before: next.end)
-    }
     var own: (Int64, Int64)?
     if let version = row[2].flatMap({ Int64($0) }), let commit = row[3].flatMap({ Int64($0) }) {
       own = (version, commit)
     }
     return Answer(
       server: server, position: next, own: own, pruned: pruned, clock: clock,
-      renewed: Self.numbers(row[7]), missing: Self.numbers(row[8]), changes: changes)
+      renewed: Self.numbers(row[7]), missing: Self.numbers(row[8]),
+      changed: Self.numbers(row[6]))
+  }
+
+  private func read(
+    _ classes: [ExchangeClass], _ position: ServerPosition, _ opened: Answer
+  ) throws(ServerError) -> Answer {
+    let isOther = server.map { $0 != opened.server } ?? false
+    let end = opened.position.end
+    let isOld = position != .none && (opened.pruned >= position.end || end < position.end)
+    var answer = opened
+    for one in classes where answer.changed.contains(one.id) && !isOther && !isOld {
+      answer.changes[one.id] = try changes(of: one, since: position, before: end)
+    }
+    return answer
   }
 
   /// The numbers of an array as text.
@@ -162,7 +179,8 @@ struct Pull {
     atMost limit: Int? = nil
   ) throws(ServerError) -> Set<Int64> {
     let incarnations = try connection.query(
-      "SELECT tarn.changed($1, $2, $3)\(limit.map { " LIMIT \($0)" } ?? "")", ["\(one.id)", "\(position.end)", position.openText],
+      "SELECT tarn.changed($1, $2, $3)\(limit.map { " LIMIT \($0)" } ?? "")",
+      ["\(one.id)", "\(position.end)", position.openText],
       for: operation)
     return Set(incarnations.compactMap { $0[0].flatMap { Int64($0) } })
   }

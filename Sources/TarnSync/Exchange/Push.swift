@@ -47,16 +47,14 @@ struct Push {
   ) throws(ServerError) -> Answer {
     var problem: Answer?
     do throws(ServerError) {
-      try connection.transaction("READ COMMITTED", for: Self.operation) {
-        () throws(ServerError) in
-        // A pooler passes on no other settings.
-        try connection.run(Self.limits, for: Self.operation)
-        try connection.query(
-          "SELECT tarn.push($1, $2, $3, $4, $5, $6)",
-          [
-            replica.id, server, "\(range.first.version)", "\(range.last.version)",
-            "\(range.first.commit)", "\(range.last.commit)",
-          ], for: Self.operation)
+      // A pooler passes on no other settings.
+      let first = """
+        \(Self.limits); SELECT tarn.push(
+          \(SQLText.literal(replica.id)), \(SQLText.literal(server)), \(range.first.version),
+          \(range.last.version), '\(range.first.commit)', '\(range.last.commit)')
+        """
+      try connection.transaction("READ COMMITTED", beginning: first, for: Self.operation) {
+        _ throws(ServerError) in
         for (one, operations) in classes.sorted(by: { $0.class.id < $1.class.id }) {
           problem = try ClassPush(connection, replica.number, one, Self.operation).run(operations)
           // Rolls the transaction back.

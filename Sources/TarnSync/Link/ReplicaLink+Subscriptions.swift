@@ -143,7 +143,9 @@ extension ReplicaLink {
 
   /// Notes in the subscriptions that not all objects are here any more.
   func tellPending() throws(StorageError) {
-    guard progress.values.contains(where: \.isBehind), let subscribed, subscribed > 0 else { return }
+    guard progress.values.contains(where: \.isBehind), let subscribed, subscribed > 0 else {
+      return
+    }
     try replica.store.editSubscriptions { set in
       guard set.version == subscribed, set.state == .complete else { return false }
       set.state = .pending

@@ -24,7 +24,8 @@ package final class ReplicaLink {
   var answered: () throws -> Void = {}
 
   static let operation = "exchange with the server"
-  private static let commitsMax = 1_000
+  /// What they did is sent as one difference. Fewer would read the later ones more often.
+  private static let commitsMax = 32_768
   /// Commits of so long a time are sent as one, with the stamp of the last, in microseconds.
   private static let spanMax: UInt64 = 1_000_000
   private static let uploadMax = 1_000
@@ -91,11 +92,13 @@ package final class ReplicaLink {
 
   /// Downloads the server's changes.
   ///
+  /// - Parameter looks: whether it asks first whether there is anything, which costs least if there is
+  ///   not.
   /// - Returns: whether there was anything.
   @discardableResult
-  package func pull() throws -> Bool {
+  package func pull(looking looks: Bool = false) throws -> Bool {
     do {
-      return try download()
+      return try download(looking: looks)
     } catch let error as StorageError where error.code == .notUnique {
       // The server refuses the unsent object that has the value of one of its rows.
       _ = try sendAll()
@@ -103,12 +106,12 @@ package final class ReplicaLink {
     }
   }
 
-  private func download() throws -> Bool {
+  private func download(looking looks: Bool = false) throws -> Bool {
     try takeUpSubscriptions()
     let answer = try Pull(
       connection: connection, replica: replica.state.idText, server: replica.state.server,
       stepBytes: stepBytes
-    ).run(classes.map(\.exchange), since: replica.state.position)
+    ).run(classes.map(\.exchange), since: replica.state.position, looking: looks)
     guard let own = answer.own else {
       // It was restored to a time before this replica.
       try register()

@@ -128,7 +128,7 @@ struct ReplicaObjects {
       if records.change(of: ReplicaKey(kind, id, number)) == nil { try body(bytes) }
       return true
     }
-    for (key, bytes) in records.changes where key.kind == kind && key.classID == id {
+    for (key, bytes) in records.changes(of: kind) where key.classID == id {
       if let bytes, numbers.contains(key.number) { try body(bytes) }
     }
   }

@@ -171,6 +171,7 @@ private final class SessionRunner: Sendable {
       if isMore {
         interval.reset()
         hints.isDue = true
+        _ = try hints.send()
       }
       let asked = try SessionNotes.read(in: store.newestSnapshot()).unanswered
       if try isMore || asked != nil || !link.isComplete || link.hasNewSubscriptions {
@@ -200,7 +201,7 @@ private final class SessionRunner: Sendable {
     {
     case .wish: break
     case .time:
-      if hint == nil, try link.pull() { interval.reset() }
+      if hint == nil, try link.pull(looking: true) { interval.reset() }
     case .socket:
       if try link.connection.takeNotifications(for: Self.operation), try link.pull() {
         interval.reset()

@@ -24,7 +24,8 @@ struct SessionNotes: Equatable {
     guard let bytes = try ReplicaRecords.bytes(key, in: snapshot.transaction) else { return notes }
     var reader = WireReader(bytes)
     guard let asked: UInt64 = reader.read(), let answered: UInt64 = reader.read(),
-      let flags: UInt8 = reader.read(), let seen: UInt64 = reader.read(), let problem = reader.readText()
+      let flags: UInt8 = reader.read(), let seen: UInt64 = reader.read(),
+      let problem = reader.readText()
     else {
       throw StorageError(
         .corrupted, operation: "read the notes of the session", path: "", detail: "they are damaged"

@@ -120,7 +120,10 @@ import Testing
     try await client.end()
     let address = try ServerAddress(
       meeting.database.address(as: PostgresServer.administrator))
-    let owner = try HeldSession(file, address) { _ in }
+    // A file is the replica of one role.
+    let other = try meeting.file("b")
+    try other.add(1, 10)
+    let owner = try HeldSession(other, address) { _ in }
     try await yieldUntil { (try? meeting.things()) == ["1"] }
     try await owner.end()
     #expect(try meeting.things() == ["1"])

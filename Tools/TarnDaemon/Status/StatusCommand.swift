@@ -61,7 +61,8 @@ struct StatusCommand {
     let all = items(status["sync"])
     if all.isEmpty { return tables }
     var syncs = TextTable([
-      .init("FILE"), .init("SERVER"), .init("CONNECTED"), .init("COMPLETE"), .init("UNSENT", .right),
+      .init("FILE"), .init("SERVER"), .init("CONNECTED"), .init("COMPLETE"),
+      .init("UNSENT", .right),
       .init("REFUSED", .right), .init("PROBLEM"),
     ])
     for sync in all {

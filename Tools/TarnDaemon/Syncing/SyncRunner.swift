@@ -41,8 +41,9 @@ final class SyncRunner: FileTable.Listener {
 
   /// What is known of each file.
   var statuses: [SyncStatus] {
-    state.withLock { state in state.sessions.map { ($0.key, $0.value.file, state.refused[$0.key]) } }
-      .map { SyncStatus($0.0, settings.server, $0.1.store, refused: $0.2 ?? 0) }
+    state.withLock { state in state.sessions.map { ($0.key, $0.value.file, state.refused[$0.key]) }
+    }
+    .map { SyncStatus($0.0, settings.server, $0.1.store, refused: $0.2 ?? 0) }
   }
 
   // MARK: - Files
