@@ -29,9 +29,8 @@ struct Layers {
   static let sync = Layers(
     module: "Sources/TarnSync",
     folders: [
-      "Merge", "Wire", "Connection", "Conditions", "Server", "Exchange", "Subscriptions", "Replica",
-      "Link",
-      "Session",
+      "Merge", "Wire", "Connection", "Filters", "Server", "Exchange", "Subscriptions", "Replica",
+      "Link", "Session", "Users", "Synced",
     ])
 
   static let library = Layers(

@@ -1,7 +1,7 @@
 import Foundation
 
-/// A PostgreSQL server of the tests' and measurements' own: in a folder of its own, on a Unix socket, and gone with
-/// the process that asked for it, however that ends.
+/// A PostgreSQL server of the tests' and measurements' own: in a folder of its own, on a Unix
+/// socket, and gone with the process that asked for it, however that ends.
 package final class PostgresServer: Sendable {
   /// The one of this process, started by the first test that asks. It does not wait for the disk.
   package static let shared = Result { try PostgresServer("-c fsync=off") }

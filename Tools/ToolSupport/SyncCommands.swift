@@ -12,8 +12,8 @@ package enum SyncCommands {
       server's classes. Other processes go on reading and writing the store, and one of them at a
       time has the session. The server must have been prepared by 'tarn server'.
 
-      --where chooses objects: the store has those that meet a condition, in the words of 'tarn query',
-      and drops the others, which the server keeps. Each condition is one of a class; with several
+      --where chooses objects: the store has those that meet a condition, in the words of 'tarn
+      query', and drops the others, which the server keeps. Each condition is one of a class; with several
       the store has the objects that meet any. The store remembers them until others are given.
 
       A commit that the server refuses is taken back in the store; its class, key and reason are

@@ -85,7 +85,7 @@ final class SyncServer {
     try ReplicaLink(replica, ServerConnection(ServerAddress(address)))
   }
 
-  /// The processor time of all processes of the server, in seconds.
+  /// The processor time that the server's processes have used, in seconds.
   func processorTime() throws -> Double {
     var ticks = 0
     for name in try FileManager.default.contentsOfDirectory(atPath: "/proc") where Int(name) != nil

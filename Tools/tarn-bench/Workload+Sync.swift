@@ -5,9 +5,9 @@ import TarnStore
 import TarnSync
 import ToolSupport
 
-/// W16: from a commit in one file to a callback in another, over sessions and a server. The baseline
-/// commits one value, notifies in a transaction of its own, and reads it where the notification
-/// wakes. W16b: the same beside eight other writers of the server.
+/// W16: from a commit in one file to a callback in another, over sessions and a server. The
+/// baseline commits one value, notifies in a transaction of its own, and reads it where the
+/// notification wakes. W16b: the same beside eight other writers of the server.
 func measureSyncLatency(_ bench: Bench) throws {
   let server = try SyncServer(bench)
   try server.fill(10)
@@ -73,8 +73,8 @@ private func measureWay(
   return latencies
 }
 
-/// W16u: small commits on their way up; W16d: down to another file. The baseline sends the same arrays
-/// through the same trigger, and reads by the same query.
+/// W16u: small commits on their way up; W16d: down to another file. The baseline sends the same
+/// arrays through the same trigger, and reads by the same query.
 func measureSyncRates(_ bench: Bench) throws {
   let server = try SyncServer(bench)
   let objects = max(100, bench.objects / 100)
@@ -114,8 +114,8 @@ func measureSyncRates(_ bench: Bench) throws {
       floor: Double(commits) / read, target: .ratio(0.5)))
 }
 
-/// W16f: a fresh file of all objects of a server; the baseline takes them by COPY, and adds the time
-/// in which W1 inserts as many.
+/// W16f: a fresh file with all of a server's objects; the baseline takes them by COPY, and adds the
+/// time in which W1 inserts as many.
 func measureFreshReplica(_ bench: Bench) throws {
   let server = try SyncServer(bench)
   try server.fill(bench.objects)
@@ -137,8 +137,8 @@ func measureFreshReplica(_ bench: Bench) throws {
 }
 
 /// W16i: the server's processor time for a poll that finds nothing; W16o: for one that passes over
-/// another replica's change, per change. W16r: what a SQL program pays for a row that it inserts, and
-/// W16v that it updates; the baseline is a table without sync.
+/// another replica's change, per change. W16r: what a SQL program pays for a row that it inserts,
+/// and W16v that it updates; the baseline is a table without sync.
 func measureServerCosts(_ bench: Bench) throws {
   let server = try SyncServer(bench)
   try server.fill(1_000)

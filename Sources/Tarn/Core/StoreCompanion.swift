@@ -1,8 +1,8 @@
 package import TarnStore
 
 extension Realm {
-  /// Whether an opening waits until the server's objects are in the file. Without a server all cases
-  /// mean the same.
+  /// Whether an opening waits until the server's objects are in the file. Without a server all
+  /// cases mean the same.
   public enum OpenBehavior: Sendable {
     /// Opens the file as it is.
     case never
@@ -13,7 +13,7 @@ extension Realm {
   }
 }
 
-/// What a library of synchronization does with the files that a configuration opens.
+/// The part of a synchronization library in opening a configuration's files.
 package protocol StoreCompanion: AnyObject, Sendable {
   /// The file is open, with the classes of the configuration.
   ///

@@ -75,8 +75,8 @@ public final class AsyncOpenTask: Sendable {
 }
 
 extension Realm {
-  /// Opens a configuration, and migrates the file if needed, on another thread. A synchronized Realm
-  /// waits there until everything of the server is in the file. Then this calls
+  /// Opens a configuration, and migrates the file if needed, on another thread. A synchronized
+  /// Realm waits there until everything of the server is in the file. Then this calls
   /// `callback` with a Realm that belongs to `callbackQueue`.
   ///
   /// - Parameters:

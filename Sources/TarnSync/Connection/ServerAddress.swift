@@ -67,7 +67,7 @@ package struct ServerAddress: Sendable, CustomStringConvertible {
   /// The same server with a login.
   ///
   /// - Parameters:
-  ///   - user: the role; nil for what the address or the system says.
+  ///   - user: the role; nil for that of the address, or of the system.
   ///   - password: is in no description and in no error.
   package func login(as user: String?, password: String?) -> ServerAddress {
     var address = self

@@ -173,7 +173,7 @@ struct Pull {
     return changes
   }
 
-  /// The incarnations of all objects of a class that changed after a position.
+  /// The incarnations of a class's objects that changed after a position.
   static func changed(
     _ one: ExchangeClass, since position: ServerPosition, _ connection: ServerConnection,
     atMost limit: Int? = nil

@@ -34,8 +34,8 @@ struct RowReader {
       + properties.joined(separator: ", ")
   }
 
-  /// The size of a row in bytes, for statements: of long values without reading them, of jsonb as it
-  /// is stored.
+  /// The size of a row in bytes, for statements: of long values without reading them, of jsonb as
+  /// it is stored.
   var size: String {
     let long = others.map { property in
       switch property.wire {

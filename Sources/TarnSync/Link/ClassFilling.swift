@@ -5,8 +5,8 @@ import TarnStore
 ///
 /// Each step is short, and the downloads of changes go on between them. A page has only rows that
 /// have not changed since the replica's position, because the next download brings the others; so
-/// a transaction of the server is not shown in half among objects that are complete. What was
-/// fetched is noted with its rows: after a crash it goes on with the next page.
+/// a transaction of the server is not shown in half among objects that are complete. Each page
+/// is noted with its rows: after a crash the next one follows.
 struct ClassFilling {
   private let link: ReplicaLink
   private let one: ReplicaClass

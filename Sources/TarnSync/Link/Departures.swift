@@ -35,7 +35,7 @@ struct Departures {
     return Set(asked.map(\.incarnation).filter { fates[$0] != .hidden })
   }
 
-  /// What has become of objects, by incarnation.
+  /// The fates of objects, by incarnation.
   func fates(
     _ objects: [(key: ObjectKey, incarnation: Int64)], _ snapshot: Snapshot
   ) throws -> [Int64: ServerFate] {

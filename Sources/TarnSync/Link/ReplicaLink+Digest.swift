@@ -3,8 +3,8 @@ import TarnStore
 /// Finds what no transaction of the server tells: policies that look at the clock, rows that were
 /// changed past the triggers, an unannounced restore.
 extension ReplicaLink {
-  /// Compares a digest of each class with the server's, and lets the next download compare the objects
-  /// of those that differ.
+  /// Compares a digest of each class with the server's, and lets the next download compare the
+  /// objects of those that differ.
   ///
   /// - Returns: false if there were changes meanwhile, so that nothing is known.
   func compareDigests() throws -> Bool {

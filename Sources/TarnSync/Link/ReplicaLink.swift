@@ -24,7 +24,7 @@ package final class ReplicaLink {
   var answered: () throws -> Void = {}
 
   static let operation = "exchange with the server"
-  /// What they did is sent as one difference. Fewer would read the later ones more often.
+  /// Their net difference is sent. With fewer, later commits would be read more often.
   private static let commitsMax = 32_768
   /// Commits of so long a time are sent as one, with the stamp of the last, in microseconds.
   private static let spanMax: UInt64 = 1_000_000
@@ -92,8 +92,8 @@ package final class ReplicaLink {
 
   /// Downloads the server's changes.
   ///
-  /// - Parameter looks: whether it asks first whether there is anything, which costs least if there is
-  ///   not.
+  /// - Parameter looks: whether it asks first whether there is anything, which costs least if there
+  ///   is not.
   /// - Returns: whether there was anything.
   @discardableResult
   package func pull(looking looks: Bool = false) throws -> Bool {

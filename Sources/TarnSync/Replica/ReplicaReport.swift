@@ -12,7 +12,7 @@ package struct ReplicaReport: Equatable, Sendable {
   package let unsentObjects: Int
   /// Whether all objects that the file is to have are here.
   package let isComplete: Bool
-  /// Whether its session is connected, in whatever process, and why it is not.
+  /// Whether a process is connected to the server, and why none is.
   package let isConnected: Bool
   package let problem: String?
   /// The objects that it is to have; nil for all of the classes.

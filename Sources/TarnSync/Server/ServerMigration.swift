@@ -30,8 +30,8 @@ package struct ServerMigration {
     }
   }
 
-  /// Brings what the server lacks of classes, if the login has the owner's rights; otherwise leaves it
-  /// to `tarn server migrate`.
+  /// Brings what the server lacks of classes, if the login has the owner's rights; otherwise leaves
+  /// it to `tarn server migrate`.
   func runIfAllowed(_ store: StoreSchema, classes names: [String]) throws(ServerError) {
     let entries = try ServerCatalog(connection, Self.operation).entries()
     let isComplete = names.allSatisfy { name in

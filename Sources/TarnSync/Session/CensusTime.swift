@@ -1,7 +1,7 @@
 internal import Glibc
 
-/// When a session compares all objects with the server by a digest: once an hour, at a random time so
-/// that not all replicas do so at once, and at once after an hour's absence.
+/// When a session compares all objects with the server by a digest: once an hour, at a random time
+/// so that not all replicas do so at once, and at once after an hour's absence.
 struct CensusTime {
   private static let interval = Duration.seconds(3_600)
   private var next: ContinuousClock.Instant

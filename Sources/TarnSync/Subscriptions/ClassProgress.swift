@@ -23,7 +23,7 @@ struct ClassProgress: Equatable {
   /// Whether objects are to be fetched, or dropped.
   var isIncomplete: Bool { hasOthers || !pending.isEmpty }
 
-  /// Goes over to other queries. What both have is fetched once.
+  /// Changes to other queries. Rows that both choose are fetched once.
   mutating func take(_ wanted: [String]) {
     guard wanted != queries else { return }
     let former = Set(queries)

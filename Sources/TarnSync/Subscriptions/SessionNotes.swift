@@ -1,7 +1,7 @@
 import TarnStore
 
-/// What the session of a file tells the other processes that have opened it, in the file: a commit
-/// wakes all of them.
+/// The state of a file's session, in the file, so that all processes can read it. A commit wakes
+/// them.
 struct SessionNotes: Equatable {
   /// Raised by any process that waits until everything of the server is here.
   var asked: UInt64 = 0

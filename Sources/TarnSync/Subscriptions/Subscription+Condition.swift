@@ -1,11 +1,11 @@
 package import TarnStore
 
 extension Subscription {
-  /// Translates a condition on the objects of a class of the file.
+  /// Translates a condition on objects of a class.
   ///
   /// - Parameter time: in microseconds since 1970.
-  /// - Throws: `PredicateError` for a condition that does not fit the class, or that a server cannot
-  ///   answer as a file does.
+  /// - Throws: `PredicateError` for a condition that does not fit the class, or that a server
+  ///   cannot answer as a file does.
   package init(
     name: String?, to described: ClassSchema, where condition: Predicate, in snapshot: Snapshot,
     time: Int64

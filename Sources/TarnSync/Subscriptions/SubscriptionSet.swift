@@ -131,7 +131,8 @@ extension SubscriptionSet {
 extension Store {
   /// Changes the subscriptions of the file, in a commit of their own that wakes all processes.
   ///
-  /// - Parameter change: gets the set, empty if there was none; returns whether it has changed it.
+  /// - Parameter change: gets the set, which is empty before the first change; returns whether it
+  ///   has changed it.
   /// - Returns: the set as it is afterwards.
   @discardableResult
   package func editSubscriptions(

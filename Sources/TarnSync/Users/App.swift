@@ -7,15 +7,16 @@ import TarnStore
 ///       baseURL: "postgresql://db.example/todo"))
 ///     let user = try await app.login(credentials: .emailPassword(email: "frodo", password: "…"))
 ///
-/// Users are roles of the server. Who is logged in, and with which password, is kept in
+/// Users are roles of the server. Their logins, with passwords, are kept in
 /// `~/.local/share/tarn/users`, in files that only their owner can read. Threading: any.
 public final class App: Sendable {
   /// Names the app on this machine: apps with one id share their users.
   public let id: String
   /// Where the server is.
   public let configuration: AppConfiguration
-  /// Settings of all sessions.
-  public let syncManager = SyncManager()
+  /// Called with the problems of sessions, which are objects here.
+  let errorHandler = Lock(ErrorHandler?.none)
+  typealias ErrorHandler = @Sendable (any Error, AnyObject?) -> Void
   let folder: URL
   private let file: UserFile
   private let known = Lock([String: User]())

@@ -12,13 +12,13 @@ public struct SyncTimeoutOptions: Sendable, Equatable {
 /// Where the server of an ``App`` is.
 public struct AppConfiguration: Sendable, Equatable {
   /// The server: a PostgreSQL address without a password, such as
-  /// `postgresql://db.example/todo`. Several hosts may be given, of which the one that accepts writes
-  /// is used.
+  /// `postgresql://db.example/todo`. Several hosts may be given, of which the one that accepts
+  /// writes is used.
   public var baseURL: String
   /// The role of ``Credentials/anonymous``, which logs in without a password.
   public var anonymousRole: String?
-  /// The table with a row of data for each user, for ``User/customData``. Its column `role` holds the
-  /// name of the role.
+  /// The table with a row of data for each user, for ``User/customData``. Its column `role` holds
+  /// the name of the role.
   public var customDataTable: String?
   /// A file with the certificates that the server's one is checked against; nil for the system's.
   /// Without effect on the loopback and on Unix sockets, which need none.

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// What a user logs in with: a role of PostgreSQL, and what proves it.
+/// A login: a role of PostgreSQL, and its proof.
 public enum Credentials: Sendable {
   /// The role that ``AppConfiguration/anonymousRole`` names, without a password.
   case anonymous

@@ -21,7 +21,13 @@ public final class User: Sendable {
   public let app: App
   private let status = Lock(Status())
 
+  private struct Follower: Sendable {
+    weak let owner: (AnyObject & Sendable)?
+    let body: @Sendable () -> Void
+  }
+
   private struct Status {
+    var followers: [Follower] = []
     /// Nil after a logout.
     var login: UserLogin?
     var isRemoved = false
@@ -39,7 +45,21 @@ public final class User: Sendable {
       status.login = login
       status.isRemoved = false
     }
-    SessionHub.shared.userChanged(self)
+    tellOfChange()
+  }
+
+  /// Calls `body` after each login and logout, until the object is released.
+  func follow(as owner: AnyObject & Sendable, _ body: @escaping @Sendable () -> Void) {
+    status.withLock { status in
+      status.followers = status.followers.filter { $0.owner != nil }
+      status.followers.append(Follower(owner: owner, body: body))
+    }
+  }
+
+  private func tellOfChange() {
+    for follower in status.withLock({ $0.followers }) where follower.owner != nil {
+      follower.body()
+    }
   }
 
   /// Whether the user can use the server.
@@ -81,14 +101,14 @@ public final class User: Sendable {
       status.login = nil
       status.isRemoved = removing
     }
-    SessionHub.shared.userChanged(self)
+    tellOfChange()
   }
 
   // MARK: - Custom data
 
   /// The user's row of ``AppConfiguration/customDataTable`` by the names of its columns, as
-  /// ``refreshCustomData()`` has read it; empty before. Arrays and objects of a `jsonb` are lists and
-  /// maps.
+  /// ``refreshCustomData()`` has read it; empty before. Arrays and objects of a `jsonb` are lists
+  /// and maps.
   public var customData: [String: AnyRealmValue] {
     guard case .object(let members)? = status.withLock({ $0.customData }) else { return [:] }
     return Dictionary(members.map { ($0.name, AnyRealmValue($0.value)) }) { $1 }

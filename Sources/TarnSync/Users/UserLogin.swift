@@ -1,10 +1,10 @@
 import Foundation
 
-/// What libpq needs to log in as a user.
+/// The parameters with which libpq logs in as a user.
 struct UserLogin: Codable, Equatable, Sendable {
   var role: String
   var password: String?
-  /// Of libpq, such as the files of a certificate.
+  /// Parameters of libpq, such as a certificate's files.
   var parameters: [String: String] = [:]
 
   /// - Throws: `ServerError` for a wrong address.
@@ -21,9 +21,9 @@ struct UserFile: Sendable {
   struct Content: Codable, Equatable, Sendable {
     /// The role of the current user.
     var current: String?
-    /// Those who are logged in, in the order of their logins.
+    /// The users who are logged in, in the order of their logins.
     var logins: [UserLogin] = []
-    /// Those who have logged out, and are not removed.
+    /// The users who have logged out and were not removed.
     var loggedOut: [String] = []
   }
 

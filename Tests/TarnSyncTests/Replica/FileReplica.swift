@@ -211,7 +211,8 @@ final class FileReplica {
     }
   }
 
-  /// The keys of the server's rows that the file is to have, as `objects()` names them; nil for all.
+  /// The keys of the server's rows that the file is to have, as `objects()` names them; nil for
+  /// all.
   func subscribedKeys(_ server: ServerConnection) throws -> Set<String>? {
     guard let set = try SubscriptionSet.read(in: store.newestSnapshot()) else { return nil }
     var keys: Set<String> = []

@@ -67,7 +67,8 @@ import Testing
     try synced.server.rows("CREATE TABLE person (role name, name text, level int, list jsonb)")
     try synced.server.rows("GRANT SELECT ON person TO PUBLIC")
     try synced.server.rows(
-      "INSERT INTO person VALUES ('\(synced.role)', 'Frodo', 3, '[1, \"a\"]'), ('other', 'Sam', 1, NULL)"
+      "INSERT INTO person VALUES ('\(synced.role)', 'Frodo', 3, '[1, \"a\"]'),"
+        + " ('other', 'Sam', 1, NULL)"
     )
     let user = try await app.login(credentials: .anonymous)
     #expect(user.customData.isEmpty)

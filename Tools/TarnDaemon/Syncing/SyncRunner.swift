@@ -39,7 +39,7 @@ final class SyncRunner: FileTable.Listener {
     for running in sessions { running.session.stop() }
   }
 
-  /// What is known of each file.
+  /// The status of each file.
   var statuses: [SyncStatus] {
     state.withLock { state in state.sessions.map { ($0.key, $0.value.file, state.refused[$0.key]) }
     }
@@ -107,7 +107,7 @@ final class SyncRunner: FileTable.Listener {
   }
 }
 
-/// What a file knows of its server.
+/// The state of a file's session.
 struct SyncStatus {
   let path: String
   let server: String

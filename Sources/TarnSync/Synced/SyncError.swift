@@ -27,7 +27,7 @@ public struct SyncError: Error, Sendable, CustomStringConvertible {
   /// For a refused write, the version of the commit; 0 for objects from before the file was
   /// synchronized, which stay as they are.
   public let version: UInt64
-  /// PostgreSQL's code of the reason; empty if there is none.
+  /// PostgreSQL's code of the reason; empty without one.
   public let sqlState: String
 
   /// The message.
@@ -89,21 +89,4 @@ public struct CompensatingWriteInfo: Sendable, Equatable {
     else { return .none }
     return AnyRealmValue(primaryKey: value)
   }
-}
-
-/// Settings of all sessions of an app. Threading: any.
-public final class SyncManager: Sendable {
-  private let handler = Lock(ErrorHandler?.none)
-
-  /// What is called with a problem of a session, on the session's thread. A message about a refused
-  /// write is kept in the file until the handler has returned, also if the program ends before.
-  public typealias ErrorHandler = @Sendable (any Error, SyncSession?) -> Void
-
-  /// Called with the problems of sessions; nil writes them to the log.
-  public var errorHandler: ErrorHandler? {
-    get { handler.withLock { $0 } }
-    set { handler.withLock { $0 = newValue } }
-  }
-
-  init() {}
 }

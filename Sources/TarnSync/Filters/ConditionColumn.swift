@@ -75,8 +75,8 @@ struct ConditionColumn {
     case .string: return when("string", "\(text) COLLATE \"C\"")
     default:
       throw PredicateError(
-        "a subscription cannot compare \(described) of type \(type): of embedded objects it compares"
-          + " integers, strings and Booleans")
+        "a subscription cannot compare \(described) of type \(type): of embedded objects it"
+          + " compares integers, strings and Booleans")
     }
   }
 }

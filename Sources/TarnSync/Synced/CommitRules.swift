@@ -1,6 +1,6 @@
 import TarnStore
 
-/// What a commit to a synchronized file must keep to, beside what the server says later.
+/// The rules for commits to a synchronized file that are checked before the server sees them.
 struct CommitRules: Sendable {
   /// PostgreSQL's index takes longer keys sometimes, depending on how they can be compressed.
   private static let keyBytesMax = 2_600
@@ -42,7 +42,8 @@ struct CommitRules: Sendable {
         throw StorageError(
           .noSubscription, operation: "commit", path: path,
           detail: "no subscription has objects of \(described.name), so a server would take the"
-            + " change and this file would lose it. Subscribe to the class first. Nothing was written"
+            + " change and this file would lose it. Subscribe to the class first. Nothing"
+            + " was written"
         )
       }
       for key in change.inserted { try checkKey(key, described, session) }

@@ -3,8 +3,8 @@ import TarnStore
 
 /// The exchange of a file with the server.
 ///
-/// Of the processes that have the file open as synchronized, one talks to the server at a time; all
-/// of them may wait here, and are told the same. The session runs while a Realm of the file or this
+/// One process at a time talks to the server; all that have the file open as synchronized may wait
+/// here, and see the same states. The session runs while a Realm of the file or this
 /// object is held. Threading: any.
 public final class SyncSession: Sendable {
   /// Whether a session exchanges.
@@ -15,7 +15,7 @@ public final class SyncSession: Sendable {
     case inactive
   }
 
-  /// Whether the file's session, in whatever process, is connected to the server.
+  /// Whether a process is connected to the server for this file.
   public enum ConnectionState: Sendable {
     /// No process is connected, or tries to be.
     case disconnected
@@ -25,7 +25,7 @@ public final class SyncSession: Sendable {
     case connected
   }
 
-  /// What to wait for, or to be told the progress of.
+  /// A direction of transfer.
   public enum ProgressDirection: Sendable {
     /// The file's commits, on their way to the server.
     case upload
@@ -53,6 +53,7 @@ public final class SyncSession: Sendable {
     let schema = try store.newestSnapshot().schema.schema
     self.classes = try CommitRules.exchanged(classes, schema, store.path)
     let rules = CommitRules(self.classes, store.path)
+    user.follow(as: self) { [weak self] in self?.userChanged() }
     store.setCommitCheck { session, changes throws(StorageError) in
       try rules.check(session, changes)
     }
@@ -115,7 +116,7 @@ public final class SyncSession: Sendable {
   /// Tries to connect at once, where a failed attempt would wait.
   public func reconnect() { status.withLock { $0.session }?.reconnect() }
 
-  func userChanged() {
+  private func userChanged() {
     let (former, isSuspended) = status.withLock { status in
       status.problem = nil
       return (status.session.take(), status.isSuspended)
@@ -167,7 +168,7 @@ public final class SyncSession: Sendable {
   // MARK: - Waiting
 
   /// Waits until the server has all commits that the file has now, or the file all objects of its
-  /// subscriptions as the server has them now; in whatever process the session is.
+  /// subscriptions as the server has them now. Any process may have the session.
   ///
   /// - Throws: ``SyncError`` if the server cannot answer the subscriptions, `CancellationError`, or
   ///   `Realm.Error` if the file cannot be read.

@@ -6,8 +6,8 @@ import TarnStore
 public struct SyncConfiguration: Sendable {
   /// The user as whom the session talks to the server.
   public let user: User
-  /// Whether an opening that waits for the server fails when the server cannot be reached. Otherwise
-  /// it waits until that is over.
+  /// Whether an opening that waits for the server fails when the server cannot be reached.
+  /// Otherwise it waits until that is over.
   public let cancelAsyncOpenOnNonFatalErrors: Bool
   let initialSubscriptions: (@Sendable (SyncSubscriptionSet) -> Void)?
   let rerunOnOpen: Bool
@@ -18,13 +18,14 @@ extension User {
   /// as the server's.
   ///
   /// Without subscriptions it has no objects, and refuses writes. The file is the user's own in
-  /// `~/.local/share/tarn/files` unless `fileURL` is set. Unsent commits survive everything: a reset
-  /// keeps and sends them.
+  /// `~/.local/share/tarn/files` unless `fileURL` is set. Unsent commits survive everything: a
+  /// reset keeps and sends them.
   ///
   /// - Parameters:
   ///   - cancelAsyncOpenOnNonFatalErrors: whether an opening that waits for the server fails when
   ///     the server cannot be reached.
-  ///   - initialSubscriptions: makes the subscriptions of a file that has none; called by the opening.
+  ///   - initialSubscriptions: makes the subscriptions of a file that has none; called by the
+  ///     opening.
   ///   - rerunOnOpen: whether it is called by each opening.
   public func flexibleSyncConfiguration(
     cancelAsyncOpenOnNonFatalErrors: Bool = false,
@@ -49,7 +50,7 @@ extension Realm.Configuration {
   }
 }
 
-/// What synchronization does at the opening of a file.
+/// Begins the session of a file when it is opened.
 final class SyncCompanion: StoreCompanion {
   let configuration: SyncConfiguration
 

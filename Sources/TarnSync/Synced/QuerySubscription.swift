@@ -50,8 +50,8 @@ public struct QuerySubscription<T: Object> {
 }
 
 extension Subscription {
-  /// - Throws: `PredicateError` for a condition that no server can answer, `StorageError` if the file
-  ///   cannot be read.
+  /// - Throws: `PredicateError` for a condition that no server can answer, `StorageError` if the
+  ///   file cannot be read.
   init(_ name: String?, _ className: String, _ condition: TarnStore.Predicate, _ store: Store)
     throws
   {
@@ -83,8 +83,8 @@ extension Results where Element: Object {
   ///   - waitForSync: when to wait for the objects.
   ///   - timeout: how long to wait at most, in seconds; nil for no limit.
   /// - Returns: the results.
-  /// - Throws: `Realm.Error` for results whose condition no server can answer; ``SyncError`` for what
-  ///   the server says; `CancellationError` if the task is cancelled, or the time is over.
+  /// - Throws: `Realm.Error` for results whose condition no server can answer; ``SyncError`` if
+  ///   the server refuses; `CancellationError` if the task is cancelled, or the time is over.
   @discardableResult
   nonisolated(nonsending) public func subscribe(
     name: String? = nil, waitForSync: WaitForSyncMode = .onCreation,

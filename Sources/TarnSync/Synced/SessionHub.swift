@@ -9,7 +9,7 @@ final class SessionHub: Sendable {
   }
   private let sessions = Lock([ObjectIdentifier: Entry]())
 
-  /// The session of a file, which is begun if there is none.
+  /// The session of a file; begins it if needed.
   ///
   /// - Throws: `StorageError` for classes that cannot be synchronized, or if the file cannot be
   ///   written.
@@ -34,16 +34,5 @@ final class SessionHub: Sendable {
 
   func session(of store: Store) -> SyncSession? {
     sessions.withLock { $0[ObjectIdentifier(store)]?.session }
-  }
-
-  func sessions(of user: User) -> [SyncSession] {
-    sessions.withLock { sessions in
-      sessions.values.compactMap(\.session).filter { $0.user == user }
-    }
-  }
-
-  /// The user has logged in or out.
-  func userChanged(_ user: User) {
-    for session in sessions(of: user) { session.userChanged() }
   }
 }

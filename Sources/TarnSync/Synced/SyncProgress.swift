@@ -11,8 +11,8 @@ extension SyncSession {
 
   /// The progress of a transfer.
   public struct Progress: Sendable, Equatable {
-    /// The share that is done, from 0 to 1: of the commits to send, or of the objects to fetch. It may
-    /// go back when more is to be done.
+    /// The share that is done, from 0 to 1: of the commits to send, or of the objects to fetch. It
+    /// may go back when more is to be done.
     public let progressEstimate: Double
 
     /// Whether everything is transferred.

@@ -5,7 +5,7 @@ import TarnStore
 struct FileWait {
   let store: Store
 
-  /// Acknowledgements are no commits, and wake nobody.
+  /// Acknowledgements do not wake other processes.
   private static let interval = Duration.milliseconds(50)
 
   /// - Throws: `StorageError` if the file cannot be read or followed, `CancellationError`.

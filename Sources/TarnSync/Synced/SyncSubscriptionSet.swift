@@ -120,7 +120,7 @@ public final class SyncSubscriptionSet {
     trapping { () throws(StorageError) in
       let set = try store.editSubscriptions { set throws(StorageError) in
         if set.version != before {
-          // Another process was faster: the block's work is added to what that has done.
+          // Another process was faster: the block's subscriptions are added to its.
           let former = set.subscriptions
           set.subscriptions = former.filter { one in !wanted.contains { $0.name == one.name } }
           set.subscriptions += wanted
@@ -155,12 +155,12 @@ public final class SyncSubscriptionSet {
     }
   }
 
-  /// Adds subscriptions. One with the name of another replaces it; one without a name is added unless
-  /// there is an equal one.
+  /// Adds subscriptions. One with the name of another replaces it; one without a name is added
+  /// unless there is an equal one.
   ///
-  /// Traps outside of ``update(_:onComplete:)``, and for a query that no server can answer: it names
-  /// properties of the class, integers, strings and Booleans of embedded objects by path, and links as
-  /// `== object` or by the primary key.
+  /// Traps outside of ``update(_:onComplete:)``, and for a query that no server can answer: it
+  /// names properties of the class, integers, strings and Booleans of embedded objects by path, and
+  /// links as `== object` or by the primary key.
   public func append<T: Object>(_ subscriptions: QuerySubscription<T>...) {
     requireUpdate("append")
     for one in subscriptions { add(one.resolved(in: store)) }
@@ -221,12 +221,12 @@ public final class SyncSubscriptionSet {
 
   // MARK: - Finding
 
-  /// The one with that name; nil if there is none.
+  /// The one with that name; nil without one.
   public func first(named name: String) -> SyncSubscription? {
     first { $0.name == name }
   }
 
-  /// The first of a class with that query; nil if there is none.
+  /// The first of a class with that query; nil without one.
   public func first<T: Object>(
     ofType type: T.Type, where query: ((Query<T>) -> Query<Bool>)? = nil
   ) -> SyncSubscription? {
@@ -234,7 +234,7 @@ public final class SyncSubscriptionSet {
     return first { $0.subscription.isSameQuery(as: wanted) }
   }
 
-  /// The first of a class with that filter; nil if there is none.
+  /// The first of a class with that filter; nil without one.
   public func first<T: Object>(
     ofType type: T.Type, `where` filter: String, _ arguments: Any?...
   ) -> SyncSubscription? {
@@ -256,10 +256,10 @@ extension SyncSubscriptionSet: Sequence {
     SyncSubscription(subscriptions[position], of: self)
   }
 
-  /// The first one; nil if there are none.
+  /// The first one; nil for an empty set.
   public var first: SyncSubscription? { subscriptions.first.map { SyncSubscription($0, of: self) } }
 
-  /// The last one; nil if there are none.
+  /// The last one; nil for an empty set.
   public var last: SyncSubscription? { subscriptions.last.map { SyncSubscription($0, of: self) } }
 
   fileprivate func replace(_ one: Subscription, by other: Subscription) {
@@ -273,7 +273,7 @@ extension SyncSubscriptionSet: Sequence {
   fileprivate var file: Store { store }
 }
 
-/// A query of the subscriptions of a file.
+/// One of a file's subscriptions.
 public struct SyncSubscription {
   let subscription: Subscription
   private let set: SyncSubscriptionSet

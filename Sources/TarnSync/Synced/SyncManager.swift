@@ -1,0 +1,30 @@
+/// Settings of all sessions of an app. Threading: any.
+public struct SyncManager: Sendable {
+  private let app: App
+
+  /// What is called with a problem of a session, on the session's thread. A message about a refused
+  /// write is kept in the file until the handler has returned, also if the program ends before.
+  public typealias ErrorHandler = @Sendable (any Error, SyncSession?) -> Void
+
+  fileprivate init(_ app: App) { self.app = app }
+
+  /// Sets what is called with the problems of sessions; nil writes them to the log.
+  public var errorHandler: ErrorHandler? {
+    get {
+      guard let handler = app.errorHandler.withLock({ $0 }) else { return nil }
+      return { error, session in handler(error, session) }
+    }
+    nonmutating set {
+      var handler: App.ErrorHandler?
+      if let wanted = newValue {
+        handler = { error, session in wanted(error, session as? SyncSession) }
+      }
+      app.errorHandler.withLock { [handler] in $0 = handler }
+    }
+  }
+}
+
+extension App {
+  /// Settings of all sessions.
+  public var syncManager: SyncManager { SyncManager(self) }
+}
