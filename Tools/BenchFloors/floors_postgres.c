@@ -1,5 +1,5 @@
-// The exchange with a PostgreSQL server as plain programs on libpq do it: the same tables, triggers,
-// statements and arrays.
+// The exchange with a PostgreSQL server as plain programs on libpq do it: the same tables,
+// triggers, statements and arrays.
 #include "bench_floors.h"
 #include "floors_support.h"
 #include <errno.h>

@@ -13,8 +13,9 @@ package enum SyncCommands {
       time has the session. The server must have been prepared by 'tarn server'.
 
       --where chooses objects: the store has those that meet a condition, in the words of 'tarn
-      query', and drops the others, which the server keeps. Each condition is one of a class; with several
-      the store has the objects that meet any. The store remembers them until others are given.
+      query', and drops the others, which the server keeps. Each condition is one of a class; with
+      several the store has the objects that meet any. The store remembers them until others are
+      given.
 
       A commit that the server refuses is taken back in the store; its class, key and reason are
       printed, and the exit status is 1. 'tarn sync status FILE' says what the store knows of the

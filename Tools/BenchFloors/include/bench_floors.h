@@ -239,8 +239,8 @@ int bf_hooks_post(int port, int64_t count, int64_t bytes);
 int bf_pg_run(const char *address, const char *statement, double *seconds);
 // The number in the first row of a statement.
 int bf_pg_number(const char *address, const char *statement, int64_t *number);
-// From a commit of one value to another program that was woken by a notification and has read it, for
-// each of some rounds with pauses between them.
+// From a commit of one value to another program that was woken by a notification and has read it,
+// for each of some rounds with pauses between them.
 int bf_pg_wake(
     const char *address, const char *channel, int64_t rounds, double pause, double *latencies);
 // Programs that write rows of the table "load" until they are ended.
