@@ -69,20 +69,77 @@ internal import Glibc
     return unsafe try rows(of: result, operation)
   }
 
+  /// A statement with parameters and results in the binary format.
+  struct Statement {
+    let text: String
+    let parameters: [WireParameter]
+
+    init(_ text: String, _ parameters: [WireParameter] = []) {
+      self.text = text
+      self.parameters = parameters
+    }
+  }
+
   /// Runs one statement with parameters and results in the binary format.
   func binary(
     _ statement: String, _ parameters: [WireParameter], for operation: String
   ) throws(ServerError) -> WireRows {
+    try binary([Statement(statement, parameters)], for: operation)[0]
+  }
+
+  /// Runs statements in one round trip. After one that fails the others do not run.
+  ///
+  /// - Returns: the rows of each.
+  func binary(
+    _ statements: [Statement], for operation: String
+  ) throws(ServerError) -> [WireRows] {
+    guard unsafe PQenterPipelineMode(handle) == 1 else {
+      throw unsafe ServerError(operation, Self.message(of: handle))
+    }
+    defer { unsafe PQexitPipelineMode(handle) }
+    var results: [WireRows] = []
+    var failure: ServerError?
+    for statement in statements where failure == nil {
+      if !send(statement) { failure = unsafe ServerError(operation, Self.message(of: handle)) }
+    }
+    let isSent = unsafe PQpipelineSync(handle) == 1
+    for _ in statements where failure == nil && isSent {
+      do throws(ServerError) {
+        results.append(unsafe WireRows(try checked(wait { unsafe PQgetResult(handle) }, operation)))
+        // The end of the statement's results.
+        unsafe PQclear(PQgetResult(handle))
+      } catch {
+        failure = error
+      }
+    }
+    try finishPipeline(operation, isSent && failure == nil ? nil : failure)
+    return results
+  }
+
+  private func send(_ statement: Statement) -> Bool {
+    let parameters = statement.parameters
     let types = parameters.map(\.type)
     let lengths = parameters.map { Int32($0.bytes?.count ?? 0) }
     let formats = parameters.map { _ in Int32(1) }
-    let result = unsafe withBytes(parameters.map(\.bytes)) { values in
-      unsafe wait {
-        unsafe PQexecParams(
-          handle, statement, Int32(parameters.count), types, values, lengths, formats, 1)
-      }
+    return unsafe withBytes(parameters.map(\.bytes)) { values in
+      unsafe PQsendQueryParams(
+        handle, statement.text, Int32(parameters.count), types, values, lengths, formats, 1)
+    } == 1
+  }
+
+  /// Reads up to the end of a pipeline, also after a failure.
+  private func finishPipeline(
+    _ operation: String, _ failure: ServerError?
+  ) throws(ServerError) {
+    while unsafe PQstatus(handle) == CONNECTION_OK {
+      let result = unsafe wait { unsafe PQgetResult(handle) }
+      defer { unsafe PQclear(result) }
+      if unsafe result != nil, unsafe PQresultStatus(result) == PGRES_PIPELINE_SYNC { break }
     }
-    return unsafe WireRows(try checked(result, operation))
+    if let failure { throw failure }
+    guard unsafe PQstatus(handle) == CONNECTION_OK else {
+      throw unsafe ServerError(operation, Self.message(of: handle))
+    }
   }
 
   /// Runs statements without parameters, separated by semicolons.
@@ -138,15 +195,17 @@ internal import Glibc
 
   /// Like above, with first statements in the round trip that begins it.
   ///
-  /// - Parameter first: statements without parameters; `body` gets the rows of the last.
+  /// - Parameters:
+  ///   - first: statements without parameters; `body` gets the rows of the last.
+  ///   - commits: whether the last statement of `body` is `COMMIT`.
   func transaction<R>(
-    _ mode: String, beginning first: String, for operation: String,
-    _ body: ([[String?]]) throws(ServerError) -> R
+    _ mode: String, beginning first: String, committing commits: Bool = false,
+    for operation: String, _ body: ([[String?]]) throws(ServerError) -> R
   ) throws(ServerError) -> R {
     do throws(ServerError) {
       let rows = try rows("BEGIN ISOLATION LEVEL \(mode); \(first)", for: operation)
       let result = try body(rows)
-      try run("COMMIT", for: operation)
+      if !commits { try run("COMMIT", for: operation) }
       return result
     } catch {
       // If this fails, the connection is gone and the server rolls back by itself.

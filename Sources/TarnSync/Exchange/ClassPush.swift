@@ -37,12 +37,22 @@ struct ClassPush {
     }
     // A role that may only insert cannot lock.
     let changed = deletions.map(\.0) + updates.values.joined().map(\.key)
-    if !changed.isEmpty { try lock(changed) }
-    if !deletions.isEmpty { try delete(deletions) }
-    if !insertions.isEmpty, let answer = try insert(insertions) { return answer }
+    var statements: [ServerConnection.Statement] = []
+    if !changed.isEmpty { statements.append(locking(changed)) }
+    if !deletions.isEmpty { statements.append(deleting(deletions)) }
+    if !insertions.isEmpty {
+      _ = try connection.binary(statements, for: operation)
+      statements = []
+      if let answer = try insert(insertions) { return answer }
+    }
+    let groups = updates.sorted { $0.key.lexicographicallyPrecedes($1.key) }
+    statements += groups.map { updating($0.key, $0.value) }
+    let found = try connection.binary(statements, for: operation).suffix(groups.count)
     var missing: [(key: Value, incarnation: Int64)] = []
-    for (names, rows) in updates.sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
-      missing += try update(names, rows)
+    for (written, group) in zip(found, groups) {
+      let present = incarnations(written)
+      missing += group.value.filter { !present.contains($0.incarnation) }
+        .map { ($0.key, $0.incarnation) }
     }
     return try missing.isEmpty ? nil : answer(missing)
   }
@@ -71,20 +81,22 @@ struct ClassPush {
 
   /// Locks the rows in the order of their keys: in any other order pushes wait for each other in
   /// circles.
-  private func lock(_ values: [Value]) throws(ServerError) {
-    _ = try connection.binary(
+  private func locking(_ values: [Value]) -> ServerConnection.Statement {
+    ServerConnection.Statement(
       """
       SELECT FROM \(one.table) WHERE \(one.key.column) = ANY ($1)
       ORDER BY \(one.key.column) FOR UPDATE
-      """, [keys(values)], for: operation)
+      """, [keys(values)])
   }
 
-  private func delete(_ rows: [(key: Value, incarnation: Int64)]) throws(ServerError) {
-    _ = try connection.binary(
+  private func deleting(
+    _ rows: [(key: Value, incarnation: Int64)]
+  ) -> ServerConnection.Statement {
+    ServerConnection.Statement(
       """
       DELETE FROM \(one.table) t USING unnest($1, $2) d (k, o)
       WHERE t.\(one.key.column) = d.k AND t._tarn_oid = d.o
-      """, [keys(rows.map(\.key)), numbers(rows.map(\.incarnation))], for: operation)
+      """, [keys(rows.map(\.key)), numbers(rows.map(\.incarnation))])
   }
 
   private func insert(
@@ -137,10 +149,10 @@ struct ClassPush {
     Set((0..<rows.count).compactMap { rows.integer($0, 0) })
   }
 
-  /// - Returns: the objects whose rows are not there, or not visible.
-  private func update(
+  /// Gives the incarnations of the rows that it has written.
+  private func updating(
     _ names: [String], _ rows: [Update]
-  ) throws(ServerError) -> [(key: Value, incarnation: Int64)] {
+  ) -> ServerConnection.Statement {
     let properties = one.others.filter { names.contains($0.name) }
     let notes = rows.map { row in
       let seen = row.values.compactMapValues { $0.seen.map { [$0.time, Int64($0.writer)] } }
@@ -150,7 +162,7 @@ struct ClassPush {
       ).bytes
     }
     let assignments = properties.enumerated().map { ", \($1.column) = u.c\($0)" }.joined()
-    let found = try connection.binary(
+    return ServerConnection.Statement(
       """
       UPDATE \(one.table) t SET _tarn_in = u.i\(assignments)
       FROM unnest($1, $2, $3\(properties.indices.map { ", $\($0 + 4)" }.joined()))
@@ -160,9 +172,7 @@ struct ClassPush {
       [
         keys(rows.map(\.key)), numbers(rows.map(\.incarnation)),
         WireParameter(array: .jsonb, notes),
-      ] + properties.map { column($0, rows.map(\.values)) }, for: operation)
-    let written = incarnations(found)
-    return rows.filter { !written.contains($0.incarnation) }.map { ($0.key, $0.incarnation) }
+      ] + properties.map { column($0, rows.map(\.values)) })
   }
 
   private func list(_ properties: [ExchangeClass.Property]) -> String {

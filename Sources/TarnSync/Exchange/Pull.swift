@@ -81,7 +81,7 @@ struct Pull {
   var stepBytes = Pull.stepBytesMax
   static let stepBytesMax = 32 << 20
   /// More incarnations would take too much memory by themselves.
-  private static let stepObjectsMax = 500_000
+  fileprivate static let stepObjectsMax = 500_000
 
   /// - Parameter looks: whether to ask first, in a shorter way, whether there is anything new.
   func run(
@@ -93,7 +93,7 @@ struct Pull {
       if answer.changed.isEmpty { return answer }
     }
     return try connection.transaction(
-      "REPEATABLE READ READ ONLY", beginning: open, for: Self.operation
+      "REPEATABLE READ READ ONLY", beginning: open, committing: true, for: Self.operation
     ) { rows throws(ServerError) in
       try read(classes, position, answer(rows))
     }
@@ -130,9 +130,14 @@ struct Pull {
     let isOther = server.map { $0 != opened.server } ?? false
     let end = opened.position.end
     let isOld = position != .none && (opened.pruned >= position.end || end < position.end)
+    let wanted = classes.filter { opened.changed.contains($0.id) && !isOther && !isOld }
+    let readings = wanted.map { Reading($0, since: position, before: end, stepBytes) }
+    let statements = readings.flatMap(\.statements) + [ServerConnection.Statement("COMMIT")]
+    let found = try connection.binary(statements, for: Self.operation)
     var answer = opened
-    for one in classes where answer.changed.contains(one.id) && !isOther && !isOld {
-      answer.changes[one.id] = try changes(of: one, since: position, before: end)
+    for (number, reading) in readings.enumerated() {
+      let place = number * Reading.count
+      answer.changes[reading.id] = reading.changes(Array(found[place..<place + Reading.count]))
     }
     return answer
   }
@@ -142,44 +147,58 @@ struct Pull {
     Set((text ?? "").split { "{},".contains($0) }.compactMap { Int($0) })
   }
 
-  private func changes(
-    of one: ExchangeClass, since position: ServerPosition, before end: UInt64
-  ) throws(ServerError) -> Changes {
-    var changes = Changes()
-    let found = try Self.changed(
-      one, since: position, connection, atMost: Self.stepObjectsMax + 1)
-    if found.count > Self.stepObjectsMax {
-      changes.isTooLarge = true
+  /// The statements that read the changes of one class.
+  private struct Reading {
+    /// How many statements it has.
+    static let count = 3
+    let id: Int
+    let statements: [ServerConnection.Statement]
+    private let reader: RowReader
+
+    init(
+      _ one: ExchangeClass, since position: ServerPosition, before end: UInt64, _ stepBytes: Int
+    ) {
+      id = one.id
+      reader = RowReader(one, Pull.operation)
+      let isNew = """
+        (_tarn_xid >= '\(position.end)' AND _tarn_xid < '\(end)'
+          OR _tarn_xid = ANY ('\(position.openText)'))\(one.filter.map { " AND \($0)" } ?? "")
+        """
+      // The server does not send what is too large: it adds up the sizes first.
+      let isLarge = """
+        (SELECT coalesce(sum(\(reader.size)), 0) > \(stepBytes) FROM \(one.table) WHERE \(isNew))
+        """
+      statements = [
+        ServerConnection.Statement(
+          "SELECT tarn.changed(\(one.id), '\(position.end)', '\(position.openText)')"
+            + " LIMIT \(Pull.stepObjectsMax + 1)"),
+        ServerConnection.Statement("SELECT \(isLarge)"),
+        ServerConnection.Statement(
+          "SELECT \(reader.columns) FROM \(one.table) WHERE \(isNew) AND NOT \(isLarge)"),
+      ]
+    }
+
+    func changes(_ found: [WireRows]) -> Changes {
+      var changes = Changes()
+      let isLarge = found[1].count == 1 && found[1][0, 0] == [1]
+      if isLarge || found[0].count > Pull.stepObjectsMax {
+        changes.isTooLarge = true
+        return changes
+      }
+      for row in 0..<found[0].count {
+        if let incarnation = found[0].integer(row, 0) { changes.incarnations.insert(incarnation) }
+      }
+      changes.found = RowReader.Found(found[2], reader)
       return changes
     }
-    changes.incarnations = found
-    let reader = RowReader(one, Self.operation)
-    let isNew = """
-      (_tarn_xid >= '\(position.end)' AND _tarn_xid < '\(end)'
-        OR _tarn_xid = ANY ('\(position.openText)'))\(one.filter.map { " AND \($0)" } ?? "")
-      """
-    // The server does not send what is too large: it compares the sum of the sizes first.
-    let isLarge = """
-      (SELECT coalesce(sum(\(reader.size)), 0) > \(stepBytes) FROM \(one.table) WHERE \(isNew))
-      """
-    let rows = try connection.binary(
-      "SELECT \(reader.columns) FROM \(one.table) WHERE \(isNew) AND NOT \(isLarge)", [],
-      for: Self.operation)
-    changes.found = RowReader.Found(rows, reader)
-    if rows.count == 0, !found.isEmpty {
-      let answer = try connection.query("SELECT \(isLarge)", for: Self.operation)
-      changes.isTooLarge = answer.first?[0] == "t"
-    }
-    return changes
   }
 
   /// The incarnations of a class's objects that changed after a position.
   static func changed(
-    _ one: ExchangeClass, since position: ServerPosition, _ connection: ServerConnection,
-    atMost limit: Int? = nil
+    _ one: ExchangeClass, since position: ServerPosition, _ connection: ServerConnection
   ) throws(ServerError) -> Set<Int64> {
     let incarnations = try connection.query(
-      "SELECT tarn.changed($1, $2, $3)\(limit.map { " LIMIT \($0)" } ?? "")",
+      "SELECT tarn.changed($1, $2, $3)",
       ["\(one.id)", "\(position.end)", position.openText],
       for: operation)
     return Set(incarnations.compactMap { $0[0].flatMap { Int64($0) } })

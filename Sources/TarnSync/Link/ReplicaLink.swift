@@ -70,22 +70,30 @@ package final class ReplicaLink {
 
   /// Downloads and sends until there is nothing left of either.
   package func synchronize() throws {
-    repeat { try pull() } while try sendAll() || !isComplete
+    repeat { try pull() } while try sendAll() != .nothing || !isComplete
   }
 
   /// Sends all that is not sent.
   ///
-  /// - Returns: whether something was sent, or must be downloaded first.
-  package func sendAll() throws -> Bool {
+  package func sendAll() throws -> Sending {
     var hasSent = false
     while true {
       switch try push() {
-      case .nothing: return try upload() || hasSent
+      case .nothing:
+        let sending = try upload()
+        return sending == .nothing && hasSent ? .sent : sending
       case .passed: break
       case .sent: hasSent = true
-      case .pullFirst: return true
+      case .pullFirst: return .pullFirst
       }
     }
+  }
+
+  /// What sending has come to.
+  package enum Sending: Equatable {
+    case nothing, sent
+    /// Something must be downloaded first.
+    case pullFirst
   }
 
   // MARK: - Down
@@ -426,9 +434,8 @@ package final class ReplicaLink {
   /// Sends objects that were in the file before it was a replica, and those that the server has
   /// lost. Objects that the server refuses stay unchanged here.
   ///
-  /// - Returns: whether something was sent, or must be downloaded first.
-  private func upload() throws -> Bool {
-    guard replica.state.hasUploads, isComplete else { return false }
+  private func upload() throws -> Sending {
+    guard replica.state.hasUploads, isComplete else { return .nothing }
     var hasSent = false
     for one in classes {
       let snapshot = try replica.store.newestSnapshot()
@@ -436,7 +443,7 @@ package final class ReplicaLink {
       for start in stride(from: 0, to: missing.count, by: Self.uploadMax) {
         hasSent = true
         let keys = missing[start..<min(start + Self.uploadMax, missing.count)]
-        guard try upload(keys, one, snapshot) else { return true }
+        guard try upload(keys, one, snapshot) else { return .pullFirst }
       }
     }
     if !hasSent, unwelcome.isEmpty {
@@ -444,7 +451,7 @@ package final class ReplicaLink {
       next.hasUploads = false
       try replica.keep(next)
     }
-    return hasSent
+    return hasSent ? .sent : .nothing
   }
 
   /// - Returns: false if something must be downloaded first.

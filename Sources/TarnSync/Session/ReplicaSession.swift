@@ -167,14 +167,15 @@ private final class SessionRunner: Sendable {
     var census = try CensusTime(since: SessionNotes.read(in: store.newestSnapshot()).seen)
     try note(connected: true)
     while !isStopped {
-      let isMore = try link.sendAll()
-      if isMore {
+      let sending = try link.sendAll()
+      if sending != .nothing {
         interval.reset()
         hints.isDue = true
+        // This session's own hint lets it download what it has sent, beside the others.
         _ = try hints.send()
       }
       let asked = try SessionNotes.read(in: store.newestSnapshot()).unanswered
-      if try isMore || asked != nil || !link.isComplete || link.hasNewSubscriptions {
+      if try sending == .pullFirst || asked != nil || !link.isComplete || link.hasNewSubscriptions {
         try link.pull()
         if let asked, link.isComplete {
           try SessionNotes.edit(store) { $0.answered = max($0.answered, asked) }
