@@ -152,6 +152,50 @@ import ToolSupport
     #expect(try store.things() == [:])
   }
 
+  @Test func `a store has the objects that conditions choose, and remembers them`() throws {
+    let store = try open("a")
+    _ = try run(["server", "init", url])
+    _ = try run(["server", "migrate", url, store.path])
+    try sql("INSERT INTO \"Thing\" (_id, a) SELECT n, n FROM generate_series(1, 9) n")
+    _ = try run(["sync", store.path, "--to", url, "--where", "Thing: a < 3 OR a == 7"])
+    #expect(try store.things() == [1: 1, 2: 2, 7: 7])
+    try sql("UPDATE \"Thing\" SET a = 1 WHERE _id = 9")
+    _ = try run(["sync", store.path, "--to", url])
+    #expect(try store.things() == [1: 1, 2: 2, 7: 7, 9: 1])
+    let status = try run(["sync", "status", store.path]).joined(separator: "\n")
+    #expect(status.contains("chosen        Thing: (a < 3) OR (a == 7)"), "\(status)")
+    for condition in ["Thing", "Thing: b == 1", "Stone: a == 1", "Thing: ANY a == 1"] {
+      let result = try finished(["sync", store.path, "--to", url, "--where", condition])
+      #expect(result.end != .exited(0), "\(condition)")
+      #expect(result.errors.contains("--where"), "\(result.errors)")
+    }
+  }
+
+  @Test func `a first download that is killed goes on`() throws {
+    let store = try open("a")
+    _ = try run(["server", "init", url])
+    _ = try run(["server", "migrate", url, store.path])
+    try sql("INSERT INTO \"Thing\" (_id, a) SELECT n, n FROM generate_series(1, 60000) n")
+    var random = SeededRandom(seed: 3)
+    for round in 0..<Seeds.rounds(20, few: 4) {
+      let session = try ChildProcess(
+        Self.program, ["sync", store.path, "--to", url, "--follow"], errors: folder.file("errors"))
+      usleep(UInt32(10_000 + random.below(400_000)))
+      session.signal(SIGKILL)
+      _ = session.wait()
+      // Whole pages are there, each object once.
+      let things = try store.things()
+      #expect(things.allSatisfy { $0.key == $0.value }, "round \(round)")
+    }
+    _ = try run(["sync", store.path, "--to", url])
+    #expect(try store.things().count == 60_000)
+  }
+
+  private func sql(_ statement: String) throws {
+    let psql = try finished(["psql", url, "-qc", statement], "/usr/bin/env")
+    #expect(psql.end == .exited(0), "\(psql.errors)")
+  }
+
   @Test func `mistakes in the command line and a server that is not there are told`() throws {
     let store = try open("a")
     for (words, message) in [
