@@ -171,7 +171,7 @@ import ToolSupport
     }
   }
 
-  @Test func `a first download that is killed goes on`() throws {
+  @Test func `a first download that is killed goes on`() async throws {
     let store = try open("a")
     _ = try run(["server", "init", url])
     _ = try run(["server", "migrate", url, store.path])
@@ -180,7 +180,12 @@ import ToolSupport
     for round in 0..<Seeds.rounds(20, few: 4) {
       let session = try ChildProcess(
         Self.program, ["sync", store.path, "--to", url, "--follow"], errors: folder.file("errors"))
-      usleep(UInt32(10_000 + random.below(400_000)))
+      let start = try store.newestSnapshot().version.rawValue
+      let commits = UInt64(1 + random.below(6))
+      try await yieldUntil {
+        let isOver = try store.things().count == 60_000
+        return try isOver || store.newestSnapshot().version.rawValue >= start + commits
+      }
       session.signal(SIGKILL)
       _ = session.wait()
       // Whole pages are there, each object once.
