@@ -64,14 +64,16 @@ enum ServerSchema {
   /// no caller can put a function of his own in the way.
   static let functions = """
     -- Which server this is: another machine, timeline, database or restored table is another one.
-    CREATE FUNCTION tarn.identity() RETURNS text LANGUAGE sql STABLE SECURITY DEFINER
+    -- In PL/pgSQL, which plans a statement once in a connection; SQL functions do so at each call.
+    CREATE FUNCTION tarn.identity() RETURNS text LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path = pg_catalog, pg_temp AS $$
-      SELECT concat_ws(
+    BEGIN
+      RETURN (SELECT concat_ws(
         '/', c.system_identifier, substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8), d.oid,
         pg_relation_filenode('tarn.server'), s.history)
       FROM pg_control_system() c, pg_database d, tarn.server s
-      WHERE d.datname = current_database()
-    $$;
+      WHERE d.datname = current_database());
+    END $$;
 
     -- The classes with their properties. A class without a table has no key.
     CREATE FUNCTION tarn.classes() RETURNS TABLE (
@@ -122,11 +124,12 @@ enum ServerSchema {
     END $$;
 
     CREATE FUNCTION tarn.is_renewed(asked integer, since xid8, pending xid8[]) RETURNS boolean
-    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
-      SELECT EXISTS (SELECT FROM tarn.renewal r WHERE r.class = asked
+    LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+    BEGIN
+      RETURN EXISTS (SELECT FROM tarn.renewal r WHERE r.class = asked
           AND r.xid >= since AND r.xid < pg_snapshot_xmax(pg_current_snapshot()))
-        OR EXISTS (SELECT FROM tarn.renewal r WHERE r.class = asked AND r.xid = ANY (pending))
-    $$;
+        OR EXISTS (SELECT FROM tarn.renewal r WHERE r.class = asked AND r.xid = ANY (pending));
+    END $$;
 
     CREATE FUNCTION tarn.renew(which integer) RETURNS void
     LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
