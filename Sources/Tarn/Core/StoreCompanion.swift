@@ -17,15 +17,20 @@ extension Realm {
 package protocol StoreCompanion: AnyObject, Sendable {
   /// The file is open, with the classes of the configuration.
   ///
-  /// - Parameter classes: their names in the file.
+  /// - Parameters:
+  ///   - classes: their names in the file.
+  ///   - configuration: the one that opens it.
   /// - Returns: an object that lives as long as the instance.
-  func attach(to store: Store, classes: [String]) throws(Realm.Error) -> AnyObject
+  func attach(
+    to store: Store, classes: [String], _ configuration: Realm.Configuration
+  ) throws(Realm.Error) -> AnyObject
 
   /// Waits as the opening asks for. May block.
   ///
   /// - Returns: an object that is to live until `attach` was called.
   func download(
-    into store: Store, classes: [String], _ behavior: Realm.OpenBehavior,
+    into store: Store, classes: [String], _ configuration: Realm.Configuration,
+    _ behavior: Realm.OpenBehavior,
     isCancelled: @Sendable () -> Bool
   ) throws(Realm.Error) -> AnyObject & Sendable
 }

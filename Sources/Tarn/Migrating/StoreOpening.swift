@@ -72,7 +72,8 @@ struct StoreOpening {
   ) throws(Realm.Error) -> OpenedStore {
     let store = try openMigrated(progress: progress)
     let session = try configuration.companion?.download(
-      into: store, classes: model.definitions.map(\.name), behavior, isCancelled: isCancelled)
+      into: store, classes: model.definitions.map(\.name), configuration, behavior,
+      isCancelled: isCancelled)
     return OpenedStore(store: store, session: session)
   }
 

@@ -56,7 +56,7 @@ enum RealmCache {
     }
     try opening.migrateIfNeeded(store)
     let companion = try configuration.companion?.attach(
-      to: store, classes: model.definitions.map(\.name))
+      to: store, classes: model.definitions.map(\.name), configuration)
     let core = RealmCore(
       store: store, configuration: configuration, scheduler: scheduler, model: model)
     core.wakeUp = try publicly { () throws(StorageError) in try WakeRegistration(core) }

@@ -19,6 +19,7 @@ package final class ReplicaLink {
   /// Called for each commit that the server refused, when it has been taken back; again in the next
   /// session if this one ends before it has returned.
   private let refused: (RefusedCommit) -> Void
+  private let resetting: ResetRule
   /// Called after the server's answer to a push, before anything is done about it: tests lose
   /// answers here.
   var answered: () throws -> Void = {}
@@ -36,9 +37,10 @@ package final class ReplicaLink {
 
   /// - Throws: `ServerError` if the server lacks a class, or refuses the login.
   package init(
-    _ replica: Replica, _ connection: ServerConnection,
+    _ replica: Replica, _ connection: ServerConnection, resetting: ResetRule = .standard,
     refused: @escaping (RefusedCommit) -> Void = { _ in }
   ) throws {
+    self.resetting = resetting
     self.replica = replica
     self.connection = connection
     self.refused = refused
@@ -142,9 +144,13 @@ package final class ReplicaLink {
     let isPruned = answer.pruned >= state.position.end && state.position != .none
     // A server that crashed without having made its last commits durable hands out their ids again.
     let isBack = answer.position.end < state.position.end
-    if !isSame || isPruned || isBack || standing == .stranger || state.isStale {
-      try ReplicaReconciliation(self, isOtherServer: !isSame).run(classes, all: true)
-      try markEqual(classes)
+    let isReset = !isSame || isPruned || isBack
+    if isReset || standing == .stranger || state.isStale {
+      let rule = isReset ? resetting : .standard
+      try rule.run(self) {
+        try ReplicaReconciliation(self, isOtherServer: !isSame).run(classes, all: true)
+        try markEqual(classes)
+      }
       return try download()
     }
     let others = classes.filter {

@@ -278,6 +278,25 @@ final class ReplicaEdit {
     try objects.set(nil, key, in: one.id)
   }
 
+  /// Deletes the objects that the server never had, and forgets those that are deleted here alone.
+  func discardUnsent(_ one: ReplicaClass) throws(StorageError) {
+    var alone: [ObjectKey] = []
+    try session.reader.forEachCluster(in: one.id) { cluster throws(StorageError) in
+      for slot in 0..<cluster.image.rowCount {
+        let key = cluster.image.key(at: slot)
+        if try objects[one.id, key] == nil { alone.append(key) }
+      }
+      return true
+    }
+    for key in alone { try session.delete(key, in: one.id) }
+    var gone: [ObjectKey] = []
+    try objects.forEach(in: one.id) { key, _ throws(StorageError) in
+      if try session.reader.row(key, in: one.id) == nil { gone.append(key) }
+      return true
+    }
+    for key in gone { try objects.forget(key, in: one.id) }
+  }
+
   /// Treats an object as one that the server does not have: it is sent as a whole.
   func forget(_ key: ObjectKey, _ one: ReplicaClass) throws(StorageError) {
     try objects.set(nil, key, in: one.id)

@@ -17,9 +17,10 @@ package final class ReplicaSession: Sendable {
   ///   cannot be followed.
   package init(
     _ store: Store, classes: [String], to address: ServerAddress,
+    resetting: ResetRule = .standard,
     telling told: @escaping @Sendable (SyncEvent) -> Void = { _ in }
   ) throws(StorageError) {
-    runner = try SessionRunner(store, classes, address, told)
+    runner = try SessionRunner(store, classes, address, resetting, told)
     let runner = runner
     guard BackgroundThread.start("tarn-sync", { runner.run() }) else {
       throw StorageError(
@@ -49,6 +50,7 @@ private final class SessionRunner: Sendable {
   private let classes: [String]
   private let address: ServerAddress
   private let told: @Sendable (SyncEvent) -> Void
+  private let resetting: ResetRule
   private let alarm: SessionWake
   private let registration: StoreRegistration
   private let state = Lock(State())
@@ -61,9 +63,10 @@ private final class SessionRunner: Sendable {
   private static let schemaWait = Duration.seconds(60)
 
   init(
-    _ store: Store, _ classes: [String], _ address: ServerAddress,
+    _ store: Store, _ classes: [String], _ address: ServerAddress, _ resetting: ResetRule,
     _ told: @escaping @Sendable (SyncEvent) -> Void
   ) throws(StorageError) {
+    self.resetting = resetting
     self.store = store
     self.classes = classes
     self.address = address
@@ -116,7 +119,9 @@ private final class SessionRunner: Sendable {
 
   /// A wrong login, a missing class or a damaged file does not change soon.
   private func wait(after error: any Error, _ backoff: inout Backoff) -> Duration {
-    guard let error = error as? ServerError else { return Self.schemaWait }
+    guard let error = error as? ServerError, error.state != ResetRule.waitState else {
+      return Self.schemaWait
+    }
     switch ServerRefusal(error.state) {
     case .login, .schema, .commit: return Self.schemaWait
     case .merge, .version, .standby, .again: return backoff.next()
@@ -158,7 +163,9 @@ private final class SessionRunner: Sendable {
     let connection = try ServerConnection(address) { BackgroundThread.rest($0) }
     try ServerMigration(connection).runIfAllowed(
       store.newestSnapshot().schema.schema, classes: replica.names)
-    let link = try ReplicaLink(replica, connection) { [told] in told(.refused($0)) }
+    let link = try ReplicaLink(replica, connection, resetting: resetting) { [told] in
+      told(.refused($0))
+    }
     told(.connected)
     var hints = SessionHints(connection, link.classes.map(\.exchange.id))
     var interval = PollInterval()

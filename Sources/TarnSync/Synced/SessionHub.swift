@@ -1,3 +1,4 @@
+import Tarn
 import TarnStore
 
 /// The sessions of this process: one for each file, however many Realms have it open.
@@ -14,13 +15,14 @@ final class SessionHub: Sendable {
   /// - Throws: `StorageError` for classes that cannot be synchronized, or if the file cannot be
   ///   written.
   func session(
-    of store: Store, _ classes: [String], _ configuration: SyncConfiguration
+    of store: Store, _ classes: [String], _ configuration: SyncConfiguration,
+    _ opened: Realm.Configuration
   ) throws(StorageError) -> SyncSession {
     if let session = session(of: store) {
       try session.subscribeInitially(configuration, isFirst: false)
       return session
     }
-    let made = try SyncSession(store, classes, configuration)
+    let made = try SyncSession(store, classes, configuration, opened)
     try made.subscribeInitially(configuration, isFirst: true)
     let session = sessions.withLock { sessions in
       if let other = sessions[ObjectIdentifier(store)]?.session { return other }

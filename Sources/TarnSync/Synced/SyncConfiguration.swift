@@ -9,6 +9,8 @@ public struct SyncConfiguration: Sendable {
   /// Whether an opening that waits for the server fails when the server cannot be reached.
   /// Otherwise it waits until that is over.
   public let cancelAsyncOpenOnNonFatalErrors: Bool
+  /// What happens when the server is another one or was restored.
+  public let clientResetMode: ClientResetMode
   let initialSubscriptions: (@Sendable (SyncSubscriptionSet) -> Void)?
   let rerunOnOpen: Bool
 }
@@ -22,12 +24,14 @@ extension User {
   /// reset keeps and sends them.
   ///
   /// - Parameters:
+  ///   - clientResetMode: what happens when the server is another one or was restored.
   ///   - cancelAsyncOpenOnNonFatalErrors: whether an opening that waits for the server fails when
   ///     the server cannot be reached.
   ///   - initialSubscriptions: makes the subscriptions of a file that has none; called by the
   ///     opening.
   ///   - rerunOnOpen: whether it is called by each opening.
   public func flexibleSyncConfiguration(
+    clientResetMode: ClientResetMode = .recoverUnsyncedChanges(),
     cancelAsyncOpenOnNonFatalErrors: Bool = false,
     initialSubscriptions: (@Sendable (SyncSubscriptionSet) -> Void)? = nil,
     rerunOnOpen: Bool = false
@@ -37,6 +41,7 @@ extension User {
       .appending(path: "files/\(UserFile.fileName(app.id))/\(UserFile.fileName(id)).realm")
     configuration.syncConfiguration = SyncConfiguration(
       user: self, cancelAsyncOpenOnNonFatalErrors: cancelAsyncOpenOnNonFatalErrors,
+      clientResetMode: clientResetMode,
       initialSubscriptions: initialSubscriptions, rerunOnOpen: rerunOnOpen)
     return configuration
   }
@@ -56,23 +61,28 @@ final class SyncCompanion: StoreCompanion {
 
   init(_ configuration: SyncConfiguration) { self.configuration = configuration }
 
-  func attach(to store: Store, classes: [String]) throws(Realm.Error) -> AnyObject {
-    try session(store, classes)
+  func attach(
+    to store: Store, classes: [String], _ opened: Realm.Configuration
+  ) throws(Realm.Error) -> AnyObject {
+    try session(store, classes, opened)
   }
 
-  private func session(_ store: Store, _ classes: [String]) throws(Realm.Error) -> SyncSession {
+  private func session(
+    _ store: Store, _ classes: [String], _ opened: Realm.Configuration
+  ) throws(Realm.Error) -> SyncSession {
     do throws(StorageError) {
-      return try SessionHub.shared.session(of: store, classes, configuration)
+      return try SessionHub.shared.session(of: store, classes, configuration, opened)
     } catch {
       throw Realm.Error(synchronizing: error)
     }
   }
 
   func download(
-    into store: Store, classes: [String], _ behavior: Realm.OpenBehavior,
+    into store: Store, classes: [String], _ opened: Realm.Configuration,
+    _ behavior: Realm.OpenBehavior,
     isCancelled: @Sendable () -> Bool
   ) throws(Realm.Error) -> AnyObject & Sendable {
-    let session = try session(store, classes)
+    let session = try session(store, classes, opened)
     do {
       if behavior == .never { return session }
       if behavior == .once, try ReplicaReport.of(store)?.isComplete == true { return session }

@@ -8,6 +8,9 @@ public struct SyncError: Error, Sendable, CustomStringConvertible {
   public enum Code: Int, Sendable {
     /// The exchange cannot go on for now; it is tried again.
     case clientSessionError = 4
+    /// The file's server is another one, was restored, or has forgotten deletions that the file does
+    /// not know, and the ``ClientResetMode`` is to wait.
+    case clientResetError = 7
     /// The login was refused.
     case underlyingAuthError = 8
     /// The role lacks a right that the exchange needs.
@@ -61,6 +64,7 @@ public struct SyncError: Error, Sendable, CustomStringConvertible {
       return
     }
     switch ServerRefusal(error.state) {
+    case _ where error.state == ResetRule.waitState: self.init(.clientResetError, error)
     case .login: self.init(.underlyingAuthError, error)
     case .commit where error.state == "42501": self.init(.permissionDeniedError, error)
     default: self.init(.clientSessionError, error)

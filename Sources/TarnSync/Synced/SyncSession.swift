@@ -36,6 +36,8 @@ public final class SyncSession: Sendable {
   let store: Store
   let user: User
   private let classes: [String]
+  private let resetMode: ClientResetMode
+  private let resetting: ResetRule
   private let status = Lock(Status())
 
   private struct Status {
@@ -46,9 +48,14 @@ public final class SyncSession: Sendable {
   }
 
   init(
-    _ store: Store, _ classes: [String], _ configuration: SyncConfiguration
+    _ store: Store, _ classes: [String], _ configuration: SyncConfiguration,
+    _ opened: Realm.Configuration
   ) throws(StorageError) {
     self.store = store
+    resetMode = configuration.clientResetMode
+    var local = opened
+    local.syncConfiguration = nil
+    resetting = resetMode.rule(local)
     user = configuration.user
     let schema = try store.newestSnapshot().schema.schema
     self.classes = try CommitRules.exchanged(classes, schema, store.path)
@@ -128,9 +135,9 @@ public final class SyncSession: Sendable {
   private func start() {
     guard let address = try? user.address() else { return }
     do throws(StorageError) {
-      let session = try ReplicaSession(store, classes: classes, to: address) { [weak self] event in
-        self?.note(event)
-      }
+      let session = try ReplicaSession(
+        store, classes: classes, to: address, resetting: resetting
+      ) { [weak self] event in self?.note(event) }
       let other = status.withLock { status -> ReplicaSession? in
         if status.session != nil || status.isSuspended { return session }
         status.session = session
@@ -158,7 +165,9 @@ public final class SyncSession: Sendable {
   }
 
   private func tell(_ error: SyncError) {
-    guard let handler = user.app.syncManager.errorHandler else {
+    var handler = user.app.syncManager.errorHandler
+    if error.code == .clientResetError, case .manual(let own?) = resetMode { handler = own }
+    guard let handler else {
       StoreLog.shared.write(.info, "synchronize \(store.path): \(error.message)")
       return
     }

@@ -228,4 +228,75 @@ import Testing
     withExtendedLifetime(token) {}
     #expect(try synced.todos().count == 3_001)
   }
+
+  // MARK: - Resets
+
+  /// A Realm with an unsent change of todo "a" and an unsent todo "d", whose server was restored.
+  private func restored(_ mode: ClientResetMode) async throws -> Realm {
+    try synced.insert("a")
+    var configuration = user.flexibleSyncConfiguration(
+      clientResetMode: mode,
+      initialSubscriptions: { $0.append(QuerySubscription<Todo>(name: "all")) })
+    configuration.fileURL = URL(filePath: synced.folder.file("one"))
+    configuration.objectTypes = [Todo.self, Remark.self]
+    let realm = try await Realm(configuration: configuration, downloadBeforeOpen: .always)
+    let session = try #require(realm.syncSession)
+    session.suspend()
+    try await yieldUntil { session.connectionState == .disconnected }
+    try realm.write {
+      realm.object(ofType: Todo.self, forPrimaryKey: "a")?.priority = 5
+      realm.create(Todo.self, value: ["_id": "d", "owner": "frodo"])
+    }
+    try synced.insert("b")
+    _ = try ServerRepair(synced.server).restore()
+    return realm
+  }
+
+  @Test func `a reset keeps unsent changes`() async throws {
+    let told = Lock([[String]]())
+    let realm = try await restored(
+      .recoverUnsyncedChanges(
+        beforeReset: { past in
+          told.withLock { $0.append(past.objects(Todo.self).map(\._id).sorted()) }
+        },
+        afterReset: { past, now in
+          let both = [past.objects(Todo.self).count, now.objects(Todo.self).count]
+          told.withLock { $0.append(both.map(String.init)) }
+        }))
+    realm.syncSession?.resume()
+    try await realm.syncSession?.wait(for: .download)
+    try await realm.syncSession?.wait(for: .upload)
+    #expect(todos(realm) == ["a", "b", "d"])
+    #expect(try synced.todos() == ["a", "b", "d"])
+    #expect(realm.object(ofType: Todo.self, forPrimaryKey: "a")?.priority == 5)
+    #expect(told.withLock { $0 } == [["a", "d"], ["2", "3"]])
+  }
+
+  @Test func `a reset discards unsent changes if asked`() async throws {
+    let realm = try await restored(.discardUnsyncedChanges())
+    realm.syncSession?.resume()
+    try await realm.syncSession?.wait(for: .download)
+    try await realm.syncSession?.wait(for: .upload)
+    await realm.asyncRefresh()
+    #expect(todos(realm) == ["a", "b"])
+    #expect(try synced.todos() == ["a", "b"])
+    #expect(realm.object(ofType: Todo.self, forPrimaryKey: "a")?.priority == nil)
+    // It goes on from there.
+    try realm.write { realm.create(Todo.self, value: ["_id": "e", "owner": "frodo"]) }
+    try await realm.syncSession?.wait(for: .upload)
+    #expect(try synced.todos() == ["a", "b", "e"])
+  }
+
+  @Test func `a manual reset waits and says so`() async throws {
+    let told = Lock([SyncError]())
+    let realm = try await restored(
+      .manual { error, _ in
+        if let error = error as? SyncError { told.withLock { $0.append(error) } }
+      })
+    realm.syncSession?.resume()
+    try await yieldUntil { told.withLock { !$0.isEmpty } }
+    #expect(told.withLock { $0[0].code } == .clientResetError)
+    #expect(todos(realm) == ["a", "d"])
+    #expect(try synced.todos() == ["a", "b"])
+  }
 }

@@ -1,0 +1,61 @@
+import TarnStore
+
+/// What a file does when its server is another one, was restored, or has forgotten deletions that the
+/// file does not know: all its objects are compared then.
+package struct ResetRule: Sendable {
+  package enum Mode: Sendable {
+    /// Unsent commits stay, and are sent.
+    case recover
+    /// The file becomes what the server has.
+    case discard
+    /// The session waits.
+    case wait
+  }
+
+  package let mode: Mode
+  /// Called before and after, on the session's thread.
+  let before: @Sendable () throws -> Void
+  let after: @Sendable () throws -> Void
+
+  package static let standard = ResetRule(.recover)
+  /// The code of the error with which a session waits.
+  static let waitState = "TN003"
+
+  package init(
+    _ mode: Mode, before: @escaping @Sendable () throws -> Void = {},
+    after: @escaping @Sendable () throws -> Void = {}
+  ) {
+    self.mode = mode
+    self.before = before
+    self.after = after
+  }
+
+  /// Runs the comparison with what the rule adds to it.
+  func run(_ link: ReplicaLink, _ comparison: () throws -> Void) throws {
+    if mode == .wait {
+      throw ServerError(
+        state: Self.waitState, ReplicaLink.operation,
+        "the server is another one, was restored, or has forgotten deletions",
+        hint: "Choose another ClientResetMode, or make a new file.")
+    }
+    try before()
+    if mode == .discard { try discardUnsent(link) }
+    try comparison()
+    try after()
+  }
+
+  /// Takes all commits as sent, and lets the comparison fetch every row.
+  private func discardUnsent(_ link: ReplicaLink) throws {
+    let replica = link.replica
+    try replica.edit { edit, next throws(StorageError) in
+      for one in link.classes { try edit.discardUnsent(one) }
+      next.isStale = true
+    }
+    let head = try replica.store.newestSnapshot().head
+    var next = replica.state
+    next.done = FeedPlace(
+      historyID: head.historyID, version: head.version, commitID: head.commitID)
+    next.hasUploads = false
+    try replica.keep(next, acknowledging: next.done)
+  }
+}
