@@ -135,7 +135,8 @@ final class ModelSchema: Sendable {
         }, unsafe pointer)
     }
     return found.filter { type in
-      type != Object.self && type != EmbeddedObject.self && type.shouldIncludeInDefaultSchema()
+      ![Object.self, EmbeddedObject.self, AsymmetricObject.self].contains { type == $0 }
+        && type.shouldIncludeInDefaultSchema()
     }
   }
 }

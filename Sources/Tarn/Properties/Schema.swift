@@ -129,8 +129,8 @@ public struct ObjectSchema: Sendable, Equatable, CustomStringConvertible {
 
   /// The class of the program, or `DynamicObject` if it has none of that name.
   public var objectClass: ObjectBase.Type { type }
-  /// Always false: Tarn has no write-only classes.
-  public var isAsymmetric: Bool { false }
+  /// Whether the objects only go to a server; see ``AsymmetricObject``.
+  public var isAsymmetric: Bool { type is AsymmetricObject.Type }
 
   /// The property of that name, or nil.
   public subscript(propertyName: String) -> Property? {

@@ -39,6 +39,16 @@ extension Realm {
     core.create(type, value: value, update: update)
   }
 
+  /// Creates an object that goes to a server and is not read here; see ``AsymmetricObject``.
+  ///
+  /// Traps outside of a write, for values that do not fit, and if the Realm has an object with the
+  /// primary key.
+  ///
+  /// - Parameter value: as for ``create(_:value:update:)``.
+  public func create<T: AsymmetricObject>(_ type: T.Type, value: Any = [String: Any]()) {
+    _ = core.create(type, value: value, update: .error)
+  }
+
   /// The treatment of dictionary keys that the class does not have.
   public enum UnknownKeys: Sendable {
     /// They are ignored.

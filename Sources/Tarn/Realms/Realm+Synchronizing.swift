@@ -11,6 +11,13 @@ extension Realm {
   package var isOfOneVersion: Bool { core.isFrozen }
 }
 
+extension Realm.Configuration {
+  /// The names, in files, of the classes whose objects only go to a server.
+  package var asymmetricClasses: [String] {
+    ModelSchema.of(objectTypes).classes.filter { $0.type is AsymmetricObject.Type }.map(\.name)
+  }
+}
+
 extension Realm.Error {
   /// The engine's error, in the public form.
   package init(synchronizing error: StorageError) { self.init(error) }

@@ -9,6 +9,8 @@ struct ExchangeClass {
   let others: [Property]
   /// The condition of the rows that the replica is to have; nil for all.
   var filter: String?
+  /// Whether its objects only go to the server: they are not read there.
+  var isAsymmetric = false
 
   struct Property {
     let id: ColumnID

@@ -11,7 +11,7 @@ extension ReplicaLink {
     guard isComplete else { return false }
     if try pull() { return false }
     var different: [ReplicaClass] = []
-    for one in classes {
+    for one in downloaded {
       let theirs = try ClassDigest(one.exchange, connection)
       var ours = ClassDigest()
       try ReplicaObjects(replica.store.newestSnapshot()).forEach(in: one.id) {

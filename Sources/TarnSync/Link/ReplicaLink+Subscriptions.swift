@@ -2,6 +2,25 @@ import TarnStore
 
 /// Which objects of the classes the file is to have, and how far they are here.
 extension ReplicaLink {
+  /// The classes whose objects come from the server, too.
+  var downloaded: [ReplicaClass] { classes.filter { !$0.exchange.isAsymmetric } }
+
+  /// Drops the objects that only go to the server, and that it has.
+  func dropSent() throws(StorageError) {
+    let sent = ReplicaObjects(try replica.store.newestSnapshot())
+    for one in classes where one.exchange.isAsymmetric {
+      var keys: [ObjectKey] = []
+      try sent.forEach(in: one.id) { key, _ throws(StorageError) in
+        keys.append(key)
+        return true
+      }
+      if keys.isEmpty { continue }
+      try replica.edit { edit, _ throws(StorageError) in
+        for key in keys { try edit.drop(key, one) }
+      }
+    }
+  }
+
   /// Whether all objects that the file is to have are here, and no others.
   package var isComplete: Bool { progress.values.allSatisfy(\.isComplete) }
 
@@ -18,15 +37,20 @@ extension ReplicaLink {
     let snapshot = try replica.store.newestSnapshot()
     let set = try SubscriptionSet.read(in: snapshot)
     if let subscribed, subscribed == set?.version ?? 0 { return }
+    for index in classes.indices {
+      let name = classes[index].described.name
+      classes[index].exchange.isAsymmetric = set?.asymmetric.contains(name) == true
+    }
+    try dropSent()
     let known = try knownProgress(snapshot)
     if let set, let problem = try problem(set, known) {
       progress = known
-      for one in classes where known[one.id] == nil { progress[one.id] = ClassProgress() }
+      for one in downloaded where known[one.id] == nil { progress[one.id] = ClassProgress() }
       try refuse(set.version, problem)
       return try take([:], set.version)
     }
     var changed: [ClassID: ClassProgress] = [:]
-    for one in classes {
+    for one in downloaded {
       var next = known[one.id] ?? ClassProgress()
       next.take(set.map { $0.queries(on: one.described.name) } ?? [Subscription.everything])
       progress[one.id] = next
@@ -39,7 +63,7 @@ extension ReplicaLink {
   {
     let objects = ReplicaObjects(snapshot)
     var known: [ClassID: ClassProgress] = [:]
-    for one in classes {
+    for one in downloaded {
       if let progress = try objects.progress(of: one.id) {
         known[one.id] = progress
       } else if replica.state.classes.contains(one.described.name) {
@@ -57,7 +81,7 @@ extension ReplicaLink {
   private func problem(
     _ set: SubscriptionSet, _ known: [ClassID: ClassProgress]
   ) throws(ServerError) -> String? {
-    for one in classes {
+    for one in downloaded {
       let former = known[one.id]?.queries ?? []
       for query in set.queries(on: one.described.name) where !former.contains(query) {
         do {

@@ -121,7 +121,7 @@ package final class ReplicaLink {
     let answer = try Pull(
       connection: connection, replica: replica.state.idText, server: replica.state.server,
       stepBytes: stepBytes
-    ).run(classes.map(\.exchange), since: replica.state.position, looking: looks)
+    ).run(downloaded.map(\.exchange), since: replica.state.position, looking: looks)
     guard let own = answer.own else {
       // It was restored to a time before this replica.
       try register()
@@ -148,12 +148,12 @@ package final class ReplicaLink {
     if isReset || standing == .stranger || state.isStale {
       let rule = isReset ? resetting : .standard
       try rule.run(self) {
-        try ReplicaReconciliation(self, isOtherServer: !isSame).run(classes, all: true)
-        try markEqual(classes)
+        try ReplicaReconciliation(self, isOtherServer: !isSame).run(downloaded, all: true)
+        try markEqual(downloaded)
       }
       return try download()
     }
-    let others = classes.filter {
+    let others = downloaded.filter {
       answer.renewed.contains($0.exchange.id) || progress[$0.id]?.isBehind == true
     }
     if !others.isEmpty {
@@ -321,6 +321,7 @@ package final class ReplicaLink {
       try replica.keep(
         next, acknowledging: plan.last, plan.outcome, contents: plan.contents, waiting: plan.waiting
       )
+      try dropSent()
     case .mergeFirst:
       try meet(plan)
       return .pullFirst
@@ -407,7 +408,7 @@ package final class ReplicaLink {
     var rows: [ClassID: [ElementKey: RowReader.Row]] = [:]
     for one in classes {
       let keys = plan.keys.filter { $0.class.id == one.id }.map(\.primaryKey)
-      if keys.isEmpty { continue }
+      if keys.isEmpty || one.exchange.isAsymmetric { continue }
       let found = try ClassPages(connection: connection, one: one.exchange)
         .rows(with: keys, where: one.exchange.filter)
       rows[one.id] = Dictionary(found.map { ($0.key, $0) }) { $1 }
@@ -457,6 +458,7 @@ package final class ReplicaLink {
       next.hasUploads = false
       try replica.keep(next)
     }
+    if hasSent { try dropSent() }
     return hasSent ? .sent : .nothing
   }
 

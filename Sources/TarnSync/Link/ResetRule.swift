@@ -1,7 +1,7 @@
 import TarnStore
 
-/// What a file does when its server is another one, was restored, or has forgotten deletions that the
-/// file does not know: all its objects are compared then.
+/// What a file does when its server is another one, was restored, or has forgotten deletions that
+/// the file does not know: all its objects are compared then.
 package struct ResetRule: Sendable {
   package enum Mode: Sendable {
     /// Unsent commits stay, and are sent.
@@ -48,7 +48,7 @@ package struct ResetRule: Sendable {
   private func discardUnsent(_ link: ReplicaLink) throws {
     let replica = link.replica
     try replica.edit { edit, next throws(StorageError) in
-      for one in link.classes { try edit.discardUnsent(one) }
+      for one in link.downloaded { try edit.discardUnsent(one) }
       next.isStale = true
     }
     let head = try replica.store.newestSnapshot().head

@@ -278,6 +278,12 @@ final class ReplicaEdit {
     try objects.set(nil, key, in: one.id)
   }
 
+  /// Deletes an object that the server has, and that is not needed here.
+  func drop(_ key: ObjectKey, _ one: ReplicaClass) throws(StorageError) {
+    if try session.reader.row(key, in: one.id) != nil { try session.delete(key, in: one.id) }
+    try objects.forget(key, in: one.id)
+  }
+
   /// Deletes the objects that the server never had, and forgets those that are deleted here alone.
   func discardUnsent(_ one: ReplicaClass) throws(StorageError) {
     var alone: [ObjectKey] = []

@@ -50,6 +50,8 @@ package struct SubscriptionSet: Equatable, Sendable {
   package var version: UInt64 = 0
   package var subscriptions: [Subscription] = []
   package var state = State.pending
+  /// The classes whose objects only go to the server.
+  package var asymmetric: Set<String> = []
 
   package init() {}
 
@@ -87,6 +89,8 @@ extension SubscriptionSet {
     case .failed: writer.write(UInt8(2))
     }
     if case .failed(let reason) = state { writer.write(text: reason) }
+    writer.write(count: asymmetric.count)
+    for name in asymmetric.sorted() { writer.write(text: name) }
     writer.write(count: subscriptions.count)
     for one in subscriptions {
       writer.write(UInt8(one.name == nil ? 0 : 1))
@@ -111,6 +115,11 @@ extension SubscriptionSet {
     default:
       guard let reason = reader.readText() else { return nil }
       self.state = .failed(reason)
+    }
+    guard let names = reader.readCount() else { return nil }
+    for _ in 0..<names {
+      guard let name = reader.readText() else { return nil }
+      asymmetric.insert(name)
     }
     guard let count = reader.readCount() else { return nil }
     for _ in 0..<count {

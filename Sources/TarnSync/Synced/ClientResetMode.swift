@@ -3,17 +3,17 @@ public import Tarn
 /// What a file does when its server is another one, was restored from a backup, or has forgotten
 /// deletions that the file does not know because it was away for more than 30 days.
 ///
-/// All objects are compared then. Callbacks are called on the session's thread; their Realms belong to
-/// it. In `beforeReset` the Realm is frozen; `afterReset` gets that one, and one that shows the file as
-/// it is now.
+/// All objects are compared then. Callbacks are called on the session's thread; their Realms belong
+/// to it. In `beforeReset` the Realm is frozen; `afterReset` gets that one, and one that shows the
+/// file as it is now.
 public enum ClientResetMode: Sendable {
   /// Gets the frozen Realm before the reset.
   public typealias BeforeReset = @Sendable (Realm) -> Void
   /// Gets the frozen Realm before the reset, and a live one.
   public typealias AfterReset = @Sendable (Realm, Realm) -> Void
 
-  /// The session waits, and reports ``SyncError/Code/clientResetError``, to `errorHandler` if there is
-  /// one and otherwise to that of the app. The file can still be read and written.
+  /// The session waits, and reports ``SyncError/Code/clientResetError``, to `errorHandler` if there
+  /// is one and otherwise to that of the app. The file can still be read and written.
   case manual(errorHandler: SyncManager.ErrorHandler? = nil)
   /// Commits that were not sent are lost: the file becomes what the server has.
   case discardUnsyncedChanges(beforeReset: BeforeReset? = nil, afterReset: AfterReset? = nil)

@@ -38,7 +38,9 @@ struct CommitRules: Sendable {
       guard let described = session.schema.schema[change.id], names.contains(described.name) else {
         continue
       }
-      if let set, set.queries(on: described.name).isEmpty {
+      if let set, !set.asymmetric.contains(described.name),
+        set.queries(on: described.name).isEmpty
+      {
         throw StorageError(
           .noSubscription, operation: "commit", path: path,
           detail: "no subscription has objects of \(described.name), so a server would take the"

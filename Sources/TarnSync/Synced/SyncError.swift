@@ -8,8 +8,8 @@ public struct SyncError: Error, Sendable, CustomStringConvertible {
   public enum Code: Int, Sendable {
     /// The exchange cannot go on for now; it is tried again.
     case clientSessionError = 4
-    /// The file's server is another one, was restored, or has forgotten deletions that the file does
-    /// not know, and the ``ClientResetMode`` is to wait.
+    /// The file's server is another one, was restored, or has forgotten deletions that the file
+    /// does not know, and the ``ClientResetMode`` is to wait.
     case clientResetError = 7
     /// The login was refused.
     case underlyingAuthError = 8

@@ -38,6 +38,7 @@ public final class SyncSession: Sendable {
   private let classes: [String]
   private let resetMode: ClientResetMode
   private let resetting: ResetRule
+  private let asymmetric: Set<String>
   private let status = Lock(Status())
 
   private struct Status {
@@ -56,6 +57,7 @@ public final class SyncSession: Sendable {
     var local = opened
     local.syncConfiguration = nil
     resetting = resetMode.rule(local)
+    asymmetric = Set(opened.asymmetricClasses)
     user = configuration.user
     let schema = try store.newestSnapshot().schema.schema
     self.classes = try CommitRules.exchanged(classes, schema, store.path)
@@ -232,6 +234,13 @@ public final class SyncSession: Sendable {
     _ configuration: SyncConfiguration, isFirst: Bool
   ) throws(StorageError) {
     let known = try SubscriptionSet.read(in: store.newestSnapshot())
+    if let known, !asymmetric.isSubset(of: known.asymmetric) {
+      try store.editSubscriptions { set in
+        set.asymmetric.formUnion(asymmetric)
+        set.renew()
+        return true
+      }
+    }
     guard known == nil || configuration.rerunOnOpen && isFirst else { return }
     let set = SyncSubscriptionSet(store)
     set.draft { configuration.initialSubscriptions?(set) }
@@ -240,6 +249,7 @@ public final class SyncSession: Sendable {
       let isSame = known != nil && set.isSame(as: current)
       if isSame { return false }
       current.subscriptions = set.subscriptions
+      current.asymmetric.formUnion(asymmetric)
       current.renew()
       return true
     }

@@ -23,6 +23,14 @@ final class Remark: Object {
   override class func shouldIncludeInDefaultSchema() -> Bool { false }
 }
 
+/// A class whose objects only go to the server.
+final class Reading: AsymmetricObject {
+  @Persisted(primaryKey: true) var _id: String
+  @Persisted var value: Int
+
+  override class func shouldIncludeInDefaultSchema() -> Bool { false }
+}
+
 /// An app with a server of a test's own.
 struct SyncedApp {
   let database: PostgresDatabase
@@ -38,7 +46,8 @@ struct SyncedApp {
     _ = try ServerSetup.run(server)
     let realm = try Realm(
       configuration: Realm.Configuration(
-        fileURL: URL(filePath: folder.file("schema")), objectTypes: [Todo.self, Remark.self]))
+        fileURL: URL(filePath: folder.file("schema")),
+        objectTypes: [Todo.self, Remark.self, Reading.self]))
     try ServerMigration(server).run(realm.store.newestSnapshot().schema.schema)
     role = try database.makeClient()
     var configuration = AppConfiguration(
@@ -59,7 +68,7 @@ struct SyncedApp {
         subs.append(QuerySubscription<Todo>(name: "mine") { $0.owner == owner })
       }, rerunOnOpen: rerunOnOpen)
     configuration.fileURL = URL(filePath: folder.file(name))
-    configuration.objectTypes = [Todo.self, Remark.self]
+    configuration.objectTypes = [Todo.self, Remark.self, Reading.self]
     return configuration
   }
 
