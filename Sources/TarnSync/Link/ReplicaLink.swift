@@ -91,7 +91,7 @@ package final class ReplicaLink {
     }
   }
 
-  /// What sending has come to.
+  /// The outcome of sending.
   package enum Sending: Equatable {
     case nothing, sent
     /// Something must be downloaded first.

@@ -1,7 +1,7 @@
 import TarnStore
 
-/// What a file does when its server is another one, was restored, or has forgotten deletions that
-/// the file does not know: all its objects are compared then.
+/// The rule for a reset: the server is another one, was restored, or has forgotten deletions that the
+/// file does not know, so that all objects are compared.
 package struct ResetRule: Sendable {
   package enum Mode: Sendable {
     /// Unsent commits stay, and are sent.
@@ -30,7 +30,7 @@ package struct ResetRule: Sendable {
     self.after = after
   }
 
-  /// Runs the comparison with what the rule adds to it.
+  /// Runs the comparison, between the rule's blocks.
   func run(_ link: ReplicaLink, _ comparison: () throws -> Void) throws {
     if mode == .wait {
       throw ServerError(

@@ -9,7 +9,7 @@ public struct SyncConfiguration: Sendable {
   /// Whether an opening that waits for the server fails when the server cannot be reached.
   /// Otherwise it waits until that is over.
   public let cancelAsyncOpenOnNonFatalErrors: Bool
-  /// What happens when the server is another one or was restored.
+  /// The treatment of unsent commits when the server is another one or was restored.
   public let clientResetMode: ClientResetMode
   let initialSubscriptions: (@Sendable (SyncSubscriptionSet) -> Void)?
   let rerunOnOpen: Bool

@@ -2,7 +2,7 @@
 public struct SyncManager: Sendable {
   private let app: App
 
-  /// What is called with a problem of a session, on the session's thread. A message about a refused
+  /// The block for problems of sessions, which is called on the session's thread. A message about a refused
   /// write is kept in the file until the handler has returned, also if the program ends before.
   public typealias ErrorHandler = @Sendable (any Error, SyncSession?) -> Void
 
