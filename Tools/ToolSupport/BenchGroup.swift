@@ -43,6 +43,12 @@ package struct BenchGroup: Sendable {
     BenchGroup(
       name: "daemon", title: "The daemon",
       ids: ["W15", "W15b", "W15l", "W15h", "W15i", "W15m", "W15c"]),
+    BenchGroup(
+      name: "sync", title: "Beyond one machine",
+      ids: [
+        "W16", "W16b", "W16u", "W16d", "W16f", "W16i", "W16k", "W16r", "W16rd", "W16v", "W16vd",
+        "W16s", "W16t", "W16x", "W16c", "W16q", "W16m",
+      ]),
   ]
 
   /// The figures that the README shows.

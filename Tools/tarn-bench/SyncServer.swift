@@ -62,6 +62,12 @@ final class SyncServer {
     return store
   }
 
+  /// Brings a class of a file.
+  func migrate(_ store: Store, _ name: String) throws {
+    try ServerMigration(ServerConnection(ServerAddress(ownerAddress))).run(
+      store.newestSnapshot().schema.schema, classes: [name])
+  }
+
   /// A new file.
   func file() throws -> Realm {
     files += 1

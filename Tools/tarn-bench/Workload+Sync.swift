@@ -155,6 +155,7 @@ func measureServerCosts(_ bench: Bench) throws {
     BenchFigure(
       "W16i", "processor time of a server for a poll without news", .seconds, ours: cost,
       target: .value(0.0005)))
+  try measurePassing(bench, server, link, idle: cost)
   let rows = bench.rounds(200_000, tiny: 1_000)
   try server.run(
     """
@@ -191,6 +192,24 @@ func measureServerCosts(_ bench: Bench) throws {
         id + "d", "\(title): what sync adds, a row", .seconds, ours: ours - plain,
         target: .value(0.000_010)))
   }
+}
+
+/// W16k: the server's time for a poll that brings many changes of others, per change.
+private func measurePassing(
+  _ bench: Bench, _ server: SyncServer, _ link: ReplicaLink, idle: Double
+) throws {
+  let (rounds, changes) = (bench.rounds(200, tiny: 3), 100)
+  var total = 0.0
+  for _ in 0..<rounds {
+    try server.run("UPDATE \"Person\" SET age = age + 1 WHERE _id <= \(changes)")
+    let start = try server.processorTime()
+    try link.pull()
+    total += try server.processorTime() - start
+  }
+  bench.add(
+    BenchFigure(
+      "W16k", "processor time of a server for a change that a poll brings", .seconds,
+      ours: max(0, total / Double(rounds) - idle) / Double(changes)))
 }
 
 /// W16c: small commits of a file that is exchanged, without a server at hand; W16q beside a cursor

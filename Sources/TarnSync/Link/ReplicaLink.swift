@@ -15,10 +15,10 @@ package final class ReplicaLink {
   /// How many commits a push has at most; fewer after a refusal.
   private var run = ReplicaLink.commitsMax
   /// Objects that the server has refused to take in. They are tried again in the next session.
-  private var unwelcome: Set<ObjectRef> = []
+  var unwelcome: Set<ObjectRef> = []
   /// Called for each commit that the server refused, when it has been taken back; again in the next
   /// session if this one ends before it has returned.
-  private let refused: (RefusedCommit) -> Void
+  let refused: (RefusedCommit) -> Void
   private let resetting: ResetRule
   /// Called after the server's answer to a push, before anything is done about it: tests lose
   /// answers here.
@@ -29,7 +29,6 @@ package final class ReplicaLink {
   private static let commitsMax = 32_768
   /// Commits of so long a time are sent as one, with the stamp of the last, in microseconds.
   private static let spanMax: UInt64 = 1_000_000
-  private static let uploadMax = 1_000
   /// So many commits that are of no concern to the server are passed over in memory alone.
   private static let unkeptMax: UInt64 = 256
   /// The position is kept without changes after so many transactions of the server.
@@ -338,7 +337,7 @@ package final class ReplicaLink {
     return .sent
   }
 
-  private func send(_ plan: PushPlan, to last: CommitName) throws -> Push.Answer {
+  func send(_ plan: PushPlan, to last: CommitName) throws -> Push.Answer {
     let state = replica.state
     let answer = try Push(
       connection: connection, replica: (state.idText, state.number), server: state.server
@@ -434,80 +433,5 @@ package final class ReplicaLink {
       refused(commit)
       try replica.forgetRefusal(of: commit.version)
     }
-  }
-
-  // MARK: - Objects that the server never had, or has lost
-
-  /// Sends objects that were in the file before it was a replica, and those that the server has
-  /// lost. Objects that the server refuses stay unchanged here.
-  ///
-  private func upload() throws -> Sending {
-    guard replica.state.hasUploads, isComplete else { return .nothing }
-    var hasSent = false
-    for one in classes {
-      let snapshot = try replica.store.newestSnapshot()
-      let missing = try keysToUpload(one, snapshot)
-      for start in stride(from: 0, to: missing.count, by: Self.uploadMax) {
-        hasSent = true
-        let keys = missing[start..<min(start + Self.uploadMax, missing.count)]
-        guard try upload(keys, one, snapshot) else { return .pullFirst }
-      }
-    }
-    if !hasSent, unwelcome.isEmpty {
-      var next = replica.state
-      next.hasUploads = false
-      try replica.keep(next)
-    }
-    if hasSent { try dropSent() }
-    return hasSent ? .sent : .nothing
-  }
-
-  /// - Returns: false if something must be downloaded first.
-  private func upload(
-    _ keys: ArraySlice<ObjectKey>, _ one: ReplicaClass, _ snapshot: Snapshot
-  ) throws -> Bool {
-    let state = replica.state
-    let header = try ChangeLog.header(of: state.done.version, in: snapshot.transaction)
-    let plan = try PushPlan(
-      Array(keys), one, state, time: Int64(clamping: header?.meta.note?.stamp ?? 1),
-      without: replica.cursor.number, in: snapshot)
-    switch try send(plan, to: state.sent) {
-    case .taken:
-      try replica.keep(state, plan.outcome, contents: plan.contents, waiting: plan.waiting)
-    case .mergeFirst:
-      try meet(plan)
-      return false
-    case .otherVersion, .lost: return false
-    case .refused(let error):
-      guard keys.count == 1 else {
-        let middle = (keys.startIndex + keys.endIndex) / 2
-        return try upload(keys[..<middle], one, snapshot)
-          && upload(keys[middle...], one, snapshot)
-      }
-      for (_, key, primaryKey) in plan.keys {
-        unwelcome.insert(ObjectRef(classID: one.id, key: key))
-        refused(
-          RefusedCommit(version: 0, objects: [(one.described.name, primaryKey)], error: error))
-      }
-    }
-    return true
-  }
-
-  private func keysToUpload(_ one: ReplicaClass, _ snapshot: Snapshot) throws -> [ObjectKey] {
-    let objects = ReplicaObjects(snapshot)
-    let unsent = try UnsentChanges(
-      after: replica.state.done, without: replica.cursor.number, in: snapshot)
-    var missing: [ObjectKey] = []
-    try SnapshotReader(snapshot).forEachCluster(in: one.id) { cluster throws(StorageError) in
-      for slot in 0..<cluster.image.rowCount {
-        let key = cluster.image.key(at: slot)
-        if unwelcome.contains(ObjectRef(classID: one.id, key: key)) { continue }
-        if try objects[one.id, key] != nil { continue }
-        if try unsent.pending(of: key, in: one.id, after: 0).isCreated { continue }
-        missing.append(key)
-      }
-      return true
-    }
-    return missing
   }
 }

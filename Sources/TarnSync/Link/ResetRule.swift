@@ -1,7 +1,7 @@
 import TarnStore
 
-/// The rule for a reset: the server is another one, was restored, or has forgotten deletions that the
-/// file does not know, so that all objects are compared.
+/// The rule for a reset: the server is another one, was restored, or has forgotten deletions that
+/// the file does not know, so that all objects are compared.
 package struct ResetRule: Sendable {
   package enum Mode: Sendable {
     /// Unsent commits stay, and are sent.

@@ -1,7 +1,8 @@
 public import Tarn
 
-/// The treatment of unsent commits in a reset: the server is another one, was restored from a backup,
-/// or has forgotten deletions that the file does not know because it was away for more than 30 days.
+/// The treatment of unsent commits in a reset: the server is another one, was restored from a
+/// backup, or has forgotten deletions that the file does not know because it was away for more than
+/// 30 days.
 ///
 /// All objects are compared then. Callbacks are called on the session's thread; their Realms belong
 /// to it. In `beforeReset` the Realm is frozen; `afterReset` gets that one, and one that shows the

@@ -19,6 +19,12 @@ final class SessionHub: Sendable {
     _ opened: Realm.Configuration
   ) throws(StorageError) -> SyncSession {
     if let session = session(of: store) {
+      guard session.user == configuration.user else {
+        throw StorageError(
+          .alreadyOpen, operation: "synchronize", path: store.path,
+          detail: "the file is open as that of the user \(session.user.id), not of"
+            + " \(configuration.user.id). Give each user a file")
+      }
       try session.subscribeInitially(configuration, isFirst: false)
       return session
     }

@@ -2,8 +2,9 @@
 public struct SyncManager: Sendable {
   private let app: App
 
-  /// The block for problems of sessions, which is called on the session's thread. A message about a refused
-  /// write is kept in the file until the handler has returned, also if the program ends before.
+  /// The block for problems of sessions, which is called on the session's thread. A message about a
+  /// refused write is kept in the file until the handler has returned, also if the program ends
+  /// before.
   public typealias ErrorHandler = @Sendable (any Error, SyncSession?) -> Void
 
   fileprivate init(_ app: App) { self.app = app }

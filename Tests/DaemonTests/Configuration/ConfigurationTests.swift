@@ -89,7 +89,7 @@ struct ConfigurationTests {
     ("--- {}\n--- {}\n", "f:2: the file has more than one document"),
     (
       watch + "color: red\n",
-      "f:7: color: is not a key here; there are commands, http, name, state, watches"
+      "f:7: color: is not a key here; there are commands, http, name, state, sync, watches"
     ),
     (watch + "state: here\n", "f:7: state: needs an absolute path, not 'here'"),
     (

@@ -229,6 +229,20 @@ import Testing
     #expect(try synced.todos().count == 3_001)
   }
 
+  @Test func `a file belongs to one user`() async throws {
+    let realm = try await Realm(configuration: synced.configuration(user, "one"))
+    let role = try synced.database.makeClient()
+    let other = try await synced.app.login(
+      credentials: .emailPassword(email: role, password: "…"))
+    let error = await #expect(throws: Realm.Error.self) {
+      _ = try await Realm.open(
+        configuration: synced.configuration(other, "one"), downloadBeforeOpen: .once)
+    }
+    #expect(error?.code == .alreadyOpen)
+    #expect(error?.message.contains(user.id) == true)
+    withExtendedLifetime(realm) {}
+  }
+
   // MARK: - Resets
 
   /// A Realm with an unsent change of todo "a" and an unsent todo "d", whose server was restored.

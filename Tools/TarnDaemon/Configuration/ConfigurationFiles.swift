@@ -97,6 +97,7 @@ package struct ConfigurationFiles: Sendable {
       merged.commandsMax = settings.commandsMax
     }
     merged.watches += settings.watches
+    merged.syncs += settings.syncs
   }
 
   /// Names and addresses that two watches have.

@@ -1,0 +1,45 @@
+import BenchFloors
+import Foundation
+import Tarn
+import TarnStore
+import TarnSync
+import ToolSupport
+
+/// An object with a list, for the costs of exchanging it.
+class Roll: Object {
+  @Persisted(primaryKey: true) var _id: Int
+  @Persisted var numbers: List<Int>
+
+  override class func shouldIncludeInDefaultSchema() -> Bool { false }
+}
+
+/// W16s, W16t, W16x: one insertion into a list of a hundred, ten thousand and a hundred thousand
+/// elements, until the server has it.
+func measureSyncedLists(_ bench: Bench) throws {
+  let server = try SyncServer(bench)
+  let configuration = Realm.Configuration(
+    fileURL: URL(fileURLWithPath: "\(bench.folder)/rolls.realm"), objectTypes: [Roll.self],
+    durability: .relaxed)
+  let realm = try Realm(configuration: configuration, scheduler: bench.scheduler)
+  let store = try SyncServer.store(realm)
+  try server.migrate(store, "Roll")
+  let sizes = bench.isTiny ? [10, 20, 50] : [100, 10_000, 100_000]
+  for (id, size) in zip(["W16s", "W16t", "W16x"], sizes) {
+    let roll = Roll()
+    roll._id = size
+    roll.numbers.append(objectsIn: 0..<size)
+    try realm.write { realm.add(roll) }
+    let replica = try Replica(store, classes: ["Roll"])
+    defer { replica.close() }
+    let link = try server.link(replica)
+    try link.synchronize()
+    let seconds = try Statistics.median(of: bench.rounds(5, tiny: 1)) {
+      try realm.write { roll.numbers.insert(-1, at: size / 2) }
+      return try benchTime { _ = try link.sendAll() }
+    }
+    try link.synchronize()
+    bench.add(
+      BenchFigure(
+        id, "an insertion into a list of \(amount(size)), to the server", .seconds, ours: seconds))
+  }
+}
