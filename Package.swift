@@ -102,7 +102,8 @@ let package = Package(
       name: "TarnTests", dependencies: ["Tarn", "TarnStore", "TestSupport"],
       swiftSettings: strict + unoptimized),
     .testTarget(
-      name: "TarnSyncTests", dependencies: ["Tarn", "TarnSync", "TarnStore", "TarnText", "TestSupport"],
+      name: "TarnSyncTests",
+      dependencies: ["Tarn", "TarnSync", "TarnStore", "TarnText", "TestSupport"],
       swiftSettings: strict + unoptimized),
     .testTarget(
       name: "ToolsTests",

@@ -23,7 +23,7 @@ struct ClassFilling {
   ///
   /// - Returns: how far the class is afterwards.
   func step(_ progress: ClassProgress, _ size: inout PageSize) throws -> ClassProgress {
-    progress.hasOthers ? try dropOthers(progress) : try fetchPage(progress, &size)
+    progress.pending.isEmpty ? try dropOthers(progress) : try fetchPage(progress, &size)
   }
 
   private func fetchPage(

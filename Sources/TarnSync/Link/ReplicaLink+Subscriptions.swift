@@ -125,7 +125,9 @@ extension ReplicaLink {
   /// - Returns: whether there was one.
   func fill(clock: Int64) throws -> Bool {
     guard
-      let one = classes.first(where: { progress[$0.id]?.isIncomplete == true }),
+      // What is too much may wait for commits that are sent only once other objects are here.
+      let one = classes.first(where: { progress[$0.id]?.pending.isEmpty == false })
+        ?? classes.first(where: { progress[$0.id]?.isIncomplete == true }),
       let known = progress[one.id]
     else { return false }
     progress[one.id] = try ClassFilling(self, one, clock: clock).step(known, &pageSize)
@@ -193,11 +195,13 @@ extension ReplicaLink {
   func meet(_ plan: PushPlan) throws {
     let position = replica.state.position
     for one in classes {
-      guard let filter = one.exchange.filter else { continue }
+      if one.exchange.isAsymmetric { continue }
+      if one.exchange.filter == nil, progress[one.id]?.isComplete == true { continue }
+      let isComing = [one.exchange.filter, position.isNew].compactMap(\.self)
       let keys = plan.keys.filter { $0.class.id == one.id }.map(\.primaryKey)
       if keys.isEmpty { continue }
       let rows = try ClassPages(connection: connection, one: one.exchange)
-        .rows(with: keys, where: "NOT (\(filter) AND \(position.isNew))")
+        .rows(with: keys, where: "NOT (\(isComing.joined(separator: " AND ")))")
       if rows.isEmpty { continue }
       try replica.edit { edit, _ throws(StorageError) in
         for row in rows { try edit.apply(row, one) }
