@@ -167,6 +167,16 @@ extension ReplicaLink {
     edit.note(next, of: one.id)
   }
 
+  /// Lets the next download compare all objects.
+  func markBehind() throws(StorageError) {
+    for (id, known) in progress {
+      var next = known
+      next.isBehind = true
+      progress[id] = next
+    }
+    try replica.keep(replica.state, progress: progress)
+  }
+
   /// Notes in the subscriptions that not all objects are here any more.
   func tellPending() throws(StorageError) {
     guard progress.values.contains(where: \.isBehind), let subscribed, subscribed > 0 else {

@@ -137,6 +137,8 @@ package final class ReplicaLink {
       var next = replica.state
       (next.server, next.position) = (answer.server, answer.position)
       try replica.keep(next)
+      // A copy of this file has sent some of its commits: what they made may not be here to stay.
+      if standing != .same { try markBehind() }
       return try fill(clock: answer.clock)
     }
     let state = replica.state
