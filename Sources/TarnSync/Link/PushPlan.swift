@@ -207,7 +207,11 @@ struct PushPlan {
     let kept = table[property.id] ?? []
     let mine = try locals.content(place, kept, coder, in: rows)
     let seen = isNew ? nil : kept.last
-    if !isNew, seen == nil { lacksContents = true }
+    if !isNew, seen == nil {
+      // What a later commit deletes here was not downloaded, and needs no contents.
+      if try newest.row(key, in: one.id) == nil { return nil }
+      lacksContents = true
+    }
     let former = isNew ? coder.empty : locals.base(kept, place, coder, at: version)
     // The server had these by a later download: who lacks them now has removed them.
     let met = kept.filter { $0.version > version }.map {
