@@ -49,7 +49,8 @@ let package = Package(
       name: "ToolSupport", dependencies: ["Tarn", "TarnStore", "TarnText"],
       path: "Tools/ToolSupport", swiftSettings: strict),
     .target(
-      name: "BenchFloors", dependencies: ["CLMDB", "CSQLite", "CPostgres"], path: "Tools/BenchFloors",
+      name: "BenchFloors", dependencies: ["CLMDB", "CSQLite", "CPostgres"],
+      path: "Tools/BenchFloors",
       linkerSettings: [.linkedLibrary("curl")]),
     .target(
       name: "CEditLine", path: "Tools/CEditLine", linkerSettings: [.linkedLibrary("edit")]),
