@@ -137,7 +137,7 @@ package final class ReplicaLink {
       var next = replica.state
       (next.server, next.position) = (answer.server, answer.position)
       try replica.keep(next)
-      // A copy of this file has sent some of its commits: what they made may not be here to stay.
+      // A copy of this file has sent some of its commits: objects of these may have to leave.
       if standing != .same { try markBehind() }
       return try fill(clock: answer.clock)
     }
