@@ -6,9 +6,6 @@ package import TarnStore
 extension Realm {
   /// The file that the Realm shows.
   package var store: Store { core.store }
-
-  /// Whether it shows one version for ever.
-  package var isOfOneVersion: Bool { core.isFrozen }
 }
 
 extension Realm.Configuration {

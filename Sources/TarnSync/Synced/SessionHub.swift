@@ -7,6 +7,7 @@ final class SessionHub: Sendable {
 
   private struct Entry {
     weak var session: SyncSession?
+    let number: UInt64
   }
   private let sessions = Lock([ObjectIdentifier: Entry]())
 
@@ -32,12 +33,21 @@ final class SessionHub: Sendable {
     try made.subscribeInitially(configuration, isFirst: true)
     let session = sessions.withLock { sessions in
       if let other = sessions[ObjectIdentifier(store)]?.session { return other }
-      sessions = sessions.filter { $0.value.session != nil }
-      sessions[ObjectIdentifier(store)] = Entry(session: made)
+      sessions[ObjectIdentifier(store)] = Entry(session: made, number: made.number)
+      made.checkCommits()
       return made
     }
     session.resume()
     return session
+  }
+
+  /// A session is released. Another one may have the file already, and its rules for commits.
+  func end(_ number: UInt64, of store: Store) {
+    sessions.withLock { sessions in
+      guard sessions[ObjectIdentifier(store)]?.number == number else { return }
+      sessions[ObjectIdentifier(store)] = nil
+      store.setCommitCheck(nil)
+    }
   }
 
   func session(of store: Store) -> SyncSession? {

@@ -33,6 +33,8 @@ public final class SyncSession: Sendable {
     case download
   }
 
+  /// Tells it from others of the same file, before and after it.
+  let number = UInt64.random(in: .min ... .max)
   let store: Store
   let user: User
   private let classes: [String]
@@ -61,8 +63,12 @@ public final class SyncSession: Sendable {
     user = configuration.user
     let schema = try store.newestSnapshot().schema.schema
     self.classes = try CommitRules.exchanged(classes, schema, store.path)
-    let rules = CommitRules(self.classes, store.path)
     user.follow(as: self) { [weak self] in self?.userChanged() }
+  }
+
+  /// Sets the rules for this process's commits to the file.
+  func checkCommits() {
+    let rules = CommitRules(classes, store.path)
     store.setCommitCheck { session, changes throws(StorageError) in
       try rules.check(session, changes)
     }
@@ -70,7 +76,7 @@ public final class SyncSession: Sendable {
 
   deinit {
     status.withLock { $0.session }?.stop()
-    store.setCommitCheck(nil)
+    SessionHub.shared.end(number, of: store)
   }
 
   // MARK: - State

@@ -229,6 +229,22 @@ import Testing
     #expect(try synced.todos().count == 3_001)
   }
 
+  @Test func `the rules for writes outlive a session that another one was faster than`()
+    async throws
+  {
+    let configuration = synced.configuration(user, "one")
+    let realm = try await Realm(configuration: configuration)
+    let session = try #require(realm.syncSession)
+    do {
+      let synchronized = try #require(configuration.syncConfiguration)
+      let late = try SyncSession(session.store, ["Todo", "Remark"], synchronized, configuration)
+      #expect(late.number != session.number)
+    }
+    #expect(throws: Realm.Error.self) {
+      try realm.write { realm.create(Remark.self, value: ["_id": 1, "text": "x"]) }
+    }
+  }
+
   @Test func `a file belongs to one user`() async throws {
     let realm = try await Realm(configuration: synced.configuration(user, "one"))
     let role = try synced.database.makeClient()
