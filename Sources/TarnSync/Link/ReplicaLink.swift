@@ -146,6 +146,7 @@ package final class ReplicaLink {
     // A server that crashed without having made its last commits durable hands out their ids again.
     let isBack = answer.position.end < state.position.end
     let isReset = !isSame || isPruned || isBack
+    if isReset, standing == .stranger { try markStale() }
     if isReset || standing == .stranger || state.isStale {
       let rule = isReset ? resetting : .standard
       try rule.run(self) {
@@ -255,6 +256,14 @@ package final class ReplicaLink {
       next.done = place
       return try replica.keep(next, changedObjects(since: place))
     }
+    try replica.keep(next)
+  }
+
+  /// Lets every row be fetched: the server has lost pushes of this file, and rows that it changed
+  /// may be back at the version of the download before them.
+  private func markStale() throws(StorageError) {
+    var next = replica.state
+    next.isStale = true
     try replica.keep(next)
   }
 
