@@ -16,6 +16,8 @@ struct ReplicaProgram {
   private var files = 0
   private var backup: String?
   private var hasServerBackup = false
+  private var hasCopies = false
+  private var boxesWrittenBySQL: Set<Int> = []
   /// What happened, for failures.
   private(set) var history: [String] = []
 
@@ -122,7 +124,14 @@ struct ReplicaProgram {
       default: "scores = scores || '{\"k1\": \(random.below(99))}'"
       }
     history.append("SQL writes box \(number): \(change)")
+    boxesWrittenBySQL.insert(number)
     try administrator.rows("UPDATE \"Box\" SET \(change) WHERE _id = \(number)")
+  }
+
+  /// Whether an element may be twice in a box's list: two copies of a file have sent the same
+  /// commit, and between them a SQL program has written the list, which then has no names.
+  func mayRepeat(in box: String) -> Bool {
+    hasCopies && boxesWrittenBySQL.contains { box.hasPrefix("Box \($0) ") }
   }
 
   // MARK: - Files that are copied or put back
@@ -158,6 +167,7 @@ struct ReplicaProgram {
   }
 
   private mutating func replace(_ index: Int, _ path: String) throws {
+    hasCopies = true
     replicas.remove(at: index).end()
     replicas.insert(try FileReplica(path, connect), at: index)
   }
