@@ -245,15 +245,12 @@ package final class ReplicaLink {
           next, plan?.outcome ?? [], contents: plan?.contents ?? [],
           waiting: plan?.waiting ?? [])
       }
-    case .behind(let place):
+    case .behind(let place, let isAll):
       // A restored server: the commits that it has lost are sent again.
       next.sent = CommitName(
         version: UInt64(clamping: own.version), id: UInt64(bitPattern: own.commit))
-      guard let place else {
-        next.isStale = true
-        break
-      }
       next.done = place
+      if !isAll { next.isStale = true }
       return try replica.keep(next, changedObjects(since: place))
     }
     try replica.keep(next)

@@ -5,8 +5,12 @@ enum ReplicaStanding: Equatable {
   case same
   /// The server has taken a push whose answer was lost, up to there.
   case ahead(FeedPlace)
-  /// Another server, or one that was restored, which has less; nil if it has nothing.
-  case behind(FeedPlace?)
+  /// Another server, or one that was restored, which lacks commits of this file.
+  ///
+  /// - Parameters:
+  ///   - place: from here on they are sent again.
+  ///   - isAll: whether these are all that it lacks. It may lack more than the file keeps.
+  case behind(FeedPlace, isAll: Bool)
   /// The server has commits of a copy of this file, or of a later state of it than a backup that
   /// was put back.
   case stranger
@@ -23,11 +27,30 @@ enum ReplicaStanding: Equatable {
     let place = try Self.place(own, replica)
     if let place, place.version.rawValue > state.sent.version {
       self = .ahead(place)
-    } else if !isSameServer, own.version == 0 || place != nil {
-      self = .behind(place)
+    } else if isSameServer {
+      self = .stranger
+    } else if let place {
+      self = .behind(place, isAll: true)
+    } else if let kept = try Self.oldestKept(replica), own.version < Int64(kept.version.rawValue) {
+      let isAll = own.version == 0 && kept.version.rawValue <= state.start
+      self = .behind(kept, isAll: isAll)
     } else {
       self = .stranger
     }
+  }
+
+  /// The commit before the oldest one that can be sent again.
+  private static func oldestKept(_ replica: Replica) throws(StorageError) -> FeedPlace? {
+    let state = replica.state
+    let snapshot = try replica.store.newestSnapshot()
+    guard let oldest = try ChangeLog.oldestVersion(in: snapshot.transaction) else { return nil }
+    let version = Version(max(oldest.rawValue, state.start))
+    guard version < state.done.version else { return state.done }
+    guard let header = try ChangeLog.header(of: version, in: snapshot.transaction) else {
+      return nil
+    }
+    return FeedPlace(
+      historyID: snapshot.head.historyID, version: version, commitID: header.meta.commitID)
   }
 
   /// The commit in this file; nil if it is not one of this file, or too old.

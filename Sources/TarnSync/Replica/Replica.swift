@@ -46,6 +46,9 @@ package final class Replica {
     } else {
       state = ReplicaState(done: record.acknowledged)
     }
+    // Of a class that was not exchanged before nothing is kept.
+    let hasNew = !Set(self.names).isSubset(of: state.classes)
+    if hasNew || state.cursor != record.created { state.start = snapshot.version.rawValue }
     if state.cursor != record.created {
       state.cursor = record.created
       var records = ReplicaRecords()

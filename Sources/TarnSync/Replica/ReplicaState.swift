@@ -39,6 +39,8 @@ struct ReplicaState: Equatable {
   var sent = CommitName()
   /// Up to here commits are sent, refused, or of no concern to the server.
   var done: FeedPlace
+  /// The old values of all classes are kept from this version on.
+  var start: UInt64 = 0
   /// The names of the classes that were downloaded.
   var classes: Set<String> = []
   /// Whether objects may have to be sent that no unsent commit has created: from before the first
@@ -63,7 +65,8 @@ extension Bytes16 {
 
 extension ReplicaState {
   static let key = ReplicaKey(128, ClassID(0), 0)
-  private static let format: UInt8 = 1
+  /// Since 2 it has the start.
+  private static let format: UInt8 = 2
 
   private struct Flags {
     static let uploads: UInt8 = 1
@@ -90,6 +93,7 @@ extension ReplicaState {
       writer.writeVariable(author.version)
       writer.write(author.number)
     }
+    writer.write(start)
     return writer.bytes
   }
 
@@ -110,7 +114,7 @@ extension ReplicaState {
 
   private init?(decoding bytes: [UInt8]) {
     var reader = WireReader(bytes)
-    guard let _: UInt8 = reader.read(), let flags: UInt8 = reader.read() else { return nil }
+    guard let format: UInt8 = reader.read(), let flags: UInt8 = reader.read() else { return nil }
     var words: [UInt64] = []
     for _ in 0..<9 {
       guard let word: UInt64 = reader.read() else { return nil }
@@ -144,6 +148,11 @@ extension ReplicaState {
         return nil
       }
       authors.append(LocalContents.Author(version: version, number: number))
+    }
+    start = done.version.rawValue
+    if format > 1 {
+      guard let start: UInt64 = reader.read() else { return nil }
+      self.start = start
     }
     hasUploads = flags & Flags.uploads != 0
     isStale = flags & Flags.stale != 0

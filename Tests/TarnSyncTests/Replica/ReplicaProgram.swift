@@ -15,7 +15,7 @@ struct ReplicaProgram {
   private let accidents: SimulatedAccidents
   private var files = 0
   private var backup: String?
-  private var hasServerBackup = false
+  private var serverBackup: ServerCopy?
   private var hasCopies = false
   private var boxesWrittenBySQL: Set<Int> = []
   /// What happened, for failures.
@@ -174,31 +174,13 @@ struct ReplicaProgram {
 
   // MARK: - A server that is restored
 
-  private static let tables = ["\"Thing\"", "\"Note\"", "\"Box\"", "tarn.gone", "tarn.replica"]
-
   private mutating func changeServer() throws {
-    guard hasServerBackup, random.chance(50) else {
+    guard let serverBackup, random.chance(50) else {
       history.append("backup of the server")
-      hasServerBackup = true
-      var script = "DROP SCHEMA IF EXISTS backup CASCADE; CREATE SCHEMA backup;"
-      for (number, table) in Self.tables.enumerated() {
-        script += "CREATE TABLE backup.t\(number) AS TABLE \(table);"
-      }
-      return try administrator.run(script, for: "back up")
+      serverBackup = try ServerCopy(administrator)
+      return
     }
     history.append("the server is restored")
-    var script = "BEGIN;"
-    for (number, table) in Self.tables.enumerated() {
-      script += "ALTER TABLE \(table) DISABLE TRIGGER ALL; DELETE FROM \(table);"
-      script += "INSERT INTO \(table) OVERRIDING SYSTEM VALUE TABLE backup.t\(number);"
-      script += "ALTER TABLE \(table) ENABLE TRIGGER ALL;"
-    }
-    for table in Self.tables.prefix(3) {
-      for trigger in ["~tarn", "~tarn_gone"] {
-        script += "ALTER TABLE \(table) ENABLE ALWAYS TRIGGER \"\(trigger)\";"
-      }
-    }
-    try administrator.run(script + "COMMIT", for: "restore")
-    _ = try ServerRepair(administrator).restore()
+    try serverBackup.restore()
   }
 }

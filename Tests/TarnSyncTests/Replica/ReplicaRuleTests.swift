@@ -206,4 +206,22 @@ import Testing
     #expect(try a.objects()["Thing 1"] == Object(a: 2))
     #expect(try b.objects()["Thing 1"] == Object(a: 2))
   }
+
+  /// The replica does not exist in the backup, and has changed an object that does.
+  @Test func `what a restored server has lost of a younger replica is sent again`() throws {
+    try b.create("Thing", .int(1), a: 1)
+    try b.create("Thing", .int(2), a: 2)
+    try b.synchronize()
+    let copy = try ServerCopy(server)
+    try a.synchronize()
+    try a.set("Thing", .int(1), 1, .int(7))
+    try a.delete("Thing", .int(2))
+    try a.create("Thing", .int(3), a: 3)
+    try a.synchronize()
+    try copy.restore()
+    try synchronize()
+    let wanted = ["Thing 1": Object(a: 7), "Thing 3": Object(a: 3)]
+    #expect(try a.objects() == wanted)
+    #expect(try b.objects() == wanted)
+  }
 }

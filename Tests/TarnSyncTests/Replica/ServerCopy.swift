@@ -1,0 +1,34 @@
+@testable import TarnSync
+
+/// A copy of what a server has, to which it is restored later: a backup that was put back, or a
+/// standby that was behind.
+struct ServerCopy {
+  private static let tables = ["\"Thing\"", "\"Note\"", "\"Box\"", "tarn.gone", "tarn.replica"]
+  private let administrator: ServerConnection
+
+  /// Copies the server's tables. A later copy replaces this one.
+  init(_ administrator: ServerConnection) throws {
+    self.administrator = administrator
+    var script = "DROP SCHEMA IF EXISTS backup CASCADE; CREATE SCHEMA backup;"
+    for (number, table) in Self.tables.enumerated() {
+      script += "CREATE TABLE backup.t\(number) AS TABLE \(table);"
+    }
+    try administrator.run(script, for: "back up")
+  }
+
+  func restore() throws {
+    var script = "BEGIN;"
+    for (number, table) in Self.tables.enumerated() {
+      script += "ALTER TABLE \(table) DISABLE TRIGGER ALL; DELETE FROM \(table);"
+      script += "INSERT INTO \(table) OVERRIDING SYSTEM VALUE TABLE backup.t\(number);"
+      script += "ALTER TABLE \(table) ENABLE TRIGGER ALL;"
+    }
+    for table in Self.tables.prefix(3) {
+      for trigger in ["~tarn", "~tarn_gone"] {
+        script += "ALTER TABLE \(table) ENABLE ALWAYS TRIGGER \"\(trigger)\";"
+      }
+    }
+    try administrator.run(script + "COMMIT", for: "restore")
+    _ = try ServerRepair(administrator).restore()
+  }
+}
