@@ -6,17 +6,14 @@ struct PushPlan {
   /// The last commit that is sent.
   let last: FeedPlace
   private(set) var classes: [(class: ExchangeClass, operations: [(Value, Push.Operation)])] = []
-  /// The entries to store for the objects once the server has accepted the push; nil for those that
-  /// it has deleted.
-  private(set) var outcome: [(class: ClassID, key: ObjectKey, object: ReplicaObject?)] = []
-  /// The contents to keep of lists, sets and maps once the server has accepted the push.
-  private(set) var contents: [(class: ClassID, key: ObjectKey, table: KeptContent.Table)] = []
+  /// What to store once the server has accepted the push.
+  private(set) var outcome = ReplicaOutcome()
   /// Whether the server's contents of an object are not known here, and must be downloaded first.
   private(set) var lacksContents = false
-  /// Links to the objects that it deletes, which come back with them.
-  private(set) var waiting: [WaitingLinks.Waiting] = []
   /// The objects of the push.
   private(set) var keys: [(class: ReplicaClass, key: ObjectKey, primaryKey: Value)] = []
+  /// Those that these commits have created.
+  private(set) var created: [(class: ReplicaClass, key: ObjectKey, primaryKey: Value)] = []
 
   private let all: Set<ClassID>
   private let rows: PastRows
@@ -24,6 +21,7 @@ struct PushPlan {
   /// whole.
   private let before: PastRows?
   private let newest: SnapshotReader
+  private let unsent: UnsentChanges?
   /// The commits after those that are sent.
   private let later: LaterChanges?
   private let objects: ReplicaObjects
@@ -31,7 +29,7 @@ struct PushPlan {
   private let locals: LocalContents?
   private let name: PushName
 
-  var isEmpty: Bool { classes.isEmpty && outcome.isEmpty && contents.isEmpty }
+  var isEmpty: Bool { classes.isEmpty && outcome.isEmpty }
 
   /// - Parameters:
   ///   - unsent: the commits.
@@ -41,6 +39,7 @@ struct PushPlan {
     without cursor: UInt32, in snapshot: Snapshot
   ) throws(StorageError) {
     let range = unsent.range
+    self.unsent = unsent
     all = Set(classes.map(\.id))
     last = FeedPlace(
       historyID: snapshot.head.historyID, version: range.to, commitID: range.commitID)
@@ -72,6 +71,7 @@ struct PushPlan {
     without cursor: UInt32, in snapshot: Snapshot
   ) throws(StorageError) {
     last = state.done
+    unsent = nil
     all = [one.id]
     newest = try SnapshotReader(snapshot)
     later = nil
@@ -87,6 +87,7 @@ struct PushPlan {
     for key in keys {
       guard let primaryKey = try primaryKey(of: key, one) else { continue }
       self.keys.append((one, key, primaryKey))
+      created.append((one, key, primaryKey))
       operations.append((primaryKey, try insertion(key, one)))
     }
     add(operations, one)
@@ -103,7 +104,9 @@ struct PushPlan {
     let pending = try unsent.pending(of: key, in: one.id, after: known?.void ?? 0)
     if pending.isEmpty {
       // The entry of an object that both have deleted.
-      if known != nil, try newest.row(key, in: one.id) == nil { outcome.append((one.id, key, nil)) }
+      if known != nil, try newest.row(key, in: one.id) == nil {
+        outcome.objects.append((one.id, key, nil))
+      }
       return []
     }
     guard let primaryKey = try primaryKey(of: key, one) else {
@@ -111,10 +114,11 @@ struct PushPlan {
         let primaryKey = unsent.primaryKey(ofDeleted: key, in: one)
       else { return [] }
       keys.append((one, key, primaryKey))
-      outcome.append((one.id, key, nil))
+      outcome.objects.append((one.id, key, nil))
       try noteLinks(to: ObjectRef(classID: one.id, key: key), primaryKey)
       return [(primaryKey, .delete(incarnation: known.incarnation))]
     }
+    if pending.isCreated { created.append((one, key, primaryKey)) }
     guard var known else {
       let isNew = try pending.isCreated ? true : isUnknown(key, one)
       guard isNew else { return [] }
@@ -123,6 +127,7 @@ struct PushPlan {
     }
     keys.append((one, key, primaryKey))
     if pending.isCreated, !known.isJoined {
+      try noteLinks(to: ObjectRef(classID: one.id, key: key), primaryKey)
       return [
         (primaryKey, .delete(incarnation: known.incarnation)),
         (primaryKey, try insertion(key, one)),
@@ -132,7 +137,7 @@ struct PushPlan {
     let values = try values(of: key, one, isNew: false) { written.contains($0.id) }
     if known.isJoined {
       known.isJoined = false
-      outcome.append((one.id, key, known))
+      outcome.objects.append((one.id, key, known))
     }
     return values.isEmpty
       ? [] : [(primaryKey, .update(incarnation: known.incarnation, values))]
@@ -150,7 +155,7 @@ struct PushPlan {
     _ key: ObjectKey, _ one: ReplicaClass
   ) throws(StorageError) -> Push.Operation {
     let incarnation = name.incarnation(of: key, in: one.id)
-    outcome.append((one.id, key, ReplicaObject(incarnation: incarnation, version: 0)))
+    outcome.objects.append((one.id, key, ReplicaObject(incarnation: incarnation, version: 0)))
     return .insert(
       ObjectRow(
         incarnation: incarnation, values: try values(of: key, one, isNew: true) { _ in true }))
@@ -189,7 +194,7 @@ struct PushPlan {
       if value == .null, try isDerived(key, property, one) { continue }
       values[property.name] = .init(.single(try link(value, to: target)), stamp)
     }
-    if isChanged { contents.append((one.id, key, table)) }
+    if isChanged { outcome.contents.append((one.id, key, table)) }
     return values
   }
 
@@ -268,7 +273,9 @@ struct PushPlan {
     guard let before, let target = one.target(of: property),
       case .link(let former)? = try before.value(of: property.id, at: key, in: one.id)
     else { return false }
-    return try !rows.contains(ObjectRef(classID: target, key: former))
+    if try !rows.contains(ObjectRef(classID: target, key: former)) { return true }
+    // Another object may have its key.
+    return try unsent?.pending(of: former, in: target, after: 0).isDeleted == true
   }
 
   /// Notes the links to an object that the push deletes.
@@ -286,7 +293,7 @@ struct PushPlan {
         let value = try rows.value(of: column.id, at: holder.key, in: holder.classID)
         if value != .null { continue }
       }
-      waiting.append(link)
+      outcome.waiting.append(link)
     }
   }
 }

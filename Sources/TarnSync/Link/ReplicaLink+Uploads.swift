@@ -38,7 +38,7 @@ extension ReplicaLink {
       without: replica.cursor.number, in: snapshot)
     switch try send(plan, to: state.sent) {
     case .taken:
-      try replica.keep(state, plan.outcome, contents: plan.contents, waiting: plan.waiting)
+      try accept(plan, state)
     case .mergeFirst:
       try meet(plan)
       return false

@@ -241,9 +241,8 @@ package final class ReplicaLink {
       if next.done.version < place.version {
         let plan = try plan(upTo: place)
         next.done = place
-        return try replica.keep(
-          next, plan?.outcome ?? [], contents: plan?.contents ?? [],
-          waiting: plan?.waiting ?? [])
+        if let plan { try accept(plan, next) } else { try replica.keep(next) }
+        return
       }
     case .behind(let place, let isAll):
       // A restored server: the commits that it has lost are sent again.
@@ -251,7 +250,7 @@ package final class ReplicaLink {
         version: UInt64(clamping: own.version), id: UInt64(bitPattern: own.commit))
       next.done = place
       if !isAll { next.isStale = true }
-      return try replica.keep(next, changedObjects(since: place))
+      return try replica.keep(next, ReplicaOutcome(objects: changedObjects(since: place)))
     }
     try replica.keep(next)
   }
@@ -325,9 +324,7 @@ package final class ReplicaLink {
       var next = replica.state
       next.done = plan.last
       next.sent = CommitName(plan.last)
-      try replica.keep(
-        next, acknowledging: plan.last, plan.outcome, contents: plan.contents, waiting: plan.waiting
-      )
+      try accept(plan, next, acknowledging: plan.last)
       try dropSent()
     case .mergeFirst:
       try meet(plan)
@@ -343,6 +340,33 @@ package final class ReplicaLink {
       }
     }
     return .sent
+  }
+
+  /// Stores the outcome of a push, and sets the links that waited for its new objects.
+  func accept(
+    _ plan: PushPlan, _ next: ReplicaState, acknowledging place: FeedPlace? = nil
+  ) throws(StorageError) {
+    guard try isAwaited(plan) else {
+      return try replica.keep(next, acknowledging: place, plan.outcome)
+    }
+    try replica.edit(to: next) { edit, _ throws(StorageError) in
+      try edit.take(plan.outcome)
+      for (one, key, primaryKey) in plan.created { try edit.join(primaryKey, key, one) }
+    }
+    if let place { try replica.keep(replica.state, acknowledging: place) }
+  }
+
+  /// Whether links wait for new objects of a push.
+  private func isAwaited(_ plan: PushPlan) throws(StorageError) -> Bool {
+    let objects = ReplicaObjects(try replica.store.newestSnapshot())
+    for (one, _, primaryKey) in plan.created {
+      guard let bytes = WireValue(primaryKey)?.bytes else { continue }
+      if plan.outcome.waiting.contains(where: { $0.target == one.id && $0.key == bytes }) {
+        return true
+      }
+      if try !WaitingLinks.links(to: one.id, bytes, objects).isEmpty { return true }
+    }
+    return false
   }
 
   func send(_ plan: PushPlan, to last: CommitName) throws -> Push.Answer {
@@ -426,7 +450,7 @@ package final class ReplicaLink {
     try replica.edit { edit, next throws(StorageError) in
       for (one, key, primaryKey) in plan.keys {
         let row = rows[one.id]?[ElementKey(primaryKey)]
-        let contents = plan.contents.last { $0.class == one.id && $0.key == key }
+        let contents = plan.outcome.contents.last { $0.class == one.id && $0.key == key }
         try edit.takeBack(key, row, plan.last.version, one, contents?.table ?? [:])
       }
       next.done = plan.last

@@ -19,7 +19,8 @@ extension LocalContents {
     }
     schema = own
     history = try SequenceHistory(
-      after: state.done.version, upTo: end ?? snapshot.version, of: Set(properties.keys),
+      after: state.done.version, upTo: end ?? snapshot.version,
+      of: Set(names.compactMap { own.named($0)?.id }),
       assignmentsOf: properties, without: number, in: snapshot)
     naming = ElementNaming(authors: state.authors, number: state.number)
   }

@@ -24,8 +24,11 @@ struct LocalContents {
   ///   - place: the property's.
   ///   - kept: what is known of the property.
   ///   - rows: of the version.
+  ///   - waiting: links of the property that the file does not show, also where their targets are
+  ///     there by now.
   func content(
-    _ place: SequencePlace, _ kept: [KeptContent], _ coder: ContentCoder, in rows: PastRows
+    _ place: SequencePlace, _ kept: [KeptContent], _ coder: ContentCoder, in rows: PastRows,
+    waiting: [WaitingLinks.Waiting] = []
   ) throws(StorageError) -> Content<WireItem> {
     let version = rows.version.rawValue
     let elements = try LocalItems(rows: rows).elements(of: place)
@@ -36,7 +39,8 @@ struct LocalContents {
     }
     // Of what is written in place, such as an embedded object.
     let stamp = Stamp(Int64(clamping: history.last?.stamp ?? 0), by: naming.number)
-    let shown = ShownItems(former ?? coder.empty, coder.items.column, schema, rows)
+    let shown = ShownItems(
+      coder.items.column, schema, rows, after: start?.version ?? 0, history, waiting)
     switch former ?? coder.empty {
     case .single: trap("internal error: a single value has no parts")
     case .one(let element):
@@ -108,27 +112,41 @@ struct LocalContents {
 }
 
 /// The elements of a former content as the file shows them: without links whose targets are not
-/// here.
+/// here, or were created here since then. A deletion of the target has removed those before.
 struct ShownItems {
   private let column: ColumnSchema
   private let schema: StoreSchema
   private let rows: PastRows
+  private let version: UInt64
+  private let history: SequenceHistory
+  private let waiting: [WaitingLinks.Waiting]
   private let mayLink: Bool
   let isEmbedded: Bool
 
+  /// - Parameters:
+  ///   - rows: of the version for which the elements are read.
+  ///   - version: of the former content.
   init(
-    _ former: Content<WireItem>, _ column: ColumnSchema, _ schema: StoreSchema, _ rows: PastRows
+    _ column: ColumnSchema, _ schema: StoreSchema, _ rows: PastRows, after version: UInt64,
+    _ history: SequenceHistory, _ waiting: [WaitingLinks.Waiting]
   ) {
     (self.column, self.schema, self.rows) = (column, schema, rows)
+    (self.version, self.history, self.waiting) = (version, history, waiting)
     mayLink = column.type == .link || column.type == .any
     isEmbedded = ItemCoder.embedded(column, schema) != nil
   }
 
   private func isHere(_ target: LinkTarget) throws(StorageError) -> Bool {
-    try rows.find(primaryKey: target.key, in: target.id) != nil
+    guard let key = try rows.find(primaryKey: target.key, in: target.id) else { return false }
+    let waits = waiting.contains {
+      $0.target == target.id && $0.key == WireValue(target.key)?.bytes
+    }
+    if waits { return false }
+    guard let creation = history.creation(of: key, in: target.id)?.version else { return true }
+    return creation.rawValue <= version || creation > rows.version
   }
 
-  /// Whether an element is a link whose target is not here.
+  /// Whether an element is a link that the file does not show.
   func isHidden(_ item: WireItem) throws(StorageError) -> Bool {
     guard mayLink, let target = LinkTarget(item.json, column, schema) else { return false }
     return try !isHere(target)
@@ -176,12 +194,14 @@ struct ShownItems {
   ) throws(StorageError) -> [ListElement<WireItem>] {
     guard mayLink else { return own }
     let present = Set(own.map(\.id))
+    // The file may have put a link to the new object in place of the former one.
+    let values = Set(own.map(\.content.value))
     var (first, after): ([ListElement<WireItem>], [ElementID: [ListElement<WireItem>]]) = ([], [:])
     var left: ElementID?
     for element in former {
       if present.contains(element.id) {
         left = element.id
-      } else if try isHidden(element.content.value) {
+      } else if !values.contains(element.content.value), try isHidden(element.content.value) {
         if let left { after[left, default: []].append(element) } else { first.append(element) }
       }
     }

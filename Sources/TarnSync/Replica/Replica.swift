@@ -83,12 +83,16 @@ package final class Replica {
   /// - Parameters:
   ///   - clock: the server's, in microseconds since 1970: stamps of its rows raise this file's, up
   ///     to a minute beyond it.
+  ///   - next: the state that the write begins with, if the server has more commits now.
   ///   - body: gets the state, and leaves it as it is after the write.
   func edit<R>(
-    clock: Int64 = 0, _ body: (ReplicaEdit, inout ReplicaState) throws(StorageError) -> R
+    clock: Int64 = 0, to next: ReplicaState? = nil,
+    _ body: (ReplicaEdit, inout ReplicaState) throws(StorageError) -> R
   ) throws(StorageError) -> R {
     let token = try store.acquireGate()
-    let outcome = Result { () throws(StorageError) in try editUnderGate(clock, body) }
+    let outcome = Result { () throws(StorageError) in
+      try editUnderGate(clock, next ?? state, body)
+    }
     switch outcome {
     case .success(let done):
       if let version = done.version { store.announce(version, token) } else { token.release() }
@@ -110,13 +114,15 @@ package final class Replica {
   }
 
   private func editUnderGate<R>(
-    _ clock: Int64, _ body: (ReplicaEdit, inout ReplicaState) throws(StorageError) -> R
+    _ clock: Int64, _ first: ReplicaState,
+    _ body: (ReplicaEdit, inout ReplicaState) throws(StorageError) -> R
   ) throws(StorageError) -> Edited<R> {
     let snapshot = try store.newestSnapshot()
     // Another process may have ended this session while this one was stopped.
     _ = try cursor.state(in: snapshot)
-    let edit = try ReplicaEdit(snapshot, state, names, without: cursor.number)
-    var next = state
+    let edit = try ReplicaEdit(
+      snapshot, state, names, sent: first.done, without: cursor.number)
+    var next = first
     let result = try body(edit, &next)
     try edit.finish()
     edit.keep(next)
@@ -138,22 +144,12 @@ package final class Replica {
   /// - Parameter place: up to where nothing needs the change records any more.
   func keep(
     _ next: ReplicaState, acknowledging place: FeedPlace? = nil,
-    _ outcome: [(class: ClassID, key: ObjectKey, object: ReplicaObject?)] = [],
-    contents: [(class: ClassID, key: ObjectKey, table: KeptContent.Table)] = [],
-    waiting: [WaitingLinks.Waiting] = [], progress: [ClassID: ClassProgress] = [:]
+    _ outcome: ReplicaOutcome = ReplicaOutcome(), progress: [ClassID: ClassProgress] = [:]
   ) throws(StorageError) {
     let snapshot = try store.newestSnapshot()
     var objects = ReplicaObjects(snapshot)
     for (id, progress) in progress { objects.set(progress, of: id) }
-    for link in waiting { try WaitingLinks.add(link, snapshot.schema.schema, &objects) }
-    for (id, key, object) in outcome {
-      if let object {
-        try objects.set(object, key, in: id)
-      } else {
-        try objects.forget(key, in: id)
-      }
-    }
-    for (id, key, table) in contents { objects.set(table, of: key, in: id) }
+    try objects.take(outcome, snapshot.schema.schema)
     objects.set(next)
     try cursor.keep(objects.records, acknowledging: place)
     state = next

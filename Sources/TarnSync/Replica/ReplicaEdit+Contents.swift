@@ -80,8 +80,8 @@ extension ReplicaEdit {
       _ = try show(mine, over: mine, place, coder, coder.wire(mine), Stamp(0, by: 0))
       return
     }
-    // One that this write has shown is known; the snapshot has the former one.
-    let isNew = last.version > snapshot.version.rawValue
+    // The snapshot has the former one.
+    let isNew = shown.contains(place)
     let mine =
       isNew
       ? coder.content(last.local ?? last.server, at: last.stamp)
@@ -131,6 +131,7 @@ extension ReplicaEdit {
     _ content: Content<WireItem>, over present: Content<WireItem>?, _ place: SequencePlace,
     _ coder: ContentCoder, _ server: WireValue, _ stamp: Stamp
   ) throws(StorageError) -> KeptContent {
+    shown.insert(place)
     let writer = ContentWriter(LocalWriter(session: session), place, coder)
     let (isChanged, waiting) = try writer.write(content, over: present)
     try WaitingLinks.set(waiting, at: place, &objects)
@@ -153,7 +154,10 @@ extension ReplicaEdit {
   ) throws(StorageError) -> Content<WireItem> {
     let reader = try SnapshotReader(snapshot)
     let rows = PastRows(reader, RecordedPast(at: snapshot.version))
-    return try locals().content(place, kept, coder, in: rows)
+    let waiting = try WaitingLinks.links(
+      of: ObjectRef(classID: place.classID, key: place.key), objects
+    ).filter { $0.place.column == place.column }
+    return try locals().content(place, kept, coder, in: rows, waiting: waiting)
   }
 
   /// The content from which commits began that a restored server has lost, and which are sent

@@ -16,6 +16,8 @@ final class ReplicaEdit {
   /// Objects that were created here, and that the server does not have any more.
   private var alone: [(key: ObjectKey, one: ReplicaClass)] = []
   private var waitingContents: [(place: SequencePlace, coder: ContentCoder)] = []
+  /// The properties with parts that this write has shown.
+  var shown: Set<SequencePlace> = []
   /// Links of downloaded rows, whose targets may follow them.
   private var links: [(place: WaitingLinks.Place, key: WireValue?, type: ColumnType)] = []
   /// The latest stamp of the downloaded values.
@@ -31,13 +33,15 @@ final class ReplicaEdit {
   /// - Parameters:
   ///   - state: before the write.
   ///   - names: the classes that are exchanged.
+  ///   - sent: up to here the server has the commits.
   ///   - number: that of the session's cursor.
   init(
-    _ snapshot: Snapshot, _ state: ReplicaState, _ names: [String], without number: UInt32
+    _ snapshot: Snapshot, _ state: ReplicaState, _ names: [String], sent: FeedPlace,
+    without number: UInt32
   ) throws(StorageError) {
     self.snapshot = snapshot
     session = WriteSession(try SnapshotReader(snapshot)) {}
-    unsent = try UnsentChanges(after: state.done, without: number, in: snapshot)
+    unsent = try UnsentChanges(after: sent, without: number, in: snapshot)
     objects = ReplicaObjects(snapshot)
     self.state = state
     self.names = names
@@ -92,6 +96,7 @@ final class ReplicaEdit {
     } else if pending.isCreated || known == nil {
       object.isJoined = pending.isCreated
       try set(row, key, one, keeping: pending)
+      if pending.isCreated { try join(row.key.value, key, one) }
     } else {
       // Another object has the key: the unsent changes of the former one are void.
       object.void = snapshot.version.rawValue
@@ -218,7 +223,7 @@ final class ReplicaEdit {
   }
 
   /// Sets the links that waited for an object, unless the file has written them since.
-  private func join(_ row: Value, _ key: ObjectKey, _ one: ReplicaClass) throws(StorageError) {
+  func join(_ row: Value, _ key: ObjectKey, _ one: ReplicaClass) throws(StorageError) {
     guard let wire = WireValue(row) else { return }
     for waiting in try WaitingLinks.links(to: one.id, wire.bytes, objects) {
       let (id, holder) = (waiting.place.object.classID, waiting.place.object.key)
@@ -262,20 +267,25 @@ final class ReplicaEdit {
     }
     // A creation that did not know of the deletion stands.
     if !pending.isCreated {
-      let gone = ObjectRef(classID: one.id, key: key)
-      let primaryKey: Value? =
-        one.described.keyIsPrimary
-        ? .int(key.rawValue) : try session.value(of: one.exchange.key.id, at: key, in: one.id)
-      let holders = try primaryKey.map { primaryKey throws(StorageError) in
-        try session.waitingLinks(to: gone, primaryKey, from: exchanged)
-      }
-      try session.delete(key, in: one.id)
-      try objects.forget(key, in: one.id)
-      for link in holders ?? [] { try WaitingLinks.add(link, session.schema.schema, &objects) }
+      try remove(key, one)
     } else if one.hasContents {
       alone.append((key, one))
     }
     try objects.set(nil, key, in: one.id)
+  }
+
+  /// Deletes an object that the server does not have. Links to it wait from then on.
+  private func remove(_ key: ObjectKey, _ one: ReplicaClass) throws(StorageError) {
+    let gone = ObjectRef(classID: one.id, key: key)
+    let primaryKey: Value? =
+      one.described.keyIsPrimary
+      ? .int(key.rawValue) : try session.value(of: one.exchange.key.id, at: key, in: one.id)
+    let holders = try primaryKey.map { primaryKey throws(StorageError) in
+      try session.waitingLinks(to: gone, primaryKey, from: exchanged)
+    }
+    try session.delete(key, in: one.id)
+    try objects.forget(key, in: one.id)
+    for link in holders ?? [] { try WaitingLinks.add(link, session.schema.schema, &objects) }
   }
 
   /// Deletes an object that the server has, and that is not needed here.
@@ -323,10 +333,7 @@ final class ReplicaEdit {
       // An object from before the file was a replica stays as it is here.
       let isKnown = try objects[one.id, key] != nil
       let isCreated = try unsent.pending(of: key, in: one.id, after: 0).isCreated
-      if isKnown || isCreated, !later.isCreated {
-        try session.delete(key, in: one.id)
-        try objects.forget(key, in: one.id)
-      }
+      if isKnown || isCreated, !later.isCreated { try remove(key, one) }
       try objects.set(nil, key, in: one.id)
       return
     }
@@ -353,6 +360,11 @@ final class ReplicaEdit {
 
   /// Keeps how far a class is with the write.
   func note(_ progress: ClassProgress, of id: ClassID) { objects.set(progress, of: id) }
+
+  /// Stores the outcome of a push with the write.
+  func take(_ outcome: ReplicaOutcome) throws(StorageError) {
+    try objects.take(outcome, session.schema.schema)
+  }
 
   /// Keeps the state of the replica with the write.
   func keep(_ state: ReplicaState) { objects.set(state) }

@@ -100,7 +100,23 @@ import Testing
     #expect(try server.value("SELECT note FROM \"Thing\"") == "n")
     try a.create("Note", .string("n"), a: 5)
     try synchronize()
-    #expect(try b.objects()["Thing 1"] == Object(a: 2, note: "n"))
+    for replica in [a, b] {
+      #expect(try replica.objects()["Thing 1"] == Object(a: 2, note: "n"))
+    }
+  }
+
+  @Test(arguments: [false, true])
+  func `a link comes back with a target that is created again`(sendsBetween: Bool) throws {
+    try a.create("Note", .string("n"), a: 1)
+    try a.create("Thing", .int(1), a: 1, note: "n")
+    try synchronize()
+    try a.delete("Note", .string("n"))
+    if sendsBetween { try synchronize() }
+    try a.create("Note", .string("n"), a: 2)
+    try synchronize()
+    for replica in [a, b] {
+      #expect(try replica.objects()["Thing 1"] == Object(a: 1, note: "n"))
+    }
   }
 
   @Test func `a link waits for a target that was never here`() throws {

@@ -1,0 +1,27 @@
+import TarnStore
+
+/// What to store in the file about the objects of a push once the server has accepted it.
+struct ReplicaOutcome {
+  /// The entries of objects; nil for those that the server has deleted.
+  var objects: [(class: ClassID, key: ObjectKey, object: ReplicaObject?)] = []
+  /// The contents to keep of lists, sets and maps.
+  var contents: [(class: ClassID, key: ObjectKey, table: KeptContent.Table)] = []
+  /// Links to the objects that it deletes, which come back with them.
+  var waiting: [WaitingLinks.Waiting] = []
+
+  var isEmpty: Bool { objects.isEmpty && contents.isEmpty }
+}
+
+extension ReplicaObjects {
+  mutating func take(_ outcome: ReplicaOutcome, _ schema: StoreSchema) throws(StorageError) {
+    for link in outcome.waiting { try WaitingLinks.add(link, schema, &self) }
+    for (id, key, object) in outcome.objects {
+      if let object {
+        try set(object, key, in: id)
+      } else {
+        try forget(key, in: id)
+      }
+    }
+    for (id, key, table) in outcome.contents { set(table, of: key, in: id) }
+  }
+}
