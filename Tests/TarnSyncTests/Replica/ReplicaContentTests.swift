@@ -327,6 +327,12 @@ import Testing
       try session.insert(.link(try #require(note)), at: 0, in: place)
     }
     try setMixed("{\"$type\": \"link\", \"class\": \"Note\", \"value\": \"n1\"}", a)
+    try change(a, 6) { session, place in
+      let note = try session.find(primaryKey: .string("n1"), in: ClassID(1))
+      let values = [ColumnID(0): Value.string("Oslo"), ColumnID(2): .link(try #require(note))]
+      try session.insert(
+        .link(try session.create(values, in: FileBox.spotID)), at: 0, in: place)
+    }
     try synchronize()
     try a.delete("Note", .string("n1"))
     if again != .hereBefore {
@@ -341,6 +347,7 @@ import Testing
     try synchronize()
     try expect("[\"n1\"]", 4)
     try expect("{\"$type\":\"link\",\"class\":\"Note\",\"value\":\"n1\"}", 7)
+    try expect("[{\"city\":\"Oslo\",\"note\":\"n1\",\"rank\":0}]", 6)
     for replica in [a, b] {
       #expect(try replica.objects()["Thing 1"]?.note?.contains("n1") == true)
     }
