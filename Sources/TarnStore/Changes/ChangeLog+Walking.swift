@@ -74,7 +74,7 @@ extension ChangeLog {
 
   /// Calls `body` with the header of each record and the record's bytes, oldest first, until it
   /// returns false. A header of very many classes has only the first ones.
-  static func forEachHeader(
+  package static func forEachHeader(
     after from: Version = .zero, in transaction: ReadTransaction,
     _ body: (ChangeRecord.Header, _ byteCount: Int) throws(StorageError) -> Bool
   ) throws(StorageError) {

@@ -17,11 +17,9 @@ struct PushPlan {
 
   private let all: Set<ClassID>
   private let rows: PastRows
-  /// The rows before the commits; nil where no class has links, and for objects that are sent as a
-  /// whole.
-  private let before: PastRows?
   private let newest: SnapshotReader
-  private let unsent: UnsentChanges?
+  /// Where links to deleted objects were.
+  private var emptied: Set<WaitingLinks.Place> = []
   /// The commits after those that are sent.
   private let later: LaterChanges?
   private let objects: ReplicaObjects
@@ -39,16 +37,11 @@ struct PushPlan {
     without cursor: UInt32, in snapshot: Snapshot
   ) throws(StorageError) {
     let range = unsent.range
-    self.unsent = unsent
     all = Set(classes.map(\.id))
     last = FeedPlace(
       historyID: snapshot.head.historyID, version: range.to, commitID: range.commitID)
     newest = try SnapshotReader(snapshot)
     rows = try PastRows(at: range.to, from: newest)
-    let hasLinks = classes.contains { one in
-      one.described.columns.contains { [.link, .any].contains($0.type) }
-    }
-    before = hasLinks ? try PastRows(at: range.from, from: newest) : nil
     later =
       last.version == snapshot.version ? nil : LaterChanges(last, cursor, snapshot)
     objects = ReplicaObjects(snapshot)
@@ -58,6 +51,7 @@ struct PushPlan {
       classes.contains { $0.hasContents }
       ? try LocalContents(
         state, classes.map(\.described.name), upTo: range.to, without: cursor, in: snapshot) : nil
+    try noteLinks(toDeletedIn: classes, unsent, without: cursor)
     for one in classes {
       var operations: [(Value, Push.Operation)] = []
       for key in try unsent.keys(in: one.id) { operations += try self.operations(key, unsent, one) }
@@ -71,11 +65,9 @@ struct PushPlan {
     without cursor: UInt32, in snapshot: Snapshot
   ) throws(StorageError) {
     last = state.done
-    unsent = nil
     all = [one.id]
     newest = try SnapshotReader(snapshot)
     later = nil
-    before = nil
     rows = PastRows(newest, RecordedPast(at: snapshot.version))
     objects = ReplicaObjects(snapshot)
     stamp = Stamp(time, by: state.number)
@@ -115,7 +107,6 @@ struct PushPlan {
       else { return [] }
       keys.append((one, key, primaryKey))
       outcome.objects.append((one.id, key, nil))
-      try noteLinks(to: ObjectRef(classID: one.id, key: key), primaryKey)
       return [(primaryKey, .delete(incarnation: known.incarnation))]
     }
     if pending.isCreated { created.append((one, key, primaryKey)) }
@@ -127,7 +118,6 @@ struct PushPlan {
     }
     keys.append((one, key, primaryKey))
     if pending.isCreated, !known.isJoined {
-      try noteLinks(to: ObjectRef(classID: one.id, key: key), primaryKey)
       return [
         (primaryKey, .delete(incarnation: known.incarnation)),
         (primaryKey, try insertion(key, one)),
@@ -191,7 +181,7 @@ struct PushPlan {
         values[property.name] = .init(.single(waiting), stamp)
         continue
       }
-      if value == .null, try isDerived(key, property, one) { continue }
+      if value == .null, isDerived(key, property, one) { continue }
       values[property.name] = .init(.single(try link(value, to: target)), stamp)
     }
     if isChanged { outcome.contents.append((one.id, key, table)) }
@@ -269,20 +259,40 @@ struct PushPlan {
   /// the link comes back with the target.
   private func isDerived(
     _ key: ObjectKey, _ property: ExchangeClass.Property, _ one: ReplicaClass
-  ) throws(StorageError) -> Bool {
-    guard let before, let target = one.target(of: property),
-      case .link(let former)? = try before.value(of: property.id, at: key, in: one.id)
-    else { return false }
-    if try !rows.contains(ObjectRef(classID: target, key: former)) { return true }
-    // Another object may have its key.
-    return try unsent?.pending(of: former, in: target, after: 0).isDeleted == true
+  ) -> Bool {
+    let object = ObjectRef(classID: one.id, key: key)
+    return emptied.contains(WaitingLinks.Place(object: object, column: property.id))
   }
 
-  /// Notes the links to an object that the push deletes.
+  /// Notes the links to the objects that the push deletes.
   private mutating func noteLinks(
-    to object: ObjectRef, _ key: Value
+    toDeletedIn classes: [ReplicaClass], _ unsent: UnsentChanges, without cursor: UInt32
   ) throws(StorageError) {
-    guard let before else { return }
+    let hasLinks = classes.contains { one in
+      one.described.columns.contains { [.link, .any].contains($0.type) }
+    }
+    guard hasLinks else { return }
+    var before: RowsBeforeDeletion?
+    for one in classes {
+      for key in unsent.deleted(in: one.id) {
+        guard let known = try objects[one.id, key],
+          try unsent.pending(of: key, in: one.id, after: known.void).isDeleted,
+          let primaryKey = unsent.primaryKey(ofDeleted: key, in: one)
+        else { continue }
+        if before == nil {
+          before = try RowsBeforeDeletion(unsent.range, without: cursor, newest)
+        }
+        let object = ObjectRef(classID: one.id, key: key)
+        if let shared = try before?.rows(with: object) {
+          try noteLinks(to: object, primaryKey, shared)
+        }
+      }
+    }
+  }
+
+  private mutating func noteLinks(
+    to object: ObjectRef, _ key: Value, _ before: PastRows
+  ) throws(StorageError) {
     for link in try before.waitingLinks(to: object, key, from: all) {
       let holder = link.place.object
       let column = rows.schema[holder.classID][link.place.column]
@@ -294,6 +304,7 @@ struct PushPlan {
         if value != .null { continue }
       }
       outcome.waiting.append(link)
+      emptied.insert(link.place)
     }
   }
 }

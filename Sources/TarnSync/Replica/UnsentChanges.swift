@@ -87,6 +87,9 @@ final class UnsentChanges {
     return keys
   }
 
+  /// The objects of a class that were deleted.
+  func deleted(in id: ClassID) -> KeySet { range.deaths[id]?.keys ?? KeySet() }
+
   /// The primary key of an object that was deleted.
   func primaryKey(ofDeleted key: ObjectKey, in one: ReplicaClass) -> Value? {
     if one.described.keyIsPrimary { return .int(key.rawValue) }
