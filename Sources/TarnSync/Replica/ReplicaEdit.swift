@@ -136,6 +136,8 @@ final class ReplicaEdit {
       values[property.id] = one.value(wire, of: property)
     }
     let key = try session.create(values, in: one.id)
+    // A former object may have had the key.
+    if one.hasContents { try objects.forgetContents(of: key, in: one.id) }
     for property in one.exchange.others where property.contents != nil {
       guard let sent = row.object.values[property.name] else { continue }
       contents.append(DownloadedContent(sent, key, property, one))

@@ -111,8 +111,12 @@ struct ReplicaObjects {
   /// Forgets an object that does not exist any more.
   mutating func forget(_ key: ObjectKey, in id: ClassID) throws(StorageError) {
     try set(nil, key, in: id)
-    if try !contents(of: key, in: id).isEmpty { set([:], of: key, in: id) }
+    try forgetContents(of: key, in: id)
     try WaitingLinks.forget(ObjectRef(classID: id, key: key), &self)
+  }
+
+  mutating func forgetContents(of key: ObjectKey, in id: ClassID) throws(StorageError) {
+    if try !contents(of: key, in: id).isEmpty { set([:], of: key, in: id) }
   }
 
   mutating func set(_ state: ReplicaState) { records.set(ReplicaState.key, state.encoded) }
