@@ -454,6 +454,8 @@ package final class ReplicaLink {
         try edit.takeBack(key, row, plan.last.version, one, contents?.table ?? [:])
       }
       next.done = plan.last
+      // Objects that the server does not have are sent as they were before.
+      next.hasUploads = true
       try edit.note(commit)
     }
     try tellRefusals()

@@ -332,10 +332,14 @@ final class ReplicaEdit {
   ) throws(StorageError) {
     let later = try unsent.pending(of: key, in: one.id, after: version.rawValue)
     guard let row else {
-      // An object from before the file was a replica stays as it is here.
       let isKnown = try objects[one.id, key] != nil
-      let isCreated = try unsent.pending(of: key, in: one.id, after: 0).isCreated
-      if isKnown || isCreated, !later.isCreated { try remove(key, one) }
+      let pending = try unsent.pending(of: key, in: one.id, after: 0)
+      if !isKnown, !pending.isCreated {
+        // From before the file was a replica, or lost by the server: it is sent as it was before.
+        try restore(key, one, pending.columns.filter { !later.columns.contains($0) })
+      } else if !later.isCreated {
+        try remove(key, one)
+      }
       try objects.set(nil, key, in: one.id)
       return
     }
@@ -352,6 +356,25 @@ final class ReplicaEdit {
       try objects.set(object, present, in: one.id)
     } else if !later.isDeleted {
       _ = try create(row, one)
+    }
+  }
+
+  /// Sets properties with one value to what they had after the last commit that is sent.
+  private func restore(
+    _ key: ObjectKey, _ one: ReplicaClass, _ columns: [ColumnID]
+  ) throws(StorageError) {
+    guard try session.reader.row(key, in: one.id) != nil else { return }
+    for property in one.exchange.others
+    where property.contents == nil && columns.contains(property.id) {
+      guard var former = try rowsAtDone().value(of: property.id, at: key, in: one.id) else {
+        continue
+      }
+      if let target = one.target(of: property), case .link(let other) = former,
+        try session.reader.row(other, in: target) == nil
+      {
+        former = .null
+      }
+      try session.set(property.id, at: key, in: one.id, to: former)
     }
   }
 

@@ -240,4 +240,18 @@ import Testing
     #expect(try a.objects() == wanted)
     #expect(try b.objects() == wanted)
   }
+
+  @Test func `an object that a restored server has lost goes back without a refused change`() throws {
+    let copy = try ServerCopy(server)
+    try a.create("Thing", .int(1), a: 1)
+    try synchronize()
+    try copy.restore()
+    try b.set("Thing", .int(1), 1, .int(13))
+    try b.set("Thing", .int(1), 2, .int(7))
+    try b.synchronize()
+    #expect(b.refused.count == 1)
+    try synchronize()
+    #expect(try a.objects() == ["Thing 1": Object(a: 1, rest: "7")])
+    #expect(try b.objects() == ["Thing 1": Object(a: 1, rest: "7")])
+  }
 }
