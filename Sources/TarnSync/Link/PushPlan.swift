@@ -201,6 +201,7 @@ struct PushPlan {
     let version = rows.version.rawValue
     let kept = table[property.id] ?? []
     let mine = try locals.content(place, kept, coder, in: rows)
+    try noteHidden(mine, place, coder)
     let seen = isNew ? nil : kept.last
     if !isNew, seen == nil {
       // What a later commit deletes here was not downloaded, and needs no contents.
@@ -262,6 +263,19 @@ struct PushPlan {
   ) -> Bool {
     let object = ObjectRef(classID: one.id, key: key)
     return emptied.contains(WaitingLinks.Place(object: object, column: property.id))
+  }
+
+  /// Notes the links of a content that the file does not show: they come back with their targets.
+  private mutating func noteHidden(
+    _ content: Content<WireItem>, _ place: SequencePlace, _ coder: ContentCoder
+  ) throws(StorageError) {
+    let (column, schema) = (coder.items.column, rows.schema.schema)
+    let all = LinkTarget.all(in: content.elements.items, column, schema)
+    if all.isEmpty { return }
+    let items = try LocalItems(rows: rows).elements(of: place).items
+    for target in all.subtracting(LinkTarget.all(in: items, column, schema)) {
+      if let link = WaitingLinks.Waiting(target, at: place) { outcome.waiting.append(link) }
+    }
   }
 
   /// Notes the links to the objects that the push deletes.

@@ -28,7 +28,7 @@ struct ContentWriter {
       let copy = try self.copy(element(content)?.content.value ?? .null)
       return (try writer.set(copy, at: place), try waiting(content))
     }
-    let (items, keys) = elements(content)
+    let (items, keys) = content.elements
     var (values, names): ([CopiedValue], [String]) = ([], [])
     for (index, item) in items.enumerated() {
       let isWaiting = try writer.isWaiting(item.json, column)
@@ -49,25 +49,13 @@ struct ContentWriter {
     if case .one(let element) = content { element } else { nil }
   }
 
-  private func elements(_ content: Content<WireItem>) -> (items: [WireItem], keys: [String]) {
-    switch content {
-    case .single: return ([], [])
-    case .one(let element): return (element.map { [$0.content.value] } ?? [], [])
-    case .list(let list): return (list.map(\.content.value), [])
-    case .set(let items): return (Array(items), [])
-    case .map(let entries):
-      let sorted = entries.sorted { ItemCoder.isBefore($0.key, $1.key) }
-      return (sorted.map(\.value.value), sorted.map(\.key.text))
-    }
-  }
-
   // MARK: - Embedded objects
 
   private func writeEmbedded(
     _ content: Content<WireItem>, over present: Content<WireItem>?, _ id: ClassID
   ) throws(StorageError) -> Bool {
     let known = try writer.embeddedKeys(column, place)
-    let (items, names) = elements(content)
+    let (items, names) = content.elements
     var former: [ElementID: (key: ObjectKey?, item: WireItem)] = [:]
     if case .list(let list)? = present, list.count == known.count {
       for (element, one) in zip(list, known) {
@@ -106,22 +94,26 @@ struct ContentWriter {
   private func waiting(
     _ content: Content<WireItem>
   ) throws(StorageError) -> [WaitingLinks.Waiting] {
-    guard column.type == .link || column.type == .any else { return [] }
-    var found: Set<LinkTarget> = []
-    for item in elements(content).items {
-      _ = try LinkTarget.filter(item.json, column, schema) { target throws(StorageError) in
-        if try writer.session.find(primaryKey: target.key, in: target.id) == nil {
-          found.insert(target)
-        }
-        return true
-      }
+    var waiting: [WaitingLinks.Waiting] = []
+    for target in LinkTarget.all(in: content.elements.items, column, schema) {
+      let isHere = try writer.session.find(primaryKey: target.key, in: target.id) != nil
+      if !isHere, let link = WaitingLinks.Waiting(target, at: place) { waiting.append(link) }
     }
-    let owner = WaitingLinks.Place(
-      object: ObjectRef(classID: place.classID, key: place.key), column: place.column)
-    return found.compactMap { target in
-      WireValue(target.key).map {
-        WaitingLinks.Waiting(place: owner, target: target.id, key: $0.bytes)
-      }
+    return waiting
+  }
+}
+
+extension Content where Value == WireItem {
+  /// The elements in the order in which a file has them, and the keys of a map.
+  var elements: (items: [WireItem], keys: [String]) {
+    switch self {
+    case .single: return ([], [])
+    case .one(let element): return (element.map { [$0.content.value] } ?? [], [])
+    case .list(let list): return (list.map(\.content.value), [])
+    case .set(let items): return (Array(items), [])
+    case .map(let entries):
+      let sorted = entries.sorted { ItemCoder.isBefore($0.key, $1.key) }
+      return (sorted.map(\.value.value), sorted.map(\.key.text))
     }
   }
 }

@@ -20,6 +20,17 @@ struct WaitingLinks {
     /// The primary key of the target in PostgreSQL's binary format.
     let key: [UInt8]
 
+    init(place: Place, target: ClassID, key: [UInt8]) {
+      (self.place, self.target, self.key) = (place, target, key)
+    }
+
+    /// A link in a property with parts.
+    init?(_ target: LinkTarget, at place: SequencePlace) {
+      guard let key = WireValue(target.key)?.bytes else { return nil }
+      let object = ObjectRef(classID: place.classID, key: place.key)
+      self.init(place: Place(object: object, column: place.column), target: target.id, key: key)
+    }
+
     /// Links to one target have numbers beside each other, and mostly different ones.
     fileprivate var number: Int64 {
       var writer = WireWriter()

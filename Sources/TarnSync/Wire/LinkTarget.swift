@@ -31,13 +31,29 @@ struct LinkTarget: Hashable {
     (id, key) = (described.id, value)
   }
 
+  /// The links in elements.
+  static func all(
+    in items: [WireItem], _ column: ColumnSchema, _ schema: StoreSchema
+  ) -> Set<LinkTarget> {
+    guard column.type == .link || column.type == .any else { return [] }
+    var found: Set<LinkTarget> = []
+    for item in items {
+      filter(item.json, column, schema) { target throws(Never) in
+        found.insert(target)
+        return true
+      }
+    }
+    return found
+  }
+
   /// Calls `body` with each link in an element, also in embedded objects and nested lists and maps,
   /// and replaces those for which it returns false: by null, and by nothing in lists and sets of
   /// embedded objects.
-  static func filter(
+  @discardableResult
+  static func filter<E>(
     _ json: JSONValue, _ column: ColumnSchema, _ schema: StoreSchema,
-    _ body: (LinkTarget) throws(StorageError) -> Bool
-  ) throws(StorageError) -> JSONValue {
+    _ body: (LinkTarget) throws(E) -> Bool
+  ) throws(E) -> JSONValue {
     if let target = LinkTarget(json, column, schema) { return try body(target) ? json : .null }
     if let embedded = ItemCoder.embedded(column, schema) {
       return try filter(json, embedded, schema, body)
@@ -58,10 +74,10 @@ struct LinkTarget: Hashable {
     }
   }
 
-  private static func filter(
+  private static func filter<E>(
     _ json: JSONValue, _ embedded: ClassSchema, _ schema: StoreSchema,
-    _ body: (LinkTarget) throws(StorageError) -> Bool
-  ) throws(StorageError) -> JSONValue {
+    _ body: (LinkTarget) throws(E) -> Bool
+  ) throws(E) -> JSONValue {
     guard case .object(let members) = json else { return json }
     var result: [JSONMember] = []
     for member in members {
@@ -78,10 +94,10 @@ struct LinkTarget: Hashable {
     return .object(result)
   }
 
-  private static func property(
+  private static func property<E>(
     _ json: JSONValue, _ column: ColumnSchema, _ schema: StoreSchema,
-    _ body: (LinkTarget) throws(StorageError) -> Bool
-  ) throws(StorageError) -> JSONValue {
+    _ body: (LinkTarget) throws(E) -> Bool
+  ) throws(E) -> JSONValue {
     switch (column.collection, json) {
     case (.list, .array(let items)), (.set, .array(let items)):
       var result: [JSONValue] = []
