@@ -140,6 +140,25 @@ extension ReplicaEdit {
     return KeptContent(version: version, stamp: stamp, server: server)
   }
 
+  /// Keeps the server's contents of an object that does not exist here any more.
+  func keepContents(
+    of row: RowReader.Row, _ key: ObjectKey, _ one: ReplicaClass
+  ) throws(StorageError) {
+    var table = try objects.contents(of: key, in: one.id)
+    for property in one.exchange.others {
+      guard let coder = property.contents, let sent = row.object.values[property.name],
+        case .single(let wire) = sent.content
+      else { continue }
+      let kept = table[property.id] ?? []
+      if kept.last?.stamp == sent.stamp { continue }
+      let entry = KeptContent(
+        version: snapshot.version.rawValue, stamp: sent.stamp,
+        server: wire ?? coder.wire(coder.empty))
+      table[property.id] = KeptContent.trimmed(kept, sentUpTo: done) + [entry]
+    }
+    objects.set(table, of: key, in: one.id)
+  }
+
   private func keep(_ kept: [KeptContent], _ place: SequencePlace) throws(StorageError) {
     var table = try objects.contents(of: place.key, in: place.classID)
     table[place.column] = kept

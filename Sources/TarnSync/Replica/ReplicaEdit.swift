@@ -121,6 +121,8 @@ final class ReplicaEdit {
         known ?? ReplicaObject(incarnation: row.object.incarnation, version: 0, isJoined: true)
       object.version = row.version
       try objects.set(object, key, in: one.id)
+      // Commits before the deletion may be sent by themselves.
+      if one.hasContents { try keepContents(of: row, key, one) }
       return key
     }
     return nil
