@@ -208,13 +208,17 @@ extension ReplicaLink {
       if one.exchange.isAsymmetric { continue }
       if one.exchange.filter == nil, progress[one.id]?.isComplete == true { continue }
       let isComing = [one.exchange.filter, position.isNew].compactMap(\.self)
-      let keys = plan.keys.filter { $0.class.id == one.id }.map(\.primaryKey)
-      if keys.isEmpty { continue }
+      let sent = plan.keys.filter { $0.class.id == one.id }
+      if sent.isEmpty { continue }
+      let keys = Dictionary(sent.map { (ElementKey($0.primaryKey), $0.key) }) { $1 }
       let rows = try ClassPages(connection: connection, one: one.exchange)
-        .rows(with: keys, where: "NOT (\(isComing.joined(separator: " AND ")))")
+        .rows(
+          with: sent.map(\.primaryKey), where: "NOT (\(isComing.joined(separator: " AND ")))")
       if rows.isEmpty { continue }
       try replica.edit { edit, _ throws(StorageError) in
-        for row in rows { try edit.apply(row, one) }
+        for row in rows {
+          if let key = keys[row.key] { try edit.meet(row, key, one) }
+        }
         // Those that no subscription chooses leave once the push is accepted.
         edit.postpone(one.id)
         try note(postponedIn: edit)

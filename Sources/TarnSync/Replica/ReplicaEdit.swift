@@ -106,6 +106,20 @@ final class ReplicaEdit {
     return key
   }
 
+  /// Notes a row of the server whose key a new object of a push has: they are one object. One that
+  /// has left the file since is not shown again.
+  func meet(
+    _ row: RowReader.Row, _ key: ObjectKey, _ one: ReplicaClass
+  ) throws(StorageError) {
+    if try session.find(primaryKey: row.key.value, in: one.id) != nil {
+      try apply(row, one)
+    } else if try deleted(row, otherThan: nil, one) == nil {
+      let object = ReplicaObject(
+        incarnation: row.object.incarnation, version: row.version, isJoined: true)
+      try objects.set(object, key, in: one.id)
+    }
+  }
+
   /// The object of a row that was deleted here, of which the server does not know yet; nil if it
   /// was not. One that was created here as well is one with the server's: so its deletion deletes
   /// that.
@@ -280,16 +294,17 @@ final class ReplicaEdit {
 
   /// Deletes an object that the server does not have. Links to it wait from then on.
   private func remove(_ key: ObjectKey, _ one: ReplicaClass) throws(StorageError) {
-    let gone = ObjectRef(classID: one.id, key: key)
     let primaryKey: Value? =
       one.described.keyIsPrimary
       ? .int(key.rawValue) : try session.value(of: one.exchange.key.id, at: key, in: one.id)
-    let holders = try primaryKey.map { primaryKey throws(StorageError) in
-      try session.waitingLinks(to: gone, primaryKey, from: exchanged)
+    guard let primaryKey, try session.find(primaryKey: primaryKey, in: one.id) == key else {
+      return try objects.forget(key, in: one.id)
     }
+    let gone = ObjectRef(classID: one.id, key: key)
+    let holders = try session.waitingLinks(to: gone, primaryKey, from: exchanged)
     try session.delete(key, in: one.id)
     try objects.forget(key, in: one.id)
-    for link in holders ?? [] { try WaitingLinks.add(link, session.schema.schema, &objects) }
+    for link in holders { try WaitingLinks.add(link, session.schema.schema, &objects) }
   }
 
   /// Deletes an object that the server has, and that is not needed here.
