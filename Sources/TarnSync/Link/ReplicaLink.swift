@@ -14,6 +14,7 @@ package final class ReplicaLink {
   var stepBytes = Pull.stepBytesMax
   /// How many commits a push has at most; fewer after a refusal.
   private var run = ReplicaLink.commitsMax
+  var conflicts = Conflicts()
   /// Objects that the server has refused to take in. They are tried again in the next session.
   var unwelcome: Set<ObjectRef> = []
   /// Called for each commit that the server refused, when it has been taken back; again in the next
@@ -255,9 +256,9 @@ package final class ReplicaLink {
     try replica.keep(next)
   }
 
-  /// Lets every row be fetched: the server has lost pushes of this file, and rows that it changed
-  /// may be back at the version of the download before them.
-  private func markStale() throws(StorageError) {
+  /// Lets every row be fetched. After a restore, for one: the server has lost pushes of this file,
+  /// and rows that they changed may be back at the version of the download before them.
+  func markStale() throws(StorageError) {
     var next = replica.state
     next.isStale = true
     try replica.keep(next)
@@ -308,9 +309,7 @@ package final class ReplicaLink {
     let plan = try PushPlan(
       unsent, classes, state, without: replica.cursor.number, in: snapshot)
     if plan.lacksContents {
-      var next = state
-      next.isStale = true
-      try replica.keep(next)
+      try markStale()
       return .pullFirst
     }
     guard !plan.isEmpty else {
@@ -328,6 +327,7 @@ package final class ReplicaLink {
       try dropSent()
     case .mergeFirst:
       try meet(plan)
+      try noteConflict()
       return .pullFirst
     case .otherVersion: return .pullFirst
     case .lost(let incarnations): try forget(incarnations)
@@ -340,33 +340,6 @@ package final class ReplicaLink {
       }
     }
     return .sent
-  }
-
-  /// Stores the outcome of a push, and sets the links that waited for its new objects.
-  func accept(
-    _ plan: PushPlan, _ next: ReplicaState, acknowledging place: FeedPlace? = nil
-  ) throws(StorageError) {
-    guard try isAwaited(plan) else {
-      return try replica.keep(next, acknowledging: place, plan.outcome)
-    }
-    try replica.edit(to: next) { edit, _ throws(StorageError) in
-      try edit.take(plan.outcome)
-      for (one, key, primaryKey) in plan.created { try edit.join(primaryKey, key, one) }
-    }
-    if let place { try replica.keep(replica.state, acknowledging: place) }
-  }
-
-  /// Whether links wait for new objects of a push.
-  private func isAwaited(_ plan: PushPlan) throws(StorageError) -> Bool {
-    let objects = ReplicaObjects(try replica.store.newestSnapshot())
-    for (one, _, primaryKey) in plan.created {
-      guard let bytes = WireValue(primaryKey)?.bytes else { continue }
-      if plan.outcome.waiting.contains(where: { $0.target == one.id && $0.key == bytes }) {
-        return true
-      }
-      if try !WaitingLinks.links(to: one.id, bytes, objects).isEmpty { return true }
-    }
-    return false
   }
 
   func send(_ plan: PushPlan, to last: CommitName) throws -> Push.Answer {

@@ -289,6 +289,23 @@ import Testing
     #expect(try server.value("SELECT max(_tarn_by) FROM \"Box\"") == "1")
   }
 
+  /// A push then meets a stamp that no download brings.
+  @Test func `a list that was written past the triggers is fetched`() throws {
+    try make([1])
+    var script = ""
+    for change in [
+      "DISABLE TRIGGER ALL", "ENABLE ALWAYS TRIGGER \"~tarn\"", "ENABLE ALWAYS TRIGGER \"}tarn\"",
+    ] {
+      script += "ALTER TABLE \"Box\" \(change);"
+      guard script.count(where: { $0 == ";" }) == 1 else { continue }
+      script += "UPDATE \"Box\" SET items = '[1, 5]', _tarn_cols = '{\"items\": [9, 0]}';"
+    }
+    try server.run(script, for: "write past the triggers")
+    try insert([2], at: 0, a)
+    try synchronize()
+    try expect("[2,1,5]", 1)
+  }
+
   // MARK: - Links
 
   /// Where the target of a link is created again: here also before the deletion is sent.

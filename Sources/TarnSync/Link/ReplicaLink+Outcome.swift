@@ -1,0 +1,58 @@
+import TarnStore
+
+/// What follows from the server's answer to a push.
+extension ReplicaLink {
+  /// Stores the outcome of a push, and sets the links that waited for its new objects.
+  func accept(
+    _ plan: PushPlan, _ next: ReplicaState, acknowledging place: FeedPlace? = nil
+  ) throws(StorageError) {
+    guard try isAwaited(plan) else {
+      return try replica.keep(next, acknowledging: place, plan.outcome)
+    }
+    try replica.edit(to: next) { edit, _ throws(StorageError) in
+      try edit.take(plan.outcome)
+      for (one, key, primaryKey) in plan.created { try edit.join(primaryKey, key, one) }
+    }
+    if let place { try replica.keep(replica.state, acknowledging: place) }
+  }
+
+  /// Whether links wait for new objects of a push.
+  private func isAwaited(_ plan: PushPlan) throws(StorageError) -> Bool {
+    let objects = ReplicaObjects(try replica.store.newestSnapshot())
+    let wanted = Set(plan.outcome.waiting.map(\.key))
+    for (one, _, primaryKey) in plan.created {
+      guard let bytes = WireValue(primaryKey)?.bytes else { continue }
+      if wanted.contains(bytes) { return true }
+      if try !WaitingLinks.links(to: one.id, bytes, objects).isEmpty { return true }
+    }
+    return false
+  }
+
+  /// Notes that the server has something newer than a push was made from. Mostly the next download
+  /// brings it; if it does not, all objects are compared.
+  func noteConflict() throws {
+    switch conflicts.next(at: replica.state.position) {
+    case .download: break
+    case .compareAll: try markStale()
+    case .giveUp:
+      throw ServerError(
+        state: "TN001", Self.operation,
+        "the server has other values than it sends to this replica",
+        hint: "Run 'tarn server status'.")
+    }
+  }
+
+  /// Conflicts of pushes between which no download brought anything.
+  struct Conflicts {
+    enum Step { case download, compareAll, giveUp }
+
+    private var position = ServerPosition.none
+    private var count = 0
+
+    mutating func next(at position: ServerPosition) -> Step {
+      count = position == self.position ? count + 1 : 0
+      self.position = position
+      return count < 4 ? .download : count < 8 ? .compareAll : .giveUp
+    }
+  }
+}
