@@ -30,7 +30,11 @@ package struct ReplicaRecords: Sendable {
       var count: UInt16 = 0
       if let bytes {
         let whole = Self.withChecksum(bytes)
-        for start in stride(from: 0, to: whole.count, by: Self.pieceBytes) {
+        if whole.count <= Self.pieceBytes {
+          try Self.put(whole, key, 0, transaction)
+          count = 1
+        }
+        for start in stride(from: 0, to: count == 0 ? whole.count : 0, by: Self.pieceBytes) {
           require(count == 0 || key.isLong, "internal error: a replica's record is too long")
           let piece = Array(whole[start..<min(start + Self.pieceBytes, whole.count)])
           try Self.put(piece, key, count, transaction)

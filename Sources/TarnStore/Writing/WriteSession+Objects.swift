@@ -89,16 +89,25 @@ extension WriteSession {
   package func create(
     _ values: [ColumnID: Value], in id: ClassID
   ) throws(StorageError) -> ObjectKey {
+    try create(in: id) { values[$0] }
+  }
+
+  /// The same; `value` gives the value of a column, or nil.
+  @discardableResult
+  package func create(
+    in id: ClassID, _ value: (ColumnID) -> Value?
+  ) throws(StorageError) -> ObjectKey {
     let described = schema[id]
-    let row = try create(primaryKey: described.primaryKey.flatMap { values[$0] }, in: id)
+    let row = try create(primaryKey: described.primaryKey.flatMap(value), in: id)
     for column in described.columns where !column.isRemoved && column.id != described.primaryKey {
-      if let value = values[column.id] {
+      let given = value(column.id)
+      if let value = given {
         row.cluster.set(column.id, row.slot, value)
         adopt(value)
       }
       guard described.hasIndex(column), column.collection == .none else { continue }
       let indexed: Value?
-      if let value = values[column.id] {
+      if let value = given {
         indexed = value
       } else {
         indexed = try row.cluster.value(column, row.slot)

@@ -21,20 +21,33 @@ internal import TarnStore
 
   /// A value's bytes; nil for null. Traps for a row or column that is not there.
   subscript(_ row: Int, _ column: Int) -> [UInt8]? {
+    unsafe bytes(row, column).map { unsafe Array($0) }
+  }
+
+  /// The bytes as they lie in the result, which must outlive them.
+  private func bytes(_ row: Int, _ column: Int) -> UnsafeRawBufferPointer? {
     require((0..<count).contains(row), "a row that the server did not send")
     let (row, column) = (Int32(row), Int32(column))
     guard unsafe PQgetisnull(result, row, column) == 0,
       let start = unsafe PQgetvalue(result, row, column)
     else { return nil }
     let length = Int(unsafe PQgetlength(result, row, column))
-    return unsafe Array(UnsafeRawBufferPointer(start: start, count: length))
+    return unsafe UnsafeRawBufferPointer(start: start, count: length)
   }
+
+  /// A value of a type that needs nothing besides the bytes; nil for null, and for bytes that do
+  /// not fit the type.
+  func value(_ row: Int, _ column: Int, _ type: ColumnType) -> Value? {
+    unsafe bytes(row, column).flatMap { unsafe WireValue.value($0, type) }
+  }
+
+  func isNull(_ row: Int, _ column: Int) -> Bool { unsafe bytes(row, column) == nil }
+
+  /// The length of a value in bytes; none for null.
+  func byteCount(_ row: Int, _ column: Int) -> Int { unsafe bytes(row, column)?.count ?? 0 }
 
   /// A bigint; nil for null and other types.
   func integer(_ row: Int, _ column: Int) -> Int64? {
-    guard case .int(let number)? = self[row, column].flatMap({ WireValue($0).value(.int) }) else {
-      return nil
-    }
-    return number
+    unsafe bytes(row, column).flatMap { unsafe WireValue.number($0) }
   }
 }

@@ -45,7 +45,7 @@ struct ClassPages {
       one.filter)
     var entries: [Entry] = []
     for row in 0..<found.count {
-      guard let key = found[row, 0].flatMap({ WireValue($0).value(one.key.type) }),
+      guard let key = found.value(row, 0, one.key.type),
         let incarnation = found.integer(row, 1), let version = found.integer(row, 2)
       else { throw ServerError(Self.operation, "a key of \(one.table) cannot be read") }
       entries.append(Entry(key: ElementKey(key), incarnation: incarnation, version: version))

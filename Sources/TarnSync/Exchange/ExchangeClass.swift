@@ -13,6 +13,8 @@ struct ExchangeClass {
   var isAsymmetric = false
 
   struct Property {
+    /// Its place among the others; not for the key.
+    var place = 0
     let id: ColumnID
     let name: String
     /// The type of the value; for a link, of the target's primary key.
@@ -41,9 +43,9 @@ struct ExchangeClass {
     let known = Set(entry.columns.map(\.name))
     others = described.columns
       .filter { !$0.isRemoved && $0.id != key.id && known.contains($0.name) }
-      .map { column in
+      .enumerated().map { place, column in
         Property(
-          id: column.id, name: column.name, type: ItemCoder.type(of: column, schema),
+          place: place, id: column.id, name: column.name, type: ItemCoder.type(of: column, schema),
           contents: ContentCoder(column, schema))
       }
   }

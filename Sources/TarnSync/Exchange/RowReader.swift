@@ -2,21 +2,53 @@ import TarnStore
 
 /// Reads rows of a class with their state.
 struct RowReader {
-  /// A row as a replica takes it.
+  /// A row as a replica takes it. Its values are decoded when they are asked for.
   struct Row {
     let key: ElementKey
-    let object: ObjectRow<WireValue?>
+    let incarnation: Int64
     /// The last transaction that wrote it.
     let version: Int64
+    /// That of the columns that have none of their own.
+    fileprivate let stamp: Stamp
+    fileprivate let stamps: [String: Stamp]
+    fileprivate let parts: [String: (stamp: Stamp, bytes: [UInt8])]
+    fileprivate let rows: WireRows
+    fileprivate let row: Int
+
+    /// When a property was last written.
+    func stamp(of property: ExchangeClass.Property) -> Stamp {
+      stamps.isEmpty ? stamp : stamps[property.name] ?? stamp
+    }
+
+    /// The time of the last write, in microseconds since 1970.
+    var latest: Int64 { stamps.values.reduce(stamp.time) { max($0, $1.time) } }
+
+    /// As the server has it; nil for null.
+    func wire(_ property: ExchangeClass.Property) -> WireValue? {
+      rows[row, RowReader.first + property.place].map { WireValue($0, exact: exact(property)) }
+    }
+
+    /// A value without parts; nil for null, and for one that does not fit the type.
+    func value(_ property: ExchangeClass.Property) -> Value? {
+      if exact(property) != nil { return wire(property)?.value(property.type) }
+      return rows.value(row, RowReader.first + property.place, property.type)
+    }
+
+    /// SQL has written the column since, if the stamps differ.
+    private func exact(_ property: ExchangeClass.Property) -> [UInt8]? {
+      if parts.isEmpty { return nil }
+      return parts[property.name].flatMap { $0.stamp == stamp(of: property) ? $0.bytes : nil }
+    }
 
     /// The size of its values.
-    var byteCount: Int {
-      object.values.values.reduce(0) { sum, property in
-        guard case .single(let value) = property.content else { return sum }
-        return sum + (value.map { $0.bytes.count + ($0.exact?.count ?? 0) } ?? 0)
-      }
+    func byteCount(_ one: ExchangeClass) -> Int {
+      let exact = parts.values.reduce(0) { $0 + $1.bytes.count }
+      return one.others.reduce(exact) { $0 + rows.byteCount(row, RowReader.first + $1.place) }
     }
   }
+
+  /// The column of the first property other than the key.
+  private static let first = 7
 
   private let one: ExchangeClass
   private let operation: String
@@ -77,22 +109,14 @@ struct RowReader {
       let at = rows.integer(row, 2),
       let by = rows.integer(row, 3), let writer = UInt32(exactly: by),
       let stamps = RowState.stamps(rows[row, 4]), let parts = RowState.parts(rows[row, 5]),
-      let key = rows[row, 6].flatMap({ WireValue($0).value(one.key.type) })
+      let key = rows.value(row, 6, one.key.type)
     else {
       throw ServerError(
         operation, "a row of \(one.table) has a state that replicas cannot read",
         hint: "Run 'tarn server status'.")
     }
-    var values: [String: ObjectRow<WireValue?>.Property] = [:]
-    for (index, property) in one.others.enumerated() {
-      let stamp = stamps[property.name] ?? Stamp(at, by: writer)
-      // SQL has written the column since, if the stamps differ.
-      let exact = parts[property.name].flatMap { $0.stamp == stamp ? $0.bytes : nil }
-      let value = rows[row, 7 + index].map { WireValue($0, exact: exact) }
-      values[property.name] = .init(.single(value), stamp)
-    }
     return Row(
-      key: ElementKey(key), object: ObjectRow(incarnation: incarnation, values: values),
-      version: version)
+      key: ElementKey(key), incarnation: incarnation, version: version,
+      stamp: Stamp(at, by: writer), stamps: stamps, parts: parts, rows: rows, row: row)
   }
 }

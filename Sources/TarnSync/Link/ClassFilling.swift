@@ -42,7 +42,7 @@ struct ClassFilling {
       (next.expected, next.fetched) = (try pages.count(where: condition), 0)
     }
     let rows = try pages.rows(after: progress.last, where: condition)
-    size.note(rows)
+    size.note(rows, of: one.exchange)
     next.fetched += rows.count
     if rows.count < pages.size {
       (next.complete, next.last) = (Set(next.queries), nil)
@@ -95,9 +95,9 @@ struct PageSize {
   private static let most = 10_000
   private static let bytes = 4 << 20
 
-  mutating func note(_ page: [RowReader.Row]) {
+  mutating func note(_ page: [RowReader.Row], of one: ExchangeClass) {
     guard !page.isEmpty else { return }
-    let total = page.reduce(0) { $0 + $1.byteCount }
+    let total = page.reduce(0) { $0 + $1.byteCount(one) }
     rows = min(max(1, Self.bytes / max(1, total / page.count)), Self.most, rows * 8)
   }
 }

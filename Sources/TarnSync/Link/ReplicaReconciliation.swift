@@ -45,7 +45,7 @@ struct ReplicaReconciliation {
       while !rest.isEmpty {
         let rows = try pages.rows(with: Array(rest.prefix(size.rows)), where: one.exchange.filter)
         rest = rest.dropFirst(size.rows)
-        size.note(rows)
+        size.note(rows, of: one.exchange)
         seen += try apply(rows, one, clock)
       }
       if census.count < pages.size { break }

@@ -4,6 +4,12 @@ import TarnStore
 struct ReplicaClass {
   let described: ClassSchema
   var exchange: ExchangeClass
+  /// The classes that the properties link to, and the values for what the server has not.
+  private let targets: [ClassID?]
+  private let absent: [Value]
+  /// Whether the class has properties with parts, and with links.
+  let hasContents: Bool
+  let hasLinks: Bool
 
   var id: ClassID { described.id }
 
@@ -27,20 +33,18 @@ struct ReplicaClass {
           hint: "Exchange both classes.")
       }
     }
+    targets = exchange.others.map { $0.contents == nil ? described[$0.id].target : nil }
+    absent = exchange.others.map { described[$0.id].isOptional ? .null : $0.type.zero }
+    hasContents = exchange.others.contains { $0.contents != nil }
+    hasLinks = targets.contains { $0 != nil }
   }
 
-  /// Converts a value for the file. A column that SQL set to null, or to a value outside the
+  /// A value of a row for the file. A column that SQL set to null, or to a value outside the
   /// property's type, is zero here.
-  func value(_ wire: WireValue?, of property: ExchangeClass.Property) -> Value {
-    if let value = wire?.value(property.type) { return value }
-    return described[property.id].isOptional ? .null : property.type.zero
+  func value(in row: RowReader.Row, of property: ExchangeClass.Property) -> Value {
+    row.value(property) ?? absent[property.place]
   }
-
-  /// Whether the class has properties with parts.
-  var hasContents: Bool { exchange.others.contains { $0.contents != nil } }
 
   /// The class that a property links to; nil for other properties, and for those with parts.
-  func target(of property: ExchangeClass.Property) -> ClassID? {
-    property.contents == nil ? described[property.id].target : nil
-  }
+  func target(of property: ExchangeClass.Property) -> ClassID? { targets[property.place] }
 }

@@ -3,7 +3,8 @@ import TarnText
 
 /// A property with parts of a downloaded row.
 struct DownloadedContent {
-  let sent: ObjectRow<WireValue?>.Property
+  let wire: WireValue?
+  let stamp: Stamp
   let place: SequencePlace
   let coder: ContentCoder?
   /// Whether there are unsent changes of it.
@@ -14,10 +15,11 @@ struct DownloadedContent {
   var refused: [KeptContent]?
 
   init(
-    _ sent: ObjectRow<WireValue?>.Property, _ key: ObjectKey, _ property: ExchangeClass.Property,
+    _ row: RowReader.Row, _ key: ObjectKey, _ property: ExchangeClass.Property,
     _ one: ReplicaClass
   ) {
-    self.sent = sent
+    wire = row.wire(property)
+    stamp = row.stamp(of: property)
     place = SequencePlace(classID: one.id, key: key, column: property.id)
     coder = property.contents
   }
@@ -27,25 +29,25 @@ struct DownloadedContent {
 extension ReplicaEdit {
   /// Shows the server's content, with the unsent changes of this file on top.
   func set(_ content: DownloadedContent) throws(StorageError) {
-    let (sent, place) = (content.sent, content.place)
-    guard let coder = content.coder, case .single(let wire) = sent.content else { return }
-    if let refused = content.refused { return try takeBack(content, coder, wire, refused) }
+    let (wire, stamp, place) = (content.wire, content.stamp, content.place)
+    guard let coder = content.coder else { return }
+    if let refused = content.refused { return try takeBack(content, coder, refused) }
     let kept = try objects.contents(of: place.key, in: place.classID)[place.column] ?? []
     // Copies of a file may have sent the same commit to servers with other contents. A row whose
     // other properties changed has the same bytes, which are not decoded then.
-    if let last = kept.last, last.stamp == sent.stamp,
+    if let last = kept.last, last.stamp == stamp,
       last.server == wire
-        || coder.content(last.server, at: last.stamp) == coder.content(wire, at: sent.stamp)
+        || coder.content(last.server, at: last.stamp) == coder.content(wire, at: stamp)
     {
       // A push may have sent less than the file shows.
       let isShown = last.local == nil && !isStale && !content.isForced
       if content.isMine || isShown { return }
     }
-    let theirs = coder.content(wire, at: sent.stamp)
+    let theirs = coder.content(wire, at: stamp)
     let mine = try self.content(place, kept, coder)
     let server = wire ?? coder.wire(coder.empty)
     guard content.isMine else {
-      let entry = try show(theirs, over: mine, place, coder, server, sent.stamp)
+      let entry = try show(theirs, over: mine, place, coder, server, stamp)
       return try keep([entry], place)
     }
     var former = KeptContent.trimmed(kept, sentUpTo: done)
@@ -53,22 +55,20 @@ extension ReplicaEdit {
     let locals = try locals()
     let base = locals.base(former, place, coder, at: snapshot.version.rawValue)
     let merged = locals.merged(base, theirs, mine, asIn: former.isEmpty ? mine : base)
-    try show(merged: merged, theirs, mine, place, coder, sent, former)
+    try show(merged: merged, theirs, mine, content, coder, former)
   }
 
   /// Shows the server's contents instead of those that a refused commit changed, with the changes
   /// of later commits on top.
   private func takeBack(
-    _ content: DownloadedContent, _ coder: ContentCoder, _ wire: WireValue?,
-    _ refused: [KeptContent]
+    _ content: DownloadedContent, _ coder: ContentCoder, _ refused: [KeptContent]
   ) throws(StorageError) {
     guard let last = refused.last else { return }
-    let (sent, place) = (content.sent, content.place)
-    let mine = try self.content(place, refused, coder)
-    let theirs = coder.content(wire, at: sent.stamp)
+    let mine = try self.content(content.place, refused, coder)
+    let theirs = coder.content(content.wire, at: content.stamp)
     let base = coder.content(last.server, at: last.stamp)
     try show(
-      merged: locals().merged(base, theirs, mine), theirs, mine, place, coder, sent, refused)
+      merged: locals().merged(base, theirs, mine), theirs, mine, content, coder, refused)
   }
 
   /// Shows a content again whose links may have other targets now.
@@ -116,14 +116,14 @@ extension ReplicaEdit {
 
   private func show(
     merged: Content<WireItem>, _ theirs: Content<WireItem>,
-    _ mine: Content<WireItem>, _ place: SequencePlace, _ coder: ContentCoder,
-    _ sent: ObjectRow<WireValue?>.Property, _ former: [KeptContent]
+    _ mine: Content<WireItem>, _ content: DownloadedContent, _ coder: ContentCoder,
+    _ former: [KeptContent]
   ) throws(StorageError) {
-    guard case .single(let wire) = sent.content else { return }
     var entry = try show(
-      merged, over: mine, place, coder, wire ?? coder.wire(coder.empty), sent.stamp)
+      merged, over: mine, content.place, coder, content.wire ?? coder.wire(coder.empty),
+      content.stamp)
     if merged != theirs { entry.local = coder.wire(merged) }
-    try keep(former + [entry], place)
+    try keep(former + [entry], content.place)
   }
 
   /// - Parameter present: what the file has now; nil if its elements have no names.
@@ -146,14 +146,12 @@ extension ReplicaEdit {
   ) throws(StorageError) {
     var table = try objects.contents(of: key, in: one.id)
     for property in one.exchange.others {
-      guard let coder = property.contents, let sent = row.object.values[property.name],
-        case .single(let wire) = sent.content
-      else { continue }
-      let kept = table[property.id] ?? []
-      if kept.last?.stamp == sent.stamp { continue }
+      guard let coder = property.contents else { continue }
+      let (kept, stamp) = (table[property.id] ?? [], row.stamp(of: property))
+      if kept.last?.stamp == stamp { continue }
       let entry = KeptContent(
-        version: snapshot.version.rawValue, stamp: sent.stamp,
-        server: wire ?? coder.wire(coder.empty))
+        version: snapshot.version.rawValue, stamp: stamp,
+        server: row.wire(property) ?? coder.wire(coder.empty))
       table[property.id] = KeptContent.trimmed(kept, sentUpTo: done) + [entry]
     }
     objects.set(table, of: key, in: one.id)

@@ -29,6 +29,8 @@ final class ReplicaEdit {
   private let number: UInt32
   private var knownLocals: LocalContents?
   private var knownRows: PastRows?
+  /// Whether the file had links that wait for objects of a class.
+  private var awaited: [ClassID: Bool] = [:]
 
   /// - Parameters:
   ///   - state: before the write.
@@ -86,8 +88,8 @@ final class ReplicaEdit {
     guard let key = present else { return try create(row, one) }
     let known = try objects[one.id, key]
     let pending = try unsent.pending(of: key, in: one.id, after: known?.void ?? 0)
-    var object = ReplicaObject(incarnation: row.object.incarnation, version: row.version)
-    if let known, known.incarnation == row.object.incarnation {
+    var object = ReplicaObject(incarnation: row.incarnation, version: row.version)
+    if let known, known.incarnation == row.incarnation {
       object.void = known.void
       object.isJoined = known.isJoined
       // Its successor is not sent yet.
@@ -115,7 +117,7 @@ final class ReplicaEdit {
       try apply(row, one)
     } else if try deleted(row, otherThan: nil, one) == nil {
       let object = ReplicaObject(
-        incarnation: row.object.incarnation, version: row.version, isJoined: true)
+        incarnation: row.incarnation, version: row.version, isJoined: true)
       try objects.set(object, key, in: one.id)
     }
   }
@@ -128,11 +130,11 @@ final class ReplicaEdit {
   ) throws(StorageError) -> ObjectKey? {
     for key in unsent.deleted(row.key, in: one) where key != present {
       let known = try objects[one.id, key]
-      guard known == nil || known?.incarnation == row.object.incarnation,
+      guard known == nil || known?.incarnation == row.incarnation,
         try unsent.pending(of: key, in: one.id, after: known?.void ?? 0).isDeleted
       else { continue }
       var object =
-        known ?? ReplicaObject(incarnation: row.object.incarnation, version: 0, isJoined: true)
+        known ?? ReplicaObject(incarnation: row.incarnation, version: 0, isJoined: true)
       object.version = row.version
       try objects.set(object, key, in: one.id)
       // Commits before the deletion may be sent by themselves.
@@ -145,29 +147,34 @@ final class ReplicaEdit {
   private func create(
     _ row: RowReader.Row, _ one: ReplicaClass
   ) throws(StorageError) -> ObjectKey {
-    var values = [one.exchange.key.id: row.key.value]
+    var values = [Value?](repeating: nil, count: one.described.columns.count)
+    values[one.exchange.key.id.index] = row.key.value
     for property in one.exchange.others
     where one.target(of: property) == nil && property.contents == nil {
-      guard case .single(let wire)? = row.object.values[property.name]?.content else { continue }
-      values[property.id] = one.value(wire, of: property)
+      values[property.id.index] = one.value(in: row, of: property)
     }
-    let key = try session.create(values, in: one.id)
-    // A former object may have had the key.
-    if one.hasContents { try objects.forgetContents(of: key, in: one.id) }
-    for property in one.exchange.others where property.contents != nil {
-      guard let sent = row.object.values[property.name] else { continue }
-      contents.append(DownloadedContent(sent, key, property, one))
-    }
-    for property in one.exchange.others where one.target(of: property) != nil {
-      guard case .single(let wire)? = row.object.values[property.name]?.content else { continue }
-      link(wire, key, property, one)
-    }
+    let key = try session.create(in: one.id) { values[$0.index] }
+    if one.hasContents || one.hasLinks { try setParts(row, key, one) }
     try objects.set(
       ReplicaObject(
-        incarnation: row.object.incarnation, version: row.version, void: snapshot.version.rawValue),
+        incarnation: row.incarnation, version: row.version, void: snapshot.version.rawValue),
       key, in: one.id)
-    try join(row.key.value, key, one)
+    if try mayWait(one.id) { try join(row.key.value, key, one) }
     return key
+  }
+
+  private func setParts(
+    _ row: RowReader.Row, _ key: ObjectKey, _ one: ReplicaClass
+  ) throws(StorageError) {
+    // A former object may have had the key.
+    if one.hasContents { try objects.forgetContents(of: key, in: one.id) }
+    for property in one.exchange.others {
+      if property.contents != nil {
+        contents.append(DownloadedContent(row, key, property, one))
+      } else if one.target(of: property) != nil {
+        link(row.wire(property), key, property, one)
+      }
+    }
   }
 
   /// Sets the values of a row, except for unsent ones of this file. A value that was written later
@@ -177,23 +184,21 @@ final class ReplicaEdit {
     keeping pending: UnsentChanges.Pending, refused: KeptContent.Table? = nil
   ) throws(StorageError) {
     for property in one.exchange.others {
-      guard let sent = row.object.values[property.name], case .single(let wire) = sent.content
-      else { continue }
       let isMine = pending.isCreated || pending.columns.contains(property.id)
       if property.contents != nil {
-        var content = DownloadedContent(sent, key, property, one)
+        var content = DownloadedContent(row, key, property, one)
         content.isMine = isMine
         content.isForced = refused != nil
         content.refused = isMine ? refused?[property.id] : nil
         contents.append(content)
         continue
       }
-      if isMine, sent.stamp.time <= unsent.time { continue }
+      if isMine, row.stamp(of: property).time <= unsent.time { continue }
       if one.target(of: property) != nil {
-        link(wire, key, property, one)
+        link(row.wire(property), key, property, one)
         continue
       }
-      let value = one.value(wire, of: property)
+      let value = one.value(in: row, of: property)
       if try session.value(of: property.id, at: key, in: one.id) == value { continue }
       try session.set(property.id, at: key, in: one.id, to: value)
     }
@@ -258,8 +263,15 @@ final class ReplicaEdit {
     }
   }
 
-  private func note(_ row: RowReader.Row) {
-    for property in row.object.values.values { latest = max(latest, property.stamp.time) }
+  private func note(_ row: RowReader.Row) { latest = max(latest, row.latest) }
+
+  /// Whether any link waits for an object of a class.
+  private func mayWait(_ id: ClassID) throws(StorageError) -> Bool {
+    if !objects.records.changes(of: WaitingLinks.byTarget).isEmpty { return true }
+    if let known = awaited[id] { return known }
+    let found = try WaitingLinks.isAny(to: id, in: snapshot)
+    awaited[id] = found
+    return found
   }
 
   /// Notes that objects of a class leave later.
@@ -361,7 +373,7 @@ final class ReplicaEdit {
       return
     }
     var object = ReplicaObject(
-      incarnation: row.object.incarnation, version: row.version, void: version.rawValue)
+      incarnation: row.incarnation, version: row.version, void: version.rawValue)
     if let present = try session.find(primaryKey: row.key.value, in: one.id) {
       if present == key {
         try set(row, key, one, keeping: later, refused: contents)

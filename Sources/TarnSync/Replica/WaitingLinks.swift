@@ -4,7 +4,7 @@ import TarnStore
 ///
 /// They are records, by the target and by the object that has the link.
 struct WaitingLinks {
-  private static let byTarget: UInt8 = 3
+  static let byTarget: UInt8 = 3
   private static let byObject: UInt8 = 129
 
   /// A property of an object.
@@ -96,6 +96,17 @@ struct WaitingLinks {
       put(try list(others, objects) + [new], others, &objects)
     }
     put(own.filter { $0.place != place } + waiting, name, &objects)
+  }
+
+  /// Whether any link of a file waits for an object of a class.
+  static func isAny(to target: ClassID, in snapshot: Snapshot) throws(StorageError) -> Bool {
+    var isAny = false
+    try ReplicaRecords.forEach(byTarget, target, in: snapshot.transaction) {
+      _, _ throws(StorageError) in
+      isAny = true
+      return false
+    }
+    return isAny
   }
 
   /// The links that wait for a target.

@@ -3,9 +3,7 @@ struct WireWriter {
   private(set) var bytes: [UInt8] = []
 
   mutating func write<Number: FixedWidthInteger>(_ number: Number) {
-    for place in stride(from: Number.bitWidth - 8, through: 0, by: -8) {
-      bytes.append(UInt8(truncatingIfNeeded: number >> Number(place)))
-    }
+    unsafe withUnsafeBytes(of: number.bigEndian) { unsafe bytes.append(contentsOf: $0) }
   }
 
   mutating func write(_ more: [UInt8]) { bytes += more }
@@ -31,18 +29,22 @@ struct WireWriter {
 
 /// Reads numbers in network order. The bytes of a server may end anywhere.
 struct WireReader {
-  private var rest: ArraySlice<UInt8>
+  private let bytes: [UInt8]
+  /// The place of the next one.
+  private var place = 0
 
-  init(_ bytes: [UInt8]) { rest = bytes[...] }
+  init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-  var isAtEnd: Bool { rest.isEmpty }
+  var isAtEnd: Bool { place == bytes.count }
 
   /// The next number; nil if the bytes end before.
   mutating func read<Number: FixedWidthInteger>(_: Number.Type = Number.self) -> Number? {
     let size = Number.bitWidth / 8
-    guard rest.count >= size else { return nil }
-    defer { rest = rest.dropFirst(size) }
-    return rest.prefix(size).reduce(0) { $0 << 8 | Number(truncatingIfNeeded: $1) }
+    guard bytes.count - place >= size else { return nil }
+    defer { place += size }
+    return unsafe bytes.withUnsafeBytes {
+      Number(bigEndian: unsafe $0.loadUnaligned(fromByteOffset: place, as: Number.self))
+    }
   }
 
   /// What `writeVariable` wrote; nil if the bytes end before, or for more than 64 bits.
@@ -62,9 +64,9 @@ struct WireReader {
 
   /// Bytes after their length; nil if they end before.
   mutating func readBytes() -> [UInt8]? {
-    guard let count = readCount(), count <= rest.count else { return nil }
-    defer { rest = rest.dropFirst(count) }
-    return Array(rest.prefix(count))
+    guard let count = readCount(), count <= bytes.count - place else { return nil }
+    defer { place += count }
+    return Array(bytes[place..<place + count])
   }
 
   /// What `write(text:)` wrote; nil if the bytes end before.

@@ -82,25 +82,34 @@ extension WireValue {
   /// where an object id has twelve.
   func value(_ type: ColumnType) -> Value? {
     switch type {
-    case .int: Self.number(bytes).map { .int($0) }
-    case .bool: bytes.count == 1 ? .bool(bytes[0] != 0) : nil
-    case .float: Self.number(bytes).map { .float(Float(bitPattern: $0)) }
-    case .double: Self.number(bytes).map { .double(Double(bitPattern: $0)) }
     case .string: String(validating: exact ?? bytes, as: UTF8.self).map { .string($0) }
     case .data: .data(bytes)
-    case .date: date
+    case .date where exact != nil: date
     case .objectID: objectID
     case .uuid: Self.bytes16(bytes).map { .uuid($0) }
     case .decimal: decimal
+    default: unsafe bytes.withUnsafeBytes { unsafe Self.value($0, type) }
+    }
+  }
+
+  /// Decodes the bytes of a value that is not kept exactly beside them.
+  static func value(_ bytes: UnsafeRawBufferPointer, _ type: ColumnType) -> Value? {
+    switch type {
+    case .int: unsafe number(bytes).map { .int($0) }
+    case .bool: unsafe bytes.count == 1 ? .bool(bytes[0] != 0) : nil
+    case .float: unsafe number(bytes).map { .float(Float(bitPattern: $0)) }
+    case .double: unsafe number(bytes).map { .double(Double(bitPattern: $0)) }
+    case .string: unsafe String(validating: bytes, as: UTF8.self).map { .string($0) }
+    case .date: unsafe number(bytes).map { .date(PostgresTime.timestamp($0)) }
+    case .data, .objectID, .uuid, .decimal: unsafe WireValue(Array(bytes)).value(type)
     case .link, .any: nil
     }
   }
 
   /// The number of all of the bytes.
-  private static func number<Number: FixedWidthInteger>(_ bytes: [UInt8]) -> Number? {
-    var reader = WireReader(bytes)
-    guard let number: Number = reader.read(), reader.isAtEnd else { return nil }
-    return number
+  static func number<Number: FixedWidthInteger>(_ bytes: UnsafeRawBufferPointer) -> Number? {
+    guard bytes.count == Number.bitWidth / 8 else { return nil }
+    return Number(bigEndian: unsafe bytes.loadUnaligned(as: Number.self))
   }
 
   private static func bytes16(_ bytes: [UInt8]) -> Bytes16? {
@@ -119,16 +128,13 @@ extension WireValue {
     return .objectID(Bytes12(high: high, low: low))
   }
 
+  /// The exact time.
   private var date: Value? {
-    if let exact {
-      var reader = WireReader(exact)
-      guard let seconds: Int64 = reader.read(), let nanoseconds: Int32 = reader.read(),
-        (0..<1_000_000_000).contains(nanoseconds)
-      else { return nil }
-      return .date(Timestamp(seconds: seconds, nanoseconds: nanoseconds))
-    }
-    guard let microseconds: Int64 = Self.number(bytes) else { return nil }
-    return .date(PostgresTime.timestamp(microseconds))
+    var reader = WireReader(exact ?? [])
+    guard let seconds: Int64 = reader.read(), let nanoseconds: Int32 = reader.read(),
+      (0..<1_000_000_000).contains(nanoseconds)
+    else { return nil }
+    return .date(Timestamp(seconds: seconds, nanoseconds: nanoseconds))
   }
 
   private var decimal: Value? {

@@ -20,7 +20,7 @@ import Testing
   private func replica() throws -> ClassDigest {
     var digest = ClassDigest()
     for row in try ClassPages(connection: connection, one: described).rows(after: nil) {
-      digest.add(incarnation: row.object.incarnation, version: row.version)
+      digest.add(incarnation: row.incarnation, version: row.version)
     }
     return digest
   }

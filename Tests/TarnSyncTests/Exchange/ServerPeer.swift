@@ -60,8 +60,10 @@ final class ServerPeer: Peer {
     for (key, row) in try changes.rows {
       guard case .int(let key) = key.value else { continue }
       rows[Int(key)] = ObjectRow(
-        incarnation: row.object.incarnation,
-        values: row.object.values.mapValues { .init(.single(Self.number($0.content)), $0.stamp) })
+        incarnation: row.incarnation,
+        values: row.object(described).values.mapValues {
+          .init(.single(Self.number($0.content)), $0.stamp)
+        })
     }
     let gone = changes.departed
     return Pulled(
@@ -130,5 +132,18 @@ final class ServerPeer: Peer {
 
   func sqlDelete(_ key: Int) throws {
     try connection.rows("DELETE FROM \"Thing\" WHERE _id = \(key)")
+  }
+}
+
+extension RowReader.Row {
+  /// All of the row.
+  func object(_ one: ExchangeClass) -> ObjectRow<WireValue?> {
+    let values = one.others.map { property in
+      (
+        property.name,
+        ObjectRow<WireValue?>.Property(.single(wire(property)), stamp(of: property))
+      )
+    }
+    return ObjectRow(incarnation: incarnation, values: Dictionary(uniqueKeysWithValues: values))
   }
 }

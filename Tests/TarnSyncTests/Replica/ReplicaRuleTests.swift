@@ -241,7 +241,8 @@ import Testing
     #expect(try b.objects() == wanted)
   }
 
-  @Test func `an object that a restored server has lost goes back without a refused change`() throws {
+  @Test func `an object that a restored server has lost goes back without a refused change`() throws
+  {
     let copy = try ServerCopy(server)
     try a.create("Thing", .int(1), a: 1)
     try synchronize()
