@@ -105,6 +105,8 @@ struct SyncCommand {
     let what =
       commit.version == 0
       ? "the server does not take" : "took back version \(commit.version), which changed"
-    return "tarn: \(what) \(shown): \(printableLines("\(commit.error)"))\n"
+    let names = commit.properties.joined(separator: ", ")
+    let place = names.isEmpty ? "" : " (\(names))"
+    return "tarn: \(what) \(shown)\(place): \(printableLines("\(commit.error)"))\n"
   }
 }

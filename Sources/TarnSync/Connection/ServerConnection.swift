@@ -255,7 +255,11 @@ internal import Glibc
     let primary = field("M")
     return unsafe ServerError(
       state: field("C"), operation, primary.isEmpty ? message(of: handle) : primary,
-      detail: field("D"), hint: field("H"))
+      detail: field("D"), hint: field("H"),
+      at: field("t").isEmpty
+        ? nil
+        : ServerError.Place(
+          schema: field("s"), table: field("t"), column: field("c"), constraint: field("n")))
   }
 }
 

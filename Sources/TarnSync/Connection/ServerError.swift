@@ -7,11 +7,29 @@ package struct ServerError: Error, Equatable, Sendable, CustomStringConvertible 
   package let message: String
   package let detail: String
   package let hint: String
+  /// What the server names of the place where a rule was broken.
+  let place: Place?
+
+  /// A place in the server's tables; empty names are not known.
+  struct Place: Equatable, Sendable {
+    let schema: String
+    let table: String
+    let column: String
+    let constraint: String
+  }
 
   package init(
     state: String = "", _ operation: String, _ message: String, detail: String = "",
     hint: String = ""
   ) {
+    self.init(state: state, operation, message, detail: detail, hint: hint, at: nil)
+  }
+
+  init(
+    state: String, _ operation: String, _ message: String, detail: String, hint: String,
+    at place: Place?
+  ) {
+    self.place = place
     self.state = state
     self.operation = operation
     self.message = message

@@ -45,7 +45,9 @@ struct ClassPush {
       statements = []
       if let answer = try insert(insertions) { return answer }
     }
-    let groups = updates.sorted { $0.key.lexicographicallyPrecedes($1.key) }
+    let groups = updates.sorted { $0.key.lexicographicallyPrecedes($1.key) }.flatMap { names, rows in
+      Self.parts(rows, \.values).map { (key: names, value: $0) }
+    }
     statements += groups.map { updating($0.key, $0.value) }
     let found = try connection.binary(statements, for: operation).suffix(groups.count)
     var missing: [(key: Value, incarnation: Int64)] = []
@@ -55,6 +57,23 @@ struct ClassPush {
         .map { ($0.key, $0.incarnation) }
     }
     return try missing.isEmpty ? nil : answer(missing)
+  }
+
+  /// The rows in parts of which each fits into a message.
+  private static func parts<Row>(
+    _ rows: [Row], _ values: (Row) -> [String: ObjectRow<WireValue?>.Property]
+  ) -> [[Row]] {
+    var (parts, bytes): ([[Row]], Int) = ([], Int.max)
+    for row in rows {
+      let own = Push.Operation.update(incarnation: 0, values(row)).byteCount
+      if bytes > Push.statementBytes - own {
+        parts.append([])
+        bytes = 0
+      }
+      bytes += own
+      parts[parts.count - 1].append(row)
+    }
+    return parts
   }
 
   /// Asks the server about objects whose rows an update did not find. Deleted ones stay deleted.
@@ -102,29 +121,31 @@ struct ClassPush {
   private func insert(
     _ rows: [(key: Value, row: ObjectRow<WireValue?>)]
   ) throws(ServerError) -> Push.Answer? {
-    var count = 0
+    var (count, lacking) = (0, rows)
     // Another one's object may be deleted between the attempt and the look at it.
     for _ in 0..<3 {
-      count += try insertNew(rows)
+      for part in Self.parts(rows, \.row.values) { count += try insertNew(part) }
       // An object that is there was sent without an answer.
       if count == rows.count || one.isAsymmetric { return nil }
       let visible = try connection.binary(
         "SELECT _tarn_oid FROM \(one.table) WHERE \(one.key.column) = ANY ($1)",
         [keys(rows.map(\.key))], for: operation)
-      if !incarnations(visible).isSubset(of: rows.map(\.row.incarnation)) { return .mergeFirst }
+      let present = incarnations(visible)
+      if !present.isSubset(of: rows.map(\.row.incarnation)) { return .mergeFirst }
+      lacking = rows.filter { !present.contains($0.row.incarnation) }
     }
-    return .refused(
-      ServerError(
-        state: "23505", operation,
-        "\(one.table) has an object with the key of a new one, which the login has no right to see")
-    )
+    // One that the login has no right to see has the key, or a unique index another value: the
+    // server says which.
+    _ = try insertNew(lacking, skipsTaken: false)
+    return nil
   }
 
   /// Does not read the rows, because a role may have the right to write alone.
   ///
+  /// - Parameter skipsTaken: whether rows are left out that are there, instead of failing.
   /// - Returns: how many keys were free.
   private func insertNew(
-    _ rows: [(key: Value, row: ObjectRow<WireValue?>)]
+    _ rows: [(key: Value, row: ObjectRow<WireValue?>)], skipsTaken: Bool = true
   ) throws(ServerError) -> Int {
     let notes = rows.map { _, row in
       // A new object's values have one stamp.
@@ -139,7 +160,7 @@ struct ClassPush {
       SELECT u.k, u.i\(one.others.indices.map { ", u.c\($0)" }.joined())
       FROM unnest($1, $2\(one.others.indices.map { ", $\($0 + 3)" }.joined()))
         u (k, i\(one.others.indices.map { ", c\($0)" }.joined()))
-      ORDER BY u.k ON CONFLICT DO NOTHING
+      ORDER BY u.k\(skipsTaken ? " ON CONFLICT DO NOTHING" : "")
       """,
       [keys(rows.map(\.key)), WireParameter(array: .jsonb, notes)]
         + one.others.map { column($0, rows.map(\.row.values)) }, for: operation)

@@ -8,7 +8,33 @@ struct Push {
     case insert(ObjectRow<WireValue?>)
     case delete(incarnation: Int64)
     case update(incarnation: Int64, [String: ObjectRow<WireValue?>.Property])
+
+    fileprivate var values: [String: ObjectRow<WireValue?>.Property] {
+      switch self {
+      case .insert(let row): row.values
+      case .delete: [:]
+      case .update(_, let values): values
+      }
+    }
+
+    /// The size of the values.
+    var byteCount: Int { values.values.reduce(0) { $0 + ($1.wire?.byteCount ?? 0) } }
+
+    /// Why no server takes a value of it; nil if one may.
+    func fault(in one: ExchangeClass) -> String? {
+      for (name, property) in values {
+        guard let wire = property.wire, wire.byteCount > Push.valueBytesMax else { continue }
+        return "a value of \(one.table).\(SQLText.name(name)) has \(wire.byteCount) bytes, and"
+          + " \(Push.valueBytesMax) is the most"
+      }
+      return nil
+    }
   }
+
+  /// PostgreSQL takes no more elements in a jsonb. A text may be longer there, but not a message.
+  static let valueBytesMax = 268_435_455
+  /// The size of the values of one statement: PostgreSQL takes messages of 1 GB.
+  static let statementBytes = 128 << 20
 
   /// The commits of a push: those after one version up to another, with the ids of both.
   struct Range {
@@ -45,6 +71,13 @@ struct Push {
   func run(
     _ range: Range, _ classes: [(class: ExchangeClass, operations: [(Value, Operation)])]
   ) throws(ServerError) -> Answer {
+    for (one, operations) in classes {
+      for (_, operation) in operations {
+        guard let fault = operation.fault(in: one) else { continue }
+        return .refused(
+          ServerError(state: "54000", Self.operation, fault, hint: "Keep it in several objects."))
+      }
+    }
     var problem: Answer?
     do throws(ServerError) {
       // A pooler passes on no other settings.
@@ -71,5 +104,12 @@ struct Push {
       case .login, .schema, .standby, .again: throw error
       }
     }
+  }
+}
+
+extension ObjectRow.Property where Value == WireValue? {
+  /// The value that is sent.
+  fileprivate var wire: WireValue? {
+    if case .single(let wire) = content { wire } else { nil }
   }
 }

@@ -10,6 +10,8 @@ struct PushPlan {
   private(set) var outcome = ReplicaOutcome()
   /// Whether the server's contents of an object are not known here, and must be downloaded first.
   private(set) var lacksContents = false
+  /// Whether it was not made to its end, because its values take too much memory.
+  private(set) var isTooLarge = false
   /// The objects of the push.
   private(set) var keys: [(class: ReplicaClass, key: ObjectKey, primaryKey: Value)] = []
   /// Those that these commits have created.
@@ -32,9 +34,10 @@ struct PushPlan {
   /// - Parameters:
   ///   - unsent: the commits.
   ///   - cursor: the number of the session's cursor.
+  ///   - bytesMax: how large the values of several commits may be.
   init(
     _ unsent: UnsentChanges, _ classes: [ReplicaClass], _ state: ReplicaState,
-    without cursor: UInt32, in snapshot: Snapshot
+    without cursor: UInt32, in snapshot: Snapshot, bytesMax: Int = .max
   ) throws(StorageError) {
     let range = unsent.range
     all = Set(classes.map(\.id))
@@ -52,9 +55,16 @@ struct PushPlan {
       ? try LocalContents(
         state, classes.map(\.described.name), upTo: range.to, without: cursor, in: snapshot) : nil
     try noteLinks(toDeletedIn: classes, unsent, without: cursor)
+    var bytes = 0
     for one in classes {
       var operations: [(Value, Push.Operation)] = []
-      for key in try unsent.keys(in: one.id) { operations += try self.operations(key, unsent, one) }
+      for key in try unsent.keys(in: one.id) {
+        let own = try self.operations(key, unsent, one)
+        bytes += own.reduce(0) { $0 + $1.1.byteCount }
+        isTooLarge = bytes > bytesMax && range.commits > 1
+        if isTooLarge { return }
+        operations += own
+      }
       add(operations, one)
     }
   }

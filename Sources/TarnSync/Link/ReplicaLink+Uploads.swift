@@ -52,7 +52,9 @@ extension ReplicaLink {
       for (_, key, primaryKey) in plan.keys {
         unwelcome.insert(ObjectRef(classID: one.id, key: key))
         refused(
-          RefusedCommit(version: 0, objects: [(one.described.name, primaryKey)], error: error))
+          RefusedCommit(
+            version: 0, objects: [(one.described.name, primaryKey)], error: error,
+            properties: try error.columns(connection)))
       }
     }
     return true

@@ -12,6 +12,8 @@ package final class ReplicaLink {
   var pageSize = PageSize()
   /// How large changes of a class may be that come in one step; tests lower it.
   var stepBytes = Pull.stepBytesMax
+  /// How large the values of a push may be, unless it has one commit; tests lower it.
+  var pushBytes = 32 << 20
   /// How many commits a push has at most; fewer after a refusal.
   private var run = ReplicaLink.commitsMax
   var conflicts = Conflicts()
@@ -307,7 +309,11 @@ package final class ReplicaLink {
       after: state.done, through: end, without: replica.cursor.number, in: snapshot)
     guard unsent.range.commits > 0 else { return try passMigration(snapshot) }
     let plan = try PushPlan(
-      unsent, classes, state, without: replica.cursor.number, in: snapshot)
+      unsent, classes, state, without: replica.cursor.number, in: snapshot, bytesMax: pushBytes)
+    if plan.isTooLarge {
+      run = max(1, unsent.range.commits / 2)
+      return .passed
+    }
     if plan.lacksContents {
       try markStale()
       return .pullFirst
@@ -319,7 +325,7 @@ package final class ReplicaLink {
     let answer = try send(plan, to: CommitName(plan.last))
     switch answer {
     case .taken:
-      run = Self.commitsMax
+      run = min(Self.commitsMax, run * 2)
       var next = replica.state
       next.done = plan.last
       next.sent = CommitName(plan.last)
@@ -419,7 +425,8 @@ package final class ReplicaLink {
     }
     let commit = RefusedCommit(
       version: plan.last.version.rawValue,
-      objects: plan.keys.map { ($0.class.described.name, $0.primaryKey) }, error: error)
+      objects: plan.keys.map { ($0.class.described.name, $0.primaryKey) }, error: error,
+      properties: try error.columns(connection))
     try replica.edit { edit, next throws(StorageError) in
       for (one, key, primaryKey) in plan.keys {
         let row = rows[one.id]?[ElementKey(primaryKey)]

@@ -8,13 +8,25 @@ package struct RefusedCommit {
   /// The class and primary key of each object that it changed.
   package let objects: [(className: String, primaryKey: Value)]
   package let error: ServerError
+  /// The properties whose rule was broken, as far as the server tells.
+  package let properties: [String]
+
+  init(
+    version: UInt64, objects: [(className: String, primaryKey: Value)], error: ServerError,
+    properties: [String] = []
+  ) {
+    self.version = version
+    self.objects = objects
+    self.error = error
+    self.properties = properties
+  }
 }
 
 /// The refusals whose messages are not delivered, as a record of the file: a session that ends
 /// between a refusal and its message leaves the message to the next one.
 extension RefusedCommit {
   static let key = ReplicaKey(131, ClassID(0), 0)
-  private static let format: UInt8 = 1
+  private static let format: UInt8 = 2
 
   /// - Returns: nil for none.
   static func encoded(_ commits: [RefusedCommit]) -> [UInt8]? {
@@ -28,6 +40,8 @@ extension RefusedCommit {
       for text in [error.state, error.operation, error.message, error.detail, error.hint] {
         writer.write(text: text)
       }
+      writer.write(count: commit.properties.count)
+      for name in commit.properties { writer.write(text: name) }
       writer.write(count: commit.objects.count)
       for object in commit.objects {
         writer.write(text: object.className)
@@ -56,6 +70,12 @@ extension RefusedCommit {
       guard let text = reader.readText() else { return nil }
       texts.append(text)
     }
+    guard let names = reader.readCount() else { return nil }
+    var properties: [String] = []
+    for _ in 0..<names {
+      guard let name = reader.readText() else { return nil }
+      properties.append(name)
+    }
     guard let count = reader.readCount() else { return nil }
     var objects: [(className: String, primaryKey: Value)] = []
     for _ in 0..<count {
@@ -66,6 +86,7 @@ extension RefusedCommit {
     }
     self.version = version
     self.objects = objects
+    self.properties = properties
     error = ServerError(
       state: texts[0], texts[1], texts[2], detail: texts[3], hint: texts[4])
   }

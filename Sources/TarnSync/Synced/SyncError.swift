@@ -32,6 +32,9 @@ public struct SyncError: Error, Sendable, CustomStringConvertible {
   public let version: UInt64
   /// PostgreSQL's code of the reason; empty without one.
   public let sqlState: String
+  /// For a refused write, the properties whose rule was broken. Empty where the server does not
+  /// tell, such as for a value that is too long for its column.
+  public let propertyNames: [String]
 
   /// The message.
   public var description: String { message }
@@ -42,6 +45,7 @@ public struct SyncError: Error, Sendable, CustomStringConvertible {
     compensatingWriteInfo = []
     version = 0
     sqlState = error.state
+    propertyNames = []
   }
 
   init(_ commit: RefusedCommit) {
@@ -49,6 +53,7 @@ public struct SyncError: Error, Sendable, CustomStringConvertible {
     message = "\(commit.error)"
     version = commit.version
     sqlState = commit.error.state
+    propertyNames = commit.properties
     compensatingWriteInfo = commit.objects.map { object in
       CompensatingWriteInfo(
         objectType: object.className,

@@ -10,6 +10,8 @@ struct WireValue: Hashable, Sendable {
   /// The value exactly; nil if `bytes` have all of it.
   let exact: [UInt8]?
 
+  var byteCount: Int { bytes.count + (exact?.count ?? 0) }
+
   init(_ bytes: [UInt8], exact: [UInt8]? = nil) {
     self.bytes = bytes
     self.exact = exact

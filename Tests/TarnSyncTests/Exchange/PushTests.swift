@@ -85,12 +85,15 @@ import Testing
       ALTER TABLE "Thing" ENABLE ROW LEVEL SECURITY;
       CREATE POLICY small ON "Thing" TO tarn_client USING (a < 1) WITH CHECK (true)
       """, for: "make a policy")
-    for operation in [Push.Operation.update(incarnation: 70, ["a": value(5)]), .insert(row(71))] {
+    for (operation, reason) in [
+      (Push.Operation.update(incarnation: 70, ["a": value(5)]), "the login has no right to"),
+      (.insert(row(71)), "Thing_pkey"),
+    ] {
       guard case .refused(let error) = try push(7, operation) else {
         Issue.record("it was not refused")
         continue
       }
-      #expect(error.message.contains("the login has no right to"))
+      #expect(error.message.contains(reason))
     }
     let answer = try pull()
     #expect(answer.own?.version == 1)
@@ -130,5 +133,18 @@ import Testing
     #expect(error?.state == "55P03")
     try other.rows("COMMIT")
     #expect(try push(7, .update(incarnation: 70, ["a": value(5, at: 3_000)])) == .taken)
+  }
+
+  /// PostgreSQL's jsonb takes no more, and libpq sends no message that is much larger.
+  @Test func `a value that no server takes is refused before it is sent`() throws {
+    let large = WireValue([UInt8](repeating: 65, count: Push.valueBytesMax + 1))
+    let property = ObjectRow<WireValue?>.Property(.single(large), Stamp(1, by: 1))
+    guard
+      case .refused(let error) = try push(7, .update(incarnation: 70, ["a": property]))
+    else {
+      Issue.record("it was not refused")
+      return
+    }
+    #expect(error.state == "54000")
   }
 }

@@ -152,6 +152,32 @@ import Testing
     #expect(a.refused.first?.objects.map(\.primaryKey) == [.int(1)])
   }
 
+  @Test(arguments: [
+    ("ALTER TABLE \"Note\" ALTER text SET NOT NULL", ["text"]),
+    ("ALTER TABLE \"Note\" ADD CHECK (text IS NOT NULL OR a = 9)", ["a", "text"]),
+    ("CREATE UNIQUE INDEX ON \"Note\" (a, _id) WHERE a = 1", []),
+    ("CREATE UNIQUE INDEX ON \"Note\" (a)", ["a"]),
+  ])
+  func `a refusal names the properties`(rule: String, names: [String]) throws {
+    try server.rows("INSERT INTO \"Note\" (_id, a, text) VALUES ('m', 0, 'm')")
+    try server.run(rule, for: "rule")
+    try a.create("Note", .string("n"), a: 0)
+    try a.synchronize()
+    #expect(a.refused.flatMap(\.properties) == names)
+  }
+
+  @Test func `commits with large values are sent one by one`() throws {
+    try a.connected().pull()
+    try a.connected().pushBytes = 3_000
+    for number in 1...4 { try a.create("Note", .string("n\(number)"), a: number) }
+    for number in 1...4 {
+      try a.set("Note", .string("n\(number)"), 2, .string(String(repeating: "x", count: 2_000)))
+    }
+    try synchronize()
+    #expect(try b.objects() == a.objects())
+    #expect(try server.value("SELECT count(DISTINCT _tarn_xid) FROM \"Note\"") == "4")
+  }
+
   @Test func `a message about a refused commit is kept until it is delivered`() throws {
     try a.synchronize()
     let key = Value.string("\u{0}n")
@@ -159,7 +185,8 @@ import Testing
       try edit.note(
         RefusedCommit(
           version: 7, objects: [("Note", key), ("Thing", .int(1))],
-          error: ServerError(state: "23514", "send", "no", detail: "d", hint: "h")))
+          error: ServerError(state: "23514", "send", "no", detail: "d", hint: "h"),
+          properties: ["a", "b"]))
     }
     for _ in 0..<2 {
       a.disconnect()
@@ -167,6 +194,7 @@ import Testing
     }
     #expect(a.refused.map(\.version) == [7])
     #expect(a.refused.first?.objects.map(\.className) == ["Note", "Thing"])
+    #expect(a.refused.first?.properties == ["a", "b"])
     #expect(a.refused.first?.objects.map(\.primaryKey) == [key, .int(1)])
     #expect(a.refused.first?.error.description == "cannot send: no (SQLSTATE 23514)\nd\nh")
   }

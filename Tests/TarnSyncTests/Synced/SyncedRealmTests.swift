@@ -137,6 +137,7 @@ import Testing
     let error = try #require(told.withLock { $0.first })
     #expect(error.code == .writeRejected)
     #expect(error.sqlState == "23514")
+    #expect(error.propertyNames == ["priority"])
     #expect(error.compensatingWriteInfo.map(\.objectType) == ["Todo"])
     #expect(error.compensatingWriteInfo.first?.primaryKey.stringValue == "d")
     await realm.asyncRefresh()
