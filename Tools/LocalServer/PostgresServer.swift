@@ -18,8 +18,12 @@ package final class PostgresServer: Sendable {
     bin=$(ls -d /usr/lib/postgresql/*/bin | sort -V | tail -n 1)
     folder=$(mktemp -d /tmp/tarn-test-postgres-XXXXXX)
     trap 'rm -rf "$folder"' EXIT
-    "$bin/initdb" -D "$folder/data" -A trust -U \(administrator) -E UTF8 --locale=C --no-sync \\
-      >"$folder/initdb.log" 2>&1 || { cat "$folder/initdb.log" >&2; exit 1; }
+    if [ -z "$2" ]; then
+      "$bin/initdb" -D "$folder/data" -A trust -U \(administrator) -E UTF8 --locale=C --no-sync
+    else
+      "$bin/pg_basebackup" -h "$2" -U \(administrator) -D "$folder/data" -R -X stream \\
+        --checkpoint=fast --no-sync
+    fi >"$folder/initdb.log" 2>&1 || { cat "$folder/initdb.log" >&2; exit 1; }
     "$bin/postgres" -D "$folder/data" -k "$folder" -c listen_addresses= $1 \\
       -c max_connections=200 -c max_prepared_transactions=100 -c shared_buffers=32MB \\
       >"$folder/log" 2>&1 </dev/null &
@@ -31,8 +35,12 @@ package final class PostgresServer: Sendable {
     wait $server || true
     """
 
-  /// - Parameter options: of the server.
-  package init(_ options: String) throws { program = try HeldProgram(Self.script, [options]) }
+  /// - Parameters:
+  ///   - options: of the server.
+  ///   - primary: the server that it follows as a standby.
+  package init(_ options: String, standbyOf primary: PostgresServer? = nil) throws {
+    program = try HeldProgram(Self.script, [options, primary?.folder ?? ""])
+  }
 
   /// - Parameter socket: the folder of the socket, if it is another one.
   package func address(
