@@ -108,7 +108,10 @@ package struct ReplicaRecords: Sendable {
   }
 
   private static func withChecksum(_ bytes: [UInt8]) -> [UInt8] {
-    var writer = RecordWriter(bytes: bytes)
+    var whole: [UInt8] = []
+    whole.reserveCapacity(bytes.count + 4)
+    whole += bytes
+    var writer = RecordWriter(bytes: whole)
     writer.word(unsafe bytes.withUnsafeBytes { unsafe tarn_crc32c($0.baseAddress, $0.count) })
     return writer.bytes
   }

@@ -8,24 +8,22 @@ struct ClassPush {
   private let one: ExchangeClass
   private let operation: String
 
+  private typealias Update = (
+    key: Value, incarnation: Int64, values: [String: ObjectRow<WireValue?>.Property]
+  )
+  private var deletions: [(Value, Int64)] = []
+  private var insertions: [(key: Value, row: ObjectRow<WireValue?>)] = []
+  /// Updates of the same columns are one statement.
+  private let groups: [(names: [String], rows: [Update])]
+
   init(
-    _ connection: ServerConnection, _ number: UInt32, _ one: ExchangeClass, _ operation: String
+    _ connection: ServerConnection, _ number: UInt32, _ one: ExchangeClass, _ operation: String,
+    _ operations: [(Value, Push.Operation)]
   ) {
     self.connection = connection
     self.number = number
     self.one = one
     self.operation = operation
-  }
-
-  private typealias Update = (
-    key: Value, incarnation: Int64, values: [String: ObjectRow<WireValue?>.Property]
-  )
-
-  /// - Returns: nil if everything is written, otherwise what to do.
-  func run(_ operations: [(Value, Push.Operation)]) throws(ServerError) -> Push.Answer? {
-    var deletions: [(Value, Int64)] = []
-    var insertions: [(Value, ObjectRow<WireValue?>)] = []
-    // Updates of the same columns are one statement.
     var updates: [[String]: [Update]] = [:]
     for (key, operation) in operations {
       switch operation {
@@ -35,25 +33,37 @@ struct ClassPush {
         updates[values.keys.sorted(), default: []].append((key, incarnation, values))
       }
     }
-    // A role that may only insert cannot lock.
-    let changed = deletions.map(\.0) + updates.values.joined().map(\.key)
+    groups = updates.sorted { $0.key.lexicographicallyPrecedes($1.key) }.flatMap { names, rows in
+      Self.parts(rows, \.values).map { (names, $0) }
+    }
+  }
+
+  /// The statements, whose answers `answer(to:)` takes.
+  var statements: [ServerConnection.Statement] {
+    let changed = deletions.map(\.0) + groups.flatMap { $0.rows.map(\.key) }
     var statements: [ServerConnection.Statement] = []
-    if !changed.isEmpty { statements.append(locking(changed)) }
+    // A role that may only insert cannot lock. One row is locked by its change.
+    if changed.count > 1 { statements.append(locking(changed)) }
     if !deletions.isEmpty { statements.append(deleting(deletions)) }
-    if !insertions.isEmpty {
-      _ = try connection.binary(statements, for: operation)
-      statements = []
-      if let answer = try insert(insertions) { return answer }
+    statements += Self.parts(insertions, \.row.values).map { inserting($0, skipsTaken: true) }
+    return statements + groups.map { updating($0.names, $0.rows) }
+  }
+
+  /// - Parameter found: the rows of each statement.
+  /// - Returns: nil if everything is written, otherwise what to do.
+  func answer(to found: [WireRows]) throws(ServerError) -> Push.Answer? {
+    let updated = found.suffix(groups.count)
+    let inserted = found.dropLast(groups.count)
+      .suffix(Self.parts(insertions, \.row.values).count)
+    if inserted.reduce(0, { $0 + $1.written }) < insertions.count, !one.isAsymmetric,
+      let answer = try insertAgain()
+    {
+      return answer
     }
-    let groups = updates.sorted { $0.key.lexicographicallyPrecedes($1.key) }.flatMap { names, rows in
-      Self.parts(rows, \.values).map { (key: names, value: $0) }
-    }
-    statements += groups.map { updating($0.key, $0.value) }
-    let found = try connection.binary(statements, for: operation).suffix(groups.count)
     var missing: [(key: Value, incarnation: Int64)] = []
-    for (written, group) in zip(found, groups) {
+    for (written, group) in zip(updated, groups) {
       let present = incarnations(written)
-      missing += group.value.filter { !present.contains($0.incarnation) }
+      missing += group.rows.filter { !present.contains($0.incarnation) }
         .map { ($0.key, $0.incarnation) }
     }
     return try missing.isEmpty ? nil : answer(missing)
@@ -118,35 +128,41 @@ struct ClassPush {
       """, [keys(rows.map(\.key)), numbers(rows.map(\.incarnation))])
   }
 
-  private func insert(
-    _ rows: [(key: Value, row: ObjectRow<WireValue?>)]
-  ) throws(ServerError) -> Push.Answer? {
-    var (count, lacking) = (0, rows)
+  /// Looks at the keys that were taken.
+  private func insertAgain() throws(ServerError) -> Push.Answer? {
+    var lacking = insertions
     // Another one's object may be deleted between the attempt and the look at it.
     for _ in 0..<3 {
-      for part in Self.parts(rows, \.row.values) { count += try insertNew(part) }
-      // An object that is there was sent without an answer.
-      if count == rows.count || one.isAsymmetric { return nil }
       let visible = try connection.binary(
         "SELECT _tarn_oid FROM \(one.table) WHERE \(one.key.column) = ANY ($1)",
-        [keys(rows.map(\.key))], for: operation)
+        [keys(insertions.map(\.key))], for: operation)
       let present = incarnations(visible)
-      if !present.isSubset(of: rows.map(\.row.incarnation)) { return .mergeFirst }
-      lacking = rows.filter { !present.contains($0.row.incarnation) }
+      if !present.isSubset(of: insertions.map(\.row.incarnation)) { return .mergeFirst }
+      // An object that is there was sent without an answer.
+      lacking = insertions.filter { !present.contains($0.row.incarnation) }
+      if lacking.isEmpty { return nil }
+      if try insert(lacking, skipsTaken: true) == lacking.count { return nil }
     }
     // One that the login has no right to see has the key, or a unique index another value: the
     // server says which.
-    _ = try insertNew(lacking, skipsTaken: false)
+    _ = try insert(lacking, skipsTaken: false)
     return nil
+  }
+
+  /// - Returns: how many keys were free.
+  private func insert(
+    _ rows: [(key: Value, row: ObjectRow<WireValue?>)], skipsTaken: Bool
+  ) throws(ServerError) -> Int {
+    let statements = Self.parts(rows, \.row.values).map { inserting($0, skipsTaken: skipsTaken) }
+    return try connection.binary(statements, for: operation).reduce(0) { $0 + $1.written }
   }
 
   /// Does not read the rows, because a role may have the right to write alone.
   ///
   /// - Parameter skipsTaken: whether rows are left out that are there, instead of failing.
-  /// - Returns: how many keys were free.
-  private func insertNew(
-    _ rows: [(key: Value, row: ObjectRow<WireValue?>)], skipsTaken: Bool = true
-  ) throws(ServerError) -> Int {
+  private func inserting(
+    _ rows: [(key: Value, row: ObjectRow<WireValue?>)], skipsTaken: Bool
+  ) -> ServerConnection.Statement {
     let notes = rows.map { _, row in
       // A new object's values have one stamp.
       let time = row.values.values.map(\.stamp.time).max() ?? 0
@@ -154,7 +170,7 @@ struct ClassPush {
         by: number, at: time, oid: row.incarnation, cols: nil, parts: parts(row.values)
       ).bytes
     }
-    let written = try connection.binary(
+    return ServerConnection.Statement(
       """
       INSERT INTO \(one.table) (\(one.key.column), _tarn_in\(list(one.others)))
       SELECT u.k, u.i\(one.others.indices.map { ", u.c\($0)" }.joined())
@@ -163,8 +179,7 @@ struct ClassPush {
       ORDER BY u.k\(skipsTaken ? " ON CONFLICT DO NOTHING" : "")
       """,
       [keys(rows.map(\.key)), WireParameter(array: .jsonb, notes)]
-        + one.others.map { column($0, rows.map(\.row.values)) }, for: operation)
-    return written.written
+        + one.others.map { column($0, rows.map(\.row.values)) })
   }
 
   private func incarnations(_ rows: WireRows) -> Set<Int64> {

@@ -150,7 +150,7 @@ struct Pull {
   /// The statements that read the changes of one class.
   private struct Reading {
     /// How many statements it has.
-    static let count = 3
+    static let count = 2
     let id: Int
     let statements: [ServerConnection.Statement]
     private let reader: RowReader
@@ -164,23 +164,25 @@ struct Pull {
         (_tarn_xid >= '\(position.end)' AND _tarn_xid < '\(end)'
           OR _tarn_xid = ANY ('\(position.openText)'))\(one.filter.map { " AND \($0)" } ?? "")
         """
-      // The server does not send what is too large: it adds up the sizes first.
-      let isLarge = """
-        (SELECT coalesce(sum(\(reader.size)), 0) > \(stepBytes) FROM \(one.table) WHERE \(isNew))
-        """
       statements = [
         ServerConnection.Statement(
           "SELECT tarn.changed(\(one.id), '\(position.end)', '\(position.openText)')"
             + " LIMIT \(Pull.stepObjectsMax + 1)"),
-        ServerConnection.Statement("SELECT \(isLarge)"),
+        // The server does not send what is too large: it adds up the sizes first.
         ServerConnection.Statement(
-          "SELECT \(reader.columns) FROM \(one.table) WHERE \(isNew) AND NOT \(isLarge)"),
+          """
+          WITH new AS MATERIALIZED (
+            SELECT \(reader.columns), \(reader.size) AS _tarn_size FROM \(one.table) WHERE \(isNew))
+          SELECT n.* FROM (SELECT coalesce(sum(_tarn_size), 0) > \(stepBytes) AS is_large FROM new) s
+          LEFT JOIN new n ON NOT s.is_large WHERE n._tarn_size IS NOT NULL OR s.is_large
+          """),
       ]
     }
 
     func changes(_ found: [WireRows]) -> Changes {
       var changes = Changes()
-      let isLarge = found[1].count == 1 && found[1][0, 0] == [1]
+      // A row of nulls is the sign for it.
+      let isLarge = found[1].count == 1 && found[1].isNull(0, 1)
       if isLarge || found[0].count > Pull.stepObjectsMax {
         changes.isTooLarge = true
         return changes
@@ -188,7 +190,7 @@ struct Pull {
       for row in 0..<found[0].count {
         if let incarnation = found[0].integer(row, 0) { changes.incarnations.insert(incarnation) }
       }
-      changes.found = RowReader.Found(found[2], reader)
+      changes.found = RowReader.Found(found[1], reader)
       return changes
     }
   }

@@ -56,15 +56,13 @@ struct Push {
   }
 
   private static let operation = "send commits to the server"
-  /// A replica that is stopped must not hold its locks, nor wait for ever for those of others.
-  private static let limits = """
-    SET LOCAL lock_timeout = '5s'; SET LOCAL idle_in_transaction_session_timeout = '10s'
-    """
   let connection: ServerConnection
   /// A UUID, and its number on the server.
   let replica: (id: String, number: UInt32)
   /// The server's identity, as the last pull gave it.
   let server: String
+  /// A statement that follows the commit, in a transaction of its own.
+  var following: String?
 
   /// - Throws: `ServerError` for a failure that says nothing about the commits. `ServerRefusal` has
   ///   its consequence.
@@ -78,25 +76,20 @@ struct Push {
           ServerError(state: "54000", Self.operation, fault, hint: "Keep it in several objects."))
       }
     }
-    var problem: Answer?
+    let parts = classes.sorted { $0.class.id < $1.class.id }.map {
+      ClassPush(connection, replica.number, $0.class, Self.operation, $0.operations)
+    }
     do throws(ServerError) {
-      // A pooler passes on no other settings.
-      let first = """
-        \(Self.limits); SELECT tarn.push(
-          \(SQLText.literal(replica.id)), \(SQLText.literal(server)), \(range.first.version),
-          \(range.last.version), '\(range.first.commit)', '\(range.last.commit)')
-        """
-      try connection.transaction("READ COMMITTED", beginning: first, for: Self.operation) {
-        _ throws(ServerError) in
-        for (one, operations) in classes.sorted(by: { $0.class.id < $1.class.id }) {
-          problem = try ClassPush(connection, replica.number, one, Self.operation).run(operations)
-          // Rolls the transaction back.
-          if problem != nil { throw ServerError(Self.operation, "the objects have changed") }
-        }
+      if let problem = try write(range, parts) {
+        try connection.run("ROLLBACK", for: Self.operation)
+        return problem
       }
+      let last = ["COMMIT", following].compactMap(\.self).joined(separator: "; ")
+      try connection.run(last, for: Self.operation)
       return .taken
     } catch {
-      if let problem { return problem }
+      // If this fails, the connection is gone and the server rolls back by itself.
+      try? connection.run("ROLLBACK", for: Self.operation)
       switch ServerRefusal(error.state) {
       case .merge: return .mergeFirst
       case .version: return .otherVersion
@@ -104,6 +97,34 @@ struct Push {
       case .login, .schema, .standby, .again: throw error
       }
     }
+  }
+
+  /// Begins a transaction and writes all objects, mostly in one round trip.
+  ///
+  /// - Returns: nil if everything is written, otherwise what to do.
+  private func write(_ range: Range, _ parts: [ClassPush]) throws(ServerError) -> Answer? {
+    let begin = [
+      ServerConnection.Statement("BEGIN ISOLATION LEVEL READ COMMITTED"),
+      // A replica that is stopped must not hold its locks, nor wait for ever for those of others. A
+      // pooler passes on no other settings.
+      ServerConnection.Statement(
+        """
+        SELECT set_config('lock_timeout', '5s', true),
+          set_config('idle_in_transaction_session_timeout', '10s', true), tarn.push(
+            \(SQLText.literal(replica.id)), \(SQLText.literal(server)), \(range.first.version),
+            \(range.last.version), '\(range.first.commit)', '\(range.last.commit)')
+        """),
+    ]
+    let statements = parts.map(\.statements)
+    let found = try connection.binary(begin + statements.joined(), for: Self.operation)
+    var place = begin.count
+    for (part, own) in zip(parts, statements) {
+      if let problem = try part.answer(to: Array(found[place..<place + own.count])) {
+        return problem
+      }
+      place += own.count
+    }
+    return nil
   }
 }
 

@@ -23,6 +23,8 @@ package final class ReplicaLink {
   /// session if this one ends before it has returned.
   let refused: (RefusedCommit) -> Void
   private let resetting: ResetRule
+  /// The statement that follows the commit of a push of some classes; nil for none.
+  var following: ([ReplicaClass]) -> String? = { _ in nil }
   /// Called after the server's answer to a push, before anything is done about it: tests lose
   /// answers here.
   var answered: () throws -> Void = {}
@@ -350,8 +352,11 @@ package final class ReplicaLink {
 
   func send(_ plan: PushPlan, to last: CommitName) throws -> Push.Answer {
     let state = replica.state
+    let ids = Set(plan.classes.map(\.class.id))
+    let sent = classes.filter { ids.contains($0.exchange.id) }
     let answer = try Push(
-      connection: connection, replica: (state.idText, state.number), server: state.server
+      connection: connection, replica: (state.idText, state.number), server: state.server,
+      following: following(sent)
     ).run(
       Push.Range(first: state.sent.pair, last: last.pair),
       plan.classes.map { ($0.class, $0.operations) })

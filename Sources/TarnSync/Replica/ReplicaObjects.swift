@@ -11,7 +11,7 @@ struct ReplicaObject: Equatable {
   var isJoined = false
 
   fileprivate var encoded: [UInt8] {
-    var writer = WireWriter()
+    var writer = WireWriter(capacity: 28)
     writer.write(incarnation)
     writer.writeVariable(UInt64(bitPattern: version))
     writer.writeVariable(void << 1 | (isJoined ? 1 : 0))
@@ -90,7 +90,7 @@ struct ReplicaObjects {
       records.set(.init(Self.incarnations, id, former.incarnation), nil)
     }
     if let object, former?.incarnation != object.incarnation {
-      var writer = WireWriter()
+      var writer = WireWriter(capacity: 8)
       writer.write(key.rawValue)
       records.set(.init(Self.incarnations, id, object.incarnation), writer.bytes)
     }

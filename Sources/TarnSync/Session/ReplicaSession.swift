@@ -167,7 +167,8 @@ private final class SessionRunner: Sendable {
       told(.refused($0))
     }
     told(.connected)
-    var hints = SessionHints(connection, link.classes.map(\.exchange.id))
+    let hints = SessionHints(connection, link.classes.map(\.exchange.id))
+    link.following = { hints.statement(for: $0.map(\.exchange.id)) }
     var interval = PollInterval()
     try link.pull()
     succeeded()
@@ -175,12 +176,8 @@ private final class SessionRunner: Sendable {
     try note(connected: true)
     while !isStopped {
       let sending = try link.sendAll()
-      if sending != .nothing {
-        interval.reset()
-        hints.isDue = true
-        // This session's own hint lets it download what it has sent, beside the others.
-        _ = try hints.send()
-      }
+      // This session's own hint lets it download what it has sent, beside the others.
+      if sending != .nothing { interval.reset() }
       let asked = try SessionNotes.read(in: store.newestSnapshot()).unanswered
       if try sending == .pullFirst || asked != nil || !link.isComplete || link.hasNewSubscriptions {
         try link.pull()
@@ -195,13 +192,13 @@ private final class SessionRunner: Sendable {
         if !link.isComplete { continue }
       }
       told(.isUpToDate)
-      try sleep(link, &interval, &hints)
+      try sleep(link, &interval, hints)
     }
   }
 
   /// Waits until there may be something new on either side, and downloads it if it is there.
   private func sleep(
-    _ link: ReplicaLink, _ interval: inout PollInterval, _ hints: inout SessionHints
+    _ link: ReplicaLink, _ interval: inout PollInterval, _ hints: SessionHints
   ) throws {
     let hint = hints.wait
     switch alarm.sleep(
@@ -220,38 +217,46 @@ private final class SessionRunner: Sendable {
 
 /// The hints by which sessions wake each other: they say only that there may be something new, and
 /// nothing rests on them.
-private struct SessionHints {
+private final class SessionHints {
   private static let operation = "wake other replicas"
   /// At most ten a second: each takes a lock that all databases of the server share.
   private static let distance = Duration.milliseconds(100)
 
-  /// Whether something was sent that no hint has followed.
-  var isDue = false
+  /// The classes of which something was sent that no hint has followed.
+  private var due: Set<Int> = []
   private let connection: ServerConnection
-  private let channels: [String]
   private var last = ContinuousClock.now - .seconds(1)
 
   init(_ connection: ServerConnection, _ classes: [Int]) {
     self.connection = connection
-    channels = classes.map { "tarn_\($0)" }
-    let listening = channels.map { "LISTEN \($0)" }.joined(separator: "; ")
+    let listening = classes.map { "LISTEN tarn_\($0)" }.joined(separator: "; ")
     // A pooler may refuse.
     try? connection.run(listening, for: Self.operation)
   }
 
   /// How long until the next one may follow; nil if none is due.
-  var wait: Duration? { isDue ? max(.zero, last + Self.distance - .now) : nil }
+  var wait: Duration? { due.isEmpty ? nil : max(.zero, last + Self.distance - .now) }
+
+  /// The statement for a push of these classes, which follows its commit in a transaction of its
+  /// own; nil if it must wait.
+  func statement(for classes: [Int]) -> String? {
+    due.formUnion(classes)
+    return take()
+  }
 
   /// Sends what is due and allowed.
   ///
   /// - Returns: whether it did.
-  mutating func send() throws -> Bool {
-    guard isDue, ContinuousClock.now >= last + Self.distance else { return false }
-    isDue = false
-    last = .now
-    for channel in channels {
-      try connection.query("SELECT pg_notify($1, '')", [channel], for: Self.operation)
-    }
+  func send() throws -> Bool {
+    guard let statement = take() else { return false }
+    try connection.run(statement, for: Self.operation)
     return true
+  }
+
+  private func take() -> String? {
+    guard !due.isEmpty, ContinuousClock.now >= last + Self.distance else { return nil }
+    defer { due = [] }
+    last = .now
+    return due.sorted().map { "SELECT pg_notify('tarn_\($0)', '')" }.joined(separator: "; ")
   }
 }

@@ -2,6 +2,9 @@
 struct WireWriter {
   private(set) var bytes: [UInt8] = []
 
+  /// - Parameter capacity: the expected number of bytes.
+  init(capacity: Int = 0) { bytes.reserveCapacity(capacity) }
+
   mutating func write<Number: FixedWidthInteger>(_ number: Number) {
     unsafe withUnsafeBytes(of: number.bigEndian) { unsafe bytes.append(contentsOf: $0) }
   }
