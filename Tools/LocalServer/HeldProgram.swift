@@ -8,13 +8,16 @@ package final class HeldProgram: Sendable {
   package let line: String
   private let input: Pipe
 
+  /// - Parameter program: one that runs the script, with its arguments; nil for none.
   /// - Throws: `NotStarted` if it prints none; what it said is on standard error.
-  package init(_ script: String, _ arguments: [String] = []) throws {
+  package init(
+    _ script: String, _ arguments: [String] = [], within program: [String] = []
+  ) throws {
     let process = Process()
     let asOther = ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"]
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
     process.arguments =
-      (geteuid() == 0 ? asOther : []) + ["sh", "-c", script, "sh"] + arguments
+      (geteuid() == 0 ? asOther : []) + program + ["sh", "-c", script, "sh"] + arguments
     process.currentDirectoryURL = URL(fileURLWithPath: "/")
     input = Pipe.ofOneProcess()
     let output = Pipe.ofOneProcess()

@@ -18,8 +18,10 @@ package final class PostgresServer: Sendable {
     bin=$(ls -d /usr/lib/postgresql/*/bin | sort -V | tail -n 1)
     folder=$(mktemp -d /tmp/tarn-test-postgres-XXXXXX)
     trap 'rm -rf "$folder"' EXIT
+    mkdir -m 700 "$folder/data"
+    if [ -n "$3" ]; then mount -t tmpfs -o "mode=700,size=$3" tmpfs "$folder/data"; fi
     if [ -z "$2" ]; then
-      "$bin/initdb" -D "$folder/data" -A trust -U \(administrator) -E UTF8 --locale=C --no-sync
+      "$bin/initdb" -D "$folder/data" -X "$folder/wal" -A trust -U \(administrator) -E UTF8 --locale=C --no-sync
     else
       "$bin/pg_basebackup" -h "$2" -U \(administrator) -D "$folder/data" -R -X stream \\
         --checkpoint=fast --no-sync
@@ -40,6 +42,16 @@ package final class PostgresServer: Sendable {
   ///   - primary: the server that it follows as a standby.
   package init(_ options: String, standbyOf primary: PostgresServer? = nil) throws {
     program = try HeldProgram(Self.script, [options, primary?.folder ?? ""])
+  }
+
+  /// A server whose data, without the log of changes, are on a disk of their own.
+  ///
+  /// - Parameter space: of the disk, as `mount` takes it: "80m".
+  /// - Throws: where a program may not mount in a name space of its own.
+  package init(onDiskOf space: String) throws {
+    program = try HeldProgram(
+      Self.script, ["-c fsync=off", "", space],
+      within: ["unshare", "--user", "--map-current-user", "--mount"])
   }
 
   /// - Parameter socket: the folder of the socket, if it is another one.
