@@ -8,7 +8,7 @@ package final class HeldProgram: Sendable {
   package let line: String
   private let input: Pipe
 
-  /// - Parameter program: one that runs the script, with its arguments; nil for none.
+  /// - Parameter program: one that runs the rest as the user that this process has.
   /// - Throws: `NotStarted` if it prints none; what it said is on standard error.
   package init(
     _ script: String, _ arguments: [String] = [], within program: [String] = []
@@ -17,7 +17,7 @@ package final class HeldProgram: Sendable {
     let asOther = ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"]
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
     process.arguments =
-      (geteuid() == 0 ? asOther : []) + program + ["sh", "-c", script, "sh"] + arguments
+      program + (geteuid() == 0 ? asOther : []) + ["sh", "-c", script, "sh"] + arguments
     process.currentDirectoryURL = URL(fileURLWithPath: "/")
     input = Pipe.ofOneProcess()
     let output = Pipe.ofOneProcess()

@@ -18,15 +18,14 @@ package final class PostgresServer: Sendable {
     bin=$(ls -d /usr/lib/postgresql/*/bin | sort -V | tail -n 1)
     folder=$(mktemp -d /tmp/tarn-test-postgres-XXXXXX)
     trap 'rm -rf "$folder"' EXIT
-    mkdir -m 700 "$folder/data"
-    if [ -n "$3" ]; then mount -t tmpfs -o "mode=700,size=$3" tmpfs "$folder/data"; fi
+    data=${3:-"$folder/data"}
     if [ -z "$2" ]; then
-      "$bin/initdb" -D "$folder/data" -X "$folder/wal" -A trust -U \(administrator) -E UTF8 --locale=C --no-sync
+      "$bin/initdb" -D "$data" -X "$folder/wal" -A trust -U \(administrator) -E UTF8 --locale=C --no-sync
     else
-      "$bin/pg_basebackup" -h "$2" -U \(administrator) -D "$folder/data" -R -X stream \\
+      "$bin/pg_basebackup" -h "$2" -U \(administrator) -D "$data" -R -X stream \\
         --checkpoint=fast --no-sync
     fi >"$folder/initdb.log" 2>&1 || { cat "$folder/initdb.log" >&2; exit 1; }
-    "$bin/postgres" -D "$folder/data" -k "$folder" -c listen_addresses= $1 \\
+    "$bin/postgres" -D "$data" -k "$folder" -c listen_addresses= $1 \\
       -c max_connections=200 -c max_prepared_transactions=100 -c shared_buffers=32MB \\
       >"$folder/log" 2>&1 </dev/null &
     server=$!
@@ -44,14 +43,15 @@ package final class PostgresServer: Sendable {
     program = try HeldProgram(Self.script, [options, primary?.folder ?? ""])
   }
 
-  /// A server whose data, without the log of changes, are on a disk of their own.
+  /// A server whose data, without the log of changes, are on a disk of their own, in memory. Needs
+  /// root: nobody else sees the disk, and it goes with the server.
   ///
   /// - Parameter space: of the disk, as `mount` takes it: "80m".
-  /// - Throws: where a program may not mount in a name space of its own.
   package init(onDiskOf space: String) throws {
+    let mount = "mount -t tmpfs -o mode=777,size=\(space) tmpfs /mnt && exec \"$@\""
     program = try HeldProgram(
-      Self.script, ["-c fsync=off", "", space],
-      within: ["unshare", "--user", "--map-current-user", "--mount"])
+      Self.script, ["-c fsync=off", "", "/mnt/data"],
+      within: ["unshare", "--mount", "sh", "-c", mount, "sh"])
   }
 
   /// - Parameter socket: the folder of the socket, if it is another one.

@@ -387,7 +387,8 @@ package final class ReplicaLink {
     var next = replica.state
     let last = try replica.cursor.state(in: replica.store.newestSnapshot()).acknowledged
     next.done = place
-    if place.version.rawValue - last.version.rawValue < Self.unkeptMax {
+    // Less than the last one where a restored server gets commits again.
+    if place.version.rawValue < last.version.rawValue + Self.unkeptMax {
       replica.note(next)
     } else {
       try replica.keep(next, acknowledging: place)

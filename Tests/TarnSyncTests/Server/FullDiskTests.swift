@@ -9,7 +9,8 @@ import Testing
 /// A server whose disk is full.
 @Suite final class FullDiskTests {
   private static let server = Result { try PostgresServer(onDiskOf: "72m") }
-  private static var isPossible: Bool { (try? server.get()) != nil }
+  /// In a container root may be without the right.
+  private static var isPossible: Bool { geteuid() == 0 && (try? server.get()) != nil }
 
   private let folder = TemporaryFolder()
   private var files: [FileReplica] = []
@@ -29,13 +30,15 @@ import Testing
     try owner.run("CREATE ROLE client LOGIN; GRANT tarn_client TO client", for: "make a role")
   }
 
-  @Test(.enabled("programs may not mount anything here") { FullDiskTests.isPossible })
+  @Test(.enabled("a small disk needs the right to mount") { FullDiskTests.isPossible })
   func `a push waits until there is room, and nothing is lost`() throws {
     let (a, b) = (files[0], files[1])
     try a.create("Note", .string("n"), a: 1)
     for file in [a, b] { try file.synchronize() }
     // Takes what is free, up to a few pages.
-    try owner.run("CREATE TABLE filler (bytes bytea STORAGE EXTERNAL)", for: "fill")
+    try owner.run(
+      "CREATE TABLE filler (bytes bytea); ALTER TABLE filler ALTER bytes SET STORAGE EXTERNAL",
+      for: "fill")
     var isFull = false
     var size = 4_000_000
     while size > 1_000 {
@@ -58,7 +61,7 @@ import Testing
     // Others read meanwhile.
     try b.connected().pull()
     #expect(try b.objects().count == 1)
-    try owner.run("TRUNCATE filler", for: "make room")
+    try owner.run("DROP TABLE filler", for: "make room")
     for file in [a, b] { try file.synchronize() }
     #expect(try a.objects() == b.objects())
     #expect(try b.objects().count == 21)
