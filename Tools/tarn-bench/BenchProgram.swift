@@ -142,11 +142,12 @@ struct BenchWorkload {
       BenchWorkload("W15i", "W15m", "W15c", title: "an idle daemon", measureIdleDaemon),
       BenchWorkload("W16", "W16b", title: "a commit through a server", measureSyncLatency),
       BenchWorkload("W16u", "W16d", title: "many commits through a server", measureSyncRates),
-      BenchWorkload("W16f", title: "a fresh file of a server's objects", measureFreshReplica),
+      BenchWorkload(
+        "W16f", "W16p", title: "a fresh file of a server's objects", measureFreshReplica),
       BenchWorkload(
         "W16i", "W16k", "W16r", "W16rd", "W16v", "W16vd", title: "a server's costs",
         measureServerCosts),
-      BenchWorkload("W16s", "W16t", "W16x", title: "lists with sync", measureSyncedLists),
+      BenchWorkload("W16s", "W16t", "W16x", "W16y", title: "lists with sync", measureSyncedLists),
       BenchWorkload("W16c", "W16q", "W16m", title: "writes with sync", measureSyncedWrites),
       BenchWorkload("W3", title: "find by primary key", measureLookup),
       BenchWorkload("W4", "W4o", "W4s", title: "read properties", measureReads),

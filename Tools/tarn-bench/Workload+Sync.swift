@@ -115,7 +115,7 @@ func measureSyncRates(_ bench: Bench) throws {
 }
 
 /// W16f: a fresh file with all of a server's objects; the baseline takes them by COPY, and adds the
-/// time in which W1 inserts as many.
+/// time in which W1 inserts as many. W16p: the memory that another one takes.
 func measureFreshReplica(_ bench: Bench) throws {
   let server = try SyncServer(bench)
   try server.fill(bench.objects)
@@ -125,6 +125,8 @@ func measureFreshReplica(_ bench: Bench) throws {
   guard realm.objects(Person.self).count == bench.objects else {
     throw ToolError("W16f: objects are missing")
   }
+  let other = try server.file()
+  let grown = try MemoryPeak.grown { try server.synchronize(other) }
   var (bytes, copied) = (Int64(0), 0.0)
   let columns = "_id, name, age, score, dob, \"isActive\", city"
   let copy = "COPY (SELECT \(columns) FROM \"Person\") TO STDOUT (FORMAT binary)"
@@ -134,6 +136,10 @@ func measureFreshReplica(_ bench: Bench) throws {
     BenchFigure(
       "W16f", "a fresh file of \(amount(bench.objects)) objects; baseline: COPY and W1", .seconds,
       ours: ours, floor: copied + inserted, target: .ratio(2)))
+  bench.add(
+    BenchFigure(
+      "W16p", "memory of its session above that before it", .bytes, ours: grown,
+      target: .value(64 * 1024 * 1024)))
 }
 
 /// W16i: the server's processor time for a poll that finds nothing; W16o: for one that passes over

@@ -13,8 +13,8 @@ class Roll: Object {
   override class func shouldIncludeInDefaultSchema() -> Bool { false }
 }
 
-/// W16s, W16t, W16x: one insertion into a list of a hundred, ten thousand and a hundred thousand
-/// elements, until the server has it.
+/// W16s, W16t, W16x, W16y: one insertion into a list of a hundred, ten thousand, a hundred thousand
+/// and a million elements, until the server has it.
 func measureSyncedLists(_ bench: Bench) throws {
   let server = try SyncServer(bench)
   let configuration = Realm.Configuration(
@@ -23,8 +23,8 @@ func measureSyncedLists(_ bench: Bench) throws {
   let realm = try Realm(configuration: configuration, scheduler: bench.scheduler)
   let store = try SyncServer.store(realm)
   try server.migrate(store, "Roll")
-  let sizes = bench.isTiny ? [10, 20, 50] : [100, 10_000, 100_000]
-  for (id, size) in zip(["W16s", "W16t", "W16x"], sizes) {
+  let sizes = bench.isTiny ? [10, 20, 50, 70] : [100, 10_000, 100_000, 1_000_000]
+  for (id, size) in zip(["W16s", "W16t", "W16x", "W16y"], sizes) {
     let roll = Roll()
     roll._id = size
     roll.numbers.append(objectsIn: 0..<size)
@@ -33,7 +33,8 @@ func measureSyncedLists(_ bench: Bench) throws {
     defer { replica.close() }
     let link = try server.link(replica)
     try link.synchronize()
-    let seconds = try Statistics.median(of: bench.rounds(5, tiny: 1)) {
+    let rounds = bench.rounds(size < 1_000_000 ? 5 : 3, tiny: 1)
+    let seconds = try Statistics.median(of: rounds) {
       try realm.write { roll.numbers.insert(-1, at: size / 2) }
       return try benchTime { _ = try link.sendAll() }
     }
