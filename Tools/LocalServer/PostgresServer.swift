@@ -44,7 +44,7 @@ package final class PostgresServer: Sendable {
   }
 
   /// A server whose data, without the log of changes, are on a disk of their own, in memory. Needs
-  /// root: nobody else sees the disk, and it goes with the server.
+  /// root. Other programs do not see the disk, and it goes with the server.
   ///
   /// - Parameter space: of the disk, as `mount` takes it: "80m".
   package init(onDiskOf space: String) throws {

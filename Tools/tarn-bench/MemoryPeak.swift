@@ -1,10 +1,10 @@
+import BenchFloors
 import Foundation
-import Tarn
 import TarnStore
 import ToolSupport
 
-/// The largest amount of memory that this process has of its own while some work runs. Pages of
-/// files are not counted.
+/// The most memory that this process has allocated while some work runs. Pages of files are not
+/// counted.
 final class MemoryPeak: Sendable {
   private let state = Lock((peak: 0, isDone: false))
   private let start: Int
@@ -13,7 +13,6 @@ final class MemoryPeak: Sendable {
   ///
   /// - Returns: how many bytes more there were than before.
   static func grown(_ body: () throws -> Void) throws -> Double {
-    malloc_trim(0)
     let peak = MemoryPeak()
     let thread = Thread { peak.watch() }
     thread.start()
@@ -22,21 +21,13 @@ final class MemoryPeak: Sendable {
     return Double(max(0, peak.state.withLock { $0.peak } - peak.start))
   }
 
-  private init() { start = Self.own }
+  private init() { start = Int(bf_heap_bytes()) }
 
   private func watch() {
     while !state.withLock({ $0.isDone }) {
-      let now = Self.own
+      let now = Int(bf_heap_bytes())
       state.withLock { $0.peak = max($0.peak, now) }
       usleep(1_000)
     }
-  }
-
-  private static var own: Int {
-    let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
-    for line in status.split(separator: "\n") where line.hasPrefix("RssAnon:") {
-      return (line.split(separator: " ").dropLast().last.flatMap { Int($0) } ?? 0) * 1024
-    }
-    return 0
   }
 }

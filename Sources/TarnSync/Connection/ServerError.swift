@@ -7,7 +7,7 @@ package struct ServerError: Error, Equatable, Sendable, CustomStringConvertible 
   package let message: String
   package let detail: String
   package let hint: String
-  /// What the server names of the place where a rule was broken.
+  /// The place where a rule was broken, as far as the server names it.
   let place: Place?
 
   /// A place in the server's tables; empty names are not known.

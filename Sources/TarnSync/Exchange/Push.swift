@@ -33,7 +33,7 @@ struct Push {
 
   /// PostgreSQL takes no more elements in a jsonb. A text may be longer there, but not a message.
   static let valueBytesMax = 268_435_455
-  /// The size of the values of one statement: PostgreSQL takes messages of 1 GB.
+  /// How large the values in one statement may be, in bytes: PostgreSQL takes messages of 1 GB.
   static let statementBytes = 128 << 20
 
   /// The commits of a push: those after one version up to another, with the ids of both.

@@ -6,7 +6,7 @@ struct PushPlan {
   /// The last commit that is sent.
   let last: FeedPlace
   private(set) var classes: [(class: ExchangeClass, operations: [(Value, Push.Operation)])] = []
-  /// What to store once the server has accepted the push.
+  /// The records to store once the server has accepted the push.
   private(set) var outcome = ReplicaOutcome()
   /// Whether the server's contents of an object are not known here, and must be downloaded first.
   private(set) var lacksContents = false
@@ -14,7 +14,7 @@ struct PushPlan {
   private(set) var isTooLarge = false
   /// The objects of the push.
   private(set) var keys: [(class: ReplicaClass, key: ObjectKey, primaryKey: Value)] = []
-  /// Those that these commits have created.
+  /// The objects that these commits have created.
   private(set) var created: [(class: ReplicaClass, key: ObjectKey, primaryKey: Value)] = []
 
   private let all: Set<ClassID>

@@ -1,6 +1,6 @@
 import TarnStore
 
-/// What follows from the server's answer to a push.
+/// The consequences of the server's answer to a push.
 extension ReplicaLink {
   /// Stores the outcome of a push, and sets the links that waited for its new objects.
   func accept(

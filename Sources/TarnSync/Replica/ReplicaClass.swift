@@ -4,7 +4,7 @@ import TarnStore
 struct ReplicaClass {
   let described: ClassSchema
   var exchange: ExchangeClass
-  /// The classes that the properties link to, and the values for what the server has not.
+  /// For each property the class that it links to, and its value where the server has none.
   private let targets: [ClassID?]
   private let absent: [Value]
   /// Whether the class has properties with parts, and with links.

@@ -388,7 +388,7 @@ final class ReplicaEdit {
     }
   }
 
-  /// Sets properties with one value to what they had after the last commit that is sent.
+  /// Sets properties with one value to their values after the last commit that is sent.
   private func restore(
     _ key: ObjectKey, _ one: ReplicaClass, _ columns: [ColumnID]
   ) throws(StorageError) {

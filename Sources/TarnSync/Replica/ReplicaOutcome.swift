@@ -1,6 +1,6 @@
 import TarnStore
 
-/// What to store in the file about the objects of a push once the server has accepted it.
+/// The records about the objects of a push that are stored once the server has accepted it.
 struct ReplicaOutcome {
   /// The entries of objects; nil for those that the server has deleted.
   var objects: [(class: ClassID, key: ObjectKey, object: ReplicaObject?)] = []
