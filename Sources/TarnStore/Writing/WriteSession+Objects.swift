@@ -37,9 +37,26 @@ extension WriteSession {
   package func value(
     of column: ColumnID, at key: ObjectKey, in id: ClassID
   ) throws(StorageError) -> Value? {
+    guard let place = try location(of: key, in: id) else { return nil }
+    return try value(of: column, at: key, in: id, place)
+  }
+
+  /// Several properties' values, or nil if there is no such object.
+  package func values(
+    of columns: [ColumnID], at key: ObjectKey, in id: ClassID
+  ) throws(StorageError) -> [Value]? {
+    guard let place = try location(of: key, in: id) else { return nil }
+    var values: [Value] = []
+    values.reserveCapacity(columns.count)
+    for column in columns { values.append(try value(of: column, at: key, in: id, place)) }
+    return values
+  }
+
+  private func value(
+    of column: ColumnID, at key: ObjectKey, in id: ClassID, _ place: RowLocation
+  ) throws(StorageError) -> Value {
     let inline: Value?
-    switch try location(of: key, in: id) {
-    case nil: return nil
+    switch place {
     case .image(let image, let slot): inline = try image.value(schema[id][column], slot)
     case .working(let cluster, let slot): inline = try cluster.value(schema[id][column], slot)
     }

@@ -7,9 +7,12 @@ struct ReplicaClass {
   /// For each property the class that it links to, and its value where the server has none.
   private let targets: [ClassID?]
   private let absent: [Value]
-  /// Whether the class has properties with parts, and with links.
+  /// The properties whose values are stored as they come, and the others: links, and those with
+  /// parts.
+  let plain: [ExchangeClass.Property]
+  let linksAndParts: [ExchangeClass.Property]
+  /// Whether there are some with parts.
   let hasContents: Bool
-  let hasLinks: Bool
 
   var id: ClassID { described.id }
 
@@ -36,7 +39,15 @@ struct ReplicaClass {
     targets = exchange.others.map { $0.contents == nil ? described[$0.id].target : nil }
     absent = exchange.others.map { described[$0.id].isOptional ? .null : $0.type.zero }
     hasContents = exchange.others.contains { $0.contents != nil }
-    hasLinks = targets.contains { $0 != nil }
+    var (plain, others): ([ExchangeClass.Property], [ExchangeClass.Property]) = ([], [])
+    for property in exchange.others {
+      if property.contents == nil, targets[property.place] == nil {
+        plain.append(property)
+      } else {
+        others.append(property)
+      }
+    }
+    (self.plain, linksAndParts) = (plain, others)
   }
 
   /// A value of a row for the file. A column that SQL set to null, or to a value outside the

@@ -149,12 +149,9 @@ final class ReplicaEdit {
   ) throws(StorageError) -> ObjectKey {
     var values = [Value?](repeating: nil, count: one.described.columns.count)
     values[one.exchange.key.id.index] = row.key.value
-    for property in one.exchange.others
-    where one.target(of: property) == nil && property.contents == nil {
-      values[property.id.index] = one.value(in: row, of: property)
-    }
+    for property in one.plain { values[property.id.index] = one.value(in: row, of: property) }
     let key = try session.create(in: one.id) { values[$0.index] }
-    if one.hasContents || one.hasLinks { try setParts(row, key, one) }
+    if !one.linksAndParts.isEmpty { try setParts(row, key, one) }
     try objects.set(
       ReplicaObject(
         incarnation: row.incarnation, version: row.version, void: snapshot.version.rawValue),
@@ -168,10 +165,10 @@ final class ReplicaEdit {
   ) throws(StorageError) {
     // A former object may have had the key.
     if one.hasContents { try objects.forgetContents(of: key, in: one.id) }
-    for property in one.exchange.others {
+    for property in one.linksAndParts {
       if property.contents != nil {
         contents.append(DownloadedContent(row, key, property, one))
-      } else if one.target(of: property) != nil {
+      } else {
         link(row.wire(property), key, property, one)
       }
     }
@@ -183,7 +180,14 @@ final class ReplicaEdit {
     _ row: RowReader.Row, _ key: ObjectKey, _ one: ReplicaClass,
     keeping pending: UnsentChanges.Pending, refused: KeptContent.Table? = nil
   ) throws(StorageError) {
-    for property in one.exchange.others {
+    let present = try session.values(of: one.plain.map(\.id), at: key, in: one.id) ?? []
+    for (property, former) in zip(one.plain, present) {
+      let isMine = pending.isCreated || pending.columns.contains(property.id)
+      if isMine, row.stamp(of: property).time <= unsent.time { continue }
+      let value = one.value(in: row, of: property)
+      if value != former { try session.set(property.id, at: key, in: one.id, to: value) }
+    }
+    for property in one.linksAndParts {
       let isMine = pending.isCreated || pending.columns.contains(property.id)
       if property.contents != nil {
         var content = DownloadedContent(row, key, property, one)
@@ -194,13 +198,7 @@ final class ReplicaEdit {
         continue
       }
       if isMine, row.stamp(of: property).time <= unsent.time { continue }
-      if one.target(of: property) != nil {
-        link(row.wire(property), key, property, one)
-        continue
-      }
-      let value = one.value(in: row, of: property)
-      if try session.value(of: property.id, at: key, in: one.id) == value { continue }
-      try session.set(property.id, at: key, in: one.id, to: value)
+      link(row.wire(property), key, property, one)
     }
   }
 
