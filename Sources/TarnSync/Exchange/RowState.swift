@@ -1,18 +1,19 @@
 import Foundation
 import TarnStore
+import TarnText
 
 /// The state of sync that a server keeps in a row, and a replica's note about its write.
 enum RowState {
   /// The stamps that are later than the row's, by column: `{"title": [time, writer]}`.
   static func stamps(_ json: [UInt8]?) -> [String: Stamp]? {
     guard let json else { return [:] }
-    guard let found = try? JSONDecoder().decode([String: [Int64]].self, from: text(json)) else {
-      return nil
-    }
+    guard let members = members(json) else { return nil }
     var stamps: [String: Stamp] = [:]
-    for (name, pair) in found {
-      guard pair.count == 2, let writer = UInt32(exactly: pair[1]) else { return nil }
-      stamps[name] = Stamp(pair[0], by: writer)
+    for member in members {
+      guard case .array(let pair) = member.value, pair.count == 2, let stamp = stamp(pair) else {
+        return nil
+      }
+      stamps[member.name] = stamp
     }
     return stamps
   }
@@ -21,33 +22,34 @@ enum RowState {
   /// `{"title": [time, writer, "base64"]}`.
   static func parts(_ json: [UInt8]?) -> [String: (stamp: Stamp, bytes: [UInt8])]? {
     guard let json else { return [:] }
-    guard let found = try? JSONDecoder().decode([String: Part].self, from: text(json)) else {
-      return nil
+    guard let members = members(json) else { return nil }
+    var parts: [String: (stamp: Stamp, bytes: [UInt8])] = [:]
+    for member in members {
+      guard case .array(let list) = member.value, list.count == 3, let stamp = stamp(list),
+        case .string(let text) = list[2], let data = Data(base64Encoded: text)
+      else { return nil }
+      parts[member.name] = (stamp, Array(data))
     }
-    return found.mapValues { ($0.stamp, $0.bytes) }
+    return parts
   }
 
-  private struct Part: Decodable {
-    let stamp: Stamp
-    let bytes: [UInt8]
-
-    init(from decoder: any Decoder) throws {
-      var list = try decoder.unkeyedContainer()
-      stamp = Stamp(
-        try list.decode(Int64.self), by: try list.decode(UInt32.self))
-      guard let data = Data(base64Encoded: try list.decode(String.self)) else {
-        throw DecodingError.dataCorruptedError(
-          in: list, debugDescription: "the part is not in base64")
-      }
-      bytes = Array(data)
-    }
+  private static func stamp(_ list: [JSONValue]) -> Stamp? {
+    guard case .integer(let time) = list[0], case .integer(let number) = list[1],
+      let writer = UInt32(exactly: number)
+    else { return nil }
+    return Stamp(time, by: writer)
   }
 
   /// The binary format of jsonb begins with its version.
-  private static func text(_ json: [UInt8]) -> Data { Data(json.dropFirst()) }
+  private static func members(_ json: [UInt8]) -> [JSONMember]? {
+    guard json.first == 1,
+      case .object(let members)? = try? JSONScanner.value(in: Array(json[1...]))
+    else { return nil }
+    return members
+  }
 
   /// A replica's write of a row.
-  struct Note: Encodable {
+  struct Note {
     /// The replica's number.
     var by: UInt32
     /// The stamp and incarnation of an inserted row.
@@ -62,9 +64,21 @@ enum RowState {
 
     /// In the binary format of jsonb.
     var bytes: [UInt8] {
-      // Numbers and texts are always encoded.
-      guard let data = try? JSONEncoder().encode(self) else { trap("a note cannot be encoded") }
-      return [1] + data
+      var members = [JSONMember("by", .integer(Int64(by)))]
+      if let at { members.append(JSONMember("at", .integer(at))) }
+      if let oid { members.append(JSONMember("oid", .integer(oid))) }
+      if let cols { members.append(JSONMember("cols", Self.object(cols) { .integer($0) })) }
+      if let seen {
+        members.append(JSONMember("seen", Self.object(seen) { .array($0.map { .integer($0) }) }))
+      }
+      if let parts { members.append(JSONMember("parts", Self.object(parts) { .string($0) })) }
+      return [1] + JSONText.bytes(.object(members))
+    }
+
+    private static func object<T>(
+      _ entries: [String: T], _ value: (T) -> JSONValue
+    ) -> JSONValue {
+      .object(entries.map { JSONMember($0.key, value($0.value)) })
     }
   }
 }
