@@ -20,7 +20,8 @@ package final class PostgresServer: Sendable {
     trap 'rm -rf "$folder"' EXIT
     data=${3:-"$folder/data"}
     if [ -z "$2" ]; then
-      "$bin/initdb" -D "$data" -X "$folder/wal" -A trust -U \(administrator) -E UTF8 --locale=C --no-sync
+      "$bin/initdb" -D "$data" -X "$folder/wal" -A trust -U \(administrator) -E UTF8 --locale=C \\
+        --no-sync
     else
       "$bin/pg_basebackup" -h "$2" -U \(administrator) -D "$data" -R -X stream \\
         --checkpoint=fast --no-sync
