@@ -44,7 +44,9 @@ extension Realm {
   /// Traps outside of a write, for values that do not fit, and if the Realm has an object with the
   /// primary key.
   ///
-  /// - Parameter value: as for ``create(_:value:update:)``.
+  /// - Parameters:
+  ///   - type: the class.
+  ///   - value: as for ``create(_:value:update:)``.
   public func create<T: AsymmetricObject>(_ type: T.Type, value: Any = [String: Any]()) {
     _ = core.create(type, value: value, update: .error)
   }
