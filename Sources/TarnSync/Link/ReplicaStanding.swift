@@ -27,10 +27,11 @@ enum ReplicaStanding: Equatable {
     let place = try Self.place(own, replica)
     if let place, place.version.rawValue > state.sent.version {
       self = .ahead(place)
+    } else if let place {
+      // Only a restore takes the server back, also where it says that it is the same one.
+      self = .behind(place, isAll: !isSameServer)
     } else if isSameServer {
       self = .stranger
-    } else if let place {
-      self = .behind(place, isAll: true)
     } else if let kept = try Self.oldestKept(replica), own.version < Int64(kept.version.rawValue) {
       let isAll = own.version == 0 && kept.version.rawValue <= state.start
       self = .behind(kept, isAll: isAll)

@@ -269,6 +269,21 @@ import Testing
     #expect(try b.objects() == wanted)
   }
 
+  /// The store that has sent more than the server remembers notices it, others with their digest.
+  @Test func `a restore that is not announced is noticed by the store that has sent since`() throws {
+    try a.create("Thing", .int(1), a: 1)
+    try synchronize()
+    let copy = try ServerCopy(server)
+    try a.set("Thing", .int(1), 1, .int(7))
+    try a.create("Thing", .int(2), a: 2)
+    try synchronize()
+    try copy.restore(announces: false)
+    try synchronize()
+    let wanted = ["Thing 1": Object(a: 7), "Thing 2": Object(a: 2)]
+    #expect(try a.objects() == wanted)
+    #expect(try b.objects() == wanted)
+  }
+
   @Test func `an object that a restored server has lost goes back without a refused change`() throws
   {
     let copy = try ServerCopy(server)
