@@ -270,7 +270,8 @@ import Testing
   }
 
   /// The store that has sent more than the server remembers notices it, others with their digest.
-  @Test func `a restore that is not announced is noticed by the store that has sent since`() throws {
+  @Test func `a restore that is not announced is noticed by the store that has sent since`() throws
+  {
     try a.create("Thing", .int(1), a: 1)
     try synchronize()
     let copy = try ServerCopy(server)
