@@ -11,7 +11,11 @@ extension ReplicaLink {
     }
     try replica.edit(to: next) { edit, _ throws(StorageError) in
       try edit.take(plan.outcome)
-      for (one, key, primaryKey) in plan.created { try edit.join(primaryKey, key, one) }
+      for (one, key, primaryKey) in plan.created {
+        // A later commit may have deleted it.
+        let present = try edit.session.find(primaryKey: primaryKey, in: one.id)
+        if present == key { try edit.join(primaryKey, key, one) }
+      }
     }
     if let place { try replica.keep(replica.state, acknowledging: place) }
   }
