@@ -4,7 +4,7 @@
 #
 # Usage: demo-sync.sh path/to/tarn, beside which tarn-sync is. Leaves nothing behind.
 set -euo pipefail
-tarn=$1
+tarn=$(realpath "$1")
 folder=$(mktemp -d /tmp/tarn-demo-sync-XXXXXX)
 bin=$(ls -d /usr/lib/postgresql/*/bin | sort -V | tail -n 1)
 as_server=()
