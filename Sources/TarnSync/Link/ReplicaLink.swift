@@ -246,8 +246,9 @@ package final class ReplicaLink {
       if next.done.version < place.version {
         let plan = try plan(upTo: place)
         next.done = place
-        if let plan { try accept(plan, next) } else { try replica.keep(next) }
-        return
+        guard let plan else { return try replica.keep(next) }
+        try accept(plan, next)
+        return try correct(plan)
       }
     case .behind(let place, let isAll):
       // A restored server: the commits that it has lost are sent again.
