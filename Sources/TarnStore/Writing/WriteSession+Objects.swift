@@ -41,7 +41,7 @@ extension WriteSession {
     return try value(of: column, at: key, in: id, place)
   }
 
-  /// Several properties' values, or nil if there is no such object.
+  /// The values of several properties, or nil if there is no such object.
   package func values(
     of columns: [ColumnID], at key: ObjectKey, in id: ClassID
   ) throws(StorageError) -> [Value]? {
