@@ -41,7 +41,7 @@ extension WriteSession {
     return try value(of: column, at: key, in: id, place)
   }
 
-  /// The values of several properties, or nil if there is no such object.
+  /// The values of several properties, or nil if the object does not exist.
   package func values(
     of columns: [ColumnID], at key: ObjectKey, in id: ClassID
   ) throws(StorageError) -> [Value]? {

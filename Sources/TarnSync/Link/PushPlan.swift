@@ -7,7 +7,7 @@ struct PushPlan {
   let last: FeedPlace
   private(set) var classes: [(class: ExchangeClass, operations: [(Value, Push.Operation)])] = []
   /// The records to store once the server has accepted the push.
-  private(set) var outcome = ReplicaOutcome()
+  var outcome = ReplicaOutcome()
   /// Whether the server's contents of an object are not known here, and must be downloaded first.
   private(set) var lacksContents = false
   /// Whether it was not made to its end, because its values take too much memory.

@@ -22,23 +22,20 @@ extension ReplicaLink {
 
   /// Takes the incarnations of new objects from the server: a copy of this file may have sent them
   /// in other runs, which give them other ones.
-  func correct(_ plan: PushPlan) throws {
+  func correct(_ plan: inout PushPlan) throws {
+    var incarnations: [ObjectRef: Int64] = [:]
     for one in downloaded {
       let sent = plan.created.filter { $0.class.id == one.id }
       if sent.isEmpty { continue }
       let keys = Dictionary(sent.map { (ElementKey($0.primaryKey), $0.key) }) { $1 }
       let rows = try ClassPages(connection: connection, one: one.exchange)
         .rows(with: sent.map(\.primaryKey))
-      try replica.edit { edit, _ throws(StorageError) in
-        for row in rows {
-          guard let key = keys[row.key], var object = try edit.objects[one.id, key],
-            object.incarnation != row.incarnation
-          else { continue }
-          object.incarnation = row.incarnation
-          try edit.objects.set(object, key, in: one.id)
-        }
+      for row in rows {
+        guard let key = keys[row.key] else { continue }
+        incarnations[ObjectRef(classID: one.id, key: key)] = row.incarnation
       }
     }
+    plan.outcome.correct(incarnations)
   }
 
   /// Whether links wait for new objects of a push.

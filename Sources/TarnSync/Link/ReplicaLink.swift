@@ -244,11 +244,11 @@ package final class ReplicaLink {
     case .ahead(let place):
       next.sent = CommitName(place)
       if next.done.version < place.version {
-        let plan = try plan(upTo: place)
+        let sent = try plan(upTo: place)
         next.done = place
-        guard let plan else { return try replica.keep(next) }
-        try accept(plan, next)
-        return try correct(plan)
+        guard var sent else { return try replica.keep(next) }
+        try correct(&sent)
+        return try accept(sent, next)
       }
     case .behind(let place, let isAll):
       // A restored server: the commits that it has lost are sent again.

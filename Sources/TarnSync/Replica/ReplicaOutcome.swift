@@ -10,6 +10,14 @@ struct ReplicaOutcome {
   var waiting: [WaitingLinks.Waiting] = []
 
   var isEmpty: Bool { objects.isEmpty && contents.isEmpty }
+
+  /// Gives objects the incarnations that the server has.
+  mutating func correct(_ incarnations: [ObjectRef: Int64]) {
+    for index in objects.indices {
+      let object = ObjectRef(classID: objects[index].class, key: objects[index].key)
+      if let known = incarnations[object] { objects[index].object?.incarnation = known }
+    }
+  }
 }
 
 extension ReplicaObjects {
