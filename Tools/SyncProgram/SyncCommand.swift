@@ -89,6 +89,7 @@ struct SyncCommand {
       case .waits(let why, let time):
         let seconds = time.formatted(.units(allowed: [.seconds], fractionalPart: .show(length: 1)))
         SyncProgram.complain("tarn: \(printableLines("\(why)")); trying again in \(seconds)\n")
+      case .joined: SyncProgram.complain("tarn: \(SyncEvent.joinedText)\n")
       case .ended: ended.signal()
       }
     }

@@ -23,7 +23,7 @@ struct Departures {
     let replica = link.replica
     let snapshot = try replica.store.newestSnapshot()
     let unsent = try UnsentChanges(
-      after: replica.state.done, without: replica.cursor.number, in: snapshot)
+      after: replica.state, without: replica.cursor.number, in: snapshot)
     let entries = ReplicaObjects(snapshot)
     var asked: [(key: ObjectKey, incarnation: Int64)] = []
     for object in objects {

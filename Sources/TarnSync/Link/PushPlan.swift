@@ -17,18 +17,21 @@ struct PushPlan {
   /// The objects that these commits have created.
   private(set) var created: [(class: ReplicaClass, key: ObjectKey, primaryKey: Value)] = []
 
-  private let all: Set<ClassID>
   private let rows: PastRows
   private let newest: SnapshotReader
-  /// Where links to deleted objects were.
-  private var emptied: Set<WaitingLinks.Place> = []
+  private var deletedTargets = LinksToDeleted()
   /// The commits after those that are sent.
   private let later: LaterChanges?
   private let objects: ReplicaObjects
-  private let stamp: Stamp
+  /// The stamp of what has none of its own.
+  private var stamp: Stamp
+  /// The stamps of the properties of the object at hand.
+  private var writes: [ColumnID: JoinedChange.Write] = [:]
   private let locals: LocalContents?
   private let name: PushName
 
+  /// The stamp of the last commit, in microseconds since 1970.
+  var time: Int64 { stamp.time }
   var isEmpty: Bool { classes.isEmpty && outcome.isEmpty }
 
   /// - Parameters:
@@ -40,7 +43,6 @@ struct PushPlan {
     without cursor: UInt32, in snapshot: Snapshot, bytesMax: Int = .max
   ) throws(StorageError) {
     let range = unsent.range
-    all = Set(classes.map(\.id))
     last = FeedPlace(
       historyID: snapshot.head.historyID, version: range.to, commitID: range.commitID)
     newest = try SnapshotReader(snapshot)
@@ -54,16 +56,60 @@ struct PushPlan {
       classes.contains { $0.hasContents }
       ? try LocalContents(
         state, classes.map(\.described.name), upTo: range.to, without: cursor, in: snapshot) : nil
-    try noteLinks(toDeletedIn: classes, unsent, without: cursor)
+    deletedTargets = try LinksToDeleted(
+      unsent, classes.map(\.described), objects, rows: rows, without: cursor)
+    outcome.waiting = deletedTargets.waiting
     var bytes = 0
     for one in classes {
       var operations: [(Value, Push.Operation)] = []
       for key in try unsent.keys(in: one.id) {
-        let own = try self.operations(key, unsent, one)
+        let known = try objects[one.id, key]
+        let pending = try unsent.pending(of: key, in: one.id, after: known?.void ?? 0)
+        let deleted = pending.isDeleted ? unsent.primaryKey(ofDeleted: key, in: one.described) : nil
+        let own = try self.operations(key, known, pending, deleted, one)
         bytes += own.reduce(0) { $0 + $1.1.byteCount }
         isTooLarge = bytes > bytesMax && range.commits > 1
         if isTooLarge { return }
         operations += own
+      }
+      add(operations, one)
+    }
+  }
+
+  /// Sends what joined commits did to some objects.
+  ///
+  /// - Parameter bytesMax: how large the values of several objects may be.
+  init(
+    _ joined: [JoinedChanges.Entry], _ classes: [ReplicaClass], _ state: ReplicaState,
+    without cursor: UInt32, in snapshot: Snapshot, bytesMax: Int
+  ) throws(StorageError) {
+    last = state.done
+    newest = try SnapshotReader(snapshot)
+    rows = try PastRows(at: last.version, from: newest)
+    later = last.version == snapshot.version ? nil : LaterChanges(last, cursor, snapshot)
+    objects = ReplicaObjects(snapshot)
+    stamp = Stamp(state.joinedTime, by: state.number)
+    name = PushName(replica: state.id, commit: last.commitID)
+    locals =
+      classes.contains { $0.hasContents }
+      ? try LocalContents(
+        state, classes.map(\.described.name), upTo: last.version, without: cursor, in: snapshot)
+      : nil
+    var bytes = 0
+    for one in classes {
+      var operations: [(Value, Push.Operation)] = []
+      for (object, change) in joined where object.classID == one.id {
+        let known = try objects[one.id, object.key]
+        stamp = Stamp(change.created?.time ?? state.joinedTime, by: state.number)
+        writes = change.writes
+        let own = try self.operations(
+          object.key, known, change.pending(after: known?.void ?? 0),
+          change.primaryKey(of: object.key, in: one.described), one)
+        bytes += own.reduce(0) { $0 + $1.1.byteCount }
+        isTooLarge = bytes > bytesMax && joined.count > 1
+        if isTooLarge { return }
+        operations += own
+        outcome.joined.append(object)
       }
       add(operations, one)
     }
@@ -75,7 +121,6 @@ struct PushPlan {
     without cursor: UInt32, in snapshot: Snapshot
   ) throws(StorageError) {
     last = state.done
-    all = [one.id]
     newest = try SnapshotReader(snapshot)
     later = nil
     rows = PastRows(newest, RecordedPast(at: snapshot.version))
@@ -99,11 +144,14 @@ struct PushPlan {
     if !operations.isEmpty { classes.append((one.exchange, operations)) }
   }
 
+  /// - Parameters:
+  ///   - known: the entry of the object.
+  ///   - pending: the changes that are sent.
+  ///   - deleted: the primary key of the object that they deleted.
   private mutating func operations(
-    _ key: ObjectKey, _ unsent: UnsentChanges, _ one: ReplicaClass
+    _ key: ObjectKey, _ known: ReplicaObject?, _ pending: UnsentChanges.Pending,
+    _ deleted: Value?, _ one: ReplicaClass
   ) throws(StorageError) -> [(Value, Push.Operation)] {
-    let known = try objects[one.id, key]
-    let pending = try unsent.pending(of: key, in: one.id, after: known?.void ?? 0)
     if pending.isEmpty {
       // The entry of an object that both have deleted.
       if known != nil, try newest.row(key, in: one.id) == nil {
@@ -112,9 +160,7 @@ struct PushPlan {
       return []
     }
     guard let primaryKey = try primaryKey(of: key, one) else {
-      guard let known, pending.isDeleted,
-        let primaryKey = unsent.primaryKey(ofDeleted: key, in: one)
-      else { return [] }
+      guard let known, pending.isDeleted, let primaryKey = deleted else { return [] }
       keys.append((one, key, primaryKey))
       outcome.objects.append((one.id, key, nil))
       return [(primaryKey, .delete(incarnation: known.incarnation))]
@@ -184,15 +230,16 @@ struct PushPlan {
       }
       guard let value = try rows.value(of: property.id, at: key, in: one.id) else { continue }
       guard let target = one.target(of: property) else {
-        values[property.name] = .init(.single(WireValue(value)), stamp)
+        values[property.name] = .init(.single(WireValue(value)), stamp(of: property))
         continue
       }
       if value == .null, let waiting = try waitingLink(key, property, one) {
-        values[property.name] = .init(.single(waiting), stamp)
+        values[property.name] = .init(.single(waiting), stamp(of: property))
         continue
       }
       if value == .null, isDerived(key, property, one) { continue }
-      values[property.name] = .init(.single(try link(value, to: target)), stamp)
+      values[property.name] = .init(
+        .single(try link(value, to: target)), stamp(of: property))
     }
     if isChanged { outcome.contents.append((one.id, key, table)) }
     return values
@@ -211,7 +258,7 @@ struct PushPlan {
     let version = rows.version.rawValue
     let kept = table[property.id] ?? []
     let mine = try locals.content(place, kept, coder, in: rows)
-    try noteHidden(mine, place, coder)
+    outcome.waiting += try LocalItems(rows: rows).hiddenLinks(of: mine, place, coder)
     let seen = isNew ? nil : kept.last
     if !isNew, seen == nil {
       // What a later commit deletes here was not downloaded, and needs no contents.
@@ -224,7 +271,8 @@ struct PushPlan {
       coder.content($0.server, at: $0.stamp)
     }
     let base = former.adding(mine, metIn: met)
-    let stamp = Stamp(max(stamp.time, (seen?.stamp.time ?? 0) + 1), by: stamp.writer)
+    let own = stamp(of: property)
+    let stamp = Stamp(max(own.time, (seen?.stamp.time ?? 0) + 1), by: own.writer)
     var next = [KeptContent(version: version, stamp: stamp, server: coder.wire(mine))]
     for later in kept where later.version > version {
       // A download after these commits.
@@ -244,6 +292,10 @@ struct PushPlan {
     }
     table[property.id] = next
     return .init(.single(sent), stamp, seen: seen?.stamp)
+  }
+
+  private func stamp(of property: ExchangeClass.Property) -> Stamp {
+    writes[property.id].map { Stamp($0.time, by: stamp.writer) } ?? stamp
   }
 
   // MARK: - Links
@@ -272,64 +324,7 @@ struct PushPlan {
     _ key: ObjectKey, _ property: ExchangeClass.Property, _ one: ReplicaClass
   ) -> Bool {
     let object = ObjectRef(classID: one.id, key: key)
-    return emptied.contains(WaitingLinks.Place(object: object, column: property.id))
-  }
-
-  /// Notes the links of a content that the file does not show: they come back with their targets.
-  private mutating func noteHidden(
-    _ content: Content<WireItem>, _ place: SequencePlace, _ coder: ContentCoder
-  ) throws(StorageError) {
-    let (column, schema) = (coder.items.column, rows.schema.schema)
-    let all = LinkTarget.all(in: content.elements.items, column, schema)
-    if all.isEmpty { return }
-    let items = try LocalItems(rows: rows).elements(of: place).items
-    for target in all.subtracting(LinkTarget.all(in: items, column, schema)) {
-      if let link = WaitingLinks.Waiting(target, at: place) { outcome.waiting.append(link) }
-    }
-  }
-
-  /// Notes the links to the objects that the push deletes.
-  private mutating func noteLinks(
-    toDeletedIn classes: [ReplicaClass], _ unsent: UnsentChanges, without cursor: UInt32
-  ) throws(StorageError) {
-    let hasLinks = classes.contains { one in
-      one.described.columns.contains { [.link, .any].contains($0.type) }
-    }
-    guard hasLinks else { return }
-    var before: RowsBeforeDeletion?
-    for one in classes {
-      for key in unsent.deleted(in: one.id) {
-        guard let known = try objects[one.id, key],
-          try unsent.pending(of: key, in: one.id, after: known.void).isDeleted,
-          let primaryKey = unsent.primaryKey(ofDeleted: key, in: one)
-        else { continue }
-        if before == nil {
-          before = try RowsBeforeDeletion(unsent.range, without: cursor, newest)
-        }
-        let object = ObjectRef(classID: one.id, key: key)
-        if let shared = try before?.rows(with: object) {
-          try noteLinks(to: object, primaryKey, shared)
-        }
-      }
-    }
-  }
-
-  private mutating func noteLinks(
-    to object: ObjectRef, _ key: Value, _ before: PastRows
-  ) throws(StorageError) {
-    for link in try before.waitingLinks(to: object, key, from: all) {
-      let holder = link.place.object
-      let column = rows.schema[holder.classID][link.place.column]
-      if column.collection == .none, column.type == .link,
-        column.target.map({ rows.schema.isEmbedded($0) }) != true
-      {
-        // The file may have set another one.
-        let value = try rows.value(of: column.id, at: holder.key, in: holder.classID)
-        if value != .null { continue }
-      }
-      outcome.waiting.append(link)
-      emptied.insert(link.place)
-    }
+    return deletedTargets.places.contains(WaitingLinks.Place(object: object, column: property.id))
   }
 }
 

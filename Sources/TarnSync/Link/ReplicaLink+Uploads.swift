@@ -63,7 +63,7 @@ extension ReplicaLink {
   private func keysToUpload(_ one: ReplicaClass, _ snapshot: Snapshot) throws -> [ObjectKey] {
     let objects = ReplicaObjects(snapshot)
     let unsent = try UnsentChanges(
-      after: replica.state.done, without: replica.cursor.number, in: snapshot)
+      after: replica.state, without: replica.cursor.number, in: snapshot)
     var missing: [ObjectKey] = []
     try SnapshotReader(snapshot).forEachCluster(in: one.id) { cluster throws(StorageError) in
       for slot in 0..<cluster.image.rowCount {

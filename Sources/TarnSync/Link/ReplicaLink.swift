@@ -15,7 +15,7 @@ package final class ReplicaLink {
   /// How large the values of a push may be, unless it has one commit; tests lower it.
   var pushBytes = 32 << 20
   /// How many commits a push has at most; fewer after a refusal.
-  private var run = ReplicaLink.commitsMax
+  private var run = PushRun.commitsMax
   var conflicts = Conflicts()
   /// Objects that the server has refused to take in. They are tried again in the next session.
   var unwelcome: Set<ObjectRef> = []
@@ -30,10 +30,6 @@ package final class ReplicaLink {
   var answered: () throws -> Void = {}
 
   static let operation = "exchange with the server"
-  /// Their net difference is sent. With fewer, later commits would be read more often.
-  private static let commitsMax = 32_768
-  /// Commits of so long a time are sent as one, with the stamp of the last, in microseconds.
-  private static let spanMax: UInt64 = 1_000_000
   /// So many commits that are of no concern to the server are passed over in memory alone.
   private static let unkeptMax: UInt64 = 256
   /// The position is kept without changes after so many transactions of the server.
@@ -80,9 +76,10 @@ package final class ReplicaLink {
   }
 
   /// Sends all that is not sent.
-  ///
   package func sendAll() throws -> Sending {
-    var hasSent = false
+    let joined = try sendJoined()
+    if joined == .pullFirst { return joined }
+    var hasSent = joined == .sent
     while true {
       switch try push() {
       case .nothing:
@@ -132,6 +129,7 @@ package final class ReplicaLink {
       return try download()
     }
     let isSame = answer.server == replica.state.server
+    if try acceptJoined(CommitName(own)) { return try download() }
     let standing = try ReplicaStanding(own, replica, isSameServer: isSame)
     if case .stranger = standing { try begin() } else { try take(standing, own) }
     if let lacking = classes.first(where: { answer.missing.contains($0.exchange.id) }) {
@@ -222,6 +220,7 @@ package final class ReplicaLink {
     var next = replica.state
     next.id = .random()
     next.sent = CommitName()
+    next.attempt = nil
     next.number = 0
     let sent = next.done.version.rawValue
     if let needed = next.authors.lastIndex(where: { $0.version <= sent }) {
@@ -241,6 +240,7 @@ package final class ReplicaLink {
     var next = replica.state
     switch standing {
     case .same, .stranger: return
+    case .joined(let last): return try settle(last)
     case .ahead(let place):
       next.sent = CommitName(place)
       if next.done.version < place.version {
@@ -252,11 +252,16 @@ package final class ReplicaLink {
       }
     case .behind(let place, let isAll):
       // A restored server: the commits that it has lost are sent again.
-      next.sent = CommitName(
-        version: UInt64(clamping: own.version), id: UInt64(bitPattern: own.commit))
-      next.done = place
+      next.sent = CommitName(own)
       if !isAll { next.isStale = true }
-      return try replica.keep(next, ReplicaOutcome(objects: changedObjects(since: place)))
+      var outcome = ReplicaOutcome(objects: try changedObjects(since: place))
+      if place.version < next.done.version {
+        // The change records have what was joined, too.
+        next.joinedTime = 0
+        outcome.joined = try allJoined(replica.store.newestSnapshot())
+      }
+      next.done = place
+      return try replica.keep(next, outcome)
     }
     try replica.keep(next)
   }
@@ -307,7 +312,9 @@ package final class ReplicaLink {
   private func push() throws -> Outcome {
     let (store, state) = (replica.store, replica.state)
     let snapshot = try store.newestSnapshot()
-    guard let end = try endOfRun(snapshot) else { return .nothing }
+    guard let end = try PushRun.end(after: state.done.version, atMost: run, in: snapshot) else {
+      return .nothing
+    }
     let unsent = try UnsentChanges(
       after: state.done, through: end, without: replica.cursor.number, in: snapshot)
     guard unsent.range.commits > 0 else { return try passMigration(snapshot) }
@@ -325,10 +332,9 @@ package final class ReplicaLink {
       try pass(plan.last)
       return .passed
     }
-    let answer = try send(plan, to: CommitName(plan.last))
-    switch answer {
+    switch try sendNoting(plan) {
     case .taken:
-      run = min(Self.commitsMax, run * 2)
+      run = min(PushRun.commitsMax, run * 2)
       var next = replica.state
       next.done = plan.last
       next.sent = CommitName(plan.last)
@@ -344,7 +350,7 @@ package final class ReplicaLink {
       if unsent.range.commits > 1 {
         run = max(1, unsent.range.commits / 2)
       } else {
-        run = Self.commitsMax
+        run = PushRun.commitsMax
         try takeBack(plan, error)
       }
     }
@@ -365,22 +371,17 @@ package final class ReplicaLink {
     return answer
   }
 
-  /// The last version of the next run; nil if all is sent. Commits that are far apart in time are
-  /// not sent as one, because the server orders values by the time of their commits.
-  private func endOfRun(_ snapshot: Snapshot) throws -> Version? {
-    let start = replica.state.done.version.rawValue
-    let newest = snapshot.version.rawValue
-    guard start < newest else { return nil }
-    var (end, first) = (start, UInt64?.none)
-    while end < newest, end - start < UInt64(run) {
-      let header = try ChangeLog.header(of: Version(end + 1), in: snapshot.transaction)
-      if let stamp = header?.meta.note?.stamp {
-        if let first, stamp > first + Self.spanMax { break }
-        first = first ?? stamp
-      }
-      end += 1
+  /// Sends a push, and notes it if its answer does not come: the server may have it all the same.
+  private func sendNoting(_ plan: PushPlan) throws -> Push.Answer {
+    let last = CommitName(plan.last)
+    do {
+      return try send(plan, to: last)
+    } catch {
+      var next = replica.state
+      next.attempt = ReplicaState.Attempt(last: last, time: plan.time)
+      try? replica.keep(next)
+      throw error
     }
-    return Version(end)
   }
 
   /// Passes over commits that the server need not know.
@@ -408,7 +409,7 @@ package final class ReplicaLink {
     return .pullFirst
   }
 
-  private func forget(_ incarnations: Set<Int64>) throws {
+  func forget(_ incarnations: Set<Int64>) throws {
     try replica.edit { edit, next throws(StorageError) in
       next.hasUploads = true
       for one in classes {
@@ -421,7 +422,7 @@ package final class ReplicaLink {
   }
 
   /// Takes back a commit that the server refused.
-  private func takeBack(_ plan: PushPlan, _ error: ServerError) throws {
+  func takeBack(_ plan: PushPlan, _ error: ServerError) throws {
     var rows: [ClassID: [ElementKey: RowReader.Row]] = [:]
     for one in classes {
       let keys = plan.keys.filter { $0.class.id == one.id }.map(\.primaryKey)
@@ -440,6 +441,7 @@ package final class ReplicaLink {
         let contents = plan.outcome.contents.last { $0.class == one.id && $0.key == key }
         try edit.takeBack(key, row, plan.last.version, one, contents?.table ?? [:])
       }
+      try edit.take(ReplicaOutcome(joined: plan.outcome.joined))
       next.done = plan.last
       // Objects that the server does not have are sent as they were before.
       next.hasUploads = true

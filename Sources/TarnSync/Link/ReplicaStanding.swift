@@ -5,6 +5,8 @@ enum ReplicaStanding: Equatable {
   case same
   /// The server has taken a push whose answer was lost, up to there.
   case ahead(FeedPlace)
+  /// The same, and its commits were joined with later ones since.
+  case joined(CommitName)
   /// Another server, or one that was restored, which lacks commits of this file.
   ///
   /// - Parameters:
@@ -25,7 +27,11 @@ enum ReplicaStanding: Equatable {
       return
     }
     let place = try Self.place(own, replica)
-    if let place, place.version.rawValue > state.sent.version {
+    let name = CommitName(own)
+    let isJoined = state.joinedTime != 0 && name.version <= state.done.version.rawValue
+    if isJoined, name.version > state.sent.version, place != nil || name == state.attempt?.last {
+      self = .joined(name)
+    } else if let place, place.version.rawValue > state.sent.version {
       self = .ahead(place)
     } else if let place {
       // Only a restore takes the server back, also where it says that it is the same one.
@@ -44,6 +50,7 @@ enum ReplicaStanding: Equatable {
   private static func oldestKept(_ replica: Replica) throws(StorageError) -> FeedPlace? {
     let state = replica.state
     let snapshot = try replica.store.newestSnapshot()
+    if state.joinedTime != 0 { return state.done }
     guard let oldest = try ChangeLog.oldestVersion(in: snapshot.transaction) else { return nil }
     let version = Version(max(oldest.rawValue, state.start))
     guard version < state.done.version else { return state.done }

@@ -50,6 +50,7 @@ package struct ResetRule: Sendable {
     try replica.edit { edit, next throws(StorageError) in
       for one in link.downloaded { try edit.discardUnsent(one) }
       next.isStale = true
+      next.joinedTime = 0
     }
     let head = try replica.store.newestSnapshot().head
     var next = replica.state

@@ -10,6 +10,9 @@ package struct Stamp: Hashable, Comparable, Sendable {
     self.writer = writer
   }
 
+  /// Later than every other one.
+  static let latest = Stamp(.max, by: .max)
+
   package static func < (a: Stamp, b: Stamp) -> Bool {
     (a.time, a.writer) < (b.time, b.writer)
   }

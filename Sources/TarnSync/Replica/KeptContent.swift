@@ -74,6 +74,12 @@ struct KeptContent: Equatable {
 }
 
 extension KeptContent {
+  /// The content here. Its parts have the stamps of this file, of which unsent ones may be later
+  /// than the column's.
+  func shown(_ coder: ContentCoder) -> Content<WireItem> {
+    local.map { coder.content($0, at: .latest) } ?? coder.content(server, at: stamp)
+  }
+
   /// Without those that only sent commits need.
   static func trimmed(_ kept: [KeptContent], sentUpTo version: UInt64) -> [KeptContent] {
     guard let first = kept.lastIndex(where: { $0.version <= version }) else { return kept }

@@ -22,6 +22,7 @@ extension LocalContents {
       after: state.done.version, upTo: end ?? snapshot.version,
       of: Set(names.compactMap { own.named($0)?.id }),
       assignmentsOf: properties, without: number, in: snapshot)
+    time = max(state.joinedTime, Int64(clamping: history.last?.stamp ?? 0))
     naming = ElementNaming(authors: state.authors, number: state.number)
   }
 
@@ -46,13 +47,12 @@ extension LocalContents {
     let aligned = AlignedNames(known ?? base, theirs)
     let merged = Content.merged(
       base: base, theirs: aligned?.content ?? theirs, mine: mine,
-      author: naming.authors.last?.number ?? 0, removal: Stamp(removalTime, by: naming.number),
+      author: naming.authors.last?.number ?? 0, removal: Stamp(time, by: naming.number),
       resolve: WireItem.merged)
     guard let merged else { trap("internal error: contents of different kinds") }
     return aligned?.restored(merged) ?? merged
   }
 
-  private var removalTime: Int64 { Int64(clamping: history.last?.stamp ?? 0) }
 }
 
 extension Content where Value == WireItem {

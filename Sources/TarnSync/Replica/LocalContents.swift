@@ -16,6 +16,8 @@ struct LocalContents {
   }
 
   let history: SequenceHistory
+  /// The stamp of the last commit that counts, in microseconds since 1970.
+  let time: Int64
   let naming: ElementNaming
   /// The schema of the file.
   let schema: StoreSchema
@@ -31,14 +33,15 @@ struct LocalContents {
     waiting: [WaitingLinks.Waiting] = []
   ) throws(StorageError) -> Content<WireItem> {
     let version = rows.version.rawValue
-    let elements = try LocalItems(rows: rows).elements(of: place)
     let start = start(kept, place, at: version)
-    let former = start.map { coder.content($0.local ?? $0.server, at: $0.stamp) }
+    let former = start.map { $0.shown(coder) }
+    if let former, start?.version == version { return former }
+    let elements = try LocalItems(rows: rows).elements(of: place)
     let steps = history.steps(of: place).filter {
       $0.commit.version.rawValue > start?.version ?? 0 && $0.commit.version.rawValue <= version
     }
     // Of what is written in place, such as an embedded object.
-    let stamp = Stamp(Int64(clamping: history.last?.stamp ?? 0), by: naming.number)
+    let stamp = Stamp(time, by: naming.number)
     let shown = ShownItems(
       coder.items.column, schema, rows, after: start?.version ?? 0, history, waiting)
     switch former ?? coder.empty {

@@ -120,8 +120,7 @@ package final class Replica {
     let snapshot = try store.newestSnapshot()
     // Another process may have ended this session while this one was stopped.
     _ = try cursor.state(in: snapshot)
-    let edit = try ReplicaEdit(
-      snapshot, state, names, sent: first.done, without: cursor.number)
+    let edit = try ReplicaEdit(snapshot, state, to: first, names, without: cursor.number)
     var next = first
     let result = try body(edit, &next)
     try edit.finish()
@@ -151,7 +150,14 @@ package final class Replica {
     for (id, progress) in progress { objects.set(progress, of: id) }
     try objects.take(outcome, snapshot.schema.schema)
     objects.set(next)
-    try cursor.keep(objects.records, acknowledging: place)
+    try keep(next, objects.records, acknowledging: place)
+  }
+
+  /// - Parameter records: what to keep, with the state.
+  func keep(
+    _ next: ReplicaState, _ records: ReplicaRecords, acknowledging place: FeedPlace? = nil
+  ) throws(StorageError) {
+    try cursor.keep(records, acknowledging: place)
     state = next
   }
 

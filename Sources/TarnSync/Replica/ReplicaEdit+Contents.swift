@@ -84,7 +84,7 @@ extension ReplicaEdit {
     let isNew = shown.contains(place)
     let mine =
       isNew
-      ? coder.content(last.local ?? last.server, at: last.stamp)
+      ? last.shown(coder)
       : try content(place, kept, coder)
     var entry = try show(mine, over: isNew ? nil : mine, place, coder, last.server, last.stamp)
     let whole = coder.wire(mine)

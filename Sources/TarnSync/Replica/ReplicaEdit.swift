@@ -34,16 +34,16 @@ final class ReplicaEdit {
 
   /// - Parameters:
   ///   - state: before the write.
+  ///   - next: that the write begins with: the server may have more commits.
   ///   - names: the classes that are exchanged.
-  ///   - sent: up to here the server has the commits.
   ///   - number: that of the session's cursor.
   init(
-    _ snapshot: Snapshot, _ state: ReplicaState, _ names: [String], sent: FeedPlace,
+    _ snapshot: Snapshot, _ state: ReplicaState, to next: ReplicaState, _ names: [String],
     without number: UInt32
   ) throws(StorageError) {
     self.snapshot = snapshot
     session = WriteSession(try SnapshotReader(snapshot)) {}
-    unsent = try UnsentChanges(after: sent, without: number, in: snapshot)
+    unsent = try UnsentChanges(after: next, without: number, in: snapshot)
     objects = ReplicaObjects(snapshot)
     self.state = state
     self.names = names
@@ -128,7 +128,7 @@ final class ReplicaEdit {
   private func deleted(
     _ row: RowReader.Row, otherThan present: ObjectKey?, _ one: ReplicaClass
   ) throws(StorageError) -> ObjectKey? {
-    for key in unsent.deleted(row.key, in: one) where key != present {
+    for key in try unsent.deleted(row.key, in: one.described) where key != present {
       let known = try objects[one.id, key]
       guard known == nil || known?.incarnation == row.incarnation,
         try unsent.pending(of: key, in: one.id, after: known?.void ?? 0).isDeleted
@@ -340,6 +340,9 @@ final class ReplicaEdit {
       return true
     }
     for key in gone { try objects.forget(key, in: one.id) }
+    for key in try JoinedChanges(snapshot).keys(in: one.id) {
+      objects.set(JoinedChanges.key(one.id, key), nil)
+    }
   }
 
   /// Treats an object as one that the server does not have: it is sent as a whole.

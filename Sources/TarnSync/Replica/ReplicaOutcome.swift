@@ -8,6 +8,8 @@ struct ReplicaOutcome {
   var contents: [(class: ClassID, key: ObjectKey, table: KeptContent.Table)] = []
   /// Links to the objects that it deletes, which come back with them.
   var waiting: [WaitingLinks.Waiting] = []
+  /// The objects of which it has the joined changes.
+  var joined: [ObjectRef] = []
 
   var isEmpty: Bool { objects.isEmpty && contents.isEmpty }
 
@@ -31,5 +33,6 @@ extension ReplicaObjects {
       }
     }
     for (id, key, table) in outcome.contents { set(table, of: key, in: id) }
+    for object in outcome.joined { set(JoinedChanges.key(object.classID, object.key), nil) }
   }
 }

@@ -28,7 +28,7 @@ package struct ReplicaReport: Equatable, Sendable {
     let state = try ReplicaState(bytes, path: store.path)
     let cursor = try store.cursors().first { $0.record.name == Replica.cursorName }
     let unsent = try UnsentChanges(
-      after: state.done, without: cursor?.number ?? 0, in: snapshot)
+      after: state, without: cursor?.number ?? 0, in: snapshot)
     let set = try SubscriptionSet.read(in: snapshot)
     let entries = ReplicaObjects(snapshot)
     var (objects, isComplete) = (0, state.position != .none)
@@ -38,10 +38,12 @@ package struct ReplicaReport: Equatable, Sendable {
         isComplete = false
       }
     }
+    // Those that were joined are one.
+    let commits = unsent.range.commits + (state.joinedTime == 0 ? 0 : 1)
     let notes = try SessionNotes.read(in: snapshot)
     return ReplicaReport(
       number: state.number, classes: state.classes.sorted(), sent: state.sent.version,
-      unsentCommits: objects == 0 ? 0 : unsent.range.commits, unsentObjects: objects,
+      unsentCommits: objects == 0 ? 0 : commits, unsentObjects: objects,
       isComplete: isComplete && set?.state != .pending, isConnected: notes.isConnected,
       problem: notes.problem, subscriptions: set)
   }

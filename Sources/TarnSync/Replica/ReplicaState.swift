@@ -13,6 +13,10 @@ struct CommitName: Equatable {
 
   init(_ place: FeedPlace) { self.init(version: place.version.rawValue, id: place.commitID) }
 
+  init(_ pair: (version: Int64, commit: Int64)) {
+    self.init(version: UInt64(clamping: pair.version), id: UInt64(bitPattern: pair.commit))
+  }
+
   /// As `Push` and `Pull` have it.
   var pair: (version: Int64, commit: Int64) {
     (Int64(clamping: version), Int64(bitPattern: id))
@@ -39,6 +43,12 @@ struct ReplicaState: Equatable {
   var sent = CommitName()
   /// Up to here commits are sent, refused, or of no concern to the server.
   var done: FeedPlace
+  /// The push whose answer is missing, with the stamp of its last commit; nil if it is not known
+  /// that there is one.
+  var attempt: Attempt?
+  /// The stamp of the last commit that was joined and is not sent, in microseconds since 1970; 0 if
+  /// none is. Joined commits are those up to `done`.
+  var joinedTime: Int64 = 0
   /// The old values of all classes are kept from this version on.
   var start: UInt64 = 0
   /// The names of the classes that were downloaded.
@@ -49,6 +59,11 @@ struct ReplicaState: Equatable {
   /// Whether a migration has changed objects without telling how, so that all of them must be
   /// fetched again.
   var isStale = false
+
+  struct Attempt: Equatable {
+    let last: CommitName
+    let time: Int64
+  }
 
   /// As `uuid` columns take it.
   var idText: String { id.hexadecimal }
@@ -65,8 +80,8 @@ extension Bytes16 {
 
 extension ReplicaState {
   static let key = ReplicaKey(128, ClassID(0), 0)
-  /// Since 2 it has the start.
-  private static let format: UInt8 = 2
+  /// Since 2 it has the start, since 3 what concerns joined commits.
+  private static let format: UInt8 = 3
 
   private struct Flags {
     static let uploads: UInt8 = 1
@@ -94,6 +109,9 @@ extension ReplicaState {
       writer.write(author.number)
     }
     writer.write(start)
+    writer.write(joinedTime)
+    for word in [attempt?.last.version ?? 0, attempt?.last.id ?? 0] { writer.write(word) }
+    writer.write(attempt?.time ?? 0)
     return writer.bytes
   }
 
@@ -153,6 +171,13 @@ extension ReplicaState {
     if format > 1 {
       guard let start: UInt64 = reader.read() else { return nil }
       self.start = start
+    }
+    if format > 2 {
+      guard let joined: Int64 = reader.read(), let version: UInt64 = reader.read(),
+        let id: UInt64 = reader.read(), let time: Int64 = reader.read()
+      else { return nil }
+      joinedTime = joined
+      attempt = version == 0 ? nil : Attempt(last: CommitName(version: version, id: id), time: time)
     }
     hasUploads = flags & Flags.uploads != 0
     isStale = flags & Flags.stale != 0

@@ -1,7 +1,8 @@
 import TarnStore
 
-/// The changes of this file's commits that the server does not have, as one difference. Commits of
-/// the session itself are left out: they stored the server's rows.
+/// The changes of this file's commits that the server does not have, as one difference: those that
+/// were joined, and those of the change records. Commits of the session itself are left out: they
+/// stored the server's rows.
 final class UnsentChanges {
   /// The changes of one object.
   struct Pending: Equatable {
@@ -20,6 +21,7 @@ final class UnsentChanges {
   let time: Int64
   private let snapshot: Snapshot
   private let number: UInt32
+  private let joined: JoinedChanges?
   /// From other versions up to the same.
   private var later: [UInt64: FeedRange] = [:]
   /// Whose embedded objects were changed, by the version from which the changes are.
@@ -30,9 +32,10 @@ final class UnsentChanges {
   ///   - place: the last commit that the server has.
   ///   - end: the last one that counts; nil for the newest.
   ///   - number: the cursor whose commits are left out.
+  ///   - joinedTime: the stamp of the last commit that was joined and is not sent; 0 for none.
   init(
     after place: FeedPlace, through end: Version? = nil, without number: UInt32,
-    in snapshot: Snapshot
+    joinedAt joinedTime: Int64 = 0, in snapshot: Snapshot
   ) throws(StorageError) {
     var range = FeedRange(after: place.version, commitID: place.commitID)
     try range.extend(
@@ -40,12 +43,34 @@ final class UnsentChanges {
     self.range = range
     self.snapshot = snapshot
     self.number = number
+    joined = joinedTime == 0 ? nil : JoinedChanges(snapshot)
     let note = try ChangeLog.header(of: range.to, in: snapshot.transaction)?.meta.note
-    time = Int64(clamping: note?.stamp ?? 0)
+    time = max(joinedTime, Int64(clamping: note?.stamp ?? 0))
+  }
+
+  /// The same with the state of a replica: all that is not sent.
+  convenience init(
+    after state: ReplicaState, without number: UInt32, in snapshot: Snapshot
+  ) throws(StorageError) {
+    try self.init(
+      after: state.done, without: number, joinedAt: state.joinedTime, in: snapshot)
   }
 
   /// The changes of an object by the commits after a version.
   func pending(
+    of key: ObjectKey, in id: ClassID, after void: UInt64
+  ) throws(StorageError) -> Pending {
+    let pending = try recorded(of: key, in: id, after: void)
+    // What was joined is about an object that has gone since.
+    guard let joined, !pending.isDeleted, let before = try joined[id, key] else { return pending }
+    var whole = before.pending(after: void)
+    if pending.isCreated { (whole.isCreated, whole.columns) = (true, []) }
+    whole.columns += pending.columns.filter { !whole.columns.contains($0) }
+    return whole
+  }
+
+  /// The changes that the change records have.
+  private func recorded(
     of key: ObjectKey, in id: ClassID, after void: UInt64
   ) throws(StorageError) -> Pending {
     let range = try range(after: void)
@@ -79,6 +104,7 @@ final class UnsentChanges {
   /// The objects of a class that something happened to.
   func keys(in id: ClassID) throws(StorageError) -> KeySet {
     var keys = range.deaths[id]?.keys ?? KeySet()
+    if let joined { keys.formUnion(try joined.keys(in: id)) }
     for owned in try owners(range).found[id]?.values.map({ $0 }) ?? [] { keys.formUnion(owned) }
     guard let changes = range.changes[id] else { return keys }
     keys.formUnion(changes.inserted)
@@ -91,22 +117,28 @@ final class UnsentChanges {
   func deleted(in id: ClassID) -> KeySet { range.deaths[id]?.keys ?? KeySet() }
 
   /// The primary key of an object that was deleted.
-  func primaryKey(ofDeleted key: ObjectKey, in one: ReplicaClass) -> Value? {
-    if one.described.keyIsPrimary { return .int(key.rawValue) }
-    return range.deaths[one.id]?.primaryKeys[key]
+  func primaryKey(ofDeleted key: ObjectKey, in described: ClassSchema) -> Value? {
+    if described.keyIsPrimary { return .int(key.rawValue) }
+    return range.deaths[described.id]?.primaryKeys[key]
   }
 
   /// The objects that were deleted with that primary key, oldest first.
-  func deleted(_ primaryKey: ElementKey, in one: ReplicaClass) -> [ObjectKey] {
-    if one.described.keyIsPrimary {
+  func deleted(
+    _ primaryKey: ElementKey, in described: ClassSchema
+  ) throws(StorageError) -> [ObjectKey] {
+    let id = described.id
+    if described.keyIsPrimary {
       guard case .int(let number) = primaryKey.value else { return [] }
       let key = ObjectKey(number)
-      return range.deaths[one.id]?.keys.contains(key) == true ? [key] : []
+      if range.deaths[id]?.keys.contains(key) == true { return [key] }
+      return try joined?[id, key] == nil ? [] : [key]
     }
-    if deletedKeys[one.id] == nil {
-      let known = range.deaths[one.id]?.primaryKeys ?? [:]
-      deletedKeys[one.id] = Dictionary(grouping: known.keys.sorted()) { ElementKey(known[$0]!) }
+    if deletedKeys[id] == nil {
+      let known = range.deaths[id]?.primaryKeys ?? [:]
+      deletedKeys[id] = Dictionary(grouping: known.keys.sorted()) { ElementKey(known[$0]!) }
     }
-    return deletedKeys[one.id]?[primaryKey] ?? []
+    let recorded = deletedKeys[id]?[primaryKey] ?? []
+    guard let joined else { return recorded }
+    return try joined.deleted(primaryKey, in: described) + recorded
   }
 }

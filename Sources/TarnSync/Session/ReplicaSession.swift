@@ -12,15 +12,17 @@ package final class ReplicaSession: Sendable {
   ///
   /// - Parameters:
   ///   - classes: the names of the classes to exchange. They are in the file.
+  ///   - joiningBytes: how large the records of unsent commits may be, before those are joined that
+  ///     cannot be sent.
   ///   - told: called on the session's thread.
   /// - Throws: `StorageError` if the process can have no more threads or descriptors, or the file
   ///   cannot be followed.
   package init(
     _ store: Store, classes: [String], to address: ServerAddress,
-    resetting: ResetRule = .standard,
+    resetting: ResetRule = .standard, joiningAbove joiningBytes: Int = UnsentJoin.bytesMax,
     telling told: @escaping @Sendable (SyncEvent) -> Void = { _ in }
   ) throws(StorageError) {
-    runner = try SessionRunner(store, classes, address, resetting, told)
+    runner = try SessionRunner(store, classes, address, resetting, joiningBytes, told)
     let runner = runner
     guard BackgroundThread.start("tarn-sync", { runner.run() }) else {
       throw StorageError(
@@ -51,6 +53,7 @@ private final class SessionRunner: Sendable {
   private let address: ServerAddress
   private let told: @Sendable (SyncEvent) -> Void
   private let resetting: ResetRule
+  private let joiningBytes: Int
   private let alarm: SessionWake
   private let registration: StoreRegistration
   private let state = Lock(State())
@@ -64,9 +67,10 @@ private final class SessionRunner: Sendable {
 
   init(
     _ store: Store, _ classes: [String], _ address: ServerAddress, _ resetting: ResetRule,
-    _ told: @escaping @Sendable (SyncEvent) -> Void
+    _ joiningBytes: Int, _ told: @escaping @Sendable (SyncEvent) -> Void
   ) throws(StorageError) {
     self.resetting = resetting
+    self.joiningBytes = joiningBytes
     self.store = store
     self.classes = classes
     self.address = address
@@ -155,6 +159,8 @@ private final class SessionRunner: Sendable {
       throw error
     } catch {
       try? note(connected: false, "\(error)")
+      let isFirst = replica.state.joinedTime == 0
+      if try UnsentJoin.run(replica, above: joiningBytes), isFirst { told(.joined) }
       throw error
     }
   }

@@ -8,8 +8,13 @@ package enum SyncEvent {
   case isUpToDate
   /// A commit that the server refused was taken back.
   case refused(RefusedCommit)
+  /// Unsent commits have become too many, and are one from now on. Told once until they are sent.
+  case joined
   /// Something that stops the session for some time, after which it tries again.
   case waits(any Error, Duration)
   /// It was stopped, and does nothing any more.
   case ended
+
+  package static let joinedText =
+    "the server was away for so long that unsent commits are joined: they will be sent as one"
 }

@@ -168,6 +168,8 @@ public final class SyncSession: Sendable {
       }
       if isNews { tell(error) }
     case .connected, .isUpToDate: status.withLock { $0.problem = nil }
+    case .joined:
+      StoreLog.shared.write(.info, "synchronize \(store.path): \(SyncEvent.joinedText)")
     case .isElsewhere, .ended: break
     }
   }

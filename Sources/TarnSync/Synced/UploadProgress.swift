@@ -15,11 +15,14 @@ struct UploadProgress {
   }
 
   /// The commits up to there are sent, refused, or of no concern to the server.
-  var done: UInt64 { state?.done.version.rawValue ?? 0 }
+  var done: UInt64 {
+    guard let state else { return 0 }
+    return state.joinedTime == 0 ? state.done.version.rawValue : state.sent.version
+  }
 
   func isSent(upTo version: Version) throws(StorageError) -> Bool {
     guard let state, !state.server.isEmpty, !state.hasUploads else { return false }
-    if state.done.version >= version { return true }
+    if state.done.version >= version, state.joinedTime == 0 { return true }
     return try unsentObjects() == 0
   }
 

@@ -77,6 +77,11 @@ final class FileReplica {
     return made
   }
 
+  /// Joins all unsent commits.
+  ///
+  /// - Returns: whether there were any.
+  func join() throws -> Bool { try UnsentJoin.run(replica, above: 0) }
+
   func disconnect() { link = nil }
 
   /// Lets go of the file.

@@ -48,6 +48,7 @@ struct ReplicaProgram {
   private mutating func step() throws {
     let index = random.below(replicas.count)
     if accidents.contains(.subscriptions), random.chance(10) { return try subscribe(index) }
+    if accidents.contains(.joins), random.chance(15) { return try join(index) }
     switch random.below(15) {
     case 0..<6: try commit(index)
     case 6, 7:
@@ -88,6 +89,12 @@ struct ReplicaProgram {
           "\(index) \(try replicas[index].change(random.below(6), session, &random))")
       }
     }
+  }
+
+  /// As after too many commits without a server.
+  private mutating func join(_ index: Int) throws {
+    replicas[index].disconnect()
+    if try replicas[index].join() { history.append("\(index) joins its unsent commits") }
   }
 
   private mutating func loseAnswer(_ index: Int) throws {

@@ -72,6 +72,14 @@ import Testing
     try run([.sql, .files, .failover, .subscriptions], Seeds.rounds(500, few: 10))
   }
 
+  @Test func `files that join their unsent commits become equal`() throws {
+    try run([.sql, .joins], Seeds.rounds(500, few: 10))
+  }
+
+  @Test func `files that join their unsent commits become equal through all accidents`() throws {
+    try run([.sql, .files, .failover, .subscriptions, .joins], Seeds.rounds(500, few: 10))
+  }
+
   @Test func `files become equal through all accidents`() throws {
     try run([.sql, .files, .failover], Seeds.rounds(500, few: 10))
   }

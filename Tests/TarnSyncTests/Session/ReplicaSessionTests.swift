@@ -79,6 +79,37 @@ import Testing
     #expect(try meeting.things() == ["1", "3"])
   }
 
+  @Test func `too many commits for a server that is away are joined, and told once`() async throws {
+    let meeting = try Meeting()
+    let file = try meeting.file("a")
+    let waits = Lock(0)
+    let joins = Lock(0)
+    let session = try meeting.session(file, joiningAbove: 1_000) { event in
+      if case .waits = event { waits.withLock { $0 += 1 } }
+      if case .joined = event { joins.withLock { $0 += 1 } }
+    }
+    try file.add(1, 1)
+    try await yieldUntil { try meeting.things() == ["1"] }
+    try meeting.setOpen(false)
+    for round in 1...2 {
+      for number in 1...20 { try file.add(Int64(round * 100 + number), 1) }
+      let before = waits.withLock { $0 }
+      session.reconnect()
+      try await yieldUntil { waits.withLock { $0 } > before + 1 || joins.withLock { $0 } > 1 }
+      let report = try #require(try ReplicaReport.of(file))
+      #expect(report.unsentCommits == 1)
+      #expect(report.unsentObjects == round * 20)
+    }
+    #expect(try !UploadProgress(file).isSent(upTo: file.newestSnapshot().version))
+    try meeting.setOpen(true)
+    session.reconnect()
+    try await yieldUntil { try meeting.things().count == 41 }
+    try await yieldUntil { try ReplicaReport.of(file)?.unsentCommits == 0 }
+    #expect(joins.withLock { $0 } == 1)
+    try await session.end()
+    #expect(try file.things().count == 41)
+  }
+
   @Test func `a session goes on when its connection was ended`() async throws {
     let meeting = try Meeting()
     let file = try meeting.file("a")
@@ -89,12 +120,7 @@ import Testing
     try file.add(1, 1)
     try await yieldUntil { try meeting.things() == ["1"] }
     for number in 2...4 {
-      try meeting.connection.rows(
-        """
-        SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-        WHERE application_name = 'tarn' AND pid <> pg_backend_pid()
-          AND datname = current_database()
-        """)
+      try meeting.endConnections()
       try file.add(Int64(number), 1)
       try await yieldUntil { try meeting.things().count == number }
     }
@@ -123,7 +149,7 @@ import Testing
     // A file is the replica of one role.
     let other = try meeting.file("b")
     try other.add(1, 10)
-    let owner = try HeldSession(other, address) { _ in }
+    let owner = try HeldSession(other, address, UnsentJoin.bytesMax) { _ in }
     try await yieldUntil { (try? meeting.things()) == ["1"] }
     try await owner.end()
     #expect(try meeting.things() == ["1"])
@@ -135,12 +161,14 @@ private final class Meeting {
   let database: PostgresDatabase
   let connection: ServerConnection
   let address: ServerAddress
+  private let client: String
   private let folder = TemporaryFolder()
 
   init() throws {
     database = try PostgresDatabase([ServerPeer.thing])
     connection = try database.connect()
-    address = try ServerAddress(database.address(as: database.makeClient()))
+    client = try database.makeClient()
+    address = try ServerAddress(database.address(as: client))
   }
 
   func file(_ name: String) throws -> Store {
@@ -158,9 +186,24 @@ private final class Meeting {
   }
 
   func session(
-    _ file: Store, telling told: @escaping @Sendable (SyncEvent) -> Void = { _ in }
+    _ file: Store, joiningAbove joiningBytes: Int = UnsentJoin.bytesMax,
+    telling told: @escaping @Sendable (SyncEvent) -> Void = { _ in }
   ) throws -> HeldSession {
-    try HeldSession(file, address, told)
+    try HeldSession(file, address, joiningBytes, told)
+  }
+
+  /// Lets the client connect, or ends its connections.
+  func setOpen(_ isOpen: Bool) throws {
+    try connection.rows("ALTER ROLE \(client) \(isOpen ? "LOGIN" : "NOLOGIN")")
+    if !isOpen { try endConnections() }
+  }
+
+  func endConnections() throws {
+    try connection.rows(
+      """
+      SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+      WHERE application_name = 'tarn' AND pid <> pg_backend_pid() AND datname = current_database()
+      """)
   }
 
   /// The keys on the server.
@@ -179,14 +222,19 @@ private final class HeldSession {
   private let ended = Flag()
 
   init(
-    _ file: Store, _ address: ServerAddress, _ told: @escaping @Sendable (SyncEvent) -> Void
+    _ file: Store, _ address: ServerAddress, _ joiningBytes: Int,
+    _ told: @escaping @Sendable (SyncEvent) -> Void
   ) throws {
     let ended = ended
-    session = try ReplicaSession(file, classes: ["Thing"], to: address) { event in
+    session = try ReplicaSession(
+      file, classes: ["Thing"], to: address, joiningAbove: joiningBytes
+    ) { event in
       if case .ended = event { ended.isSet.withLock { $0 = true } }
       told(event)
     }
   }
+
+  func reconnect() { session.reconnect() }
 
   func end() async throws {
     session.stop()

@@ -17,6 +17,8 @@ struct SimulatedAccidents: OptionSet {
   static let isPlain = SimulatedAccidents(rawValue: 32)
   /// Only files have subscriptions, which change.
   static let subscriptions = SimulatedAccidents(rawValue: 64)
+  /// Only files join their unsent commits.
+  static let joins = SimulatedAccidents(rawValue: 128)
 }
 
 /// A random program of commits, pulls, pushes and accidents of several replicas and a server.

@@ -90,6 +90,7 @@ final class SyncRunner: FileTable.Listener {
           + "\(commit.error)", path)
     case .waits(let why, let time):
       note(.warning, "\(why); trying again in \(time.components.seconds) s", path)
+    case .joined: note(.notice, SyncEvent.joinedText, path)
     case .isUpToDate, .ended: break
     }
   }

@@ -1,0 +1,62 @@
+import TarnStore
+
+/// The links to objects that commits delete: nil in the file, but not on the server, so that they
+/// come back if their target does.
+struct LinksToDeleted {
+  /// They wait for their targets from then on.
+  private(set) var waiting: [WaitingLinks.Waiting] = []
+  /// Where the links are nil by that alone.
+  private(set) var places: Set<WaitingLinks.Place> = []
+
+  init() {}
+
+  /// - Parameters:
+  ///   - unsent: the commits.
+  ///   - classes: those that are exchanged.
+  ///   - rows: after the commits.
+  ///   - cursor: the number of the session's cursor.
+  init(
+    _ unsent: UnsentChanges, _ classes: [ClassSchema], _ objects: ReplicaObjects, rows: PastRows,
+    without cursor: UInt32
+  ) throws(StorageError) {
+    let all = Set(classes.map(\.id))
+    let hasLinks = classes.contains { one in
+      one.columns.contains { [.link, .any].contains($0.type) }
+    }
+    guard hasLinks else { return }
+    var before: RowsBeforeDeletion?
+    for one in classes {
+      for key in unsent.deleted(in: one.id) {
+        guard let known = try objects[one.id, key],
+          try unsent.pending(of: key, in: one.id, after: known.void).isDeleted,
+          let primaryKey = unsent.primaryKey(ofDeleted: key, in: one)
+        else { continue }
+        if before == nil {
+          before = try RowsBeforeDeletion(unsent.range, without: cursor, rows.reader)
+        }
+        let object = ObjectRef(classID: one.id, key: key)
+        if let shared = try before?.rows(with: object) {
+          try note(shared.waitingLinks(to: object, primaryKey, from: all), rows)
+        }
+      }
+    }
+  }
+
+  private mutating func note(
+    _ links: [WaitingLinks.Waiting], _ rows: PastRows
+  ) throws(StorageError) {
+    for link in links {
+      let holder = link.place.object
+      let column = rows.schema[holder.classID][link.place.column]
+      if column.collection == .none, column.type == .link,
+        column.target.map({ rows.schema.isEmbedded($0) }) != true
+      {
+        // The file may have set another one.
+        let value = try rows.value(of: column.id, at: holder.key, in: holder.classID)
+        if value != .null { continue }
+      }
+      waiting.append(link)
+      places.insert(link.place)
+    }
+  }
+}

@@ -1,0 +1,182 @@
+import TarnStore
+
+/// Unsent commits that were joined.
+extension ReplicaLink {
+  private static let objectsMax = 10_000
+
+  /// Sends the net changes of joined commits: as one transaction, unless they are so many, or the
+  /// server refuses some.
+  func sendJoined() throws -> Sending {
+    if replica.state.joinedTime == 0 { return .nothing }
+    var count = Self.objectsMax
+    while true {
+      let (state, snapshot) = (replica.state, try replica.store.newestSnapshot())
+      let joined = try firstJoined(count, snapshot)
+      if joined.isEmpty { break }
+      let plan = try PushPlan(
+        joined, classes, state, without: replica.cursor.number, in: snapshot, bytesMax: pushBytes)
+      if plan.isTooLarge {
+        count = max(1, joined.count / 2)
+        continue
+      }
+      if plan.lacksContents {
+        try markStale()
+        return .pullFirst
+      }
+      let name = self.name(of: joined, state)
+      switch plan.classes.isEmpty ? .taken : try send(plan, to: name) {
+      case .taken:
+        count = min(Self.objectsMax, count * 2)
+        try acceptJoined(plan, plan.classes.isEmpty ? state.sent : name)
+      case .mergeFirst:
+        try meet(plan)
+        try noteConflict()
+        return .pullFirst
+      case .otherVersion: return .pullFirst
+      case .lost(let incarnations): try forget(incarnations)
+      case .refused(let error):
+        if joined.count == 1 { try takeBack(plan, error) }
+        count = max(1, joined.count / 2)
+      }
+    }
+    var next = replica.state
+    next.joinedTime = 0
+    try replica.keep(next, ReplicaOutcome(joined: allJoined(replica.store.newestSnapshot())))
+    return .sent
+  }
+
+  private func firstJoined(
+    _ count: Int, _ snapshot: Snapshot
+  ) throws(StorageError) -> [JoinedChanges.Entry] {
+    let joined = JoinedChanges(snapshot)
+    var first: [JoinedChanges.Entry] = []
+    for one in classes where first.count < count {
+      try joined.forEach(in: one.id) { key, change throws(StorageError) in
+        first.append((ObjectRef(classID: one.id, key: key), change))
+        return first.count < count
+      }
+    }
+    return first
+  }
+
+  /// The name of a push of joined changes: a version that no other push will have, and an id by
+  /// which the push is found again if its answer is lost.
+  ///
+  /// There are as many versions as joined commits. More pushes than that, such as those of one
+  /// large commit, are repeated if their answers are lost.
+  private func name(of joined: [JoinedChanges.Entry], _ state: ReplicaState) -> CommitName {
+    guard state.sent.version < state.done.version.rawValue, let last = joined.last else {
+      return state.sent
+    }
+    return CommitName(
+      version: state.sent.version + 1, id: Self.id(joined.count, last.object, state))
+  }
+
+  private static func id(_ count: Int, _ last: ObjectRef, _ state: ReplicaState) -> UInt64 {
+    let name = PushName(replica: state.id, commit: state.done.commitID &+ UInt64(count))
+    return UInt64(bitPattern: name.incarnation(of: last.key, in: last.classID))
+  }
+
+  /// The push of joined changes whose answer was lost.
+  ///
+  /// - Parameter own: the last commit that the server has.
+  private func joinedPlan(_ own: CommitName) throws -> PushPlan? {
+    let (state, snapshot) = (replica.state, try replica.store.newestSnapshot())
+    guard state.joinedTime != 0, own.version == state.sent.version + 1,
+      own.version <= state.done.version.rawValue
+    else { return nil }
+    let joined = try firstJoined(Self.objectsMax, snapshot)
+    let last = joined.indices.first { Self.id($0 + 1, joined[$0].object, state) == own.id }
+    guard let last else { return nil }
+    return try PushPlan(
+      Array(joined[...last]), classes, state, without: replica.cursor.number, in: snapshot,
+      bytesMax: .max)
+  }
+
+  /// Takes a push of joined changes as sent whose answer was lost.
+  ///
+  /// - Returns: whether there was one.
+  func acceptJoined(_ own: CommitName) throws -> Bool {
+    guard let plan = try joinedPlan(own) else { return false }
+    try acceptJoined(plan, own)
+    return true
+  }
+
+  private func acceptJoined(_ plan: PushPlan, _ name: CommitName) throws(StorageError) {
+    var next = replica.state
+    next.sent = name
+    try accept(plan, next)
+    try noteOthers(plan)
+    try dropSent()
+  }
+
+  /// New objects that no subscription chooses are to leave. If a push is repeated, a download has
+  /// said so before they were known.
+  private func noteOthers(_ plan: PushPlan) throws(StorageError) {
+    var others: [ClassID: ClassProgress] = [:]
+    for (one, _, _) in plan.created where one.exchange.filter != nil {
+      guard var next = progress[one.id] else { continue }
+      next.hasOthers = true
+      others[one.id] = next
+    }
+    if others.isEmpty { return }
+    progress.merge(others) { $1 }
+    try replica.keep(replica.state, progress: others)
+  }
+
+  /// The objects with joined changes, also those of classes that are not exchanged any more.
+  func allJoined(_ snapshot: Snapshot) throws(StorageError) -> [ObjectRef] {
+    let joined = JoinedChanges(snapshot)
+    var others: [ObjectRef] = []
+    for one in snapshot.schema.schema.classes {
+      for key in try joined.keys(in: one.id) { others.append(ObjectRef(classID: one.id, key: key)) }
+    }
+    return others
+  }
+
+  /// Takes a push as sent that the server has, and whose commits were joined with later ones since.
+  /// Every row is fetched, because others may have written them meanwhile.
+  func settle(_ last: CommitName) throws(StorageError) {
+    let state = replica.state
+    let snapshot = try replica.store.newestSnapshot()
+    let joined = JoinedChanges(snapshot)
+    let name = PushName(replica: state.id, commit: last.id)
+    var objects = ReplicaObjects(snapshot)
+    for one in classes {
+      try joined.forEach(in: one.id) { key, change throws(StorageError) in
+        try settleContents(of: key, one, last, &objects)
+        var rest = change
+        rest.drop(through: last.version)
+        if rest == change { return true }
+        let record = JoinedChanges.key(one.id, key)
+        objects.set(record, rest.isEmpty ? nil : rest.encoded)
+        if change.deleted > rest.deleted { try objects.forget(key, in: one.id) }
+        if change.created != nil, rest.created == nil {
+          let known = try objects[one.id, key]
+          let incarnation = known?.incarnation ?? name.incarnation(of: key, in: one.id)
+          try objects.set(ReplicaObject(incarnation: incarnation, version: 0), key, in: one.id)
+        }
+        return true
+      }
+    }
+    var next = state
+    (next.sent, next.attempt, next.isStale) = (last, nil, true)
+    objects.set(next)
+    try replica.keep(next, objects.records)
+  }
+
+  /// The server has the contents that were kept with the push.
+  private func settleContents(
+    of key: ObjectKey, _ one: ReplicaClass, _ last: CommitName, _ objects: inout ReplicaObjects
+  ) throws(StorageError) {
+    var table = try objects.contents(of: key, in: one.id)
+    let time = replica.state.attempt?.time ?? 0
+    for (column, kept) in table where kept.count > 1 && kept[0].version == last.version {
+      var rest = Array(kept.dropFirst())
+      rest[0].server = kept[0].local ?? kept[0].server
+      rest[0].stamp = Stamp(max(time, kept[0].stamp.time + 1), by: replica.state.number)
+      table[column] = rest
+      objects.set(table, of: key, in: one.id)
+    }
+  }
+}

@@ -1,0 +1,193 @@
+import TarnStore
+
+/// Joins the unsent commits of a file into their net changes, so that a file whose server cannot be
+/// reached does not grow with every commit.
+///
+/// The changes become records by object, with the commit that wrote each property last: the server
+/// orders values by its time. Values are not copied, because the file has them as they were after
+/// the last commit that was joined. Lists, sets and maps are, because the names of their elements
+/// follow from commits whose records are dropped.
+package struct UnsentJoin {
+  /// How large the records of unsent commits may be, in bytes.
+  package static let bytesMax = 64 << 20
+
+  private let replica: Replica
+  private let snapshot: Snapshot
+  private let classes: [ClassSchema]
+  /// The commits as one.
+  private let unsent: UnsentChanges
+  private var objects: ReplicaObjects
+
+  /// - Parameter bytes: how large the records of unsent commits may be.
+  /// - Returns: whether they were larger, and are joined now.
+  @discardableResult
+  static func run(_ replica: Replica, above bytes: Int) throws(StorageError) -> Bool {
+    let snapshot = try replica.store.newestSnapshot()
+    let size = try ChangeLog.byteCount(
+      after: replica.state.done.version, upTo: snapshot.version, most: bytes,
+      in: snapshot.transaction)
+    guard size > bytes else { return false }
+    var join = try UnsentJoin(replica, snapshot)
+    return try join.run()
+  }
+
+  private init(_ replica: Replica, _ snapshot: Snapshot) throws(StorageError) {
+    self.replica = replica
+    self.snapshot = snapshot
+    objects = ReplicaObjects(snapshot)
+    classes = replica.names.compactMap { snapshot.schema.schema.named($0) }
+    unsent = try UnsentChanges(
+      after: replica.state.done, without: replica.cursor.number, in: snapshot)
+  }
+
+  private mutating func run() throws(StorageError) -> Bool {
+    // What is before a migration and what is after it have no common terms.
+    guard unsent.range.to == snapshot.version, unsent.range.commits > 0 else { return false }
+    var version = replica.state.done.version
+    while let end = try endOfRun(after: version) {
+      try addRun(after: version, through: end)
+      if let attempt, attempt.rawValue == end.rawValue { try keepContents(at: end) }
+      version = end
+    }
+    let rows = PastRows(try SnapshotReader(snapshot), RecordedPast(at: snapshot.version))
+    try noteLinksToDeleted(rows)
+    try keepContents(rows)
+    var next = replica.state
+    next.done = FeedPlace(
+      historyID: snapshot.head.historyID, version: snapshot.version,
+      commitID: unsent.range.commitID)
+    next.joinedTime = max(1, unsent.time, next.joinedTime)
+    objects.set(next)
+    try replica.keep(next, objects.records, acknowledging: next.done)
+    return true
+  }
+
+  /// The last commit of the push whose answer is missing. What it did is kept apart.
+  private var attempt: Version? {
+    guard let attempt = replica.state.attempt, attempt.last != replica.state.sent else {
+      return nil
+    }
+    return Version(attempt.last.version)
+  }
+
+  private func endOfRun(after version: Version) throws(StorageError) -> Version? {
+    let end = try PushRun.end(after: version, in: snapshot)
+    guard let attempt, let end, attempt > version else { return end }
+    return min(end, attempt)
+  }
+
+  // MARK: - Changes
+
+  private mutating func addRun(
+    after start: Version, through end: Version
+  ) throws(StorageError) {
+    let place = FeedPlace(
+      historyID: snapshot.head.historyID, version: start, commitID: 0)
+    let run = try UnsentChanges(
+      after: place, through: end, without: replica.cursor.number, in: snapshot)
+    let last = JoinedChange.Write(version: end.rawValue, time: run.time)
+    for one in classes {
+      for key in try run.keys(in: one.id) {
+        let pending = try run.pending(of: key, in: one.id, after: 0)
+        if pending.isEmpty { continue }
+        var change = try change(of: key, in: one.id) ?? JoinedChange()
+        change.add(pending, by: last)
+        if pending.isDeleted, !one.keyIsPrimary {
+          change.primaryKey = run.primaryKey(ofDeleted: key, in: one).flatMap {
+            WireValue($0)?.bytes
+          }
+        }
+        objects.set(JoinedChanges.key(one.id, key), change.encoded)
+      }
+    }
+  }
+
+  private func change(of key: ObjectKey, in id: ClassID) throws(StorageError) -> JoinedChange? {
+    try objects.bytes(JoinedChanges.key(id, key)).map { bytes throws(StorageError) in
+      try JoinedChanges.decoded(bytes)
+    }
+  }
+
+  /// All changes that are joined, with those of an earlier time.
+  private func joinedKeys(in id: ClassID) throws(StorageError) -> KeySet {
+    let new = objects.records.changes(of: JoinedChanges.kind).keys.filter { $0.classID == id }
+    let keys = KeySet(new.map { ObjectKey($0.number) }.sorted())
+    if replica.state.joinedTime == 0 { return keys }
+    return try keys.union(JoinedChanges(snapshot).keys(in: id))
+  }
+
+  /// A link that is nil because its target was deleted is no change of it.
+  private mutating func noteLinksToDeleted(_ rows: PastRows) throws(StorageError) {
+    let schema = snapshot.schema.schema
+    let links = try LinksToDeleted(
+      unsent, classes, objects, rows: rows, without: replica.cursor.number)
+    for link in links.waiting { try WaitingLinks.add(link, schema, &objects) }
+    for place in links.places {
+      let (id, key) = (place.object.classID, place.object.key)
+      guard let column = schema[id]?[place.column], ContentCoder(column, schema) == nil,
+        var change = try change(of: key, in: id), change.created == nil
+      else { continue }
+      change.writes[place.column] = nil
+      objects.set(JoinedChanges.key(id, key), change.isEmpty ? nil : change.encoded)
+    }
+  }
+
+  // MARK: - Properties with parts
+
+  /// Keeps the contents at the end of the push whose answer is missing: if the server has it, later
+  /// changes began there.
+  private mutating func keepContents(at version: Version) throws(StorageError) {
+    try keepContents(PastRows(at: version, from: SnapshotReader(snapshot)))
+  }
+
+  private mutating func keepContents(_ rows: PastRows) throws(StorageError) {
+    let locals = try LocalContents(
+      replica.state, replica.names, upTo: rows.version, without: replica.cursor.number,
+      in: snapshot)
+    for one in classes {
+      let coders = coders(of: one)
+      if coders.isEmpty { continue }
+      for key in try joinedKeys(in: one.id) {
+        guard let change = try change(of: key, in: one.id),
+          try rows.contains(ObjectRef(classID: one.id, key: key))
+        else { continue }
+        var table = try objects.contents(of: key, in: one.id)
+        for (column, coder) in coders where change.created != nil || change.writes[column] != nil {
+          let place = SequencePlace(classID: one.id, key: key, column: column)
+          table[column] = try kept(table[column] ?? [], place, coder, locals, rows)
+        }
+        objects.set(table, of: key, in: one.id)
+      }
+    }
+  }
+
+  private func coders(of one: ClassSchema) -> [(ColumnID, ContentCoder)] {
+    one.columns.compactMap { column in
+      guard !column.isRemoved, let coder = ContentCoder(column, snapshot.schema.schema) else {
+        return nil
+      }
+      return (column.id, coder)
+    }
+  }
+
+  private mutating func kept(
+    _ kept: [KeptContent], _ place: SequencePlace, _ coder: ContentCoder, _ locals: LocalContents,
+    _ rows: PastRows
+  ) throws(StorageError) -> [KeptContent] {
+    let version = rows.version.rawValue
+    let object = ObjectRef(classID: place.classID, key: place.key)
+    let waiting =
+      version < snapshot.version.rawValue
+      ? [] : try WaitingLinks.links(of: object, objects).filter { $0.place.column == place.column }
+    let content = try locals.content(place, kept, coder, in: rows, waiting: waiting)
+    for link in try LocalItems(rows: rows).hiddenLinks(of: content, place, coder) {
+      try WaitingLinks.add(link, snapshot.schema.schema, &objects)
+    }
+    let start = locals.start(kept, place, at: version)
+    let entry = KeptContent(
+      version: version, stamp: start?.stamp ?? Stamp(0, by: 0),
+      server: start?.server ?? coder.wire(coder.empty), local: coder.wire(content))
+    let sent = kept.filter { $0.version == attempt?.rawValue && $0.version < version }
+    return sent + [entry]
+  }
+}
