@@ -141,7 +141,8 @@ struct BenchWorkload {
       BenchWorkload("W15h", title: "the daemon's webhook", measureDaemonWebhook),
       BenchWorkload("W15i", "W15m", "W15c", title: "an idle daemon", measureIdleDaemon),
       BenchWorkload("W16", "W16b", title: "a commit through a server", measureSyncLatency),
-      BenchWorkload("W16u", "W16d", title: "many commits through a server", measureSyncRates),
+      BenchWorkload(
+        "W16u", "W16d", "W16j", "W16n", title: "many commits through a server", measureSyncRates),
       BenchWorkload(
         "W16f", "W16p", title: "a fresh file of a server's objects", measureFreshReplica),
       BenchWorkload(

@@ -73,7 +73,7 @@ private func measureWay(
   return latencies
 }
 
-/// W16u: small commits on their way up; W16d: down to another file. The baseline sends the same
+/// W16u: small commits on their way up; W16d: down to another file; W16j: joined. The baseline sends the same
 /// arrays through the same trigger, and reads by the same query.
 func measureSyncRates(_ bench: Bench) throws {
   let server = try SyncServer(bench)
@@ -112,6 +112,30 @@ func measureSyncRates(_ bench: Bench) throws {
     BenchFigure(
       "W16d", "the same, down to another file", .perSecond, ours: Double(commits) / down,
       floor: Double(commits) / read, target: .ratio(0.5)))
+  try measureJoin(bench, server, a, people, commits)
+}
+
+/// W16j: the same commits joined, because no server takes them; W16n: the memory that takes.
+private func measureJoin(
+  _ bench: Bench, _ server: SyncServer, _ realm: Realm, _ people: [Person], _ commits: Int
+) throws {
+  for number in 0..<commits {
+    try realm.write { people[BenchStores.scattered(number, people.count) - 1].age += 1 }
+  }
+  let replica = try Replica(SyncServer.store(realm), classes: ["Person"])
+  var seconds = 0.0
+  let grown = try MemoryPeak.grown {
+    seconds = try benchTime {
+      guard try UnsentJoin.run(replica, above: 0) else { throw ToolError("W16j: nothing joined") }
+    }
+  }
+  replica.close()
+  try server.synchronize(realm)
+  bench.add(
+    BenchFigure(
+      "W16j", "one of \(amount(commits)) unsent commits joined, because no server takes them",
+      .seconds, ours: seconds / Double(commits)))
+  bench.add(BenchFigure("W16n", "memory of joining them all", .bytes, ours: grown))
 }
 
 /// W16f: a fresh file with all of a server's objects; the baseline takes them by COPY, and adds the

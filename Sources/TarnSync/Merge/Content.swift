@@ -62,15 +62,18 @@ package enum Content<Value: Hashable & Sendable>: Equatable, Sendable {
     return their < my ? mine : theirs
   }
 
-  /// This base with those parts of a content that others have met since.
+  /// This base with those parts of a content that others have met since. Of two values of a part the
+  /// earlier one is the base, so that the later one stays.
   package func adding(_ mine: Self, metIn later: [Self]) -> Self {
     if later.isEmpty { return self }
     switch (self, mine) {
     case (.list(let base), .list(let list)):
-      var met: Set<ElementID> = []
-      for case .list(let other) in later { met.formUnion(other.map(\.id)) }
-      met.subtract(base.map(\.id))
-      return .list(base + list.filter { met.contains($0.id) })
+      var met: [ElementID: ListElement<Value>] = [:]
+      for case .list(let other) in later {
+        met.merge(other.map { ($0.id, $0) }) { first, _ in first }
+      }
+      for element in base { met[element.id] = nil }
+      return .list(base + list.compactMap { mine in met[mine.id].map { earlier(mine, $0) } })
     case (.set(let base), .set(let values)):
       var met: Set<Value> = []
       for case .set(let other) in later { met.formUnion(other) }
@@ -84,12 +87,18 @@ package enum Content<Value: Hashable & Sendable>: Equatable, Sendable {
       }
       return .map(result)
     case (.one(nil), .one(let element)):
-      let isMet = later.contains { other in
-        if case .one(let one) = other { one != nil && one?.id == element?.id } else { false }
+      for case .one(let met?) in later where met.id == element?.id {
+        return .one(element.map { earlier($0, met) })
       }
-      return isMet ? mine : self
+      return self
     default: return self
     }
+  }
+
+  private func earlier(
+    _ a: ListElement<Value>, _ b: ListElement<Value>
+  ) -> ListElement<Value> {
+    b.content.stamp < a.content.stamp ? b : a
   }
 
   /// The empty content of the same kind, that a creation found.
