@@ -89,9 +89,10 @@ internal import Glibc
 
   /// Runs statements in one round trip. After one that fails the others do not run.
   ///
-  /// - Returns: the rows of each.
+  /// - Parameter needed: how many must not fail; nil for all.
+  /// - Returns: the rows of each, up to one that failed.
   func binary(
-    _ statements: [Statement], for operation: String
+    _ statements: [Statement], needing needed: Int? = nil, for operation: String
   ) throws(ServerError) -> [WireRows] {
     guard unsafe PQenterPipelineMode(handle) == 1 else {
       throw unsafe ServerError(operation, Self.message(of: handle))
@@ -112,7 +113,8 @@ internal import Glibc
         failure = error
       }
     }
-    try finishPipeline(operation, isSent && failure == nil ? nil : failure)
+    if results.count >= needed ?? statements.count { failure = nil }
+    try finishPipeline(operation, failure)
     return results
   }
 
@@ -169,18 +171,18 @@ internal import Glibc
 
   /// Takes the notifications that have arrived.
   ///
-  /// - Returns: whether there were any.
+  /// - Returns: their channels.
   /// - Throws: `ServerError` if the connection is lost.
-  package func takeNotifications(for operation: String) throws(ServerError) -> Bool {
+  package func takeNotifications(for operation: String) throws(ServerError) -> Set<String> {
     guard unsafe PQconsumeInput(handle) == 1 else {
       throw ServerError(operation, unsafe Self.message(of: handle))
     }
-    var hasAny = false
+    var channels: Set<String> = []
     while let notice = unsafe PQnotifies(handle) {
-      hasAny = true
+      unsafe channels.insert(String(cString: notice.pointee.relname))
       unsafe PQfreemem(notice)
     }
-    return hasAny
+    return channels
   }
 
   /// Runs `body` in a transaction, which is rolled back if it throws.

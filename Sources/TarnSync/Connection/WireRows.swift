@@ -35,6 +35,14 @@ internal import TarnStore
     return unsafe UnsafeRawBufferPointer(start: start, count: length)
   }
 
+  /// The values of columns with text.
+  var texts: [[String?]] {
+    let width = Int(unsafe PQnfields(result))
+    return (0..<count).map { row in
+      (0..<width).map { column in self[row, column].map { String(decoding: $0, as: UTF8.self) } }
+    }
+  }
+
   /// A value of a type that needs nothing besides the bytes; nil for null, and for bytes that do
   /// not fit the type.
   func value(_ row: Int, _ column: Int, _ type: ColumnType) -> Value? {

@@ -40,13 +40,34 @@ struct ClassPush {
 
   /// The statements, whose answers `answer(to:)` takes.
   var statements: [ServerConnection.Statement] {
+    preparing + Self.parts(insertions, \.row.values).map { inserting($0, skipsTaken: true) }
+      + groups.map { updating($0.names, $0.rows) }
+  }
+
+  /// Statements that fail with `lackState` if the server lacks an object, so that the commit can
+  /// follow without a look at their answers; nil with insertions, whose role may not read what it
+  /// writes.
+  var checkedStatements: [ServerConnection.Statement]? {
+    guard insertions.isEmpty else { return nil }
+    return preparing
+      + groups.map { names, rows in
+        let update = updating(names, rows)
+        return ServerConnection.Statement(
+          "WITH u AS (\(update.text)) SELECT 1 / (count(*) = \(rows.count))::int FROM u",
+          update.parameters)
+      }
+  }
+
+  /// That of a division by zero.
+  static let lackState = "22012"
+
+  private var preparing: [ServerConnection.Statement] {
     let changed = deletions.map(\.0) + groups.flatMap { $0.rows.map(\.key) }
     var statements: [ServerConnection.Statement] = []
     // A role that may only insert cannot lock. One row is locked by its change.
     if changed.count > 1 { statements.append(locking(changed)) }
     if !deletions.isEmpty { statements.append(deleting(deletions)) }
-    statements += Self.parts(insertions, \.row.values).map { inserting($0, skipsTaken: true) }
-    return statements + groups.map { updating($0.names, $0.rows) }
+    return statements
   }
 
   /// - Parameter found: the rows of each statement.

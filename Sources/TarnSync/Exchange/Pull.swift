@@ -83,10 +83,19 @@ struct Pull {
   /// More incarnations would take too much memory by themselves.
   fileprivate static let stepObjectsMax = 500_000
 
-  /// - Parameter looks: whether to ask first, in a shorter way, whether there is anything new.
+  /// - Parameters:
+  ///   - looks: whether to ask first, in a shorter way, whether there is anything new.
+  ///   - expected: the numbers of classes that have changed, probably: if no others have, there is
+  ///     one round trip.
   func run(
-    _ classes: [ExchangeClass], since position: ServerPosition, looking looks: Bool = false
+    _ classes: [ExchangeClass], since position: ServerPosition, looking looks: Bool = false,
+    expecting expected: Set<Int> = []
   ) throws(ServerError) -> Answer {
+    if position != .none, !expected.isEmpty,
+      let answer = try runAtOnce(classes, position, expected)
+    {
+      return answer
+    }
     let open = opening(classes, position)
     if looks {
       let answer = try answer(connection.rows(open, for: Self.operation))
@@ -99,11 +108,58 @@ struct Pull {
     }
   }
 
+  /// - Returns: nil if there is more to do than to read the changes of some classes.
+  private func runAtOnce(
+    _ classes: [ExchangeClass], _ position: ServerPosition, _ expected: Set<Int>
+  ) throws(ServerError) -> Answer? {
+    let readings = classes.filter { expected.contains($0.id) }
+      .map { Reading($0, since: position, stepBytes) }
+    let open =
+      "SELECT \(Self.columns.map { "\($0)::text" }.joined(separator: ", "))"
+      + " FROM \(function(classes, position))"
+    let statements =
+      ["BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", open]
+      .map { ServerConnection.Statement($0) } + readings.flatMap(\.statements)
+    let found: [WireRows]
+    do throws(ServerError) {
+      found = try connection.binary(
+        statements + [ServerConnection.Statement("COMMIT")], for: Self.operation)
+    } catch {
+      // Such as that a class was dropped: the other way tells.
+      try connection.run("ROLLBACK", for: Self.operation)
+      return nil
+    }
+    var answer = try answer(found[1].texts)
+    guard !needsMore(answer, position), answer.changed.isSubset(of: readings.map(\.id)) else {
+      return nil
+    }
+    for (number, reading) in readings.enumerated() where answer.changed.contains(reading.id) {
+      let place = 2 + number * Reading.count
+      answer.changes[reading.id] = reading.changes(Array(found[place..<place + Reading.count]))
+    }
+    return answer
+  }
+
+  /// Whether the server cannot answer with changes alone: it is another one, or has forgotten
+  /// deletions.
+  private func needsMore(_ answer: Answer, _ position: ServerPosition) -> Bool {
+    if let server, server != answer.server { return true }
+    return position != .none
+      && (answer.pruned >= position.end || answer.position.end < position.end)
+  }
+
+  private static let columns = [
+    "server", "snapshot", "version", "commit", "pruned", "clock", "changed", "renewed", "missing",
+  ]
+
   private func opening(_ classes: [ExchangeClass], _ position: ServerPosition) -> String {
+    "SELECT \(Self.columns.joined(separator: ", ")) FROM \(function(classes, position))"
+  }
+
+  private func function(_ classes: [ExchangeClass], _ position: ServerPosition) -> String {
     let numbers = "{\(classes.map { "\($0.id)" }.joined(separator: ","))}"
     return """
-      SELECT server, snapshot, version, commit, pruned, clock, changed, renewed, missing
-      FROM tarn.open(
+      tarn.open(
         \(SQLText.literal(replica)), \(ServerSchema.format), '\(numbers)', '\(position.end)',
         '\(position.openText)')
       """
@@ -127,11 +183,9 @@ struct Pull {
   private func read(
     _ classes: [ExchangeClass], _ position: ServerPosition, _ opened: Answer
   ) throws(ServerError) -> Answer {
-    let isOther = server.map { $0 != opened.server } ?? false
-    let end = opened.position.end
-    let isOld = position != .none && (opened.pruned >= position.end || end < position.end)
-    let wanted = classes.filter { opened.changed.contains($0.id) && !isOther && !isOld }
-    let readings = wanted.map { Reading($0, since: position, before: end, stepBytes) }
+    let wanted =
+      needsMore(opened, position) ? [] : classes.filter { opened.changed.contains($0.id) }
+    let readings = wanted.map { Reading($0, since: position, stepBytes) }
     let statements = readings.flatMap(\.statements) + [ServerConnection.Statement("COMMIT")]
     let found = try connection.binary(statements, for: Self.operation)
     var answer = opened
@@ -155,13 +209,12 @@ struct Pull {
     let statements: [ServerConnection.Statement]
     private let reader: RowReader
 
-    init(
-      _ one: ExchangeClass, since position: ServerPosition, before end: UInt64, _ stepBytes: Int
-    ) {
+    init(_ one: ExchangeClass, since position: ServerPosition, _ stepBytes: Int) {
       id = one.id
       reader = RowReader(one, Pull.operation)
       let isNew = """
-        (_tarn_xid >= '\(position.end)' AND _tarn_xid < '\(end)'
+        (_tarn_xid >= '\(position.end)'
+            AND _tarn_xid < pg_snapshot_xmax(pg_current_snapshot())
           OR _tarn_xid = ANY ('\(position.openText)'))\(one.filter.map { " AND \($0)" } ?? "")
         """
       statements = [

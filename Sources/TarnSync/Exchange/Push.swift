@@ -61,8 +61,8 @@ struct Push {
   let replica: (id: String, number: UInt32)
   /// The server's identity, as the last pull gave it.
   let server: String
-  /// A statement that follows the commit, in a transaction of its own.
-  var following: String?
+  /// Statements that follow the commit, in a transaction of their own. They may fail.
+  var following: [String] = []
 
   /// - Throws: `ServerError` for a failure that says nothing about the commits. `ServerRefusal` has
   ///   its consequence.
@@ -80,12 +80,12 @@ struct Push {
       ClassPush(connection, replica.number, $0.class, Self.operation, $0.operations)
     }
     do throws(ServerError) {
+      if try writeAtOnce(range, parts) { return .taken }
       if let problem = try write(range, parts) {
         try connection.run("ROLLBACK", for: Self.operation)
         return problem
       }
-      let last = ["COMMIT", following].compactMap(\.self).joined(separator: "; ")
-      try connection.run(last, for: Self.operation)
+      _ = try connection.binary(ending, needing: 1, for: Self.operation)
       return .taken
     } catch {
       // If this fails, the connection is gone and the server rolls back by itself.
@@ -99,11 +99,32 @@ struct Push {
     }
   }
 
-  /// Begins a transaction and writes all objects, mostly in one round trip.
+  private var ending: [ServerConnection.Statement] {
+    (["COMMIT"] + following).map { ServerConnection.Statement($0) }
+  }
+
+  /// Writes objects that the server has, and commits, in one round trip.
   ///
-  /// - Returns: nil if everything is written, otherwise what to do.
-  private func write(_ range: Range, _ parts: [ClassPush]) throws(ServerError) -> Answer? {
-    let begin = [
+  /// - Returns: false if nothing is written, because there are others, or the server lacks some.
+  private func writeAtOnce(_ range: Range, _ parts: [ClassPush]) throws(ServerError) -> Bool {
+    var statements = beginning(range)
+    for part in parts {
+      guard let own = part.checkedStatements else { return false }
+      statements += own
+    }
+    do throws(ServerError) {
+      _ = try connection.binary(
+        statements + ending, needing: statements.count + 1, for: Self.operation)
+      return true
+    } catch {
+      guard error.state == ClassPush.lackState else { throw error }
+      try connection.run("ROLLBACK", for: Self.operation)
+      return false
+    }
+  }
+
+  private func beginning(_ range: Range) -> [ServerConnection.Statement] {
+    [
       ServerConnection.Statement("BEGIN ISOLATION LEVEL READ COMMITTED"),
       // A replica that is stopped must not hold its locks, nor wait for ever for those of others. A
       // pooler passes on no other settings.
@@ -115,6 +136,13 @@ struct Push {
             \(range.last.version), '\(range.first.commit)', '\(range.last.commit)')
         """),
     ]
+  }
+
+  /// Begins a transaction and writes all objects, mostly in one round trip.
+  ///
+  /// - Returns: nil if everything is written, otherwise what to do.
+  private func write(_ range: Range, _ parts: [ClassPush]) throws(ServerError) -> Answer? {
+    let begin = beginning(range)
     let statements = parts.map(\.statements)
     let found = try connection.binary(begin + statements.joined(), for: Self.operation)
     var place = begin.count

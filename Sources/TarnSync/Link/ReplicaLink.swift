@@ -23,8 +23,8 @@ package final class ReplicaLink {
   /// session if this one ends before it has returned.
   let refused: (RefusedCommit) -> Void
   private let resetting: ResetRule
-  /// The statement that follows the commit of a push of some classes; nil for none.
-  var following: ([ReplicaClass]) -> String? = { _ in nil }
+  /// The statements that follow the commit of a push of some classes.
+  var following: ([ReplicaClass]) -> [String] = { _ in [] }
   /// Called after the server's answer to a push, before anything is done about it: tests lose
   /// answers here.
   var answered: () throws -> Void = {}
@@ -103,13 +103,17 @@ package final class ReplicaLink {
 
   /// Downloads the server's changes.
   ///
-  /// - Parameter looks: whether it asks first whether there is anything, which costs least if there
-  ///   is not.
+  /// - Parameters:
+  ///   - looks: whether it asks first whether there is anything, which costs least if there is not.
+  ///   - expected: the server's numbers of classes that have changed, probably, so that asking and
+  ///     reading are one round trip.
   /// - Returns: whether there was anything.
   @discardableResult
-  package func pull(looking looks: Bool = false) throws -> Bool {
+  package func pull(
+    looking looks: Bool = false, expecting expected: Set<Int> = []
+  ) throws -> Bool {
     do {
-      return try download(looking: looks)
+      return try download(looking: looks, expecting: expected)
     } catch let error as StorageError where error.code == .notUnique {
       // The server refuses the unsent object that has the value of one of its rows.
       _ = try sendAll()
@@ -117,12 +121,16 @@ package final class ReplicaLink {
     }
   }
 
-  private func download(looking looks: Bool = false) throws -> Bool {
+  private func download(
+    looking looks: Bool = false, expecting expected: Set<Int> = []
+  ) throws -> Bool {
     try takeUpSubscriptions()
     let answer = try Pull(
       connection: connection, replica: replica.state.idText, server: replica.state.server,
       stepBytes: stepBytes
-    ).run(downloaded.map(\.exchange), since: replica.state.position, looking: looks)
+    ).run(
+      downloaded.map(\.exchange), since: replica.state.position, looking: looks, expecting: expected
+    )
     guard let own = answer.own else {
       // It was restored to a time before this replica.
       try register()

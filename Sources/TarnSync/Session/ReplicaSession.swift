@@ -174,7 +174,7 @@ private final class SessionRunner: Sendable {
     }
     told(.connected)
     let hints = SessionHints(connection, link.classes.map(\.exchange.id))
-    link.following = { hints.statement(for: $0.map(\.exchange.id)) }
+    link.following = { hints.statements(for: $0.map(\.exchange.id)) }
     var interval = PollInterval()
     try link.pull()
     succeeded()
@@ -214,7 +214,8 @@ private final class SessionRunner: Sendable {
     case .time:
       if hint == nil, try link.pull(looking: true) { interval.reset() }
     case .socket:
-      if try link.connection.takeNotifications(for: Self.operation), try link.pull() {
+      let channels = try link.connection.takeNotifications(for: Self.operation)
+      if try !channels.isEmpty && link.pull(expecting: SessionHints.classes(channels)) {
         interval.reset()
       }
     }
@@ -235,17 +236,26 @@ private final class SessionHints {
 
   init(_ connection: ServerConnection, _ classes: [Int]) {
     self.connection = connection
-    let listening = classes.map { "LISTEN tarn_\($0)" }.joined(separator: "; ")
+    let listening = classes.map { "LISTEN \(Self.channel($0))" }.joined(separator: "; ")
     // A pooler may refuse.
     try? connection.run(listening, for: Self.operation)
+  }
+
+  private static let prefix = "tarn_"
+
+  private static func channel(_ id: Int) -> String { "\(prefix)\(id)" }
+
+  /// The numbers of the classes with hints on some channels.
+  static func classes(_ channels: Set<String>) -> Set<Int> {
+    Set(channels.compactMap { Int($0.dropFirst(prefix.count)) })
   }
 
   /// How long until the next one may follow; nil if none is due.
   var wait: Duration? { due.isEmpty ? nil : max(.zero, last + Self.distance - .now) }
 
-  /// The statement for a push of these classes, which follows its commit in a transaction of its
-  /// own; nil if it must wait.
-  func statement(for classes: [Int]) -> String? {
+  /// The statements for a push of these classes, which follow its commit in a transaction of their
+  /// own; none if they must wait.
+  func statements(for classes: [Int]) -> [String] {
     due.formUnion(classes)
     return take()
   }
@@ -254,15 +264,16 @@ private final class SessionHints {
   ///
   /// - Returns: whether it did.
   func send() throws -> Bool {
-    guard let statement = take() else { return false }
-    try connection.run(statement, for: Self.operation)
+    let statements = take()
+    if statements.isEmpty { return false }
+    try connection.run(statements.joined(separator: "; "), for: Self.operation)
     return true
   }
 
-  private func take() -> String? {
-    guard !due.isEmpty, ContinuousClock.now >= last + Self.distance else { return nil }
+  private func take() -> [String] {
+    guard !due.isEmpty, ContinuousClock.now >= last + Self.distance else { return [] }
     defer { due = [] }
     last = .now
-    return due.sorted().map { "SELECT pg_notify('tarn_\($0)', '')" }.joined(separator: "; ")
+    return due.sorted().map { "SELECT pg_notify('\(Self.channel($0))', '')" }
   }
 }
