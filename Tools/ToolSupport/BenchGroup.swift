@@ -46,10 +46,9 @@ package struct BenchGroup: Sendable {
     BenchGroup(
       name: "sync", title: "Beyond one machine",
       ids: [
-        "W16", "W16b", "W16u", "W16d", "W16j", "W16n", "W16f", "W16p", "W16i", "W16k", "W16r",
-        "W16rd", "W16v",
-        "W16vd",
-        "W16s", "W16t", "W16x", "W16y", "W16c", "W16q", "W16m",
+        "W16", "W16b", "W16u", "W16d", "W16j", "W16n", "W16f", "W16p", "W16i", "W16k", "W16w",
+        "W16z", "W16r", "W16rd", "W16v", "W16vd", "W16s", "W16t", "W16x", "W16y", "W16c", "W16q",
+        "W16m",
       ]),
   ]
 

@@ -148,6 +148,7 @@ struct BenchWorkload {
       BenchWorkload(
         "W16i", "W16k", "W16r", "W16rd", "W16v", "W16vd", title: "a server's costs",
         measureServerCosts),
+      BenchWorkload("W16w", "W16z", title: "a thousand files", measureManyReplicas),
       BenchWorkload("W16s", "W16t", "W16x", "W16y", title: "lists with sync", measureSyncedLists),
       BenchWorkload("W16c", "W16q", "W16m", title: "writes with sync", measureSyncedWrites),
       BenchWorkload("W3", title: "find by primary key", measureLookup),

@@ -1,4 +1,4 @@
-import TarnStore
+package import TarnStore
 
 /// Joins the unsent commits of a file into their net changes, so that a file whose server cannot be
 /// reached does not grow with every commit.
@@ -21,7 +21,9 @@ package struct UnsentJoin {
   /// - Parameter bytes: how large the records of unsent commits may be.
   /// - Returns: whether they were larger, and are joined now.
   @discardableResult
-  static func run(_ replica: Replica, above bytes: Int) throws(StorageError) -> Bool {
+  package static func run(
+    _ replica: Replica, above bytes: Int
+  ) throws(StorageError) -> Bool {
     let snapshot = try replica.store.newestSnapshot()
     let size = try ChangeLog.byteCount(
       after: replica.state.done.version, upTo: snapshot.version, most: bytes,

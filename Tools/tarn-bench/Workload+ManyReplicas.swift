@@ -1,0 +1,95 @@
+import Foundation
+import Tarn
+import TarnStore
+import TarnSync
+import ToolSupport
+
+/// W16w: the server's processor time for a poll that finds nothing but a change of objects that
+/// other replicas have; W16z: for each further such change. A thousand files have one object each.
+func measureManyReplicas(_ bench: Bench) throws {
+  let server = try SyncServer(bench)
+  let count = bench.rounds(1_000, tiny: 5)
+  try server.fill(count)
+  let files = try ManyReplicas(server, count)
+  defer { files.end() }
+  let many = bench.rounds(100, tiny: 3)
+  let one = try files.poll(after: "_id = 1", skipping: many)
+  let all = try files.poll(after: "_id <= \(many)", skipping: many)
+  try files.expect(age: 1, in: 2...many)
+  let title = "processor time of a server"
+  bench.add(
+    BenchFigure(
+      "W16w", "\(title) for a poll of one of \(count) files after a change of another's object",
+      .seconds, ours: one))
+  bench.add(
+    BenchFigure(
+      "W16z", "\(title) for each further such change", .seconds,
+      ours: max(0, all - one) / Double(many - 1), target: .value(0.000_001)))
+}
+
+/// Files that have one object each, over one connection as behind a pooler.
+private final class ManyReplicas {
+  private let server: SyncServer
+  private var realms: [Realm] = []
+  private var replicas: [Replica] = []
+  private var links: [ReplicaLink] = []
+
+  init(_ server: SyncServer, _ count: Int) throws {
+    self.server = server
+    let connection = try ServerConnection(ServerAddress(server.address))
+    for id in 1...count {
+      let realm = try server.file()
+      let store = try SyncServer.store(realm)
+      try Self.subscribe(store, to: id)
+      let replica = try Replica(store, classes: ["Person"])
+      let link = try ReplicaLink(replica, connection)
+      try link.synchronize()
+      realms.append(realm)
+      replicas.append(replica)
+      links.append(link)
+    }
+  }
+
+  private static func subscribe(_ store: Store, to id: Int) throws {
+    let snapshot = try store.newestSnapshot()
+    guard let described = snapshot.schema.schema.named("Person") else {
+      throw ToolError("the class is missing")
+    }
+    let condition = try PredicateParser.parse("_id == \(id)", []).predicate
+    let one = try Subscription(name: nil, to: described, where: condition, in: snapshot, time: 0)
+    try store.editSubscriptions { set in
+      set.subscriptions = [one]
+      set.renew()
+      return true
+    }
+  }
+
+  /// Lets each file poll after a change of some objects.
+  ///
+  /// - Parameter concerned: so many files have changed objects, and are not measured.
+  /// - Returns: the server's processor time for a poll.
+  func poll(after condition: String, skipping concerned: Int) throws -> Double {
+    for link in links { try link.pull(looking: true) }
+    try server.run("UPDATE \"Person\" SET age = 1 WHERE \(condition)")
+    for link in links.prefix(concerned) { try link.pull(looking: true) }
+    let start = try server.processorTime()
+    for link in links.dropFirst(concerned) { try link.pull(looking: true) }
+    return (try server.processorTime() - start) / Double(max(1, links.count - concerned))
+  }
+
+  func expect(age: Int, in ids: ClosedRange<Int>) throws {
+    for id in ids {
+      let realm = realms[id - 1]
+      realm.refresh()
+      let people = realm.objects(Person.self)
+      guard people.count == 1, people.first?._id == id, people.first?.age == age else {
+        throw ToolError("W16z: a file has not what it subscribes to")
+      }
+    }
+  }
+
+  func end() {
+    links = []
+    for replica in replicas { replica.close() }
+  }
+}
