@@ -104,7 +104,7 @@ extension ReplicaLink {
 
   private func acceptJoined(_ plan: PushPlan, _ name: CommitName) throws(StorageError) {
     var next = replica.state
-    next.sent = name
+    (next.sent, next.attempt) = (name, nil)
     try accept(plan, next)
     try noteOthers(plan)
     try dropSent()
@@ -142,9 +142,11 @@ extension ReplicaLink {
     let joined = JoinedChanges(snapshot)
     let name = PushName(replica: state.id, commit: last.id)
     var objects = ReplicaObjects(snapshot)
+    let locals = try LocalContents(
+      state, replica.names, without: replica.cursor.number, in: snapshot)
     for one in classes {
       try joined.forEach(in: one.id) { key, change throws(StorageError) in
-        try settleContents(of: key, one, last, &objects)
+        if one.hasContents { try settleContents(of: key, one, last, locals, &objects) }
         var rest = change
         rest.drop(through: last.version)
         if rest == change { return true }
@@ -165,17 +167,27 @@ extension ReplicaLink {
     try replica.keep(next, objects.records)
   }
 
-  /// The server has the contents that were kept with the push.
+  /// The server has the contents that were kept with the push, merged with what had been
+  /// downloaded by then.
   private func settleContents(
-    of key: ObjectKey, _ one: ReplicaClass, _ last: CommitName, _ objects: inout ReplicaObjects
+    of key: ObjectKey, _ one: ReplicaClass, _ last: CommitName, _ locals: LocalContents,
+    _ objects: inout ReplicaObjects
   ) throws(StorageError) {
     var table = try objects.contents(of: key, in: one.id)
-    let time = replica.state.attempt?.time ?? 0
-    for (column, kept) in table where kept.count > 1 && kept[0].version == last.version {
-      var rest = Array(kept.dropFirst())
-      rest[0].server = kept[0].local ?? kept[0].server
-      rest[0].stamp = Stamp(max(time, kept[0].stamp.time + 1), by: replica.state.number)
-      table[column] = rest
+    for property in one.exchange.others {
+      guard let coder = property.contents, let kept = table[property.id], kept.count > 1,
+        let sent = kept.first, sent.version == last.version, var newest = kept.last
+      else { continue }
+      let base = coder.content(sent.server, at: sent.stamp)
+      var (server, time) = (sent.shown(coder), sent.stamp.time)
+      for met in kept.dropFirst().dropLast() {
+        server = locals.merged(base, coder.content(met.server, at: met.stamp), sent.shown(coder))
+        time = met.stamp.time
+      }
+      newest.server = coder.wire(server)
+      newest.stamp = Stamp(
+        max(replica.state.attempt?.time ?? 0, time + 1), by: replica.state.number)
+      table[property.id] = [newest]
       objects.set(table, of: key, in: one.id)
     }
   }

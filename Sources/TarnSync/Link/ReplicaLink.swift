@@ -246,8 +246,10 @@ package final class ReplicaLink {
     _ standing: ReplicaStanding, _ own: (version: Int64, commit: Int64)
   ) throws {
     var next = replica.state
+    next.attempt = nil
     switch standing {
-    case .same, .stranger: return
+    case .stranger: return
+    case .same: return try next == replica.state ? () : replica.keep(next)
     case .joined(let last): return try settle(last)
     case .ahead(let place):
       next.sent = CommitName(place)
@@ -340,7 +342,7 @@ package final class ReplicaLink {
       try pass(plan.last)
       return .passed
     }
-    switch try sendNoting(plan) {
+    switch try send(plan, to: CommitName(plan.last)) {
     case .taken:
       run = min(PushRun.commitsMax, run * 2)
       var next = replica.state
@@ -365,7 +367,20 @@ package final class ReplicaLink {
     return .sent
   }
 
+  /// Sends a push, and notes it if its answer does not come: the server may have it all the same.
   func send(_ plan: PushPlan, to last: CommitName) throws -> Push.Answer {
+    do {
+      return try exchange(plan, to: last)
+    } catch {
+      var next = replica.state
+      next.attempt = ReplicaState.Attempt(
+        last: last, time: plan.time, isJoined: next.joinedTime != 0)
+      if last != next.sent { try? replica.keep(next) }
+      throw error
+    }
+  }
+
+  private func exchange(_ plan: PushPlan, to last: CommitName) throws -> Push.Answer {
     let state = replica.state
     let ids = Set(plan.classes.map(\.class.id))
     let sent = classes.filter { ids.contains($0.exchange.id) }
@@ -377,19 +392,6 @@ package final class ReplicaLink {
       plan.classes.map { ($0.class, $0.operations) })
     try answered()
     return answer
-  }
-
-  /// Sends a push, and notes it if its answer does not come: the server may have it all the same.
-  private func sendNoting(_ plan: PushPlan) throws -> Push.Answer {
-    let last = CommitName(plan.last)
-    do {
-      return try send(plan, to: last)
-    } catch {
-      var next = replica.state
-      next.attempt = ReplicaState.Attempt(last: last, time: plan.time)
-      try? replica.keep(next)
-      throw error
-    }
   }
 
   /// Passes over commits that the server need not know.

@@ -24,6 +24,9 @@ package struct UnsentJoin {
   package static func run(
     _ replica: Replica, above bytes: Int
   ) throws(StorageError) -> Bool {
+    // Changes that the server may have are not joined with later ones, which could not be told
+    // from them.
+    if replica.state.attempt?.isJoined == true { return false }
     let snapshot = try replica.store.newestSnapshot()
     let size = try ChangeLog.byteCount(
       after: replica.state.done.version, upTo: snapshot.version, most: bytes,
@@ -189,7 +192,8 @@ package struct UnsentJoin {
     let entry = KeptContent(
       version: version, stamp: start?.stamp ?? Stamp(0, by: 0),
       server: start?.server ?? coder.wire(coder.empty), local: coder.wire(content))
-    let sent = kept.filter { $0.version == attempt?.rawValue && $0.version < version }
-    return sent + [entry]
+    // Those from the push on whose answer is missing.
+    let before = kept.filter { $0.version < version && $0.version >= attempt?.rawValue ?? version }
+    return before + [entry] + kept.filter { $0.version > version }
   }
 }

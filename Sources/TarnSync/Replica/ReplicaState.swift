@@ -63,6 +63,8 @@ struct ReplicaState: Equatable {
   struct Attempt: Equatable {
     let last: CommitName
     let time: Int64
+    /// Whether it was one of joined commits.
+    let isJoined: Bool
   }
 
   /// As `uuid` columns take it.
@@ -112,6 +114,7 @@ extension ReplicaState {
     writer.write(joinedTime)
     for word in [attempt?.last.version ?? 0, attempt?.last.id ?? 0] { writer.write(word) }
     writer.write(attempt?.time ?? 0)
+    writer.write(UInt8(attempt?.isJoined == true ? 1 : 0))
     return writer.bytes
   }
 
@@ -174,10 +177,14 @@ extension ReplicaState {
     }
     if format > 2 {
       guard let joined: Int64 = reader.read(), let version: UInt64 = reader.read(),
-        let id: UInt64 = reader.read(), let time: Int64 = reader.read()
+        let id: UInt64 = reader.read(), let time: Int64 = reader.read(),
+        let isOfJoined: UInt8 = reader.read()
       else { return nil }
       joinedTime = joined
-      attempt = version == 0 ? nil : Attempt(last: CommitName(version: version, id: id), time: time)
+      if version > 0 {
+        let last = CommitName(version: version, id: id)
+        attempt = Attempt(last: last, time: time, isJoined: isOfJoined != 0)
+      }
     }
     hasUploads = flags & Flags.uploads != 0
     isStale = flags & Flags.stale != 0
