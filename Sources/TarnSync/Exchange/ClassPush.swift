@@ -45,8 +45,7 @@ struct ClassPush {
   }
 
   /// Statements that fail with `lackState` if the server lacks an object, so that the commit can
-  /// follow without a look at their answers; nil with insertions, whose role may not read what it
-  /// writes.
+  /// follow them unseen. Nil if there are insertions: a role may have no right to read these.
   var checkedStatements: [ServerConnection.Statement]? {
     guard insertions.isEmpty else { return nil }
     return preparing

@@ -23,9 +23,9 @@ struct PushPlan {
   /// The commits after those that are sent.
   private let later: LaterChanges?
   private let objects: ReplicaObjects
-  /// The stamp of what has none of its own.
+  /// The stamp of values without one of their own.
   private var stamp: Stamp
-  /// The stamps of the properties of the object at hand.
+  /// The commits that wrote the current object's properties.
   private var writes: [ColumnID: JoinedChange.Write] = [:]
   private let locals: LocalContents?
   private let name: PushName

@@ -167,8 +167,8 @@ extension ReplicaLink {
     try replica.keep(next, objects.records)
   }
 
-  /// The server has the contents that were kept with the push, merged with what had been
-  /// downloaded by then.
+  /// Takes the contents that were kept with the push as the server's, merged with those that had
+  /// been downloaded by then.
   private func settleContents(
     of key: ObjectKey, _ one: ReplicaClass, _ last: CommitName, _ locals: LocalContents,
     _ objects: inout ReplicaObjects

@@ -24,8 +24,7 @@ package struct UnsentJoin {
   package static func run(
     _ replica: Replica, above bytes: Int
   ) throws(StorageError) -> Bool {
-    // Changes that the server may have are not joined with later ones, which could not be told
-    // from them.
+    // If the server has these changes already, later ones must still be known by themselves.
     if replica.state.attempt?.isJoined == true { return false }
     let snapshot = try replica.store.newestSnapshot()
     let size = try ChangeLog.byteCount(
@@ -67,7 +66,7 @@ package struct UnsentJoin {
     return true
   }
 
-  /// The last commit of the push whose answer is missing. What it did is kept apart.
+  /// The last commit of the push whose answer is missing. Its changes are kept apart.
   private var attempt: Version? {
     guard let attempt = replica.state.attempt, attempt.last != replica.state.sent else {
       return nil
@@ -121,7 +120,7 @@ package struct UnsentJoin {
     return try keys.union(JoinedChanges(snapshot).keys(in: id))
   }
 
-  /// A link that is nil because its target was deleted is no change of it.
+  /// Leaves out links that are nil only because their target was deleted.
   private mutating func noteLinksToDeleted(_ rows: PastRows) throws(StorageError) {
     let schema = snapshot.schema.schema
     let links = try LinksToDeleted(

@@ -62,8 +62,8 @@ package enum Content<Value: Hashable & Sendable>: Equatable, Sendable {
     return their < my ? mine : theirs
   }
 
-  /// This base with those parts of a content that others have met since. Of two values of a part the
-  /// earlier one is the base, so that the later one stays.
+  /// This base with those parts of a content that others have met since. Where a part has two
+  /// values, the base takes the earlier one, so that the later one stays.
   package func adding(_ mine: Self, metIn later: [Self]) -> Self {
     if later.isEmpty { return self }
     switch (self, mine) {
