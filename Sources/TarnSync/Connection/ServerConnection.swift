@@ -9,6 +9,7 @@ internal import Glibc
   private let handle: OpaquePointer
   /// Runs a call that waits for the server.
   private let waiting: (() -> Void) -> Void
+  private var plans = KeptPlans()
 
   /// - Parameter waiting: runs each call that waits for the server, so that the thread may note
   ///   that it does nothing else.
@@ -73,10 +74,13 @@ internal import Glibc
   struct Statement {
     let text: String
     let parameters: [WireParameter]
+    /// Whether the same text will be run again and again, so that the server may keep its plan.
+    let isRepeated: Bool
 
-    init(_ text: String, _ parameters: [WireParameter] = []) {
+    init(_ text: String, _ parameters: [WireParameter] = [], isRepeated: Bool = false) {
       self.text = text
       self.parameters = parameters
+      self.isRepeated = isRepeated
     }
   }
 
@@ -100,17 +104,21 @@ internal import Glibc
     defer { unsafe PQexitPipelineMode(handle) }
     var results: [WireRows] = []
     var failure: ServerError?
+    var isPreparing: [Bool] = []
     for statement in statements where failure == nil {
-      if !send(statement) { failure = unsafe ServerError(operation, Self.message(of: handle)) }
+      let (isSent, prepares) = send(statement)
+      if !isSent { failure = unsafe ServerError(operation, Self.message(of: handle)) }
+      isPreparing.append(prepares)
     }
     let isSent = unsafe PQpipelineSync(handle) == 1
-    for _ in statements where failure == nil && isSent {
+    for prepares in isPreparing where failure == nil && isSent {
       do throws(ServerError) {
-        results.append(unsafe WireRows(try checked(wait { unsafe PQgetResult(handle) }, operation)))
-        // The end of the statement's results.
-        unsafe PQclear(PQgetResult(handle))
+        if prepares { _ = try nextResult(operation) }
+        results.append(try nextResult(operation))
       } catch {
         failure = error
+        // Which statements the server has is not known.
+        plans.forgetAll()
       }
     }
     if results.count >= needed ?? statements.count { failure = nil }
@@ -118,15 +126,42 @@ internal import Glibc
     return results
   }
 
-  private func send(_ statement: Statement) -> Bool {
+  private func nextResult(_ operation: String) throws(ServerError) -> WireRows {
+    let rows = unsafe WireRows(try checked(wait { unsafe PQgetResult(handle) }, operation))
+    // The end of the statement's results.
+    unsafe PQclear(PQgetResult(handle))
+    return rows
+  }
+
+  /// - Returns: whether it is sent, and whether a statement that prepares it comes before it.
+  private func send(_ statement: Statement) -> (isSent: Bool, prepares: Bool) {
     let parameters = statement.parameters
+    let count = Int32(parameters.count)
     let types = parameters.map(\.type)
     let lengths = parameters.map { Int32($0.bytes?.count ?? 0) }
     let formats = parameters.map { _ in Int32(1) }
-    return unsafe withBytes(parameters.map(\.bytes)) { values in
-      unsafe PQsendQueryParams(
-        handle, statement.text, Int32(parameters.count), types, values, lengths, formats, 1)
-    } == 1
+    let plan = statement.isRepeated ? plans.plan(for: statement.text) : nil
+    if let plan, plan.isNew,
+      unsafe PQsendPrepare(handle, plan.name, statement.text, count, types) != 1
+    {
+      return (false, true)
+    }
+    let isSent = unsafe withBytes(parameters.map(\.bytes)) { values in
+      guard let plan else {
+        return unsafe PQsendQueryParams(
+          handle, statement.text, count, types, values, lengths, formats, 1)
+      }
+      return unsafe PQsendQueryPrepared(handle, plan.name, count, values, lengths, formats, 1)
+    }
+    return (isSent == 1, plan?.isNew == true)
+  }
+
+  /// Lets the server keep the plans of statements that are repeated, if it is known to be one
+  /// server process: a pooler may give each transaction another one, and invents a process id.
+  func keepPlans(for operation: String) throws(ServerError) {
+    let own = try query("SELECT pg_backend_pid()", for: operation).first?[0]
+    let known = unsafe PQbackendPID(handle)
+    plans.isUsed = own.flatMap { Int32($0) } == known
   }
 
   /// Reads up to the end of a pipeline, also after a failure.

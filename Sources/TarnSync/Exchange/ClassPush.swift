@@ -44,21 +44,24 @@ struct ClassPush {
       + groups.map { updating($0.names, $0.rows) }
   }
 
-  /// Statements that fail with `lackState` if the server lacks an object, so that the commit can
+  /// Statements that fail with one of `lackStates` if the server lacks an object, so that the commit can
   /// follow them unseen. Nil if there are insertions: a role may have no right to read these.
   var checkedStatements: [ServerConnection.Statement]? {
     guard insertions.isEmpty else { return nil }
     return preparing
       + groups.map { names, rows in
         let update = updating(names, rows)
+        let count = WireParameter(.bigint, WireValue(.int(Int64(rows.count)))?.bytes)
+        let place = update.parameters.count + 1
         return ServerConnection.Statement(
-          "WITH u AS (\(update.text)) SELECT 1 / (count(*) = \(rows.count))::int FROM u",
-          update.parameters)
+          "WITH u AS (\(update.text)) SELECT 1 / (count(*) = $\(place))::int FROM u",
+          update.parameters + [count], isRepeated: true)
       }
   }
 
-  /// That of a division by zero.
-  static let lackState = "22012"
+  /// A division by zero; and a plan that does not fit or is not there, so that the statements must be
+  /// sent in the other way.
+  static let lackStates: Set<String> = ["22012", "0A000", "26000", "42P05"]
 
   private var preparing: [ServerConnection.Statement] {
     let changed = deletions.map(\.0) + groups.flatMap { $0.rows.map(\.key) }

@@ -113,13 +113,16 @@ struct Pull {
     _ classes: [ExchangeClass], _ position: ServerPosition, _ expected: Set<Int>
   ) throws(ServerError) -> Answer? {
     let readings = classes.filter { expected.contains($0.id) }
-      .map { Reading($0, since: position, stepBytes) }
-    let open =
-      "SELECT \(Self.columns.map { "\($0)::text" }.joined(separator: ", "))"
-      + " FROM \(function(classes, position))"
-    let statements =
-      ["BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", open]
-      .map { ServerConnection.Statement($0) } + readings.flatMap(\.statements)
+      .map { Reading($0, since: position, stepBytes, isRepeated: true) }
+    let texts = Self.columns.map { "\($0)::text" }.joined(separator: ", ")
+    let open = ServerConnection.Statement(
+      """
+      SELECT \(texts), set_config('plan_cache_mode', 'force_generic_plan', true)
+      FROM tarn.open(
+        $1::uuid, \(ServerSchema.format), $2::integer[], $3::xid8, $4::xid8[])
+      """, arguments(classes, position).map { WireParameter(text: $0) }, isRepeated: true)
+    let begin = ServerConnection.Statement("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+    let statements = [begin, open] + readings.flatMap(\.statements)
     let found: [WireRows]
     do throws(ServerError) {
       found = try connection.binary(
@@ -129,7 +132,7 @@ struct Pull {
       try connection.run("ROLLBACK", for: Self.operation)
       return nil
     }
-    var answer = try answer(found[1].texts)
+    var answer = try answer(found[1].texts.map { $0.dropLast() })
     guard !needsMore(answer, position), answer.changed.isSubset(of: readings.map(\.id)) else {
       return nil
     }
@@ -153,20 +156,24 @@ struct Pull {
   ]
 
   private func opening(_ classes: [ExchangeClass], _ position: ServerPosition) -> String {
-    "SELECT \(Self.columns.joined(separator: ", ")) FROM \(function(classes, position))"
-  }
-
-  private func function(_ classes: [ExchangeClass], _ position: ServerPosition) -> String {
-    let numbers = "{\(classes.map { "\($0.id)" }.joined(separator: ","))}"
+    let arguments = arguments(classes, position).map { SQLText.literal($0) }
     return """
-      tarn.open(
-        \(SQLText.literal(replica)), \(ServerSchema.format), '\(numbers)', '\(position.end)',
-        '\(position.openText)')
+      SELECT \(Self.columns.joined(separator: ", ")) FROM tarn.open(
+        \(arguments[0]), \(ServerSchema.format), \(arguments[1]), \(arguments[2]),
+        \(arguments[3]))
       """
   }
 
-  private func answer(_ rows: [[String?]]) throws(ServerError) -> Answer {
-    guard let row = rows.first, row.count == 9, let server = row[0], let snapshot = row[1],
+  /// What the server is asked with: the replica, the classes, and the position in two parts.
+  private func arguments(_ classes: [ExchangeClass], _ position: ServerPosition) -> [String] {
+    let numbers = "{\(classes.map { "\($0.id)" }.joined(separator: ","))}"
+    return [replica, numbers, "\(position.end)", position.openText]
+  }
+
+  private func answer(_ rows: [some RandomAccessCollection<String?>]) throws(ServerError) -> Answer
+  {
+    guard let row = rows.first.map({ Array($0) }), row.count == 9, let server = row[0],
+      let snapshot = row[1],
       let next = ServerPosition(snapshot), let pruned = row[4].flatMap({ UInt64($0) }),
       let clock = row[5].flatMap({ Int64($0) })
     else { throw ServerError(Self.operation, "the server gave no position") }
@@ -185,7 +192,7 @@ struct Pull {
   ) throws(ServerError) -> Answer {
     let wanted =
       needsMore(opened, position) ? [] : classes.filter { opened.changed.contains($0.id) }
-    let readings = wanted.map { Reading($0, since: position, stepBytes) }
+    let readings = wanted.map { Reading($0, since: position, stepBytes, isRepeated: false) }
     let statements = readings.flatMap(\.statements) + [ServerConnection.Statement("COMMIT")]
     let found = try connection.binary(statements, for: Self.operation)
     var answer = opened
@@ -209,18 +216,26 @@ struct Pull {
     let statements: [ServerConnection.Statement]
     private let reader: RowReader
 
-    init(_ one: ExchangeClass, since position: ServerPosition, _ stepBytes: Int) {
+    /// - Parameter isRepeated: whether the server may keep the plan, which then does not depend on
+    ///   the position: for few changes.
+    init(
+      _ one: ExchangeClass, since position: ServerPosition, _ stepBytes: Int, isRepeated: Bool
+    ) {
       id = one.id
       reader = RowReader(one, Pull.operation)
+      let values = ["\(position.end)", position.openText]
+      let (end, open) =
+        isRepeated ? ("$1::xid8", "$2::xid8[]") : ("'\(values[0])'", "'\(values[1])'")
+      let parameters = isRepeated ? values.map { WireParameter(text: $0) } : []
       let isNew = """
-        (_tarn_xid >= '\(position.end)'
+        (_tarn_xid >= \(end)
             AND _tarn_xid < pg_snapshot_xmax(pg_current_snapshot())
-          OR _tarn_xid = ANY ('\(position.openText)'))\(one.filter.map { " AND \($0)" } ?? "")
+          OR _tarn_xid = ANY (\(open)))\(one.filter.map { " AND \($0)" } ?? "")
         """
       statements = [
         ServerConnection.Statement(
-          "SELECT tarn.changed(\(one.id), '\(position.end)', '\(position.openText)')"
-            + " LIMIT \(Pull.stepObjectsMax + 1)"),
+          "SELECT tarn.changed(\(one.id), \(end), \(open)) LIMIT \(Pull.stepObjectsMax + 1)",
+          parameters, isRepeated: isRepeated),
         // The server does not send what is too large: it adds up the sizes first.
         ServerConnection.Statement(
           """
@@ -230,7 +245,7 @@ struct Pull {
           SELECT n.*
           FROM (SELECT coalesce(sum(_tarn_size), 0) > \(stepBytes) AS is_large FROM new) s
           LEFT JOIN new n ON NOT s.is_large WHERE n._tarn_size IS NOT NULL OR s.is_large
-          """),
+          """, parameters, isRepeated: isRepeated),
       ]
     }
 

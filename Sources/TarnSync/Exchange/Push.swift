@@ -117,7 +117,7 @@ struct Push {
         statements + ending, needing: statements.count + 1, for: Self.operation)
       return true
     } catch {
-      guard error.state == ClassPush.lackState else { throw error }
+      guard ClassPush.lackStates.contains(error.state) else { throw error }
       try connection.run("ROLLBACK", for: Self.operation)
       return false
     }
@@ -131,10 +131,15 @@ struct Push {
       ServerConnection.Statement(
         """
         SELECT set_config('lock_timeout', '5s', true),
-          set_config('idle_in_transaction_session_timeout', '10s', true), tarn.push(
-            \(SQLText.literal(replica.id)), \(SQLText.literal(server)), \(range.first.version),
-            \(range.last.version), '\(range.first.commit)', '\(range.last.commit)')
-        """),
+          set_config('idle_in_transaction_session_timeout', '10s', true),
+          set_config('plan_cache_mode', 'force_generic_plan', true),
+          tarn.push($1::uuid, $2, $3, $4, $5, $6)
+        """,
+        [WireParameter(text: replica.id), WireParameter(text: server)]
+          + [
+            range.first.version, range.last.version, range.first.commit, range.last.commit,
+          ].map { WireParameter(.bigint, WireValue(.int($0))?.bytes) },
+        isRepeated: true),
     ]
   }
 

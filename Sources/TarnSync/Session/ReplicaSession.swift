@@ -172,6 +172,7 @@ private final class SessionRunner: Sendable {
     let link = try ReplicaLink(replica, connection, resetting: resetting) { [told] in
       told(.refused($0))
     }
+    try connection.keepPlans(for: Self.operation)
     told(.connected)
     let hints = SessionHints(connection, link.classes.map(\.exchange.id))
     link.following = { hints.statements(for: $0.map(\.exchange.id)) }

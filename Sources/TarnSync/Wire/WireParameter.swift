@@ -10,6 +10,9 @@ struct WireParameter: Sendable {
     self.bytes = bytes
   }
 
+  /// A text, which the statement casts.
+  init(text: String) { self.init(.text, Array(text.utf8)) }
+
   /// An array with values of a type.
   init(array type: WireType, _ values: [[UInt8]?]) {
     self.type = type.array

@@ -1,0 +1,28 @@
+/// The statements whose plans a server process keeps for a connection, by name.
+struct KeptPlans {
+  private static let most = 200
+
+  /// Whether there are any at all.
+  var isUsed = false
+  private var names: [String: String] = [:]
+  private var count = 0
+
+  /// - Returns: the name of a statement, and whether the server does not have it yet; nil for one
+  ///   whose plan is not kept.
+  mutating func plan(for text: String) -> (name: String, isNew: Bool)? {
+    guard isUsed else { return nil }
+    if let name = names[text] { return (name, false) }
+    guard names.count < Self.most else { return nil }
+    // A name is not used again after a failure: the server may have it.
+    count += 1
+    let name = "tarn_\(count)"
+    names[text] = name
+    return (name, true)
+  }
+
+  /// Begins anew, at most so often that the server's memory is bounded.
+  mutating func forgetAll() {
+    names = [:]
+    if count > 10 * Self.most { isUsed = false }
+  }
+}
