@@ -156,6 +156,9 @@ internal import Glibc
     return (isSent == 1, plan?.isNew == true)
   }
 
+  /// Whether the server keeps the plans of repeated statements.
+  var keepsPlans: Bool { plans.isUsed }
+
   /// Lets the server keep the plans of statements that are repeated, if it is known to be one
   /// server process: a pooler may give each transaction another one, and invents a process id.
   func keepPlans(for operation: String) throws(ServerError) {

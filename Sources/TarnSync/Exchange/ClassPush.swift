@@ -44,8 +44,8 @@ struct ClassPush {
       + groups.map { updating($0.names, $0.rows) }
   }
 
-  /// Statements that fail with one of `lackStates` if the server lacks an object, so that the commit can
-  /// follow them unseen. Nil if there are insertions: a role may have no right to read these.
+  /// Statements that fail with one of `lackStates` if the server lacks an object, so that the commit
+  /// can follow them unseen. Nil if there are insertions: a role may have no right to read these.
   var checkedStatements: [ServerConnection.Statement]? {
     guard insertions.isEmpty else { return nil }
     return preparing
@@ -59,8 +59,8 @@ struct ClassPush {
       }
   }
 
-  /// A division by zero; and a plan that does not fit or is not there, so that the statements must be
-  /// sent in the other way.
+  /// A division by zero; and a plan that does not fit or is not there, so that the statements must
+  /// be sent in the other way.
   static let lackStates: Set<String> = ["22012", "0A000", "26000", "42P05"]
 
   private var preparing: [ServerConnection.Statement] {

@@ -43,6 +43,41 @@ import Testing
     #expect(try connection.value("SELECT count(*) FROM frogs") == "1")
   }
 
+  @Test func `a plan that is kept is one of the server, and gone after a failure`() throws {
+    let connection = try PostgresDatabase().connect()
+    try connection.keepPlans(for: "test")
+    func sum(_ number: Int64) throws -> Int64? {
+      let one = ServerConnection.Statement(
+        "SELECT 1 / ($1 - 3)",
+        [WireParameter(.bigint, WireValue(.int(number))?.bytes)], isRepeated: true)
+      return try connection.binary([one, one], for: "test")[1].integer(0, 0)
+    }
+    let count = "SELECT count(*) FROM pg_prepared_statements"
+    for _ in 0..<2 {
+      #expect(try sum(4) == 1)
+      #expect(try sum(2) == -1)
+    }
+    #expect(try connection.value(count) == "1")
+    #expect(throws: ServerError.self) { try sum(3) }
+    #expect(try sum(4) == 1)
+    #expect(try connection.value(count) == "2")
+    // Such as by a pooler.
+    try connection.rows("DEALLOCATE ALL")
+    #expect(throws: ServerError.self) { try sum(4) }
+    #expect(try sum(4) == 1)
+  }
+
+  @Test func `what follows may fail`() throws {
+    let connection = try PostgresDatabase().connect()
+    let statements = ["BEGIN", "CREATE TABLE frogs ()", "COMMIT", "SELECT 1/0"].map {
+      ServerConnection.Statement($0)
+    }
+    #expect(try connection.binary(statements, needing: 3, for: "test").count == 3)
+    #expect(try connection.value("SELECT count(*) FROM frogs") == "0")
+    #expect(throws: ServerError.self) { try connection.binary(statements, needing: 3, for: "test") }
+    try connection.rows("ROLLBACK")
+  }
+
   @Test func `names and texts are quoted`() throws {
     let connection = try PostgresDatabase().connect()
     let odd = "a\"b'c\\d"

@@ -43,8 +43,12 @@ import Testing
     // Takes turns with ours at the pooler's connections.
     let other = try ServerConnection(ServerAddress(address))
     try other.rows("BEGIN")
+    let direct = try database.connect()
+    try direct.keepPlans(for: "test")
+    #expect(direct.keepsPlans)
     try run(Seeds.rounds(200, few: 20), database, client)
     try other.rows("COMMIT")
+    #expect(!client.keepsPlans)
   }
 
   private func run(

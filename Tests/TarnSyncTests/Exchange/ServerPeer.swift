@@ -28,6 +28,7 @@ final class ServerPeer: Peer {
     let entry = try ServerCatalog(connection, "test").existing("Thing")
     described = try ExchangeClass(entry, Self.thing)
     try connection.rows("DELETE FROM \"Thing\"")
+    try connection.keepPlans(for: "test")
   }
 
   var clock: Int64 { Int64(Date().timeIntervalSince1970 * 1_000_000) }
@@ -50,7 +51,9 @@ final class ServerPeer: Peer {
 
   func pull(_ id: UInt64, since position: Int) throws -> Pulled {
     let answer = try Pull(connection: connection, replica: uuid(id)).run(
-      [described], since: position < 0 ? .none : positions[position])
+      [described], since: position < 0 ? .none : positions[position],
+      // As after a hint, or without one.
+      expecting: seed % 2 == 0 ? [described.id] : [])
     #expect(answer.missing == [])
     positions.append(answer.position)
     if identities.last != answer.server { identities.append(answer.server) }
