@@ -60,19 +60,24 @@ enum ServerSchema {
     );
     """
 
+  /// Which server this is: another machine, timeline, database or restored table is another one.
+  private static let identity = """
+    concat_ws('/', (SELECT c.system_identifier FROM pg_control_system() c),
+      substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8),
+      (SELECT d.oid FROM pg_database d WHERE d.datname = current_database()),
+      pg_relation_filenode('tarn.server'), s.history)
+    """
+
   /// The functions that know no class. A name in them is looked up in `pg_catalog` alone, so that
   /// no caller can put a function of his own in the way.
   static let functions = """
-    -- Which server this is: another machine, timeline, database or restored table is another one.
     -- In PL/pgSQL, which plans a statement once in a connection; SQL functions do so at each call.
+    -- A function of its own costs 30 to 90 us in each transaction: what each push and pull needs is
+    -- written into their functions.
     CREATE FUNCTION tarn.identity() RETURNS text LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path = pg_catalog, pg_temp AS $$
     BEGIN
-      RETURN (SELECT concat_ws(
-        '/', c.system_identifier, substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8), d.oid,
-        pg_relation_filenode('tarn.server'), s.history)
-      FROM pg_control_system() c, pg_database d, tarn.server s
-      WHERE d.datname = current_database());
+      RETURN (SELECT \(identity) FROM tarn.server s);
     END $$;
 
     -- The classes with their properties. A class without a table has no key.
@@ -105,30 +110,25 @@ enum ServerSchema {
     ) LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
     DECLARE
       known integer;
+      below xid8 := pg_snapshot_xmax(pg_current_snapshot());
     BEGIN
-      SELECT s.format, s.pruned INTO known, pruned FROM tarn.server s;
+      SELECT s.format, s.pruned, \(identity), r.version, r.commit
+      INTO known, pruned, server, version, commit
+      FROM tarn.server s LEFT JOIN tarn.replica r ON r.id = own AND r.role = session_user;
       IF spoken IS DISTINCT FROM known THEN
         RAISE EXCEPTION 'the server has format % of Tarn, the program %', known, spoken
           USING ERRCODE = '0A000';
       END IF;
-      server := tarn.identity();
       snapshot := pg_current_snapshot()::text;
       clock := (extract(epoch FROM clock_timestamp()) * 1000000)::bigint;
-      SELECT r.version, r.commit INTO version, commit
-      FROM tarn.replica r WHERE r.id = own AND r.role = session_user;
       SELECT array_agg(c.id) FILTER (WHERE tarn.is_changed(c.id, since, pending)),
-        array_agg(c.id) FILTER (WHERE tarn.is_renewed(c.id, since, pending)),
+        array_agg(c.id) FILTER (WHERE
+          EXISTS (SELECT FROM tarn.renewal r
+            WHERE r.class = c.id AND r.xid >= since AND r.xid < below)
+          OR EXISTS (SELECT FROM tarn.renewal r WHERE r.class = c.id AND r.xid = ANY (pending))),
         array_agg(g.id) FILTER (WHERE c.id IS NULL)
       INTO changed, renewed, missing
       FROM unnest(classes) g (id) LEFT JOIN tarn.class c ON c.id = g.id;
-    END $$;
-
-    CREATE FUNCTION tarn.is_renewed(asked integer, since xid8, pending xid8[]) RETURNS boolean
-    LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
-    BEGIN
-      RETURN EXISTS (SELECT FROM tarn.renewal r WHERE r.class = asked
-          AND r.xid >= since AND r.xid < pg_snapshot_xmax(pg_current_snapshot()))
-        OR EXISTS (SELECT FROM tarn.renewal r WHERE r.class = asked AND r.xid = ANY (pending));
     END $$;
 
     CREATE FUNCTION tarn.renew(which integer) RETURNS void
@@ -137,18 +137,14 @@ enum ServerSchema {
       ON CONFLICT DO NOTHING
     $$;
 
-    -- Deletes up to 1,000 tombstones of more than 30 days. Their time is that of a statement, and
-    -- its commit may be much later: those that an open transaction may be about to show stay.
-    CREATE FUNCTION tarn.prune() RETURNS void
+    -- Deletes up to 1,000 tombstones from before a time, which is that of a statement. Its commit may
+    -- be much later: those that an open transaction may be about to show stay.
+    CREATE FUNCTION tarn.prune(old timestamptz) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
     DECLARE
-      old timestamptz := statement_timestamp() - interval '30 days';
       below xid8 := pg_snapshot_xmin(pg_current_snapshot());
       last xid8;
     BEGIN
-      IF NOT coalesce((SELECT g.at < old FROM tarn.gone g ORDER BY g.xid LIMIT 1), false)
-        AND NOT coalesce((SELECT r.at < old FROM tarn.renewal r ORDER BY r.xid LIMIT 1), false)
-      THEN RETURN; END IF;
       -- One at a time; whoever comes second leaves it to the first.
       PERFORM FROM tarn.server FOR UPDATE SKIP LOCKED;
       IF NOT FOUND THEN RETURN; END IF;
@@ -176,15 +172,19 @@ enum ServerSchema {
     CREATE FUNCTION tarn.push(
       own uuid, server text, first bigint, last bigint, previous bigint, latest bigint
     ) RETURNS xid8 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+    DECLARE
+      old timestamptz := statement_timestamp() - interval '30 days';
     BEGIN
       UPDATE tarn.replica SET version = last, commit = latest, seen = statement_timestamp()
       WHERE id = own AND role = session_user AND version = first AND commit = previous;
-      IF NOT FOUND OR server IS DISTINCT FROM tarn.identity()
+      IF NOT FOUND OR server IS DISTINCT FROM (SELECT \(identity) FROM tarn.server s)
         OR last < first OR last = first AND latest IS DISTINCT FROM previous THEN
         RAISE EXCEPTION 'the server or its version of this replica is another one'
           USING ERRCODE = 'TN002';
       END IF;
-      PERFORM tarn.prune();
+      IF coalesce((SELECT g.at < old FROM tarn.gone g ORDER BY g.xid LIMIT 1), false)
+        OR coalesce((SELECT r.at < old FROM tarn.renewal r ORDER BY r.xid LIMIT 1), false)
+      THEN PERFORM tarn.prune(old); END IF;
       RETURN pg_current_xact_id();
     END $$;
 
