@@ -137,8 +137,8 @@ enum ServerSchema {
       ON CONFLICT DO NOTHING
     $$;
 
-    -- Deletes up to 1,000 tombstones from before a time, which is that of a statement. Its commit may
-    -- be much later: those that an open transaction may be about to show stay.
+    -- Deletes up to 1,000 tombstones from before a time, which is that of a statement. Its commit
+    -- may be much later: those that an open transaction may be about to show stay.
     CREATE FUNCTION tarn.prune(old timestamptz) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
     DECLARE
