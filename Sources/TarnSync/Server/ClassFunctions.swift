@@ -18,6 +18,7 @@ enum ClassFunctions {
     .joined(separator: "\n")
   }
 
+  /// Mostly no transaction was open, and then no statement looks for these.
   private static func isChanged(_ classes: [ServerCatalog.Entry]) -> String {
     // By the newest of the index, and the few open ones: an OR would read the whole table.
     let body = cases(classes) { _, table, _ in
@@ -25,8 +26,10 @@ enum ClassFunctions {
         IF (SELECT t._tarn_xid FROM \(table) t WHERE t._tarn_xid < below
           ORDER BY t._tarn_xid DESC LIMIT 1) >= since
         THEN RETURN true; END IF;
-        IF EXISTS (SELECT FROM unnest(pending) o JOIN \(table) t ON t._tarn_xid = o)
-        THEN RETURN true; END IF;
+        IF cardinality(pending) > 0 THEN
+          IF EXISTS (SELECT FROM unnest(pending) o JOIN \(table) t ON t._tarn_xid = o)
+          THEN RETURN true; END IF;
+        END IF;
       """
     }
     return """
@@ -38,10 +41,12 @@ enum ClassFunctions {
         \(bound)
       BEGIN
       \(body)
-      RETURN EXISTS (SELECT FROM tarn.gone g
-          WHERE g.class = is_changed.class AND g.xid >= since AND g.xid < below)
-        OR EXISTS (SELECT FROM unnest(pending) o
-          JOIN tarn.gone g ON g.class = is_changed.class AND g.xid = o);
+      IF EXISTS (SELECT FROM tarn.gone g
+        WHERE g.class = is_changed.class AND g.xid >= since AND g.xid < below)
+      THEN RETURN true; END IF;
+      IF cardinality(pending) = 0 THEN RETURN false; END IF;
+      RETURN EXISTS (SELECT FROM unnest(pending) o
+        JOIN tarn.gone g ON g.class = is_changed.class AND g.xid = o);
       END $$;
       """
   }
@@ -51,8 +56,11 @@ enum ClassFunctions {
       """
         RETURN QUERY
           SELECT t._tarn_oid FROM \(table) t
-          WHERE t._tarn_xid >= since AND t._tarn_xid < below
-          UNION ALL SELECT t._tarn_oid FROM unnest(pending) o JOIN \(table) t ON t._tarn_xid = o;
+          WHERE t._tarn_xid >= since AND t._tarn_xid < below;
+        IF cardinality(pending) > 0 THEN
+          RETURN QUERY
+            SELECT t._tarn_oid FROM unnest(pending) o JOIN \(table) t ON t._tarn_xid = o;
+        END IF;
       """
     }
     return """
@@ -66,9 +74,12 @@ enum ClassFunctions {
       \(body)
       RETURN QUERY
         SELECT g.oid FROM tarn.gone g
-        WHERE g.class = changed.class AND g.xid >= since AND g.xid < below
-        UNION ALL SELECT g.oid FROM unnest(pending) o
+        WHERE g.class = changed.class AND g.xid >= since AND g.xid < below;
+      IF cardinality(pending) > 0 THEN
+        RETURN QUERY
+          SELECT g.oid FROM unnest(pending) o
           JOIN tarn.gone g ON g.class = changed.class AND g.xid = o;
+      END IF;
       END $$;
       """
   }
