@@ -49,11 +49,17 @@ struct ClassFilling {
     } else {
       next.last = rows.last?.key.value
     }
-    return try link.replica.edit(clock: clock) { edit, _ throws(StorageError) in
+    try link.replica.edit(clock: clock) { edit, _ throws(StorageError) in
+      if progress.last == nil, next.expected >= IncarnationIndex.least,
+        try edit.objects.isEmpty(one.id)
+      {
+        edit.objects.postponeIndex(of: one.id)
+      }
       for row in rows { try edit.apply(row, one) }
       edit.note(next, of: one.id)
-      return next
     }
+    if next.pending.isEmpty { try IncarnationIndex.make(of: one.id, link.replica) }
+    return next
   }
 
   private func dropOthers(_ progress: ClassProgress) throws -> ClassProgress {

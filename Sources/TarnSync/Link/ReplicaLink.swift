@@ -55,6 +55,8 @@ package final class ReplicaLink {
         try ReplicaClass(catalog.existing(name), described, schema, among: replica.names))
     }
     classes.sort { $0.exchange.id < $1.exchange.id }
+    // The first download of a class may have been ended before.
+    for one in classes { try IncarnationIndex.make(of: one.id, replica) }
     try tellRefusals()
   }
 
@@ -213,14 +215,10 @@ package final class ReplicaLink {
   private func leaving(
     _ changes: Pull.Changes, _ one: ReplicaClass
   ) throws -> [(key: ObjectKey, incarnation: Int64)] {
+    let departed = changes.departed
+    if departed.isEmpty { return [] }
     let objects = ReplicaObjects(try replica.store.newestSnapshot())
-    var leaving: [(key: ObjectKey, incarnation: Int64)] = []
-    for incarnation in changes.departed {
-      if let key = try objects.key(of: incarnation, in: one.id) {
-        leaving.append((key, incarnation))
-      }
-    }
-    return leaving
+    return try objects.keys(of: departed, in: one.id).map { ($0.value, $0.key) }
   }
 
   /// Goes on as a replica of its own: the file was copied, or put back from a backup.
@@ -423,8 +421,7 @@ package final class ReplicaLink {
     try replica.edit { edit, next throws(StorageError) in
       next.hasUploads = true
       for one in classes {
-        for incarnation in incarnations {
-          guard let key = try edit.objects.key(of: incarnation, in: one.id) else { continue }
+        for key in try edit.objects.keys(of: incarnations, in: one.id).values {
           try edit.forget(key, one)
         }
       }

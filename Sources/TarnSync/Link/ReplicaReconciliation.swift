@@ -33,6 +33,7 @@ struct ReplicaReconciliation {
 
   private func run(_ one: ReplicaClass, _ clock: Int64) throws {
     let pages = ClassPages(connection: link.connection, one: one.exchange)
+    try IncarnationIndex.make(of: one.id, link.replica)
     var seen: [ObjectKey] = []
     var size = PageSize()
     var last: Value?
@@ -69,11 +70,11 @@ struct ReplicaReconciliation {
   ) throws -> (known: [ObjectKey], wanted: [Value]) {
     let state = link.replica.state
     let objects = ReplicaObjects(try link.replica.store.newestSnapshot())
+    let keys =
+      state.isStale ? [:] : try objects.keys(of: Set(census.map(\.incarnation)), in: one.id)
     var (known, wanted): ([ObjectKey], [Value]) = ([], [])
     for entry in census {
-      if !state.isStale, let key = try objects.key(of: entry.incarnation, in: one.id),
-        try objects[one.id, key]?.version == entry.version
-      {
+      if let key = keys[entry.incarnation], try objects[one.id, key]?.version == entry.version {
         known.append(key)
       } else {
         wanted.append(entry.key.value)

@@ -44,13 +44,16 @@ struct ReplicaObject: Equatable {
 /// have nothing of them, and they outlive the object.
 struct ReplicaObjects {
   private static let objects: UInt8 = 1
-  private static let incarnations: UInt8 = 2
   private static let contents: UInt8 = 130
 
   private let snapshot: Snapshot
+  private let index: IncarnationIndex
   private(set) var records = ReplicaRecords()
 
-  init(_ snapshot: Snapshot) { self.snapshot = snapshot }
+  init(_ snapshot: Snapshot) {
+    self.snapshot = snapshot
+    index = IncarnationIndex(snapshot)
+  }
 
   subscript(id: ClassID, key: ObjectKey) -> ReplicaObject? {
     get throws(StorageError) {
@@ -59,12 +62,32 @@ struct ReplicaObjects {
     }
   }
 
-  /// The object of an incarnation; nil if it is not here.
-  func key(of incarnation: Int64, in id: ClassID) throws(StorageError) -> ObjectKey? {
-    guard let bytes = try bytes(Self.incarnations, id, incarnation) else { return nil }
-    var reader = WireReader(bytes)
-    guard let number: Int64 = reader.read() else { throw Self.damaged() }
-    return ObjectKey(number)
+  /// The objects of some incarnations that are here.
+  func keys(
+    of incarnations: Set<Int64>, in id: ClassID
+  ) throws(StorageError) -> [Int64: ObjectKey] {
+    var keys: [Int64: ObjectKey] = [:]
+    guard try index.isComplete(id) else {
+      try forEach(in: id) { key, object throws(StorageError) in
+        if incarnations.contains(object.incarnation) { keys[object.incarnation] = key }
+        return keys.count < incarnations.count
+      }
+      return keys
+    }
+    for incarnation in incarnations { keys[incarnation] = try key(of: incarnation, in: id) }
+    return keys
+  }
+
+  private func key(of incarnation: Int64, in id: ClassID) throws(StorageError) -> ObjectKey? {
+    try bytes(IncarnationIndex.key(id, incarnation)).map { bytes throws(StorageError) in
+      try IncarnationIndex.decoded(bytes)
+    }
+  }
+
+  /// Leaves the index of a class to be made when all its objects are here.
+  mutating func postponeIndex(of id: ClassID) {
+    records.set(IncarnationIndex.marker(id), [])
+    index.postpone(id)
   }
 
   /// All objects of a class that the server has, in the order of their keys, as they were before
@@ -78,21 +101,29 @@ struct ReplicaObjects {
     }
   }
 
+  func isEmpty(_ id: ClassID) throws(StorageError) -> Bool {
+    var isEmpty = true
+    try forEach(in: id) { _, _ throws(StorageError) in
+      isEmpty = false
+      return false
+    }
+    return isEmpty
+  }
+
   /// Stores the entry of an object, or removes it.
   mutating func set(
     _ object: ReplicaObject?, _ key: ObjectKey, in id: ClassID
   ) throws(StorageError) {
     let former = try self[id, key]
     if former == object { return }
-    if let former, former.incarnation != object?.incarnation,
-      try self.key(of: former.incarnation, in: id) == key
-    {
-      records.set(.init(Self.incarnations, id, former.incarnation), nil)
-    }
-    if let object, former?.incarnation != object.incarnation {
-      var writer = WireWriter(capacity: 8)
-      writer.write(key.rawValue)
-      records.set(.init(Self.incarnations, id, object.incarnation), writer.bytes)
+    if former?.incarnation != object?.incarnation, try index.isComplete(id) {
+      if let former, try self.key(of: former.incarnation, in: id) == key {
+        records.set(IncarnationIndex.key(id, former.incarnation), nil)
+      }
+      if let object {
+        records.set(
+          IncarnationIndex.key(id, object.incarnation), IncarnationIndex.encoded(key))
+      }
     }
     records.set(.init(Self.objects, id, key.rawValue), object?.encoded)
   }
