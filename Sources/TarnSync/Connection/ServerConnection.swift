@@ -156,6 +156,24 @@ internal import Glibc
     return (isSent == 1, plan?.isNew == true)
   }
 
+  /// Sends a statement whose rows `receive` takes. Nothing else may be sent before that.
+  func begin(_ statement: Statement, for operation: String) throws(ServerError) {
+    guard send(statement).isSent else {
+      throw unsafe ServerError(operation, Self.message(of: handle))
+    }
+  }
+
+  /// Takes what has arrived of an answer, so that the server sends on. Does not wait.
+  func takeArrived() { _ = unsafe PQconsumeInput(handle) }
+
+  /// Takes the rows of the statement that was sent ahead.
+  func receive(for operation: String) throws(ServerError) -> WireRows {
+    defer {
+      while let rest = unsafe PQgetResult(handle) { unsafe PQclear(rest) }
+    }
+    return unsafe WireRows(try checked(wait { unsafe PQgetResult(handle) }, operation))
+  }
+
   /// Whether the server keeps the plans of repeated statements.
   var keepsPlans: Bool { plans.isUsed }
 

@@ -24,6 +24,17 @@ struct ClassPages {
     return try reader.rows(page(reader.columns, after: key, condition))
   }
 
+  /// Asks for the rows that `receive` takes, as `rows(after:where:)` does.
+  func begin(after key: Value?, where condition: String) throws(ServerError) {
+    let reader = RowReader(one, Self.operation)
+    try connection.begin(
+      statement(reader.columns, after: key, condition), for: Self.operation)
+  }
+
+  func receive() throws(ServerError) -> [RowReader.Row] {
+    try RowReader(one, Self.operation).rows(connection.receive(for: Self.operation))
+  }
+
   /// The number of rows that meet a condition of SQL.
   func count(where condition: String) throws(ServerError) -> Int {
     let rows = try connection.query(
@@ -70,15 +81,21 @@ struct ClassPages {
   private func page(
     _ columns: String, after key: Value?, _ condition: String?
   ) throws(ServerError) -> WireRows {
+    try connection.binary([statement(columns, after: key, condition)], for: Self.operation)[0]
+  }
+
+  private func statement(
+    _ columns: String, after key: Value?, _ condition: String?
+  ) -> ServerConnection.Statement {
     // By bytes, as here, also where an application's table is sorted otherwise.
     let order = one.key.column + (one.key.type == .string ? " COLLATE \"C\"" : "")
     let bytes = key.flatMap { WireValue($0)?.bytes }
     let conditions = (bytes == nil ? [] : ["\(order) > $1"]) + (condition.map { [$0] } ?? [])
     let rows = conditions.isEmpty ? "" : " WHERE \(conditions.joined(separator: " AND "))"
-    return try connection.binary(
+    return ServerConnection.Statement(
       """
       SELECT \(columns) FROM \(one.table)\(rows)
       ORDER BY \(order) LIMIT \(size)
-      """, bytes.map { [WireParameter(one.key.wire, $0)] } ?? [], for: Self.operation)
+      """, bytes.map { [WireParameter(one.key.wire, $0)] } ?? [])
   }
 }

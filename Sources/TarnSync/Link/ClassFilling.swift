@@ -8,6 +8,9 @@ import TarnStore
 /// a transaction of the server is not shown in half among objects that are complete. Each page
 /// is noted with its rows: after a crash the next one follows.
 struct ClassFilling {
+  /// After so many rows what has arrived is taken.
+  private static let rowsBetween = 256
+
   private let link: ReplicaLink
   private let one: ReplicaClass
   private let clock: Int64
@@ -41,25 +44,46 @@ struct ClassFilling {
     if progress.last == nil {
       (next.expected, next.fetched) = (try pages.count(where: condition), 0)
     }
-    let rows = try pages.rows(after: progress.last, where: condition)
-    size.note(rows, of: one.exchange)
-    next.fetched += rows.count
-    if rows.count < pages.size {
-      (next.complete, next.last) = (Set(next.queries), nil)
-    } else {
-      next.last = rows.last?.key.value
-    }
-    try link.replica.edit(clock: clock) { edit, _ throws(StorageError) in
-      if progress.last == nil, next.expected >= IncarnationIndex.least,
-        try edit.objects.isEmpty(one.id)
-      {
-        edit.objects.postponeIndex(of: one.id)
+    try pages.begin(after: progress.last, where: condition)
+    for number in 1...link.pagesMax {
+      let rows = try pages.receive()
+      size.note(rows, of: one.exchange)
+      let isFirst = next.last == nil
+      next.fetched += rows.count
+      if rows.count < pages.size {
+        (next.complete, next.last) = (Set(next.queries), nil)
+      } else {
+        next.last = rows.last?.key.value
       }
-      for row in rows { try edit.apply(row, one) }
-      edit.note(next, of: one.id)
+      let isLast = next.pending.isEmpty || number == link.pagesMax
+      pages.size = size.rows
+      if !isLast { try pages.begin(after: next.last, where: condition) }
+      do {
+        try store(rows, next, isFirst: isFirst, isLast: isLast)
+      } catch {
+        if !isLast { _ = try? pages.receive() }
+        throw error
+      }
+      if isLast { break }
     }
     if next.pending.isEmpty { try IncarnationIndex.make(of: one.id, link.replica) }
     return next
+  }
+
+  /// - Parameter isLast: whether no other page is on its way, which is taken as it comes.
+  private func store(
+    _ rows: [RowReader.Row], _ next: ClassProgress, isFirst: Bool, isLast: Bool
+  ) throws(StorageError) {
+    try link.replica.edit(clock: clock) { edit, _ throws(StorageError) in
+      if isFirst, next.expected >= IncarnationIndex.least, try edit.objects.isEmpty(one.id) {
+        edit.objects.postponeIndex(of: one.id)
+      }
+      for (number, row) in rows.enumerated() {
+        try edit.apply(row, one)
+        if !isLast, number % Self.rowsBetween == 0 { link.connection.takeArrived() }
+      }
+      edit.note(next, of: one.id)
+    }
   }
 
   private func dropOthers(_ progress: ClassProgress) throws -> ClassProgress {

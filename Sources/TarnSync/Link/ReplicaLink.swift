@@ -10,6 +10,9 @@ package final class ReplicaLink {
   /// The version of the subscriptions that the server has been asked for, or has refused.
   var subscribed: UInt64?
   var pageSize = PageSize()
+  /// How many pages a step of a first download has, of which the server reads the next one while
+  /// one is stored; tests lower it.
+  var pagesMax = 8
   /// How large changes of a class may be that come in one step; tests lower it.
   var stepBytes = Pull.stepBytesMax
   /// How large the values of a push may be, unless it has one commit; tests lower it.

@@ -11,8 +11,10 @@ final class IncarnationIndex {
   private static let markers: UInt8 = 5
   /// How many objects are worth it.
   static let least = 20_000
-  /// How many incarnations are in memory at most, and are written at a time.
-  private static let partMax = 2_000_000
+  private typealias Entry = (incarnation: Int64, key: ObjectKey)
+
+  /// How many incarnations are sorted in memory, of at most twice as many, and are written at a time.
+  private static let partMax = 1_000_000
   private static let writeMax = 50_000
 
   private let snapshot: Snapshot
@@ -54,18 +56,10 @@ final class IncarnationIndex {
     let snapshot = try replica.store.newestSnapshot()
     guard try !IncarnationIndex(snapshot).isComplete(id) else { return }
     let objects = ReplicaObjects(snapshot)
-    var count = 0
-    try objects.forEach(in: id) { _, _ throws(StorageError) in
-      count += 1
-      return true
-    }
-    for range in ranges(count / partMax + 1) {
-      var part: [(incarnation: Int64, key: ObjectKey)] = []
-      try objects.forEach(in: id) { key, object throws(StorageError) in
-        if range.contains(object.incarnation) { part.append((object.incarnation, key)) }
-        return true
-      }
-      part.sort { $0.incarnation < $1.incarnation }
+    var rest: ClosedRange<Int64>? = .min ... .max
+    while let range = rest {
+      let (part, last) = try part(of: range, in: id, objects)
+      rest = last < range.upperBound ? last + 1...range.upperBound : nil
       for start in stride(from: 0, to: part.count, by: writeMax) {
         var records = ReplicaRecords()
         for (incarnation, key) in part[start..<min(start + writeMax, part.count)] {
@@ -79,13 +73,22 @@ final class IncarnationIndex {
     try replica.keep(replica.state, records)
   }
 
-  /// All numbers, in so many ranges.
-  private static func ranges(_ count: Int) -> [ClosedRange<Int64>] {
-    let width = UInt64.max / UInt64(count)
-    return (0..<UInt64(count)).map { place in
-      let first = Int64.min &+ Int64(bitPattern: place * width)
-      let last = place == UInt64(count) - 1 ? .max : first &+ Int64(bitPattern: width - 1)
-      return first...last
+  /// The first incarnations of a range, in order, and up to where these are all.
+  private static func part(
+    of range: ClosedRange<Int64>, in id: ClassID, _ objects: ReplicaObjects
+  ) throws(StorageError) -> (part: [Entry], last: Int64) {
+    var (part, last): ([Entry], Int64) = ([], range.upperBound)
+    try objects.forEach(in: id) { key, object throws(StorageError) in
+      guard (range.lowerBound...last).contains(object.incarnation) else { return true }
+      part.append((object.incarnation, key))
+      if part.count == 2 * partMax {
+        part.sort { $0.incarnation < $1.incarnation }
+        part.removeLast(partMax)
+        last = part[partMax - 1].incarnation
+      }
+      return true
     }
+    part.sort { $0.incarnation < $1.incarnation }
+    return (part, last)
   }
 }

@@ -58,6 +58,7 @@ import Testing
 
   @Test func `objects leave during a first download, which another session goes on with`() throws {
     var file = try file()
+    try file.connected().pagesMax = 1
     while try file.objects().isEmpty { try file.connected().pull() }
     #expect(try !IncarnationIndex(file.store.newestSnapshot()).isComplete(ClassID(0)))
     let shown = try file.objects().count

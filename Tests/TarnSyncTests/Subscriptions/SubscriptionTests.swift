@@ -95,6 +95,7 @@ import Testing
       "INSERT INTO \"Thing\" (_id, a) SELECT n, 1 FROM generate_series(1, 1200) n")
     try a.subscribe(["Thing": ["a < 3"]])
     let link = try a.connected()
+    link.pagesMax = 1
     while try things(a).isEmpty { try link.pull() }
     let count = try things(a).count
     #expect(count == 500)
@@ -116,6 +117,7 @@ import Testing
     try a.synchronize()
     try a.subscribe(["Thing": ["a = 1", "a = 2"]])
     let link = try a.connected()
+    link.pagesMax = 1
     var (steps, random) = (0, SeededRandom(seed: 3))
     repeat {
       link.pageSize = PageSize(rows: 100)
