@@ -7,10 +7,12 @@ internal import CTarn
 package struct ReplicaRecords: Sendable {
   /// By kind; nil for those that are deleted.
   private var changed: [UInt8: [ReplicaKey: [UInt8]?]] = [:]
+  /// Short records that are new, in the order of their keys.
+  private var appended: [(key: ReplicaKey, bytes: [UInt8])] = []
 
   package init() {}
 
-  package var isEmpty: Bool { changed.isEmpty }
+  package var isEmpty: Bool { changed.isEmpty && appended.isEmpty }
 
   /// The bytes that the changed records of a kind will have; nil for those that are deleted.
   package func changes(of kind: UInt8) -> [ReplicaKey: [UInt8]?] { changed[kind] ?? [:] }
@@ -21,6 +23,12 @@ package struct ReplicaRecords: Sendable {
   /// Keeps bytes under a name, or deletes what is there.
   package mutating func set(_ key: ReplicaKey, _ bytes: [UInt8]?) {
     changed[key.kind, default: [:]].updateValue(bytes, forKey: key)
+  }
+
+  /// Keeps bytes under a short name that follows those before. Faster than `set` for many, but
+  /// `change(of:)` does not know of them.
+  package mutating func append(_ key: ReplicaKey, _ bytes: [UInt8]) {
+    appended.append((key, bytes))
   }
 
   /// Writes the changes, with a checksum after each record.
@@ -46,6 +54,7 @@ package struct ReplicaRecords: Sendable {
       // What is left of a longer one.
       while key.isLong, try Self.delete(key, count, transaction) { count += 1 }
     }
+    for (key, bytes) in appended { try Self.put(Self.withChecksum(bytes), key, 0, transaction) }
   }
 
   private static let pieceBytes = 4_000

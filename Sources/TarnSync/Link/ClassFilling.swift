@@ -124,10 +124,16 @@ struct PageSize {
   var rows = 500
   private static let most = 10_000
   private static let bytes = 4 << 20
+  /// How many rows of a page are measured.
+  private static let sample = 500
 
   mutating func note(_ page: [RowReader.Row], of one: ExchangeClass) {
     guard !page.isEmpty else { return }
-    let total = page.reduce(0) { $0 + $1.byteCount(one) }
-    rows = min(max(1, Self.bytes / max(1, total / page.count)), Self.most, rows * 8)
+    var (total, count) = (0, 0)
+    for place in stride(from: 0, to: page.count, by: max(1, page.count / Self.sample)) {
+      total += page[place].byteCount(one)
+      count += 1
+    }
+    rows = min(max(1, Self.bytes / max(1, total / count)), Self.most, rows * 8)
   }
 }

@@ -13,7 +13,8 @@ final class IncarnationIndex {
   static let least = 20_000
   private typealias Entry = (incarnation: Int64, key: ObjectKey)
 
-  /// How many incarnations are sorted in memory, of at most twice as many, and are written at a time.
+  /// How many incarnations are sorted in memory, of at most twice as many, and are written at a
+  /// time.
   private static let partMax = 1_000_000
   private static let writeMax = 50_000
 
@@ -63,7 +64,7 @@ final class IncarnationIndex {
       for start in stride(from: 0, to: part.count, by: writeMax) {
         var records = ReplicaRecords()
         for (incarnation, key) in part[start..<min(start + writeMax, part.count)] {
-          records.set(Self.key(id, incarnation), encoded(key))
+          records.append(Self.key(id, incarnation), encoded(key))
         }
         try replica.keep(replica.state, records)
       }
