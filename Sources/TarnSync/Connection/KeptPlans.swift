@@ -20,7 +20,8 @@ struct KeptPlans {
     return (name, true)
   }
 
-  /// Begins anew, at most so often that the server's memory is bounded.
+  /// Forgets all names after a failure. After many failures no plans are kept any more, because the
+  /// server may still have the former ones.
   mutating func forgetAll() {
     names = [:]
     if count > 10 * Self.most { isUsed = false }

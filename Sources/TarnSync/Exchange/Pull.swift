@@ -164,7 +164,7 @@ struct Pull {
       """
   }
 
-  /// What the server is asked with: the replica, the classes, and the position in two parts.
+  /// The replica, the classes, and the position in two parts, as `tarn.open` takes them.
   private func arguments(_ classes: [ExchangeClass], _ position: ServerPosition) -> [String] {
     let numbers = "{\(classes.map { "\($0.id)" }.joined(separator: ","))}"
     return [replica, numbers, "\(position.end)", position.openText]

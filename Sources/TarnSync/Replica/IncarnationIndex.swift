@@ -52,7 +52,7 @@ final class IncarnationIndex {
 
   func postpone(_ id: ClassID) { known[id] = false }
 
-  /// Makes the index of a class, if it is not there. After a crash it is made anew.
+  /// Makes the index of a class unless it is there. A crash leaves it to the next session.
   static func make(of id: ClassID, _ replica: Replica) throws(StorageError) {
     let snapshot = try replica.store.newestSnapshot()
     guard try !IncarnationIndex(snapshot).isComplete(id) else { return }
