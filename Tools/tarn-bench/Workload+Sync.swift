@@ -73,8 +73,8 @@ private func measureWay(
   return latencies
 }
 
-/// W16u: small commits on their way up; W16d: down to another file; W16j: joined. The baseline sends the same
-/// arrays through the same trigger, and reads by the same query.
+/// W16u: small commits on their way up; W16d: down to another file; W16j: joined. The baseline
+/// sends the same arrays through the same trigger, and reads by the same query.
 func measureSyncRates(_ bench: Bench) throws {
   let server = try SyncServer(bench)
   let objects = max(100, bench.objects / 100)

@@ -44,8 +44,9 @@ struct ClassPush {
       + groups.map { updating($0.names, $0.rows) }
   }
 
-  /// Statements that fail with one of `lackStates` if the server lacks an object, so that the commit
-  /// can follow them unseen. Nil if there are insertions: a role may have no right to read these.
+  /// Statements that fail with one of `lackStates` if the server lacks an object, so that the
+  /// commit can follow them unseen. Nil if there are insertions: a role may have no right to read
+  /// these.
   var checkedStatements: [ServerConnection.Statement]? {
     guard insertions.isEmpty else { return nil }
     return preparing

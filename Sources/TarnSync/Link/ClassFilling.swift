@@ -66,7 +66,7 @@ struct ClassFilling {
       }
       if isLast { break }
     }
-    if next.pending.isEmpty { try IncarnationIndex.make(of: one.id, link.replica) }
+    if next.pending.isEmpty { try IndexMaking.run(one.id, link.replica) }
     return next
   }
 

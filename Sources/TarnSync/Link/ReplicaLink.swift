@@ -59,7 +59,7 @@ package final class ReplicaLink {
     }
     classes.sort { $0.exchange.id < $1.exchange.id }
     // The first download of a class may have been ended before.
-    for one in classes { try IncarnationIndex.make(of: one.id, replica) }
+    for one in classes { try IndexMaking.run(one.id, replica) }
     try tellRefusals()
   }
 

@@ -33,7 +33,7 @@ struct ReplicaReconciliation {
 
   private func run(_ one: ReplicaClass, _ clock: Int64) throws {
     let pages = ClassPages(connection: link.connection, one: one.exchange)
-    try IncarnationIndex.make(of: one.id, link.replica)
+    try IndexMaking.run(one.id, link.replica)
     var seen: [ObjectKey] = []
     var size = PageSize()
     var last: Value?
