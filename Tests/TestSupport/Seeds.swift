@@ -7,6 +7,9 @@ package enum Seeds {
   /// Whether this is a run with all of it.
   package static let areAll = ProcessInfo.processInfo.environment["TARN_SEEDS"] == "all"
 
+  /// How many programs of each kind the simulation of replicas runs: `TARN_SEEDS=100000`.
+  package static let count = ProcessInfo.processInfo.environment["TARN_SEEDS"].flatMap { Int($0) }
+
   /// The only seed to run, for a failure that names it: `TARN_SEED=7`. The simulation of replicas
   /// and the programs with real servers look at it.
   package static let chosen = ProcessInfo.processInfo.environment["TARN_SEED"].flatMap {

@@ -6,7 +6,9 @@ import Testing
 /// Random programs of replicas and a server, whose merging is that of the library. A failure names
 /// the seed, with which the program runs again.
 @Suite struct SimulationTests {
-  private let seeds = Seeds.chosen.map { $0...$0 } ?? 1...UInt64(Seeds.rounds(4_000, few: 100))
+  private let seeds =
+    Seeds.chosen.map { $0...$0 }
+    ?? 1...UInt64(Seeds.count ?? Seeds.rounds(4_000, few: 100))
 
   private func run(
     _ accidents: SimulatedAccidents, _ check: (SimulatedProgram<SimulatedServer>, UInt64) -> Void
