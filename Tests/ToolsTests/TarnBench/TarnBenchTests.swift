@@ -37,9 +37,9 @@ import ToolSupport
     let object = try JSONSerialization.jsonObject(with: Data(run.output.utf8))
     let figures = try #require((object as? [String: Any])?["figures"] as? [[String: Any]])
     // A sanitizer's allocator does not tell how much it gave, so that W9b is nothing there. W15c is
-    // less than a tick of the clock for a few watches, and so are W16i and W16k for a few polls.
-    // What sync adds to few rows is less than the noise.
-    let mayBeNothing = ["W9b", "W15c", "W16i", "W16k", "W16rd", "W16vd"]
+    // less than a tick of the clock for a few watches, and so are W16i, W16k, W16w and W16z for a
+    // few polls. What sync adds to few rows is less than the noise.
+    let mayBeNothing = ["W9b", "W15c", "W16i", "W16k", "W16rd", "W16vd", "W16w", "W16z"]
     let ours = figures.filter { figure in
       (figure["ours"] as? Double ?? 0) > 0 || mayBeNothing.contains(figure["id"] as? String ?? "")
     }
