@@ -94,6 +94,10 @@ let package = Package(
     .target(
       name: "TestSupport", dependencies: ["TarnStore", "LocalServer"], path: "Tests/TestSupport",
       swiftSettings: strict),
+    // Replicas and a server as values. It is optimized in an optimized build, unlike the tests.
+    .target(
+      name: "SyncSimulation", dependencies: ["TarnSync", "TarnStore", "TestSupport"],
+      path: "Tests/SyncSimulation", swiftSettings: strict),
     .testTarget(
       name: "TarnStoreTests", dependencies: ["TarnStore", "CTarn", "TestSupport"],
       exclude: ["Scalars/decimal_cases.py", "Scalars/decimal_cases.txt"],
@@ -104,7 +108,7 @@ let package = Package(
       swiftSettings: strict + unoptimized),
     .testTarget(
       name: "TarnSyncTests",
-      dependencies: ["Tarn", "TarnSync", "TarnStore", "TarnText", "TestSupport"],
+      dependencies: ["Tarn", "TarnSync", "TarnStore", "TarnText", "SyncSimulation", "TestSupport"],
       swiftSettings: strict + unoptimized),
     .testTarget(
       name: "ToolsTests",
@@ -130,7 +134,7 @@ if let chosenTests {
     var library: Set = ["CLMDB", "CTarn", "LocalServer", "TarnStore", "TestSupport"]
     if chosenTests.contains("TarnTests") { library.insert("Tarn") }
     if chosenTests.contains("TarnSyncTests") {
-      library.formUnion(["Tarn", "TarnSync", "TarnText", "CPostgres"])
+      library.formUnion(["Tarn", "TarnSync", "TarnText", "CPostgres", "SyncSimulation"])
     }
     package.targets.removeAll { $0.type != .test && !library.contains($0.name) }
     package.products.removeAll { !library.contains($0.name) }

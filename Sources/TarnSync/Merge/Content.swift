@@ -100,15 +100,4 @@ package enum Content<Value: Hashable & Sendable>: Equatable, Sendable {
   ) -> ListElement<Value> {
     b.content.stamp < a.content.stamp ? b : a
   }
-
-  /// The empty content of the same kind, that a creation found.
-  package var emptied: Self {
-    switch self {
-    case .single: self
-    case .one: .one(nil)
-    case .list: .list([])
-    case .set: .set([])
-    case .map: .map([:])
-    }
-  }
 }

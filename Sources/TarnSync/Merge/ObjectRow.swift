@@ -25,22 +25,3 @@ package struct ObjectRow<Value: Hashable & Sendable>: Equatable, Sendable {
     self.values = values
   }
 }
-
-/// The change of one object in one commit.
-package enum ObjectChange<Value: Hashable & Sendable>: Equatable, Sendable {
-  case created(ObjectRow<Value>)
-  case deleted(incarnation: Int64)
-  case edited(incarnation: Int64, [String: Edit])
-
-  /// A property before and after.
-  package struct Edit: Equatable, Sendable {
-    /// The content that the commit found.
-    package var before: Content<Value>
-    package var after: Content<Value>
-
-    package init(from before: Content<Value>, to after: Content<Value>) {
-      self.before = before
-      self.after = after
-    }
-  }
-}

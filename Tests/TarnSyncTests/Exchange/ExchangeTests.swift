@@ -1,3 +1,4 @@
+import SyncSimulation
 import TarnStore
 import TestSupport
 import Testing

@@ -1,4 +1,5 @@
 import Foundation
+import SyncSimulation
 import TarnStore
 import Testing
 

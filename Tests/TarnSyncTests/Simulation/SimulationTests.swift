@@ -1,7 +1,7 @@
+import SyncSimulation
+import TarnSync
 import TestSupport
 import Testing
-
-@testable import TarnSync
 
 /// Random programs of replicas and a server, whose merging is that of the library. A failure names
 /// the seed, with which the program runs again.
@@ -14,8 +14,7 @@ import Testing
     _ accidents: SimulatedAccidents, _ check: (SimulatedProgram<SimulatedServer>, UInt64) -> Void
   ) throws {
     for seed in seeds {
-      var program = SimulatedProgram(seed: seed, accidents, SimulatedServer())
-      try program.run(50)
+      let program = try SimulatedProgram.run(seed: seed, accidents, steps: 50)
       for replica in program.replicas {
         #expect(replica.unsent.isEmpty, "seed \(seed): commits are left")
         #expect(replica.shown == program.server.objects, "seed \(seed): replicas differ")

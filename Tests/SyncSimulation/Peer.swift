@@ -1,7 +1,7 @@
-@testable import TarnSync
+package import TarnSync
 
 /// What replicas of the tests send to and receive from: a simulated server, or a real one.
-protocol Peer {
+package protocol Peer {
   /// In microseconds.
   var clock: Int64 { get }
   /// Lets time pass, where it does not by itself.
@@ -19,34 +19,46 @@ protocol Peer {
 }
 
 /// A replica in the eyes of a server.
-struct Known: Equatable {
-  var id: UInt64
-  var number: UInt32
-  var version = 0
-  var commit: UInt64 = 0
+package struct Known: Equatable {
+  package var id: UInt64
+  package var number: UInt32
+  package var version: Int
+  package var commit: UInt64
+
+  package init(id: UInt64, number: UInt32, version: Int = 0, commit: UInt64 = 0) {
+    (self.id, self.number) = (id, number)
+    (self.version, self.commit) = (version, commit)
+  }
 }
 
-struct Pulled {
-  let identity: Int
-  let position: Int
-  let known: Known
-  let rows: [Int: ObjectRow<Int>]
+package struct Pulled {
+  package let identity: Int
+  package let position: Int
+  package let known: Known
+  package let rows: [Int: ObjectRow<Int>]
   /// The incarnations that are no more.
-  let gone: Set<Int64>
+  package let gone: Set<Int64>
+
+  package init(
+    identity: Int, position: Int, known: Known, rows: [Int: ObjectRow<Int>], gone: Set<Int64>
+  ) {
+    (self.identity, self.position, self.known) = (identity, position, known)
+    (self.rows, self.gone) = (rows, gone)
+  }
 }
 
 /// The commits of a push: those after one up to another.
-struct Sent {
-  let first: (version: Int, commit: UInt64)
-  let last: (version: Int, commit: UInt64)
+package struct Sent {
+  package let first: (version: Int, commit: UInt64)
+  package let last: (version: Int, commit: UInt64)
 }
 
 /// One object's part of a push.
-enum PeerOperation {
+package enum PeerOperation {
   case insert(ObjectRow<Int>)
   case delete(incarnation: Int64)
   /// With the stamps that the replica has merged with.
   case update(incarnation: Int64, [String: (value: ObjectRow<Int>.Property, seen: Stamp?)])
 }
 
-enum PeerAnswer: Equatable { case taken, mergeFirst, otherVersion, refused }
+package enum PeerAnswer: Equatable { case taken, mergeFirst, otherVersion, refused }

@@ -1,16 +1,18 @@
+import TarnSync
+
 /// Repeats what this replica's unsent commits did to one object on a newer state of it.
 ///
 /// A replica shows the last state that it downloaded, with the differences of its own commits that
 /// this state does not contain. So after each download the commits that remain are replayed, as
 /// differences: another one's insertion into a list stays beside ours, and of two values the later
 /// stays.
-package struct ObjectReplay<Value: Hashable & Sendable> {
+struct ObjectReplay {
   /// The object after the commits that have been replayed; nil if it does not exist.
-  package private(set) var row: ObjectRow<Value>?
+  private(set) var row: ObjectRow<Int>?
   /// The incarnations that unsent commits know, and what they are on the server: two replicas that
   /// create one key have made one object, whose incarnation is that of the first to arrive.
   private var joined: [Int64: Int64] = [:]
-  private var lost: ObjectRow<Value>?
+  private var lost: ObjectRow<Int>?
   private let replica: UInt32
   private let author: UInt32
 
@@ -21,8 +23,8 @@ package struct ObjectReplay<Value: Hashable & Sendable> {
   ///     with an object that others have created under its key since.
   ///   - replica: the number of this replica on the server.
   ///   - author: the number by which elements of this replica are known.
-  package init(
-    on row: ObjectRow<Value>?, lost: ObjectRow<Value>? = nil, replica: UInt32, author: UInt32
+  init(
+    on row: ObjectRow<Int>?, lost: ObjectRow<Int>? = nil, replica: UInt32, author: UInt32
   ) {
     self.row = row
     self.lost = lost
@@ -35,9 +37,9 @@ package struct ObjectReplay<Value: Hashable & Sendable> {
   /// - Parameter time: the commit's time stamp.
   /// - Returns: the change as a difference from the newer state; nil if nothing of it remains, such
   ///   as when it edits an object that was deleted.
-  package mutating func apply(
-    _ change: ObjectChange<Value>, time: Int64
-  ) -> ObjectChange<Value>? {
+  mutating func apply(
+    _ change: ObjectChange, time: Int64
+  ) -> ObjectChange? {
     // The number of the replica may be another one than when the commit was made.
     let stamp = Stamp(time, by: replica)
     switch change {
@@ -66,8 +68,8 @@ package struct ObjectReplay<Value: Hashable & Sendable> {
 
   /// Edits an object that the server has lost, and puts it under its key again.
   private mutating func revive(
-    _ whole: ObjectRow<Value>, _ edits: [String: ObjectChange<Value>.Edit], _ stamp: Stamp
-  ) -> ObjectChange<Value>? {
+    _ whole: ObjectRow<Int>, _ edits: [String: ObjectChange.Edit], _ stamp: Stamp
+  ) -> ObjectChange? {
     lost = nil
     let present = row
     _ = edit(whole, edits) { _ in stamp }
@@ -77,10 +79,10 @@ package struct ObjectReplay<Value: Hashable & Sendable> {
   }
 
   private mutating func edit(
-    _ present: ObjectRow<Value>, _ edits: [String: ObjectChange<Value>.Edit],
+    _ present: ObjectRow<Int>, _ edits: [String: ObjectChange.Edit],
     _ stamp: (String) -> Stamp?
-  ) -> ObjectChange<Value>? {
-    var (result, remaining) = (present, [String: ObjectChange<Value>.Edit]())
+  ) -> ObjectChange? {
+    var (result, remaining) = (present, [String: ObjectChange.Edit]())
     for (name, edit) in edits {
       guard let stamp = stamp(name) else { continue }
       guard let former = present.values[name] else {
@@ -99,8 +101,8 @@ package struct ObjectReplay<Value: Hashable & Sendable> {
 
   /// The property after an edit; nil if another one's value stays.
   private func merged(
-    _ former: ObjectRow<Value>.Property, _ edit: ObjectChange<Value>.Edit, _ stamp: Stamp
-  ) -> ObjectRow<Value>.Property? {
+    _ former: ObjectRow<Int>.Property, _ edit: ObjectChange.Edit, _ stamp: Stamp
+  ) -> ObjectRow<Int>.Property? {
     let merged = Content.merged(
       base: edit.before, theirs: former.content, mine: edit.after, author: author, removal: stamp)
     guard let content = merged else {
@@ -113,11 +115,24 @@ package struct ObjectReplay<Value: Hashable & Sendable> {
   }
 }
 
-extension ObjectRow {
+extension ObjectRow<Int> {
   /// The object as edits of one that is empty.
-  fileprivate var creation: [String: ObjectChange<Value>.Edit] {
+  fileprivate var creation: [String: ObjectChange.Edit] {
     values.mapValues { property in
       ObjectChange.Edit(from: property.content.emptied, to: property.content)
+    }
+  }
+}
+
+extension Content<Int> {
+  /// The empty content of the same kind, that a creation found.
+  fileprivate var emptied: Self {
+    switch self {
+    case .single: self
+    case .one: .one(nil)
+    case .list: .list([])
+    case .set: .set([])
+    case .map: .map([:])
     }
   }
 }

@@ -1,12 +1,12 @@
-@testable import TarnSync
+package import TarnSync
 
 /// A file with its session, as values: what was downloaded, and the commits that this does not
 /// have.
-struct SimulatedReplica {
-  typealias Row = ObjectRow<Int>
-  typealias Change = ObjectChange<Int>
+package struct SimulatedReplica {
+  package typealias Row = ObjectRow<Int>
+  package typealias Change = ObjectChange
 
-  struct Commit {
+  package struct Commit {
     var version: Int
     var id: UInt64
     var time: Int64
@@ -19,8 +19,8 @@ struct SimulatedReplica {
   private var position = -1
   private(set) var base: [Int: Row] = [:]
   /// What programs see.
-  private(set) var shown: [Int: Row] = [:]
-  private(set) var unsent: [Commit] = []
+  package private(set) var shown: [Int: Row] = [:]
+  package private(set) var unsent: [Commit] = []
   /// Commits that were acknowledged of late, which a failover may have lost.
   private var grace: [Commit] = []
   private var acknowledged: (version: Int, commit: UInt64) = (0, 0)

@@ -1,11 +1,11 @@
-@testable import TarnSync
+package import TarnSync
 
 /// A server as its triggers and functions make it, in memory: rows by key, tombstones, and of each
 /// replica the last commit.
-struct SimulatedServer: Peer {
-  typealias Row = ObjectRow<Int>
+package struct SimulatedServer: Peer {
+  package typealias Row = ObjectRow<Int>
 
-  private(set) var clock: Int64 = 1_000_000
+  package private(set) var clock: Int64 = 1_000_000
   /// Another one after a failover.
   private(set) var identity = 0
   private(set) var transaction = 0
@@ -18,17 +18,17 @@ struct SimulatedServer: Peer {
   static let cap: Int64 = 60
 
   /// The objects as they are.
-  var objects: [Int: Row] { rows.mapValues(\.row) }
+  package var objects: [Int: Row] { rows.mapValues(\.row) }
 
-  mutating func advance(by time: Int64) { clock += time }
+  package mutating func advance(by time: Int64) { clock += time }
 
-  mutating func register(_ id: UInt64) {
+  package mutating func register(_ id: UInt64) {
     if replicas[id] != nil { return }
     replicas[id] = Known(id: id, number: nextNumber)
     nextNumber += 1
   }
 
-  func pull(_ id: UInt64, since position: Int) -> Pulled {
+  package func pull(_ id: UInt64, since position: Int) -> Pulled {
     Pulled(
       identity: identity, position: transaction, known: replicas[id]!,
       rows: rows.filter { $0.value.transaction > position }.mapValues(\.row),
@@ -36,13 +36,13 @@ struct SimulatedServer: Peer {
   }
 
   /// A value that the server refuses, as a unique rule or a policy would.
-  static func isRefused(_ row: Row) -> Bool {
+  package static func isRefused(_ row: Row) -> Bool {
     if case .single(let value)? = row.values["a"]?.content { return value % 13 == 0 }
     return false
   }
 
   /// Takes a run of commits, or leaves everything as it is.
-  mutating func push(
+  package mutating func push(
     _ replica: Known, to identity: Int, _ commits: Sent, _ operations: [(key: Int, PeerOperation)]
   ) -> PeerAnswer {
     guard identity == self.identity, let known = replicas[replica.id],
@@ -119,7 +119,7 @@ struct SimulatedServer: Peer {
   // MARK: - What happens to servers
 
   /// A SQL program, which has seen the row and so wins.
-  mutating func sqlUpdate(_ key: Int, _ value: Int) {
+  package mutating func sqlUpdate(_ key: Int, _ value: Int) {
     guard var row = rows[key]?.row else { return }
     transaction += 1
     let last = row.values.values.map(\.stamp.time).max() ?? 0
@@ -127,7 +127,7 @@ struct SimulatedServer: Peer {
     rows[key] = (row, transaction)
   }
 
-  mutating func sqlDelete(_ key: Int) {
+  package mutating func sqlDelete(_ key: Int) {
     guard let row = rows[key]?.row else { return }
     transaction += 1
     rows[key] = nil

@@ -1,32 +1,34 @@
 import TarnStore
+import TarnSync
 import TestSupport
 
-@testable import TarnSync
-
 /// What may happen besides commits, pulls, pushes and lost answers.
-struct SimulatedAccidents: OptionSet {
-  let rawValue: Int
-  static let sql = SimulatedAccidents(rawValue: 1)
-  static let refusals = SimulatedAccidents(rawValue: 2)
+package struct SimulatedAccidents: OptionSet, Sendable {
+  package let rawValue: Int
+
+  package init(rawValue: Int) { self.rawValue = rawValue }
+
+  package static let sql = SimulatedAccidents(rawValue: 1)
+  package static let refusals = SimulatedAccidents(rawValue: 2)
   /// Only simulated servers fail over.
-  static let failover = SimulatedAccidents(rawValue: 4)
+  package static let failover = SimulatedAccidents(rawValue: 4)
   /// Files that are copied or put back from a backup.
-  static let files = SimulatedAccidents(rawValue: 8)
-  static let skew = SimulatedAccidents(rawValue: 16)
+  package static let files = SimulatedAccidents(rawValue: 8)
+  package static let skew = SimulatedAccidents(rawValue: 16)
   /// Objects have properties with one value only.
-  static let isPlain = SimulatedAccidents(rawValue: 32)
+  package static let isPlain = SimulatedAccidents(rawValue: 32)
   /// Only files have subscriptions, which change.
-  static let subscriptions = SimulatedAccidents(rawValue: 64)
+  package static let subscriptions = SimulatedAccidents(rawValue: 64)
   /// Only files join their unsent commits.
-  static let joins = SimulatedAccidents(rawValue: 128)
+  package static let joins = SimulatedAccidents(rawValue: 128)
 }
 
 /// A random program of commits, pulls, pushes and accidents of several replicas and a server.
-struct SimulatedProgram<Server: Peer> {
-  typealias Accidents = SimulatedAccidents
+package struct SimulatedProgram<Server: Peer> {
+  package typealias Accidents = SimulatedAccidents
 
-  private(set) var server: Server
-  private(set) var replicas: [SimulatedReplica] = []
+  package private(set) var server: Server
+  package private(set) var replicas: [SimulatedReplica] = []
   private var random: SeededRandom
   private let accidents: Accidents
   private var backups: [SimulatedReplica?] = []
@@ -34,13 +36,13 @@ struct SimulatedProgram<Server: Peer> {
   private var nextValue = 0
   /// Values that were put into lists, and those that somebody took out, or whose object somebody
   /// deleted.
-  private(set) var listed: [Int: Int] = [:]
-  private(set) var unlisted: Set<Int> = []
-  private(set) var deletedKeys: Set<Int> = []
+  package private(set) var listed: [Int: Int] = [:]
+  package private(set) var unlisted: Set<Int> = []
+  package private(set) var deletedKeys: Set<Int> = []
   /// All single values that were written.
-  private(set) var written: Set<Int> = []
+  package private(set) var written: Set<Int> = []
 
-  init(seed: UInt64, _ accidents: Accidents, _ server: Server) {
+  package init(seed: UInt64, _ accidents: Accidents, _ server: Server) {
     self.server = server
     random = SeededRandom(seed: seed)
     self.accidents = accidents
@@ -53,7 +55,7 @@ struct SimulatedProgram<Server: Peer> {
   }
 
   /// Runs steps, then lets everybody send and receive everything.
-  mutating func run(_ steps: Int) throws {
+  package mutating func run(_ steps: Int) throws {
     for _ in 0..<steps { try step() }
     // A refused run is halved until one commit is left, so each may need some rounds.
     for _ in 0..<10_000 {
@@ -130,7 +132,7 @@ struct SimulatedProgram<Server: Peer> {
   // MARK: - Commits
 
   private mutating func commit(_ index: Int) {
-    var changes: [(key: Int, change: ObjectChange<Int>)] = []
+    var changes: [(key: Int, change: ObjectChange)] = []
     let keys = Set((0...random.below(2)).map { _ in random.below(4) }).sorted()
     let id = random.next()
     var replica = replicas[index]
@@ -191,12 +193,12 @@ struct SimulatedProgram<Server: Peer> {
 
   private mutating func change(
     of row: ObjectRow<Int>, _ key: Int, _ writer: Writer
-  ) -> ObjectChange<Int> {
+  ) -> ObjectChange {
     if random.below(10) == 0 {
       deletedKeys.insert(key)
       return .deleted(incarnation: row.incarnation)
     }
-    var edits: [String: ObjectChange<Int>.Edit] = [:]
+    var edits: [String: ObjectChange.Edit] = [:]
     for name in Set((0...random.below(2)).map { _ in random.pick(["a", "b", "l", "s", "m"]) }) {
       guard let former = row.values[name] else { continue }
       edits[name] = .init(
@@ -229,5 +231,16 @@ struct SimulatedProgram<Server: Peer> {
       map[key] = random.below(3) == 0 ? nil : Stamped(newValue(), writer.stamp)
       return .map(map)
     }
+  }
+}
+
+extension SimulatedProgram where Server == SimulatedServer {
+  /// Runs one with a simulated server. Here the compiler knows the server, and makes it fast.
+  package static func run(
+    seed: UInt64, _ accidents: SimulatedAccidents, steps: Int
+  ) throws -> Self {
+    var program = Self(seed: seed, accidents, SimulatedServer())
+    try program.run(steps)
+    return program
   }
 }
