@@ -43,19 +43,9 @@ struct PushPlan {
     without cursor: UInt32, in snapshot: Snapshot, bytesMax: Int = .max
   ) throws(StorageError) {
     let range = unsent.range
-    last = FeedPlace(
+    let last = FeedPlace(
       historyID: snapshot.head.historyID, version: range.to, commitID: range.commitID)
-    newest = try SnapshotReader(snapshot)
-    rows = try PastRows(at: range.to, from: newest)
-    later =
-      last.version == snapshot.version ? nil : LaterChanges(last, cursor, snapshot)
-    objects = ReplicaObjects(snapshot)
-    stamp = Stamp(unsent.time, by: state.number)
-    name = PushName(replica: state.id, commit: range.commitID)
-    locals =
-      classes.contains { $0.hasContents }
-      ? try LocalContents(
-        state, classes.map(\.described.name), upTo: range.to, without: cursor, in: snapshot) : nil
+    try self.init(upTo: last, unsent.time, classes, state, without: cursor, in: snapshot)
     deletedTargets = try LinksToDeleted(
       unsent, classes.map(\.described), objects, rows: rows, without: cursor)
     outcome.waiting = deletedTargets.waiting
@@ -83,18 +73,8 @@ struct PushPlan {
     _ joined: [JoinedChanges.Entry], _ classes: [ReplicaClass], _ state: ReplicaState,
     without cursor: UInt32, in snapshot: Snapshot, bytesMax: Int
   ) throws(StorageError) {
-    last = state.done
-    newest = try SnapshotReader(snapshot)
-    rows = try PastRows(at: last.version, from: newest)
-    later = last.version == snapshot.version ? nil : LaterChanges(last, cursor, snapshot)
-    objects = ReplicaObjects(snapshot)
-    stamp = Stamp(state.joinedTime, by: state.number)
-    name = PushName(replica: state.id, commit: last.commitID)
-    locals =
-      classes.contains { $0.hasContents }
-      ? try LocalContents(
-        state, classes.map(\.described.name), upTo: last.version, without: cursor, in: snapshot)
-      : nil
+    try self.init(
+      upTo: state.done, state.joinedTime, classes, state, without: cursor, in: snapshot)
     var bytes = 0
     for one in classes {
       var operations: [(Value, Push.Operation)] = []
@@ -138,6 +118,25 @@ struct PushPlan {
       operations.append((primaryKey, try insertion(key, one)))
     }
     add(operations, one)
+  }
+
+  /// A plan of nothing yet.
+  private init(
+    upTo last: FeedPlace, _ time: Int64, _ classes: [ReplicaClass], _ state: ReplicaState,
+    without cursor: UInt32, in snapshot: Snapshot
+  ) throws(StorageError) {
+    self.last = last
+    newest = try SnapshotReader(snapshot)
+    rows = try PastRows(at: last.version, from: newest)
+    later = last.version == snapshot.version ? nil : LaterChanges(last, cursor, snapshot)
+    objects = ReplicaObjects(snapshot)
+    stamp = Stamp(time, by: state.number)
+    name = PushName(replica: state.id, commit: last.commitID)
+    locals =
+      classes.contains { $0.hasContents }
+      ? try LocalContents(
+        state, classes.map(\.described.name), upTo: last.version, without: cursor, in: snapshot)
+      : nil
   }
 
   private mutating func add(_ operations: [(Value, Push.Operation)], _ one: ReplicaClass) {

@@ -24,16 +24,12 @@ extension ReplicaLink {
         return .pullFirst
       }
       let name = self.name(of: joined, state)
-      switch plan.classes.isEmpty ? .taken : try send(plan, to: name) {
+      switch plan.classes.isEmpty ? .taken : try sendOnce(plan, to: name) {
       case .taken:
         count = min(Self.objectsMax, count * 2)
         try acceptJoined(plan, plan.classes.isEmpty ? state.sent : name)
-      case .mergeFirst:
-        try meet(plan)
-        try noteConflict()
-        return .pullFirst
-      case .otherVersion: return .pullFirst
-      case .lost(let incarnations): try forget(incarnations)
+      case .again: break
+      case .pullFirst: return .pullFirst
       case .refused(let error):
         if joined.count == 1 { try takeBack(plan, error) }
         count = max(1, joined.count / 2)

@@ -343,7 +343,7 @@ package final class ReplicaLink {
       try pass(plan.last)
       return .passed
     }
-    switch try send(plan, to: CommitName(plan.last)) {
+    switch try sendOnce(plan, to: CommitName(plan.last)) {
     case .taken:
       run = min(PushRun.commitsMax, run * 2)
       var next = replica.state
@@ -351,12 +351,8 @@ package final class ReplicaLink {
       next.sent = CommitName(plan.last)
       try accept(plan, next, acknowledging: plan.last)
       try dropSent()
-    case .mergeFirst:
-      try meet(plan)
-      try noteConflict()
-      return .pullFirst
-    case .otherVersion: return .pullFirst
-    case .lost(let incarnations): try forget(incarnations)
+    case .again: break
+    case .pullFirst: return .pullFirst
     case .refused(let error):
       if unsent.range.commits > 1 {
         run = max(1, unsent.range.commits / 2)
@@ -366,6 +362,31 @@ package final class ReplicaLink {
       }
     }
     return .sent
+  }
+
+  /// What became of a push of commits.
+  enum PushOutcome {
+    case taken
+    /// The same commits can be sent again, as another push.
+    case again
+    case pullFirst
+    case refused(ServerError)
+  }
+
+  /// Sends a push of commits, and does what must be done before they can be sent again.
+  func sendOnce(_ plan: PushPlan, to last: CommitName) throws -> PushOutcome {
+    switch try send(plan, to: last) {
+    case .taken: return .taken
+    case .mergeFirst:
+      try meet(plan)
+      try noteConflict()
+      return .pullFirst
+    case .otherVersion: return .pullFirst
+    case .lost(let incarnations):
+      try forget(incarnations)
+      return .again
+    case .refused(let error): return .refused(error)
+    }
   }
 
   /// Sends a push, and notes it if its answer does not come: the server may have it all the same.
