@@ -159,9 +159,23 @@ private final class SessionRunner: Sendable {
       throw error
     } catch {
       try? note(connected: false, "\(error)")
-      let isFirst = replica.state.joinedTime == 0
-      if try UnsentJoin.run(replica, above: joiningBytes), isFirst { told(.joined) }
+      if let failure = join(replica) {
+        try? note(connected: false, "\(error); joining the unsent commits: \(failure)")
+      }
       throw error
+    }
+  }
+
+  /// Joins commits that cannot be sent, if they are many.
+  ///
+  /// - Returns: why it failed; the next attempt to connect joins them.
+  private func join(_ replica: Replica) -> StorageError? {
+    let isFirst = replica.state.joinedTime == 0
+    do throws(StorageError) {
+      if try UnsentJoin.run(replica, above: joiningBytes), isFirst { told(.joined) }
+      return nil
+    } catch {
+      return error
     }
   }
 

@@ -58,6 +58,22 @@ import Testing
     } ?? []
   }
 
+  @Test func `commits are joined when their records are larger than the limit`() throws {
+    try synchronize()
+    a.disconnect()
+    for _ in 1...20 { try insert([1], at: 0, a) }
+    let snapshot = try a.store.newestSnapshot()
+    let bytes = try withExtendedLifetime(snapshot) {
+      try ChangeLog.byteCount(
+        after: a.replica.state.done.version, upTo: snapshot.version, most: .max,
+        in: snapshot.transaction)
+    }
+    #expect(try !a.join(above: bytes))
+    #expect(try ReplicaReport.of(a.store)?.unsentCommits == 20)
+    #expect(try a.join(above: bytes - 1))
+    #expect(try ReplicaReport.of(a.store)?.unsentCommits == 1)
+  }
+
   @Test func `they reach the server as one transaction`() throws {
     try a.connected().pull()
     for number in 1...20 { try a.create("Thing", .int(Int64(number)), a: number % 12 + 1) }

@@ -77,10 +77,11 @@ final class FileReplica {
     return made
   }
 
-  /// Joins all unsent commits.
+  /// Joins the unsent commits.
   ///
-  /// - Returns: whether there were any.
-  func join() throws -> Bool { try UnsentJoin.run(replica, above: 0) }
+  /// - Parameter bytes: how large their records may be.
+  /// - Returns: whether they were larger.
+  func join(above bytes: Int = 0) throws -> Bool { try UnsentJoin.run(replica, above: bytes) }
 
   func disconnect() { link = nil }
 

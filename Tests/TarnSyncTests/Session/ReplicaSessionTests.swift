@@ -84,7 +84,7 @@ import Testing
     let file = try meeting.file("a")
     let waits = Lock(0)
     let joins = Lock(0)
-    let session = try meeting.session(file, joiningAbove: 1_000) { event in
+    let session = try meeting.session(file, joiningAbove: 0) { event in
       if case .waits = event { waits.withLock { $0 += 1 } }
       if case .joined = event { joins.withLock { $0 += 1 } }
     }
