@@ -50,11 +50,13 @@ final class FileReplica {
 
   struct LostAnswer: Error {}
 
-  init(_ path: String, _ connect: @escaping () throws -> ServerConnection) throws {
+  init(
+    _ path: String, classes: [String] = names, _ connect: @escaping () throws -> ServerConnection
+  ) throws {
     self.path = path
     self.connect = connect
     store = try Self.open(path)
-    replica = try Replica(store, classes: Self.names)
+    replica = try Replica(store, classes: classes)
   }
 
   private static func open(_ path: String) throws -> Store {
