@@ -7,37 +7,58 @@ internal import CTarn
 package struct ReplicaRecords: Sendable {
   /// By kind; nil for those that are deleted.
   private var changed: [UInt8: [ReplicaKey: [UInt8]?]] = [:]
-  /// Short records that are new, in the order of their keys.
+  /// Short records in the order of their keys, none of which `changed` has.
   private var appended: [(key: ReplicaKey, bytes: [UInt8])] = []
 
   package init() {}
 
   package var isEmpty: Bool { changed.isEmpty && appended.isEmpty }
 
-  /// The bytes that the changed records of a kind will have; nil for those that are deleted.
+  /// The bytes that the changed records of a kind will have; nil for those that are deleted. Those
+  /// that were appended are not among them.
   package func changes(of kind: UInt8) -> [ReplicaKey: [UInt8]?] { changed[kind] ?? [:] }
 
+  package func hasChanges(of kind: UInt8) -> Bool {
+    !changed.isEmpty && changed[kind]?.isEmpty == false
+  }
+
   /// The bytes that the record will have; nil if it is not changed, a nil within if it is deleted.
-  package func change(of key: ReplicaKey) -> [UInt8]?? { changed[key.kind]?[key] }
+  package func change(of key: ReplicaKey) -> [UInt8]?? {
+    if let place = appendedPlace(of: key) { return appended[place].bytes }
+    return changed.isEmpty ? nil : changed[key.kind]?[key]
+  }
 
   /// Keeps bytes under a name, or deletes what is there.
   package mutating func set(_ key: ReplicaKey, _ bytes: [UInt8]?) {
+    if let place = appendedPlace(of: key) { appended.remove(at: place) }
     changed[key.kind, default: [:]].updateValue(bytes, forKey: key)
   }
 
-  /// Keeps bytes under a short name that follows those before. Faster than `set` for many, but
-  /// `change(of:)` does not know of them.
+  /// Keeps bytes in a short record. Faster than `set` for many in the order of their names.
   package mutating func append(_ key: ReplicaKey, _ bytes: [UInt8]) {
+    let isLast = appended.last.map { $0.key < key } ?? true
+    guard isLast, changed.isEmpty || changed[key.kind]?[key] == nil else { return set(key, bytes) }
     appended.append((key, bytes))
+  }
+
+  private func appendedPlace(of key: ReplicaKey) -> Int? {
+    guard let last = appended.last, key <= last.key else { return nil }
+    var (low, high) = (0, appended.count - 1)
+    while low < high {
+      let middle = (low + high) / 2
+      if appended[middle].key < key { low = middle + 1 } else { high = middle }
+    }
+    return appended[low].key == key ? low : nil
   }
 
   /// Writes the changes, with a checksum after each record.
   package func put(_ transaction: borrowing WriteTransaction) throws(StorageError) {
+    var whole: [UInt8] = []
     let all = changed.sorted { $0.key < $1.key }.map { $0.value.sorted { $0.key < $1.key } }
     for (key, bytes) in all.joined() {
       var count: UInt16 = 0
       if let bytes {
-        let whole = Self.withChecksum(bytes)
+        Self.seal(bytes, &whole)
         if whole.count <= Self.pieceBytes {
           try Self.put(whole, key, 0, transaction)
           count = 1
@@ -54,7 +75,10 @@ package struct ReplicaRecords: Sendable {
       // What is left of a longer one.
       while key.isLong, try Self.delete(key, count, transaction) { count += 1 }
     }
-    for (key, bytes) in appended { try Self.put(Self.withChecksum(bytes), key, 0, transaction) }
+    for (key, bytes) in appended {
+      Self.seal(bytes, &whole)
+      try Self.put(whole, key, 0, transaction)
+    }
   }
 
   private static let pieceBytes = 4_000
@@ -93,7 +117,10 @@ package struct ReplicaRecords: Sendable {
       unsafe whole.append(contentsOf: found)
       count += 1
     } while key.isLong
-    return count == 0 ? nil : try checked(whole)
+    if count == 0 { return nil }
+    return unsafe try withBytes(of: whole) { whole throws(StorageError) in
+      unsafe try checked(whole)
+    }
   }
 
   /// The short records of a kind and class, in the order of their numbers, until `body` returns
@@ -111,28 +138,27 @@ package struct ReplicaRecords: Sendable {
     while isAt, let key = unsafe TreeKey.parseReplica(cursor.key)?.name, key.kind == kind,
       key.classID == classID
     {
-      guard try unsafe body(key.number, checked(Array(cursor.value))) else { return }
+      guard try unsafe body(key.number, checked(cursor.value)) else { return }
       isAt = try cursor.next()
     }
   }
 
-  private static func withChecksum(_ bytes: [UInt8]) -> [UInt8] {
-    var whole: [UInt8] = []
-    whole.reserveCapacity(bytes.count + 4)
+  /// Makes the bytes of a record, with their checksum.
+  private static func seal(_ bytes: [UInt8], _ whole: inout [UInt8]) {
+    whole.removeAll(keepingCapacity: true)
     whole += bytes
-    var writer = RecordWriter(bytes: whole)
-    writer.word(unsafe bytes.withUnsafeBytes { unsafe tarn_crc32c($0.baseAddress, $0.count) })
-    return writer.bytes
+    let sum = unsafe bytes.withUnsafeBytes { unsafe tarn_crc32c($0.baseAddress, $0.count) }
+    unsafe withUnsafeBytes(of: sum.littleEndian) { unsafe whole.append(contentsOf: $0) }
   }
 
-  private static func checked(_ bytes: [UInt8]) throws(StorageError) -> [UInt8] {
-    let rest = bytes.count - 4
-    let isRight = unsafe bytes.withUnsafeBytes { bytes in
-      unsafe rest >= 0
-        && tarn_crc32c(bytes.baseAddress!, rest)
-          == UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: rest, as: UInt32.self))
-    }
-    guard isRight else { throw .damagedRecord("the checksum of a replica's record is wrong") }
-    return Array(bytes[..<rest])
+  private static func checked(
+    _ whole: UnsafeRawBufferPointer
+  ) throws(StorageError) -> [UInt8] {
+    let rest = whole.count - 4
+    guard rest >= 0,
+      unsafe tarn_crc32c(whole.baseAddress!, rest)
+        == UInt32(littleEndian: whole.loadUnaligned(fromByteOffset: rest, as: UInt32.self))
+    else { throw .damagedRecord("the checksum of a replica's record is wrong") }
+    return unsafe Array(whole[..<rest])
   }
 }

@@ -28,10 +28,9 @@ internal import TarnStore
   private func bytes(_ row: Int, _ column: Int) -> UnsafeRawBufferPointer? {
     require((0..<count).contains(row), "a row that the server did not send")
     let (row, column) = (Int32(row), Int32(column))
-    guard unsafe PQgetisnull(result, row, column) == 0,
-      let start = unsafe PQgetvalue(result, row, column)
-    else { return nil }
     let length = Int(unsafe PQgetlength(result, row, column))
+    if length == 0, unsafe PQgetisnull(result, row, column) != 0 { return nil }
+    guard let start = unsafe PQgetvalue(result, row, column) else { return nil }
     return unsafe UnsafeRawBufferPointer(start: start, count: length)
   }
 

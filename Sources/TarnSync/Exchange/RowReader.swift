@@ -34,6 +34,14 @@ struct RowReader {
       return rows.value(row, RowReader.first + property.place, property.type)
     }
 
+    /// Whether the server keeps some values more exactly than in their columns.
+    var hasParts: Bool { !parts.isEmpty }
+
+    /// The same for a row without such values.
+    func value(_ column: Column) -> Value? {
+      rows.value(row, RowReader.first + column.place, column.type)
+    }
+
     /// SQL has written the column since, if the stamps differ.
     private func exact(_ property: ExchangeClass.Property) -> [UInt8]? {
       if parts.isEmpty { return nil }
@@ -44,6 +52,17 @@ struct RowReader {
     func byteCount(_ one: ExchangeClass) -> Int {
       let exact = parts.values.reduce(0) { $0 + $1.bytes.count }
       return one.others.reduce(exact) { $0 + rows.byteCount(row, RowReader.first + $1.place) }
+    }
+  }
+
+  /// A column without parts.
+  struct Column {
+    /// Its place among those other than the key.
+    let place: Int
+    let type: ColumnType
+
+    init(_ property: ExchangeClass.Property) {
+      (place, type) = (property.place, property.type)
     }
   }
 

@@ -45,6 +45,8 @@ package final class Replica {
       }
     } else {
       state = ReplicaState(done: record.acknowledged)
+      // Later objects are in unsent commits.
+      state.hasUploads = try Self.hasObjects(self.names, SnapshotReader(snapshot))
     }
     // Of a class that was not exchanged before nothing is kept.
     let hasNew = !Set(self.names).isSubset(of: state.classes)
@@ -55,6 +57,16 @@ package final class Replica {
       records.set(ReplicaState.key, state.encoded)
       try cursor.keep(records)
     }
+  }
+
+  private static func hasObjects(
+    _ names: [String], _ reader: SnapshotReader
+  ) throws(StorageError) -> Bool {
+    for name in names {
+      guard let described = reader.schema.schema.named(name) else { continue }
+      if try reader.record(of: described.id).rowCount > 0 { return true }
+    }
+    return false
   }
 
   /// The embedded classes whose objects belong to those of some classes, at any depth.

@@ -11,6 +11,10 @@ struct ReplicaClass {
   /// parts.
   let plain: [ExchangeClass.Property]
   let linksAndParts: [ExchangeClass.Property]
+  /// By column of the file, the place among `plain`; -1 for others.
+  private let plainPlaces: [Int]
+  /// For each property of `plain`.
+  private let plainColumns: [RowReader.Column]
   /// Whether there are some with parts.
   let hasContents: Bool
 
@@ -48,6 +52,20 @@ struct ReplicaClass {
       }
     }
     (self.plain, linksAndParts) = (plain, others)
+    plainColumns = plain.map { RowReader.Column($0) }
+    var places = [Int](repeating: -1, count: described.columns.count)
+    for (place, property) in plain.enumerated() { places[property.id.index] = place }
+    plainPlaces = places
+  }
+
+  /// The key or a plain value of a new object; nil for other columns.
+  func value(in row: RowReader.Row, at id: ColumnID) -> Value? {
+    if id == exchange.key.id { return row.key.value }
+    let place = plainPlaces[id.index]
+    if place < 0 { return nil }
+    let column = plainColumns[place]
+    let value = row.hasParts ? row.value(plain[place]) : row.value(column)
+    return value ?? absent[column.place]
   }
 
   /// A value of a row for the file. A column that SQL set to null, or to a value outside the

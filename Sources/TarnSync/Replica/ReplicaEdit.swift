@@ -147,10 +147,7 @@ final class ReplicaEdit {
   private func create(
     _ row: RowReader.Row, _ one: ReplicaClass
   ) throws(StorageError) -> ObjectKey {
-    var values = [Value?](repeating: nil, count: one.described.columns.count)
-    values[one.exchange.key.id.index] = row.key.value
-    for property in one.plain { values[property.id.index] = one.value(in: row, of: property) }
-    let key = try session.create(in: one.id) { values[$0.index] }
+    let key = try session.create(in: one.id) { one.value(in: row, at: $0) }
     if !one.linksAndParts.isEmpty { try setParts(row, key, one) }
     try objects.set(
       ReplicaObject(
@@ -265,7 +262,7 @@ final class ReplicaEdit {
 
   /// Whether any link waits for an object of a class.
   private func mayWait(_ id: ClassID) throws(StorageError) -> Bool {
-    if !objects.records.changes(of: WaitingLinks.byTarget).isEmpty { return true }
+    if objects.records.hasChanges(of: WaitingLinks.byTarget) { return true }
     if let known = awaited[id] { return known }
     let found = try WaitingLinks.isAny(to: id, in: snapshot)
     awaited[id] = found

@@ -114,6 +114,10 @@ struct ReplicaObjects {
   mutating func set(
     _ object: ReplicaObject?, _ key: ObjectKey, in id: ClassID
   ) throws(StorageError) {
+    if let object, try !index.isComplete(id) {
+      // A first download, mostly in the order of the keys.
+      return records.append(.init(Self.objects, id, key.rawValue), object.encoded)
+    }
     let former = try self[id, key]
     if former == object { return }
     if former?.incarnation != object?.incarnation, try index.isComplete(id) {

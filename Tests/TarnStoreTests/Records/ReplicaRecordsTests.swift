@@ -53,4 +53,34 @@ struct ReplicaRecordsTests {
     }
     #expect(found == [-7, 0, 7])
   }
+
+  @Test func `appended records are changed and found like others, in any order`() throws {
+    var random = SeededRandom(seed: 7)
+    for _ in 0..<20 {
+      let file = TemporaryStore()
+      let store = try file.open()
+      var records = ReplicaRecords()
+      var model: [ReplicaKey: [UInt8]?] = [:]
+      for step in 0..<60 {
+        let kind: UInt8 = random.chance(80) ? 1 : 2
+        let number = random.chance(50) ? Int64(step) : Int64(random.below(step + 1))
+        let key = ReplicaKey(kind, ClassID(2), number)
+        let bytes = random.bytes(random.below(4))
+        if random.chance(70) {
+          records.append(key, bytes)
+          model[key] = .some(bytes)
+        } else {
+          let changed = random.chance(50) ? bytes : nil
+          records.set(key, changed)
+          model.updateValue(changed, forKey: key)
+        }
+        #expect(!records.isEmpty)
+        for key in model.keys { #expect(records.change(of: key) == .some(model[key]!)) }
+        #expect(records.change(of: ReplicaKey(1, ClassID(2), 60)) == nil)
+      }
+      try written(store, records)
+      for (key, expected) in model { #expect(try bytes(key, store) == expected) }
+      #expect(try TreeCheck(SnapshotReader(store.newestSnapshot())).problems == [])
+    }
+  }
 }
