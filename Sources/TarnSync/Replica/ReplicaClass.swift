@@ -10,6 +10,7 @@ struct ReplicaClass {
   /// The properties whose values are stored as they come, and the others: links, and those with
   /// parts.
   let plain: [ExchangeClass.Property]
+  let plainIDs: [ColumnID]
   let linksAndParts: [ExchangeClass.Property]
   /// By column of the file, the place among `plain`; -1 for others.
   private let plainPlaces: [Int]
@@ -52,6 +53,7 @@ struct ReplicaClass {
       }
     }
     (self.plain, linksAndParts) = (plain, others)
+    plainIDs = plain.map(\.id)
     plainColumns = plain.map { RowReader.Column($0) }
     var places = [Int](repeating: -1, count: described.columns.count)
     for (place, property) in plain.enumerated() { places[property.id.index] = place }
@@ -63,15 +65,15 @@ struct ReplicaClass {
     if id == exchange.key.id { return row.key.value }
     let place = plainPlaces[id.index]
     if place < 0 { return nil }
+    return value(in: row, plain: place)
+  }
+
+  /// A value of a row for the file, by its place among `plain`. A column that SQL set to null, or to
+  /// a value outside the property's type, is zero here.
+  func value(in row: RowReader.Row, plain place: Int) -> Value {
     let column = plainColumns[place]
     let value = row.hasParts ? row.value(plain[place]) : row.value(column)
     return value ?? absent[column.place]
-  }
-
-  /// A value of a row for the file. A column that SQL set to null, or to a value outside the
-  /// property's type, is zero here.
-  func value(in row: RowReader.Row, of property: ExchangeClass.Property) -> Value {
-    row.value(property) ?? absent[property.place]
   }
 
   /// The class that a property links to; nil for other properties, and for those with parts.

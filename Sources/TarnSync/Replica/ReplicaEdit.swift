@@ -104,7 +104,7 @@ final class ReplicaEdit {
       object.void = snapshot.version.rawValue
       try set(row, key, one, keeping: UnsentChanges.Pending())
     }
-    try objects.set(object, key, in: one.id)
+    try objects.replace(known, by: object, key, in: one.id)
     return key
   }
 
@@ -177,12 +177,13 @@ final class ReplicaEdit {
     _ row: RowReader.Row, _ key: ObjectKey, _ one: ReplicaClass,
     keeping pending: UnsentChanges.Pending, refused: KeptContent.Table? = nil
   ) throws(StorageError) {
-    let present = try session.values(of: one.plain.map(\.id), at: key, in: one.id) ?? []
-    for (property, former) in zip(one.plain, present) {
-      let isMine = pending.isCreated || pending.columns.contains(property.id)
-      if isMine, row.stamp(of: property).time <= unsent.time { continue }
-      let value = one.value(in: row, of: property)
-      if value != former { try session.set(property.id, at: key, in: one.id, to: value) }
+    let present = try session.values(of: one.plainIDs, at: key, in: one.id) ?? []
+    for (place, former) in present.enumerated() {
+      let id = one.plainIDs[place]
+      let isMine = pending.isCreated || pending.columns.contains(id)
+      if isMine, row.stamp(of: one.plain[place]).time <= unsent.time { continue }
+      let value = one.value(in: row, plain: place)
+      if value != former { try session.set(id, at: key, in: one.id, to: value) }
     }
     for property in one.linksAndParts {
       let isMine = pending.isCreated || pending.columns.contains(property.id)

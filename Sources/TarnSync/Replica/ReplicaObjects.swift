@@ -118,7 +118,13 @@ struct ReplicaObjects {
       // A first download, mostly in the order of the keys.
       return records.append(.init(Self.objects, id, key.rawValue), object.encoded)
     }
-    let former = try self[id, key]
+    try replace(self[id, key], by: object, key, in: id)
+  }
+
+  /// The same for one whose entry is known.
+  mutating func replace(
+    _ former: ReplicaObject?, by object: ReplicaObject?, _ key: ObjectKey, in id: ClassID
+  ) throws(StorageError) {
     if former == object { return }
     if former?.incarnation != object?.incarnation, try index.isComplete(id) {
       if let former, try self.key(of: former.incarnation, in: id) == key {
