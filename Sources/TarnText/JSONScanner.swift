@@ -185,7 +185,7 @@ extension JSONScanner {
     while let byte = next {
       position += 1
       if byte == UInt8(ascii: "\"") {
-        guard let text = String(validating: decoded, as: UTF8.self) else {
+        guard let text = String(utf8: decoded) else {
           throw error("a string is not UTF-8", at: start)
         }
         return text
@@ -246,8 +246,7 @@ extension JSONScanner {
   }
 }
 
-/// The bytes as a string, or nil if they are not UTF-8. Contiguous memory makes it fast.
+/// The bytes as a string, or nil if they are not UTF-8.
 package func validText(_ bytes: Slice<UnsafeRawBufferPointer>) -> String? {
-  let whole = UnsafeRawBufferPointer(rebasing: bytes)
-  return whole.withMemoryRebound(to: UInt8.self) { String(validating: $0, as: UTF8.self) }
+  String(utf8: UnsafeRawBufferPointer(rebasing: bytes))
 }

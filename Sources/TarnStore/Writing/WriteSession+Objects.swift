@@ -116,20 +116,25 @@ extension WriteSession {
   ) throws(StorageError) -> ObjectKey {
     let described = schema[id]
     let row = try create(primaryKey: described.primaryKey.flatMap(value), in: id)
-    for column in described.columns where !column.isRemoved && column.id != described.primaryKey {
-      let given = value(column.id)
+    // By index: a loop over the elements copies each with its name.
+    for index in described.columns.indices where !described.columns[index].isRemoved {
+      let column = described.columns[index].id
+      if column == described.primaryKey { continue }
+      let given = value(column)
       if let value = given {
-        row.cluster.set(column.id, row.slot, value)
+        row.cluster.set(column, row.slot, value)
         adopt(value)
       }
-      guard described.hasIndex(column), column.collection == .none else { continue }
+      guard described.hasIndex(described.columns[index]),
+        described.columns[index].collection == .none
+      else { continue }
       let indexed: Value?
       if let value = given {
         indexed = value
       } else {
-        indexed = try row.cluster.value(column, row.slot)
+        indexed = try row.cluster.value(described.columns[index], row.slot)
       }
-      if let value = indexed { try insertIndexEntry(value, of: column.id, at: row.key, in: id) }
+      if let value = indexed { try insertIndexEntry(value, of: column, at: row.key, in: id) }
     }
     return row.key
   }

@@ -12,7 +12,9 @@ final class IncarnationIndex {
   /// How many objects are worth it.
   static let least = 20_000
   private let snapshot: Snapshot
-  private var known: [ClassID: Bool] = [:]
+  /// The answer for the class that was asked about last.
+  private var known: (id: ClassID, isComplete: Bool)?
+  private var postponed: Set<ClassID> = []
 
   init(_ snapshot: Snapshot) { self.snapshot = snapshot }
 
@@ -37,11 +39,17 @@ final class IncarnationIndex {
 
   /// Whether the index has all objects of a class.
   func isComplete(_ id: ClassID) throws(StorageError) -> Bool {
-    if let known = known[id] { return known }
-    let isComplete = try ReplicaRecords.bytes(Self.marker(id), in: snapshot.transaction) == nil
-    known[id] = isComplete
+    if let known, known.id == id { return known.isComplete }
+    var isComplete = !postponed.contains(id)
+    if isComplete {
+      isComplete = try ReplicaRecords.bytes(Self.marker(id), in: snapshot.transaction) == nil
+    }
+    known = (id, isComplete)
     return isComplete
   }
 
-  func postpone(_ id: ClassID) { known[id] = false }
+  func postpone(_ id: ClassID) {
+    postponed.insert(id)
+    known = (id, false)
+  }
 }

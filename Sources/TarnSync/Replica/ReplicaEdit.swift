@@ -29,8 +29,8 @@ final class ReplicaEdit {
   private let number: UInt32
   private var knownLocals: LocalContents?
   private var knownRows: PastRows?
-  /// Whether the file had links that wait for objects of a class.
-  private var awaited: [ClassID: Bool] = [:]
+  /// Whether the file had links that wait for objects of the class that was asked about last.
+  private var awaited: (id: ClassID, isAny: Bool)?
 
   /// - Parameters:
   ///   - state: before the write.
@@ -264,10 +264,10 @@ final class ReplicaEdit {
   /// Whether any link waits for an object of a class.
   private func mayWait(_ id: ClassID) throws(StorageError) -> Bool {
     if objects.records.hasChanges(of: WaitingLinks.byTarget) { return true }
-    if let known = awaited[id] { return known }
-    let found = try WaitingLinks.isAny(to: id, in: snapshot)
-    awaited[id] = found
-    return found
+    if let awaited, awaited.id == id { return awaited.isAny }
+    let isAny = try WaitingLinks.isAny(to: id, in: snapshot)
+    awaited = (id, isAny)
+    return isAny
   }
 
   /// Notes that objects of a class leave later.

@@ -84,7 +84,7 @@ extension WireValue {
   /// where an object id has twelve.
   func value(_ type: ColumnType) -> Value? {
     switch type {
-    case .string: String(validating: exact ?? bytes, as: UTF8.self).map { .string($0) }
+    case .string: String(utf8: exact ?? bytes).map { .string($0) }
     case .data: .data(bytes)
     case .date where exact != nil: date
     case .objectID: objectID
@@ -101,7 +101,7 @@ extension WireValue {
     case .bool: unsafe bytes.count == 1 ? .bool(bytes[0] != 0) : nil
     case .float: unsafe number(bytes).map { .float(Float(bitPattern: $0)) }
     case .double: unsafe number(bytes).map { .double(Double(bitPattern: $0)) }
-    case .string: unsafe String(validating: bytes, as: UTF8.self).map { .string($0) }
+    case .string: unsafe String(utf8: bytes).map { .string($0) }
     case .date: unsafe number(bytes).map { .date(PostgresTime.timestamp($0)) }
     case .data, .objectID, .uuid, .decimal: unsafe WireValue(Array(bytes)).value(type)
     case .link, .any: nil
