@@ -68,8 +68,8 @@ struct ReplicaClass {
     return value(in: row, plain: place)
   }
 
-  /// A value of a row for the file, by its place among `plain`. A column that SQL set to null, or to
-  /// a value outside the property's type, is zero here.
+  /// A value of a row for the file, by its place among `plain`. A column that SQL set to null, or
+  /// to a value outside the property's type, is zero here.
   func value(in row: RowReader.Row, plain place: Int) -> Value {
     let column = plainColumns[place]
     let value = row.hasParts ? row.value(plain[place]) : row.value(column)
