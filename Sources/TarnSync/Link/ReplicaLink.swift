@@ -364,7 +364,7 @@ package final class ReplicaLink {
     return .sent
   }
 
-  /// What became of a push of commits.
+  /// The outcome of a push of commits.
   enum PushOutcome {
     case taken
     /// The same commits can be sent again, as another push.
