@@ -26,6 +26,9 @@ struct ExchangeClass {
     var column: String { SQLText.name(name) }
   }
 
+  /// The names of the file's properties that the server does not have yet.
+  let missing: [String]
+
   /// - Parameters:
   ///   - entry: the class on the server. Its properties that are unknown here stay as they are.
   ///   - schema: the class's, for the targets of its links.
@@ -41,8 +44,9 @@ struct ExchangeClass {
     table = entry.table
     self.key = Property(id: key.id, name: key.name, type: key.type, contents: nil)
     let known = Set(entry.columns.map(\.name))
-    others = described.columns
-      .filter { !$0.isRemoved && $0.id != key.id && known.contains($0.name) }
+    let wanted = described.columns.filter { !$0.isRemoved && $0.id != key.id }
+    missing = wanted.map(\.name).filter { !known.contains($0) }
+    others = wanted.filter { known.contains($0.name) }
       .enumerated().map { place, column in
         Property(
           place: place, id: column.id, name: column.name, type: ItemCoder.type(of: column, schema),

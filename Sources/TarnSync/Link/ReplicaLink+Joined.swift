@@ -10,7 +10,7 @@ extension ReplicaLink {
     if replica.state.joinedTime == 0 { return .nothing }
     var count = Self.objectsMax
     while true {
-      let (state, snapshot) = (replica.state, try replica.store.newestSnapshot())
+      let (state, snapshot) = (replica.state, try replica.snapshot())
       let joined = try firstJoined(count, snapshot)
       if joined.isEmpty { break }
       let plan = try PushPlan(

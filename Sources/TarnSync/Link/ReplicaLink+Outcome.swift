@@ -50,6 +50,31 @@ extension ReplicaLink {
     return false
   }
 
+  /// The outcome of a push of commits.
+  enum PushOutcome {
+    case taken
+    /// The same commits can be sent again, as another push.
+    case again
+    case pullFirst
+    case refused(ServerError)
+  }
+
+  /// Sends a push of commits, and does what must be done before they can be sent again.
+  func sendOnce(_ plan: PushPlan, to last: CommitName) throws -> PushOutcome {
+    switch try send(plan, to: last) {
+    case .taken: return .taken
+    case .mergeFirst:
+      try meet(plan)
+      try noteConflict()
+      return .pullFirst
+    case .otherVersion: return .pullFirst
+    case .lost(let incarnations):
+      try forget(incarnations)
+      return .again
+    case .refused(let error): return .refused(error)
+    }
+  }
+
   /// Notes that the server has something newer than a push was made from. Mostly the next download
   /// brings it; if it does not, all objects are compared.
   func noteConflict() throws {

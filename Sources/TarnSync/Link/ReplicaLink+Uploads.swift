@@ -10,7 +10,7 @@ extension ReplicaLink {
     guard replica.state.hasUploads, isComplete else { return .nothing }
     var hasSent = false
     for one in classes {
-      let snapshot = try replica.store.newestSnapshot()
+      let snapshot = try replica.snapshot()
       let missing = try keysToUpload(one, snapshot)
       for start in stride(from: 0, to: missing.count, by: Self.uploadMax) {
         hasSent = true

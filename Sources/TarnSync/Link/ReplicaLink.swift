@@ -26,6 +26,9 @@ package final class ReplicaLink {
   /// session if this one ends before it has returned.
   let refused: (RefusedCommit) -> Void
   private let resetting: ResetRule
+  /// Why nothing is sent: the server lacks properties of the file. Downloads go on.
+  private(set) var missing: ServerError?
+  var hasPulled = false
   /// The statements that follow the commit of a push of some classes.
   var following: ([ReplicaClass]) -> [String] = { _ in [] }
   /// Called after the server's answer to a push, before anything is done about it: tests lose
@@ -49,7 +52,9 @@ package final class ReplicaLink {
     self.refused = refused
     try register()
     let catalog = ServerCatalog(connection, Self.operation)
-    let schema = try replica.store.newestSnapshot().schema.schema
+    let view = try replica.store.newestSnapshot().schema
+    let schema = view.schema
+    replica.epoch = view.epoch
     for name in replica.names {
       guard let described = schema.named(name), !described.isVacant else {
         throw ServerError(Self.operation, "the file does not have a class \(name)")
@@ -58,6 +63,8 @@ package final class ReplicaLink {
         try ReplicaClass(catalog.existing(name), described, schema, among: replica.names))
     }
     classes.sort { $0.exchange.id < $1.exchange.id }
+    missing = Self.missing(classes)
+    try noteExchangedNames()
     // The first download of a class may have been ended before.
     for one in classes { try IndexMaking.run(one.id, replica) }
     try tellRefusals()
@@ -78,10 +85,13 @@ package final class ReplicaLink {
   /// Downloads and sends until there is nothing left of either.
   package func synchronize() throws {
     repeat { try pull() } while try sendAll() != .nothing || !isComplete
+    if let missing { throw missing }
   }
 
   /// Sends all that is not sent.
   package func sendAll() throws -> Sending {
+    // A commit may have set a property that the server lacks. It would count as sent without it.
+    if missing != nil { return .nothing }
     let joined = try sendJoined()
     if joined == .pullFirst { return joined }
     var hasSent = joined == .sent
@@ -171,6 +181,7 @@ package final class ReplicaLink {
       }
       return try download()
     }
+    try noticeMigration(answer)
     let others = downloaded.filter {
       answer.renewed.contains($0.exchange.id) || progress[$0.id]?.isBehind == true
     }
@@ -321,8 +332,8 @@ package final class ReplicaLink {
 
   /// Sends the next run of commits.
   private func push() throws -> Outcome {
-    let (store, state) = (replica.store, replica.state)
-    let snapshot = try store.newestSnapshot()
+    let state = replica.state
+    let snapshot = try replica.snapshot()
     guard let end = try PushRun.end(after: state.done.version, atMost: run, in: snapshot) else {
       return .nothing
     }
@@ -362,31 +373,6 @@ package final class ReplicaLink {
       }
     }
     return .sent
-  }
-
-  /// The outcome of a push of commits.
-  enum PushOutcome {
-    case taken
-    /// The same commits can be sent again, as another push.
-    case again
-    case pullFirst
-    case refused(ServerError)
-  }
-
-  /// Sends a push of commits, and does what must be done before they can be sent again.
-  func sendOnce(_ plan: PushPlan, to last: CommitName) throws -> PushOutcome {
-    switch try send(plan, to: last) {
-    case .taken: return .taken
-    case .mergeFirst:
-      try meet(plan)
-      try noteConflict()
-      return .pullFirst
-    case .otherVersion: return .pullFirst
-    case .lost(let incarnations):
-      try forget(incarnations)
-      return .again
-    case .refused(let error): return .refused(error)
-    }
   }
 
   /// Sends a push, and notes it if its answer does not come: the server may have it all the same.

@@ -10,6 +10,8 @@ package final class Replica {
   package let names: [String]
   let cursor: HeldCursor
   private(set) var state: ReplicaState
+  /// The epoch of the schema that a link was made for; nil before there is one.
+  var epoch: UInt64?
 
   static let cursorName = "tarn-sync"
   /// How much is kept behind what the server has: a server that was restored may have lost it.
@@ -87,6 +89,20 @@ package final class Replica {
     try store.cursors().first { $0.record.name == cursorName }?.record.holder
   }
 
+  /// The newest snapshot.
+  ///
+  /// - Throws: `.conflict` if it has another schema than the link was made for, because a program
+  ///   has added a property or has migrated the file. The session begins again then.
+  func snapshot() throws(StorageError) -> Snapshot {
+    let snapshot = try store.newestSnapshot()
+    if let epoch, snapshot.schema.epoch != epoch {
+      throw StorageError(
+        .conflict, operation: "exchange with the server", path: store.path,
+        detail: "the schema of the file has changed")
+    }
+    return snapshot
+  }
+
   /// Lets another process have the session.
   package func close() { cursor.release() }
 
@@ -129,7 +145,7 @@ package final class Replica {
     _ clock: Int64, _ first: ReplicaState,
     _ body: (ReplicaEdit, inout ReplicaState) throws(StorageError) -> R
   ) throws(StorageError) -> Edited<R> {
-    let snapshot = try store.newestSnapshot()
+    let snapshot = try snapshot()
     // Another process may have ended this session while this one was stopped.
     _ = try cursor.state(in: snapshot)
     let edit = try ReplicaEdit(snapshot, state, to: first, names, without: cursor.number)

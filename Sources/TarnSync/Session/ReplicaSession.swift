@@ -181,11 +181,13 @@ private final class SessionRunner: Sendable {
 
   private func exchange(_ replica: Replica, _ succeeded: () -> Void) throws {
     let connection = try ServerConnection(address) { BackgroundThread.rest($0) }
-    try ServerMigration(connection).runIfAllowed(
-      store.newestSnapshot().schema.schema, classes: replica.names)
+    let view = try store.newestSnapshot().schema
+    try ServerMigration(connection).runIfAllowed(view.schema, classes: replica.names)
     let link = try ReplicaLink(replica, connection, resetting: resetting) { [told] in
       told(.refused($0))
     }
+    // The server does not know of a property that a program has added meanwhile.
+    if replica.epoch != view.epoch { return }
     try connection.keepPlans(for: Self.operation)
     told(.connected)
     let hints = SessionHints(connection, link.classes.map(\.exchange.id))
@@ -193,8 +195,9 @@ private final class SessionRunner: Sendable {
     var interval = PollInterval()
     try link.pull()
     succeeded()
+    if let missing = link.missing { told(.waits(missing, Self.schemaWait)) }
     var census = try CensusTime(since: SessionNotes.read(in: store.newestSnapshot()).seen)
-    try note(connected: true)
+    try note(connected: true, link.missing.map { "\($0)" })
     while !isStopped {
       let sending = try link.sendAll()
       // This session's own hint lets it download what it has sent, beside the others.
@@ -212,7 +215,7 @@ private final class SessionRunner: Sendable {
         census.isDone()
         if !link.isComplete { continue }
       }
-      told(.isUpToDate)
+      if link.missing == nil { told(.isUpToDate) }
       try sleep(link, &interval, hints)
     }
   }

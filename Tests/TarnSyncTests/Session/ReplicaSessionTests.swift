@@ -19,6 +19,57 @@ import Testing
     #expect(try meeting.things() == ["1", "2"])
   }
 
+  @Test func `a property that a program adds is exchanged by the sessions that run`() async throws {
+    let meeting = try Meeting()
+    try meeting.connection.rows("GRANT \(ServerSchema.owner) TO \(meeting.client)")
+    let (a, b) = (try meeting.file("a"), try meeting.file("b"))
+    let sessions = try [a, b].map { try meeting.session($0) }
+    try a.add(1, 10)
+    try await yieldUntil { try b.things() == [1: 10] }
+    let grown = try meeting.file("a", isGrown: true)
+    try grown.set(later: 7, 1)
+    try b.add(2, 20)
+    try await yieldUntil { try a.things() == [1: 10, 2: 20] }
+    let other = try meeting.file("b", isGrown: true)
+    try await yieldUntil { try other.later() == [1: 7, 2: 0] }
+    try other.set(later: 8, 2)
+    try await yieldUntil { try grown.later() == [1: 7, 2: 8] }
+    for session in sessions { try await session.end() }
+  }
+
+  @Test func `commits with a property that the server lacks wait, and downloads go on`()
+    async throws
+  {
+    let meeting = try Meeting()
+    let (a, b) = (try meeting.file("a"), try meeting.file("b"))
+    let waits = Lock([String]())
+    let sessions = [
+      try meeting.session(a) { event in
+        if case .waits(let why, _) = event { waits.withLock { $0.append("\(why)") } }
+      }, try meeting.session(b),
+    ]
+    try a.add(1, 10)
+    try await yieldUntil { try b.things() == [1: 10] }
+    let grown = try meeting.file("a", isGrown: true)
+    try grown.set(later: 7, 1)
+    try await yieldUntil { waits.withLock { $0.count } == 1 }
+    #expect(waits.withLock { $0[0].contains("Thing.later") && $0[0].contains("migrate") })
+    try b.add(2, 20)
+    try await yieldUntil { try a.things() == [1: 10, 2: 20] }
+    try grown.set(later: 8, 2)
+    try grown.add(3, 30)
+    try b.add(4, 40)
+    try await yieldUntil { try a.things() == [1: 10, 2: 20, 3: 30, 4: 40] }
+    #expect(try meeting.things() == ["1", "2", "4"])
+    _ = try ServerMigration(meeting.connection).run(grown.newestSnapshot().schema.schema)
+    try b.add(5, 50)
+    try await yieldUntil { try b.things().count == 5 }
+    let other = try meeting.file("b", isGrown: true)
+    try await yieldUntil { try other.later() == [1: 7, 2: 8, 3: 0, 4: 0, 5: 0] }
+    #expect(try grown.later() == [1: 7, 2: 8, 3: 0, 4: 0, 5: 0])
+    for session in sessions { try await session.end() }
+  }
+
   @Test func `a file has one session, and another takes over`() async throws {
     let meeting = try Meeting()
     let file = try meeting.file("a")
@@ -161,7 +212,7 @@ private final class Meeting {
   let database: PostgresDatabase
   let connection: ServerConnection
   let address: ServerAddress
-  private let client: String
+  let client: String
   private let folder = TemporaryFolder()
 
   init() throws {
@@ -171,7 +222,8 @@ private final class Meeting {
     address = try ServerAddress(database.address(as: client))
   }
 
-  func file(_ name: String) throws -> Store {
+  /// - Parameter isGrown: whether the class has another property.
+  func file(_ name: String, isGrown: Bool = false) throws -> Store {
     var options = Store.Options()
     options.isDurable = false
     options.classes = [
@@ -180,7 +232,7 @@ private final class Meeting {
         properties: [
           .init(name: "_id", type: .int, isPrimaryKey: true), .init(name: "a", type: .int),
           .init(name: "b", type: .int, isOptional: true),
-        ])
+        ] + (isGrown ? [.init(name: "later", type: .int)] : []))
     ]
     return try StoreRegistry.open(folder.file(name), options)
   }
@@ -248,6 +300,16 @@ extension Store {
       try session.create([ColumnID(0): .int(key), ColumnID(1): .int(a)], in: ClassID(0))
     }
   }
+
+  fileprivate func set(later: Int64, _ key: Int64) throws {
+    try writeAndAnnounce { session in
+      let found = try session.find(primaryKey: .int(key), in: ClassID(0))
+      let key = try #require(found)
+      try session.set(ColumnID(3), at: key, in: ClassID(0), to: .int(later))
+    }
+  }
+
+  fileprivate func later() throws -> [Int64: Int64] { try numbers(ColumnID(3), in: ClassID(0)) }
 
   fileprivate func things() throws -> [Int64: Int64] { try numbers(ColumnID(1), in: ClassID(0)) }
 }
