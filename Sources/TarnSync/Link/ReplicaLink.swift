@@ -28,6 +28,7 @@ package final class ReplicaLink {
   private let resetting: ResetRule
   /// Why nothing is sent: the server lacks properties of the file. Downloads go on.
   private(set) var missing: ServerError?
+  /// Whether it has downloaded since it was made.
   var hasPulled = false
   /// The statements that follow the commit of a push of some classes.
   var following: ([ReplicaClass]) -> [String] = { _ in [] }

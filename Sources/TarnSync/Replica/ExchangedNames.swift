@@ -31,19 +31,13 @@ enum ExchangedNames {
 
   private static func encoded(_ names: Set<String>) -> [UInt8] {
     var writer = WireWriter()
-    writer.write(count: names.count)
-    for name in names.sorted() { writer.write(text: name) }
+    writer.write(texts: names.sorted())
     return writer.bytes
   }
 
   private static func decoded(_ bytes: [UInt8]) -> Set<String>? {
     var reader = WireReader(bytes)
-    guard let count = reader.readCount() else { return nil }
-    var names: Set<String> = []
-    for _ in 0..<count {
-      guard let name = reader.readText() else { return nil }
-      names.insert(name)
-    }
-    return reader.isAtEnd ? names : nil
+    guard let names = reader.readTexts(), reader.isAtEnd else { return nil }
+    return Set(names)
   }
 }

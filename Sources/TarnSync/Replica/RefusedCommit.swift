@@ -40,8 +40,7 @@ extension RefusedCommit {
       for text in [error.state, error.operation, error.message, error.detail, error.hint] {
         writer.write(text: text)
       }
-      writer.write(count: commit.properties.count)
-      for name in commit.properties { writer.write(text: name) }
+      writer.write(texts: commit.properties)
       writer.write(count: commit.objects.count)
       for object in commit.objects {
         writer.write(text: object.className)
@@ -70,13 +69,7 @@ extension RefusedCommit {
       guard let text = reader.readText() else { return nil }
       texts.append(text)
     }
-    guard let names = reader.readCount() else { return nil }
-    var properties: [String] = []
-    for _ in 0..<names {
-      guard let name = reader.readText() else { return nil }
-      properties.append(name)
-    }
-    guard let count = reader.readCount() else { return nil }
+    guard let properties = reader.readTexts(), let count = reader.readCount() else { return nil }
     var objects: [(className: String, primaryKey: Value)] = []
     for _ in 0..<count {
       guard let name = reader.readText(), let text = reader.readText(),

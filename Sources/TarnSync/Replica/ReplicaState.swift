@@ -103,8 +103,7 @@ extension ReplicaState {
     writer.write(count: position.open.count)
     for transaction in position.open { writer.write(transaction) }
     writer.write(text: server)
-    writer.write(count: classes.count)
-    for name in classes.sorted() { writer.write(text: name) }
+    writer.write(texts: classes.sorted())
     writer.write(count: authors.count)
     for author in authors {
       writer.writeVariable(author.version)
@@ -156,12 +155,8 @@ extension ReplicaState {
       open.append(transaction)
     }
     position = ServerPosition(end: words[8], open: open)
-    guard let server = reader.readText(), let names = reader.readCount() else { return nil }
-    self.server = server
-    for _ in 0..<names {
-      guard let name = reader.readText() else { return nil }
-      classes.insert(name)
-    }
+    guard let server = reader.readText(), let names = reader.readTexts() else { return nil }
+    (self.server, classes) = (server, Set(names))
     guard let authorCount = reader.readCount() else { return nil }
     authors = []
     for _ in 0..<authorCount {

@@ -63,10 +63,8 @@ extension ClassProgress {
     writer.write(
       (hasOthers ? Flags.others : 0) | (isBehind ? Flags.behind : 0)
         | (last == nil ? 0 : Flags.last))
-    for list in [queries, complete.sorted()] {
-      writer.write(count: list.count)
-      for text in list { writer.write(text: text) }
-    }
+    writer.write(texts: queries)
+    writer.write(texts: complete.sorted())
     writer.write(count: expected)
     writer.write(count: fetched)
     if let last { writer.write(text: JSONText.text(ScalarCoder.json(last, as: .any))) }
@@ -76,18 +74,10 @@ extension ClassProgress {
   /// - Returns: nil for damaged bytes.
   init?(_ bytes: [UInt8]) {
     var reader = WireReader(bytes)
-    guard let flags: UInt8 = reader.read() else { return nil }
-    var lists: [[String]] = []
-    for _ in 0..<2 {
-      guard let count = reader.readCount() else { return nil }
-      var list: [String] = []
-      for _ in 0..<count {
-        guard let text = reader.readText() else { return nil }
-        list.append(text)
-      }
-      lists.append(list)
-    }
-    (queries, complete) = (lists[0], Set(lists[1]))
+    guard let flags: UInt8 = reader.read(), let queries = reader.readTexts(),
+      let complete = reader.readTexts()
+    else { return nil }
+    (self.queries, self.complete) = (queries, Set(complete))
     guard let expected = reader.readCount(), let fetched = reader.readCount() else { return nil }
     (self.expected, self.fetched) = (expected, fetched)
     (hasOthers, isBehind) = (flags & Flags.others != 0, flags & Flags.behind != 0)

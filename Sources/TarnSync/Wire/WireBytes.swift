@@ -28,6 +28,12 @@ struct WireWriter {
     write(count: text.utf8.count)
     write(Array(text.utf8))
   }
+
+  /// Writes texts after their number.
+  mutating func write(texts: [String]) {
+    write(count: texts.count)
+    for text in texts { write(text: text) }
+  }
 }
 
 /// Reads numbers in network order. The bytes of a server may end anywhere.
@@ -74,4 +80,15 @@ struct WireReader {
 
   /// What `write(text:)` wrote; nil if the bytes end before.
   mutating func readText() -> String? { readBytes().map { String(decoding: $0, as: UTF8.self) } }
+
+  /// What `write(texts:)` wrote; nil if the bytes end before.
+  mutating func readTexts() -> [String]? {
+    guard let count = readCount() else { return nil }
+    var texts: [String] = []
+    for _ in 0..<count {
+      guard let text = readText() else { return nil }
+      texts.append(text)
+    }
+    return texts
+  }
 }
