@@ -18,6 +18,9 @@ internal import Glibc
     _ address: ServerAddress, waiting: @escaping (() -> Void) -> Void = { $0() }
   ) throws(ServerError) {
     self.waiting = waiting
+    for (keyword, value) in address.parameters where value.utf8.contains(0) {
+      throw ServerError("connect to the server", "the value of \(keyword) has a NUL in it")
+    }
     let pairs = address.parameters.sorted { $0.key < $1.key }
     let connected = unsafe withCStrings(pairs.map(\.key) + [nil]) { keywords in
       unsafe withCStrings(pairs.map(\.value) + [nil]) { values in
@@ -61,6 +64,7 @@ internal import Glibc
   package func query(
     _ statement: String, _ parameters: [String?] = [], for operation: String
   ) throws(ServerError) -> [[String?]] {
+    try Self.requireNoNUL([statement] + parameters, operation)
     let result = unsafe withCStrings(parameters) { values in
       unsafe wait {
         unsafe PQexecParams(
@@ -68,6 +72,15 @@ internal import Glibc
       }
     }
     return unsafe try rows(of: result, operation)
+  }
+
+  /// C's texts end at a NUL: the server would get another text than was meant.
+  private static func requireNoNUL(
+    _ texts: [String?], _ operation: String
+  ) throws(ServerError) {
+    if texts.contains(where: { $0?.utf8.contains(0) == true }) {
+      throw ServerError(operation, "a text has a NUL in it, which PostgreSQL cannot take")
+    }
   }
 
   /// A statement with parameters and results in the binary format.
@@ -202,6 +215,7 @@ internal import Glibc
 
   /// Runs statements without parameters, separated by semicolons.
   package func run(_ script: String, for operation: String) throws(ServerError) {
+    try Self.requireNoNUL([script], operation)
     _ = unsafe try rows(of: wait { unsafe PQexec(handle, script) }, operation)
   }
 

@@ -63,7 +63,7 @@ struct ConditionColumn {
   private static func embedded(
     _ names: [String], _ type: ColumnType, _ described: String
   ) throws(PredicateError) -> String {
-    let path = SQLText.literal(SQLText.array(Array(names.dropFirst())))
+    let path = SQLText.standardLiteral(SQLText.array(Array(names.dropFirst())))
     let column = SQLText.name(names[0])
     let (json, text) = ("(\(column) #> \(path))", "(\(column) #>> \(path))")
     func when(_ kind: String, _ value: String) -> String {

@@ -167,7 +167,7 @@ struct ConditionSQL {
       guard !bytes.contains(0) else {
         throw PredicateError("a subscription cannot compare \(column.name) with a NUL")
       }
-      return SQLText.literal(String(decoding: bytes, as: UTF8.self))
+      return SQLText.standardLiteral(String(decoding: bytes, as: UTF8.self))
     }
     let term = column.term
     let passesNull = !isData && [.less, .lessOrEqual].contains(pattern.op)

@@ -15,7 +15,7 @@ enum SQLNumber {
   static func literal(_ value: Value) -> String? {
     switch value {
     case .int(let number): "\(number)"
-    case .string(let text): text.utf8.contains(0) ? nil : SQLText.literal(text)
+    case .string(let text): text.utf8.contains(0) ? nil : SQLText.standardLiteral(text)
     case .objectID(let id): "'\\x\(id.hexadecimal)'::bytea"
     case .uuid(let id): "'\(id.uuidText)'::uuid"
     default: nil

@@ -32,10 +32,11 @@ enum ClassFunctions {
         END IF;
       """
     }
+    let quote = SQLText.quote(around: body)
     return """
       CREATE OR REPLACE FUNCTION tarn.is_changed(class integer, since xid8, pending xid8[])
       RETURNS boolean LANGUAGE plpgsql STABLE SECURITY DEFINER
-      SET search_path = pg_catalog, pg_temp AS $$
+      SET search_path = pg_catalog, pg_temp AS \(quote)
       #variable_conflict use_variable
       DECLARE
         \(bound)
@@ -47,7 +48,7 @@ enum ClassFunctions {
       IF cardinality(pending) = 0 THEN RETURN false; END IF;
       RETURN EXISTS (SELECT FROM unnest(pending) o
         JOIN tarn.gone g ON g.class = is_changed.class AND g.xid = o);
-      END $$;
+      END \(quote);
       """
   }
 
@@ -63,10 +64,11 @@ enum ClassFunctions {
         END IF;
       """
     }
+    let quote = SQLText.quote(around: body)
     return """
       CREATE OR REPLACE FUNCTION tarn.changed(class integer, since xid8, pending xid8[])
       RETURNS SETOF bigint LANGUAGE plpgsql STABLE SECURITY DEFINER
-      SET search_path = pg_catalog, pg_temp AS $$
+      SET search_path = pg_catalog, pg_temp AS \(quote)
       #variable_conflict use_variable
       DECLARE
         \(bound)
@@ -80,7 +82,7 @@ enum ClassFunctions {
           SELECT g.oid FROM unnest(pending) o
           JOIN tarn.gone g ON g.class = changed.class AND g.xid = o;
       END IF;
-      END $$;
+      END \(quote);
       """
   }
 
@@ -91,10 +93,11 @@ enum ClassFunctions {
         WHERE t.\(key)::text = keys[place] AND t._tarn_oid = oids[place];
       """
     }
+    let quote = SQLText.quote(around: body)
     return """
       CREATE OR REPLACE FUNCTION tarn.fate(class integer, keys text[], oids bigint[])
       RETURNS TABLE (oid bigint, fate text) LANGUAGE plpgsql STABLE SECURITY DEFINER
-      SET search_path = pg_catalog, pg_temp AS $$
+      SET search_path = pg_catalog, pg_temp AS \(quote)
       #variable_conflict use_variable
       DECLARE
         is_here boolean;
@@ -108,7 +111,7 @@ enum ClassFunctions {
         ELSE 'unknown' END;
       RETURN NEXT;
       END LOOP;
-      END $$;
+      END \(quote);
       """
   }
 }

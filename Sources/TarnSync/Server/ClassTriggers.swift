@@ -53,14 +53,15 @@ struct ClassTriggers {
   }
 
   private func function(_ name: String, _ declarations: String, _ body: String) -> String {
-    """
-    CREATE OR REPLACE FUNCTION tarn.\(name)() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path = pg_catalog, pg_temp AS $$
-    \(declarations)BEGIN
-    \(body)
-    END $$;
+    let quote = SQLText.quote(around: declarations + body)
+    return """
+      CREATE OR REPLACE FUNCTION tarn.\(name)() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
+      SET search_path = pg_catalog, pg_temp AS \(quote)
+      \(declarations)BEGIN
+      \(body)
+      END \(quote);
 
-    """
+      """
   }
 
   /// Compares structured columns only when a statement names them: reading a large one costs

@@ -46,7 +46,7 @@ struct ServerColumn: Equatable, Sendable {
     case .date: ("timestamp with time zone", "'1970-01-01 00:00:00+00'")
     case .float: ("real", "0")
     case .double: ("double precision", "0")
-    case .objectID: ("bytea", "'\\x000000000000000000000000'")
+    case .objectID: ("bytea", "E'\\\\x000000000000000000000000'")
     case .decimal: ("numeric", "0")
     case .uuid: ("uuid", "'00000000-0000-0000-0000-000000000000'")
     case .any: ("jsonb", "'null'")

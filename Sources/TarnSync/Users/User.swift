@@ -124,7 +124,7 @@ public final class User: Sendable {
     guard let table = app.configuration.customDataTable else { return [:] }
     let (address, role) = (try address(), id)
     let text = try await Server.ask { () throws(ServerError) in
-      let name = table.split(separator: ".").map { SQLText.name(String($0)) }
+      let name = table.splitASCII(".").map { SQLText.name(String($0)) }
       return try ServerConnection(address).query(
         "SELECT to_jsonb(t) FROM \(name.joined(separator: ".")) t WHERE t.role::text = $1", [role],
         for: "read the user's data"

@@ -77,12 +77,4 @@ import Testing
     #expect(throws: ServerError.self) { try connection.binary(statements, needing: 3, for: "test") }
     try connection.rows("ROLLBACK")
   }
-
-  @Test func `names and texts are quoted`() throws {
-    let connection = try PostgresDatabase().connect()
-    let odd = "a\"b'c\\d"
-    try connection.rows("CREATE TABLE \(SQLText.name(odd)) (\(SQLText.name(odd)) text)")
-    try connection.rows("INSERT INTO \(SQLText.name(odd)) VALUES (\(SQLText.literal(odd)))")
-    #expect(try connection.value("SELECT \(SQLText.name(odd)) FROM \(SQLText.name(odd))") == odd)
-  }
 }
