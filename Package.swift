@@ -109,6 +109,7 @@ let package = Package(
     .testTarget(
       name: "TarnSyncTests",
       dependencies: ["Tarn", "TarnSync", "TarnStore", "TarnText", "SyncSimulation", "TestSupport"],
+      resources: [.copy("Resources")],
       swiftSettings: strict + unoptimized),
     .testTarget(
       name: "ToolsTests",

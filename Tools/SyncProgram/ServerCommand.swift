@@ -28,6 +28,11 @@ struct ServerCommand {
       switch try ServerSetup.run(ServerConnection(address)) {
       case .made: return ["prepared \(address)"]
       case .wasThere: return ["\(address) was prepared before"]
+      case .wasEarlier:
+        return [
+          "\(address) was prepared before, by an earlier version of Tarn;"
+            + " 'tarn server migrate \(address)' renews its functions and triggers"
+        ]
       }
     case "status":
       try require(0...0, "")
@@ -62,7 +67,8 @@ struct ServerCommand {
 
   private func migrate() throws -> [String] {
     guard let file = rest.first else {
-      throw UsageError("give: tarn server migrate URL FILE [CLASS...]")
+      let done = try ServerMigration(ServerConnection(address)).run()
+      return done.isEmpty ? ["the server's functions and triggers are up to date"] : done
     }
     let store = try StoreFile.existing(file)
     let names = Array(rest.dropFirst())

@@ -43,6 +43,7 @@ package enum SyncCommands {
       init URL                      makes the schema 'tarn' and its roles
       status URL                    lists classes and replicas, and what is wrong
       migrate URL FILE [CLASS...]   brings classes of a store, or new properties of them
+      migrate URL                   renews functions and triggers of an earlier version
       adopt URL TABLE CLASS         takes a table of an application as a class
       depends URL CLASS TABLE       says that the class's policies look at another table
       touch URL CLASS [CONDITION]   sends rows that were changed past the triggers

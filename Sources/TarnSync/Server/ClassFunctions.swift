@@ -36,7 +36,7 @@ enum ClassFunctions {
     return """
       CREATE OR REPLACE FUNCTION tarn.is_changed(class integer, since xid8, pending xid8[])
       RETURNS boolean LANGUAGE plpgsql STABLE SECURITY DEFINER
-      SET search_path = pg_catalog, pg_temp AS \(quote)
+      SET search_path = pg_catalog, pg_temp AS \(quote) \(ServerSchema.mark)
       #variable_conflict use_variable
       DECLARE
         \(bound)
@@ -68,7 +68,7 @@ enum ClassFunctions {
     return """
       CREATE OR REPLACE FUNCTION tarn.changed(class integer, since xid8, pending xid8[])
       RETURNS SETOF bigint LANGUAGE plpgsql STABLE SECURITY DEFINER
-      SET search_path = pg_catalog, pg_temp AS \(quote)
+      SET search_path = pg_catalog, pg_temp AS \(quote) \(ServerSchema.mark)
       #variable_conflict use_variable
       DECLARE
         \(bound)
@@ -97,7 +97,7 @@ enum ClassFunctions {
     return """
       CREATE OR REPLACE FUNCTION tarn.fate(class integer, keys text[], oids bigint[])
       RETURNS TABLE (oid bigint, fate text) LANGUAGE plpgsql STABLE SECURITY DEFINER
-      SET search_path = pg_catalog, pg_temp AS \(quote)
+      SET search_path = pg_catalog, pg_temp AS \(quote) \(ServerSchema.mark)
       #variable_conflict use_variable
       DECLARE
         is_here boolean;

@@ -56,7 +56,7 @@ struct ClassTriggers {
     let quote = SQLText.quote(around: declarations + body)
     return """
       CREATE OR REPLACE FUNCTION tarn.\(name)() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
-      SET search_path = pg_catalog, pg_temp AS \(quote)
+      SET search_path = pg_catalog, pg_temp AS \(quote) \(ServerSchema.mark)
       \(declarations)BEGIN
       \(body)
       END \(quote);

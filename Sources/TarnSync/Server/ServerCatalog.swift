@@ -24,20 +24,24 @@ struct ServerCatalog {
   }
 
   /// Runs `body` in a transaction that owns the schema `tarn`, then renews what knows all classes.
+  /// The functions of an earlier revision are replaced first; the triggers of tables, which writers
+  /// use, only by `renewTriggers`.
   ///
   /// - Parameter asOwner: false to keep the rights of the login, which must have the owner's too.
   func changing<R>(
     asOwner: Bool = true, _ body: () throws(ServerError) -> R
   ) throws(ServerError) -> R {
-    guard let format = try ServerSetup.format(connection) else {
-      throw ServerSetup.notPrepared(operation)
-    }
-    guard format == ServerSchema.format else { throw ServerSetup.otherFormat(format, operation) }
+    try ServerSetup.check(connection, operation)
     return try connection.transaction(for: operation) { () throws(ServerError) in
       try connection.run(
-        "SET LOCAL search_path = pg_catalog, pg_temp;"
-          + (asOwner ? " SET LOCAL ROLE \(ServerSchema.owner);" : "")
+        "SET LOCAL search_path = pg_catalog, pg_temp; SET LOCAL ROLE \(ServerSchema.owner);"
           + " LOCK TABLE tarn.class IN SHARE ROW EXCLUSIVE MODE", for: operation)
+      let revision = try ServerRevision(connection, operation)
+      if let problem = revision.newerProblem { throw problem }
+      if !revision.hasCurrentFunctions {
+        try connection.run(ServerSchema.additions + ServerSchema.functions, for: operation)
+      }
+      if !asOwner { try connection.run("RESET ROLE", for: operation) }
       let result = try body()
       try renewFunctions()
       return result
@@ -109,6 +113,43 @@ struct ServerCatalog {
   /// Makes replicas reconcile a class.
   func renew(_ id: Int) throws(ServerError) {
     try connection.query("SELECT tarn.renew($1)", ["\(id)"], for: operation)
+  }
+
+  /// Makes the triggers of the classes that lack some, or have those of an earlier revision.
+  ///
+  /// - Returns: the names of the classes.
+  /// - Throws: `ServerError`, which names the tables that the owner of our functions may not alter.
+  func renewTriggers() throws(ServerError) -> [String] {
+    let revision = try ServerRevision(connection, operation)
+    let entries = try entries().filter { !$0.key.isEmpty && !revision.hasCurrentTriggers($0.id) }
+    var problems: [String] = []
+    for entry in entries { problems += try ownerProblem(entry).map { [$0] } ?? [] }
+    guard problems.isEmpty else {
+      throw ServerError(
+        state: "42501", operation, "\(ServerSchema.owner) has no right to renew some triggers",
+        detail: problems.map { "- \($0)" }.joined(separator: "\n"))
+    }
+    if !entries.isEmpty {
+      try connection.run("SET LOCAL lock_timeout = '10s'", for: operation)
+    }
+    for entry in entries { try makeTriggers(entry) }
+    return entries.map(\.name)
+  }
+
+  /// Why the owner of our functions may not alter a table, and who can change that: it has got
+  /// another owner since it became a class.
+  private func ownerProblem(_ entry: Entry) throws(ServerError) -> String? {
+    let rows = try connection.query(
+      """
+      SELECT pg_has_role($2, t.relowner, 'USAGE'), r.rolsuper, t.relowner::regrole
+      FROM pg_class t JOIN pg_roles r ON r.oid = t.relowner WHERE t.oid = $1::regclass
+      """, [entry.table, ServerSchema.owner], for: operation)
+    guard let row = rows.first, row[0] != "t", let owner = row[2] else { return nil }
+    let way =
+      row[1] == "t"
+      ? "ALTER TABLE \(entry.table) OWNER TO \(ServerSchema.owner)"
+      : "GRANT \(owner) TO \(ServerSchema.owner)"
+    return "\(entry.table) of \(entry.name) belongs to \(owner): let a superuser run '\(way)'"
   }
 
   func makeTriggers(_ entry: Entry) throws(ServerError) {

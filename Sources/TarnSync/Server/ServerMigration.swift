@@ -1,7 +1,7 @@
 package import TarnStore
 
-/// Brings the classes of a store to the server, or new ones of their properties: `tarn server
-/// migrate`.
+/// Brings the classes of a store to the server, or new ones of their properties, and replaces
+/// functions and triggers of an earlier version of Tarn: `tarn server migrate`.
 package struct ServerMigration {
   private let connection: ServerConnection
   private let schema: String
@@ -21,10 +21,22 @@ package struct ServerMigration {
   package func run(
     _ store: StoreSchema, classes names: [String]? = nil
   ) throws(ServerError) -> [String] {
-    let wanted = try classes(store, names)
+    try run(classes(store, names))
+  }
+
+  /// Replaces functions and triggers alone.
+  ///
+  /// - Returns: a line for each change.
+  @discardableResult
+  package func run() throws(ServerError) -> [String] { try run([]) }
+
+  private func run(_ wanted: [ServerClass]) throws(ServerError) -> [String] {
     let catalog = ServerCatalog(connection, Self.operation)
+    try ServerSetup.check(connection, Self.operation)
+    let hadFunctions = try ServerRevision(connection, Self.operation).hasCurrentFunctions
     return try catalog.changing { () throws(ServerError) in
-      var done: [String] = []
+      var done = hadFunctions ? [] : ["renewed the functions"]
+      done += try catalog.renewTriggers().map { "renewed the triggers of \($0)" }
       for one in wanted { done += try bring(one, catalog) }
       return done
     }
@@ -44,7 +56,10 @@ package struct ServerMigration {
     if isComplete { return }
     let rights = try connection.query(
       "SELECT pg_has_role(session_user, $1, 'MEMBER')", [ServerSchema.owner], for: Self.operation)
-    if rights.first?[0] == "t" { try run(store, classes: names) }
+    guard rights.first?[0] == "t",
+      try ServerRevision(connection, Self.operation).newerProblem == nil
+    else { return }
+    try run(store, classes: names)
   }
 
   private func classes(

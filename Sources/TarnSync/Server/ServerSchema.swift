@@ -3,7 +3,15 @@
 /// Everything belongs to a role that cannot log in. Programs may call the functions that
 /// `clientFunctions` names, and none of them may touch the tables.
 enum ServerSchema {
-  static let format = 1
+  /// The formats of servers that this program works with. A server that it brings up to date has
+  /// the last one, and goes on to serve programs that speak any of them.
+  static let formats = 1...1
+  static var format: Int { formats.upperBound }
+  /// That of the functions and triggers, which is raised by each change of them.
+  static let revision = 2
+  /// Begins the body of each function.
+  static let mark = "\(markStart)\(revision)"
+  static let markStart = "-- Tarn, revision "
   static let owner = "tarn_owner"
   static let client = "tarn_client"
 
@@ -68,22 +76,28 @@ enum ServerSchema {
       pg_relation_filenode('tarn.server'), s.history)
     """
 
+  /// What servers lack that an earlier revision has prepared. It may run again.
+  static let additions = """
+    UPDATE tarn.server SET format = \(format) WHERE format < \(format);
+    """
+
   /// The functions that know no class. A name in them is looked up in `pg_catalog` alone, so that
-  /// no caller can put a function of his own in the way.
+  /// no caller can put a function of his own in the way. Their signatures stay: programs of other
+  /// versions call them.
   static let functions = """
     -- In PL/pgSQL, which plans a statement once in a connection; SQL functions do so at each call.
     -- A function of its own costs 30 to 90 us in each transaction: what each push and pull needs is
     -- written into their functions.
-    CREATE FUNCTION tarn.identity() RETURNS text LANGUAGE plpgsql STABLE SECURITY DEFINER
-    SET search_path = pg_catalog, pg_temp AS $$
+    CREATE OR REPLACE FUNCTION tarn.identity() RETURNS text LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path = pg_catalog, pg_temp AS $$ \(mark)
     BEGIN
       RETURN (SELECT \(identity) FROM tarn.server s);
     END $$;
 
     -- The classes with their properties. A class without a table has no key.
-    CREATE FUNCTION tarn.classes() RETURNS TABLE (
+    CREATE OR REPLACE FUNCTION tarn.classes() RETURNS TABLE (
       id integer, name text, tab text, key name, property text, type text
-    ) LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+    ) LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$ \(mark)
       SELECT c.id, c.name, c.tab::regclass::text, k.attname, p.name, p.type
       FROM tarn.class c LEFT JOIN tarn.property p ON p.class = c.id
       LEFT JOIN LATERAL (
@@ -94,20 +108,20 @@ enum ServerSchema {
     $$;
 
     -- A class as a store declares it.
-    CREATE FUNCTION tarn.definition(class integer) RETURNS text
-    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+    CREATE OR REPLACE FUNCTION tarn.definition(class integer) RETURNS text
+    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$ \(mark)
       SELECT c.definition FROM tarn.class c WHERE c.id = definition.class
     $$;
 
     -- The start of a pull, in its snapshot. Without an own number the version is null. Of the
     -- classes asked for it names those with changes since the position, those to go over as a
     -- whole, and those that are not here.
-    CREATE FUNCTION tarn.open(
+    CREATE OR REPLACE FUNCTION tarn.open(
       own uuid, spoken integer, classes integer[], since xid8, pending xid8[],
       OUT server text, OUT snapshot text, OUT version bigint, OUT commit bigint,
       OUT pruned xid8, OUT clock bigint,
       OUT changed integer[], OUT renewed integer[], OUT missing integer[]
-    ) LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+    ) LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$ \(mark)
     DECLARE
       known integer;
       which integer;
@@ -117,7 +131,7 @@ enum ServerSchema {
       SELECT s.format, s.pruned, \(identity), r.version, r.commit
       INTO known, pruned, server, version, commit
       FROM tarn.server s LEFT JOIN tarn.replica r ON r.id = own AND r.role = session_user;
-      IF spoken IS DISTINCT FROM known THEN
+      IF spoken IS NULL OR spoken < \(formats.lowerBound) OR spoken > known THEN
         RAISE EXCEPTION 'the server has format % of Tarn, the program %', known, spoken
           USING ERRCODE = '0A000';
       END IF;
@@ -140,16 +154,16 @@ enum ServerSchema {
       END LOOP;
     END $$;
 
-    CREATE FUNCTION tarn.renew(which integer) RETURNS void
-    LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+    CREATE OR REPLACE FUNCTION tarn.renew(which integer) RETURNS void
+    LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$ \(mark)
       INSERT INTO tarn.renewal (class, xid) VALUES (which, pg_current_xact_id())
       ON CONFLICT DO NOTHING
     $$;
 
     -- Deletes up to 1,000 tombstones from before a time, which is that of a statement. Its commit
     -- may be much later: those that an open transaction may be about to show stay.
-    CREATE FUNCTION tarn.prune(old timestamptz) RETURNS void
-    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+    CREATE OR REPLACE FUNCTION tarn.prune(old timestamptz) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$ \(mark)
     DECLARE
       below xid8 := pg_snapshot_xmin(pg_current_snapshot());
       last xid8;
@@ -162,8 +176,8 @@ enum ServerSchema {
     END $$;
 
     -- The number of a replica, which a login makes for itself.
-    CREATE FUNCTION tarn.register(own uuid) RETURNS integer
-    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+    CREATE OR REPLACE FUNCTION tarn.register(own uuid) RETURNS integer
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$ \(mark)
     DECLARE
       found_n integer;
     BEGIN
@@ -178,9 +192,10 @@ enum ServerSchema {
     -- The start of a push of the commits after version 'first' up to 'last', to the server on whose
     -- state they rest: behind a pooler another one may have taken its place since. Objects from
     -- before the first commit are sent without moving the version.
-    CREATE FUNCTION tarn.push(
+    CREATE OR REPLACE FUNCTION tarn.push(
       own uuid, server text, first bigint, last bigint, previous bigint, latest bigint
-    ) RETURNS xid8 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+    ) RETURNS xid8 LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path = pg_catalog, pg_temp AS $$ \(mark)
     DECLARE
       old timestamptz := statement_timestamp() - interval '30 days';
       is_found boolean;
@@ -201,24 +216,24 @@ enum ServerSchema {
       RETURN pg_current_xact_id();
     END $$;
 
-    CREATE FUNCTION tarn.bury() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path = pg_catalog, pg_temp AS $$
+    CREATE OR REPLACE FUNCTION tarn.bury() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path = pg_catalog, pg_temp AS $$ \(mark)
     BEGIN
       INSERT INTO tarn.gone (class, xid, oid)
       VALUES (TG_ARGV[0]::integer, pg_current_xact_id(), OLD._tarn_oid);
       RETURN NULL;
     END $$;
 
-    CREATE FUNCTION tarn.refuse_truncate() RETURNS trigger LANGUAGE plpgsql
-    SET search_path = pg_catalog, pg_temp AS $$
+    CREATE OR REPLACE FUNCTION tarn.refuse_truncate() RETURNS trigger LANGUAGE plpgsql
+    SET search_path = pg_catalog, pg_temp AS $$ \(mark)
     BEGIN
       RAISE EXCEPTION 'TRUNCATE would not reach the replicas' USING ERRCODE = '0A000',
         HINT = 'DELETE FROM the table instead.';
     END $$;
 
     -- A change in a table that a class's policies look at.
-    CREATE FUNCTION tarn.depend() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path = pg_catalog, pg_temp AS $$
+    CREATE OR REPLACE FUNCTION tarn.depend() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path = pg_catalog, pg_temp AS $$ \(mark)
     BEGIN
       PERFORM tarn.renew(TG_ARGV[0]::integer);
       RETURN NULL;

@@ -4,6 +4,8 @@ package enum ServerSetup {
     case made
     /// It was prepared before; nothing was changed.
     case wasThere
+    /// The same, and its functions or triggers are those of an earlier version of Tarn.
+    case wasEarlier
   }
 
   /// Makes the roles, then the schema `tarn` with its tables and functions in one transaction.
@@ -14,9 +16,9 @@ package enum ServerSetup {
     _ connection: ServerConnection, schema: String = "public"
   ) throws(ServerError) -> Outcome {
     let operation = "prepare the database"
-    if let format = try format(connection) {
-      guard format == ServerSchema.format else { throw otherFormat(format, operation) }
-      return .wasThere
+    if try isPrepared(connection, operation) {
+      try check(connection, operation)
+      return try ServerRevision(connection, operation).isCurrent ? .wasThere : .wasEarlier
     }
     let missing = try ServerProbe.missing(connection, schema: schema)
     if !missing.isEmpty {
@@ -34,26 +36,54 @@ package enum ServerSetup {
     return .made
   }
 
-  /// The format of the schema `tarn`; nil for an unprepared database.
-  static func format(_ connection: ServerConnection) throws(ServerError) -> Int? {
-    let operation = "read the server's format"
+  private static func isPrepared(
+    _ connection: ServerConnection, _ operation: String
+  ) throws(ServerError) -> Bool {
     let found = try connection.query(
       "SELECT to_regclass('tarn.server') IS NOT NULL", for: operation)
-    guard found.first?.first == "t" else { return nil }
+    return found.first?.first == "t"
+  }
+
+  /// Checks that the database is prepared in a format that this program knows, and that the login
+  /// has the owner's rights.
+  static func check(
+    _ connection: ServerConnection, _ operation: String
+  ) throws(ServerError) {
+    guard try isPrepared(connection, operation) else { throw notPrepared(operation) }
+    try checkRights(connection, operation)
     let rows = try connection.query("SELECT format FROM tarn.server", for: operation)
-    return rows.first?.first.flatMap { $0 }.flatMap { Int($0) }
+    let format = rows.first?.first.flatMap { $0 }.flatMap { Int($0) } ?? 0
+    guard ServerSchema.formats.contains(format) else {
+      throw ServerError(
+        operation, "the database has format \(format) of Tarn, this program knows \(known)",
+        hint: format > ServerSchema.format ? "Use a newer Tarn." : "Use an earlier Tarn.")
+    }
+  }
+
+  private static var known: String {
+    let (first, last) = (ServerSchema.formats.lowerBound, ServerSchema.format)
+    return first == last ? "\(first)" : "\(first) to \(last)"
+  }
+
+  private static func checkRights(
+    _ connection: ServerConnection, _ operation: String
+  ) throws(ServerError) {
+    let rows = try connection.query(
+      """
+      SELECT session_user, pg_has_role(session_user, $1, 'MEMBER'),
+        (SELECT string_agg(r.rolname, ', ' ORDER BY r.rolname) FROM pg_roles r
+          WHERE r.rolcanlogin AND pg_has_role(r.oid, $1, 'MEMBER'))
+      """, [ServerSchema.owner], for: operation)
+    guard let row = rows.first, row[1] != "t" else { return }
+    throw ServerError(
+      state: "42501", operation,
+      "the login \(row[0] ?? "") is not a member of \(ServerSchema.owner)",
+      hint: "Use a login that is one, such as: \(row[2] ?? "a superuser").")
   }
 
   static func notPrepared(_ operation: String) -> ServerError {
     ServerError(
       operation, "the database is not prepared", hint: "Run 'tarn server init' first.")
-  }
-
-  static func otherFormat(_ format: Int, _ operation: String) -> ServerError {
-    ServerError(
-      operation,
-      "the database has format \(format) of Tarn, this program knows \(ServerSchema.format)",
-      hint: format > ServerSchema.format ? "Use a newer Tarn." : "Use 'tarn server migrate'.")
   }
 
   private static func makeRole(
@@ -89,6 +119,7 @@ package enum ServerSetup {
       GRANT USAGE ON SCHEMA \(name) TO \(client);
       SET LOCAL ROLE \(owner);
       \(ServerSchema.tables)
+      \(ServerSchema.additions)
       \(ServerSchema.functions)
       \(ClassFunctions.text([]))
       \(rights)

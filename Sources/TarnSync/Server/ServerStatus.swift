@@ -32,10 +32,7 @@ package struct ServerStatus: Equatable, Sendable {
   /// - Throws: `ServerError`, also for a database that is not prepared.
   package init(_ connection: ServerConnection) throws(ServerError) {
     let operation = "read the server's status"
-    guard let format = try ServerSetup.format(connection) else {
-      throw ServerSetup.notPrepared(operation)
-    }
-    guard format == ServerSchema.format else { throw ServerSetup.otherFormat(format, operation) }
+    try ServerSetup.check(connection, operation)
     version = ServerProbe.versionText(connection.serverVersion)
     classes = try Self.classes(connection, operation)
     replicas = try connection.query(
@@ -50,7 +47,9 @@ package struct ServerStatus: Equatable, Sendable {
     }
     tombstones = Self.number(
       try connection.query("SELECT count(*) FROM tarn.gone", for: operation).first?.first ?? nil)
-    warnings = try ServerWarnings(connection, operation).all()
+    warnings =
+      try ServerRevision(connection, operation).warnings
+      + ServerWarnings(connection, operation).all()
   }
 
   private static func number(_ text: String?) -> Int { text.flatMap { Int($0) } ?? 0 }

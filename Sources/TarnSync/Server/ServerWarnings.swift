@@ -48,7 +48,7 @@ struct ServerWarnings {
     """
   }
 
-  private static let triggerNames = ["", "_gone", "_moved", "_truncate"].map {
+  static let triggerNames = ["", "_gone", "_moved", "_truncate"].map {
     ClassTriggers.name + $0
   }
 

@@ -59,7 +59,19 @@ import Testing
     try connection.rows("UPDATE tarn.server SET format = 99")
     let error = #expect(throws: ServerError.self) { try ServerSetup.run(connection) }
     #expect(error?.description.contains("format 99") == true)
-    #expect(connection.refusal("SELECT * FROM tarn.open(NULL, 1, '{}', '0', '{}')") == "0A000")
+    #expect(throws: ServerError.self) { try ServerMigration(connection).run() }
+    #expect(throws: ServerError.self) { try ServerStatus(connection) }
+  }
+
+  /// A program of an earlier format goes on after a newer one has brought the server up to date.
+  @Test func `a server serves the programs of a range of formats`() throws {
+    let connection = try PostgresDatabase([.todo]).connect()
+    try connection.rows("UPDATE tarn.server SET format = 3")
+    func refusal(_ spoken: String) -> String? {
+      connection.refusal("SELECT * FROM tarn.open(NULL, \(spoken), '{}', '0', '{}')")
+    }
+    #expect(["1", "2", "3"].map(refusal) == [nil, nil, nil])
+    #expect(["0", "4", "NULL"].map(refusal) == ["0A000", "0A000", "0A000"])
   }
 
   @Test func `the identity of a server changes with its database and after a restore`() throws {

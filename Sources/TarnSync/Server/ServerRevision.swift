@@ -1,0 +1,88 @@
+/// The revisions of a server's functions and triggers.
+///
+/// Each function has the revision of the program that made it in its first line; the first ones had
+/// none. It is not the format: programs of all revisions of a format work with each other. `tarn
+/// server migrate` replaces earlier functions in place, so that repairs reach servers that exist.
+struct ServerRevision {
+  private let operation: String
+  /// Of the functions that belong to no class: the lowest and the highest.
+  private let functions: (lowest: Int, highest: Int)
+  /// The lowest of each class's functions, by the class's number; 0 if a trigger is missing.
+  private let classes: [Int: Int]
+  private let tables: [Int: String]
+
+  /// - Parameter operation: the operation that errors name.
+  init(_ connection: ServerConnection, _ operation: String) throws(ServerError) {
+    self.operation = operation
+    let functions = try connection.query(
+      """
+      SELECT p.proname, coalesce(
+        substring(p.prosrc FROM '^ *\(ServerSchema.markStart)([0-9]+)')::integer, 1)
+      FROM pg_proc p WHERE p.pronamespace = to_regnamespace('tarn')
+      """, for: operation)
+    var (shared, ofClasses): ([Int], [Int: Int]) = ([], [:])
+    for row in functions {
+      guard let name = row[0], let revision = row[1].flatMap({ Int($0) }) else { continue }
+      let numbers = Self.prefixes.compactMap { prefix in
+        name.hasPrefix(prefix) ? Int(name.dropFirst(prefix.count)) : nil
+      }
+      if let id = numbers.first {
+        ofClasses[id] = min(ofClasses[id] ?? revision, revision)
+      } else {
+        shared.append(revision)
+      }
+    }
+    self.functions = (shared.min() ?? 0, shared.max() ?? 0)
+    let triggers = ServerWarnings.triggerNames
+    let rows = try connection.query(
+      """
+      SELECT c.id, c.tab::regclass, (SELECT count(*) FROM pg_trigger t
+        WHERE t.tgrelid = c.tab AND t.tgname = ANY ($1::text[]) AND t.tgenabled = 'A')
+      FROM tarn.class c JOIN pg_class k ON k.oid = c.tab
+      """, [SQLText.array(triggers)], for: operation)
+    var (classes, tables): ([Int: Int], [Int: String]) = ([:], [:])
+    for row in rows {
+      guard let id = row[0].flatMap({ Int($0) }) else { continue }
+      classes[id] = row[2] == "\(triggers.count)" ? ofClasses[id] ?? 0 : 0
+      tables[id] = row[1] ?? ""
+    }
+    (self.classes, self.tables) = (classes, tables)
+  }
+
+  private static let prefixes = ["merge_", "structure_"]
+
+  var hasCurrentFunctions: Bool { functions.lowest >= ServerSchema.revision }
+
+  /// Whether a class has all triggers, and none of an earlier revision.
+  func hasCurrentTriggers(_ id: Int) -> Bool { (classes[id] ?? 0) >= ServerSchema.revision }
+
+  var isCurrent: Bool { hasCurrentFunctions && classes.keys.allSatisfy(hasCurrentTriggers) }
+
+  /// Why this program must not replace functions: those of a newer one are there.
+  var newerProblem: ServerError? {
+    guard functions.highest > ServerSchema.revision else { return nil }
+    return ServerError(
+      operation,
+      "the server's functions have revision \(functions.highest), this program's"
+        + " \(ServerSchema.revision)", hint: "Use a newer Tarn.")
+  }
+
+  /// Sentences about what is earlier or newer, each with the way out.
+  var warnings: [String] {
+    var warnings: [String] = []
+    if let newerProblem {
+      warnings.append("\(newerProblem.message): use a newer Tarn to change the server")
+    } else if !hasCurrentFunctions {
+      warnings.append(
+        "the server's functions have revision \(functions.lowest), this program's"
+          + " \(ServerSchema.revision); run 'tarn server migrate'")
+    }
+    for (id, revision) in classes.sorted(by: { $0.key < $1.key })
+    where revision > 0 && revision < ServerSchema.revision {
+      warnings.append(
+        "the triggers of \(tables[id] ?? "") have revision \(revision), this program's"
+          + " \(ServerSchema.revision); run 'tarn server migrate'")
+    }
+    return warnings
+  }
+}
