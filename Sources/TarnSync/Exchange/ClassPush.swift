@@ -1,94 +1,110 @@
 import Foundation
 import TarnStore
 
-/// The statements by which a push writes the objects of one class.
+/// What a push writes of one class.
 struct ClassPush {
   private let connection: ServerConnection
   private let number: UInt32
-  private let one: ExchangeClass
+  let one: ExchangeClass
   private let operation: String
 
   private typealias Update = (
     key: Value, incarnation: Int64, values: [String: ObjectRow<WireValue?>.Property]
   )
-  private var deletions: [(Value, Int64)] = []
-  private var insertions: [(key: Value, row: ObjectRow<WireValue?>)] = []
+  private typealias Insertion = (key: Value, row: ObjectRow<WireValue?>)
+  private var deletions: [(key: Value, incarnation: Int64)] = []
+  private var insertions: [Insertion] = []
   /// Updates of the same columns are one statement.
-  private let groups: [(names: [String], rows: [Update])]
+  private var groups: [[Update]] = []
+  private(set) var parts: [PushPart] = []
 
+  /// - Parameter again: of all classes of the push, the keys that it deletes and makes again.
   init(
     _ connection: ServerConnection, _ number: UInt32, _ one: ExchangeClass, _ operation: String,
-    _ operations: [(Value, Push.Operation)]
+    _ operations: [(Value, Push.Operation)], again: KeysMadeAgain
   ) {
     self.connection = connection
     self.number = number
     self.one = one
     self.operation = operation
+    for isAgain in [true, false] {
+      let own = operations.compactMap { key, operation -> (Value, Int64)? in
+        guard case .delete(let incarnation) = operation,
+          again.contains(key, of: one.id) == isAgain
+        else { return nil }
+        return (key, incarnation)
+      }
+      if own.isEmpty { continue }
+      deletions += own
+      parts.append(deleting(own, isAgain: isAgain))
+    }
+    for isLater in [false, true] { addUpdates(operations, again, isLater: isLater) }
+    for isLater in [false, true] { addInsertions(operations, again, isLater: isLater) }
+  }
+
+  private mutating func addUpdates(
+    _ operations: [(Value, Push.Operation)], _ again: KeysMadeAgain, isLater: Bool
+  ) {
     var updates: [[String]: [Update]] = [:]
     for (key, operation) in operations {
-      switch operation {
-      case .delete(let incarnation): deletions.append((key, incarnation))
-      case .insert(let row): insertions.append((key, row))
-      case .update(let incarnation, let values):
-        updates[values.keys.sorted(), default: []].append((key, incarnation, values))
+      guard case .update(let incarnation, let values) = operation,
+        again.isNeeded(by: values, of: one) == isLater
+      else { continue }
+      updates[values.keys.sorted(), default: []].append((key, incarnation, values))
+    }
+    for (names, rows) in updates.sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
+      for group in Self.parts(rows, \.values) {
+        groups.append(group)
+        parts.append(updating(names, group, isLater: isLater))
       }
     }
-    groups = updates.sorted { $0.key.lexicographicallyPrecedes($1.key) }.flatMap { names, rows in
-      Self.parts(rows, \.values).map { (names, $0) }
+  }
+
+  private mutating func addInsertions(
+    _ operations: [(Value, Push.Operation)], _ again: KeysMadeAgain, isLater: Bool
+  ) {
+    let own = operations.compactMap { key, operation -> Insertion? in
+      guard case .insert(let row) = operation else { return nil }
+      let waits = again.contains(key, of: one.id) || again.isNeeded(by: row.values, of: one)
+      return waits == isLater ? (key, row) : nil
+    }
+    insertions += own
+    for rows in Self.parts(own, \.row.values) {
+      parts.append(inserting(rows, one.rules.takenKeys, isLater: isLater))
     }
   }
 
-  /// The statements, whose answers `answer(to:)` takes.
-  var statements: [ServerConnection.Statement] {
-    preparing + Self.parts(insertions, \.row.values).map { inserting($0, skipsTaken: true) }
-      + groups.map { updating($0.names, $0.rows) }
+  /// How many rows it changes that are there.
+  var changedCount: Int { deletions.count + groups.reduce(0) { $0 + $1.count } }
+
+  /// Locks these rows in the order of their keys: in any other order pushes wait for each other in
+  /// circles. A role that may only insert could not lock, and needs no lock.
+  var locking: ServerConnection.Statement? {
+    let changed = deletions.map(\.key) + groups.flatMap { $0.map(\.key) }
+    if changed.isEmpty { return nil }
+    return ServerConnection.Statement(
+      """
+      SELECT FROM \(one.table) WHERE \(one.key.column) = ANY ($1)
+      ORDER BY \(one.key.column) FOR UPDATE
+      """, [keys(changed)])
   }
 
-  /// Statements that fail with one of `lackStates` if the server lacks an object, so that the
-  /// commit can follow them unseen. Nil if there are insertions: a role may have no right to read
-  /// these.
-  var checkedStatements: [ServerConnection.Statement]? {
-    guard insertions.isEmpty else { return nil }
-    return preparing
-      + groups.map { names, rows in
-        let update = updating(names, rows)
-        let count = WireParameter(.bigint, WireValue(.int(Int64(rows.count)))?.bytes)
-        let place = update.parameters.count + 1
-        return ServerConnection.Statement(
-          "WITH u AS (\(update.text)) SELECT 1 / (count(*) = $\(place))::int FROM u",
-          update.parameters + [count], isRepeated: true)
-      }
-  }
-
-  /// A division by zero; and a plan that does not fit or is not there, so that the statements must
-  /// be sent in the other way.
-  static let lackStates: Set<String> = ["22012", "0A000", "26000", "42P05"]
-
-  private var preparing: [ServerConnection.Statement] {
-    let changed = deletions.map(\.0) + groups.flatMap { $0.rows.map(\.key) }
-    var statements: [ServerConnection.Statement] = []
-    // A role that may only insert cannot lock. One row is locked by its change.
-    if changed.count > 1 { statements.append(locking(changed)) }
-    if !deletions.isEmpty { statements.append(deleting(deletions)) }
-    return statements
-  }
-
-  /// - Parameter found: the rows of each statement.
+  /// - Parameter results: of each part.
   /// - Returns: nil if everything is written, otherwise what to do.
-  func answer(to found: [WireRows]) throws(ServerError) -> Push.Answer? {
-    let updated = found.suffix(groups.count)
-    let inserted = found.dropLast(groups.count)
-      .suffix(Self.parts(insertions, \.row.values).count)
-    if inserted.reduce(0, { $0 + $1.written }) < insertions.count, !one.isAsymmetric,
-      let answer = try insertAgain()
-    {
-      return answer
+  func answer(to results: [PushPart.Result]) throws(ServerError) -> Push.Answer? {
+    var (missing, inserted): ([(key: Value, incarnation: Int64)], Int) = ([], 0)
+    var rest = groups[...]
+    for (part, result) in zip(parts, results) {
+      switch part.kind {
+      case .deletion: break
+      case .insertion: inserted += result.written
+      case .update:
+        missing += (rest.popFirst() ?? []).filter { !result.incarnations.contains($0.incarnation) }
+          .map { ($0.key, $0.incarnation) }
+      }
     }
-    var missing: [(key: Value, incarnation: Int64)] = []
-    for (written, group) in zip(updated, groups) {
-      let present = incarnations(written)
-      missing += group.rows.filter { !present.contains($0.incarnation) }
-        .map { ($0.key, $0.incarnation) }
+    if inserted < insertions.count, !one.isAsymmetric, let answer = try insertAgain() {
+      return answer
     }
     return try missing.isEmpty ? nil : answer(missing)
   }
@@ -132,24 +148,18 @@ struct ClassPush {
     WireParameter(array: .bigint, values.map { WireValue(.int($0))?.bytes })
   }
 
-  /// Locks the rows in the order of their keys: in any other order pushes wait for each other in
-  /// circles.
-  private func locking(_ values: [Value]) -> ServerConnection.Statement {
-    ServerConnection.Statement(
-      """
-      SELECT FROM \(one.table) WHERE \(one.key.column) = ANY ($1)
-      ORDER BY \(one.key.column) FOR UPDATE
-      """, [keys(values)])
-  }
-
   private func deleting(
-    _ rows: [(key: Value, incarnation: Int64)]
-  ) -> ServerConnection.Statement {
-    ServerConnection.Statement(
-      """
-      DELETE FROM \(one.table) t USING unnest($1, $2) d (k, o)
-      WHERE t.\(one.key.column) = d.k AND t._tarn_oid = d.o
-      """, [keys(rows.map(\.key)), numbers(rows.map(\.incarnation))])
+    _ rows: [(key: Value, incarnation: Int64)], isAgain: Bool
+  ) -> PushPart {
+    PushPart(
+      kind: .deletion, count: rows.count, isLater: false, isChecked: false,
+      isAgain: isAgain,
+      parameters: [keys(rows.map(\.key)), numbers(rows.map(\.incarnation))],
+      byteCount: 0,
+      text: (
+        "DELETE FROM \(one.table) t USING",
+        " WHERE t.\(one.key.column) = d.k AND t._tarn_oid = d.o"
+      ), source: ("d", ["k", "o"]))
   }
 
   /// Looks at the keys that were taken.
@@ -165,28 +175,28 @@ struct ClassPush {
       // An object that is there was sent without an answer.
       lacking = insertions.filter { !present.contains($0.row.incarnation) }
       if lacking.isEmpty { return nil }
-      if try insert(lacking, skipsTaken: true) == lacking.count { return nil }
+      if try insert(lacking, one.rules.takenKeys) == lacking.count { return nil }
     }
     // One that the login has no right to see has the key, or a unique index another value: the
     // server says which.
-    _ = try insert(lacking, skipsTaken: false)
+    _ = try insert(lacking, .failing)
     return nil
   }
 
   /// - Returns: how many keys were free.
   private func insert(
-    _ rows: [(key: Value, row: ObjectRow<WireValue?>)], skipsTaken: Bool
+    _ rows: [Insertion], _ taken: TakenKeys
   ) throws(ServerError) -> Int {
-    let statements = Self.parts(rows, \.row.values).map { inserting($0, skipsTaken: skipsTaken) }
+    let statements = Self.parts(rows, \.row.values).map {
+      PushStatement(parts: [inserting($0, taken, isLater: false)]).unchecked
+    }
     return try connection.binary(statements, for: operation).reduce(0) { $0 + $1.written }
   }
 
   /// Does not read the rows, because a role may have the right to write alone.
-  ///
-  /// - Parameter skipsTaken: whether rows are left out that are there, instead of failing.
   private func inserting(
-    _ rows: [(key: Value, row: ObjectRow<WireValue?>)], skipsTaken: Bool
-  ) -> ServerConnection.Statement {
+    _ rows: [Insertion], _ taken: TakenKeys, isLater: Bool
+  ) -> PushPart {
     let notes = rows.map { _, row in
       // A new object's values have one stamp.
       let time = row.values.values.map(\.stamp.time).max() ?? 0
@@ -194,16 +204,28 @@ struct ClassPush {
         by: number, at: time, oid: row.incarnation, cols: nil, parts: parts(row.values)
       ).bytes
     }
-    return ServerConnection.Statement(
-      """
-      INSERT INTO \(one.table) (\(one.key.column), _tarn_in\(list(one.others)))
-      SELECT u.k, u.i\(one.others.indices.map { ", u.c\($0)" }.joined())
-      FROM unnest($1, $2\(one.others.indices.map { ", $\($0 + 3)" }.joined()))
-        u (k, i\(one.others.indices.map { ", c\($0)" }.joined()))
-      ORDER BY u.k\(skipsTaken ? " ON CONFLICT DO NOTHING" : "")
-      """,
-      [keys(rows.map(\.key)), WireParameter(array: .jsonb, notes)]
-        + one.others.map { column($0, rows.map(\.row.values)) })
+    let columns = one.others.indices.map { "c\($0)" }
+    let conflict =
+      switch taken {
+      case .skipped: " ON CONFLICT DO NOTHING"
+      case .skippedByKey: " ON CONFLICT (\(one.key.column)) DO NOTHING"
+      case .failing: ""
+      }
+    return PushPart(
+      kind: .insertion, count: rows.count, isLater: isLater, isChecked: !one.isAsymmetric,
+      parameters: [keys(rows.map(\.key)), WireParameter(array: .jsonb, notes)]
+        + one.others.map { column($0, rows.map(\.row.values)) },
+      byteCount: byteCount(rows.map(\.row.values)),
+      text: (
+        """
+        INSERT INTO \(one.table) (\(one.key.column), _tarn_in\(list(one.others)))
+        SELECT u.k, u.i\(columns.map { ", u.\($0)" }.joined()) FROM
+        """, " ORDER BY u.k\(conflict)"
+      ), source: ("u", ["k", "i"] + columns))
+  }
+
+  private func byteCount(_ rows: [[String: ObjectRow<WireValue?>.Property]]) -> Int {
+    rows.reduce(0) { $0 + Push.Operation.update(incarnation: 0, $1).byteCount }
   }
 
   private func incarnations(_ rows: WireRows) -> Set<Int64> {
@@ -211,9 +233,7 @@ struct ClassPush {
   }
 
   /// Gives the incarnations of the rows that it has written.
-  private func updating(
-    _ names: [String], _ rows: [Update]
-  ) -> ServerConnection.Statement {
+  private func updating(_ names: [String], _ rows: [Update], isLater: Bool) -> PushPart {
     let properties = one.others.filter { names.contains($0.name) }
     let notes = rows.map { row in
       let seen = row.values.compactMapValues { $0.seen.map { [$0.time, Int64($0.writer)] } }
@@ -223,17 +243,17 @@ struct ClassPush {
       ).bytes
     }
     let assignments = properties.enumerated().map { ", \($1.column) = u.c\($0)" }.joined()
-    return ServerConnection.Statement(
-      """
-      UPDATE \(one.table) t SET _tarn_in = u.i\(assignments)
-      FROM unnest($1, $2, $3\(properties.indices.map { ", $\($0 + 4)" }.joined()))
-        u (k, o, i\(properties.indices.map { ", c\($0)" }.joined()))
-      WHERE t.\(one.key.column) = u.k AND t._tarn_oid = u.o RETURNING t._tarn_oid
-      """,
-      [
+    return PushPart(
+      kind: .update, count: rows.count, isLater: isLater, isChecked: true,
+      parameters: [
         keys(rows.map(\.key)), numbers(rows.map(\.incarnation)),
         WireParameter(array: .jsonb, notes),
-      ] + properties.map { column($0, rows.map(\.values)) })
+      ] + properties.map { column($0, rows.map(\.values)) },
+      byteCount: byteCount(rows.map(\.values)),
+      text: (
+        "UPDATE \(one.table) t SET _tarn_in = u.i\(assignments) FROM",
+        " WHERE t.\(one.key.column) = u.k AND t._tarn_oid = u.o RETURNING t._tarn_oid AS o"
+      ), source: ("u", ["k", "o", "i"] + properties.indices.map { "c\($0)" }))
   }
 
   private func list(_ properties: [ExchangeClass.Property]) -> String {

@@ -11,6 +11,7 @@ struct ExchangeClass {
   var filter: String?
   /// Whether its objects only go to the server: they are not read there.
   var isAsymmetric = false
+  var rules = TableRules()
 
   struct Property {
     /// Its place among the others; not for the key.

@@ -76,12 +76,35 @@ struct Push {
           ServerError(state: "54000", Self.operation, fault, hint: "Keep it in several objects."))
       }
     }
-    let parts = classes.sorted { $0.class.id < $1.class.id }.map {
-      ClassPush(connection, replica.number, $0.class, Self.operation, $0.operations)
+    let again = KeysMadeAgain(classes)
+    let pushes = classes.sorted { $0.class.id < $1.class.id }.map {
+      ClassPush(
+        connection, replica.number, $0.class, Self.operation, $0.operations, again: again)
     }
+    var first: ServerError?
+    let ways = PushStages.ways(pushes)
+    for (place, stages) in ways.enumerated() {
+      let answer = try run(range, pushes, stages)
+      guard case .refused(let error) = answer else { return answer }
+      if place + 1 < ways.count, stages.mayDiffer(error.state) {
+        first = error
+        continue
+      }
+      // The last way may fail by its order alone.
+      let reason = first.flatMap { PushStages.isUnfit($0.state) ? nil : $0 } ?? error
+      if PushStages.isUnfit(reason.state) { throw reason }
+      return .refused(reason)
+    }
+    return .taken
+  }
+
+  /// Writes in one way.
+  private func run(
+    _ range: Range, _ pushes: [ClassPush], _ stages: PushStages
+  ) throws(ServerError) -> Answer {
     do throws(ServerError) {
-      if try writeAtOnce(range, parts) { return .taken }
-      if let problem = try write(range, parts) {
+      if try writeAtOnce(range, pushes, stages) { return .taken }
+      if let problem = try write(range, pushes, stages) {
         try connection.run("ROLLBACK", for: Self.operation)
         return problem
       }
@@ -90,6 +113,7 @@ struct Push {
     } catch {
       // If this fails, the connection is gone and the server rolls back by itself.
       try? connection.run("ROLLBACK", for: Self.operation)
+      if PushStages.isUnfit(error.state) { return .refused(error) }
       switch ServerRefusal(error.state) {
       case .merge: return .mergeFirst
       case .version: return .otherVersion
@@ -103,24 +127,41 @@ struct Push {
     (["COMMIT"] + following).map { ServerConnection.Statement($0) }
   }
 
-  /// Writes objects that the server has, and commits, in one round trip.
+  /// Statements that fail with one of these failed by our check that they wrote all rows, a
+  /// division by zero; or a plan does not fit or is not there, so that the statements must be sent
+  /// in the other way.
+  private static let lackStates: Set<String> = ["22012", "0A000", "26000", "42P05"]
+
+  /// Writes all objects and commits, in one round trip, if nothing stands against it.
   ///
-  /// - Returns: false if nothing is written, because there are others, or the server lacks some.
-  private func writeAtOnce(_ range: Range, _ parts: [ClassPush]) throws(ServerError) -> Bool {
-    var statements = beginning(range)
-    for part in parts {
-      guard let own = part.checkedStatements else { return false }
-      statements += own
-    }
+  /// - Returns: false if nothing is written, because a row was not there, or a key was taken.
+  private func writeAtOnce(
+    _ range: Range, _ pushes: [ClassPush], _ stages: PushStages
+  ) throws(ServerError) -> Bool {
+    let statements =
+      beginning(range) + locks(pushes)
+      + stages.stages.map {
+        PushStatement(parts: $0.map { pushes[$0.class].parts[$0.part] }).checked
+      }
     do throws(ServerError) {
       _ = try connection.binary(
         statements + ending, needing: statements.count + 1, for: Self.operation)
       return true
     } catch {
-      guard ClassPush.lackStates.contains(error.state) else { throw error }
+      guard Self.lackStates.contains(error.state) else { throw error }
       try connection.run("ROLLBACK", for: Self.operation)
       return false
     }
+  }
+
+  /// In the order of classes, which is that of all pushes. Rows of which each class has one are
+  /// locked in that order by being updated.
+  private func locks(_ pushes: [ClassPush]) -> [ServerConnection.Statement] {
+    let changed = pushes.reduce(0) { $0 + $1.changedCount }
+    let kinds = Set(pushes.flatMap { $0.parts.map(\.kind) })
+    let isOne =
+      changed <= 1 || !kinds.contains(.deletion) && pushes.allSatisfy { $0.changedCount <= 1 }
+    return isOne ? [] : pushes.compactMap(\.locking)
   }
 
   private func beginning(_ range: Range) -> [ServerConnection.Statement] {
@@ -146,16 +187,21 @@ struct Push {
   /// Begins a transaction and writes all objects, mostly in one round trip.
   ///
   /// - Returns: nil if everything is written, otherwise what to do.
-  private func write(_ range: Range, _ parts: [ClassPush]) throws(ServerError) -> Answer? {
-    let begin = beginning(range)
-    let statements = parts.map(\.statements)
-    let found = try connection.binary(begin + statements.joined(), for: Self.operation)
-    var place = begin.count
-    for (part, own) in zip(parts, statements) {
-      if let problem = try part.answer(to: Array(found[place..<place + own.count])) {
-        return problem
-      }
-      place += own.count
+  private func write(
+    _ range: Range, _ pushes: [ClassPush], _ stages: PushStages
+  ) throws(ServerError) -> Answer? {
+    let begin = beginning(range) + locks(pushes)
+    let statements = stages.stages.map {
+      PushStatement(parts: $0.map { pushes[$0.class].parts[$0.part] })
+    }
+    let found = try connection.binary(begin + statements.map(\.unchecked), for: Self.operation)
+    var results = pushes.map { $0.parts.map { _ in PushPart.Result() } }
+    for (number, stage) in stages.stages.enumerated() {
+      let own = statements[number].results(of: found[begin.count + number])
+      for (place, result) in zip(stage, own) { results[place.class][place.part] = result }
+    }
+    for (one, own) in zip(pushes, results) {
+      if let problem = try one.answer(to: own) { return problem }
     }
     return nil
   }

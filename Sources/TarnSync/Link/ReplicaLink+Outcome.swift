@@ -71,7 +71,7 @@ extension ReplicaLink {
     case .lost(let incarnations):
       try forget(incarnations)
       return .again
-    case .refused(let error): return .refused(error)
+    case .refused(let error): return try hasNewRules(error) ? .again : .refused(error)
     }
   }
 

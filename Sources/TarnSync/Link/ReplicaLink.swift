@@ -64,6 +64,7 @@ package final class ReplicaLink {
         try ReplicaClass(catalog.existing(name), described, schema, among: replica.names))
     }
     classes.sort { $0.exchange.id < $1.exchange.id }
+    try readRules()
     missing = Self.missing(classes)
     try noteExchangedNames()
     // The first download of a class may have been ended before.

@@ -1,0 +1,132 @@
+/// What a push does to rows of one table: a statement of its own, or a part of the one statement
+/// that does all.
+struct PushPart {
+  enum Kind: Int, CaseIterable { case deletion, update, insertion }
+
+  let kind: Kind
+  /// How many rows it writes if nothing stands against it.
+  let count: Int
+  /// Whether it must wait until the rest has taken effect: it needs a key that the push deletes and
+  /// makes again, and the server's rules for a deleted key would reach its rows.
+  let isLater: Bool
+  /// Whether it is an error if it writes fewer rows.
+  let isChecked: Bool
+  /// Whether it deletes rows whose keys the push makes again.
+  var isAgain = false
+  let parameters: [WireParameter]
+  /// The size of the values.
+  let byteCount: Int
+  /// The statement up to its sources, and after them.
+  let text: (head: String, tail: String)
+  /// The names of what its parameters hold, each of which is an array.
+  let source: (name: String, columns: [String])
+  /// What a deletion or an insertion returns.
+  static let returning = " RETURNING 1::bigint AS o"
+
+  /// - Parameters:
+  ///   - first: the number of its first parameter.
+  ///   - relation: a relation of one row that must be complete before it.
+  func statement(from first: Int, after relation: String?) -> String {
+    let arrays = parameters.indices.map { "$\(first + $0)" }.joined(separator: ", ")
+    let columns = source.columns.joined(separator: ", ")
+    return "\(text.head) unnest(\(arrays)) \(source.name) (\(columns))"
+      + "\(relation.map { ", \($0)" } ?? "")\(text.tail)"
+  }
+
+  /// The rows that a part has written.
+  struct Result {
+    var written = 0
+    /// Of an update, the incarnations of its rows.
+    var incarnations: Set<Int64> = []
+  }
+}
+
+/// Several parts that take effect together. The server checks foreign keys, and follows their
+/// rules, when all of them are done; so the order of tables does not matter.
+///
+/// Deletions free keys and unique values that updates and insertions take, and updates free some
+/// that insertions take. Each kind waits for the one before by counting its rows. All parts see the
+/// rows as they were before, so none may change a row that another one changes.
+struct PushStatement {
+  let parts: [PushPart]
+
+  /// A statement that fails with a division by zero if a part writes fewer rows than it has, so
+  /// that the commit can follow it unseen.
+  var checked: ServerConnection.Statement {
+    let counted = parts.indices.filter { parts[$0].isChecked }
+    return made { parameters in
+      let tests = counted.map { place in
+        let count = WireValue(.int(Int64(parts[place].count)))?.bytes
+        parameters.append(WireParameter(.bigint, count))
+        return "(SELECT count(*) FROM p\(place)) = $\(parameters.count)"
+      }
+      return tests.isEmpty ? "SELECT 1" : "SELECT 1 / (\(tests.joined(separator: " AND ")))::int"
+    }
+  }
+
+  /// A statement whose rows `results(of:)` takes.
+  var unchecked: ServerConnection.Statement {
+    if parts.count == 1 {
+      return ServerConnection.Statement(
+        parts[0].statement(from: 1, after: nil), parts[0].parameters)
+    }
+    let answers = parts.enumerated().compactMap { place, part -> String? in
+      switch part.kind {
+      case .deletion: nil
+      case .update: "SELECT \(place)::bigint, p\(place).o FROM p\(place)"
+      case .insertion: "SELECT \(place)::bigint, count(*) FROM p\(place)"
+      }
+    }
+    return made { _ in answers.isEmpty ? "SELECT 1" : answers.joined(separator: " UNION ALL ") }
+  }
+
+  private func made(
+    _ end: (inout [WireParameter]) -> String
+  ) -> ServerConnection.Statement {
+    var (relations, parameters): ([String], [WireParameter]) = ([], [])
+    var former: String?
+    for kind in PushPart.Kind.allCases {
+      let own = parts.indices.filter { parts[$0].kind == kind }
+      for place in own {
+        let part = parts[place]
+        let text = part.statement(from: parameters.count + 1, after: former)
+        let returning = kind == .update ? "" : PushPart.returning
+        relations.append("p\(place) AS (\(text)\(returning))")
+        parameters += part.parameters
+      }
+      if own.isEmpty || parts.allSatisfy({ $0.kind.rawValue <= kind.rawValue }) { continue }
+      let counts = own.map { "(SELECT count(*) FROM p\($0))" }
+      former = "n\(kind.rawValue)"
+      relations.append(
+        "n\(kind.rawValue) AS MATERIALIZED (SELECT \(counts.joined(separator: " + ")))")
+    }
+    let last = end(&parameters)
+    // A plan of many parts is hardly needed again.
+    return ServerConnection.Statement(
+      "WITH \(relations.joined(separator: ", ")) \(last)", parameters,
+      isRepeated: parts.count <= 3)
+  }
+
+  /// - Returns: for each part what it has written.
+  func results(of rows: WireRows) -> [PushPart.Result] {
+    var results = parts.map { _ in PushPart.Result() }
+    if parts.count == 1 {
+      let found =
+        parts[0].kind == .update ? (0..<rows.count).compactMap { rows.integer($0, 0) } : []
+      results[0] = PushPart.Result(written: rows.written, incarnations: Set(found))
+      return results
+    }
+    for row in 0..<rows.count {
+      guard let place = rows.integer(row, 0).map({ Int($0) }), results.indices.contains(place),
+        let number = rows.integer(row, 1)
+      else { continue }
+      if parts[place].kind == .update {
+        results[place].written += 1
+        results[place].incarnations.insert(number)
+      } else {
+        results[place].written = Int(number)
+      }
+    }
+    return results
+  }
+}

@@ -1,0 +1,62 @@
+/// How rows of a table are inserted beside those that have their keys.
+enum TakenKeys {
+  /// A row is left out that breaks any unique rule: which one is asked afterwards.
+  case skipped
+  /// A row is left out whose primary key is taken. `ON CONFLICT` takes no rules that are checked
+  /// at the end of a statement, so these must not be among those it looks at; naming the key needs
+  /// the right to read it.
+  case skippedByKey
+  /// All fail. For a table with such rules whose key a role may not read.
+  case failing
+}
+
+/// The rules of a class's table on the server that matter to the order of writing.
+struct TableRules: Equatable {
+  /// To the tables of classes that are exchanged.
+  var foreignKeys: [ForeignKey] = []
+  var takenKeys = TakenKeys.skipped
+
+  private static let operation = "read the rules of the server's tables"
+
+  /// Reads them, in one round trip.
+  static func read(
+    _ connection: ServerConnection, into classes: inout [ExchangeClass]
+  ) throws(ServerError) {
+    let rows = try connection.query(
+      """
+      WITH t AS (SELECT u.id, to_regclass(u.tab) AS tab
+        FROM unnest($1::integer[], $2::text[]) u (id, tab))
+      SELECT a.id, b.id, c.confdeltype::text, CASE
+        WHEN cardinality(c.conkey) = 1 AND i.indnkeyatts = 1 AND i.indkey[0] = c.confkey[1]
+        THEN (SELECT n.attname FROM pg_catalog.pg_attribute n
+          WHERE n.attrelid = c.conrelid AND n.attnum = c.conkey[1]) END
+      FROM pg_catalog.pg_constraint c
+      JOIN t a ON a.tab = c.conrelid JOIN t b ON b.tab = c.confrelid
+      LEFT JOIN pg_catalog.pg_index i ON i.indrelid = c.confrelid AND i.indisprimary
+      WHERE c.contype = 'f'
+      UNION ALL
+      SELECT t.id, NULL, (p.indimmediate
+        AND has_column_privilege(t.tab, p.indkey[0], 'SELECT'))::text, NULL
+      FROM t JOIN pg_catalog.pg_index p ON p.indrelid = t.tab AND p.indisprimary
+      WHERE EXISTS (SELECT FROM pg_catalog.pg_index i WHERE i.indrelid = t.tab
+        AND (i.indisunique OR i.indisexclusion) AND NOT i.indimmediate)
+      ORDER BY 1, 2, 3, 4
+      """,
+      [
+        SQLText.array(classes.map { "\($0.id)" }), SQLText.array(classes.map(\.table)),
+      ], for: operation)
+    for place in classes.indices { classes[place].rules = TableRules() }
+    for row in rows {
+      guard let id = row[0].flatMap({ Int($0) }),
+        let place = classes.firstIndex(where: { $0.id == id })
+      else { continue }
+      guard let target = row[1].flatMap({ Int($0) }) else {
+        classes[place].rules.takenKeys = row[2] == "true" ? .skippedByKey : .failing
+        continue
+      }
+      guard let action = row[2].flatMap({ ForeignKey.Action(rawValue: $0) }) else { continue }
+      classes[place].rules.foreignKeys.append(
+        ForeignKey(column: row[3], target: target, action: action))
+    }
+  }
+}
