@@ -15,7 +15,11 @@ extension ServerError {
         EXISTS (SELECT FROM pg_constraint c
           WHERE c.conrelid = t.oid AND c.conname = $3 AND a.attnum = ANY (c.conkey))
         OR EXISTS (SELECT FROM pg_index i JOIN pg_class n ON n.oid = i.indexrelid
-          WHERE i.indrelid = t.oid AND n.relname = $3 AND a.attnum = ANY (i.indkey)))
+          WHERE i.indrelid = t.oid AND n.relname = $3 AND (a.attnum = ANY (i.indkey)
+            -- An expression of it has the column.
+            OR EXISTS (SELECT FROM pg_depend d WHERE d.classid = 'pg_class'::regclass
+              AND d.objid = n.oid AND d.refclassid = d.classid AND d.refobjid = t.oid
+              AND d.refobjsubid = a.attnum))))
       ORDER BY a.attnum
       """, [place.schema, place.table, place.constraint], for: "name the refused columns"
     ).compactMap { $0[0] }

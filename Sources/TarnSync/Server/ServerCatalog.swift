@@ -157,7 +157,9 @@ struct ServerCatalog {
       ClassTriggers(entry).text, for: "create the triggers of \(entry.name)")
   }
 
-  /// Makes the unique index of a rule.
+  /// Makes a unique rule, or makes it anew if it is an index of former versions. It is a constraint
+  /// that the server checks at the end of each statement: one write may exchange the values of
+  /// objects.
   ///
   /// - Returns: false if it was there.
   @discardableResult
@@ -167,21 +169,30 @@ struct ServerCatalog {
       SELECT string_agg(attnum::text, '_' ORDER BY attnum) FROM pg_attribute
       WHERE attrelid = $1::regclass AND attname = ANY ($2::text[])
       """, [entry.table, SQLText.array(rule)], for: operation)
-    let index = "_tarn_\(entry.id)_unique_\(numbers.first?.first.flatMap { $0 } ?? "")"
+    let name = "_tarn_\(entry.id)_unique_\(numbers.first?.first.flatMap { $0 } ?? "")"
     let found = try connection.query(
-      "SELECT FROM pg_class c JOIN pg_index i ON i.indexrelid = c.oid"
-        + " WHERE i.indrelid = $1::regclass AND c.relname = $2", [entry.table, index],
+      "SELECT i.indimmediate, c.oid::regclass FROM pg_class c JOIN pg_index i ON i.indexrelid = c.oid"
+        + " WHERE i.indrelid = $1::regclass AND c.relname = $2", [entry.table, name],
       for: operation)
-    if !found.isEmpty { return false }
-    // Long text does not fit into an index: its hash does.
-    let terms = rule.map { name in
-      let isText = entry.columns.contains { $0.name == name && $0.isText }
-      return isText ? "md5(\(SQLText.name(name)))" : SQLText.name(name)
-    }
+    if found.first?[0] == "f" { return false }
+    let former = found.first?[1].map { "DROP INDEX \($0);\n" } ?? ""
     try connection.run(
-      "CREATE UNIQUE INDEX \(SQLText.name(index)) ON \(entry.table)"
-        + " (\(terms.joined(separator: ", ")))",
+      "\(former)ALTER TABLE \(entry.table) ADD CONSTRAINT \(SQLText.name(name))"
+        + " \(constraint(rule, entry)) DEFERRABLE",
       for: "make \(entry.name) unique by \(rule.joined(separator: ", "))")
     return true
+  }
+
+  /// Long text does not fit into an index, but its hash does; and only an exclusion constraint takes
+  /// an expression.
+  private func constraint(_ rule: [String], _ entry: Entry) -> String {
+    let texts = Set(entry.columns.filter(\.isText).map(\.name))
+    if texts.isDisjoint(with: rule) {
+      return "UNIQUE (\(rule.map(SQLText.name).joined(separator: ", ")))"
+    }
+    let terms = rule.map { name in
+      texts.contains(name) ? "md5(\(SQLText.name(name)))" : SQLText.name(name)
+    }
+    return "EXCLUDE USING btree (\(terms.map { "\($0) WITH =" }.joined(separator: ", ")))"
   }
 }

@@ -70,7 +70,53 @@ import Testing
     let expected = ["1 \(Value.string("x"))", "3 \(Value.string("y"))"]
     #expect(try a.items == expected)
     #expect(try b.items == expected)
-    #expect(b.refused.map(\.error.state) == ["23505"])
+    #expect(b.refused.map(\.error.state) == ["23P01"])
+    #expect(b.refused.map(\.properties) == [["code"]])
+  }
+
+  /// By one write, by several ones that are sent together, and through a chain of objects.
+  @Test(arguments: [1, 3])
+  func `values may change places`(commits: Int) throws {
+    let database = try PostgresDatabase()
+    let connection = try database.connect()
+    _ = try ServerSetup.run(connection)
+    let folder = TemporaryFolder()
+    let a = try make(folder.file("a"), connection, database)
+    let b = try make(folder.file("b"), connection, database)
+    defer { for file in [a, b] { file.replica.close() } }
+    for (key, code) in [(1, "x"), (2, "y"), (3, "z")] { try a.create(Int64(key), code) }
+    for file in [a, b] { try file.link.synchronize() }
+    var steps = [[(1, "-")], [(2, "x"), (3, "y")], [(1, "z")]]
+    if commits == 1 { steps = [steps.flatMap { $0 }] }
+    for step in steps {
+      try a.store.writeAndAnnounce { session in
+        for (key, code) in step {
+          try session.set(
+            ColumnID(1), at: ObjectKey(Int64(key)), in: ClassID(0), to: .string(code))
+        }
+        if step.contains(where: { $0.0 == 2 }) {
+          try session.create([ColumnID(0): .int(4), ColumnID(1): .string("new")], in: ClassID(0))
+        }
+      }
+    }
+    for file in [a, b] { try file.link.synchronize() }
+    let expected = [(1, "z"), (2, "x"), (3, "y"), (4, "new")].map {
+      "\($0.0) \(Value.string($0.1))"
+    }
+    #expect(try a.items == expected)
+    #expect(try b.items == expected)
+    #expect(a.refused.isEmpty)
+    // A new object takes a value that another one gives up.
+    try a.store.writeAndAnnounce { session in
+      try session.set(ColumnID(1), at: ObjectKey(4), in: ClassID(0), to: .string("newer"))
+      try session.create([ColumnID(0): .int(5), ColumnID(1): .string("new")], in: ClassID(0))
+    }
+    for file in [a, b] { try file.link.synchronize() }
+    #expect(
+      try b.items == expected.dropLast() + [
+        "4 \(Value.string("newer"))", "5 \(Value.string("new"))",
+      ])
+    #expect(a.refused.isEmpty)
   }
 
   private func make(

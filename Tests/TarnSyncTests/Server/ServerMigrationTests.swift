@@ -83,19 +83,19 @@ import Testing
     #expect(error?.description.contains("tarn server init") == true)
   }
 
-  @Test func `unique rules are unique indexes`() throws {
+  @Test func `unique rules are constraints, also of long text`() throws {
     var described = ClassSchema.todo
     described.uniqueRules = [[ColumnID(1), ColumnID(2)]]
     let connection = try PostgresDatabase([described]).connect()
     try connection.rows("INSERT INTO \"Todo\" (_id, title, count) VALUES ('a', 'x', 1)")
     #expect(
       connection.refusal("INSERT INTO \"Todo\" (_id, title, count) VALUES ('b', 'x', 1)")
-        == "23505")
+        == "23P01")
     let long = String(repeating: "long ", count: 10_000)
     try connection.rows("INSERT INTO \"Todo\" (_id, title, count) VALUES ('c', $1, 1)", [long])
   }
 
-  @Test func `a unique rule that a class gets later is a unique index, made once`() throws {
+  @Test func `a unique rule that a class gets later is made once`() throws {
     let connection = try PostgresDatabase([.todo]).connect()
     var described = ClassSchema.todo
     described.uniqueRules = [[ColumnID(1)]]
@@ -104,6 +104,29 @@ import Testing
     #expect(try ServerMigration(connection).run(schema) == [])
     try connection.rows("INSERT INTO \"Todo\" (_id, title) VALUES ('a', 'x')")
     #expect(
-      connection.refusal("INSERT INTO \"Todo\" (_id, title) VALUES ('b', 'x')") == "23505")
+      connection.refusal("INSERT INTO \"Todo\" (_id, title) VALUES ('b', 'x')") == "23P01")
+  }
+
+  @Test func `a unique index of former versions is made anew`() throws {
+    var described = ClassSchema.todo
+    described.uniqueRules = [[ColumnID(1)], [ColumnID(2)]]
+    let schema = StoreSchema(classes: [described])
+    let connection = try PostgresDatabase([described]).connect()
+    for (number, term) in [(2, "md5(title)"), (3, "count")] {
+      let name = "_tarn_1_unique_\(number)"
+      try connection.run(
+        """
+        ALTER TABLE "Todo" DROP CONSTRAINT \(name);
+        CREATE UNIQUE INDEX \(name) ON "Todo" (\(term))
+        """, for: "make an index")
+    }
+    let lines = ["made Todo unique by title", "made Todo unique by count"]
+    #expect(try ServerMigration(connection).run(schema) == lines)
+    #expect(try ServerMigration(connection).run(schema) == [])
+    try connection.rows(
+      "INSERT INTO \"Todo\" (_id, title, count) VALUES ('a', 'x', 1), ('b', 'y', 2)")
+    try connection.rows("UPDATE \"Todo\" SET count = 3 - count, title = chr(241 - ascii(title))")
+    let rows = try connection.rows("SELECT title, count FROM \"Todo\" ORDER BY _id")
+    #expect(rows == [["y", "2"], ["x", "1"]])
   }
 }
