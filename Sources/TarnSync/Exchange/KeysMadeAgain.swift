@@ -1,15 +1,16 @@
 import TarnStore
 
 /// The keys that a push deletes and makes again, where the server does something with the rows
-/// that refer to a deleted one (`ON DELETE CASCADE`, for one). It does so when the statement ends
-/// that deletes, and would reach the rows that refer to the new one. So these come in a later
-/// statement.
+/// that refer to a deleted one (`ON DELETE CASCADE`, for one), or refuses because of them
+/// (`RESTRICT`). It does so when the statement ends that deletes, and would reach the rows that
+/// refer to the new one. So these come in a later statement.
 struct KeysMadeAgain {
   private var keys: [Int: Set<[UInt8]>] = [:]
 
   init(_ classes: [(class: ExchangeClass, operations: [(Value, Push.Operation)])]) {
     let targets = Set(
-      classes.flatMap { $0.class.rules.foreignKeys.filter { $0.action != .noAction }.map(\.target) })
+      classes.flatMap { $0.class.rules.foreignKeys.filter { $0.action != .noAction }.map(\.target) }
+    )
     for (one, operations) in classes where targets.contains(one.id) {
       var (deleted, made): (Set<[UInt8]>, Set<[UInt8]>) = ([], [])
       for (key, operation) in operations {

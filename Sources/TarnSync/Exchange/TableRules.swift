@@ -16,6 +16,12 @@ struct TableRules: Equatable {
   var foreignKeys: [ForeignKey] = []
   var takenKeys = TakenKeys.skipped
 
+  /// The columns whose keys refuse to let a row go to which others refer. A link that is nil
+  /// because its target was deleted is sent as nil there.
+  var refusingColumns: Set<String> {
+    Set(foreignKeys.filter { !$0.action.changesRows }.compactMap(\.column))
+  }
+
   private static let operation = "read the rules of the server's tables"
 
   /// Reads them, in one round trip.

@@ -1,7 +1,8 @@
 import TarnStore
 
 /// The links to objects that commits delete: nil in the file, but not on the server, so that they
-/// come back if their target does.
+/// come back if their target does. Where a foreign key of the server refuses to let a row go to
+/// which others refer, they are nil there too.
 struct LinksToDeleted {
   /// They wait for their targets from then on.
   private(set) var waiting: [WaitingLinks.Waiting] = []
@@ -15,9 +16,10 @@ struct LinksToDeleted {
   ///   - classes: those that are exchanged.
   ///   - rows: after the commits.
   ///   - cursor: the number of the session's cursor.
+  ///   - refusing: the names of the columns with such keys.
   init(
     _ unsent: UnsentChanges, _ classes: [ClassSchema], _ objects: ReplicaObjects, rows: PastRows,
-    without cursor: UInt32
+    without cursor: UInt32, refusing: [ClassID: Set<String>]
   ) throws(StorageError) {
     let all = Set(classes.map(\.id))
     let hasLinks = classes.contains { one in
@@ -36,10 +38,19 @@ struct LinksToDeleted {
         }
         let object = ObjectRef(classID: one.id, key: key)
         if let shared = try before?.rows(with: object) {
-          try note(shared.waitingLinks(to: object, primaryKey, from: all), rows)
+          let links = try shared.waitingLinks(to: object, primaryKey, from: all)
+          try note(links.filter { !Self.isIn(refusing, $0.place, rows) }, rows)
         }
       }
     }
+  }
+
+  private static func isIn(
+    _ columns: [ClassID: Set<String>], _ place: WaitingLinks.Place, _ rows: PastRows
+  ) -> Bool {
+    let id = place.object.classID
+    guard let names = columns[id], !names.isEmpty else { return false }
+    return names.contains(rows.schema[id][place.column].name)
   }
 
   private mutating func note(

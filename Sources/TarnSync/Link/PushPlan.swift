@@ -47,7 +47,8 @@ struct PushPlan {
       historyID: snapshot.head.historyID, version: range.to, commitID: range.commitID)
     try self.init(upTo: last, unsent.time, classes, state, without: cursor, in: snapshot)
     deletedTargets = try LinksToDeleted(
-      unsent, classes.map(\.described), objects, rows: rows, without: cursor)
+      unsent, classes.map(\.described), objects, rows: rows, without: cursor,
+      refusing: ReplicaClass.refusing(classes))
     outcome.waiting = deletedTargets.waiting
     var bytes = 0
     for one in classes {
@@ -95,29 +96,41 @@ struct PushPlan {
     }
   }
 
-  /// Sends objects of one class as a whole: what the file had before it was a replica.
+  /// Sends objects as a whole: those that the file had before it was a replica.
+  ///
+  /// - Parameter bytesMax: how large the values of several objects may be.
   init(
-    _ keys: [ObjectKey], _ one: ReplicaClass, _ state: ReplicaState, time: Int64,
-    without cursor: UInt32, in snapshot: Snapshot
+    _ objects: [(class: ReplicaClass, keys: [ObjectKey])], _ state: ReplicaState, time: Int64,
+    without cursor: UInt32, in snapshot: Snapshot, bytesMax: Int
   ) throws(StorageError) {
     last = state.done
     newest = try SnapshotReader(snapshot)
     later = nil
     rows = PastRows(newest, RecordedPast(at: snapshot.version))
-    objects = ReplicaObjects(snapshot)
+    self.objects = ReplicaObjects(snapshot)
     stamp = Stamp(time, by: state.number)
     name = PushName(replica: .random(), commit: 0)
+    let structured = objects.filter { $0.class.hasContents && !$0.keys.isEmpty }
     locals =
-      one.hasContents
-      ? try LocalContents(state, [one.described.name], without: cursor, in: snapshot) : nil
-    var operations: [(Value, Push.Operation)] = []
-    for key in keys {
-      guard let primaryKey = try primaryKey(of: key, one) else { continue }
-      self.keys.append((one, key, primaryKey))
-      created.append((one, key, primaryKey))
-      operations.append((primaryKey, try insertion(key, one)))
+      structured.isEmpty
+      ? nil
+      : try LocalContents(
+        state, structured.map(\.class.described.name), without: cursor, in: snapshot)
+    var bytes = 0
+    for (one, keys) in objects {
+      var operations: [(Value, Push.Operation)] = []
+      for key in keys {
+        guard let primaryKey = try primaryKey(of: key, one) else { continue }
+        self.keys.append((one, key, primaryKey))
+        created.append((one, key, primaryKey))
+        let operation = try insertion(key, one)
+        bytes += operation.byteCount
+        isTooLarge = bytes > bytesMax && self.keys.count > 1
+        if isTooLarge { return }
+        operations.append((primaryKey, operation))
+      }
+      add(operations, one)
     }
-    add(operations, one)
   }
 
   /// A plan of nothing yet.

@@ -41,17 +41,30 @@ extension ReplicaLink {
     return .sent
   }
 
+  /// The first changes in the order of classes. Where foreign keys are, those to which they refer
+  /// come first, and deletions at the end: the server would follow its rules for the rows that
+  /// refer to a deleted one before it knows that they do so no more.
   private func firstJoined(
     _ count: Int, _ snapshot: Snapshot
   ) throws(StorageError) -> [JoinedChanges.Entry] {
     let joined = JoinedChanges(snapshot)
     var first: [JoinedChanges.Entry] = []
-    for one in classes where first.count < count {
+    func add(
+      _ one: ReplicaClass, _ isWanted: (JoinedChange) -> Bool
+    ) throws(StorageError) {
+      if first.count >= count { return }
       try joined.forEach(in: one.id) { key, change throws(StorageError) in
-        first.append((ObjectRef(classID: one.id, key: key), change))
+        if isWanted(change) { first.append((ObjectRef(classID: one.id, key: key), change)) }
         return first.count < count
       }
     }
+    let order = ForeignKey.parentsFirst(classes.map(\.exchange)).map { classes[$0] }
+    guard order.contains(where: { !$0.exchange.rules.foreignKeys.isEmpty }) else {
+      for one in order { try add(one) { _ in true } }
+      return first
+    }
+    for one in order { try add(one) { !$0.isDeletion } }
+    for one in order.reversed() { try add(one) { $0.isDeletion } }
     return first
   }
 

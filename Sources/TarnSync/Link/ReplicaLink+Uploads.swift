@@ -3,61 +3,109 @@ import TarnStore
 /// Objects that the server never had, or has lost.
 extension ReplicaLink {
   private static let uploadMax = 1_000
+  /// How many are tried together that were refused in smaller parts: they may refer to each other.
+  private static let togetherMax = 10_000
 
   /// Sends objects that were in the file before it was a replica, and those that the server has
   /// lost. Objects that the server refuses stay unchanged here.
   func upload() throws -> Sending {
     guard replica.state.hasUploads, isComplete else { return .nothing }
-    var hasSent = false
-    for one in classes {
-      let snapshot = try replica.snapshot()
-      let missing = try keysToUpload(one, snapshot)
-      for start in stride(from: 0, to: missing.count, by: Self.uploadMax) {
-        hasSent = true
-        let keys = missing[start..<min(start + Self.uploadMax, missing.count)]
-        guard try upload(keys, one, snapshot) else { return .pullFirst }
+    let snapshot = try replica.snapshot()
+    let missing = try classes.map { try keysToUpload($0, snapshot) }
+    let objects = try UploadOrder(classes, snapshot).sorted(missing)
+    if objects.isEmpty {
+      if unwelcome.isEmpty {
+        var next = replica.state
+        next.hasUploads = false
+        try replica.keep(next)
       }
+      return .nothing
     }
-    if !hasSent, unwelcome.isEmpty {
-      var next = replica.state
-      next.hasUploads = false
-      try replica.keep(next)
-    }
-    if hasSent { try dropSent() }
-    return hasSent ? .sent : .nothing
+    guard try upload(objects, snapshot) else { return .pullFirst }
+    try dropSent()
+    return .sent
   }
 
+  private typealias Upload = (place: Int, key: ObjectKey)
+
+  /// Sends objects in parts. Those that a foreign key refuses are tried again as long as others are
+  /// taken, which may be those to which they refer.
+  ///
+  /// - Returns: false if something must be downloaded first.
+  private func upload(_ objects: [Upload], _ snapshot: Snapshot) throws -> Bool {
+    var (rest, size) = (objects[...], Self.uploadMax)
+    while true {
+      var refused: [(part: ArraySlice<Upload>, error: ServerError)] = []
+      for start in stride(from: rest.startIndex, to: rest.endIndex, by: size) {
+        let part = rest[start..<min(start + size, rest.endIndex)]
+        guard try upload(part, snapshot, splits: size > Self.uploadMax, &refused) else {
+          return false
+        }
+      }
+      let others = refused.flatMap(\.part)
+      if others.isEmpty { return true }
+      if others.count == rest.count, size > Self.uploadMax {
+        for (part, error) in refused {
+          for one in part { try note(one, unwelcome: error, snapshot) }
+        }
+        return true
+      }
+      (rest, size) = (others[...], Self.togetherMax)
+    }
+  }
+
+  /// - Parameters:
+  ///   - splits: whether a part that a foreign key refuses is sent again in smaller ones.
+  ///   - refused: the parts that a foreign key refuses.
   /// - Returns: false if something must be downloaded first.
   private func upload(
-    _ keys: ArraySlice<ObjectKey>, _ one: ReplicaClass, _ snapshot: Snapshot
+    _ objects: ArraySlice<Upload>, _ snapshot: Snapshot, splits: Bool,
+    _ refused: inout [(part: ArraySlice<Upload>, error: ServerError)]
   ) throws -> Bool {
     let state = replica.state
     let header = try ChangeLog.header(of: state.done.version, in: snapshot.transaction)
     let plan = try PushPlan(
-      Array(keys), one, state, time: Int64(clamping: header?.meta.note?.stamp ?? 1),
-      without: replica.cursor.number, in: snapshot)
-    switch try send(plan, to: state.sent) {
-    case .taken:
-      try accept(plan, state)
-    case .mergeFirst:
-      try meet(plan)
-      return false
-    case .otherVersion, .lost: return false
-    case .refused(let error):
-      guard keys.count == 1 else {
-        let middle = (keys.startIndex + keys.endIndex) / 2
-        return try upload(keys[..<middle], one, snapshot)
-          && upload(keys[middle...], one, snapshot)
-      }
-      for (_, key, primaryKey) in plan.keys {
-        unwelcome.insert(ObjectRef(classID: one.id, key: key))
-        refused(
-          RefusedCommit(
-            version: 0, objects: [(one.described.name, primaryKey)], error: error,
-            properties: try error.columns(connection)))
+      classes.indices.map { place in
+        (classes[place], objects.filter { $0.place == place }.map(\.key))
+      }, state, time: Int64(clamping: header?.meta.note?.stamp ?? 1),
+      without: replica.cursor.number, in: snapshot, bytesMax: pushBytes)
+    if !plan.isTooLarge {
+      switch try sendOnce(plan, to: state.sent) {
+      case .taken:
+        try accept(plan, state)
+        return true
+      case .again, .pullFirst: return false
+      case .refused(let error):
+        let isByKey = error.state == "23503"
+        if isByKey, !splits || objects.count == 1 {
+          refused.append((objects, error))
+          return true
+        }
+        if objects.count == 1 {
+          try note(objects[objects.startIndex], unwelcome: error, snapshot)
+          return true
+        }
       }
     }
-    return true
+    let middle = (objects.startIndex + objects.endIndex) / 2
+    return try upload(objects[..<middle], snapshot, splits: splits, &refused)
+      && upload(objects[middle...], snapshot, splits: splits, &refused)
+  }
+
+  private func note(
+    _ object: Upload, unwelcome error: ServerError, _ snapshot: Snapshot
+  ) throws {
+    let one = classes[object.place]
+    unwelcome.insert(ObjectRef(classID: one.id, key: object.key))
+    let reader = try SnapshotReader(snapshot)
+    let key =
+      one.described.keyIsPrimary
+      ? .int(object.key.rawValue)
+      : try reader.value(of: one.exchange.key.id, at: object.key, in: one.id) ?? .null
+    refused(
+      RefusedCommit(
+        version: 0, objects: [(one.described.name, key)], error: error,
+        properties: try error.columns(connection)))
   }
 
   private func keysToUpload(_ one: ReplicaClass, _ snapshot: Snapshot) throws -> [ObjectKey] {

@@ -124,7 +124,8 @@ package struct UnsentJoin {
   private mutating func noteLinksToDeleted(_ rows: PastRows) throws(StorageError) {
     let schema = snapshot.schema.schema
     let links = try LinksToDeleted(
-      unsent, classes, objects, rows: rows, without: replica.cursor.number)
+      unsent, classes, objects, rows: rows, without: replica.cursor.number,
+      refusing: ExchangedNames.refusing(classes, snapshot))
     for link in links.waiting { try WaitingLinks.add(link, schema, &objects) }
     for place in links.places {
       let (id, key) = (place.object.classID, place.object.key)

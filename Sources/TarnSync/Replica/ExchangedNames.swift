@@ -7,6 +7,38 @@ import TarnStore
 enum ExchangedNames {
   private static func key(_ id: ClassID) -> ReplicaKey { ReplicaKey(135, id, 0) }
 
+  /// For columns whose foreign keys refuse deletions: unsent commits are joined without a server.
+  private static func refusingKey(_ id: ClassID) -> ReplicaKey { ReplicaKey(135, id, 1) }
+
+  /// - Returns: the records to keep of these columns; none if they are kept already.
+  static func refusing(
+    _ classes: [ReplicaClass], _ snapshot: Snapshot
+  ) throws(StorageError) -> ReplicaRecords {
+    var records = ReplicaRecords()
+    for one in classes {
+      let names = one.exchange.rules.refusingColumns
+      let known = try refusing([one.described], snapshot)[one.id] ?? []
+      if known != names {
+        records.set(refusingKey(one.id), names.isEmpty ? nil : encoded(names))
+      }
+    }
+    return records
+  }
+
+  /// The names of these columns, as they were kept.
+  static func refusing(
+    _ classes: [ClassSchema], _ snapshot: Snapshot
+  ) throws(StorageError) -> [ClassID: Set<String>] {
+    var columns: [ClassID: Set<String>] = [:]
+    for one in classes {
+      let key = refusingKey(one.id)
+      guard let bytes = try ReplicaRecords.bytes(key, in: snapshot.transaction) else { continue }
+      guard let names = decoded(bytes) else { throw ReplicaObjects.damaged() }
+      columns[one.id] = names
+    }
+    return columns
+  }
+
   /// Compares the names of classes with those that were exchanged before.
   ///
   /// - Returns: whether a class that was exchanged before has new ones, and what to keep.

@@ -19,6 +19,9 @@ struct JoinedChange: Equatable {
 
   var isEmpty: Bool { created == nil && deleted == 0 && writes.isEmpty }
 
+  /// Whether the object does not exist after the commits.
+  var isDeletion: Bool { deleted > 0 && created == nil }
+
   /// The changes by commits after a version.
   func pending(after version: UInt64) -> UnsentChanges.Pending {
     UnsentChanges.Pending(

@@ -60,6 +60,11 @@ struct ReplicaClass {
     plainPlaces = places
   }
 
+  /// The names of the columns where the server refuses to let a row go to which others refer.
+  static func refusing(_ classes: [ReplicaClass]) -> [ClassID: Set<String>] {
+    Dictionary(classes.map { ($0.id, $0.exchange.rules.refusingColumns) }) { first, _ in first }
+  }
+
   /// The key or a plain value of a new object; nil for other columns.
   func value(in row: RowReader.Row, at id: ColumnID) -> Value? {
     if id == exchange.key.id { return row.key.value }

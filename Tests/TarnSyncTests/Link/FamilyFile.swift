@@ -40,9 +40,14 @@ final class FamilyFile {
     return try StoreRegistry.open(path, options)
   }
 
-  init(_ path: String, _ connect: @escaping () throws -> ServerConnection) throws {
+  /// - Parameter filling: makes objects before the file is a replica.
+  init(
+    _ path: String, filling: ((WriteSession) throws -> Void)? = nil,
+    _ connect: @escaping () throws -> ServerConnection
+  ) throws {
     self.connect = connect
     store = try Self.open(path)
+    if let filling { try store.writeAndAnnounce(filling) }
     replica = try Replica(store, classes: ["Child", "Parent"])
     link = try ReplicaLink(replica, connect())
     try reconnect()
@@ -89,6 +94,11 @@ extension WriteSession {
 
   func move(_ child: Int64, to parent: Int64) throws {
     try set(ColumnID(1), at: ObjectKey(child), in: FamilyFile.child, to: .link(ObjectKey(parent)))
+  }
+
+  func set(_ column: UInt16, of parent: Int64, to key: Int64) throws {
+    try set(
+      ColumnID(column), at: ObjectKey(parent), in: FamilyFile.parent, to: .link(ObjectKey(key)))
   }
 
   func deleteParent(_ key: Int64) throws { try delete(ObjectKey(key), in: FamilyFile.parent) }

@@ -90,12 +90,8 @@ import Testing
       try session.makeParent(4, up: nil)
       try session.makeParent(3, up: 4)
       try session.makeChild(9, of: 3)
-      let parent = ObjectKey(4)
-      for (column, value) in [(1, 3), (2, 9)] {
-        try session.set(
-          ColumnID(UInt16(column)), at: parent, in: FamilyFile.parent,
-          to: .link(ObjectKey(Int64(value))))
-      }
+      try session.set(1, of: 4, to: 3)
+      try session.set(2, of: 4, to: 9)
     }
     try expect(["7 of 1", "8 of 1", "9 of 3", "1", "2", "3", "4"], file)
   }
@@ -113,6 +109,90 @@ import Testing
       try session.makeChild(9, of: 2)
     }
     try expect(["7 of 1", "9 of 2", "1", "2"], file)
+  }
+
+  /// The server does what the key says: it deletes the children too, lets them be, or gets the nil
+  /// that the file has.
+  @Test(arguments: actions, [false, true])
+  func `a deletion sets links to nil where the key would refuse it`(
+    action: String, isJoined: Bool
+  ) throws {
+    try addKeys(action)
+    let file = try family()
+    try file.commit { try $0.deleteParent(1) }
+    if isJoined { #expect(try UnsentJoin.run(file.replica, above: 0)) }
+    try expect(action == "CASCADE" ? ["2"] : ["7 of none", "8 of none", "2"], file)
+  }
+
+  /// A part of joined commits that the server takes must not do what all of them would not.
+  @Test func `joined commits that are sent in parts keep the children`() throws {
+    try addKeys("CASCADE")
+    try server.rows("ALTER TABLE \"Child\" ADD CHECK (n <> 13)")
+    let file = try family()
+    try file.commit { session in
+      try session.deleteParent(1)
+      for key in 7...8 { try session.move(Int64(key), to: 2) }
+    }
+    try file.commit { session in
+      try session.makeChild(9, of: 2)
+      try session.set(ColumnID(2), at: ObjectKey(9), in: FamilyFile.child, to: .int(13))
+    }
+    #expect(try UnsentJoin.run(file.replica, above: 0))
+    try file.link.synchronize()
+    #expect(try rows == ["7 of 2", "8 of 2", "2"])
+    #expect(try file.objects == ["7 of 2", "8 of 2", "2"])
+    #expect(file.refused.map(\.error.state) == ["23514"])
+  }
+
+  /// More than a push has, each of which refers to one that comes later; in a ring there is no
+  /// order at all.
+  @Test(arguments: [false, true])
+  func `a file that had objects brings them in the order of the keys`(isRing: Bool) throws {
+    try addKeys("RESTRICT")
+    let (database, role, count) = (database, role, Int64(2_500))
+    let file = try FamilyFile(folder.file("a")) { session in
+      for key in 1...count {
+        try session.makeParent(key)
+        try session.makeChild(key, of: key)
+      }
+      for key in 1..<count {
+        try session.set(1, of: key, to: key + 1)
+        if key % 100 == 0 { try session.set(2, of: key, to: key - 50) }
+      }
+      if isRing { try session.set(1, of: count, to: 1) }
+    } _: {
+      try database.connect(as: role)
+    }
+    try file.link.synchronize()
+    #expect(file.refused.map(\.error.message) == [])
+    #expect(try server.value("SELECT count(parent) FROM \"Child\"") == "\(count)")
+    let links = "SELECT count(up) || ' ' || count(favorite) FROM \"Parent\""
+    #expect(try server.value(links) == "\(isRing ? count : count - 1) 24")
+  }
+
+  /// Others do not wait for an object whose key leads nowhere.
+  @Test func `an object that refers to none of the server is named alone`() throws {
+    try server.run(
+      """
+      CREATE TABLE numbers (n bigint PRIMARY KEY); INSERT INTO numbers VALUES (0);
+      GRANT SELECT ON numbers TO tarn_client;
+      ALTER TABLE "Child" ADD FOREIGN KEY (n) REFERENCES numbers
+      """, for: "make a table")
+    try addKeys("RESTRICT")
+    let (database, role) = (database, role)
+    let file = try FamilyFile(folder.file("a")) { session in
+      for key in 1...1_200 {
+        try session.makeParent(Int64(key))
+        try session.makeChild(Int64(key), of: Int64(key))
+      }
+      try session.set(ColumnID(2), at: ObjectKey(500), in: FamilyFile.child, to: .int(1))
+    } _: {
+      try database.connect(as: role)
+    }
+    try file.link.synchronize()
+    #expect(file.refused.map(\.error.state) == ["23503"])
+    #expect(file.refused.first?.objects.map(\.primaryKey) == [.int(500)])
+    #expect(try server.value("SELECT count(*) FROM \"Child\"") == "1199")
   }
 
   @Test func `a key that comes during a session is noticed`() throws {
