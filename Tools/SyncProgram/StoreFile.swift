@@ -33,7 +33,8 @@ enum StoreFile {
     }
     let store = try StoreRegistry.open(path, options)
     let schema = try store.newestSnapshot().schema.schema
-    let common = definitions.map(\.name).filter { schema.named($0)?.isVacant == false }
+    let known = definitions.map(\.name).filter { schema.named($0)?.isVacant == false }
+    let common = known.isEmpty ? [] : try ExchangedClasses.chosen(known, schema, path)
     guard !common.isEmpty else {
       throw ToolError(
         "\(path) and the server have no class in common. 'tarn server migrate' brings the classes"

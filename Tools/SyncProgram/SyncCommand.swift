@@ -32,12 +32,6 @@ struct SyncCommand {
       try output.write("\(path) is not exchanged with a server\n")
       return .success
     }
-    let (commits, objects) = (report.unsentCommits, report.unsentObjects)
-    let unsent =
-      commits == 0
-      ? "nothing"
-      : "\(commits) \(commits == 1 ? "commit" : "commits") that changed \(objects) "
-        + (objects == 1 ? "object" : "objects")
     try output.write(
       """
       replica       \(report.number)
@@ -45,10 +39,26 @@ struct SyncCommand {
       downloaded    \(report.isComplete ? "yes" : "not all of it yet")
       chosen        \(Self.text(report.subscriptions))
       sent          up to version \(report.sent)
-      not sent      \(unsent)
+      not sent      \(Self.unsent(report))
 
       """)
     return .success
+  }
+
+  private static func unsent(_ report: ReplicaReport) -> String {
+    func counted(_ count: Int, _ noun: String) -> String {
+      "\(count) \(noun)\(count == 1 ? "" : "s")"
+    }
+    var parts: [String] = []
+    if report.changedObjects > 0 {
+      parts.append(
+        "\(counted(report.unsentCommits, "commit")) that changed "
+          + counted(report.changedObjects, "object"))
+    }
+    if report.lackingObjects > 0 {
+      parts.append("\(counted(report.lackingObjects, "object")) that the server does not have")
+    }
+    return parts.isEmpty ? "nothing" : parts.joined(separator: ", ")
   }
 
   private static func text(_ set: SubscriptionSet?) -> String {

@@ -10,6 +10,8 @@ package final class ReplicaLink {
   /// The version of the subscriptions that the server has been asked for, or has refused.
   var subscribed: UInt64?
   var pageSize = PageSize()
+  /// The numbers of rows of classes whose first pages are not fetched yet, if they are few.
+  var small = SmallClasses()
   /// How many pages a step of a first download has, of which the server reads the next one while
   /// one is stored; tests lower it.
   var pagesMax = 8
@@ -56,12 +58,12 @@ package final class ReplicaLink {
     let view = try replica.store.newestSnapshot().schema
     let schema = view.schema
     replica.epoch = view.epoch
-    for name in replica.names {
+    let entries = try catalog.entries(named: replica.names)
+    for (name, entry) in zip(replica.names, entries) {
       guard let described = schema.named(name), !described.isVacant else {
         throw ServerError(Self.operation, "the file does not have a class \(name)")
       }
-      classes.append(
-        try ReplicaClass(catalog.existing(name), described, schema, among: replica.names))
+      classes.append(try ReplicaClass(entry, described, schema, among: replica.names))
     }
     classes.sort { $0.exchange.id < $1.exchange.id }
     try readRules()
@@ -353,7 +355,8 @@ package final class ReplicaLink {
       return .pullFirst
     }
     guard !plan.isEmpty else {
-      try pass(plan.last)
+      let isOfConcern = try classes.contains { try !unsent.keys(in: $0.id).isEmpty }
+      try pass(plan.last, isKept: isOfConcern)
       return .passed
     }
     switch try sendOnce(plan, to: CommitName(plan.last)) {
@@ -405,12 +408,15 @@ package final class ReplicaLink {
   }
 
   /// Passes over commits that the server need not know.
-  private func pass(_ place: FeedPlace) throws {
+  ///
+  /// - Parameter isKept: whether the file has to say so: they changed objects that are exchanged,
+  ///   and would count as unsent, such as one that was created and deleted.
+  private func pass(_ place: FeedPlace, isKept: Bool) throws {
     var next = replica.state
     let last = try replica.cursor.state(in: replica.store.newestSnapshot()).acknowledged
     next.done = place
     // Less than the last one where a restored server gets commits again.
-    if place.version.rawValue < last.version.rawValue + Self.unkeptMax {
+    if !isKept, place.version.rawValue < last.version.rawValue + Self.unkeptMax {
       replica.note(next)
     } else {
       try replica.keep(next, acknowledging: place)

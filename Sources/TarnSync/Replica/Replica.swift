@@ -72,7 +72,7 @@ package final class Replica {
   }
 
   /// The embedded classes whose objects belong to those of some classes, at any depth.
-  private static func embedded(_ names: [String], _ schema: StoreSchema) -> [String] {
+  static func embedded(_ names: [String], _ schema: StoreSchema) -> [String] {
     var found: Set<String> = []
     var open = names
     while let name = open.popLast() {

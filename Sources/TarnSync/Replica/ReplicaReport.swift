@@ -9,7 +9,10 @@ package struct ReplicaReport: Equatable, Sendable {
   package let sent: UInt64
   /// How many commits it does not have, and the objects that they changed.
   package let unsentCommits: Int
-  package let unsentObjects: Int
+  package let changedObjects: Int
+  /// How many other objects it does not have: they were in the file before its first exchange, or
+  /// the server has lost them.
+  package let lackingObjects: Int
   /// Whether all objects that the file is to have are here.
   package let isComplete: Bool
   /// Whether a process is connected to the server, and why none is.
@@ -18,33 +21,48 @@ package struct ReplicaReport: Equatable, Sendable {
   /// The objects that it is to have; nil for all of the classes.
   package let subscriptions: SubscriptionSet?
 
+  /// All objects that the server does not have as they are here.
+  package var unsentObjects: Int { changedObjects + lackingObjects }
+
   /// - Returns: nil for a file that is not a replica.
   /// - Throws: `StorageError` for a damaged file.
   package static func of(_ store: Store) throws(StorageError) -> ReplicaReport? {
     let snapshot = try store.newestSnapshot()
-    guard let bytes = try ReplicaRecords.bytes(ReplicaState.key, in: snapshot.transaction) else {
-      return nil
-    }
+    guard let bytes = try ReplicaRecords.bytes(ReplicaState.key, in: snapshot.transaction),
+      let unsent = try UnsentCount(store)
+    else { return nil }
     let state = try ReplicaState(bytes, path: store.path)
-    let cursor = try store.cursors().first { $0.record.name == Replica.cursorName }
-    let unsent = try UnsentChanges(
-      after: state, without: cursor?.number ?? 0, in: snapshot)
-    let set = try SubscriptionSet.read(in: snapshot)
-    let entries = ReplicaObjects(snapshot)
-    var (objects, isComplete) = (0, state.position != .none)
-    for described in snapshot.schema.schema.classes where state.classes.contains(described.name) {
-      objects += try unsent.keys(in: described.id).count
-      if let progress = try entries.progress(of: described.id), !progress.isComplete {
-        isComplete = false
-      }
-    }
-    // Those that were joined are one.
-    let commits = unsent.range.commits + (state.joinedTime == 0 ? 0 : 1)
+    let objects = try unsent.objects()
     let notes = try SessionNotes.read(in: snapshot)
     return ReplicaReport(
-      number: state.number, classes: state.classes.sorted(), sent: state.sent.version,
-      unsentCommits: objects == 0 ? 0 : commits, unsentObjects: objects,
-      isComplete: isComplete && set?.state != .pending, isConnected: notes.isConnected,
-      problem: notes.problem, subscriptions: set)
+      number: state.number, classes: unsent.classNames, sent: state.sent.version,
+      unsentCommits: objects.changed == 0 ? 0 : try unsent.commits(),
+      changedObjects: objects.changed, lackingObjects: objects.lacking,
+      isComplete: try isComplete(state, snapshot), isConnected: notes.isConnected,
+      problem: notes.problem, subscriptions: try SubscriptionSet.read(in: snapshot))
+  }
+
+  /// Whether all objects that a file is to have are there; false for one that is not a replica.
+  static func isComplete(_ store: Store) throws(StorageError) -> Bool {
+    let snapshot = try store.newestSnapshot()
+    guard let bytes = try ReplicaRecords.bytes(ReplicaState.key, in: snapshot.transaction) else {
+      return false
+    }
+    return try isComplete(ReplicaState(bytes, path: store.path), snapshot)
+  }
+
+  private static func isComplete(
+    _ state: ReplicaState, _ snapshot: Snapshot
+  ) throws(StorageError) -> Bool {
+    guard state.position != .none,
+      try SubscriptionSet.read(in: snapshot)?.state != .pending
+    else { return false }
+    let entries = ReplicaObjects(snapshot)
+    for described in snapshot.schema.schema.classes where state.classes.contains(described.name) {
+      if let progress = try entries.progress(of: described.id), !progress.isComplete {
+        return false
+      }
+    }
+    return true
   }
 }

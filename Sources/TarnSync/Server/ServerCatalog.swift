@@ -62,10 +62,25 @@ struct ServerCatalog {
 
   /// - Throws: `ServerError` for a class that the server does not have.
   func existing(_ name: String) throws(ServerError) -> Entry {
-    guard let entry = try entry(named: name) else {
-      throw ServerError(operation, "the server does not have a class \(name)")
-    }
+    guard let entry = try entry(named: name) else { throw lacking(name) }
     return entry
+  }
+
+  /// The classes with these names, in the same order.
+  ///
+  /// - Throws: `ServerError` for one that the server does not have.
+  func entries(named names: [String]) throws(ServerError) -> [Entry] {
+    let known = Dictionary(try entries().map { ($0.name, $0) }) { first, _ in first }
+    var entries: [Entry] = []
+    for name in names {
+      guard let entry = known[name] else { throw lacking(name) }
+      entries.append(entry)
+    }
+    return entries
+  }
+
+  private func lacking(_ name: String) -> ServerError {
+    ServerError(operation, "the server does not have a class \(name)")
   }
 
   func entries() throws(ServerError) -> [Entry] {

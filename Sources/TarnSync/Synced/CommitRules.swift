@@ -14,30 +14,13 @@ struct CommitRules: Sendable {
     self.path = path
   }
 
-  /// The classes of a configuration that are exchanged: all that are not embedded.
-  ///
-  /// - Throws: `.schemaMismatch` if a class has no primary key, by which replicas know its objects.
-  static func exchanged(
-    _ names: [String], _ schema: StoreSchema, _ path: String
-  ) throws(StorageError) -> [String] {
-    let classes = names.compactMap { schema.named($0) }.filter { !$0.isEmbedded }
-    let keyless = classes.filter { $0.primaryKey == nil }.map(\.name)
-    guard keyless.isEmpty else {
-      throw StorageError(
-        .schemaMismatch, operation: "synchronize", path: path,
-        detail:
-          "replicas know objects by their primary keys, and \(keyless.joined(separator: ", "))"
-          + " has none. Declare one, or leave the class out of objectTypes")
-    }
-    return classes.map(\.name)
-  }
-
   func check(_ session: WriteSession, _ changes: ChangeSet) throws(StorageError) {
     let set = try SubscriptionSet.read(in: session.base)
     for change in changes.classes {
       guard let described = session.schema.schema[change.id], names.contains(described.name) else {
         continue
       }
+      if try isNothing(change, session) { continue }
       if let set, !set.asymmetric.contains(described.name),
         set.queries(on: described.name).isEmpty
       {
@@ -50,6 +33,14 @@ struct CommitRules: Sendable {
       }
       for key in change.inserted { try checkKey(key, described, session) }
     }
+  }
+
+  /// Whether a class that was cleared had no objects.
+  private func isNothing(
+    _ change: ClassChanges, _ session: WriteSession
+  ) throws(StorageError) -> Bool {
+    guard change.isCleared, change.inserted.isEmpty else { return false }
+    return try SnapshotReader(session.base).record(of: change.id).rowCount == 0
   }
 
   private func checkKey(

@@ -37,11 +37,12 @@ public final class SyncSession: Sendable {
   let number = UInt64.random(in: .min ... .max)
   let store: Store
   let user: User
-  private let classes: [String]
+  let classes: [String]
   private let resetMode: ClientResetMode
   private let resetting: ResetRule
   private let asymmetric: Set<String>
   private let status = Lock(Status())
+  let followers = Lock([WeakFollower]())
 
   private struct Status {
     var session: ReplicaSession?
@@ -62,7 +63,7 @@ public final class SyncSession: Sendable {
     asymmetric = Set(opened.asymmetricClasses)
     user = configuration.user
     let schema = try store.newestSnapshot().schema.schema
-    self.classes = try CommitRules.exchanged(classes, schema, store.path)
+    self.classes = try ExchangedClasses.chosen(classes, schema, store.path)
     user.follow(as: self) { [weak self] in self?.userChanged() }
   }
 
@@ -196,13 +197,14 @@ public final class SyncSession: Sendable {
       switch direction {
       case .upload:
         let target = try store.newestSnapshot().version
-        try await FileWait(store: store).until { [store] in
-          try UploadProgress(store).isSent(upTo: target)
+        try await FileWait(store: store).until { [store, classes] in
+          try UnsentCount(store, expecting: classes)?.isNothing(upTo: target) == true
         }
       case .download:
         let asked = try ask()
         try await FileWait(store: store).until { [self] in try isAnswered(asked) }
       }
+      await tellProgress(of: direction)
     } catch let error as StorageError {
       throw Realm.Error(synchronizing: error)
     }

@@ -64,15 +64,13 @@ final class SyncRunner: FileTable.Listener {
   private func session(of file: OpenFile) throws -> ReplicaSession {
     let chosen = try ChosenObjects(settings.conditions)
     let schema = try file.store.newestSnapshot().schema.schema
-    var names = settings.classes + chosen.classNames
-    if names.isEmpty {
-      names = schema.classes.filter { !$0.isVacant && !$0.isEmbedded }.map(\.name)
-    }
+    let names = try ExchangedClasses.chosen(
+      settings.classes + chosen.classNames, schema, file.path)
     if !chosen.isEmpty { try chosen.subscribe(file.store, others: settings.classes) }
     var address = try ServerAddress(settings.server)
     if let passfile = settings.passfile { address = address.setting(["passfile": passfile]) }
     let path = file.path
-    return try ReplicaSession(file.store, classes: Array(Set(names)), to: address) {
+    return try ReplicaSession(file.store, classes: names, to: address) {
       [weak self] event in self?.note(event, path)
     }
   }

@@ -1,0 +1,37 @@
+package import TarnStore
+
+/// The classes of a file that are exchanged: one rule for synchronized Realms, `tarn sync` and the
+/// daemon.
+package enum ExchangedClasses {
+  /// The classes that have rows of their own on a server. Embedded ones come with the classes that
+  /// have them.
+  ///
+  /// - Parameter names: the classes to choose from; empty for all of the file.
+  /// - Returns: their names, in order; also those that the file does not have yet.
+  /// - Throws: `.schemaMismatch` if a class has no primary key, by which replicas know its objects.
+  package static func chosen(
+    _ names: [String], _ schema: StoreSchema, _ path: String
+  ) throws(StorageError) -> [String] {
+    let all = names.isEmpty ? schema.classes.filter { !$0.isVacant }.map(\.name) : names
+    var chosen: [String] = []
+    var keyless: [String] = []
+    for name in Set(all).sorted() {
+      guard let described = schema.named(name), !described.isVacant else {
+        chosen.append(name)
+        continue
+      }
+      if described.isEmbedded { continue }
+      chosen.append(name)
+      if described.primaryKey == nil { keyless.append(name) }
+    }
+    guard keyless.isEmpty else {
+      throw StorageError(
+        .schemaMismatch, operation: "synchronize", path: path,
+        detail:
+          "replicas know objects by their primary keys, and \(keyless.joined(separator: ", "))"
+          + " has none. Declare one, or leave the class out of the classes to exchange:"
+          + " objectTypes of a Realm's configuration, --class of tarn sync, classes of the daemon")
+    }
+    return chosen
+  }
+}

@@ -1,0 +1,86 @@
+import TarnStore
+
+/// The first pages of classes that have few rows, or none: those of many classes come in one round
+/// trip, and in one commit. Each class by itself would need several.
+struct SmallClasses {
+  /// How many classes are asked about at a time, and how many rows come at a time.
+  private static let classesMax = 100
+  private static let rowsMax = 500
+
+  /// The version of the subscriptions for which the rows were counted.
+  private var counted: UInt64?
+  /// The classes that remain, with their numbers of rows.
+  private var waiting: [(id: ClassID, rows: Int)] = []
+
+  /// Fetches the first pages of some classes. The others are left to ``ClassFilling``.
+  ///
+  /// - Returns: whether there were any.
+  mutating func fill(_ link: ReplicaLink, clock: Int64) throws -> Bool {
+    if counted != link.subscribed {
+      counted = link.subscribed
+      waiting = try count(link)
+    }
+    let next = takeNext().compactMap { id in link.classes.first { $0.id == id } }
+      .filter { Self.isNew($0, link) }
+    if next.isEmpty { return false }
+    let pages = try ClassPages.firstPages(
+      next.map { ($0.exchange, Self.condition($0, link)) }, size: Self.rowsMax, link.connection)
+    var known: [ClassID: ClassProgress] = [:]
+    try link.replica.edit(clock: clock) { edit, _ throws(StorageError) in
+      for (one, rows) in zip(next, pages) {
+        guard var progress = link.progress[one.id] else { continue }
+        for row in rows { try edit.apply(row, one) }
+        (progress.expected, progress.fetched) = (rows.count, rows.count)
+        if rows.count < Self.rowsMax {
+          progress.complete = Set(progress.queries)
+        } else {
+          progress.last = rows.last?.key.value
+        }
+        edit.note(progress, of: one.id)
+        known[one.id] = progress
+      }
+    }
+    link.progress.merge(known) { $1 }
+    for one in next { try IndexMaking.run(one.id, link.replica) }
+    return true
+  }
+
+  /// The next ones that have few rows together.
+  private mutating func takeNext() -> [ClassID] {
+    var (taken, rows): ([ClassID], Int) = ([], 0)
+    while let (id, count) = waiting.last, taken.count < Self.classesMax,
+      rows + count <= Self.rowsMax
+    {
+      waiting.removeLast()
+      taken.append(id)
+      rows += count
+    }
+    return taken
+  }
+
+  /// Whether no row of a class was fetched that its subscriptions choose.
+  private static func isNew(_ one: ReplicaClass, _ link: ReplicaLink) -> Bool {
+    guard let progress = link.progress[one.id] else { return false }
+    return !progress.pending.isEmpty && progress.complete.isEmpty && progress.last == nil
+  }
+
+  private static func condition(_ one: ReplicaClass, _ link: ReplicaLink) -> String {
+    let wanted = link.progress[one.id].flatMap { ClassProgress.any($0.pending) }
+    return (["NOT \(link.replica.state.position.isNew)"] + (wanted.map { [$0] } ?? []))
+      .joined(separator: " AND ")
+  }
+
+  private func count(_ link: ReplicaLink) throws -> [(id: ClassID, rows: Int)] {
+    let new = link.classes.filter { Self.isNew($0, link) }
+    // One class is counted with its first page.
+    if new.count < 2 { return [] }
+    var counts: [(id: ClassID, rows: Int)] = []
+    for start in stride(from: 0, to: new.count, by: Self.classesMax) {
+      let some = new[start..<min(start + Self.classesMax, new.count)]
+      let rows = try ClassPages.counts(
+        some.map { ($0.exchange, Self.condition($0, link)) }, link.connection)
+      counts += zip(some, rows).map { ($0.id, $1) }
+    }
+    return counts.filter { $0.rows < Self.rowsMax }.sorted { $0.rows > $1.rows }
+  }
+}

@@ -1,0 +1,112 @@
+import TarnStore
+
+/// The changes of a file that its server does not have, of every kind: by commits, by commits that
+/// were joined, and objects that the server never had or has lost, also of classes whose objects
+/// only go to the server. Waiting, progress, status and metrics all ask here, so that they agree.
+struct UnsentCount {
+  private let snapshot: Snapshot
+  private let state: ReplicaState
+  /// The number of the session's cursor; nil if it was deleted, and with it the records of unsent
+  /// commits.
+  private let cursor: UInt32?
+  /// The classes that the file's session exchanges.
+  private let classes: [ClassSchema]
+  /// Those that a program expects to be exchanged and that the session does not know.
+  private let others: [ClassSchema]
+
+  /// - Parameter names: the classes that a program expects to be exchanged; the session may be that
+  ///   of another program.
+  /// - Returns: nil for a file that is not a replica.
+  init?(_ store: Store, expecting names: [String] = []) throws(StorageError) {
+    snapshot = try store.newestSnapshot()
+    guard let bytes = try ReplicaRecords.bytes(ReplicaState.key, in: snapshot.transaction) else {
+      return nil
+    }
+    let state = try ReplicaState(bytes, path: store.path)
+    self.state = state
+    let known = try store.feedTable(in: snapshot).cursors.first { _, record in
+      record.name == Replica.cursorName && record.created == state.cursor
+    }
+    cursor = known?.key
+    let schema = snapshot.schema.schema
+    let exchanged = Set(known?.value.selection?.map(\.className) ?? state.classes.sorted())
+    classes = exchanged.sorted().compactMap { schema.named($0) }
+    others = Set(names).subtracting(exchanged).sorted().compactMap { schema.named($0) }
+  }
+
+  /// The names of the classes that the session exchanges.
+  var classNames: [String] { classes.map(\.name) }
+
+  /// The commits up to there are sent, refused, or of no concern to the server.
+  var done: UInt64 {
+    state.joinedTime == 0 ? state.done.version.rawValue : state.sent.version
+  }
+
+  /// Whether the server has all that the file had at a version.
+  func isNothing(upTo version: Version) throws(StorageError) -> Bool {
+    guard !state.server.isEmpty, !state.hasUploads, cursor != nil else { return false }
+    let reader = try SnapshotReader(snapshot)
+    for one in others where try reader.record(of: one.id).rowCount > 0 { return false }
+    if state.done.version >= version, state.joinedTime == 0 { return true }
+    return try changedKeys(upTo: version).values.allSatisfy(\.isEmpty)
+  }
+
+  /// How many objects have changes that commits made, and how many others the server lacks.
+  func objects() throws(StorageError) -> (changed: Int, lacking: Int) {
+    let changed = try cursor == nil ? [:] : changedKeys(upTo: snapshot.version)
+    return (changed.values.reduce(0) { $0 + $1.count }, try lacking(changed))
+  }
+
+  /// How many commits have such changes; those that were joined are one.
+  func commits() throws(StorageError) -> Int {
+    guard let cursor else { return 0 }
+    let schema = snapshot.schema.schema
+    let embedded = Replica.embedded(classes.map(\.name), schema).compactMap { schema.named($0) }
+    let ids = Set((classes + embedded).map(\.id))
+    var (count, version) = (state.joinedTime == 0 ? 0 : 1, state.done.version)
+    while version < snapshot.version {
+      var commit = FeedRange(after: version, commitID: 0)
+      version = version.next
+      try commit.extend(upTo: version, without: cursor, tellsAllDeaths: true, in: snapshot)
+      let isOfConcern =
+        commit.changes.classes.contains { ids.contains($0.id) }
+        || commit.deaths.keys.contains { ids.contains($0) }
+      if isOfConcern { count += 1 }
+    }
+    return count
+  }
+
+  private func changedKeys(upTo end: Version) throws(StorageError) -> [ClassID: KeySet] {
+    var keys: [ClassID: KeySet] = [:]
+    var (place, joinedTime) = (state.done, state.joinedTime)
+    repeat {
+      let unsent = try UnsentChanges(
+        after: place, through: end, without: cursor ?? 0, joinedAt: joinedTime, in: snapshot)
+      for one in classes { keys[one.id, default: KeySet()].formUnion(try unsent.keys(in: one.id)) }
+      guard unsent.range.endsBeforeMigration else { break }
+      // The migration's own changes are not sent; those after it are.
+      place.version = unsent.range.to.next
+      joinedTime = 0
+    } while place.version < end
+    return keys
+  }
+
+  /// The objects that the server does not have and that no unsent commit has changed.
+  private func lacking(_ changed: [ClassID: KeySet]) throws(StorageError) -> Int {
+    guard state.hasUploads || cursor == nil else { return 0 }
+    let (objects, reader) = (ReplicaObjects(snapshot), try SnapshotReader(snapshot))
+    var count = 0
+    for one in classes {
+      let others = changed[one.id] ?? KeySet()
+      try reader.forEachCluster(in: one.id) { cluster throws(StorageError) in
+        for slot in 0..<cluster.image.rowCount {
+          let key = cluster.image.key(at: slot)
+          if others.contains(key) { continue }
+          if try objects[one.id, key] == nil { count += 1 }
+        }
+        return true
+      }
+    }
+    return count
+  }
+}

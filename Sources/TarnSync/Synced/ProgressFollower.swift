@@ -1,0 +1,56 @@
+import TarnStore
+
+/// One of a session's progress notifications.
+struct WeakFollower: Sendable {
+  weak let follower: ProgressFollower?
+}
+
+/// Tells one receiver of a transfer's progress, in order.
+actor ProgressFollower {
+  nonisolated let direction: SyncSession.ProgressDirection
+  private nonisolated let isEnded = Lock(false)
+  private let endsWithWork: Bool
+  private let tell: @Sendable (Double) -> Void
+  private var meter: TransferMeter
+  private var told: Double?
+
+  init(
+    _ meter: TransferMeter, _ direction: SyncSession.ProgressDirection, endsWithWork: Bool,
+    _ tell: @escaping @Sendable (Double) -> Void
+  ) {
+    self.meter = meter
+    self.direction = direction
+    self.endsWithWork = endsWithWork
+    self.tell = tell
+  }
+
+  nonisolated func end() { isEnded.withLock { $0 = true } }
+
+  /// Tells the progress if it has changed.
+  ///
+  /// - Returns: what tells whether there is more to tell later; nil if there is not.
+  func update() throws -> TransferMeter? {
+    let isOver = endsWithWork && told == 1
+    if isOver || isEnded.withLock({ $0 }) { return nil }
+    let share = try meter.next()
+    if share != told {
+      told = share
+      tell(share)
+    }
+    return endsWithWork && share == 1 ? nil : meter
+  }
+
+  /// Tells the progress until it is over, or the task is cancelled, or the file cannot be read.
+  nonisolated func run() async {
+    do {
+      while let meter = try await update() {
+        try await FileWait(store: meter.store).until {
+          var next = meter
+          return try next.next() != meter.last
+        }
+      }
+    } catch {
+      // There is nobody to tell: the session reports what is wrong with the file.
+    }
+  }
+}

@@ -1,0 +1,76 @@
+import TarnStore
+
+/// Measures a transfer by what the file says. What is to be done is fixed until it is done, so that
+/// commits which follow do not let the share go back.
+struct TransferMeter: Sendable {
+  let store: Store
+  /// The share that was measured last.
+  private(set) var last: Double?
+  private let classes: [String]
+  private let direction: SyncSession.ProgressDirection
+  private let mode: SyncSession.ProgressMode
+  /// The versions between which uploads are measured; nil before they are known.
+  private var work: (start: UInt64, end: Version)?
+
+  init(
+    _ store: Store, _ classes: [String], _ direction: SyncSession.ProgressDirection,
+    _ mode: SyncSession.ProgressMode
+  ) {
+    (self.store, self.classes, self.direction, self.mode) = (store, classes, direction, mode)
+  }
+
+  mutating func next() throws -> Double {
+    let share =
+      switch direction {
+      case .upload: try uploadShare()
+      case .download: try DownloadProgress(store).share
+      }
+    // After the end there is new work.
+    let former = last == 1 ? 0 : last ?? 0
+    last = max(share, former)
+    return max(share, former)
+  }
+
+  private mutating func uploadShare() throws -> Double {
+    let newest = try store.newestSnapshot().version
+    let unsent = try UnsentCount(store, expecting: classes)
+    let done = unsent?.done ?? 0
+    var work = work ?? (done, newest)
+    defer { self.work = work }
+    if let unsent, try unsent.isNothing(upTo: work.end) {
+      if mode == .forCurrentlyOutstandingWork { return 1 }
+      if try unsent.isNothing(upTo: newest) {
+        work = (newest.rawValue, newest)
+        return 1
+      }
+      work.end = newest
+      if last == 1 { work.start = done }
+    }
+    let sent = done - min(work.start, done)
+    let all = work.end.rawValue - min(work.start, work.end.rawValue)
+    return min(0.99, Double(sent) / Double(max(1, all)))
+  }
+}
+
+/// How many of the objects that a file is to have are there, as the file says.
+struct DownloadProgress {
+  let share: Double
+
+  init(_ store: Store) throws(StorageError) {
+    let snapshot = try store.newestSnapshot()
+    let objects = ReplicaObjects(snapshot)
+    guard try !ReplicaReport.isComplete(store) else {
+      share = 1
+      return
+    }
+    var (expected, fetched, isBegun) = (0, 0, false)
+    for described in snapshot.schema.schema.classes {
+      guard let progress = try objects.progress(of: described.id) else { continue }
+      isBegun = true
+      expected += progress.expected
+      fetched += progress.isComplete ? progress.expected : progress.fetched
+    }
+    let known = expected == 0 ? 0 : Double(fetched) / Double(expected)
+    share = isBegun ? min(0.99, known) : 0
+  }
+}
