@@ -24,6 +24,35 @@ struct ClassPages {
     return try reader.rows(page(reader.columns, after: key, condition))
   }
 
+  /// The number of rows of each class that meet its condition of SQL, in one round trip.
+  static func counts(
+    _ classes: [(one: ExchangeClass, condition: String)], _ connection: ServerConnection
+  ) throws(ServerError) -> [Int] {
+    let statements = classes.map { one, condition in
+      ServerConnection.Statement("SELECT count(*) FROM \(one.table) WHERE \(condition)")
+    }
+    return try connection.binary(statements, for: operation).map { found in
+      found.integer(0, 0).map { Int($0) } ?? 0
+    }
+  }
+
+  /// The first page of each class, of the rows that meet its condition of SQL, in one round trip.
+  static func firstPages(
+    _ classes: [(one: ExchangeClass, condition: String)], size: Int, _ connection: ServerConnection
+  ) throws(ServerError) -> [[RowReader.Row]] {
+    let statements = classes.map { one, condition in
+      var pages = ClassPages(connection: connection, one: one)
+      pages.size = size
+      return pages.statement(RowReader(one, operation).columns, after: nil, condition)
+    }
+    let found = try connection.binary(statements, for: operation)
+    var pages: [[RowReader.Row]] = []
+    for (place, rows) in found.enumerated() {
+      pages.append(try RowReader(classes[place].one, operation).rows(rows))
+    }
+    return pages
+  }
+
   /// Asks for the rows that `receive` takes, as `rows(after:where:)` does.
   func begin(after key: Value?, where condition: String) throws(ServerError) {
     let reader = RowReader(one, Self.operation)

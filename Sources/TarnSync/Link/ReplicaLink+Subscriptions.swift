@@ -124,6 +124,10 @@ extension ReplicaLink {
   ///
   /// - Returns: whether there was one.
   func fill(clock: Int64) throws -> Bool {
+    if try small.fill(self, clock: clock) {
+      try tellCompletion()
+      return true
+    }
     guard
       // What is too much may wait for commits that are sent only once other objects are here.
       let one = classes.first(where: { progress[$0.id]?.pending.isEmpty == false })

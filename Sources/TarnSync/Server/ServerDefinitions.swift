@@ -17,22 +17,35 @@ package struct ServerDefinitions {
       "SELECT to_regproc('tarn.classes') IS NOT NULL", for: Self.operation)
     guard prepared.first?.first == "t" else { throw ServerSetup.notPrepared(Self.operation) }
     let catalog = ServerCatalog(connection, Self.operation)
-    var definitions: [ClassDefinition] = []
-    if let names {
-      for name in names { definitions += try definition(catalog.existing(name)) }
-    } else {
-      for entry in try catalog.entries() where !entry.key.isEmpty {
-        definitions += try definition(entry)
+    let entries =
+      if let names {
+        try catalog.entries(named: names)
+      } else {
+        try catalog.entries().filter { !$0.key.isEmpty }
       }
-    }
+    let texts = try texts(of: entries)
+    var definitions: [ClassDefinition] = []
+    for entry in entries { definitions += try definition(entry, texts[entry.id]) }
     var known: Set<String> = []
     return definitions.filter { known.insert($0.name).inserted }
   }
 
-  private func definition(_ entry: ServerCatalog.Entry) throws(ServerError) -> [ClassDefinition] {
+  /// How stores declare the classes, by their numbers.
+  private func texts(of entries: [ServerCatalog.Entry]) throws(ServerError) -> [Int: String] {
     let rows = try connection.query(
-      "SELECT tarn.definition($1)", ["\(entry.id)"], for: Self.operation)
-    guard let text = rows.first?.first.flatMap({ $0 }) else { return [try columns(entry)] }
+      "SELECT id, tarn.definition(id) FROM unnest($1::integer[]) id",
+      [SQLText.array(entries.map { "\($0.id)" })], for: Self.operation)
+    var texts: [Int: String] = [:]
+    for row in rows {
+      if let id = row[0].flatMap({ Int($0) }), let text = row[1] { texts[id] = text }
+    }
+    return texts
+  }
+
+  private func definition(
+    _ entry: ServerCatalog.Entry, _ text: String?
+  ) throws(ServerError) -> [ClassDefinition] {
+    guard let text else { return [try columns(entry)] }
     do {
       var classes = try SchemaJSON.classes(JSONScanner.value(in: text))
       let present = Set(entry.columns.map(\.name))
