@@ -15,6 +15,9 @@ extension Realm {
 
 /// The part of a synchronization library in opening a configuration's files.
 package protocol StoreCompanion: AnyObject, Sendable {
+  /// The configuration's file is to be opened.
+  func prepare(_ configuration: Realm.Configuration) throws(Realm.Error)
+
   /// The file is open, with the classes of the configuration.
   ///
   /// - Parameters:

@@ -11,6 +11,9 @@ struct OpenedStore: Sendable {
 struct StoreOpening {
   /// How long a process waits for another one's migration of the same file.
   static let patience = Duration.seconds(300)
+  /// How long to wait for a session that was stopped, which may be waiting for its server, to let
+  /// go of a store.
+  static let leaving = Duration.seconds(5)
 
   let configuration: Realm.Configuration
   let model: ModelSchema
@@ -25,8 +28,11 @@ struct StoreOpening {
   /// Opens the file; with `deleteRealmIfMigrationNeeded` an empty one instead if it needs a
   /// migration. A file of a newer program needs none: it is refused and left as it is.
   func open() throws(Realm.Error) -> Store {
-    try publicly { () throws(StorageError) in
+    try configuration.companion?.prepare(configuration)
+    return try publicly { () throws(StorageError) in
       let location = configuration.location
+      // Else it would have the objects of a Realm whose last instance has gone.
+      if case .memory = location { StoreLeave.wait(for: location, atMost: Self.leaving) }
       guard configuration.deleteRealmIfMigrationNeeded, !configuration.readOnly else {
         return try StoreRegistry.open(location, options)
       }

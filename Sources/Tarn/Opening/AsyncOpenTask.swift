@@ -93,29 +93,65 @@ extension Realm {
     Scheduler.refuseGlobal(callbackQueue)
     let task = AsyncOpenTask()
     DispatchQueue.global().async {
-      let store = Result { () throws(Realm.Error) in
-        let opening = StoreOpening(configuration, ModelSchema.of(configuration.objectTypes))
-        return try opening.openDownloaded(
-          .always,
-          progress: { step in
-            task.tell(AsyncOpenTask.Progress(migration: step, isTransferComplete: false))
-          }, isCancelled: { !task.goesOn })
-      }
-      if case .success = store {
-        task.tell(AsyncOpenTask.Progress(migration: nil, isTransferComplete: true))
-      }
-      task.end()
-      callbackQueue.async {
-        guard task.goesOn else { return }
-        callback(
-          Result {
-            // Keeps the file open until the Realm has it.
-            try withExtendedLifetime(store.get()) {
-              try Realm(configuration: configuration, queue: callbackQueue)
-            }
-          })
-      }
+      let opened = OpenedAside(configuration, task)
+      callbackQueue.async { opened.deliver(configuration, callbackQueue, task, callback) }
     }
     return task
+  }
+}
+
+/// A file that was opened on another thread. It is held until the callback has its Realm, and no
+/// longer: the program may delete the file once it has released that.
+private final class OpenedAside: Sendable {
+  private let store: Lock<Result<OpenedStore, Realm.Error>?>
+  private let leave: StoreLeave?
+
+  init(_ configuration: Realm.Configuration, _ task: AsyncOpenTask) {
+    let result = Result { () throws(Realm.Error) in
+      let opening = StoreOpening(configuration, ModelSchema.of(configuration.objectTypes))
+      return try opening.openDownloaded(
+        .always,
+        progress: { step in
+          task.tell(AsyncOpenTask.Progress(migration: step, isTransferComplete: false))
+        }, isCancelled: { !task.goesOn })
+    }
+    if case .success(let opened) = result {
+      leave = StoreLeave(opened.store)
+      task.tell(AsyncOpenTask.Progress(migration: nil, isTransferComplete: true))
+    } else {
+      leave = nil
+    }
+    task.end()
+    store = Lock(result)
+  }
+
+  func deliver(
+    _ configuration: Realm.Configuration, _ queue: DispatchQueue, _ task: AsyncOpenTask,
+    _ callback: (Result<Realm, any Swift.Error>) -> Void
+  ) {
+    leave?.isHere()
+    leave?.begin()
+    if task.goesOn {
+      callback(realm(configuration, queue))
+    } else {
+      drop()
+    }
+    leave?.isOver()
+  }
+
+  private func realm(
+    _ configuration: Realm.Configuration, _ queue: DispatchQueue
+  ) -> Result<Realm, any Swift.Error> {
+    defer { drop() }
+    return Result {
+      if case .failure(let error)? = store.withLock({ $0 }) { throw error }
+      return try Realm(configuration: configuration, queue: queue)
+    }
+  }
+
+  private func drop() {
+    // Released outside of the lock.
+    let former = store.withLock { $0.take() }
+    withExtendedLifetime(former) {}
   }
 }

@@ -19,6 +19,7 @@ extension Realm {
   @discardableResult
   public static func deleteFiles(for configuration: Configuration) throws -> Bool {
     let location = configuration.location
+    StoreLeave.wait(for: location, atMost: StoreOpening.leaving)
     guard !StoreRegistry.isOpen(location) else {
       throw Error(
         .alreadyOpen,

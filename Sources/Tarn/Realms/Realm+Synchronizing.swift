@@ -34,6 +34,12 @@ extension AnyRealmValue {
 }
 
 extension Results {
+  /// What a library of synchronization notes of these results. They belong to one thread.
+  package var syncNote: AnyObject? {
+    get { note }
+    nonmutating set { note = newValue }
+  }
+
   /// The class in the file, and the condition that the objects meet.
   ///
   /// - Throws: `.invalidInput` for results that are not objects of a class by a condition.

@@ -6,7 +6,6 @@ import TarnStore
 /// was written. Its rows are found when they are first used, and shared by equal queries from the
 /// second use on: many results are only steps to others, or are read once and dropped, and sharing
 /// costs more than either.
-/// read once and dropped, and sharing costs more than either.
 final class ResultSource {
   private enum State {
     case unused
@@ -18,6 +17,8 @@ final class ResultSource {
   let spec: QuerySpec
   let model: ResultModel
   private var state = State.unused
+  /// What a library of synchronization notes of these results.
+  var note: AnyObject?
 
   init(_ core: RealmCore, _ spec: QuerySpec) {
     self.core = core

@@ -24,6 +24,10 @@ public struct Results<Element: RealmCollectionValue> {
 
   var core: RealmCore { source.core }
   var spec: QuerySpec { source.spec }
+  var note: AnyObject? {
+    get { source.note }
+    nonmutating set { source.note = newValue }
+  }
   /// The rows that equal queries share.
   var live: LiveResult { source.shared }
   var model: ResultModel { source.model }

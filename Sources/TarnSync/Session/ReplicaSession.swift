@@ -7,6 +7,7 @@ package import TarnStore
 /// been stopped for a second. Any thread.
 package final class ReplicaSession: Sendable {
   private let runner: SessionRunner
+  private let leave: StoreLeave
 
   /// Begins.
   ///
@@ -23,21 +24,38 @@ package final class ReplicaSession: Sendable {
     telling told: @escaping @Sendable (SyncEvent) -> Void = { _ in }
   ) throws(StorageError) {
     runner = try SessionRunner(store, classes, address, resetting, joiningBytes, told)
-    let runner = runner
-    guard BackgroundThread.start("tarn-sync", { runner.run() }) else {
+    let leave = StoreLeave(store)
+    self.leave = leave
+    let handed = HandedRunner(runner)
+    let isStarted = BackgroundThread.start("tarn-sync") {
+      leave.isHere()
+      handed.run()
+      leave.isOver()
+    }
+    guard isStarted else {
       throw StorageError(
         .limitExceeded, operation: "begin a session", path: store.path,
         detail: "the process cannot start another thread")
     }
   }
 
-  deinit { runner.stop() }
+  deinit { stop() }
 
   /// Ends the session; what it does at the moment is ended in order first.
-  package func stop() { runner.stop() }
+  package func stop() {
+    leave.begin()
+    runner.stop()
+  }
 
   /// Ends a wait before another attempt.
   package func reconnect() { runner.hurry() }
+}
+
+/// Passes the work of a session to its thread, which has no other reference to the file.
+private final class HandedRunner: Sendable {
+  private let runner: Lock<SessionRunner?>
+  init(_ runner: SessionRunner) { self.runner = Lock(runner) }
+  func run() { runner.withLock { $0.take() }?.run() }
 }
 
 /// The thread of a session.

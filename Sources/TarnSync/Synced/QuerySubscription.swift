@@ -93,6 +93,7 @@ extension Results where Element: Object {
     let (set, wanted) = try subscription(name)
     let isThere = set.subscriptions.contains { $0.name == name && $0.isSameQuery(as: wanted) }
     if !isThere { set.change { set.add(wanted) } }
+    syncNote = SubscriptionNote(name)
     guard let session = realm?.syncSession else { return self }
     switch waitForSync {
     case .never: break
@@ -103,13 +104,16 @@ extension Results where Element: Object {
     return self
   }
 
-  /// Ends the subscription to the objects of these results, under whatever name.
+  /// Ends the subscription that ``subscribe(name:waitForSync:timeout:)`` has made of these results.
+  /// Of results that were not subscribed to it ends the subscription to the same objects that has
+  /// no name. Others stay.
   ///
   /// Traps for results whose condition no server can answer.
   public func unsubscribe() {
     do {
-      let (set, unwanted) = try subscription(nil)
-      set.change { set.drop(unwanted) }
+      let name = (syncNote as? SubscriptionNote)?.name
+      let (set, unwanted) = try subscription(name)
+      set.change { set.drop(unwanted) { $0.name == name } }
     } catch {
       trap("Cannot unsubscribe: \(error)")
     }
@@ -124,6 +128,12 @@ extension Results where Element: Object {
       throw Realm.Error(.invalidInput, message: error.message)
     }
   }
+}
+
+/// The name of the subscription that results have made.
+private final class SubscriptionNote {
+  let name: String?
+  init(_ name: String?) { self.name = name }
 }
 
 /// Cancels work that takes too long.

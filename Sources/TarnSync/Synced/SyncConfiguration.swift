@@ -16,6 +16,12 @@ public struct SyncConfiguration: Sendable {
 }
 
 extension User {
+  /// The file of the user's synchronized Realms.
+  fileprivate var fileURL: URL {
+    app.folder
+      .appending(path: "files/\(UserFile.fileName(app.id))/\(UserFile.fileName(id)).realm")
+  }
+
   /// The configuration of a Realm that has the objects of its subscriptions and keeps them the same
   /// as the server's.
   ///
@@ -37,8 +43,7 @@ extension User {
     rerunOnOpen: Bool = false
   ) -> Realm.Configuration {
     var configuration = Realm.Configuration.defaultConfiguration
-    configuration.fileURL = app.folder
-      .appending(path: "files/\(UserFile.fileName(app.id))/\(UserFile.fileName(id)).realm")
+    configuration.fileURL = fileURL
     configuration.syncConfiguration = SyncConfiguration(
       user: self, cancelAsyncOpenOnNonFatalErrors: cancelAsyncOpenOnNonFatalErrors,
       clientResetMode: clientResetMode,
@@ -60,6 +65,22 @@ final class SyncCompanion: StoreCompanion {
   let configuration: SyncConfiguration
 
   init(_ configuration: SyncConfiguration) { self.configuration = configuration }
+
+  /// Makes the folder of the user's files, unless the program has chosen another.
+  func prepare(_ opened: Realm.Configuration) throws(Realm.Error) {
+    let url = configuration.user.fileURL
+    guard opened.inMemoryIdentifier == nil, opened.fileURL == url else { return }
+    let folder = url.deletingLastPathComponent()
+    do {
+      try FileManager.default.createDirectory(
+        at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    } catch {
+      throw Realm.Error(
+        .fileOperationFailed,
+        message: "The folder of the user's files, \(folder.path), cannot be made: "
+          + error.localizedDescription, fileURL: url)
+    }
+  }
 
   func attach(
     to store: Store, classes: [String], _ opened: Realm.Configuration
@@ -85,7 +106,7 @@ final class SyncCompanion: StoreCompanion {
     let session = try session(store, classes, opened)
     do {
       if behavior == .never { return session }
-      if behavior == .once, try ReplicaReport.of(store)?.isComplete == true { return session }
+      if behavior == .once, try ReplicaReport.isComplete(store) { return session }
       try session.blockUntilDownloaded(configuration, isCancelled)
       return session
     } catch let error as SyncError {

@@ -1,9 +1,10 @@
+public import Foundation
 public import Tarn
 import TarnStore
 import TarnText
 
 /// A problem of a session. The codes are those of the Realm SDKs.
-public struct SyncError: Error, Sendable, CustomStringConvertible {
+public struct SyncError: Error, Sendable, CustomStringConvertible, LocalizedError {
   /// The kinds of problem.
   public enum Code: Int, Sendable {
     /// The exchange cannot go on for now; it is tried again.
@@ -38,6 +39,8 @@ public struct SyncError: Error, Sendable, CustomStringConvertible {
 
   /// The message.
   public var description: String { message }
+  /// The message, as `localizedDescription` returns it.
+  public var errorDescription: String? { message }
 
   init(_ code: Code, _ error: ServerError) {
     self.code = code

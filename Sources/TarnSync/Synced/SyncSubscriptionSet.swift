@@ -177,8 +177,8 @@ public final class SyncSubscriptionSet {
     subscriptions[place] = one
   }
 
-  func drop(_ unwanted: Subscription) {
-    subscriptions.removeAll { $0.isSameQuery(as: unwanted) }
+  func drop(_ unwanted: Subscription, where isMeant: (Subscription) -> Bool = { _ in true }) {
+    subscriptions.removeAll { $0.isSameQuery(as: unwanted) && isMeant($0) }
   }
 
   /// Removes those with these queries. Traps outside of ``update(_:onComplete:)``.

@@ -36,7 +36,7 @@ public enum Credentials: Sendable {
 }
 
 /// A failure of a login or of a user's data.
-public struct AppError: Error, Equatable, Sendable, CustomStringConvertible {
+public struct AppError: Error, Equatable, Sendable, CustomStringConvertible, LocalizedError {
   /// The kinds of failure.
   public enum Code: Sendable {
     /// The server does not know the role, or what proves it is wrong.
@@ -70,4 +70,6 @@ public struct AppError: Error, Equatable, Sendable, CustomStringConvertible {
 
   /// The message.
   public var description: String { message }
+  /// The message, as `localizedDescription` returns it.
+  public var errorDescription: String? { message }
 }

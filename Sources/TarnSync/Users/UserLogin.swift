@@ -37,9 +37,11 @@ struct UserFile: Sendable {
   /// The folder of this person's data.
   static var standardFolder: URL {
     let environment = ProcessInfo.processInfo.environment
-    let base =
-      environment["XDG_DATA_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
-      ?? NSHomeDirectory() + "/.local/share"
+    func folder(_ name: String) -> String? {
+      environment[name].flatMap { $0.hasPrefix("/") ? $0 : nil }
+    }
+    // `HOME` first, as shells and libpq have it: Foundation asks for the user's entry instead.
+    let base = folder("XDG_DATA_HOME") ?? (folder("HOME") ?? NSHomeDirectory()) + "/.local/share"
     return URL(filePath: base).appending(path: "tarn")
   }
 

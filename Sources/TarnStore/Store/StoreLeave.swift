@@ -1,0 +1,67 @@
+internal import Dispatch
+internal import Glibc
+
+/// A part of this process that has a store open, and is to let go of it by itself: the thread of a
+/// session that was stopped, or a callback that was called.
+///
+/// Programs do not see when that happens. Who needs the store closed waits for it here.
+package final class StoreLeave: Sendable {
+  private enum Stage { case staying, leaving, gone }
+
+  private struct Status {
+    var stage = Stage.staying
+    /// The thread that lets go; 0 if it is not known yet.
+    var thread: UInt = 0
+  }
+
+  private let store: ObjectIdentifier
+  private let status = Lock(Status())
+  private let end = DispatchGroup()
+
+  private static let leaves = Lock([ObjectIdentifier: [StoreLeave]]())
+
+  package init(_ store: Store) { self.store = ObjectIdentifier(store) }
+
+  /// From now on the part is about to let go.
+  package func begin() {
+    let isNew = status.withLock { status in
+      guard status.stage == .staying else { return false }
+      status.stage = .leaving
+      end.enter()
+      return true
+    }
+    if isNew { Self.leaves.withLock { $0[store, default: []].append(self) } }
+  }
+
+  /// This thread is the one that lets go: it must not wait for itself.
+  package func isHere() { status.withLock { $0.thread = UInt(pthread_self()) } }
+
+  /// It has let go.
+  package func isOver() {
+    let hasBegun = status.withLock { status in
+      defer { status.stage = .gone }
+      return status.stage == .leaving
+    }
+    guard hasBegun else { return }
+    Self.leaves.withLock { leaves in
+      leaves[store]?.removeAll { $0 === self }
+      if leaves[store]?.isEmpty == true { leaves[store] = nil }
+    }
+    end.leave()
+  }
+
+  /// Waits until all parts that are about to let go of the store at a location have done so.
+  ///
+  /// - Parameter time: how long at most.
+  package static func wait(for location: StoreLocation, atMost time: Duration) {
+    guard let store = StoreRegistry.store(at: location).map({ ObjectIdentifier($0) }) else {
+      return
+    }
+    let here = UInt(pthread_self())
+    let others = leaves.withLock { $0[store] ?? [] }.filter { leave in
+      leave.status.withLock { $0.thread } != here
+    }
+    let deadline = DispatchTime.now() + .milliseconds(Int(time / .milliseconds(1)))
+    for leave in others { _ = leave.end.wait(timeout: deadline) }
+  }
+}
