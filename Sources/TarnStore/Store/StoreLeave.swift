@@ -54,14 +54,20 @@ package final class StoreLeave: Sendable {
   ///
   /// - Parameter time: how long at most.
   package static func wait(for location: StoreLocation, atMost time: Duration) {
+    let deadline = DispatchTime.now() + .milliseconds(Int(time / .milliseconds(1)))
+    // One may be the last that holds another, which begins then.
+    while let leave = next(for: location) {
+      guard leave.end.wait(timeout: deadline) == .success else { return }
+    }
+  }
+
+  private static func next(for location: StoreLocation) -> StoreLeave? {
     guard let store = StoreRegistry.store(at: location).map({ ObjectIdentifier($0) }) else {
-      return
+      return nil
     }
     let here = UInt(pthread_self())
-    let others = leaves.withLock { $0[store] ?? [] }.filter { leave in
+    return leaves.withLock { $0[store] ?? [] }.first { leave in
       leave.status.withLock { $0.thread } != here
     }
-    let deadline = DispatchTime.now() + .milliseconds(Int(time / .milliseconds(1)))
-    for leave in others { _ = leave.end.wait(timeout: deadline) }
   }
 }
