@@ -4,12 +4,18 @@ package struct JSONScanner {
   private static let depthMax = 512
 
   private let bytes: UnsafeRawBufferPointer
+  private let keepsDigits: Bool
   private var position = 0
   private var depth = 0
 
   /// The only value in the bytes, which may have white space around it.
-  package static func value(in bytes: UnsafeRawBufferPointer) throws(JSONError) -> JSONValue {
-    var scanner = JSONScanner(bytes: bytes)
+  ///
+  /// - Parameter keepsDigits: whether numbers that a double does not hold are kept as they are
+  ///   written. Otherwise they are rounded, and those out of its range are errors.
+  package static func value(
+    in bytes: UnsafeRawBufferPointer, keepingDigits keepsDigits: Bool = false
+  ) throws(JSONError) -> JSONValue {
+    var scanner = JSONScanner(bytes: bytes, keepsDigits: keepsDigits)
     scanner.skipSpace()
     let value = try scanner.value()
     scanner.skipSpace()
@@ -23,14 +29,22 @@ package struct JSONScanner {
   }
 
   /// The only value in the bytes, as above.
-  package static func value(in bytes: [UInt8]) throws(JSONError) -> JSONValue {
+  package static func value(
+    in bytes: [UInt8], keepingDigits keepsDigits: Bool = false
+  ) throws(JSONError) -> JSONValue {
     let result = bytes.withUnsafeBytes { raw -> Result<JSONValue, JSONError> in
-      do throws(JSONError) { return .success(try value(in: raw)) } catch { return .failure(error) }
+      do throws(JSONError) {
+        return .success(try value(in: raw, keepingDigits: keepsDigits))
+      } catch {
+        return .failure(error)
+      }
     }
     return try result.get()
   }
 
-  private init(bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
+  private init(bytes: UnsafeRawBufferPointer, keepsDigits: Bool) {
+    (self.bytes, self.keepsDigits) = (bytes, keepsDigits)
+  }
 
   private func error(_ message: String, at position: Int? = nil) -> JSONError {
     JSONError(message: message, column: (position ?? self.position) + 1)
@@ -147,11 +161,32 @@ extension JSONScanner {
     }
     let text = String(decoding: bytes[start..<position], as: UTF8.self)
     if isWhole, text != "-0", let integer = Int64(text) { return .integer(integer) }
+    if keepsDigits, text != "-0" {
+      if isWhole { return .whole(text) }
+      if !Self.isExact(bytes[start..<position], Double(text)) { return .number(text) }
+    }
     guard let double = Double(text), double.isFinite else {
       throw error("a number out of the range of Double", at: start)
     }
     // Only a Double can represent minus zero.
     return isWhole && text != "-0" ? .whole(text) : .double(double)
+  }
+}
+
+extension JSONScanner {
+  /// Whether the shortest digits of a double are those of a number.
+  private static func isExact(
+    _ number: Slice<UnsafeRawBufferPointer>, _ double: Double?
+  ) -> Bool {
+    var digits = 0
+    for byte in number {
+      if byte == UInt8(ascii: "e") || byte == UInt8(ascii: "E") { break }
+      if isDigit(byte), digits > 0 || byte != UInt8(ascii: "0") { digits += 1 }
+    }
+    if digits == 0 { return true }
+    guard let double, double.isFinite else { return false }
+    // Every number of so many digits has a double of its own.
+    return digits <= 15 && double.magnitude >= .leastNormalMagnitude
   }
 }
 

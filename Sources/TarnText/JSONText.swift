@@ -92,7 +92,7 @@ package struct JSONText {
     case .null: null()
     case .bool(let value): bool(value)
     case .integer(let value): integer(value)
-    case .whole(let text): raw(text)
+    case .whole(let text), .number(let text): raw(text)
     case .double(let value): double(value)
     case .string(let value): string(value)
     case .array(let items):

@@ -1,3 +1,5 @@
+import TarnStore
+
 /// A JSON value that keeps what Foundation's form loses: the order of an object's members, whether
 /// a number was written as an integer, and every digit of an Int64.
 package enum JSONValue: Equatable, Sendable {
@@ -8,14 +10,18 @@ package enum JSONValue: Equatable, Sendable {
   case whole(String)
   /// A number with a fraction or an exponent.
   case double(Double)
+  /// The same, as written, where a double would lose digits or is infinite: only from a scanner
+  /// that keeps digits.
+  case number(String)
   case string(String)
   case array([JSONValue])
   case object([JSONMember])
 
-  /// An object's member; the last one if a name occurs twice. Nil for anything else.
+  /// An object's member; the last one if a name occurs twice. Nil for anything else. Names are
+  /// compared by their bytes: spellings of the same letters are other names.
   package subscript(_ name: String) -> JSONValue? {
     guard case .object(let members) = self else { return nil }
-    return members.last { $0.name == name }?.value
+    return members.last { $0.name.hasSameBytes(as: name) }?.value
   }
 }
 

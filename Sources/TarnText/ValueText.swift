@@ -104,6 +104,13 @@ package enum ValueText {
     !isInfinite || !text.utf8.contains { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }
   }
 
+  /// The integer of a number whose fraction is zero.
+  private static func integer(_ text: String) -> Int64? {
+    let parts = text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+    guard parts.count == 2, parts[1].allSatisfy({ $0 == UInt8(ascii: "0") }) else { return nil }
+    return Int64(String(decoding: parts[0], as: UTF8.self))
+  }
+
   /// A value of that type from JSON, also null; nil if it is of another kind. A string column
   /// accepts any value, as it would be written.
   package static func parse(_ json: JSONValue, as type: ColumnType) -> Value? {
@@ -119,8 +126,10 @@ package enum ValueText {
       return float.isFinite ? .float(float) : nil
     case (.double, .integer(let value)): return .double(Double(value))
     case (.double, .double(let value)): return .double(value)
-    case (.float, .whole(let text)), (.double, .whole(let text)), (.decimal, .whole(let text)):
+    case (.float, .whole(let text)), (.double, .whole(let text)), (.decimal, .whole(let text)),
+      (.float, .number(let text)), (.double, .number(let text)), (.decimal, .number(let text)):
       return parse(text, as: type)
+    case (.int, .number(let text)): return integer(text).map { .int($0) }
     case (.decimal, .integer(let value)): return .decimal(DecimalNumber(value).cell)
     case (.decimal, .double(let value)): return .decimal(DecimalNumber(shortest: value).cell)
     case (.float, .string(let text)), (.double, .string(let text)):

@@ -42,6 +42,12 @@ struct SyncCommand {
       not sent      \(Self.unsent(report))
 
       """)
+    let (left, count) = (report.leftOut, report.leftOutCount)
+    if count > 0 {
+      try output.write("left out      \(count) \(count == 1 ? "value" : "values") of the server\n")
+      for value in left { try output.write("  \(printableLines(value.text))\n") }
+      if count > left.count { try output.write("  and \(count - left.count) more\n") }
+    }
     return .success
   }
 
@@ -86,6 +92,7 @@ struct SyncCommand {
         refused += 1
         SyncProgram.complain(Self.text(commit))
       }
+      replica.noticed = { SyncProgram.complain(Self.text($0)) }
       try link.synchronize()
       return refused == 0 ? .success : .failure
     }
@@ -99,6 +106,7 @@ struct SyncCommand {
       case .waits(let why, let time):
         let seconds = time.formatted(.units(allowed: [.seconds], fractionalPart: .show(length: 1)))
         SyncProgram.complain("tarn: \(printableLines("\(why)")); trying again in \(seconds)\n")
+      case .notice(let notice): SyncProgram.complain(Self.text(notice))
       case .joined: SyncProgram.complain("tarn: \(SyncEvent.joinedText)\n")
       case .ended: ended.signal()
       }
@@ -106,6 +114,10 @@ struct SyncCommand {
     let trap = SignalTrap { _ in session.stop() }
     withExtendedLifetime(trap) { ended.wait() }
     return .success
+  }
+
+  private static func text(_ notice: SyncNotice) -> String {
+    "tarn: \(printableLines(notice.text))\n"
   }
 
   private static func text(_ commit: RefusedCommit) -> String {

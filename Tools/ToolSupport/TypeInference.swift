@@ -160,7 +160,7 @@ struct ValueShape: Sendable {
       narrow(to: Double(exactly: number) == nil ? .int : [.int, .double], .number)
     // Reported when it is read as an int: one line does not decide for all.
     case .whole(let text): narrow(to: Self.isExact(text) ? [.int, .double] : .int, .number)
-    case .double: narrow(to: .double, .number)
+    case .double, .number: narrow(to: .double, .number)
     case .string(let text):
       let isNumber = JSONText.nonFinite(named: text) != nil
       narrow(to: isNumber ? .double : Timestamp(iso8601: text) != nil ? .date : [], .string)

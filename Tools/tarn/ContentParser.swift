@@ -161,7 +161,7 @@ struct ContentParser {
     case .bool(let value): return .value(.bool(value))
     case .integer(let value): return .value(.int(value))
     case .double(let value): return .value(.double(value))
-    case .whole:
+    case .whole, .number:
       // A double would lose digits.
       guard let value = ValueText.parse(json, as: .decimal) else {
         throw ToolError("column '\(path)': \(Self.quoted(json)) is not a number that can be stored")

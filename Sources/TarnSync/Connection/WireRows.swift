@@ -48,6 +48,11 @@ internal import TarnStore
     unsafe bytes(row, column).flatMap { unsafe WireValue.value($0, type) }
   }
 
+  /// Whether a numeric has no more digits than a decimal, as far as its length tells.
+  func hasShortNumber(_ row: Int, _ column: Int) -> Bool {
+    unsafe bytes(row, column).map { unsafe PostgresNumeric.isShort($0) } ?? true
+  }
+
   func isNull(_ row: Int, _ column: Int) -> Bool { unsafe bytes(row, column) == nil }
 
   /// The length of a value in bytes; none for null.

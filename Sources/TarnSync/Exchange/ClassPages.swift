@@ -19,9 +19,9 @@ struct ClassPages {
   /// - Parameter condition: of SQL; nil for all rows.
   func rows(
     after key: Value?, where condition: String? = nil
-  ) throws(ServerError) -> [RowReader.Row] {
-    let reader = RowReader(one, Self.operation)
-    return try reader.rows(page(reader.columns, after: key, condition))
+  ) throws(ServerError) -> RowReader.Page {
+    let reader = RowReader(one)
+    return try reader.page(page(reader.columns, after: key, condition))
   }
 
   /// The number of rows of each class that meet its condition of SQL, in one round trip.
@@ -55,13 +55,13 @@ struct ClassPages {
 
   /// Asks for the rows that `receive` takes, as `rows(after:where:)` does.
   func begin(after key: Value?, where condition: String) throws(ServerError) {
-    let reader = RowReader(one, Self.operation)
+    let reader = RowReader(one)
     try connection.begin(
       statement(reader.columns, after: key, condition), for: Self.operation)
   }
 
-  func receive() throws(ServerError) -> [RowReader.Row] {
-    try RowReader(one, Self.operation).rows(connection.receive(for: Self.operation))
+  func receive() throws(ServerError) -> RowReader.Page {
+    try RowReader(one).page(connection.receive(for: Self.operation))
   }
 
   /// The number of rows that meet a condition of SQL.
@@ -73,9 +73,18 @@ struct ClassPages {
 
   /// An object's key, incarnation and row version, by which a replica sees whether it has it.
   struct Entry: Equatable {
+    /// One that cannot be read as its bytes.
     let key: ElementKey
     let incarnation: Int64
     let version: Int64
+    /// Why no replica can have the row.
+    var fault: String?
+
+    func unreadable(_ reason: String) -> RowReader.Unreadable {
+      RowReader.Unreadable(
+        key: WireValue(key.value)?.bytes ?? [], incarnation: incarnation, version: version,
+        reason: reason)
+    }
   }
 
   /// Like `rows(after:)`, without the values.
@@ -85,10 +94,14 @@ struct ClassPages {
       one.filter)
     var entries: [Entry] = []
     for row in 0..<found.count {
-      guard let key = found.value(row, 0, one.key.type),
+      guard let key = RowReader(one).key(found, row, at: 0),
         let incarnation = found.integer(row, 1), let version = found.integer(row, 2)
       else { throw ServerError(Self.operation, "a key of \(one.table) cannot be read") }
-      entries.append(Entry(key: ElementKey(key), incarnation: incarnation, version: version))
+      var entry = Entry(key: ElementKey(key), incarnation: incarnation, version: version)
+      if found.value(row, 0, one.key.type) == nil {
+        entry.fault = ValueFault.objectID(found.byteCount(row, 0)).reason
+      }
+      entries.append(entry)
     }
     return entries
   }
@@ -98,13 +111,27 @@ struct ClassPages {
   /// - Parameter condition: of SQL; nil for all rows.
   func rows(
     with keys: [Value], where condition: String? = nil
-  ) throws(ServerError) -> [RowReader.Row] {
-    let reader = RowReader(one, Self.operation)
+  ) throws(ServerError) -> RowReader.Page {
     let wire = WireParameter(array: one.key.wire, keys.map { WireValue($0)?.bytes })
-    return try reader.rows(
+    return try rows(one.key.column, wire, condition)
+  }
+
+  /// The rows with these incarnations, which no index finds.
+  func rows(
+    of incarnations: [Int64], where condition: String? = nil
+  ) throws(ServerError) -> RowReader.Page {
+    let wire = WireParameter(array: .bigint, incarnations.map { WireValue(.int($0))?.bytes })
+    return try rows("_tarn_oid", wire, condition)
+  }
+
+  private func rows(
+    _ column: String, _ values: WireParameter, _ condition: String?
+  ) throws(ServerError) -> RowReader.Page {
+    let reader = RowReader(one)
+    return try reader.page(
       connection.binary(
-        "SELECT \(reader.columns) FROM \(one.table) WHERE \(one.key.column) = ANY ($1)"
-          + (condition.map { " AND \($0)" } ?? ""), [wire], for: Self.operation))
+        "SELECT \(reader.columns) FROM \(one.table) WHERE \(column) = ANY ($1)"
+          + (condition.map { " AND \($0)" } ?? ""), [values], for: Self.operation))
   }
 
   private func page(

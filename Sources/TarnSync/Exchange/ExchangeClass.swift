@@ -44,10 +44,10 @@ struct ExchangeClass {
     id = entry.id
     table = entry.table
     self.key = Property(id: key.id, name: key.name, type: key.type, contents: nil)
-    let known = Set(entry.columns.map(\.name))
+    let known = Set(entry.columns.map { StoredText($0.name) })
     let wanted = described.columns.filter { !$0.isRemoved && $0.id != key.id }
-    missing = wanted.map(\.name).filter { !known.contains($0) }
-    others = wanted.filter { known.contains($0.name) }
+    missing = wanted.map(\.name).filter { !known.contains(StoredText($0)) }
+    others = wanted.filter { known.contains(StoredText($0.name)) }
       .enumerated().map { place, column in
         Property(
           place: place, id: column.id, name: column.name, type: ItemCoder.type(of: column, schema),

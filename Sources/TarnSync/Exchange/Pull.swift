@@ -35,28 +35,26 @@ struct Pull {
 
     /// The rows by primary key.
     var rows: [ElementKey: RowReader.Row] {
-      get throws(ServerError) {
-        var rows: [ElementKey: RowReader.Row] = [:]
-        for place in 0..<(found?.count ?? 0) {
-          if let row = try found?.row(place) { rows[row.key] = row }
-        }
-        return rows
+      var rows: [ElementKey: RowReader.Row] = [:]
+      for place in 0..<(found?.count ?? 0) {
+        if let row = found?.row(place) { rows[row.key] = row }
       }
+      return rows
     }
 
     /// Calls `body` with each row, which is decoded only then.
     ///
-    /// - Throws: `.invalidInput` for a row that replicas cannot read.
+    /// - Parameter unreadable: called for the rows that no replica can have.
     func forEachRow(
-      _ body: (RowReader.Row) throws(StorageError) -> Void
+      _ body: (RowReader.Row) throws(StorageError) -> Void,
+      unreadable: (RowReader.Unreadable) throws(StorageError) -> Void
     ) throws(StorageError) {
       guard let found else { return }
       for place in 0..<found.count {
-        let row = Result { () throws(ServerError) in try found.row(place) }
-        switch row {
-        case .success(let row): try body(row)
-        case .failure(let error):
-          throw StorageError(.invalidInput, operation: Pull.operation, path: "", detail: "\(error)")
+        if let row = found.row(place) {
+          try body(row)
+        } else if let row = found.unreadable(place) {
+          try unreadable(row)
         }
       }
     }
@@ -222,7 +220,7 @@ struct Pull {
       _ one: ExchangeClass, since position: ServerPosition, _ stepBytes: Int, isRepeated: Bool
     ) {
       id = one.id
-      reader = RowReader(one, Pull.operation)
+      reader = RowReader(one)
       let values = ["\(position.end)", position.openText]
       let (end, open) =
         isRepeated ? ("$1::xid8", "$2::xid8[]") : ("'\(values[0])'", "'\(values[1])'")

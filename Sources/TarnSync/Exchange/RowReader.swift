@@ -10,14 +10,14 @@ struct RowReader {
     let version: Int64
     /// That of the columns that have none of their own.
     fileprivate let stamp: Stamp
-    fileprivate let stamps: [String: Stamp]
-    fileprivate let parts: [String: (stamp: Stamp, bytes: [UInt8])]
+    fileprivate let stamps: [StoredText: Stamp]
+    fileprivate let parts: [StoredText: (stamp: Stamp, bytes: [UInt8])]
     fileprivate let rows: WireRows
     fileprivate let row: Int
 
     /// When a property was last written.
     func stamp(of property: ExchangeClass.Property) -> Stamp {
-      stamps.isEmpty ? stamp : stamps[property.name] ?? stamp
+      stamps.isEmpty ? stamp : stamps[StoredText(property.name)] ?? stamp
     }
 
     /// The time of the last write, in microseconds since 1970.
@@ -45,7 +45,27 @@ struct RowReader {
     /// SQL has written the column since, if the stamps differ.
     private func exact(_ property: ExchangeClass.Property) -> [UInt8]? {
       if parts.isEmpty { return nil }
-      return parts[property.name].flatMap { $0.stamp == stamp(of: property) ? $0.bytes : nil }
+      return parts[StoredText(property.name)].flatMap {
+        $0.stamp == stamp(of: property) ? $0.bytes : nil
+      }
+    }
+
+    /// Why a property without parts does not have the value as it is; nil if it has.
+    func fault(_ property: ExchangeClass.Property) -> ValueFault? {
+      let column = RowReader.first + property.place
+      if rows.isNull(row, column) || exact(property) != nil { return nil }
+      switch property.type {
+      case .objectID:
+        let count = rows.byteCount(row, column)
+        return count == 12 ? nil : .objectID(count)
+      case .decimal:
+        if rows.hasShortNumber(row, column) { return nil }
+        guard let parsed = rows[row, column].flatMap({ PostgresNumeric.parsed($0) }) else {
+          return .outOfRange
+        }
+        return parsed.isExact ? nil : .rounded
+      default: return nil
+      }
     }
 
     /// The size of its values.
@@ -53,6 +73,25 @@ struct RowReader {
       let exact = parts.values.reduce(0) { $0 + $1.bytes.count }
       return one.others.reduce(exact) { $0 + rows.byteCount(row, RowReader.first + $1.place) }
     }
+  }
+
+  /// A row that a replica cannot have: its key is none here, or its state is not Tarn's.
+  struct Unreadable {
+    /// As the server sent it.
+    let key: [UInt8]
+    let incarnation: Int64
+    let version: Int64
+    let reason: String
+  }
+
+  /// The rows of a statement, and those of them that a replica cannot have.
+  struct Page {
+    fileprivate(set) var rows: [Row] = []
+    fileprivate(set) var unreadable: [Unreadable] = []
+    /// The last one's; one that cannot be read as its bytes.
+    fileprivate(set) var lastKey: Value?
+
+    var count: Int { rows.count + unreadable.count }
   }
 
   /// A column without parts.
@@ -70,12 +109,8 @@ struct RowReader {
   private static let first = 7
 
   private let one: ExchangeClass
-  private let operation: String
 
-  init(_ one: ExchangeClass, _ operation: String) {
-    self.one = one
-    self.operation = operation
-  }
+  init(_ one: ExchangeClass) { self.one = one }
 
   /// The columns that a statement selects.
   var columns: String {
@@ -112,28 +147,50 @@ struct RowReader {
 
     var count: Int { rows.count }
     func incarnation(_ place: Int) -> Int64? { rows.integer(place, 1) }
-    func row(_ place: Int) throws(ServerError) -> Row { try reader.row(rows, place) }
+    /// - Returns: nil for a row that a replica cannot have.
+    func row(_ place: Int) -> Row? { reader.row(rows, place) }
+    func unreadable(_ place: Int) -> Unreadable? { reader.unreadable(rows, place) }
   }
 
-  /// - Throws: `ServerError` for a row with a state that is not Tarn's.
-  func rows(_ found: WireRows) throws(ServerError) -> [Row] {
-    var rows: [Row] = []
-    rows.reserveCapacity(found.count)
-    for place in 0..<found.count { rows.append(try row(found, place)) }
-    return rows
+  func page(_ found: WireRows) -> Page {
+    var page = Page()
+    page.rows.reserveCapacity(found.count)
+    for place in 0..<found.count {
+      if let row = row(found, place) {
+        page.rows.append(row)
+      } else if let row = unreadable(found, place) {
+        page.unreadable.append(row)
+      }
+    }
+    if found.count > 0 { page.lastKey = key(found, found.count - 1, at: 6) }
+    return page
   }
 
-  fileprivate func row(_ rows: WireRows, _ row: Int) throws(ServerError) -> Row {
+  /// The primary key of a row; one that cannot be read as its bytes.
+  func key(_ rows: WireRows, _ row: Int, at column: Int) -> Value? {
+    rows.value(row, column, one.key.type) ?? rows[row, column].map { .data($0) }
+  }
+
+  fileprivate func unreadable(_ rows: WireRows, _ row: Int) -> Unreadable? {
+    // No column with the state can be null.
+    guard let version = rows.integer(row, 0), let incarnation = rows.integer(row, 1) else {
+      return nil
+    }
+    let hasKey = rows.value(row, 6, one.key.type) != nil
+    return Unreadable(
+      key: rows[row, 6] ?? [], incarnation: incarnation, version: version,
+      reason: hasKey
+        ? "its columns _tarn_cols and _tarn_parts have been changed"
+        : ValueFault.objectID(rows.byteCount(row, 6)).reason)
+  }
+
+  fileprivate func row(_ rows: WireRows, _ row: Int) -> Row? {
     guard let version = rows.integer(row, 0), let incarnation = rows.integer(row, 1),
       let at = rows.integer(row, 2),
       let by = rows.integer(row, 3), let writer = UInt32(exactly: by),
       let stamps = RowState.stamps(rows[row, 4]), let parts = RowState.parts(rows[row, 5]),
       let key = rows.value(row, 6, one.key.type)
-    else {
-      throw ServerError(
-        operation, "a row of \(one.table) has a state that replicas cannot read",
-        hint: "Run 'tarn server status'.")
-    }
+    else { return nil }
     return Row(
       key: ElementKey(key), incarnation: incarnation, version: version,
       stamp: Stamp(at, by: writer), stamps: stamps, parts: parts, rows: rows, row: row)

@@ -5,30 +5,30 @@ import TarnText
 /// The state of sync that a server keeps in a row, and a replica's note about its write.
 enum RowState {
   /// The stamps that are later than the row's, by column: `{"title": [time, writer]}`.
-  static func stamps(_ json: [UInt8]?) -> [String: Stamp]? {
+  static func stamps(_ json: [UInt8]?) -> [StoredText: Stamp]? {
     guard let json else { return [:] }
     guard let members = members(json) else { return nil }
-    var stamps: [String: Stamp] = [:]
+    var stamps: [StoredText: Stamp] = [:]
     for member in members {
       guard case .array(let pair) = member.value, pair.count == 2, let stamp = stamp(pair) else {
         return nil
       }
-      stamps[member.name] = stamp
+      stamps[StoredText(member.name)] = stamp
     }
     return stamps
   }
 
   /// The parts by column, with the stamp for which they hold:
   /// `{"title": [time, writer, "base64"]}`.
-  static func parts(_ json: [UInt8]?) -> [String: (stamp: Stamp, bytes: [UInt8])]? {
+  static func parts(_ json: [UInt8]?) -> [StoredText: (stamp: Stamp, bytes: [UInt8])]? {
     guard let json else { return [:] }
     guard let members = members(json) else { return nil }
-    var parts: [String: (stamp: Stamp, bytes: [UInt8])] = [:]
+    var parts: [StoredText: (stamp: Stamp, bytes: [UInt8])] = [:]
     for member in members {
       guard case .array(let list) = member.value, list.count == 3, let stamp = stamp(list),
         case .string(let text) = list[2], let data = Data(base64Encoded: text)
       else { return nil }
-      parts[member.name] = (stamp, Array(data))
+      parts[StoredText(member.name)] = (stamp, Array(data))
     }
     return parts
   }

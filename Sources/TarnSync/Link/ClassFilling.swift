@@ -46,20 +46,20 @@ struct ClassFilling {
     }
     try pages.begin(after: progress.last, where: condition)
     for number in 1...link.pagesMax {
-      let rows = try pages.receive()
-      size.note(rows, of: one.exchange)
+      let page = try pages.receive()
+      size.note(page.rows, of: one.exchange)
       let isFirst = next.last == nil
-      next.fetched += rows.count
-      if rows.count < pages.size {
+      next.fetched += page.count
+      if page.count < pages.size {
         (next.complete, next.last) = (Set(next.queries), nil)
       } else {
-        next.last = rows.last?.key.value
+        next.last = page.lastKey
       }
       let isLast = next.pending.isEmpty || number == link.pagesMax
       pages.size = size.rows
       if !isLast { try pages.begin(after: next.last, where: condition) }
       do {
-        try store(rows, next, isFirst: isFirst, isLast: isLast)
+        try store(page, next, isFirst: isFirst, isLast: isLast)
       } catch {
         if !isLast { _ = try? pages.receive() }
         throw error
@@ -72,16 +72,17 @@ struct ClassFilling {
 
   /// - Parameter isLast: whether no other page is on its way, which is taken as it comes.
   private func store(
-    _ rows: [RowReader.Row], _ next: ClassProgress, isFirst: Bool, isLast: Bool
+    _ page: RowReader.Page, _ next: ClassProgress, isFirst: Bool, isLast: Bool
   ) throws(StorageError) {
     try link.replica.edit(clock: clock) { edit, _ throws(StorageError) in
       if isFirst, next.expected >= IncarnationIndex.least, try edit.objects.isEmpty(one.id) {
         edit.objects.postponeIndex(of: one.id)
       }
-      for (number, row) in rows.enumerated() {
+      for (number, row) in page.rows.enumerated() {
         try edit.apply(row, one)
         if !isLast, number % Self.rowsBetween == 0 { link.connection.takeArrived() }
       }
+      for row in page.unreadable { try edit.leaveOut(row, one) }
       edit.note(next, of: one.id)
     }
   }
@@ -106,6 +107,7 @@ struct ClassFilling {
     let gone = try Departures(link, one).gone(others)
     return try link.replica.edit(clock: clock) { edit, _ throws(StorageError) in
       for (key, _) in others { try edit.depart(key, one, gone: gone) }
+      try edit.forgetLeftOut(except: kept, one)
       var next = progress
       next.hasOthers = edit.postponed.contains(one.id)
       edit.note(next, of: one.id)

@@ -10,6 +10,8 @@ struct PushPlan {
   var outcome = ReplicaOutcome()
   /// Whether the server's contents of an object are not known here, and must be downloaded first.
   private(set) var lacksContents = false
+  /// Why it is not sent: it changes what the file has left out of the server's rows.
+  private(set) var refusal: ServerError?
   /// Whether it was not made to its end, because its values take too much memory.
   private(set) var isTooLarge = false
   /// The objects of the push.
@@ -29,10 +31,11 @@ struct PushPlan {
   private var writes: [ColumnID: JoinedChange.Write] = [:]
   private let locals: LocalContents?
   private let name: PushName
+  private let leftOut: LeftOutRows
 
   /// The stamp of the last commit, in microseconds since 1970.
   var time: Int64 { stamp.time }
-  var isEmpty: Bool { classes.isEmpty && outcome.isEmpty }
+  var isEmpty: Bool { classes.isEmpty && outcome.isEmpty && refusal == nil }
 
   /// - Parameters:
   ///   - unsent: the commits.
@@ -108,6 +111,7 @@ struct PushPlan {
     later = nil
     rows = PastRows(newest, RecordedPast(at: snapshot.version))
     self.objects = ReplicaObjects(snapshot)
+    leftOut = LeftOutRows(snapshot)
     stamp = Stamp(time, by: state.number)
     name = PushName(replica: .random(), commit: 0)
     let structured = objects.filter { $0.class.hasContents && !$0.keys.isEmpty }
@@ -123,6 +127,9 @@ struct PushPlan {
         guard let primaryKey = try primaryKey(of: key, one) else { continue }
         self.keys.append((one, key, primaryKey))
         created.append((one, key, primaryKey))
+        if refusal == nil {
+          refusal = try leftOut.refusal(of: primaryKey, nil, UnsentChanges.Pending(), one)
+        }
         let operation = try insertion(key, one)
         bytes += operation.byteCount
         isTooLarge = bytes > bytesMax && self.keys.count > 1
@@ -143,6 +150,7 @@ struct PushPlan {
     rows = try PastRows(at: last.version, from: newest)
     later = last.version == snapshot.version ? nil : LaterChanges(last, cursor, snapshot)
     objects = ReplicaObjects(snapshot)
+    leftOut = LeftOutRows(snapshot)
     stamp = Stamp(time, by: state.number)
     name = PushName(replica: state.id, commit: last.commitID)
     locals =
@@ -178,9 +186,13 @@ struct PushPlan {
       return [(primaryKey, .delete(incarnation: known.incarnation))]
     }
     if pending.isCreated { created.append((one, key, primaryKey)) }
+    var isNew = known == nil && pending.isCreated
+    if known == nil, !isNew { isNew = try isUnknown(key, one) }
+    if known == nil, !isNew { return [] }
+    if refusal == nil {
+      refusal = try leftOut.refusal(of: primaryKey, known, pending, one)
+    }
     guard var known else {
-      let isNew = try pending.isCreated ? true : isUnknown(key, one)
-      guard isNew else { return [] }
       keys.append((one, key, primaryKey))
       return [(primaryKey, try insertion(key, one))]
     }
@@ -275,7 +287,7 @@ struct PushPlan {
     if !isNew, seen == nil {
       // What a later commit deletes here was not downloaded, and needs no contents.
       if try newest.row(key, in: one.id) == nil { return nil }
-      lacksContents = true
+      lacksContents = refusal == nil
     }
     let former = isNew ? coder.empty : locals.base(kept, place, coder, at: version)
     // The server had these by a later download: who lacks them now has removed them.

@@ -19,6 +19,9 @@ extension ReplicaLink {
         ours.add(incarnation: object.incarnation, version: object.version)
         return true
       }
+      for (incarnation, one) in try leftOutRows(one.id) {
+        ours.add(incarnation: incarnation, version: one.version)
+      }
       if ours != theirs { different.append(one) }
     }
     // What is different because it is new says so itself.

@@ -24,7 +24,8 @@ extension ReplicaLink {
         return .pullFirst
       }
       let name = self.name(of: joined, state)
-      switch plan.classes.isEmpty ? .taken : try sendOnce(plan, to: name) {
+      let isEmpty = plan.classes.isEmpty && plan.refusal == nil
+      switch isEmpty ? .taken : try sendOnce(plan, to: name) {
       case .taken:
         count = min(Self.objectsMax, count * 2)
         try acceptJoined(plan, plan.classes.isEmpty ? state.sent : name)

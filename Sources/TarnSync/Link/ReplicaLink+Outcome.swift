@@ -30,7 +30,7 @@ extension ReplicaLink {
       let keys = Dictionary(sent.map { (ElementKey($0.primaryKey), $0.key) }) { $1 }
       let rows = try ClassPages(connection: connection, one: one.exchange)
         .rows(with: sent.map(\.primaryKey))
-      for row in rows {
+      for row in rows.rows {
         guard let key = keys[row.key] else { continue }
         incarnations[ObjectRef(classID: one.id, key: key)] = row.incarnation
       }
@@ -61,6 +61,7 @@ extension ReplicaLink {
 
   /// Sends a push of commits, and does what must be done before they can be sent again.
   func sendOnce(_ plan: PushPlan, to last: CommitName) throws -> PushOutcome {
+    if let refusal = plan.refusal { return .refused(refusal) }
     switch try send(plan, to: last) {
     case .taken: return .taken
     case .mergeFirst:

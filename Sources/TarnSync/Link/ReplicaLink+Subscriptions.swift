@@ -217,7 +217,8 @@ extension ReplicaLink {
       let keys = Dictionary(sent.map { (ElementKey($0.primaryKey), $0.key) }) { $1 }
       let rows = try ClassPages(connection: connection, one: one.exchange)
         .rows(
-          with: sent.map(\.primaryKey), where: "NOT (\(isComing.joined(separator: " AND ")))")
+          with: sent.map(\.primaryKey), where: "NOT (\(isComing.joined(separator: " AND ")))"
+        ).rows
       if rows.isEmpty { continue }
       try replica.edit { edit, _ throws(StorageError) in
         for row in rows {

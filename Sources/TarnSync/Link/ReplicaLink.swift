@@ -30,6 +30,8 @@ package final class ReplicaLink {
   private let resetting: ResetRule
   /// Why nothing is sent: the server lacks properties of the file. Downloads go on.
   private(set) var missing: ServerError?
+  /// Whether rows were fetched again that another reader has left out.
+  var hasReadLeftOut = false
   /// Whether it has downloaded since it was made.
   var hasPulled = false
   /// The statements that follow the commit of a push of some classes.
@@ -186,6 +188,7 @@ package final class ReplicaLink {
       return try download()
     }
     try noticeMigration(answer)
+    try readLeftOutAgain()
     let others = downloaded.filter {
       answer.renewed.contains($0.exchange.id) || progress[$0.id]?.isBehind == true
     }
@@ -219,7 +222,10 @@ package final class ReplicaLink {
         guard let changes = answer.changes[one.exchange.id] else { continue }
         let (keys, gone) = leaving[one.id] ?? ([], nil)
         for key in keys { try edit.depart(key, one, gone: gone) }
-        try changes.forEachRow { row throws(StorageError) in try edit.apply(row, one) }
+        try edit.forgetLeftOut(changes.departed, one)
+        try changes.forEachRow(
+          { row throws(StorageError) in try edit.apply(row, one) },
+          unreadable: { row throws(StorageError) in try edit.leaveOut(row, one) })
         if changes.isTooLarge { try noteBehind(one, edit) }
       }
       next.position = answer.position
@@ -454,7 +460,7 @@ package final class ReplicaLink {
       if keys.isEmpty || one.exchange.isAsymmetric { continue }
       let found = try ClassPages(connection: connection, one: one.exchange)
         .rows(with: keys, where: one.exchange.filter)
-      rows[one.id] = Dictionary(found.map { ($0.key, $0) }) { $1 }
+      rows[one.id] = Dictionary(found.rows.map { ($0.key, $0) }) { $1 }
     }
     let commit = RefusedCommit(
       version: plan.last.version.rawValue,

@@ -34,50 +34,78 @@ struct ReplicaReconciliation {
   private func run(_ one: ReplicaClass, _ clock: Int64) throws {
     let pages = ClassPages(connection: link.connection, one: one.exchange)
     try IndexMaking.run(one.id, link.replica)
+    let hasLeftOut = try !LeftOut.all(in: one.id, link.replica.store.newestSnapshot()).isEmpty
+    var incarnations: Set<Int64> = []
     var seen: [ObjectKey] = []
     var size = PageSize()
     var last: Value?
     while true {
       let census = try pages.census(after: last)
       last = census.last?.key.value
-      let (known, wanted) = try compare(census, one)
+      let (known, wanted) = try compare(census, one, clock)
       seen += known
+      if hasLeftOut { incarnations.formUnion(census.map(\.incarnation)) }
       var rest = wanted[...]
       while !rest.isEmpty {
-        let rows = try pages.rows(with: Array(rest.prefix(size.rows)), where: one.exchange.filter)
+        let page = try pages.rows(with: Array(rest.prefix(size.rows)), where: one.exchange.filter)
         rest = rest.dropFirst(size.rows)
-        size.note(rows, of: one.exchange)
-        seen += try apply(rows, one, clock)
+        size.note(page.rows, of: one.exchange)
+        seen += try apply(page, one, clock)
       }
       if census.count < pages.size { break }
     }
     try dropOthers(than: KeySet(seen), one)
+    if hasLeftOut {
+      try link.replica.edit { edit, _ throws(StorageError) in
+        try edit.forgetLeftOut(except: incarnations, one)
+      }
+    }
   }
 
   private func apply(
-    _ rows: [RowReader.Row], _ one: ReplicaClass, _ clock: Int64
+    _ page: RowReader.Page, _ one: ReplicaClass, _ clock: Int64
   ) throws -> [ObjectKey] {
     try link.replica.edit(clock: clock) { edit, _ throws(StorageError) in
       var keys: [ObjectKey] = []
-      for row in rows { keys.append(try edit.apply(row, one)) }
+      for row in page.rows {
+        if let key = try edit.apply(row, one) { keys.append(key) }
+      }
+      for row in page.unreadable {
+        keys += try edit.objects.keys(of: [row.incarnation], in: one.id).values
+        try edit.leaveOut(row, one)
+      }
       return keys
     }
   }
 
   /// - Returns: the objects that are as the server has them, and the primary keys of all others.
   private func compare(
-    _ census: [ClassPages.Entry], _ one: ReplicaClass
+    _ census: [ClassPages.Entry], _ one: ReplicaClass, _ clock: Int64
   ) throws -> (known: [ObjectKey], wanted: [Value]) {
     let state = link.replica.state
-    let objects = ReplicaObjects(try link.replica.store.newestSnapshot())
+    let snapshot = try link.replica.store.newestSnapshot()
+    let objects = ReplicaObjects(snapshot)
+    let left = try LeftOut.all(in: one.id, snapshot)
+    var unreadable: [RowReader.Unreadable] = []
     let keys =
       state.isStale ? [:] : try objects.keys(of: Set(census.map(\.incarnation)), in: one.id)
     var (known, wanted): ([ObjectKey], [Value]) = ([], [])
     for entry in census {
       if let key = keys[entry.incarnation], try objects[one.id, key]?.version == entry.version {
         known.append(key)
+      } else if let fault = entry.fault {
+        unreadable.append(entry.unreadable(fault))
+      } else if !state.isStale, let row = left[entry.incarnation], row.isWhole,
+        row.version == entry.version, keys[entry.incarnation] == nil
+      {
+        continue
       } else {
         wanted.append(entry.key.value)
+      }
+    }
+    if !unreadable.isEmpty {
+      try link.replica.edit(clock: clock) { edit, _ throws(StorageError) in
+        for row in unreadable { try edit.leaveOut(row, one) }
       }
     }
     return (known, wanted)

@@ -77,7 +77,7 @@ struct ContentWriter {
           continue
         }
         over = was?.key
-      case .map: over = known.first { $0.name == names[index] }?.key
+      case .map: over = known.first { $0.name.hasSameBytes(as: names[index]) }?.key
       default:
         let isSame = present.flatMap(element)?.id == element(content)?.id
         over = isSame ? known.first?.key : nil

@@ -37,7 +37,7 @@ struct LocalItems {
       return .array(try nested(place.nested(id), column).values)
     case .map(let id):
       let (values, keys) = try nested(place.nested(id), column)
-      return ItemCoder.map(zip(keys, values).map { JSONMember($0, $1) })
+      return ItemCoder.map(zip(keys, values).map { JSONMember(MapKey.name($0), $1) })
     default: break
     }
     guard let target = column.linkTarget(of: value) else {
@@ -86,7 +86,9 @@ struct LocalItems {
     case .none: return values.first ?? .null
     case .list: return .array(values)
     case .set: return ItemCoder.set(values)
-    case .map: return ItemCoder.sorted(zip(elements.keys, values).map { JSONMember($0, $1) })
+    case .map:
+      return ItemCoder.sorted(
+        zip(elements.keys, values).map { JSONMember(MapKey.name($0), $1) })
     }
   }
 }

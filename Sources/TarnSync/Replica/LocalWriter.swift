@@ -49,7 +49,7 @@ struct LocalWriter {
   ) throws(StorageError) -> CopiedValue {
     var copies: [CopiedValue] = []
     for member in members { copies.append(try copy(member.value, column)) }
-    return .map(keys: members.map(\.name), values: copies)
+    return .map(keys: members.map { MapKey.key($0.name) }, values: copies)
   }
 
   // MARK: - Single values
@@ -102,7 +102,7 @@ struct LocalWriter {
     case (.map, .object(let members)):
       var copies: [CopiedValue] = []
       for member in members { copies.append(try copy(member.value, column)) }
-      return try session.assign(copies, keys: members.map(\.name), in: place)
+      return try session.assign(copies, keys: members.map { MapKey.key($0.name) }, in: place)
     case (_, .array(let items)):
       var copies: [CopiedValue] = []
       for item in items where try !isWaiting(item, column) {
@@ -121,7 +121,7 @@ struct LocalWriter {
     switch json {
     case .array(let items): elements = items.map { ("", $0) }
     case .object(let members) where column.collection == .map:
-      elements = members.map { ($0.name, $0.value) }
+      elements = members.map { (MapKey.key($0.name), $0.value) }
     case .object: elements = [("", json)]
     default: break
     }
@@ -130,7 +130,7 @@ struct LocalWriter {
     for (index, element) in elements.enumerated() {
       let known =
         column.collection == .map
-        ? present.first { $0.name == element.key }?.key
+        ? present.first { $0.name.hasSameBytes(as: element.key) }?.key
         : index < present.count ? present[index].key : nil
       let (key, differs) = try written(element.json, over: known, embedded.id)
       keys.append(key)

@@ -13,6 +13,10 @@ package final class Replica {
   /// The epoch of the schema that a link was made for; nil before there is one.
   var epoch: UInt64?
 
+  /// Called once for each that there is to say.
+  package var noticed: (SyncNotice) -> Void = { _ in }
+  private var said: Set<SyncNotice> = []
+
   static let cursorName = "tarn-sync"
   /// How much is kept behind what the server has: a server that was restored may have lost it.
   private static let grace = CursorLimits(age: 3_600_000_000, bytes: 256 << 20)
@@ -126,6 +130,7 @@ package final class Replica {
       if let version = done.version { store.announce(version, token) } else { token.release() }
       if let records = done.records { try cursor.keep(records) }
       state = done.state
+      for notice in done.notices where said.insert(notice).inserted { noticed(notice) }
       return done.result
     case .failure(let error):
       token.release()
@@ -139,6 +144,7 @@ package final class Replica {
     /// The version that the write made; nil if no object changed, and then what is to be kept.
     var version: Version?
     var records: ReplicaRecords?
+    var notices: [SyncNotice] = []
   }
 
   private func editUnderGate<R>(
@@ -153,7 +159,7 @@ package final class Replica {
     let result = try body(edit, &next)
     try edit.finish()
     edit.keep(next)
-    var edited = Edited(result: result, state: next)
+    var edited = Edited(result: result, state: next, notices: edit.leavings.notices)
     if edit.session.isEmpty {
       edited.records = edit.objects.records
       return edited

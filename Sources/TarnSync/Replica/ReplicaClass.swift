@@ -16,6 +16,8 @@ struct ReplicaClass {
   private let plainPlaces: [Int]
   /// For each property of `plain`.
   private let plainColumns: [RowReader.Column]
+  /// The properties without parts whose columns may have values that they cannot hold.
+  private let checked: [ExchangeClass.Property]
   /// Whether there are some with parts.
   let hasContents: Bool
 
@@ -54,6 +56,9 @@ struct ReplicaClass {
     }
     (self.plain, linksAndParts) = (plain, others)
     plainIDs = plain.map(\.id)
+    checked = exchange.others.filter {
+      $0.contents == nil && [.objectID, .decimal].contains($0.type)
+    }
     plainColumns = plain.map { RowReader.Column($0) }
     var places = [Int](repeating: -1, count: described.columns.count)
     for (place, property) in plain.enumerated() { places[property.id.index] = place }
@@ -73,12 +78,36 @@ struct ReplicaClass {
     return value(in: row, plain: place)
   }
 
-  /// A value of a row for the file, by its place among `plain`. A column that SQL set to null, or
-  /// to a value outside the property's type, is zero here.
+  /// The values without parts of a row that its object does not have as they are.
+  func faults(in row: RowReader.Row) -> [LeftOut.Part] {
+    var parts: [LeftOut.Part] = []
+    for property in checked {
+      if let fault = row.fault(property) {
+        parts.append(LeftOut.Part(column: property.id, fault: fault))
+      }
+    }
+    return parts
+  }
+
+  /// Whether an object that is not here stays away: a zero would pass for the id of something.
+  func needs(_ parts: [LeftOut.Part]) -> Bool {
+    parts.contains { part in
+      let column = described[part.column]
+      return part.fault.kind == .leftOut && column.type == .objectID && !column.isOptional
+    }
+  }
+
+  /// A value of a row for the file, by its place among `plain`. A column that SQL set to null is
+  /// zero here; for one that cannot be held see `faults(in:)`.
   func value(in row: RowReader.Row, plain place: Int) -> Value {
     let column = plainColumns[place]
     let value = row.hasParts ? row.value(plain[place]) : row.value(column)
     return value ?? absent[column.place]
+  }
+
+  /// The value of a property without parts that has none.
+  func absent(_ property: ExchangeClass.Property) -> Value {
+    targets[property.place] == nil ? absent[property.place] : .null
   }
 
   /// The class that a property links to; nil for other properties, and for those with parts.

@@ -3,8 +3,8 @@ import TarnText
 
 /// A property with parts of a downloaded row.
 struct DownloadedContent {
-  let wire: WireValue?
-  let stamp: Stamp
+  var wire: WireValue?
+  var stamp: Stamp
   let place: SequencePlace
   let coder: ContentCoder?
   /// Whether there are unsent changes of it.
@@ -35,7 +35,7 @@ extension ReplicaEdit {
     let kept = try objects.contents(of: place.key, in: place.classID)[place.column] ?? []
     // Copies of a file may have sent the same commit to servers with other contents. A row whose
     // other properties changed has the same bytes, which are not decoded then.
-    if let last = kept.last, last.stamp == stamp,
+    if let last = kept.last, last.stamp == stamp, !leavings.isReadAgain,
       last.server == wire
         || coder.content(last.server, at: last.stamp) == coder.content(wire, at: stamp)
     {
@@ -43,11 +43,18 @@ extension ReplicaEdit {
       let isShown = last.local == nil && !isStale && !content.isForced
       if content.isMine || isShown { return }
     }
-    let theirs = coder.content(wire, at: stamp)
+    var faults: [ValueFault] = []
+    let found = coder.content(wire, at: stamp, &faults)
+    note(faults, at: place)
+    guard let theirs = found else {
+      return content.isForced ? try showLast(kept, coder, place) : ()
+    }
     let mine = try self.content(place, kept, coder)
     let server = wire ?? coder.wire(coder.empty)
     guard content.isMine else {
-      let entry = try show(theirs, over: mine, place, coder, server, stamp)
+      // The file may not have what is in the content that was kept.
+      let present = leavings.isReadAgain ? nil : mine
+      let entry = try show(theirs, over: present, place, coder, server, stamp)
       return try keep([entry], place)
     }
     var former = KeptContent.trimmed(kept, sentUpTo: done)
@@ -58,14 +65,31 @@ extension ReplicaEdit {
     try show(merged: merged, theirs, mine, content, coder, former)
   }
 
+  /// Shows the last content of the server that the property could hold; none if there was none.
+  private func showLast(
+    _ kept: [KeptContent], _ coder: ContentCoder, _ place: SequencePlace
+  ) throws(StorageError) {
+    let mine = try content(place, kept, coder)
+    let theirs = kept.last.map { coder.content($0.server, at: $0.stamp) } ?? coder.empty
+    let entry = try show(
+      theirs, over: mine, place, coder, kept.last?.server ?? coder.wire(coder.empty),
+      kept.last?.stamp ?? Stamp(0, by: 0))
+    if !kept.isEmpty { try keep([entry], place) }
+  }
+
   /// Shows the server's contents instead of those that a refused commit changed, with the changes
   /// of later commits on top.
   private func takeBack(
-    _ content: DownloadedContent, _ coder: ContentCoder, _ refused: [KeptContent]
+    _ refusedContent: DownloadedContent, _ coder: ContentCoder, _ refused: [KeptContent]
   ) throws(StorageError) {
     guard let last = refused.last else { return }
+    var content = refusedContent
     let mine = try self.content(content.place, refused, coder)
-    let theirs = coder.content(content.wire, at: content.stamp)
+    var faults: [ValueFault] = []
+    let found = coder.content(content.wire, at: content.stamp, &faults)
+    note(faults, at: content.place)
+    if found == nil { (content.wire, content.stamp) = (last.server, last.stamp) }
+    let theirs = found ?? coder.content(last.server, at: last.stamp)
     let base = coder.content(last.server, at: last.stamp)
     try show(
       merged: locals().merged(base, theirs, mine), theirs, mine, content, coder, refused)

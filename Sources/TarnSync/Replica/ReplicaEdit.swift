@@ -16,6 +16,8 @@ final class ReplicaEdit {
   /// Objects that were created here, and that the server does not have any more.
   private var alone: [(key: ObjectKey, one: ReplicaClass)] = []
   private var waitingContents: [(place: SequencePlace, coder: ContentCoder)] = []
+  /// What it leaves out of the rows.
+  var leavings = Leavings()
   /// The properties with parts that this write has shown.
   var shown: Set<SequencePlace> = []
   /// Links of downloaded rows, whose targets may follow them.
@@ -77,15 +79,23 @@ final class ReplicaEdit {
 
   /// Shows a row of the server.
   ///
-  /// - Returns: the object.
+  /// - Returns: the object; nil for a row that is left out.
   @discardableResult
   func apply(
     _ row: RowReader.Row, _ one: ReplicaClass
-  ) throws(StorageError) -> ObjectKey {
+  ) throws(StorageError) -> ObjectKey? {
     note(row)
     let present = try session.find(primaryKey: row.key.value, in: one.id)
     if let key = try deleted(row, otherThan: present, one) { return key }
-    guard let key = present else { return try create(row, one) }
+    let faults = one.faults(in: row)
+    guard let key = present else {
+      if !faults.isEmpty, one.needs(faults) {
+        try leaveOut(row, faults, one)
+        return nil
+      }
+      return try create(row, one, faults)
+    }
+    try note(faults, of: row, key, one)
     let known = try objects[one.id, key]
     let pending = try unsent.pending(of: key, in: one.id, after: known?.void ?? 0)
     var object = ReplicaObject(incarnation: row.incarnation, version: row.version)
@@ -94,15 +104,15 @@ final class ReplicaEdit {
       object.isJoined = known.isJoined
       // Its successor is not sent yet.
       let isReplaced = pending.isCreated && !known.isJoined
-      if !isReplaced { try set(row, key, one, keeping: pending) }
+      if !isReplaced { try set(row, key, one, keeping: pending, except: faults) }
     } else if pending.isCreated || known == nil {
       object.isJoined = pending.isCreated
-      try set(row, key, one, keeping: pending)
+      try set(row, key, one, keeping: pending, except: faults)
       if pending.isCreated { try join(row.key.value, key, one) }
     } else {
       // Another object has the key: the unsent changes of the former one are void.
       object.void = snapshot.version.rawValue
-      try set(row, key, one, keeping: UnsentChanges.Pending())
+      try set(row, key, one, keeping: UnsentChanges.Pending(), except: faults)
     }
     try objects.replace(known, by: object, key, in: one.id)
     return key
@@ -145,10 +155,11 @@ final class ReplicaEdit {
   }
 
   private func create(
-    _ row: RowReader.Row, _ one: ReplicaClass
+    _ row: RowReader.Row, _ one: ReplicaClass, _ faults: [LeftOut.Part]
   ) throws(StorageError) -> ObjectKey {
     let key = try session.create(in: one.id) { one.value(in: row, at: $0) }
     if !one.linksAndParts.isEmpty { try setParts(row, key, one) }
+    try note(faults, of: row, key, one)
     try objects.set(
       ReplicaObject(
         incarnation: row.incarnation, version: row.version, void: snapshot.version.rawValue),
@@ -172,18 +183,22 @@ final class ReplicaEdit {
   }
 
   /// Sets the values of a row, except for unsent ones of this file. A value that was written later
-  /// than all unsent commits replaces these as well.
+  /// than all unsent commits replaces these as well. What is left out stays as it is.
   private func set(
     _ row: RowReader.Row, _ key: ObjectKey, _ one: ReplicaClass,
-    keeping pending: UnsentChanges.Pending, refused: KeptContent.Table? = nil
+    keeping pending: UnsentChanges.Pending, except faults: [LeftOut.Part],
+    refused: KeptContent.Table? = nil
   ) throws(StorageError) {
+    let left = faults.filter { $0.fault.kind == .leftOut }.map(\.column)
     let present = try session.values(of: one.plainIDs, at: key, in: one.id) ?? []
     for (place, former) in present.enumerated() {
       let id = one.plainIDs[place]
       let isMine = pending.isCreated || pending.columns.contains(id)
       if isMine, row.stamp(of: one.plain[place]).time <= unsent.time { continue }
       let value = one.value(in: row, plain: place)
-      if value != former { try session.set(id, at: key, in: one.id, to: value) }
+      if value == former || !left.isEmpty && left.contains(id) { continue }
+      try session.set(id, at: key, in: one.id, to: value)
+      if refused == nil, !value.isSameElement(as: former) { noteChange(row, one.plain[place], one) }
     }
     for property in one.linksAndParts {
       let isMine = pending.isCreated || pending.columns.contains(property.id)
@@ -196,8 +211,19 @@ final class ReplicaEdit {
         continue
       }
       if isMine, row.stamp(of: property).time <= unsent.time { continue }
+      if left.contains(property.id) { continue }
       link(row.wire(property), key, property, one)
     }
+  }
+
+  /// Says that the server has changed a value which this file sent.
+  private func noteChange(
+    _ row: RowReader.Row, _ property: ExchangeClass.Property, _ one: ReplicaClass
+  ) {
+    guard state.number != 0, !isStale, row.stamp(of: property).writer == state.number else {
+      return
+    }
+    note(.changedByServer(one.described.name, property.name))
   }
 
   // MARK: - Links
@@ -230,6 +256,7 @@ final class ReplicaEdit {
     for content in contents { try set(content) }
     for (key, one) in alone where try objects[one.id, key] == nil { try leaveAlone(key, one) }
     for (place, coder) in waitingContents { try refresh(place, coder) }
+    try keepLeavings()
     (contents, waitingContents, alone) = ([], [], [])
   }
 
@@ -359,7 +386,10 @@ final class ReplicaEdit {
     _ contents: KeptContent.Table
   ) throws(StorageError) {
     let later = try unsent.pending(of: key, in: one.id, after: version.rawValue)
-    guard let row else {
+    let faults = row.map { one.faults(in: $0) } ?? []
+    let isOwn = try unsent.pending(of: key, in: one.id, after: 0).isCreated
+    if let row, isOwn, !faults.isEmpty, one.needs(faults) { try leaveOut(row, faults, one) }
+    guard let row, !isOwn || !one.needs(faults) else {
       let isKnown = try objects[one.id, key] != nil
       let pending = try unsent.pending(of: key, in: one.id, after: 0)
       if !isKnown, !pending.isCreated {
@@ -375,7 +405,10 @@ final class ReplicaEdit {
       incarnation: row.incarnation, version: row.version, void: version.rawValue)
     if let present = try session.find(primaryKey: row.key.value, in: one.id) {
       if present == key {
-        try set(row, key, one, keeping: later, refused: contents)
+        try set(row, key, one, keeping: later, except: faults, refused: contents)
+        try note(faults, of: row, key, one)
+        let left = faults.filter { $0.fault.kind == .leftOut && !later.columns.contains($0.column) }
+        try restore(key, one, left.map(\.column), isNew: isOwn)
       } else {
         // A later commit has created it again.
         object.isJoined = true
@@ -383,20 +416,22 @@ final class ReplicaEdit {
       try objects.set(nil, key, in: one.id)
       try objects.set(object, present, in: one.id)
     } else if !later.isDeleted {
-      _ = try create(row, one)
+      _ = try create(row, one, faults)
     }
   }
 
   /// Sets properties with one value to their values after the last commit that is sent.
+  ///
+  /// - Parameter isNew: whether there was no object then: they have no values.
   private func restore(
-    _ key: ObjectKey, _ one: ReplicaClass, _ columns: [ColumnID]
+    _ key: ObjectKey, _ one: ReplicaClass, _ columns: [ColumnID], isNew: Bool = false
   ) throws(StorageError) {
-    guard try session.reader.row(key, in: one.id) != nil else { return }
+    guard !columns.isEmpty, try session.reader.row(key, in: one.id) != nil else { return }
     for property in one.exchange.others
     where property.contents == nil && columns.contains(property.id) {
-      guard var former = try rowsAtDone().value(of: property.id, at: key, in: one.id) else {
-        continue
-      }
+      let known =
+        isNew ? one.absent(property) : try rowsAtDone().value(of: property.id, at: key, in: one.id)
+      guard var former = known else { continue }
       if let target = one.target(of: property), case .link(let other) = former,
         try session.reader.row(other, in: target) == nil
       {

@@ -18,6 +18,10 @@ package struct ReplicaReport: Equatable, Sendable {
   /// Whether a process is connected to the server, and why none is.
   package let isConnected: Bool
   package let problem: String?
+  /// What it does not have of the server's rows, up to `leftOutMax`, and how many there are.
+  package let leftOut: [LeftOutValue]
+  package let leftOutCount: Int
+  package static let leftOutMax = 100
   /// The objects that it is to have; nil for all of the classes.
   package let subscriptions: SubscriptionSet?
 
@@ -34,12 +38,14 @@ package struct ReplicaReport: Equatable, Sendable {
     let state = try ReplicaState(bytes, path: store.path)
     let objects = try unsent.objects()
     let notes = try SessionNotes.read(in: snapshot)
+    let leftOut = try LeftOutValue.all(in: snapshot)
     return ReplicaReport(
       number: state.number, classes: unsent.classNames, sent: state.sent.version,
       unsentCommits: objects.changed == 0 ? 0 : try unsent.commits(),
       changedObjects: objects.changed, lackingObjects: objects.lacking,
       isComplete: try isComplete(state, snapshot), isConnected: notes.isConnected,
-      problem: notes.problem, subscriptions: try SubscriptionSet.read(in: snapshot))
+      problem: notes.problem, leftOut: Array(leftOut.prefix(leftOutMax)),
+      leftOutCount: leftOut.count, subscriptions: try SubscriptionSet.read(in: snapshot))
   }
 
   /// Whether all objects that a file is to have are there; false for one that is not a replica.

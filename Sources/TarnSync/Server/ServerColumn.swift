@@ -9,21 +9,27 @@ struct ServerColumn: Equatable, Sendable {
   let standard: String?
   /// Whether the value has parts that are merged by themselves, and is a jsonb.
   let isStructured: Bool
+  /// The condition that its values must meet so that a property can hold them; nil for a type whose
+  /// values all can be held.
+  let check: String?
 
   /// - Parameter targetKey: the column of the target's primary key, for a link.
   init(_ column: ColumnSchema, embedded: Bool, targetKey: ColumnSchema?) {
     name = column.name
     if column.collection != .none || embedded || column.type == .any {
       (type, isStructured) = ("jsonb", true)
+      let jsonType = "jsonb_typeof(\(SQLText.name(name)))"
       switch column.collection {
-      case .list, .set: standard = "'[]'"
-      case .map: standard = "'{}'"
-      case .none: standard = nil
+      case .list, .set: (standard, check) = ("'[]'", "\(jsonType) = 'array'")
+      case .map: (standard, check) = ("'{}'", "\(jsonType) = 'object'")
+      case .none: (standard, check) = (nil, embedded ? "\(jsonType) IN ('object', 'null')" : nil)
       }
       return
     }
     isStructured = false
-    let scalar = Self.scalar(targetKey?.type ?? column.type)
+    let valueType = targetKey?.type ?? column.type
+    check = valueType == .objectID ? "octet_length(\(SQLText.name(name))) = 12" : nil
+    let scalar = Self.scalar(valueType)
     type = scalar.type
     standard = column.isOptional || column.type == .link ? nil : scalar.standard
   }
@@ -32,7 +38,7 @@ struct ServerColumn: Equatable, Sendable {
   init(name: String, type: String) {
     self.name = name
     self.type = type
-    standard = nil
+    (standard, check) = (nil, nil)
     isStructured = type == "jsonb"
   }
 
@@ -73,5 +79,6 @@ struct ServerColumn: Equatable, Sendable {
   /// As `CREATE TABLE` and `ADD COLUMN` have it.
   var definition: String {
     SQLText.name(name) + " " + type + (standard.map { " NOT NULL DEFAULT \($0)" } ?? "")
+      + (check.map { " CHECK (\($0))" } ?? "")
   }
 }

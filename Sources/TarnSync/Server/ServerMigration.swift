@@ -101,6 +101,7 @@ package struct ServerMigration {
       for rule in one.uniqueRules { try catalog.makeUnique(rule, made) }
       return ["created \(one.name)"]
     }
+    let checked = try ServerChecks(connection, Self.operation).add(to: known, one)
     let added = try add(one, to: known, catalog)
     if !added.isEmpty {
       // The values of all rows came without a trigger.
@@ -109,6 +110,7 @@ package struct ServerMigration {
       if let whole = try catalog.entry(named: one.name) { try catalog.makeTriggers(whole) }
     }
     var done = added.map { "added \(one.name).\($0)" }
+    done += checked
     for rule in one.uniqueRules where try catalog.makeUnique(rule, known) {
       done.append("made \(one.name) unique by \(rule.joined(separator: ", "))")
     }

@@ -113,12 +113,16 @@ private final class SessionRunner: Sendable {
   func run() {
     var backoff = Backoff(first: .milliseconds(100), last: .seconds(60))
     var holder: String?
+    var noticed: Set<SyncNotice> = []
     var stopped: ContinuousClock.Instant?
     while !isStopped {
       do {
         let takes = stopped.map { .now - $0 >= Self.patience } ?? false
         let replica = try Replica(store, classes: classes, taking: takes)
         defer { replica.close() }
+        replica.noticed = { [told] notice in
+          if noticed.insert(notice).inserted { told(.notice(notice)) }
+        }
         (holder, stopped) = (nil, nil)
         try work(replica) { backoff.reset() }
       } catch let error as StorageError where error.code == .busy {

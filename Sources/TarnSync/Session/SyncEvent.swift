@@ -10,6 +10,8 @@ package enum SyncEvent {
   case refused(RefusedCommit)
   /// Unsent commits have become too many, and are one from now on. Told once until they are sent.
   case joined
+  /// Something about values. Told once.
+  case notice(SyncNotice)
   /// Something that stops the session for some time, after which it tries again.
   case waits(any Error, Duration)
   /// It was stopped, and does nothing any more.

@@ -171,6 +171,8 @@ public final class SyncSession: Sendable {
     case .connected, .isUpToDate: status.withLock { $0.problem = nil }
     case .joined:
       StoreLog.shared.write(.info, "synchronize \(store.path): \(SyncEvent.joinedText)")
+    case .notice(let notice):
+      StoreLog.shared.write(.info, "synchronize \(store.path): \(notice.text)")
     case .isElsewhere, .ended: break
     }
   }

@@ -150,7 +150,7 @@ extension AnyRealmValue {
     case .null: self = .none
     case .bool(let flag): self = .bool(flag)
     case .integer(let number): self = .int(Int(number))
-    case .whole(let text): self = .double(Double("\(text)") ?? .nan)
+    case .whole(let text), .number(let text): self = .double(Double("\(text)") ?? .nan)
     case .double(let number): self = .double(number)
     case .string(let text): self = .string(text)
     case .array(let items): self = .fromArray(items.map { AnyRealmValue($0) })

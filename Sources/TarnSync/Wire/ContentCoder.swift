@@ -1,4 +1,3 @@
-import Foundation
 import TarnStore
 import TarnText
 
@@ -18,8 +17,6 @@ struct ContentCoder: Sendable {
     kind = column.collection
     items = ItemCoder(schema: schema, column: column)
   }
-
-  private static let escape = "$base64:"
 
   // MARK: - Writing
 
@@ -65,7 +62,7 @@ struct ContentCoder: Sendable {
     }
     for (place, entry) in sorted.enumerated() {
       if place > 0 { bytes.append(UInt8(ascii: ",")) }
-      bytes += JSONText.bytes(.string(name(entry.key.text)))
+      bytes += JSONText.bytes(.string(MapKey.name(entry.key.text)))
       bytes.append(UInt8(ascii: ":"))
       bytes += entry.value.value.text
     }
@@ -73,59 +70,89 @@ struct ContentCoder: Sendable {
     return bytes
   }
 
-  /// A key as a member's name: jsonb has no NUL.
-  private static func name(_ key: String) -> String {
-    guard key.utf8.contains(0) || key.hasPrefix(escape) else { return key }
-    return escape + Data(key.utf8).base64EncodedString()
-  }
-
-  private static func key(_ name: String) -> String {
-    guard name.hasPrefix(escape), let data = Data(base64Encoded: String(name.dropFirst(8))),
-      let key = String(validating: data, as: UTF8.self)
-    else { return name }
-    return key
-  }
-
   // MARK: - Reading
 
   /// - Parameter stamp: the column's. No part was written later: the server limits only this one.
-  /// - Returns: the content; what is not of the kind is empty. Elements that a SQL program has
+  /// - Returns: the content without what the property cannot hold. Elements that a SQL program has
   ///   written are named by the stamp, with the author 0.
   func content(_ wire: WireValue?, at stamp: Stamp) -> Content<WireItem> {
-    let json = Self.json(wire)
-    switch kind {
-    case .none:
-      let item = items.item(json ?? .null)
+    var faults: [ValueFault] = []
+    return content(wire, at: stamp, &faults) ?? empty
+  }
+
+  /// The same.
+  ///
+  /// - Parameter faults: gets what the property does not hold as it is.
+  /// - Returns: nil if the property can hold nothing of it.
+  func content(
+    _ wire: WireValue?, at stamp: Stamp, _ faults: inout [ValueFault]
+  ) -> Content<WireItem>? {
+    let json: JSONValue
+    do throws(JSONError) {
+      json = try Self.json(wire) ?? .null
+    } catch {
+      faults.append(ValueFault("its JSON cannot be read: \(error.message)"))
+      return nil
+    }
+    switch (kind, json) {
+    case (.none, _):
+      guard let item = items.item(json, &faults) else { return nil }
       if item == .null { return .one(nil) }
       let known = wire?.exact.flatMap { ListNames($0, of: 1) }
       let name = (known ?? ListNames(of: 1, writtenAt: stamp)).elements[0]
       return .one(ListElement(name.id, item, min(name.stamp, stamp)))
-    case .list:
-      guard case .array(let list)? = json else { return .list([]) }
+    case (_, .null): return empty
+    case (.list, .array(let list)):
       let known = wire?.exact.flatMap { ListNames($0, of: list.count) }
       let names = known ?? ListNames(of: list.count, writtenAt: stamp)
-      let elements = zip(list, names.elements).map {
-        ListElement($1.id, items.item($0), min($1.stamp, stamp))
+      var elements: [ListElement<WireItem>] = []
+      elements.reserveCapacity(list.count)
+      for (place, name) in names.elements.enumerated() {
+        guard let item = item(list[place], at: place, &faults) else { continue }
+        elements.append(ListElement(name.id, item, min(name.stamp, stamp)))
       }
       return .list(elements)
-    case .set:
-      guard case .array(let list)? = json else { return .set([]) }
-      return .set(Set(list.map { items.item($0) }))
-    case .map:
-      guard case .object(let members)? = json else { return .map([:]) }
-      let keys = members.map { StoredText(Self.key($0.name)) }
-      let stamps = wire?.exact.flatMap { MapStamps.stamps($0, of: keys) }
-      var entries: [StoredText: Stamped<WireItem>] = [:]
-      for (key, member) in zip(keys, members) {
-        entries[key] = Stamped(items.item(member.value), min(stamps?[key] ?? stamp, stamp))
+    case (.set, .array(let list)):
+      var elements: Set<WireItem> = []
+      for (place, json) in list.enumerated() {
+        if let item = item(json, at: place, &faults) { elements.insert(item) }
       }
-      return .map(entries)
+      return .set(elements)
+    case (.map, .object(let members)): return .map(entries(members, wire, stamp, &faults))
+    default:
+      faults.append(.shape(json, kind))
+      return nil
     }
   }
 
-  private static func json(_ wire: WireValue?) -> JSONValue? {
+  private func item(
+    _ json: JSONValue, at place: Int, _ faults: inout [ValueFault]
+  ) -> WireItem? {
+    let count = faults.count
+    let item = items.item(json, &faults)
+    faults.place("[\(place)]", since: count)
+    return item
+  }
+
+  private func entries(
+    _ members: [JSONMember], _ wire: WireValue?, _ stamp: Stamp, _ faults: inout [ValueFault]
+  ) -> [StoredText: Stamped<WireItem>] {
+    let keys = members.map { StoredText(MapKey.key($0.name)) }
+    let stamps = wire?.exact.flatMap { MapStamps.stamps($0, of: keys) }
+    var entries: [StoredText: Stamped<WireItem>] = [:]
+    for (key, member) in zip(keys, members) {
+      let count = faults.count
+      if let item = items.item(member.value, &faults) {
+        entries[key] = Stamped(item, min(stamps?[key] ?? stamp, stamp))
+      }
+      faults.place("[\"\(key.text)\"]", since: count)
+    }
+    return entries
+  }
+
+  private static func json(_ wire: WireValue?) throws(JSONError) -> JSONValue? {
     guard let bytes = wire?.bytes.dropFirst() else { return nil }
-    return try? JSONScanner.value(in: Array(bytes))
+    return try JSONScanner.value(in: Array(bytes), keepingDigits: true)
   }
 
   /// The content that a creation found.

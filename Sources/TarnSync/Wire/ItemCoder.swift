@@ -14,9 +14,23 @@ struct ItemCoder: Sendable {
   static let mapType = "map"
   static let linkType = "link"
 
-  /// The element of a JSON value. A value that does not fit the type is null, or zero in a
-  /// collection without nulls.
-  func item(_ json: JSONValue) -> WireItem { WireItem(element(json, column)) }
+  /// The element of a JSON value; null is zero in a collection without nulls.
+  ///
+  /// - Parameter faults: gets what the property cannot hold. Of an embedded object only the members
+  ///   are left out that do not fit.
+  /// - Returns: nil for an element that is left out.
+  func item(_ json: JSONValue, _ faults: inout [ValueFault]) -> WireItem? {
+    if json == .null, Self.hasNoNulls(column) {
+      faults.append(ValueFault("null is not an element of it"))
+      return nil
+    }
+    return element(json, column, &faults).map { WireItem($0) }
+  }
+
+  /// Whether a property is a list or set of objects.
+  private static func hasNoNulls(_ column: ColumnSchema) -> Bool {
+    column.type == .link && [.list, .set].contains(column.collection)
+  }
 
   static func isBefore(_ a: StoredText, _ b: StoredText) -> Bool {
     a.text.utf8.lexicographicallyPrecedes(b.text.utf8)
@@ -35,60 +49,151 @@ struct ItemCoder: Sendable {
     return target[key].type
   }
 
-  private func element(_ json: JSONValue, _ column: ColumnSchema) -> JSONValue {
-    if let embedded = Self.embedded(column, schema) { return object(json, embedded) }
-    if column.type == .any { return mixed(json) }
+  private func element(
+    _ json: JSONValue, _ column: ColumnSchema, _ faults: inout [ValueFault]
+  ) -> JSONValue? {
+    if let embedded = Self.embedded(column, schema) { return object(json, embedded, &faults) }
+    if column.type == .any { return mixed(json, 0, &faults) }
     let type = Self.type(of: column, schema)
-    guard let value = ScalarCoder.value(json, as: type), value != .null else {
-      return column.isOptional || column.type == .link
-        ? .null : ScalarCoder.json(column.type.zero, as: type)
+    if json == .null { return absent(column, type) }
+    guard let value = ScalarCoder.value(json, as: type) else {
+      faults.append(.misfit(json, type))
+      return nil
     }
-    return ScalarCoder.json(value, as: type)
+    if type == .decimal, ScalarCoder.isRounded(json) { faults.append(.rounded) }
+    return value == .null ? absent(column, type) : ScalarCoder.json(value, as: type)
+  }
+
+  private func absent(_ column: ColumnSchema, _ type: ColumnType) -> JSONValue {
+    column.isOptional || column.type == .link
+      ? .null : ScalarCoder.json(column.type.zero, as: type)
   }
 
   /// An embedded object, with the members that are unknown here.
-  private func object(_ json: JSONValue, _ described: ClassSchema) -> JSONValue {
-    guard case .object(let members) = json else { return .null }
+  private func object(
+    _ json: JSONValue, _ described: ClassSchema, _ faults: inout [ValueFault]
+  ) -> JSONValue? {
+    if json == .null { return .null }
+    guard case .object(let members) = json else {
+      faults.append(ValueFault("\(ValueFault.shown(json)) is not an object"))
+      return nil
+    }
     let columns = described.columns.filter { !$0.isRemoved }
-    let known = columns.map { JSONMember($0.name, property(json[$0.name] ?? .null, $0)) }
+    var known: [JSONMember] = []
+    for column in columns {
+      let count = faults.count
+      if let value = property(json[column.name] ?? .null, column, &faults) {
+        known.append(JSONMember(column.name, value))
+      }
+      faults.place(".\(column.name)", since: count)
+    }
     let names = Set(columns.map { StoredText($0.name) })
     return Self.sorted(known + members.filter { !names.contains(StoredText($0.name)) })
   }
 
-  private func property(_ json: JSONValue, _ column: ColumnSchema) -> JSONValue {
+  private func property(
+    _ json: JSONValue, _ column: ColumnSchema, _ faults: inout [ValueFault]
+  ) -> JSONValue? {
     switch (column.collection, json) {
-    case (.none, _): element(json, column)
-    case (.list, .array(let items)): .array(items.map { element($0, column) })
-    case (.set, .array(let items)): Self.set(items.map { element($0, column) })
+    case (.none, _): return element(json, column, &faults)
+    case (.list, .array(let items)): return .array(elements(items, column, &faults))
+    case (.set, .array(let items)): return Self.set(elements(items, column, &faults))
     case (.map, .object(let members)):
-      Self.sorted(members.map { JSONMember($0.name, element($0.value, column)) })
-    case (.map, _): .object([])
-    case (.list, _), (.set, _): .array([])
+      var known: [JSONMember] = []
+      for member in members {
+        let count = faults.count
+        let key = MapKey.key(member.name)
+        if let value = element(member.value, column, &faults) {
+          known.append(JSONMember(MapKey.name(key), value))
+        }
+        faults.place("[\"\(key)\"]", since: count)
+      }
+      return Self.sorted(known)
+    case (.map, .null): return .object([])
+    case (.list, .null), (.set, .null): return .array([])
+    default:
+      faults.append(.shape(json, column.collection))
+      return nil
     }
   }
 
-  private func mixed(_ json: JSONValue) -> JSONValue {
+  private func elements(
+    _ items: [JSONValue], _ column: ColumnSchema, _ faults: inout [ValueFault]
+  ) -> [JSONValue] {
+    var known: [JSONValue] = []
+    for (place, item) in items.enumerated() {
+      let count = faults.count
+      if item == .null, Self.hasNoNulls(column) {
+        faults.append(ValueFault("null is not an element of it"))
+      } else if let value = element(item, column, &faults) {
+        known.append(value)
+      }
+      faults.place("[\(place)]", since: count)
+    }
+    return known
+  }
+
+  /// A mixed value is left out as a whole.
+  private func mixed(
+    _ json: JSONValue, _ depth: Int, _ faults: inout [ValueFault]
+  ) -> JSONValue? {
     switch json {
-    case .array(let items): return .array(items.map { mixed($0) })
+    case .array(let items):
+      guard Self.isAllowed(depth, &faults) else { return nil }
+      var known: [JSONValue] = []
+      for item in items {
+        guard let value = mixed(item, depth + 1, &faults) else { return nil }
+        known.append(value)
+      }
+      return .array(known)
     case .object(let members):
       switch json[MixedJSON.typeKey] {
-      case nil: return Self.map(members.map { JSONMember($0.name, mixed($0.value)) })
+      case nil: return map(members, depth, &faults)
       case .string(Self.mapType):
-        guard case .object(let inner)? = json["value"] else { return .null }
-        return Self.map(inner.map { JSONMember($0.name, mixed($0.value)) })
-      case .string(Self.linkType): return link(json)
+        guard case .object(let inner)? = json["value"] else { break }
+        return map(inner, depth, &faults)
+      case .string(Self.linkType): return link(json, &faults)
       default: break
       }
     default: break
     }
-    return ScalarCoder.value(json, as: .any).map { ScalarCoder.json($0, as: .any) } ?? .null
+    guard let value = ScalarCoder.value(json, as: .any) else {
+      faults.append(.misfit(json, .any))
+      return nil
+    }
+    return ScalarCoder.json(value, as: .any)
   }
 
-  private func link(_ json: JSONValue) -> JSONValue {
-    guard case .string(let name)? = json["class"], let target = schema.named(name),
-      let key = target.primaryKey, let inner = json["value"],
-      let value = ScalarCoder.value(inner, as: target[key].type)
-    else { return json }
+  private func map(
+    _ members: [JSONMember], _ depth: Int, _ faults: inout [ValueFault]
+  ) -> JSONValue? {
+    guard Self.isAllowed(depth, &faults) else { return nil }
+    var known: [JSONMember] = []
+    for member in members {
+      guard let value = mixed(member.value, depth + 1, &faults) else { return nil }
+      known.append(JSONMember(MapKey.name(MapKey.key(member.name)), value))
+    }
+    return Self.map(known)
+  }
+
+  private static func isAllowed(_ depth: Int, _ faults: inout [ValueFault]) -> Bool {
+    if depth < SequencePlace.depthMax { return true }
+    faults.append(
+      ValueFault("lists and maps in it are nested deeper than \(SequencePlace.depthMax)"))
+    return false
+  }
+
+  /// A link to an object of a class that is unknown here stays as it is.
+  private func link(_ json: JSONValue, _ faults: inout [ValueFault]) -> JSONValue? {
+    guard case .string(let name)? = json["class"], let inner = json["value"] else {
+      faults.append(ValueFault("a link without \"class\" and \"value\""))
+      return nil
+    }
+    guard let target = schema.named(name), let key = target.primaryKey else { return json }
+    guard let value = ScalarCoder.value(inner, as: target[key].type), value != .null else {
+      faults.append(.misfit(inner, target[key].type))
+      return nil
+    }
     return MixedJSON.link(to: name, ScalarCoder.json(value, as: target[key].type))
   }
 

@@ -46,16 +46,29 @@ enum PostgresNumeric {
     return writer.bytes
   }
 
-  /// The number, rounded to 34 digits; nil if the bytes are not a numeric.
-  static func number(_ bytes: [UInt8]) -> DecimalNumber? {
+  /// The number, rounded to 34 digits; nil if the bytes are not a numeric, or a finite one that is
+  /// beyond the range of decimals.
+  static func number(_ bytes: [UInt8]) -> DecimalNumber? { parsed(bytes)?.value }
+
+  /// Whether the number of a numeric has no more digits than a decimal and is in its range, as far
+  /// as its length tells.
+  static func isShort(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    // Eight groups of four digits, each with an exponent below 6,000.
+    guard bytes.count >= 8, bytes.count <= 8 + 2 * 8 else { return false }
+    let weight = Int16(bitPattern: UInt16(unsafe bytes[2]) << 8 | UInt16(unsafe bytes[3]))
+    return (-1_500..<1_500).contains(weight)
+  }
+
+  /// The same, with whether it has all digits.
+  static func parsed(_ bytes: [UInt8]) -> (value: DecimalNumber, isExact: Bool)? {
     var reader = WireReader(bytes)
     guard let count: UInt16 = reader.read(), let weight: Int16 = reader.read(),
       let sign: UInt16 = reader.read(), let scale: UInt16 = reader.read()
     else { return nil }
     switch sign {
-    case nan: return .nan
-    case infinity: return .infinity
-    case minusInfinity: return .infinity.negated
+    case nan: return (.nan, true)
+    case infinity: return (.infinity, true)
+    case minusInfinity: return (.infinity.negated, true)
     case 0, negative: break
     default: return nil
     }
@@ -66,7 +79,8 @@ enum PostgresNumeric {
     }
     guard reader.isAtEnd else { return nil }
     let text = text(digits, weight: Int(weight), scale: Int(scale))
-    return DecimalNumber.parse((sign == negative ? "-" : "") + text)?.value
+    let parsed = DecimalNumber.parse((sign == negative ? "-" : "") + text)
+    return parsed.flatMap { $0.value.isFinite ? $0 : nil }
   }
 
   /// As SQL shows it.

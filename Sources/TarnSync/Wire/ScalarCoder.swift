@@ -47,12 +47,22 @@ enum ScalarCoder {
     return ValueText.parse(inner, as: own)
   }
 
+  /// Whether a number has more digits than a decimal, which is rounded then.
+  static func isRounded(_ json: JSONValue) -> Bool {
+    switch json {
+    case .whole(let text), .number(let text), .string(let text):
+      DecimalNumber.parse(text)?.isExact == false
+    case .object: json["value"].map { isRounded($0) } ?? false
+    default: false
+    }
+  }
+
   private static func plain(_ json: JSONValue) -> Value? {
     switch json {
     case .null: .null
     case .bool(let flag): .bool(flag)
     case .integer(let number): .int(number)
-    case .whole: ValueText.parse(json, as: .double)
+    case .whole, .number: ValueText.parse(json, as: .double)
     case .double(let number): .double(number)
     case .string(let text): .string(text)
     case .array, .object: nil

@@ -11,7 +11,9 @@ struct WireItem: Hashable, Sendable {
   /// No element, or nil as one.
   static let null = WireItem(.null)
 
-  var json: JSONValue { (try? JSONScanner.value(in: text)) ?? .null }
+  var json: JSONValue {
+    (try? JSONScanner.value(in: text, keepingDigits: true)) ?? .null
+  }
 
   /// Merges two versions of an element. The members of objects, such as embedded ones, are merged
   /// one by one; otherwise the later version stays.

@@ -19,7 +19,7 @@ import Testing
   /// The digest of what a replica has after it has read everything.
   private func replica() throws -> ClassDigest {
     var digest = ClassDigest()
-    for row in try ClassPages(connection: connection, one: described).rows(after: nil) {
+    for row in try ClassPages(connection: connection, one: described).rows(after: nil).rows {
       digest.add(incarnation: row.incarnation, version: row.version)
     }
     return digest

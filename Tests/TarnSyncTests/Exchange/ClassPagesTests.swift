@@ -42,7 +42,7 @@ import Testing
         // A transaction may be open while a page is read.
         try writer.rows("BEGIN")
         for _ in 0..<random.below(3) { try write(writer, &random) }
-        let page = try pages.rows(after: last)
+        let page = try pages.rows(after: last).rows
         try writer.rows(random.chance(80) ? "COMMIT" : "ROLLBACK")
         for row in page { copy[row.key] = row.object(described) }
         #expect(page.map(\.key.value.integer) == page.map(\.key.value.integer).sorted())
@@ -52,7 +52,7 @@ import Testing
       let answer = try pull.run([described], since: position)
       if let changes = answer.changes[described.id] {
         copy = copy.filter { !changes.incarnations.contains($0.value.incarnation) }
-        try copy.merge(changes.rows.mapValues { $0.object(described) }) { $1 }
+        copy.merge(changes.rows.mapValues { $0.object(described) }) { $1 }
       }
       let truth =
         try pull.run([described], since: .none).changes[described.id]?.rows.mapValues {
@@ -81,7 +81,7 @@ import Testing
     pages.size = 100
     let changed = try pages.census(after: nil).filter { before[$0.key] != $0 }
     #expect(changed.map(\.key.value.integer) == [3, 20])
-    let rows = try pages.rows(with: changed.map(\.key.value))
+    let rows = try pages.rows(with: changed.map(\.key.value)).rows
     #expect(rows.map(\.key.value.integer).sorted() == [3, 20])
     #expect(Set(rows.map(\.incarnation)) == Set(changed.map(\.incarnation)))
   }
@@ -102,7 +102,7 @@ import Testing
     pages.size = 2
     var keys: [Value] = []
     while true {
-      let page = try pages.rows(after: keys.last)
+      let page = try pages.rows(after: keys.last).rows
       keys += page.map(\.key.value)
       if page.count < 2 { break }
     }

@@ -61,7 +61,7 @@ final class ServerPeer: Peer {
     let changes = answer.changes[described.id] ?? Pull.Changes()
     let own = try #require(answer.own)
     var rows: [Int: ObjectRow<Int>] = [:]
-    for (key, row) in try changes.rows {
+    for (key, row) in changes.rows {
       guard case .int(let key) = key.value else { continue }
       rows[Int(key)] = ObjectRow(
         incarnation: row.incarnation,

@@ -53,7 +53,7 @@ import Testing
     #expect(
       made.columns.map(\.definition) == [
         "\"title\" text COLLATE \"C\" NOT NULL DEFAULT ''", "\"count\" bigint",
-        "\"tags\" jsonb NOT NULL DEFAULT '[]'",
+        "\"tags\" jsonb NOT NULL DEFAULT '[]' CHECK (jsonb_typeof(\"tags\") = 'array')",
       ])
     #expect(made.columns.map(\.isStructured) == [false, false, true])
   }

@@ -46,6 +46,9 @@ struct Metrics {
     syncs("sync_unsent_objects", "gauge", "Objects whose changes the server lacks.", report) {
       Double($0.unsentObjects)
     }
+    syncs("sync_left_out_values", "gauge", "Values of the server that no property holds.", report) {
+      Double($0.leftOutCount)
+    }
     syncs("sync_refused_total", "counter", "Commits that the server has refused.", report) {
       Double($0.refused)
     }

@@ -63,14 +63,19 @@ struct StatusCommand {
     var syncs = TextTable([
       .init("FILE"), .init("SERVER"), .init("CONNECTED"), .init("COMPLETE"),
       .init("UNSENT", .right),
-      .init("REFUSED", .right), .init("PROBLEM"),
+      .init("REFUSED", .right), .init("LEFT OUT", .right), .init("PROBLEM"),
     ])
     for sync in all {
       syncs.add([
         text(sync["file"]), text(sync["server"]), text(sync["connected"]), text(sync["complete"]),
-        text(sync["unsentObjects"]), text(sync["refused"]), text(sync["problem"]),
+        text(sync["unsentObjects"]), text(sync["refused"]), text(sync["leftOut"]),
+        text(sync["problem"]),
       ])
     }
+    let left = all.flatMap { sync in
+      items(sync["leftOutValues"]).map { "\(text(sync["file"])): left out: \(text($0))\n" }
+    }.joined()
+    if !left.isEmpty { return tables + "\n" + syncs.text() + "\n" + left }
     return tables + "\n" + syncs.text()
   }
 

@@ -43,6 +43,8 @@ extension StatusReport {
       JSONMember("connected", .bool(sync.isConnected)),
       JSONMember("complete", .bool(sync.isComplete)), JSONMember("sent", number(sync.sent)),
       JSONMember("unsentObjects", .integer(Int64(sync.unsentObjects))),
+      JSONMember("leftOut", .integer(Int64(sync.leftOutCount))),
+      JSONMember("leftOutValues", .array(sync.leftOut.map { .string($0) })),
       JSONMember("refused", number(sync.refused)), JSONMember("problem", text(sync.problem)),
     ])
   }

@@ -88,6 +88,7 @@ final class SyncRunner: FileTable.Listener {
           + "\(commit.error)", path)
     case .waits(let why, let time):
       note(.warning, "\(why); trying again in \(time.components.seconds) s", path)
+    case .notice(let notice): note(.warning, notice.text, path)
     case .joined: note(.notice, SyncEvent.joinedText, path)
     case .isUpToDate, .ended: break
     }
@@ -115,6 +116,9 @@ struct SyncStatus {
   var problem: String?
   var sent: UInt64 = 0
   var unsentObjects = 0
+  /// What the file does not have of the server's rows, up to some, and how many there are.
+  var leftOut: [String] = []
+  var leftOutCount = 0
   let refused: UInt64
 
   init(_ path: String, _ server: String, _ store: Store, refused: UInt64) {
@@ -127,5 +131,7 @@ struct SyncStatus {
     problem = report.problem
     sent = report.sent
     unsentObjects = report.unsentObjects
+    leftOut = report.leftOut.map(\.text)
+    leftOutCount = report.leftOutCount
   }
 }

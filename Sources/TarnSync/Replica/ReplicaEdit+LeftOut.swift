@@ -1,0 +1,144 @@
+import TarnStore
+
+/// What a write leaves out of the server's rows.
+struct Leavings {
+  /// What was found in the rows of objects, where there is anything or was before.
+  fileprivate struct Found {
+    /// Of the values without parts.
+    var plain: [LeftOut.Part]
+    /// Of those with parts, as far as they were read.
+    var contents: [ColumnID: [LeftOut.Part]] = [:]
+  }
+
+  fileprivate var found: [ObjectRef: Found] = [:]
+  /// What the file had left out before, by class and incarnation.
+  fileprivate var former: [ClassID: [Int64: LeftOut]] = [:]
+  /// Whether another reader may have left out what the file lacks.
+  var isReadAgain = false
+  /// What is to be said of the write when it is done.
+  fileprivate(set) var notices: [SyncNotice] = []
+}
+
+extension ReplicaEdit {
+  /// What the file has left out of rows of a class before this write.
+  func formerlyLeftOut(_ id: ClassID) throws(StorageError) -> [Int64: LeftOut] {
+    if let known = leavings.former[id] { return known }
+    let made = try LeftOut.all(in: id, snapshot)
+    leavings.former[id] = made
+    return made
+  }
+
+  private var reader: LeftOut.Reader { LeftOut.Reader(epoch: snapshot.schema.epoch) }
+
+  /// Leaves out a row that no replica can have. An object that is here keeps what it has.
+  func leaveOut(_ row: RowReader.Unreadable, _ one: ReplicaClass) throws(StorageError) {
+    if let key = try objects.keys(of: [row.incarnation], in: one.id)[row.incarnation],
+      var object = try objects[one.id, key]
+    {
+      object.version = row.version
+      try objects.set(object, key, in: one.id)
+    }
+    let part = LeftOut.Part(column: one.exchange.key.id, fault: ValueFault(row.reason))
+    set(
+      LeftOut(
+        version: row.version, reader: reader, key: row.key, isWhole: true, [part]),
+      row.incarnation, one)
+  }
+
+  /// Leaves out a row, because the object would need a value that it cannot have.
+  func leaveOut(
+    _ row: RowReader.Row, _ parts: [LeftOut.Part], _ one: ReplicaClass
+  ) throws(StorageError) {
+    set(
+      LeftOut(
+        version: row.version, reader: reader, key: WireValue(row.key.value)?.bytes ?? [],
+        isWhole: true, parts),
+      row.incarnation, one)
+  }
+
+  /// Forgets what was left out of rows that are not to be here any more.
+  func forgetLeftOut(_ incarnations: Set<Int64>, _ one: ReplicaClass) throws(StorageError) {
+    for incarnation in try formerlyLeftOut(one.id).keys where incarnations.contains(incarnation) {
+      objects.set(LeftOut.key(one.id, incarnation), nil)
+    }
+  }
+
+  /// The same for all rows but some.
+  func forgetLeftOut(except kept: Set<Int64>, _ one: ReplicaClass) throws(StorageError) {
+    for incarnation in try formerlyLeftOut(one.id).keys where !kept.contains(incarnation) {
+      objects.set(LeftOut.key(one.id, incarnation), nil)
+    }
+  }
+
+  /// Notes what an object does not have of its row.
+  func note(
+    _ parts: [LeftOut.Part], of row: RowReader.Row, _ key: ObjectKey, _ one: ReplicaClass
+  ) throws(StorageError) {
+    if parts.isEmpty, try formerlyLeftOut(one.id)[row.incarnation] == nil { return }
+    leavings.found[ObjectRef(classID: one.id, key: key)] = Leavings.Found(plain: parts)
+  }
+
+  /// Notes what a property with parts does not have of its column.
+  func note(_ faults: [ValueFault], at place: SequencePlace) {
+    let object = ObjectRef(classID: place.classID, key: place.key)
+    if faults.isEmpty, leavings.found[object] == nil { return }
+    leavings.found[object, default: Leavings.Found(plain: [])].contents[place.column] =
+      faults.map { LeftOut.Part(column: place.column, fault: $0) }
+  }
+
+  func note(_ notice: SyncNotice) { leavings.notices.append(notice) }
+
+  /// Keeps what was left out with the write.
+  func keepLeavings() throws(StorageError) {
+    for (object, found) in leavings.found {
+      let described = session.schema[object.classID]
+      guard let entry = try objects[object.classID, object.key],
+        let key = try primaryKey(of: object.key, described)
+      else { continue }
+      let former = try formerlyLeftOut(object.classID)[entry.incarnation]
+      var parts = found.plain
+      for part in former?.parts ?? [] where found.contents[part.column] == nil {
+        // Of columns that have not changed, and were not read again.
+        let column = described[part.column]
+        if ContentCoder(column, session.schema.schema) != nil { parts.append(part) }
+      }
+      for column in found.contents.keys.sorted() { parts += found.contents[column] ?? [] }
+      // What is rounded in a value without parts is not sent, and needs no record.
+      for part in parts where part.fault.kind == .rounded {
+        note(.rounded(described.name, described[part.column].name))
+      }
+      let kept = parts.filter {
+        $0.fault.kind != .rounded || found.contents[$0.column] != nil
+          || ContentCoder(described[$0.column], session.schema.schema) != nil
+      }
+      let name = LeftOut.key(object.classID, entry.incarnation)
+      if kept.isEmpty {
+        if former != nil { objects.set(name, nil) }
+        continue
+      }
+      let one = LeftOut(
+        version: entry.version, reader: reader, key: WireValue(key)?.bytes ?? [], isWhole: false,
+        kept)
+      for part in kept where part.fault.kind == .leftOut {
+        note(.leftOut(LeftOutValue(one, part, described)))
+      }
+      if one != former { objects.set(name, one.encoded) }
+    }
+    leavings.found = [:]
+  }
+
+  private func primaryKey(
+    of key: ObjectKey, _ described: ClassSchema
+  ) throws(StorageError) -> Value? {
+    if described.keyIsPrimary { return .int(key.rawValue) }
+    guard let column = described.primaryKey else { return nil }
+    return try session.value(of: column, at: key, in: described.id)
+  }
+
+  private func set(_ one: LeftOut, _ incarnation: Int64, _ described: ReplicaClass) {
+    objects.set(LeftOut.key(described.id, incarnation), one.encoded)
+    for part in one.parts where part.fault.kind == .leftOut {
+      note(.leftOut(LeftOutValue(one, part, described.described)))
+    }
+  }
+}

@@ -1,0 +1,21 @@
+/// Something about values that a session says once.
+package enum SyncNotice: Hashable, Sendable {
+  /// A value of the server that the file cannot have.
+  case leftOut(LeftOutValue)
+  /// Numbers of the server are rounded in a property.
+  case rounded(String, String)
+  /// The server has stored another value than this file sent.
+  case changedByServer(String, String)
+
+  package var text: String {
+    switch self {
+    case .leftOut(let value):
+      "left out until it is mended on the server: \(value.text)"
+    case .rounded(let name, let property):
+      "decimals of \(name).\(property) have more than 34 digits on the server, and are rounded here"
+    case .changedByServer(let name, let property):
+      "the server has stored other values of \(name).\(property) than were sent: its column or a"
+        + " trigger has cut or rounded them"
+    }
+  }
+}

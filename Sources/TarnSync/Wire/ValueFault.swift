@@ -1,0 +1,82 @@
+import TarnStore
+import TarnText
+
+/// A value of the server, or a part of one, that a property does not have as it is.
+struct ValueFault: Hashable, Sendable {
+  enum Kind: UInt8, Sendable {
+    /// The property cannot hold it, and keeps what it had.
+    case leftOut
+    /// A number with more digits than a decimal has.
+    case rounded
+  }
+
+  let kind: Kind
+  /// Where it is within its property: `[3].zip`; empty for the whole value.
+  private(set) var path: String
+  let reason: String
+
+  init(_ kind: Kind, path: String = "", _ reason: String) {
+    (self.kind, self.path, self.reason) = (kind, path, reason)
+  }
+
+  /// One that is left out.
+  init(_ reason: String) { self.init(.leftOut, reason) }
+
+  static let rounded = ValueFault(
+    .rounded, "it has more than \(DecimalNumber.digitsMax) digits, and is rounded here")
+
+  static let outOfRange = ValueFault("it is beyond the range of decimal")
+
+  static func objectID(_ count: Int) -> ValueFault {
+    ValueFault("an object id has 12 bytes, and this value has \(count)")
+  }
+
+  /// A value of JSON that is not of a type.
+  static func misfit(_ json: JSONValue, _ type: ColumnType) -> ValueFault {
+    let isNumber =
+      switch json {
+      case .integer, .whole, .double, .number: true
+      default: false
+      }
+    let name = ValueText.name(of: type)
+    if isNumber, [.int, .float, .double, .decimal].contains(type) {
+      return ValueFault("\(shown(json)) is out of the range of \(name)")
+    }
+    return ValueFault("\(shown(json)) is not of type \(name)")
+  }
+
+  /// JSON of another shape than a collection has.
+  static func shape(_ json: JSONValue, _ kind: CollectionKind) -> ValueFault {
+    ValueFault("\(shown(json)) is not \(kind == .map ? "an object" : "an array")")
+  }
+
+  /// JSON in a few characters.
+  static func shown(_ json: JSONValue) -> String {
+    switch json {
+    case .array: "an array"
+    case .object:
+      switch json[MixedJSON.typeKey] {
+      case .string(let name)?: "an object with the $type \(cut(name))"
+      default: "an object"
+      }
+    default: cut(JSONText.text(json))
+    }
+  }
+
+  private static func cut(_ text: String) -> String {
+    text.unicodeScalars.count > 40
+      ? String(String.UnicodeScalarView(text.unicodeScalars.prefix(40))) + "…" : text
+  }
+}
+
+extension [ValueFault] {
+  /// Adds a step to the paths of those that were found since there were some number of them.
+  mutating func place(_ step: @autoclosure () -> String, since count: Int) {
+    if self.count == count { return }
+    let step = step()
+    for index in count..<self.count {
+      let fault = self[index]
+      self[index] = ValueFault(fault.kind, path: step + fault.path, fault.reason)
+    }
+  }
+}
