@@ -53,10 +53,12 @@ package func printable(_ text: String) -> String {
   return result
 }
 
-/// The same for a text of several lines; line feeds stay.
+/// The same for a text of several lines; line feeds stay, and a tab is two spaces.
 package func printableLines(_ text: String) -> String {
-  text.split(separator: "\n", omittingEmptySubsequences: false).map { printable(String($0)) }
-    .joined(separator: "\n")
+  text.replacing("\t", with: "  ").split(separator: "\n", omittingEmptySubsequences: false).map {
+    printable(String($0))
+  }
+  .joined(separator: "\n")
 }
 
 /// Whether a terminal would interpret the scalar instead of showing it.

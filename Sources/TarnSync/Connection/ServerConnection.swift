@@ -46,7 +46,8 @@ internal import Glibc
 
   private static func message(of handle: OpaquePointer) -> String {
     guard let text = unsafe PQerrorMessage(handle) else { return "" }
-    var message = unsafe String(cString: text)
+    // libpq begins its second line with a tab.
+    var message = unsafe String(cString: text).replacing("\t", with: "  ")
     while message.last?.isNewline == true { message.removeLast() }
     return message
   }

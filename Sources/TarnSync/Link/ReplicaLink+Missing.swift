@@ -1,11 +1,18 @@
 import TarnStore
 
-/// Properties that the file or the server has got.
+/// Properties that the server does not have, or has with another type.
 extension ReplicaLink {
   /// - Returns: why nothing is sent; nil if the server has all properties of the file.
   static func missing(_ classes: [ReplicaClass]) -> ServerError? {
     let names = classes.flatMap { one in
       one.exchange.missing.map { "\(one.described.name).\($0)" }
+    }
+    let mismatched = classes.flatMap(\.exchange.mismatched)
+    if let first = mismatched.first {
+      return ServerError(
+        state: "42804", operation, "\(first): nothing is sent",
+        detail: mismatched.dropFirst().joined(separator: "\n"),
+        hint: "A changed type is a new property: give it another name.")
     }
     if names.isEmpty { return nil }
     return ServerError(
@@ -31,7 +38,8 @@ extension ReplicaLink {
   /// - Throws: `.conflict`, after which a session begins again.
   func noticeMigration(_ answer: Pull.Answer) throws(StorageError) {
     let isChanged = classes.contains {
-      !$0.exchange.missing.isEmpty && answer.renewed.contains($0.exchange.id)
+      !($0.exchange.missing.isEmpty && $0.exchange.mismatched.isEmpty)
+        && answer.renewed.contains($0.exchange.id)
     }
     // What the first download brings was there when the link was made.
     if isChanged, hasPulled {

@@ -5,9 +5,15 @@ struct AdoptedTable {
   let schema: String
   let owner: String
   let isOfSuperuser: Bool
-  /// Whether the owner of our functions may use the schema.
-  let isInReach: Bool
   let columns: [Column]
+  /// The rights in the schema that the owner of our functions lacks: to use it, and to create
+  /// indexes in it.
+  let lackingRights: [String]
+  /// Whether the login may give these rights.
+  private let canGrant: Bool
+  /// Constraints that are checked at the end of a transaction, and rules.
+  private let deferrable: [String]
+  private let rules: [String]
   private let kind: String
   private let isUnlogged: Bool
   private let hasChildren: Bool
@@ -44,26 +50,48 @@ struct AdoptedTable {
 
   /// - Throws: `ServerError` if the table does not exist.
   init(
-    _ table: String, _ connection: ServerConnection, _ operation: String
+    _ table: TableName.Found, _ connection: ServerConnection, _ operation: String
   ) throws(ServerError) {
     let rows = try connection.query(
       """
-      SELECT format('%I.%I', n.nspname, c.relname), n.nspname, r.rolname, r.rolsuper,
-        has_schema_privilege($2, n.oid, 'USAGE'), c.relkind, c.relpersistence <> 'p',
+      SELECT n.nspname, r.rolname, r.rolsuper,
+        -- It becomes a member of the role that has the table.
+        has_schema_privilege($2, n.oid, 'USAGE')
+          OR NOT r.rolsuper AND has_schema_privilege(r.oid, n.oid, 'USAGE'),
+        has_schema_privilege($2, n.oid, 'CREATE')
+          OR NOT r.rolsuper AND has_schema_privilege(r.oid, n.oid, 'CREATE'),
+        has_schema_privilege(n.oid, 'USAGE WITH GRANT OPTION')
+          AND has_schema_privilege(n.oid, 'CREATE WITH GRANT OPTION'),
+        c.relkind, c.relpersistence <> 'p',
         EXISTS (SELECT FROM pg_inherits i WHERE i.inhparent = c.oid),
         coalesce((SELECT i.indnkeyatts FROM pg_index i
-          WHERE i.indrelid = c.oid AND i.indisprimary), 0), c.oid
+          WHERE i.indrelid = c.oid AND i.indisprimary), 0)
       FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-      JOIN pg_roles r ON r.oid = c.relowner WHERE c.oid = to_regclass($1)
-      """, [table, ServerSchema.owner], for: operation)
-    guard let row = rows.first, let oid = row[9] else {
-      throw ServerError(operation, "the database does not have a table \(table)")
+      JOIN pg_roles r ON r.oid = c.relowner WHERE c.oid = $1::oid
+      """, [table.oid, ServerSchema.owner], for: operation)
+    guard let row = rows.first else {
+      throw ServerError(operation, "the database does not have a table \(table.name)")
     }
-    (name, schema, owner) = (row[0] ?? "", row[1] ?? "", row[2] ?? "")
-    (isOfSuperuser, isInReach) = (row[3] == "t", row[4] == "t")
-    (kind, isUnlogged, hasChildren) = (row[5] ?? "", row[6] == "t", row[7] == "t")
-    keyCount = row[8].flatMap { Int($0) } ?? 0
-    columns = try Self.columns(of: oid, connection, operation)
+    name = table.name
+    (schema, owner, isOfSuperuser) = (row[0] ?? "", row[1] ?? "", row[2] == "t")
+    lackingRights = (row[3] == "t" ? [] : ["USAGE"]) + (row[4] == "t" ? [] : ["CREATE"])
+    canGrant = row[5] == "t"
+    (kind, isUnlogged, hasChildren) = (row[6] ?? "", row[7] == "t", row[8] == "t")
+    keyCount = row[9].flatMap { Int($0) } ?? 0
+    columns = try Self.columns(of: table.oid, connection, operation)
+    func names(_ query: String) throws(ServerError) -> [String] {
+      try connection.query(query, [table.oid], for: operation).compactMap { $0[0] }
+    }
+    deferrable = try names(
+      """
+      SELECT quote_ident(conname) FROM pg_constraint
+      WHERE conrelid = $1::oid AND contype IN ('p', 'u', 'x') AND condeferrable ORDER BY conname
+      """)
+    rules = try names(
+      """
+      SELECT quote_ident(rulename) FROM pg_rewrite
+      WHERE ev_class = $1::oid AND ev_type <> '1' ORDER BY rulename
+      """)
   }
 
   private static func columns(
@@ -72,7 +100,8 @@ struct AdoptedTable {
     let rows = try connection.query(
       """
       SELECT a.attname, format_type(a.atttypid, a.atttypmod),
-        coalesce(a.attnum = ANY (i.indkey), false),
+        -- The index may INCLUDE other columns behind those of the key.
+        coalesce(array_position(i.indkey::int2[], a.attnum) < i.indnkeyatts, false),
         a.attnotnull AND NOT a.atthasdef AND a.attidentity = '', a.attgenerated <> '',
         a.attidentity = 'a', coalesce(l.collname IN ('C', 'POSIX'), true),
         coalesce(l.collisdeterministic, true)
@@ -105,6 +134,22 @@ struct AdoptedTable {
       problems.append("it needs a primary key of one column, by which replicas know its objects")
     }
     for column in columns { problems += self.problems(of: column) }
+    for name in deferrable {
+      problems.append(
+        "its constraint \(name) is DEFERRABLE, so that replicas could not insert (ON CONFLICT "
+          + "does not take it); drop it and add it again NOT DEFERRABLE")
+    }
+    for name in rules {
+      problems.append(
+        "its rule \(name) writes in place of the statements that replicas send; "
+          + "make it a trigger")
+    }
+    if !lackingRights.isEmpty, !canGrant {
+      let rights = lackingRights.joined(separator: ", ")
+      problems.append(
+        "\(ServerSchema.owner), which makes its index, lacks rights in the schema \(schema); "
+          + "GRANT \(rights) ON SCHEMA \(SQLText.name(schema)) TO \(ServerSchema.owner)")
+    }
     return problems
   }
 

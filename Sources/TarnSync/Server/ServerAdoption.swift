@@ -9,14 +9,16 @@ package struct ServerAdoption {
   package init(_ connection: ServerConnection) { self.connection = connection }
 
   /// - Parameters:
-  ///   - table: the table's name as SQL writes it, with its schema unless the login finds it.
+  ///   - table: the table's name, with its schema unless the login finds it.
   ///   - name: the name of the class.
   /// - Returns: lines that say what was done and what is left alone.
   /// - Throws: `ServerError`; one error lists everything that stands against it. The table is
   ///   unchanged then.
   package func run(table: String, as name: String) throws(ServerError) -> [String] {
-    let found = try AdoptedTable(table, connection, Self.operation)
+    let place = try TableName.find(table, connection, Self.operation)
     let catalog = ServerCatalog(connection, Self.operation)
+    try catalog.requireFree(name, place)
+    let found = try AdoptedTable(place, connection, Self.operation)
     var problems = found.problems
     let (columns, rest) = (found.columns.filter(\.isProperty), found.columns.filter(\.isLeft))
     problems += ServerClass.nameProblems(name, "class \(name)")
@@ -29,9 +31,7 @@ package struct ServerAdoption {
         detail: problems.map { "- \($0)" }.joined(separator: "\n"))
     }
     try catalog.changing(asOwner: false) { () throws(ServerError) in
-      for other in try catalog.entries() where other.name == name || other.table == found.name {
-        throw ServerError(Self.operation, "\(other.table) is the class \(other.name) already")
-      }
+      try catalog.requireFree(name, place)
       try connection.run(preparation(of: found), for: Self.operation)
       let key = ServerColumn(name: found.key, type: columns.first { $0.isKey }?.type ?? "")
       let others = columns.filter { !$0.isKey }.map { ServerColumn(name: $0.name, type: $0.type) }
@@ -40,6 +40,7 @@ package struct ServerAdoption {
     }
     return ["adopted \(found.name) as \(name)"]
       + rest.map { "left alone: \($0.name), \($0.reason)" }
+      + (try TableRights(place, connection, Self.operation).lines)
   }
 
   /// The statements before those that make triggers. The owner of the functions must see all rows,
@@ -52,8 +53,9 @@ package struct ServerAdoption {
     } else if found.owner != owner {
       text += "GRANT \(SQLText.name(found.owner)) TO \(owner);\n"
     }
-    if !found.isInReach {
-      text += "GRANT USAGE ON SCHEMA \(SQLText.name(found.schema)) TO \(owner);\n"
+    if !found.lackingRights.isEmpty {
+      let rights = found.lackingRights.joined(separator: ", ")
+      text += "GRANT \(rights) ON SCHEMA \(SQLText.name(found.schema)) TO \(owner);\n"
     }
     text += """
       SET LOCAL ROLE \(owner);

@@ -21,6 +21,9 @@ struct ServerCatalog {
 
     /// All columns but the key.
     var others: [ServerColumn] { columns.filter { $0.name != key } }
+
+    /// Whether the table was dropped: then PostgreSQL has its number in place of its name.
+    var isWithoutTable: Bool { table.utf8.allSatisfy { 48...57 ~= $0 } }
   }
 
   /// Runs `body` in a transaction that owns the schema `tarn`, then renews what knows all classes.
@@ -81,6 +84,46 @@ struct ServerCatalog {
 
   private func lacking(_ name: String) -> ServerError {
     ServerError(operation, "the server does not have a class \(name)")
+  }
+
+  /// - Throws: `ServerError` for a class that the server does not have, or whose table or primary
+  ///   key was dropped.
+  func whole(_ name: String) throws(ServerError) -> Entry {
+    let entry = try existing(name)
+    try requireWhole(entry)
+    return entry
+  }
+
+  func requireWhole(_ entry: Entry) throws(ServerError) {
+    guard entry.key.isEmpty else { return }
+    if entry.isWithoutTable {
+      throw ServerError(
+        operation, "the server has no table of the class \(entry.name) any more",
+        hint: "Run 'tarn server restored' if the database was restored; if the table was dropped, "
+          + "'tarn server forget' with the class, and then 'tarn server migrate' to make it anew.")
+    }
+    throw ServerError(
+      operation,
+      "\(entry.table), the table of the class \(entry.name), has no primary key any more",
+      hint: "Add it again.")
+  }
+
+  /// - Throws: `ServerError` if there is a class of that name, or one with that table.
+  func requireFree(_ name: String, _ table: TableName.Found) throws(ServerError) {
+    try ServerSetup.check(connection, operation)
+    let taken = try connection.query(
+      """
+      SELECT c.name, t.oid IS NULL, c.tab = $2::oid FROM tarn.class c
+      LEFT JOIN pg_class t ON t.oid = c.tab WHERE c.name = $1 OR c.tab = $2::oid
+      ORDER BY c.tab = $2::oid DESC
+      """, [name, table.oid], for: operation)
+    guard let row = taken.first, let other = row[0] else { return }
+    if row[2] == "t" {
+      throw ServerError(operation, "\(table.name) is the class \(other) already")
+    }
+    if row[1] == "t" { try requireWhole(existing(other)) }
+    let entry = try existing(other)
+    throw ServerError(operation, "\(entry.table) is the class \(other) already")
   }
 
   func entries() throws(ServerError) -> [Entry] {

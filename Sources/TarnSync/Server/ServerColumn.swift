@@ -34,6 +34,14 @@ struct ServerColumn: Equatable, Sendable {
     standard = column.isOptional || column.type == .link ? nil : scalar.standard
   }
 
+  /// - Parameter schema: the file's, for the target of a link.
+  init(_ column: ColumnSchema, in schema: StoreSchema) {
+    let target = column.target.flatMap { schema[$0] }
+    self.init(
+      column, embedded: target?.isEmbedded == true,
+      targetKey: target.flatMap { target in target.primaryKey.map { target[$0] } })
+  }
+
   /// A column that only the server has.
   init(name: String, type: String) {
     self.name = name

@@ -23,11 +23,36 @@ package struct ServerDefinitions {
       } else {
         try catalog.entries().filter { !$0.key.isEmpty }
       }
+    if names != nil {
+      for entry in entries { try catalog.requireWhole(entry) }
+    }
     let texts = try texts(of: entries)
     var definitions: [ClassDefinition] = []
     for entry in entries { definitions += try definition(entry, texts[entry.id]) }
     var known: Set<String> = []
-    return definitions.filter { known.insert($0.name).inserted }
+    definitions = definitions.filter { known.insert($0.name).inserted }
+    if let names { try Self.requireTargets(of: definitions, names) }
+    return definitions
+  }
+
+  /// - Throws: `ServerError` if a class links to one that was not chosen.
+  private static func requireTargets(
+    of definitions: [ClassDefinition], _ names: [String]
+  ) throws(ServerError) {
+    let known = Set(definitions.map(\.name))
+    var (links, missing): ([String], Set<String>) = ([], [])
+    for one in definitions {
+      for property in one.properties {
+        guard let target = property.target, !known.contains(target) else { continue }
+        links.append("\(one.name).\(property.name) links to \(target)")
+        missing.insert(target)
+      }
+    }
+    if links.isEmpty { return }
+    let options = missing.sorted().map { "--class \($0)" }.joined(separator: " ")
+    throw ServerError(
+      operation, links.joined(separator: ", ") + ", which is not among the chosen classes",
+      hint: "Exchange it, too: \(options)")
   }
 
   /// How stores declare the classes, by their numbers.

@@ -89,18 +89,42 @@ package struct ServerMigration {
     return result
   }
 
+  /// - Throws: `ServerError` if the table of a class cannot be created.
+  private func requireRoom(for one: ServerClass, _ table: String) throws(ServerError) {
+    let found = try connection.query(
+      """
+      SELECT has_schema_privilege(n.oid, 'CREATE'), to_regclass($2) IS NOT NULL
+      FROM pg_namespace n WHERE n.nspname = $1
+      """, [schema, table], for: Self.operation)
+    guard let row = found.first else {
+      throw ServerError(Self.operation, "the database does not have a schema \(schema)")
+    }
+    if row[0] != "t" {
+      throw ServerError(
+        Self.operation, "\(ServerSchema.owner) may not create the table of \(one.name)",
+        hint: "GRANT CREATE ON SCHEMA \(SQLText.name(schema)) TO \(ServerSchema.owner)")
+    }
+    if row[1] == "t" {
+      throw ServerError(
+        Self.operation, "the database has a table \(table) that is not a class",
+        hint: "Run 'tarn server adopt' with it to make it the class \(one.name).")
+    }
+  }
+
   /// - Returns: a line for each change.
   private func bring(
     _ one: ServerClass, _ catalog: ServerCatalog
   ) throws(ServerError) -> [String] {
     guard let known = try catalog.entry(named: one.name) else {
       let table = one.table(in: schema)
+      try requireRoom(for: one, table)
       try connection.run(one.creation(table), for: "create the table of \(one.name)")
       let made = try catalog.register(one, table: table)
       try catalog.makeTriggers(made)
       for rule in one.uniqueRules { try catalog.makeUnique(rule, made) }
       return ["created \(one.name)"]
     }
+    try catalog.requireWhole(known)
     let checked = try ServerChecks(connection, Self.operation).add(to: known, one)
     let added = try add(one, to: known, catalog)
     if !added.isEmpty {

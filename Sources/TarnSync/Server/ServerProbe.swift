@@ -23,9 +23,15 @@ enum ServerProbe {
         has_function_privilege('pg_control_system()', 'EXECUTE'),
         to_regnamespace($3) IS NOT NULL,
         coalesce(pg_has_role((SELECT nspowner FROM pg_namespace
-          WHERE oid = to_regnamespace($3)), 'USAGE'), false)
+          WHERE oid = to_regnamespace($3)), 'USAGE'), false),
+        -- Since 16 the right to create roles is not one to join those of others.
+        coalesce((SELECT pg_has_role(o.oid, 'MEMBER') 
+          OR pg_has_role(o.oid, 'MEMBER WITH ADMIN OPTION')
+            OR l.rolcreaterole AND current_setting('server_version_num')::int < 160000
+          FROM pg_roles o, pg_roles l WHERE o.rolname = $1 AND l.rolname = current_user), true),
+        current_user
       """, [ServerSchema.owner, ServerSchema.client, SQLText.name(schema)], for: operation)
-    guard let row = row.first, row.count == 9 else { return ["an answer to the probe"] }
+    guard let row = row.first, row.count == 11 else { return ["an answer to the probe"] }
     func holds(_ index: Int) -> Bool { row[index] == "t" }
     var missing: [String] = []
     if holds(0) { missing.append("a primary; this is a standby, which only reads") }
@@ -36,6 +42,11 @@ enum ServerProbe {
     if !holds(3), row[4] != "2" {
       missing.append(
         "the right to create roles, or the roles \(ServerSchema.owner) and \(ServerSchema.client)")
+    }
+    if !holds(9) {
+      missing.append(
+        "membership in the role \(ServerSchema.owner): "
+          + "GRANT \(ServerSchema.owner) TO \(SQLText.name(row[10] ?? ""))")
     }
     if !holds(5) { missing.append("the language plpgsql") }
     if !holds(6) { missing.append("the right to call pg_control_system()") }

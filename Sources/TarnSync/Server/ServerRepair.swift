@@ -8,17 +8,11 @@ package struct ServerRepair {
   /// Makes replicas reconcile a class after each statement that changes a table on which its
   /// policies rest: `tarn server depends`.
   ///
-  /// - Parameter table: the table's name as SQL writes it.
+  /// - Parameter table: the table's name, with its schema unless the login finds it.
   /// - Returns: false if it was so before.
   package func depend(_ name: String, on table: String) throws(ServerError) -> Bool {
     let operation = "let \(name) depend on \(table)"
-    let found = try connection.query(
-      "SELECT format('%I.%I', n.nspname, c.relname) FROM pg_class c"
-        + " JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = to_regclass($1)", [table],
-      for: operation)
-    guard let place = found.first?.first.flatMap({ $0 }) else {
-      throw ServerError(operation, "the database does not have a table \(table)")
-    }
+    let place = try TableName.find(table, connection, operation).name
     let catalog = ServerCatalog(connection, operation)
     return try catalog.changing(asOwner: false) { () throws(ServerError) in
       let entry = try catalog.existing(name)
@@ -47,7 +41,7 @@ package struct ServerRepair {
     let operation = "touch \(name)"
     let catalog = ServerCatalog(connection, operation)
     return try catalog.changing(asOwner: false) { () throws(ServerError) in
-      let entry = try catalog.existing(name)
+      let entry = try catalog.whole(name)
       let key = SQLText.name(entry.key)
       let rows = try connection.query(
         "WITH touched AS (UPDATE \(entry.table) SET \(key) = \(key)"
@@ -95,18 +89,20 @@ package struct ServerRepair {
         DELETE FROM tarn.renewal WHERE class = \(entry.id);
         """, for: operation)
       try catalog.renewFunctions()
+      let table = entry.isWithoutTable ? nil : entry.table
       let triggers = try connection.query(
         """
         SELECT format('DROP TRIGGER %I ON %s', t.tgname, t.tgrelid::regclass)
         FROM pg_trigger t JOIN pg_proc p ON p.oid = t.tgfoid
         WHERE p.pronamespace = 'tarn'::regnamespace AND (t.tgrelid = to_regclass($1)
           OR p.proname = 'depend' AND t.tgargs = $2::bytea)
-        """, [entry.table, "\\x" + Self.hex(of: entry.id)], for: operation)
+        """, [table, "\\x" + Self.hex(of: entry.id)], for: operation)
       for row in triggers { try connection.run(row[0] ?? "", for: operation) }
       let columns = ServerClass.stateColumnNames.map { "DROP COLUMN IF EXISTS \($0)" }
+      let cleaning = table.map { "ALTER TABLE \($0) \(columns.joined(separator: ", "));" } ?? ""
       try connection.run(
         """
-        ALTER TABLE IF EXISTS \(entry.table) \(columns.joined(separator: ", "));
+        \(cleaning)
         DROP FUNCTION IF EXISTS tarn.merge_\(entry.id)(), tarn.structure_\(entry.id)();
         """, for: operation)
     }

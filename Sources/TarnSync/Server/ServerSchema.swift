@@ -8,7 +8,7 @@ enum ServerSchema {
   static let formats = 1...1
   static var format: Int { formats.upperBound }
   /// That of the functions and triggers, which is raised by each change of them.
-  static let revision = 2
+  static let revision = 3
   /// Begins the body of each function.
   static let mark = "\(markStart)\(revision)"
   static let markStart = "-- Tarn, revision "
@@ -94,12 +94,16 @@ enum ServerSchema {
       RETURN (SELECT \(identity) FROM tarn.server s);
     END $$;
 
-    -- The classes with their properties. A class without a table has no key.
+    -- The classes with the properties whose columns are there. A class without a table has no key.
     CREATE OR REPLACE FUNCTION tarn.classes() RETURNS TABLE (
       id integer, name text, tab text, key name, property text, type text
     ) LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$ \(mark)
       SELECT c.id, c.name, c.tab::regclass::text, k.attname, p.name, p.type
-      FROM tarn.class c LEFT JOIN tarn.property p ON p.class = c.id
+      FROM tarn.class c
+      LEFT JOIN LATERAL (
+        SELECT q.name, format_type(a.atttypid, a.atttypmod) AS type
+        FROM tarn.property q JOIN pg_attribute a ON a.attrelid = c.tab AND a.attname = q.name
+        WHERE q.class = c.id AND NOT a.attisdropped) p ON true
       LEFT JOIN LATERAL (
         SELECT a.attname FROM pg_index i
         JOIN pg_attribute a ON a.attrelid = c.tab AND a.attnum = i.indkey[0]

@@ -11,7 +11,9 @@ struct ServerWarnings {
 
   func all() throws(ServerError) -> [String] {
     var warnings: [String] = []
-    for query in [tables, triggers, order, rights, columns, settings, transactions] {
+    for query in [
+      tables, keys, triggers, order, rights, grants, columns, settings, transactions,
+    ] {
       warnings += try connection.query(query, for: operation).compactMap { $0[0] }
     }
     return warnings
@@ -30,6 +32,22 @@ struct ServerWarnings {
     SELECT format('%s has the rule %s, which may write without its triggers',
       r.ev_class::regclass, r.rulename)
     FROM tarn.class c JOIN pg_rewrite r ON r.ev_class = c.tab
+    """
+  }
+
+  /// Keys with which `ON CONFLICT` does not work, and tables without one.
+  private var keys: String {
+    """
+    SELECT format('the constraint %s of %s is DEFERRABLE, so that the server refuses all uploads of '
+      'new objects; drop it and add it again NOT DEFERRABLE', quote_ident(k.conname),
+      c.tab::regclass)
+    FROM tarn.class c JOIN pg_constraint k ON k.conrelid = c.tab
+    WHERE k.contype IN ('p', 'u', 'x') AND k.condeferrable AND NOT starts_with(k.conname, '_tarn_')
+    UNION ALL
+    SELECT format('%s has no primary key any more, so that %s is not exchanged; add it again',
+      t.oid::regclass, c.name)
+    FROM tarn.class c JOIN pg_class t ON t.oid = c.tab
+    WHERE NOT EXISTS (SELECT FROM pg_index i WHERE i.indrelid = t.oid AND i.indisprimary)
     """
   }
 
@@ -74,6 +92,15 @@ struct ServerWarnings {
     FROM tarn.class c JOIN pg_class t ON t.oid = c.tab, aclexplode(t.relacl) a
     WHERE a.grantee <> t.relowner AND a.privilege_type IN ('TRUNCATE', 'TRIGGER', 'REFERENCES')
     GROUP BY a.grantee, c.tab
+    """
+  }
+
+  /// Tables to which no program's role has a right.
+  private var grants: String {
+    """
+    SELECT \(TableRights.sentence)
+    FROM tarn.class c JOIN pg_class t ON t.oid = c.tab JOIN pg_namespace n ON n.oid = t.relnamespace
+    WHERE \(TableRights.isLacking)
     """
   }
 

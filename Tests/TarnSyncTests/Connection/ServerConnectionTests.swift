@@ -25,6 +25,7 @@ import Testing
     let error = #expect(throws: ServerError.self) { try ServerConnection(address) }
     #expect(error?.state == "")
     #expect(error?.description.contains("cannot connect to /nowhere, todo") == true)
+    #expect(error?.message.contains("\n  Is the server running") == true)
   }
 
   @Test func `a transaction that throws is rolled back`() throws {

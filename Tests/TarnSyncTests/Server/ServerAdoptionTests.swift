@@ -1,4 +1,5 @@
 import TarnStore
+import TestSupport
 import Testing
 
 @testable import TarnSync
@@ -31,6 +32,10 @@ import Testing
       lines == [
         "adopted app.orders as Order", "left alone: total, a generated column",
         "left alone: words, of type tsvector",
+        "only its owner has rights on app.orders, so stores of other roles cannot exchange it; "
+          + "GRANT USAGE ON SCHEMA app TO tarn_client; "
+          + "GRANT SELECT, INSERT, UPDATE, DELETE ON app.orders TO tarn_client "
+          + "(it has no row security: each of them will see and change all rows)",
       ])
     #expect(
       try connection.value(
@@ -121,6 +126,20 @@ import Testing
     ),
     ("CREATE TABLE app.x (id int PRIMARY KEY, at point NOT NULL)", "give it a default"),
     ("CREATE TABLE app.x (id int PRIMARY KEY, _tarn_a int)", "begin with _tarn_"),
+    (
+      "CREATE TABLE app.x (id int PRIMARY KEY DEFERRABLE)",
+      "its constraint x_pkey is DEFERRABLE"
+    ),
+    (
+      "CREATE TABLE app.x (id int PRIMARY KEY, a int, CONSTRAINT one UNIQUE (a) DEFERRABLE)",
+      "its constraint one is DEFERRABLE"
+    ),
+    (
+      """
+      CREATE TABLE app.x (id int PRIMARY KEY);
+      CREATE RULE r AS ON INSERT TO app.x DO INSTEAD NOTHING
+      """, "its rule r writes"
+    ),
   ])
   func `a table that cannot be a class is refused with the reason`(
     _ table: String, _ reason: String
@@ -140,10 +159,74 @@ import Testing
     let again = #expect(throws: ServerError.self) {
       try adoption.run(table: "app.orders", as: "Other")
     }
-    #expect(again?.description.contains("_tarn_") == true)
+    #expect(again?.message == "app.orders is the class Order already")
+    try connection.rows("CREATE TABLE others (id int PRIMARY KEY)")
+    let taken = #expect(throws: ServerError.self) {
+      try adoption.run(table: "others", as: "Order")
+    }
+    #expect(taken?.message == "app.orders is the class Order already")
+    try connection.rows("DROP TABLE app.orders")
+    let dropped = #expect(throws: ServerError.self) {
+      try adoption.run(table: "others", as: "Order")
+    }
+    #expect(dropped?.description.contains("tarn server forget") == true)
     let missing = #expect(throws: ServerError.self) {
       try adoption.run(table: "app.others", as: "Other")
     }
     #expect(missing?.message == "the database does not have a table app.others")
+  }
+
+  @Test func `columns that the index of the key includes are properties like others`() throws {
+    let (_, connection, _) = try prepared(
+      "CREATE TABLE app.x (a int, id int, b text, PRIMARY KEY (id) INCLUDE (a, b))")
+    _ = try ServerAdoption(connection).run(table: "app.x", as: "X")
+    let entry = try ServerCatalog(connection, "test").existing("X")
+    #expect(entry.key == "id")
+    #expect(entry.others.map(\.name) == ["a", "b"])
+    try connection.rows("INSERT INTO app.x (id, a) VALUES (1, 2)")
+    try connection.rows("UPDATE app.x SET a = 3")
+    #expect(try connection.value("SELECT _tarn_cols ? 'a' FROM app.x") == "t")
+  }
+
+  @Test(arguments: ["app.Orders", "app.\"Orders\"", "\"Orders\"", "Orders"])
+  func `a table is found by its plain name, too`(_ name: String) throws {
+    let (database, _, role) = try prepared(
+      "CREATE TABLE app.\"Orders\" (id int PRIMARY KEY)")
+    let connection = try database.connect()
+    try connection.run("SET search_path = app", for: "test")
+    let lines = try ServerAdoption(connection).run(table: name, as: "Order")
+    #expect(lines.first == "adopted app.\"Orders\" as Order")
+    #expect(role.hasPrefix("app_"))
+  }
+
+  @Test func `of two tables that have the name none is taken`() throws {
+    let (_, connection, _) = try prepared(
+      "CREATE TABLE app.orders (id int PRIMARY KEY); CREATE TABLE app.\"Orders\" (id int)")
+    let error = #expect(throws: ServerError.self) {
+      try ServerAdoption(connection).run(table: "app.Orders", as: "Order")
+    }
+    #expect(error?.message == "app.Orders can be app.\"Orders\" and app.orders")
+    let odd = #expect(throws: ServerError.self) {
+      try ServerAdoption(connection).run(table: "a b.\"", as: "Order")
+    }
+    #expect(odd?.message == "the database does not have a table a b.\"")
+  }
+
+  @Test func `a schema in which no index can be created gives the right, or names it`() throws {
+    let (database, connection, role) = try prepared(
+      "CREATE TABLE app.x (id int PRIMARY KEY)")
+    let helper = "helper_" + role.suffix(8)
+    try connection.run(
+      """
+      ALTER SCHEMA app OWNER TO \(PostgresServer.administrator);
+      GRANT USAGE ON SCHEMA app TO \(role);
+      CREATE ROLE \(helper) LOGIN; GRANT tarn_owner, \(role) TO \(helper);
+      """, for: "test")
+    let refused = #expect(throws: ServerError.self) {
+      try ServerAdoption(database.connect(as: helper)).run(table: "app.x", as: "X")
+    }
+    #expect(refused?.detail.contains("GRANT CREATE ON SCHEMA \"app\" TO tarn_owner") == true)
+    _ = try ServerAdoption(connection).run(table: "app.x", as: "X")
+    #expect(try connection.value("SELECT count(*) FROM tarn.class") == "1")
   }
 }

@@ -52,4 +52,16 @@ import Testing
       return
     }
   }
+
+  @Test func `a class that links to another names the option that brings it`() throws {
+    let (database, role) = try FileReplica.server()
+    let connection = try database.connect(as: role)
+    let error = #expect(throws: ServerError.self) {
+      try ServerDefinitions(connection).run(["Thing"])
+    }
+    #expect(
+      error?.message == "Thing.note links to Note, which is not among the chosen classes")
+    #expect(error?.hint == "Exchange it, too: --class Note")
+    #expect(try ServerDefinitions(connection).run(["Thing", "Note"]).count == 2)
+  }
 }

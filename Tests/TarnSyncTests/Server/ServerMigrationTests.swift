@@ -129,4 +129,17 @@ import Testing
     let rows = try connection.rows("SELECT title, count FROM \"Todo\" ORDER BY _id")
     #expect(rows == [["y", "2"], ["x", "1"]])
   }
+
+  @Test func `a table that is there, and a schema without rights, are named`() throws {
+    let connection = try PostgresDatabase([]).connect()
+    try connection.rows("REVOKE CREATE ON SCHEMA public FROM tarn_owner")
+    let migration = ServerMigration(connection)
+    let schema = StoreSchema(classes: [.todo])
+    let poor = #expect(throws: ServerError.self) { try migration.run(schema) }
+    #expect(poor?.hint == "GRANT CREATE ON SCHEMA \"public\" TO tarn_owner")
+    try connection.rows("GRANT CREATE ON SCHEMA public TO tarn_owner")
+    try connection.rows("CREATE TABLE \"Todo\" (id int)")
+    let taken = #expect(throws: ServerError.self) { try migration.run(schema) }
+    #expect(taken?.hint.contains("tarn server adopt") == true)
+  }
 }

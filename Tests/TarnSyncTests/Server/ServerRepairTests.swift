@@ -131,4 +131,35 @@ import Testing
     let error = #expect(throws: ServerError.self) { try repair.touch("Toad") }
     #expect(error?.description == "cannot touch Toad: the server does not have a class Toad")
   }
+
+  @Test func `a class whose table was dropped is forgotten, and made anew`() throws {
+    let connection = try PostgresDatabase([.todo]).connect()
+    try connection.rows("CREATE TABLE \"Members\" (name text)")
+    let repair = ServerRepair(connection)
+    #expect(try repair.depend("Todo", on: "Members"))
+    try connection.rows("DROP TABLE \"Todo\"")
+    let migration = ServerMigration(connection)
+    let schema = StoreSchema(classes: [.todo])
+    let error = #expect(throws: ServerError.self) { try migration.run(schema) }
+    #expect(error?.message == "the server has no table of the class Todo any more")
+    #expect(error?.hint.contains("tarn server forget") == true)
+    let touching = #expect(throws: ServerError.self) { try repair.touch("Todo") }
+    #expect(touching?.message == error?.message)
+    try repair.forget(class: "Todo")
+    #expect(try connection.value("SELECT count(*) FROM tarn.class") == "0")
+    try connection.rows("INSERT INTO \"Members\" VALUES ('m')")
+    #expect(try migration.run(schema) == ["created Todo"])
+    #expect(try repair.touch("Todo") == 0)
+  }
+
+  @Test func `a class without a primary key says so`() throws {
+    let connection = try PostgresDatabase([.todo]).connect()
+    try connection.rows("ALTER TABLE \"Todo\" DROP CONSTRAINT \"Todo_pkey\"")
+    let error = #expect(throws: ServerError.self) {
+      try ServerMigration(connection).run(StoreSchema(classes: [.todo]))
+    }
+    #expect(
+      error?.message
+        == "public.\"Todo\", the table of the class Todo, has no primary key any more")
+  }
 }

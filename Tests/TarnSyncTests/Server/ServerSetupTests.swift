@@ -43,6 +43,24 @@ import Testing
     #expect(try administrator.value("SELECT to_regnamespace('tarn')") == nil)
   }
 
+  @Test func `a login that is no member of the owner is named what it lacks`() throws {
+    let database = try PostgresDatabase()
+    let role = try "keen_" + #require(database.name.split(separator: "_").last).lowercased()
+    _ = try PostgresDatabase([])
+    try database.connect().run(
+      """
+      CREATE ROLE \(SQLText.name(role)) LOGIN;
+      ALTER DATABASE \(SQLText.name(database.name)) OWNER TO \(SQLText.name(role))
+      """, for: "test")
+    let error = #expect(throws: ServerError.self) {
+      try ServerSetup.run(database.connect(as: role))
+    }
+    #expect(
+      error?.detail == "- membership in the role tarn_owner: GRANT tarn_owner TO \"\(role)\"")
+    try database.connect().rows("GRANT tarn_owner TO \(SQLText.name(role))")
+    #expect(try ServerSetup.run(database.connect(as: role)) == .made)
+  }
+
   @Test func `a database of another encoding is refused`() throws {
     let database = try PostgresDatabase()
     let other = database.name + "_latin"

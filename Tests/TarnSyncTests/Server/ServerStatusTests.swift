@@ -72,11 +72,29 @@ import Testing
       "ALTER TABLE \"Todo\" ALTER COLUMN title TYPE varchar(10)",
       "\"Todo\".title is character varying(10) now, and was text"
     ),
+    (
+      "ALTER TABLE \"Todo\" ADD CONSTRAINT one UNIQUE (title) DEFERRABLE",
+      "the constraint one of \"Todo\" is DEFERRABLE"
+    ),
+    (
+      "ALTER TABLE \"Todo\" DROP CONSTRAINT \"Todo_pkey\"", "\"Todo\" has no primary key any more"
+    ),
+    (
+      "REVOKE ALL ON \"Todo\" FROM tarn_client", "only its owner has rights on public.\"Todo\""
+    ),
   ])
   func `what goes past Tarn is named`(_ script: String, _ start: String) throws {
     let found = try warnings(after: script)
     #expect(found.count == 1)
     #expect(found.allSatisfy { $0.hasPrefix(start) }, "\(found)")
+  }
+
+  @Test func `rights of one role on a column are enough`() throws {
+    let found = try warnings(
+      after: """
+        REVOKE ALL ON "Todo" FROM tarn_client; GRANT SELECT (_id, title) ON "Todo" TO tarn_client
+        """)
+    #expect(found == [])
   }
 
   @Test func `triggers before ours and after a change do not matter`() throws {
