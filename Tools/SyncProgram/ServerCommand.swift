@@ -1,3 +1,4 @@
+import Foundation
 import TarnStore
 import TarnSync
 import ToolSupport
@@ -8,12 +9,16 @@ struct ServerCommand {
   private let address: ServerAddress
   private let rest: [String]
   private let unseen: String?
+  private let renames: [String]
+  private let freed: [String]
 
   init(_ arguments: ParsedArguments) throws {
     action = arguments.required("ACTION")
     address = try ServerAddress(arguments.required("URL"))
     rest = arguments.positionals("ARGUMENT")
     unseen = arguments.value("unseen")
+    renames = arguments.values("rename")
+    freed = arguments.values("free")
   }
 
   func run(_ output: OutputPipe) throws -> ExitCode {
@@ -72,9 +77,18 @@ struct ServerCommand {
     }
     let store = try StoreFile.existing(file)
     let names = Array(rest.dropFirst())
+    let snapshot = try store.newestSnapshot()
+    let canAsk = isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1
     let done = try ServerMigration(ServerConnection(address)).run(
-      store.newestSnapshot().schema.schema, classes: names.isEmpty ? nil : names)
+      snapshot.schema.schema, classes: names.isEmpty ? nil : names,
+      renaming: PropertyRenames(
+        renames, freeing: freed, in: snapshot, asking: canAsk ? Self.affirms : nil))
     return done.isEmpty ? ["the server has all of it"] : done
+  }
+
+  private static func affirms(_ question: String) -> Bool {
+    SyncProgram.complain("\(printableLines(question)) [y/N] ")
+    return ["y", "yes"].contains(readLine()?.lowercased())
   }
 
   private func forget() throws -> [String] {

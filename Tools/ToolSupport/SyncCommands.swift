@@ -64,5 +64,13 @@ package enum SyncCommands {
       PositionalSpec("URL", "the database, such as postgresql://db.example/todo"),
       PositionalSpec("ARGUMENT", "see above", isOptional: true, repeats: true),
     ],
-    options: [.value("unseen", "DAYS", "for forget: since when replicas were not seen")])
+    options: [
+      .value("unseen", "DAYS", "for forget: since when replicas were not seen"),
+      .value(
+        "rename", "CLASS.OLD=NEW", repeats: true,
+        "for migrate: a property of the server that the store has under another name"),
+      .value(
+        "free", "CLASS.NAME", repeats: true,
+        "for migrate: a former name that a new property may have"),
+    ])
 }

@@ -29,6 +29,8 @@ extension SchemaMigration {
     try rekey(newKeys, in: result)
     result.schemaChange = SchemaChange(
       from: plan.stored, to: schema, version: version, rebuilt: rebuilt)
+    result.schemaChange?.records = try ColumnOrigins.records(
+      adding: taken, in: session.base.transaction)
     return result
   }
 

@@ -13,6 +13,8 @@ package final class SchemaMigration {
   package let oldVersion: UInt64
   let version: UInt64
   private let path: String
+  /// The columns from which new ones have taken their values.
+  private(set) var taken: [ClassID: [ColumnID: ColumnID]] = [:]
   /// Classes deleted with their data.
   private(set) var deleted: Set<ClassID> = []
 
@@ -54,6 +56,7 @@ package final class SchemaMigration {
   package func takeOver(
     _ from: ColumnID, _ to: ColumnID, in id: ClassID
   ) throws(StorageError) {
+    taken[id, default: [:]][to] = from
     if session.schema[id][to].collection != .none { return try takeElements(from, to, in: id) }
     try session.forEachRow(in: id) { key throws(StorageError) in
       let value = try old.value(of: from, at: key, in: id) ?? .null

@@ -123,6 +123,16 @@ package struct ReplicaRecords: Sendable {
     }
   }
 
+  /// Whether the file has any record of a replica.
+  static func exist(in transaction: ReadTransaction) throws(StorageError) -> Bool {
+    var cursor = try Cursor(transaction)
+    let first = ReplicaKey(0, ClassID(0), .min)
+    let isAt = unsafe try TreeKey.replica(first, piece: 0).withBytes {
+      name throws(StorageError) in unsafe try cursor.seek(atOrAfter: name)
+    }
+    return unsafe isAt && TreeKey.parseReplica(cursor.key) != nil
+  }
+
   /// The short records of a kind and class, in the order of their numbers, until `body` returns
   /// false.
   ///

@@ -9,6 +9,8 @@ package struct SchemaChange {
   var builtIndexes: [(ClassID, ColumnID)] = []
   /// Columns to remove that may have values in pieces.
   var droppedBytes: [(ClassID, ColumnID)] = []
+  /// What replicas must know of the change.
+  var records = ReplicaRecords()
 
   /// The changes from rows of `before` to rows of `after`. Classes in `rebuilt` are written from
   /// scratch.
@@ -53,6 +55,7 @@ package struct SchemaChange {
     for (id, column) in droppedBytes {
       try session.reader.removeLongValues(of: column, in: id, transaction)
     }
+    try records.put(transaction)
     FaultPoint.hit("migration.rows")
     try SchemaCodec.write(schema, in: transaction)
     FaultPoint.hit("migration.schema")

@@ -17,6 +17,7 @@ struct ExchangeClass {
     /// Its place among the others; not for the key.
     var place = 0
     let id: ColumnID
+    /// Its name on the server, which may be another one in the file.
     let name: String
     /// The type of the value; for a link, of the target's primary key.
     let type: ColumnType
@@ -29,44 +30,52 @@ struct ExchangeClass {
 
   /// The names of the file's properties that the server does not have yet.
   let missing: [String]
-  /// Those whose columns have another type, with the types as a person reads them.
+  /// Those of them that are on the server under a former name, as `Class.old=new`.
+  let renamed: [String]
+  /// Those that cannot be exchanged with the columns that are there, each with the reason.
   let mismatched: [String]
 
   /// - Parameters:
   ///   - entry: the class on the server. Its properties that are unknown here stay as they are.
   ///   - schema: the class's, for the targets of its links.
+  ///   - formerNames: the names that a property had in the file before.
+  ///   - exchanged: the names of the properties that the file has exchanged.
   init(
-    _ entry: ServerCatalog.Entry, _ described: ClassSchema, _ schema: StoreSchema = StoreSchema()
+    _ entry: ServerCatalog.Entry, _ described: ClassSchema, _ schema: StoreSchema = StoreSchema(),
+    formerNames: @escaping (ColumnSchema) -> [String] = { _ in [] }, exchanged: Set<String> = []
   ) throws(ServerError) {
     let operation = "exchange \(entry.name)"
     if entry.isWithoutTable {
       throw ServerError(operation, "the server has no table of it any more")
     }
-    guard let key = described.primaryKey.map({ described[$0] }), key.name == entry.key else {
+    let fit = PropertyFit(entry, described, schema, formerNames, exchanged)
+    guard let key = described.primaryKey.map({ described[$0] }),
+      fit.column(of: key)?.name == entry.key
+    else {
       throw ServerError(
         operation,
         "its primary key is \(entry.key.isEmpty ? "missing" : entry.key) on the server, "
           + "and another one here")
     }
-    let known = Dictionary(entry.columns.map { ($0.name, $0) }) { $1 }
-    func misfit(_ column: ColumnSchema) -> String? {
-      guard let other = known[column.name] else { return nil }
-      let own = ServerColumn(column, in: schema)
-      if own.fits(other) { return nil }
-      return "\(entry.name).\(column.name) is \(other.type) on the server and \(own.type) here"
-    }
-    if let misfit = misfit(key) { throw ServerError(operation, misfit) }
+    if let misfit = fit.misfit(key) { throw ServerError(operation, misfit) }
     id = entry.id
     table = entry.table
-    self.key = Property(id: key.id, name: key.name, type: key.type, contents: nil)
+    self.key = Property(id: key.id, name: entry.key, type: key.type, contents: nil)
     let wanted = described.columns.filter { !$0.isRemoved && $0.id != key.id }
-    missing = wanted.map(\.name).filter { known[$0] == nil }
-    mismatched = wanted.compactMap(misfit)
-    others = wanted.filter { known[$0.name] != nil && misfit($0) == nil }
-      .enumerated().map { place, column in
+    let lacking = wanted.filter { fit.column(of: $0) == nil }
+    missing = lacking.map { $0.name }
+    renamed = lacking.compactMap { column in
+      fit.formerName(of: column).map { "\(entry.name).\($0)=\(column.name)" }
+    }
+    mismatched = wanted.compactMap(fit.misfit)
+    var others: [Property] = []
+    for column in wanted where fit.misfit(column) == nil {
+      guard let name = fit.column(of: column)?.name else { continue }
+      others.append(
         Property(
-          place: place, id: column.id, name: column.name, type: ItemCoder.type(of: column, schema),
-          contents: ContentCoder(column, schema))
-      }
+          place: others.count, id: column.id, name: name,
+          type: ItemCoder.type(of: column, schema), contents: ContentCoder(column, schema)))
+    }
+    self.others = others
   }
 }

@@ -11,14 +11,15 @@ extension ReplicaLink {
     if let first = mismatched.first {
       return ServerError(
         state: "42804", operation, "\(first): nothing is sent",
-        detail: mismatched.dropFirst().joined(separator: "\n"),
-        hint: "A changed type is a new property: give it another name.")
+        detail: mismatched.dropFirst().joined(separator: "\n"))
     }
     if names.isEmpty { return nil }
+    let renames = classes.flatMap(\.exchange.renamed).map { " --rename \($0)" }.joined()
     return ServerError(
       state: "42703", operation,
       "the server does not have \(names.joined(separator: ", ")) yet: nothing is sent until it has",
-      hint: "Run 'tarn server migrate'.")
+      hint: renames.isEmpty
+        ? "Run 'tarn server migrate'." : "Run 'tarn server migrate' with\(renames).")
   }
 
   /// Lets every row be fetched if properties are exchanged that were not before.

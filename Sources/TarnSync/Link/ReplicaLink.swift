@@ -57,15 +57,16 @@ package final class ReplicaLink {
     self.refused = refused
     try register()
     let catalog = ServerCatalog(connection, Self.operation)
-    let view = try replica.store.newestSnapshot().schema
-    let schema = view.schema
-    replica.epoch = view.epoch
+    let snapshot = try replica.store.newestSnapshot()
+    let schema = snapshot.schema.schema
+    replica.epoch = snapshot.schema.epoch
     let entries = try catalog.entries(named: replica.names)
     for (name, entry) in zip(replica.names, entries) {
       guard let described = schema.named(name), !described.isVacant else {
         throw ServerError(Self.operation, "the file does not have a class \(name)")
       }
-      classes.append(try ReplicaClass(entry, described, schema, among: replica.names))
+      classes.append(
+        try ReplicaClass(entry, described, schema, among: replica.names, in: snapshot))
     }
     classes.sort { $0.exchange.id < $1.exchange.id }
     try readRules()

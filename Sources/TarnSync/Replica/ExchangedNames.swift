@@ -48,7 +48,8 @@ enum ExchangedNames {
     var (isGrown, records) = (false, ReplicaRecords())
     for one in classes {
       let key = key(one.id)
-      let names = Set(one.exchange.others.map(\.name))
+      // As the file has them: a property that was renamed on the server is not new.
+      let names = Set(one.exchange.others.map { one.described[$0.id].name })
       guard let bytes = try ReplicaRecords.bytes(key, in: snapshot.transaction) else {
         records.set(key, encoded(names))
         continue
@@ -59,6 +60,15 @@ enum ExchangedNames {
       records.set(key, encoded(names))
     }
     return (isGrown, records)
+  }
+
+  /// The names that a class was exchanged with before; empty if it was not.
+  static func of(_ id: ClassID, in snapshot: Snapshot) throws(StorageError) -> Set<String> {
+    guard let bytes = try ReplicaRecords.bytes(key(id), in: snapshot.transaction) else {
+      return []
+    }
+    guard let names = decoded(bytes) else { throw ReplicaObjects.damaged() }
+    return names
   }
 
   private static func encoded(_ names: Set<String>) -> [UInt8] {

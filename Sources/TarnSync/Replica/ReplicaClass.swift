@@ -26,13 +26,17 @@ struct ReplicaClass {
   /// - Parameters:
   ///   - schema: the file's.
   ///   - names: all classes that are exchanged.
+  ///   - snapshot: of the file, which notes renamed properties.
   /// - Throws: `ServerError` for a class that a replica cannot have.
   init(
     _ entry: ServerCatalog.Entry, _ described: ClassSchema, _ schema: StoreSchema,
-    among names: [String]
-  ) throws(ServerError) {
+    among names: [String], in snapshot: Snapshot
+  ) throws {
     self.described = described
-    exchange = try ExchangeClass(entry, described, schema)
+    let origins = try ColumnOrigins(of: described.id, in: snapshot.transaction)
+    exchange = try ExchangeClass(
+      entry, described, schema, formerNames: { origins.formerNames(of: $0, in: described) },
+      exchanged: ExchangedNames.of(described.id, in: snapshot))
     for property in exchange.others {
       let column = described[property.id]
       let target = column.target.flatMap { schema[$0] }

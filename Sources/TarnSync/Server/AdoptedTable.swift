@@ -11,7 +11,7 @@ struct AdoptedTable {
   let lackingRights: [String]
   /// Whether the login may give these rights.
   private let canGrant: Bool
-  /// Constraints that are checked at the end of a transaction, and rules.
+  /// The primary key if it is checked at the end of a transaction, and rules.
   private let deferrable: [String]
   private let rules: [String]
   private let kind: String
@@ -85,7 +85,7 @@ struct AdoptedTable {
     deferrable = try names(
       """
       SELECT quote_ident(conname) FROM pg_constraint
-      WHERE conrelid = $1::oid AND contype IN ('p', 'u', 'x') AND condeferrable ORDER BY conname
+      WHERE conrelid = $1::oid AND contype = 'p' AND condeferrable
       """)
     rules = try names(
       """
@@ -136,8 +136,8 @@ struct AdoptedTable {
     for column in columns { problems += self.problems(of: column) }
     for name in deferrable {
       problems.append(
-        "its constraint \(name) is DEFERRABLE, so that replicas could not insert (ON CONFLICT "
-          + "does not take it); drop it and add it again NOT DEFERRABLE")
+        "its primary key \(name) is DEFERRABLE, so that an insertion could not be sent again (ON "
+          + "CONFLICT does not take it); drop it and add it again NOT DEFERRABLE")
     }
     for name in rules {
       problems.append(

@@ -1,3 +1,5 @@
+import TarnStore
+
 /// The classes that a server has, and what is made with each of them.
 struct ServerCatalog {
   let connection: ServerConnection
@@ -18,6 +20,17 @@ struct ServerCatalog {
     /// The column of the primary key; empty if the table is missing.
     let key: String
     let columns: [ServerColumn]
+    /// The present names of properties by those that they had.
+    var formerNames: [String: String] = [:]
+
+    /// The column of a property that a program has under its present or a former name; nil if there
+    /// is none.
+    func column(named name: String) -> ServerColumn? {
+      func own(_ name: String) -> ServerColumn? {
+        columns.first { StoredText($0.name) == StoredText(name) }
+      }
+      return own(name) ?? formerNames[name].flatMap(own)
+    }
 
     /// All columns but the key.
     var others: [ServerColumn] { columns.filter { $0.name != key } }
@@ -128,7 +141,10 @@ struct ServerCatalog {
 
   func entries() throws(ServerError) -> [Entry] {
     let rows = try connection.query(
-      "SELECT id, name, tab, key, property, type FROM tarn.classes()", for: operation)
+      """
+      SELECT id, name, tab, key, property, type, to_regproc('tarn.former_names') IS NOT NULL
+      FROM tarn.classes()
+      """, for: operation)
     var entries: [Entry] = []
     for row in rows {
       guard let id = row[0].flatMap({ Int($0) }), let name = row[1], let table = row[2] else {
@@ -140,7 +156,24 @@ struct ServerCatalog {
       entries.append(
         Entry(id: id, name: name, table: table, key: row[3] ?? "", columns: former + own))
     }
+    // Servers of an earlier revision know none.
+    guard rows.first?[6] == "t" else { return entries }
+    let names = try connection.query(
+      "SELECT class, name, now FROM tarn.former_names()", for: operation)
+    for row in names {
+      guard let id = row[0].flatMap({ Int($0) }), let name = row[1],
+        let place = entries.firstIndex(where: { $0.id == id })
+      else { continue }
+      entries[place].formerNames[name] = row[2]
+    }
     return entries
+  }
+
+  /// The names of a class's properties, also of those whose columns were dropped.
+  func properties(of entry: Entry) throws(ServerError) -> Set<String> {
+    let rows = try connection.query(
+      "SELECT name FROM tarn.property WHERE class = $1", ["\(entry.id)"], for: operation)
+    return Set(rows.compactMap { $0[0] })
   }
 
   /// Enters a class whose table is there.
@@ -151,6 +184,7 @@ struct ServerCatalog {
     let id = try existing(one.name).id
     try define(one, id)
     for column in [one.key] + one.columns { try note(column, id) }
+    try TableAccess(connection, operation).note(id)
     return try existing(one.name)
   }
 
@@ -164,7 +198,8 @@ struct ServerCatalog {
 
   func note(_ column: ServerColumn, _ id: Int) throws(ServerError) {
     try connection.query(
-      "INSERT INTO tarn.property (class, name, type) VALUES ($1, $2, $3)",
+      "INSERT INTO tarn.property (class, name, type) VALUES ($1, $2, $3)"
+        + " ON CONFLICT (class, name) DO UPDATE SET type = excluded.type",
       ["\(id)", column.name, column.type], for: operation)
   }
 

@@ -13,53 +13,103 @@ package struct ServerMigration {
     self.schema = schema
   }
 
-  /// - Parameter names: the classes to bring; nil for all that are not embedded.
+  /// - Parameters:
+  ///   - names: the classes to bring; nil for all that are not embedded.
+  ///   - renames: which properties are renamed ones of the server.
   /// - Returns: a line for each change; empty if the server had everything.
   /// - Throws: `ServerError`; if the server cannot take some classes, one error names them all. The
   ///   server is unchanged then.
   @discardableResult
   package func run(
-    _ store: StoreSchema, classes names: [String]? = nil
+    _ store: StoreSchema, classes names: [String]? = nil,
+    renaming renames: PropertyRenames = PropertyRenames()
   ) throws(ServerError) -> [String] {
-    try run(classes(store, names))
+    try run(classes(store, names), renames)
   }
 
   /// Replaces functions and triggers alone.
   ///
   /// - Returns: a line for each change.
   @discardableResult
-  package func run() throws(ServerError) -> [String] { try run([]) }
+  package func run() throws(ServerError) -> [String] { try run([], PropertyRenames()) }
 
-  private func run(_ wanted: [ServerClass]) throws(ServerError) -> [String] {
+  private func run(
+    _ wanted: [ServerClass], _ renames: PropertyRenames
+  ) throws(ServerError) -> [String] {
     let catalog = ServerCatalog(connection, Self.operation)
     try ServerSetup.check(connection, Self.operation)
     let hadFunctions = try ServerRevision(connection, Self.operation).hasCurrentFunctions
     return try catalog.changing { () throws(ServerError) in
       var done = hadFunctions ? [] : ["renewed the functions"]
       done += try catalog.renewTriggers().map { "renewed the triggers of \($0)" }
+      done += try free(renames.freed, catalog)
+      let chosen = RenameChoice(renames, wanted, catalog, Self.operation)
+      let pairs = try chosen.run()
+      let renamed = Set(pairs.map { "\($0.entry.name).\($0.from)" })
+      for entry in try catalog.entries() where !entry.key.isEmpty {
+        let prefix = entry.name + "."
+        let kept = renamed.filter { $0.hasPrefix(prefix) }.map {
+          String($0.dropFirst(prefix.count))
+        }
+        done += try ServerRename(catalog, Self.operation).mend(entry, except: Set(kept))
+      }
+      for (entry, from, to) in pairs {
+        done.append(try ServerRename(catalog, Self.operation).run(entry, from: from, to: to))
+        if let one = wanted.first(where: { $0.name == entry.name }) {
+          try catalog.define(one, entry.id)
+        }
+      }
       for one in wanted { done += try bring(one, catalog) }
+      done += try TableAccess(connection, Self.operation).noteAll().map {
+        "the policies or rights of \($0) have changed: replicas compare its objects"
+      }
       return done
     }
   }
 
+  private func free(
+    _ names: [String], _ catalog: ServerCatalog
+  ) throws(ServerError) -> [String] {
+    var done: [String] = []
+    for name in names {
+      for entry in try catalog.entries() where name.hasPrefix(entry.name + ".") {
+        let property = String(name.dropFirst(entry.name.count + 1))
+        if try ServerRename(catalog, Self.operation).free(entry, property) {
+          done.append("\(name) can be a new property")
+        }
+      }
+    }
+    return done
+  }
+
   /// Brings what the server lacks of classes, if the login has the owner's rights; otherwise leaves
-  /// it to `tarn server migrate`.
-  func runIfAllowed(_ store: StoreSchema, classes names: [String]) throws(ServerError) {
+  /// it to `tarn server migrate`. A class with a renamed property is left to an administrator: the
+  /// property would be added empty.
+  ///
+  /// - Parameter renames: those that the store's migrations note.
+  func runIfAllowed(
+    _ store: StoreSchema, classes names: [String],
+    _ renames: PropertyRenames = PropertyRenames()
+  ) throws(ServerError) {
     let entries = try ServerCatalog(connection, Self.operation).entries()
-    let isComplete = names.allSatisfy { name in
+    let incomplete = names.filter { name in
       guard let described = store.named(name),
         let entry = entries.first(where: { $0.name == name })
-      else { return false }
-      let known = Set(entry.columns.map(\.name))
-      return described.columns.allSatisfy { $0.isRemoved || known.contains($0.name) }
+      else { return true }
+      let own = Set(described.columns.filter { !$0.isRemoved }.map(\.name))
+      let missing = own.filter { entry.column(named: $0) == nil }
+      if missing.contains(where: { renames.known($0, of: entry, besides: own) != nil }) {
+        return false
+      }
+      return !missing.isEmpty
     }
-    if isComplete { return }
+    if incomplete.isEmpty { return }
     let rights = try connection.query(
       "SELECT pg_has_role(session_user, $1, 'MEMBER')", [ServerSchema.owner], for: Self.operation)
     guard rights.first?[0] == "t",
       try ServerRevision(connection, Self.operation).newerProblem == nil
     else { return }
-    try run(store, classes: names)
+    try run(store, classes: incomplete)
   }
 
   private func classes(
@@ -145,20 +195,31 @@ package struct ServerMigration {
   private func add(
     _ one: ServerClass, to known: ServerCatalog.Entry, _ catalog: ServerCatalog
   ) throws(ServerError) -> [String] {
+    let present = try ServerRename(catalog, Self.operation).columns(of: known)
+    let names = Set(([one.key] + one.columns).map(\.name))
     var added: [String] = []
     for column in [one.key] + one.columns {
-      if let other = known.columns.first(where: { $0.name == column.name }) {
-        guard column.fits(other) else {
-          throw ServerError(
-            Self.operation,
-            "\(one.name).\(column.name) is \(other.type) on the server and would be \(column.type)",
-            hint: "A changed type is a new property: give it another name.")
-        }
-        continue
+      if let now = known.formerNames[column.name], names.contains(now) {
+        throw ServerError(
+          Self.operation,
+          "\(one.name).\(column.name) is a former name of \(now), which older programs still use",
+          hint: "If none does any more, run 'tarn server migrate' with --free "
+            + "\(one.name).\(column.name).")
       }
-      try connection.run(
-        "ALTER TABLE \(known.table) ADD COLUMN \(column.definition)", for: Self.operation)
-      try catalog.note(column, known.id)
+      // Also a column that SQL has added.
+      let other = known.column(named: column.name) ?? present[column.name]
+      guard other.map(column.fits) ?? true else {
+        throw ServerError(
+          Self.operation,
+          "\(one.name).\(column.name) is \(other?.type ?? "") on the server and would be "
+            + column.type, hint: "A changed type is a new property: give it another name.")
+      }
+      if known.column(named: column.name) != nil { continue }
+      if other == nil {
+        try connection.run(
+          "ALTER TABLE \(known.table) ADD COLUMN \(column.definition)", for: Self.operation)
+      }
+      try catalog.note(other ?? column, known.id)
       added.append(column.name)
     }
     return added

@@ -48,6 +48,7 @@ package struct ServerRepair {
           + "\(condition.map { " WHERE \($0)" } ?? "") RETURNING 1) SELECT count(*) FROM touched",
         for: operation)
       try catalog.renew(entry.id)
+      try TableAccess(connection, operation).note(entry.id)
       return rows.first?.first.flatMap { $0 }.flatMap { Int($0) } ?? 0
     }
   }

@@ -18,6 +18,7 @@ enum ServerSchema {
   /// What `tarn_client` may call.
   static let clientFunctions = [
     "tarn.classes()",
+    "tarn.former_names()",
     "tarn.definition(integer)",
     "tarn.open(uuid, integer, integer[], xid8, xid8[])",
     "tarn.changed(integer, xid8, xid8[])",
@@ -79,6 +80,15 @@ enum ServerSchema {
   /// What servers lack that an earlier revision has prepared. It may run again.
   static let additions = """
     UPDATE tarn.server SET format = \(format) WHERE format < \(format);
+    -- The policies and rights of the table when replicas last went over the class.
+    ALTER TABLE tarn.class ADD COLUMN IF NOT EXISTS access text;
+    -- Names that properties had: programs that have them still are served under the new ones.
+    CREATE TABLE IF NOT EXISTS tarn.former (
+      class integer NOT NULL REFERENCES tarn.class ON DELETE CASCADE,
+      name text COLLATE "C" NOT NULL,
+      now text COLLATE "C" NOT NULL,
+      PRIMARY KEY (class, name)
+    );
     """
 
   /// The functions that know no class. A name in them is looked up in `pg_catalog` alone, so that
@@ -109,6 +119,12 @@ enum ServerSchema {
         JOIN pg_attribute a ON a.attrelid = c.tab AND a.attnum = i.indkey[0]
         WHERE i.indrelid = c.tab AND i.indisprimary) k ON true
       ORDER BY c.id, p.name
+    $$;
+
+    CREATE OR REPLACE FUNCTION tarn.former_names() RETURNS TABLE (
+      class integer, name text, now text
+    ) LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$ \(mark)
+      SELECT f.class, f.name, f.now FROM tarn.former f
     $$;
 
     -- A class as a store declares it.

@@ -16,7 +16,15 @@ struct ServerWarnings {
     ] {
       warnings += try connection.query(query, for: operation).compactMap { $0[0] }
     }
-    return warnings
+    return try warnings + accessWarnings()
+  }
+
+  /// Policies are written out with the names that the search path needs: in that of `changing`.
+  private func accessWarnings() throws(ServerError) -> [String] {
+    try connection.transaction(for: operation) { () throws(ServerError) in
+      try connection.run("SET LOCAL search_path = pg_catalog, pg_temp", for: operation)
+      return try connection.query(access, for: operation).compactMap { $0[0] }
+    }
   }
 
   /// Classes without a table, or whose table has rows in other tables or rules.
@@ -35,14 +43,15 @@ struct ServerWarnings {
     """
   }
 
-  /// Keys with which `ON CONFLICT` does not work, and tables without one.
+  /// Primary keys with which `ON CONFLICT` does not work, and tables without one. Pushes know of
+  /// other constraints that can be deferred.
   private var keys: String {
     """
-    SELECT format('the constraint %s of %s is DEFERRABLE, so that the server refuses all uploads of '
-      'new objects; drop it and add it again NOT DEFERRABLE', quote_ident(k.conname),
+    SELECT format('the primary key %s of %s is DEFERRABLE, so that an insertion whose answer was '
+      'lost cannot be sent again; drop it and add it again NOT DEFERRABLE', quote_ident(k.conname),
       c.tab::regclass)
     FROM tarn.class c JOIN pg_constraint k ON k.conrelid = c.tab
-    WHERE k.contype IN ('p', 'u', 'x') AND k.condeferrable AND NOT starts_with(k.conname, '_tarn_')
+    WHERE k.contype = 'p' AND k.condeferrable
     UNION ALL
     SELECT format('%s has no primary key any more, so that %s is not exchanged; add it again',
       t.oid::regclass, c.name)
@@ -104,11 +113,24 @@ struct ServerWarnings {
     """
   }
 
+  /// Policies and rights that have changed since replicas last went over the class.
+  private var access: String {
+    """
+    SELECT format('the policies or rights of %s have changed, which stores notice within an hour; '
+      'run ''tarn server touch'' with the class %s, or ''tarn server migrate'', for at once',
+      t.oid::regclass, c.name)
+    FROM tarn.class c JOIN pg_class t ON t.oid = c.tab
+    -- A server of an earlier revision keeps none.
+    WHERE to_jsonb(c)->>'access' <> \(TableAccess.print)
+    """
+  }
+
   /// Columns that were dropped or changed by SQL.
   private var columns: String {
     """
     SELECT format('%s.%s %s', c.tab::regclass, p.name,
-      CASE WHEN a.attname IS NULL THEN 'is gone; add it again with the type ' || p.type
+      CASE WHEN a.attname IS NULL THEN 'is gone, so that each change of a row fails; run '
+        ''tarn server migrate'', with --rename if the column was renamed'
       ELSE format('is %s now, and was %s', format_type(a.atttypid, a.atttypmod), p.type) END)
     FROM tarn.class c JOIN pg_class t ON t.oid = c.tab JOIN tarn.property p ON p.class = c.id
     LEFT JOIN pg_attribute a ON a.attrelid = c.tab AND a.attname = p.name AND NOT a.attisdropped

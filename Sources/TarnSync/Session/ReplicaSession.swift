@@ -203,8 +203,10 @@ private final class SessionRunner: Sendable {
 
   private func exchange(_ replica: Replica, _ succeeded: () -> Void) throws {
     let connection = try ServerConnection(address) { BackgroundThread.rest($0) }
-    let view = try store.newestSnapshot().schema
-    try ServerMigration(connection).runIfAllowed(view.schema, classes: replica.names)
+    let snapshot = try store.newestSnapshot()
+    let view = snapshot.schema
+    try ServerMigration(connection).runIfAllowed(
+      view.schema, classes: replica.names, PropertyRenames(in: snapshot))
     let link = try ReplicaLink(replica, connection, resetting: resetting) { [told] in
       told(.refused($0))
     }

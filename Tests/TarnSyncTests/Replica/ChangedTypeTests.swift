@@ -15,7 +15,9 @@ import Testing
     try admin.rows("UPDATE \"Thing\" SET a = 2")
     b.disconnect()
     let error = #expect(throws: ServerError.self) { try b.synchronize() }
-    #expect(error?.message == "Thing.b is text on the server and bigint here: nothing is sent")
+    #expect(
+      error?.message.hasPrefix("Thing.b is text on the server and bigint here; ") == true)
+    #expect(error?.message.hasSuffix(": nothing is sent") == true)
     #expect(try b.objects() == ["Thing 1": .init(a: 2, rest: "7")])
     let migration = #expect(throws: ServerError.self) {
       try ServerMigration(admin).run(b.store.newestSnapshot().schema.schema)
@@ -33,7 +35,8 @@ import Testing
     try admin.run("ALTER TABLE \"Thing\" ALTER _id TYPE text", for: "test")
     b.disconnect()
     let error = #expect(throws: ServerError.self) { try b.synchronize() }
-    #expect(error?.message == "Thing._id is text on the server and bigint here")
+    #expect(
+      error?.message.hasPrefix("Thing._id is text on the server and bigint here; ") == true)
   }
 
   @Test func `a class whose table was dropped is named`() throws {

@@ -73,8 +73,9 @@ import Testing
       "\"Todo\".title is character varying(10) now, and was text"
     ),
     (
-      "ALTER TABLE \"Todo\" ADD CONSTRAINT one UNIQUE (title) DEFERRABLE",
-      "the constraint one of \"Todo\" is DEFERRABLE"
+      """
+      ALTER TABLE "Todo" DROP CONSTRAINT "Todo_pkey", ADD PRIMARY KEY (_id) DEFERRABLE
+      """, "the primary key \"Todo_pkey\" of \"Todo\" is DEFERRABLE"
     ),
     (
       "ALTER TABLE \"Todo\" DROP CONSTRAINT \"Todo_pkey\"", "\"Todo\" has no primary key any more"
