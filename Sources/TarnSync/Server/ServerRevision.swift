@@ -33,11 +33,11 @@ struct ServerRevision {
       }
     }
     self.functions = (shared.min() ?? 0, shared.max() ?? 0)
-    let triggers = ServerWarnings.triggerNames
+    let triggers = ServerWarnings.triggers.map { $0.name + $0.state }
     let rows = try connection.query(
       """
       SELECT c.id, c.tab::regclass, (SELECT count(*) FROM pg_trigger t
-        WHERE t.tgrelid = c.tab AND t.tgname = ANY ($1::text[]) AND t.tgenabled = 'A')
+        WHERE t.tgrelid = c.tab AND t.tgname || t.tgenabled::text = ANY ($1::text[]))
       FROM tarn.class c JOIN pg_class k ON k.oid = c.tab
       """, [SQLText.array(triggers)], for: operation)
     var (classes, tables): ([Int: Int], [Int: String]) = ([:], [:])

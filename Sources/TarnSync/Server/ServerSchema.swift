@@ -8,7 +8,7 @@ enum ServerSchema {
   static let formats = 1...1
   static var format: Int { formats.upperBound }
   /// That of the functions and triggers, which is raised by each change of them.
-  static let revision = 3
+  static let revision = 4
   /// Begins the body of each function.
   static let mark = "\(markStart)\(revision)"
   static let markStart = "-- Tarn, revision "
@@ -239,8 +239,13 @@ enum ServerSchema {
     CREATE OR REPLACE FUNCTION tarn.bury() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
     SET search_path = pg_catalog, pg_temp AS $$ \(mark)
     BEGIN
-      INSERT INTO tarn.gone (class, xid, oid)
-      VALUES (TG_ARGV[0]::integer, pg_current_xact_id(), OLD._tarn_oid);
+      IF TG_LEVEL = 'ROW' THEN
+        INSERT INTO tarn.gone (class, xid, oid)
+        VALUES (TG_ARGV[0]::integer, pg_current_xact_id(), OLD._tarn_oid);
+      ELSE
+        INSERT INTO tarn.gone (class, xid, oid)
+        SELECT TG_ARGV[0]::integer, pg_current_xact_id(), d._tarn_oid FROM tarn_deleted d;
+      END IF;
       RETURN NULL;
     END $$;
 

@@ -65,19 +65,22 @@ struct ServerWarnings {
     """
     SELECT format('the trigger %s of %s is %s, so replicas do not get all changes; '
       'run ''tarn server migrate'', then ''tarn server touch''', quote_ident(w.name),
-      c.tab::regclass, CASE WHEN t.tgenabled IS NULL THEN 'missing' ELSE 'not always on' END)
+      c.tab::regclass,
+      CASE WHEN t.tgenabled IS NULL THEN 'missing' ELSE 'not enabled as Tarn made it' END)
     FROM tarn.class c
     JOIN pg_class k ON k.oid = c.tab
-    CROSS JOIN (VALUES \(Self.triggerNames.map { "(\(SQLText.literal($0)))" }
-      .joined(separator: ", "))) w (name)
+    CROSS JOIN (VALUES \(Self.triggers.map { "(\(SQLText.literal($0.name)), '\($0.state)')" }
+      .joined(separator: ", "))) w (name, state)
     LEFT JOIN pg_trigger t ON t.tgrelid = c.tab AND t.tgname = w.name
-    WHERE t.tgenabled IS DISTINCT FROM 'A'
+    WHERE t.tgenabled::text IS DISTINCT FROM w.state
     """
   }
 
-  static let triggerNames = ["", "_gone", "_moved", "_truncate"].map {
-    ClassTriggers.name + $0
-  }
+  /// The triggers of each class, and when they are on, as `pg_trigger` has it: always (A), in
+  /// ordinary sessions (O), or where changes of another server are applied (R).
+  static let triggers: [(name: String, state: String)] = [
+    ("", "A"), ("_gone", "O"), ("_gone_row", "R"), ("_moved", "A"), ("_truncate", "A"),
+  ].map { (ClassTriggers.name + $0, $1) }
 
   /// Row triggers of others that run after ours: before an insertion or update (bits 1, 2 and 4 or
   /// 16 of their type).

@@ -153,6 +153,24 @@ import Testing
     #expect(fates.map { $0[1] } == ["gone", "hidden", "unknown"])
   }
 
+  @Test func `each row that a statement deletes leaves its incarnation`() throws {
+    try connection.rows("CREATE TABLE users (id text PRIMARY KEY)")
+    try connection.rows("INSERT INTO users VALUES ('u'), ('one')")
+    try connection.rows(
+      "ALTER TABLE \"Todo\" ADD FOREIGN KEY (title) REFERENCES users ON DELETE CASCADE")
+    for key in ["a", "b", "c", "d", "e"] { try insert(key) }
+    let all = try connection.rows("SELECT _tarn_oid FROM \"Todo\" ORDER BY 1")
+    try connection.rows("UPDATE \"Todo\" SET title = 'u' WHERE _id IN ('a', 'b')")
+    try connection.rows("DELETE FROM users WHERE id = 'u'")
+    try connection.rows(
+      """
+      WITH a AS (DELETE FROM \"Todo\" WHERE _id = 'c'), b AS (DELETE FROM \"Todo\" WHERE _id = 'd')
+      SELECT 1
+      """)
+    try connection.rows("DELETE FROM \"Todo\"")
+    #expect(try connection.rows("SELECT oid FROM tarn.gone ORDER BY 1") == all)
+  }
+
   @Test func `TRUNCATE is refused`() throws {
     #expect(connection.refusal("TRUNCATE \"Todo\"") == "0A000")
   }
