@@ -25,7 +25,10 @@ struct RowReader {
 
     /// As the server has it; nil for null.
     func wire(_ property: ExchangeClass.Property) -> WireValue? {
-      rows[row, RowReader.first + property.place].map { WireValue($0, exact: exact(property)) }
+      rows[row, RowReader.first + property.place].map { bytes in
+        let value = WireValue(bytes, exact: exact(property))
+        return property.contents == nil ? value.confirmed(property.type) : value
+      }
     }
 
     /// A value without parts; nil for null, and for one that does not fit the type.
@@ -42,7 +45,8 @@ struct RowReader {
       rows.value(row, RowReader.first + column.place, column.type)
     }
 
-    /// SQL has written the column since, if the stamps differ.
+    /// SQL has written the column since, if the stamps differ. A value without parts may have been
+    /// changed besides, by a trigger or by the type of the column.
     private func exact(_ property: ExchangeClass.Property) -> [UInt8]? {
       if parts.isEmpty { return nil }
       return parts[StoredText(property.name)].flatMap {

@@ -27,7 +27,7 @@ enum ClassFunctions {
           ORDER BY t._tarn_xid DESC LIMIT 1) >= since
         THEN RETURN true; END IF;
         IF cardinality(pending) > 0 THEN
-          IF EXISTS (SELECT FROM unnest(pending) o JOIN \(table) t ON t._tarn_xid = o)
+          IF EXISTS (SELECT FROM unnest(pending) o (xid) JOIN \(table) t ON t._tarn_xid = o.xid)
           THEN RETURN true; END IF;
         END IF;
       """
@@ -46,8 +46,8 @@ enum ClassFunctions {
         WHERE g.class = is_changed.class AND g.xid >= since AND g.xid < below)
       THEN RETURN true; END IF;
       IF cardinality(pending) = 0 THEN RETURN false; END IF;
-      RETURN EXISTS (SELECT FROM unnest(pending) o
-        JOIN tarn.gone g ON g.class = is_changed.class AND g.xid = o);
+      RETURN EXISTS (SELECT FROM unnest(pending) o (xid)
+        JOIN tarn.gone g ON g.class = is_changed.class AND g.xid = o.xid);
       END \(quote);
       """
   }
@@ -60,7 +60,7 @@ enum ClassFunctions {
           WHERE t._tarn_xid >= since AND t._tarn_xid < below;
         IF cardinality(pending) > 0 THEN
           RETURN QUERY
-            SELECT t._tarn_oid FROM unnest(pending) o JOIN \(table) t ON t._tarn_xid = o;
+            SELECT t._tarn_oid FROM unnest(pending) o (xid) JOIN \(table) t ON t._tarn_xid = o.xid;
         END IF;
       """
     }
@@ -79,8 +79,8 @@ enum ClassFunctions {
         WHERE g.class = changed.class AND g.xid >= since AND g.xid < below;
       IF cardinality(pending) > 0 THEN
         RETURN QUERY
-          SELECT g.oid FROM unnest(pending) o
-          JOIN tarn.gone g ON g.class = changed.class AND g.xid = o;
+          SELECT g.oid FROM unnest(pending) o (xid)
+          JOIN tarn.gone g ON g.class = changed.class AND g.xid = o.xid;
       END IF;
       END \(quote);
       """

@@ -9,6 +9,10 @@
 /// ones). `seen` has the stamps of structured properties that the replica merged with: another one
 /// in the row is refused as TN001. `parts` replaces what is kept for these columns, which has the
 /// column's stamp before it: after a write by SQL it no longer fits, and says so by that.
+///
+/// Other triggers of the table may change a row between our first trigger and our last one. What
+/// they set stays, as if SQL had written it. To notice that costs something, so our triggers look
+/// once in a transaction whether there are others.
 struct ClassTriggers {
   private let id: Int
   private let table: String
@@ -30,6 +34,11 @@ struct ClassTriggers {
   static let name = "~tarn"
   /// The one that is on in sessions with `session_replication_role = replica` alone.
   static let replicaName = "~tarn_gone_row"
+  /// The first one in that order: what a replica has sent.
+  static let firstName = "!tarn"
+  private static let structureName = "}tarn"
+  /// The functions of a class begin with one of these and end with its number.
+  static let functionNames = ["merge_", "note_", "structure_"]
 
   /// Makes functions and triggers, in place of those that are there.
   var text: String {
@@ -56,7 +65,7 @@ struct ClassTriggers {
       \(always) "\(Self.name)_truncate";
 
       """
-    return text + structureTrigger
+    return text + noteTrigger + structureTrigger
   }
 
   private func function(_ name: String, _ declarations: String, _ body: String) -> String {
@@ -71,10 +80,73 @@ struct ClassTriggers {
       """
   }
 
+  /// Notes what a replica has sent, as hashes, for where other triggers may change it.
+  private var noteTrigger: String {
+    let names = columns.map { SQLText.literal($0.name) }
+    let hashes = columns.map { column in
+      """
+          CASE WHEN TG_OP = 'INSERT' OR said->'cols' ? \(SQLText.literal(column.name))
+            THEN \(hash(column)) END
+      """
+    }
+    let note =
+      columns.isEmpty
+      ? ""
+      : """
+        IF others = 'true' THEN
+          NEW._tarn_in := said || jsonb_build_object('came', jsonb_object(
+            ARRAY[\(names.joined(separator: ", "))],
+            ARRAY[
+      \(hashes.joined(separator: ",\n"))]));
+        END IF;
+      """
+    let declarations = """
+      DECLARE
+        said jsonb := NEW._tarn_in;
+        \(othersDeclaration)
+
+      """
+    let body = "\(lookForOthers)\n\(note)\n  RETURN NEW;"
+    let name = "\"\(Self.firstName)\""
+    return function("note_\(id)", declarations, body) + """
+      CREATE OR REPLACE TRIGGER \(name) BEFORE INSERT OR UPDATE ON \(table)
+        FOR EACH ROW WHEN (NEW._tarn_in IS NOT NULL AND \(others) IS DISTINCT FROM 'false')
+        EXECUTE FUNCTION tarn.note_\(id)();
+      ALTER TABLE \(table) ENABLE ALWAYS TRIGGER \(name);
+
+      """
+  }
+
+  /// Of a column's new value, as text.
+  fileprivate func hash(_ column: ServerColumn) -> String {
+    "hash_record_extended(ROW(NEW.\(SQLText.name(column.name))), 0)::text"
+  }
+
+  /// Whether there are other triggers, as this transaction has found; null or empty before.
+  private var others: String { "pg_catalog.current_setting('tarn.others_\(id)', true)" }
+
+  private var othersDeclaration: String { "others text := \(others);" }
+
+  /// Looks for other triggers that may change rows. No other session can make one as long as this
+  /// transaction has a lock on the table.
+  private var lookForOthers: String {
+    let ours = [Self.firstName, Self.structureName, Self.name].map(SQLText.literal)
+    return """
+        IF coalesce(others, '') = '' THEN
+          SELECT EXISTS (SELECT FROM pg_trigger t WHERE t.tgrelid = TG_RELID
+            AND t.tgtype & 3 = 3 AND t.tgtype & 20 <> 0 AND t.tgenabled <> 'D'
+            AND NOT t.tgisinternal AND t.tgname NOT IN (\(ours.joined(separator: ", "))))::text
+          INTO others;
+          PERFORM set_config('tarn.others_\(id)', others, true);
+        END IF;
+      """
+  }
+
   /// Compares structured columns only when a statement names them: reading a large one costs
-  /// milliseconds. It runs before the other trigger and tells it what SQL has changed.
+  /// milliseconds. It runs before the last trigger and tells it what SQL has changed. Where there
+  /// are other triggers, the last one compares all of them.
   private var structureTrigger: String {
-    let trigger = "\"}tarn\""
+    let trigger = "\"\(Self.structureName)\""
     guard !structured.isEmpty else {
       return "DROP TRIGGER IF EXISTS \(trigger) ON \(table);\n"
     }
@@ -94,8 +166,7 @@ struct ClassTriggers {
       """
     let names = structured.map { SQLText.name($0.name) }.joined(separator: ", ")
     return function("structure_\(id)", "DECLARE\n  changed text[] := '{}';\n", body) + """
-      DROP TRIGGER IF EXISTS \(trigger) ON \(table);
-      CREATE TRIGGER \(trigger) BEFORE UPDATE OF \(names) ON \(table)
+      CREATE OR REPLACE TRIGGER \(trigger) BEFORE UPDATE OF \(names) ON \(table)
         FOR EACH ROW EXECUTE FUNCTION tarn.structure_\(id)();
       ALTER TABLE \(table) ENABLE ALWAYS TRIGGER \(trigger);
 
@@ -103,6 +174,7 @@ struct ClassTriggers {
   }
 }
 
+/// The last trigger, which merges.
 extension ClassTriggers {
   private var declarations: String {
     """
@@ -111,10 +183,14 @@ extension ClassTriggers {
       cap bigint := clock + 60000000;
       said jsonb := NEW._tarn_in;
       writer integer;
+      came jsonb := said->'came';
       stamp bigint;
+      -- Of what SQL has written, or a trigger.
+      own bigint;
       last bigint;
       former jsonb;
       cols jsonb;
+      \(othersDeclaration)
 
     """
   }
@@ -136,6 +212,7 @@ extension ClassTriggers {
       NEW._tarn_by := OLD._tarn_by;
       NEW._tarn_parts := OLD._tarn_parts;
       cols := OLD._tarn_cols;
+    \(structured.isEmpty ? "" : lookForOthers)
       IF said IS NULL OR said ? 'sql' THEN
     \(sqlUpdate)
       ELSE
@@ -169,8 +246,23 @@ extension ClassTriggers {
               NEW._tarn_cols->p.key, jsonb_build_array(NEW._tarn_at, NEW._tarn_by)) || p.value)
             INTO NEW._tarn_parts FROM jsonb_each(said->'parts') p;
           END IF;
+          IF came IS NOT NULL THEN
+    \(columns.map(insertionStamp).joined(separator: "\n"))
+          END IF;
         END IF;
     """
+  }
+
+  /// A value that a trigger has set is newer than what was sent, whose part no longer fits.
+  private func insertionStamp(_ column: ServerColumn) -> String {
+    let text = SQLText.literal(column.name)
+    return """
+          IF came->>\(text) <> \(hash(column)) THEN
+            NEW._tarn_cols := coalesce(NEW._tarn_cols, '{}') || jsonb_build_object(
+              \(text), jsonb_build_array(greatest(clock, NEW._tarn_at + 1,
+                (NEW._tarn_cols->\(text)->>0)::bigint + 1), 0));
+          END IF;
+      """
   }
 
   /// A SQL program has seen the row, so it wins over all stamps in it.
@@ -181,30 +273,41 @@ extension ClassTriggers {
         "    IF NEW.\(name) IS DISTINCT FROM OLD.\(name) THEN\n\(sqlStamp(column))\n    END IF;"
     }
     let rest = structured.map { column in
-      "    IF said->'sql' ? \(SQLText.literal(column.name)) THEN\n\(sqlStamp(column))\n    END IF;"
+      """
+          IF said->'sql' ? \(SQLText.literal(column.name)) OR \(isChangedByOthers(column)) THEN
+      \(sqlStamp(column))
+          END IF;
+      """
     }
     return (each + rest).joined(separator: "\n")
   }
 
+  private func isChangedByOthers(_ column: ServerColumn) -> String {
+    let name = SQLText.name(column.name)
+    return "others = 'true' AND NEW.\(name) IS DISTINCT FROM OLD.\(name)"
+  }
+
+  /// Later than what the row had, and than what a replica sends in this statement.
   private func sqlStamp(_ column: ServerColumn) -> String {
     """
-          IF stamp IS NULL THEN
+          IF own IS NULL THEN
             last := OLD._tarn_at;
             -- Mostly all are earlier, and need no query, which costs as much as all the rest.
             IF jsonb_path_exists(cols, '$.*[0] ? (@ >= $clock)',
               jsonb_build_object('clock', clock)) THEN
               SELECT greatest(last, max((c.value->>0)::bigint)) INTO last FROM jsonb_each(cols) c;
             END IF;
-            stamp := greatest(clock, last + 1);
+            own := greatest(clock, last + 1);
           END IF;
+          own := greatest(own, stamp + 1);
           cols := coalesce(cols, '{}') || jsonb_build_object(
-            \(SQLText.literal(column.name)), jsonb_build_array(stamp, 0));
+            \(SQLText.literal(column.name)), jsonb_build_array(own, 0));
     """
   }
 
   private var replicaUpdate: String {
     columns.map { column in
-      let (name, text) = (SQLText.name(column.name), SQLText.literal(column.name))
+      let text = SQLText.literal(column.name)
       let merge = column.isStructured ? structuredMerge(column) : scalarMerge(column)
       return """
             IF said->'cols' ? \(text) THEN
@@ -213,21 +316,49 @@ extension ClassTriggers {
               last := (former->>0)::bigint;
               stamp := least((said->'cols'->>\(text))::bigint, cap);
         \(merge)
-            ELSE
-              NEW.\(name) := OLD.\(name);
+        \(unsent(column))
             END IF;
         """
     }.joined(separator: "\n")
   }
 
-  /// The later stamp wins, then the larger number.
+  /// A column that the replica did not write: a trigger may have.
+  private func unsent(_ column: ServerColumn) -> String {
+    let name = SQLText.name(column.name)
+    if column.isStructured {
+      return """
+            ELSIF others <> 'true' THEN
+              NEW.\(name) := OLD.\(name);
+            ELSIF NEW.\(name) IS DISTINCT FROM OLD.\(name) THEN
+        \(sqlStamp(column))
+        """
+    }
+    return """
+          ELSIF NEW.\(name) IS DISTINCT FROM OLD.\(name) THEN
+      \(sqlStamp(column))
+      """
+  }
+
+  /// What a replica has sent, unless a trigger has changed it.
+  private func taken(_ column: ServerColumn) -> String {
+    let text = SQLText.literal(column.name)
+    return """
+              IF came IS NOT NULL AND came->>\(text) <> \(hash(column)) THEN
+      \(sqlStamp(column))
+              ELSE
+                cols := coalesce(cols, '{}')
+                  || jsonb_build_object(\(text), jsonb_build_array(stamp, writer));
+      \(partsMerge(text))
+              END IF;
+      """
+  }
+
+  /// The later stamp wins, then the larger number. What a trigger made of an earlier one goes, too.
   private func scalarMerge(_ column: ServerColumn) -> String {
-    let (name, text) = (SQLText.name(column.name), SQLText.literal(column.name))
+    let name = SQLText.name(column.name)
     return """
             IF (stamp, writer) > (last, (former->>1)::integer) THEN
-              cols := coalesce(cols, '{}')
-                || jsonb_build_object(\(text), jsonb_build_array(stamp, writer));
-      \(partsMerge(text))
+      \(taken(column))
             ELSE
               NEW.\(name) := OLD.\(name);
             END IF;
@@ -242,9 +373,7 @@ extension ClassTriggers {
               RAISE EXCEPTION 'another has written %', \(text) USING ERRCODE = 'TN001';
             END IF;
             stamp := greatest(stamp, last + 1);
-            cols := coalesce(cols, '{}') || jsonb_build_object(
-              \(text), jsonb_build_array(stamp, writer));
-      \(partsMerge(text))
+      \(taken(column))
       """
   }
 

@@ -55,7 +55,10 @@ struct ServerCatalog {
       let revision = try ServerRevision(connection, operation)
       if let problem = revision.newerProblem { throw problem }
       if !revision.hasCurrentFunctions {
-        try connection.run(ServerSchema.additions + ServerSchema.functions, for: operation)
+        // The former functions name the server once more.
+        try connection.run(
+          ServerSchema.additions + ServerIdentity.firstNote + ServerSchema.functions,
+          for: operation)
       }
       if !asOwner { try connection.run("RESET ROLE", for: operation) }
       let result = try body()

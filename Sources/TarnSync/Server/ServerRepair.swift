@@ -99,12 +99,13 @@ package struct ServerRepair {
           OR p.proname = 'depend' AND t.tgargs = $2::bytea)
         """, [table, "\\x" + Self.hex(of: entry.id)], for: operation)
       for row in triggers { try connection.run(row[0] ?? "", for: operation) }
+      let functions = ClassTriggers.functionNames.map { "tarn.\($0)\(entry.id)()" }
       let columns = ServerClass.stateColumnNames.map { "DROP COLUMN IF EXISTS \($0)" }
       let cleaning = table.map { "ALTER TABLE \($0) \(columns.joined(separator: ", "));" } ?? ""
       try connection.run(
         """
         \(cleaning)
-        DROP FUNCTION IF EXISTS tarn.merge_\(entry.id)(), tarn.structure_\(entry.id)();
+        DROP FUNCTION IF EXISTS \(functions.joined(separator: ", "));
         """, for: operation)
     }
   }

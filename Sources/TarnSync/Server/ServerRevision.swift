@@ -7,9 +7,14 @@ struct ServerRevision {
   private let operation: String
   /// Of the functions that belong to no class: the lowest and the highest.
   private let functions: (lowest: Int, highest: Int)
-  /// The lowest of each class's functions, by the class's number; 0 if a trigger is missing.
-  private let classes: [Int: Int]
-  private let tables: [Int: String]
+  private let classes: [Int: ClassRevision]
+
+  private struct ClassRevision {
+    let table: String
+    /// The lowest of its functions.
+    let revision: Int
+    let hasAllTriggers: Bool
+  }
 
   /// - Parameter operation: the operation that errors name.
   init(_ connection: ServerConnection, _ operation: String) throws(ServerError) {
@@ -23,7 +28,7 @@ struct ServerRevision {
     var (shared, ofClasses): ([Int], [Int: Int]) = ([], [:])
     for row in functions {
       guard let name = row[0], let revision = row[1].flatMap({ Int($0) }) else { continue }
-      let numbers = Self.prefixes.compactMap { prefix in
+      let numbers = ClassTriggers.functionNames.compactMap { prefix in
         name.hasPrefix(prefix) ? Int(name.dropFirst(prefix.count)) : nil
       }
       if let id = numbers.first {
@@ -33,28 +38,31 @@ struct ServerRevision {
       }
     }
     self.functions = (shared.min() ?? 0, shared.max() ?? 0)
-    let triggers = ServerWarnings.triggers.map { $0.name + $0.state }
+    let triggers =
+      ServerWarnings.triggers.map { $0.name + $0.state } + ["\(ClassTriggers.firstName)A"]
     let rows = try connection.query(
       """
       SELECT c.id, c.tab::regclass, (SELECT count(*) FROM pg_trigger t
         WHERE t.tgrelid = c.tab AND t.tgname || t.tgenabled::text = ANY ($1::text[]))
       FROM tarn.class c JOIN pg_class k ON k.oid = c.tab
       """, [SQLText.array(triggers)], for: operation)
-    var (classes, tables): ([Int: Int], [Int: String]) = ([:], [:])
+    var classes: [Int: ClassRevision] = [:]
     for row in rows {
       guard let id = row[0].flatMap({ Int($0) }) else { continue }
-      classes[id] = row[2] == "\(triggers.count)" ? ofClasses[id] ?? 0 : 0
-      tables[id] = row[1] ?? ""
+      classes[id] = ClassRevision(
+        table: row[1] ?? "", revision: ofClasses[id] ?? 0,
+        hasAllTriggers: row[2] == "\(triggers.count)")
     }
-    (self.classes, self.tables) = (classes, tables)
+    self.classes = classes
   }
-
-  private static let prefixes = ["merge_", "structure_"]
 
   var hasCurrentFunctions: Bool { functions.lowest >= ServerSchema.revision }
 
   /// Whether a class has all triggers, and none of an earlier revision.
-  func hasCurrentTriggers(_ id: Int) -> Bool { (classes[id] ?? 0) >= ServerSchema.revision }
+  func hasCurrentTriggers(_ id: Int) -> Bool {
+    guard let one = classes[id] else { return false }
+    return one.hasAllTriggers && one.revision >= ServerSchema.revision
+  }
 
   var isCurrent: Bool { hasCurrentFunctions && classes.keys.allSatisfy(hasCurrentTriggers) }
 
@@ -77,10 +85,10 @@ struct ServerRevision {
         "the server's functions have revision \(functions.lowest), this program's"
           + " \(ServerSchema.revision); run 'tarn server migrate'")
     }
-    for (id, revision) in classes.sorted(by: { $0.key < $1.key })
-    where revision > 0 && revision < ServerSchema.revision {
+    for (_, one) in classes.sorted(by: { $0.key < $1.key })
+    where one.revision < ServerSchema.revision {
       warnings.append(
-        "the triggers of \(tables[id] ?? "") have revision \(revision), this program's"
+        "the triggers of \(one.table) have revision \(one.revision), this program's"
           + " \(ServerSchema.revision); run 'tarn server migrate'")
     }
     return warnings

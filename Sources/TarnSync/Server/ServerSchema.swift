@@ -69,15 +69,8 @@ enum ServerSchema {
     );
     """
 
-  /// Which server this is: another machine, timeline, database or restored table is another one.
-  private static let identity = """
-    concat_ws('/', (SELECT c.system_identifier FROM pg_control_system() c),
-      substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8),
-      (SELECT d.oid FROM pg_database d WHERE d.datname = current_database()),
-      pg_relation_filenode('tarn.server'), s.history)
-    """
-
-  /// What servers lack that an earlier revision has prepared. It may run again.
+  /// What servers lack that an earlier revision has prepared. It may run again, and runs before the
+  /// functions are replaced.
   static let additions = """
     UPDATE tarn.server SET format = \(format) WHERE format < \(format);
     -- The policies and rights of the table when replicas last went over the class.
@@ -89,21 +82,14 @@ enum ServerSchema {
       now text COLLATE "C" NOT NULL,
       PRIMARY KEY (class, name)
     );
+    \(ServerIdentity.tables)
     """
 
   /// The functions that know no class. A name in them is looked up in `pg_catalog` alone, so that
   /// no caller can put a function of his own in the way. Their signatures stay: programs of other
   /// versions call them.
   static let functions = """
-    -- In PL/pgSQL, which plans a statement once in a connection; SQL functions do so at each call.
-    -- A function of its own costs 30 to 90 us in each transaction: what each push and pull needs is
-    -- written into their functions.
-    CREATE OR REPLACE FUNCTION tarn.identity() RETURNS text LANGUAGE plpgsql STABLE SECURITY DEFINER
-    SET search_path = pg_catalog, pg_temp AS $$ \(mark)
-    BEGIN
-      RETURN (SELECT \(identity) FROM tarn.server s);
-    END $$;
-
+    \(ServerIdentity.functions)
     -- The classes with the properties whose columns are there. A class without a table has no key.
     CREATE OR REPLACE FUNCTION tarn.classes() RETURNS TABLE (
       id integer, name text, tab text, key name, property text, type text
@@ -148,9 +134,10 @@ enum ServerSchema {
       found_any boolean;
       below xid8 := pg_snapshot_xmax(pg_current_snapshot());
     BEGIN
-      SELECT s.format, s.pruned, \(identity), r.version, r.commit
+      SELECT s.format, s.pruned, \(ServerIdentity.value), r.version, r.commit
       INTO known, pruned, server, version, commit
-      FROM tarn.server s LEFT JOIN tarn.replica r ON r.id = own AND r.role = session_user;
+      FROM \(ServerIdentity.source)
+      LEFT JOIN tarn.replica r ON r.id = own AND r.role = session_user;
       IF spoken IS NULL OR spoken < \(formats.lowerBound) OR spoken > known THEN
         RAISE EXCEPTION 'the server has format % of Tarn, the program %', known, spoken
           USING ERRCODE = '0A000';
@@ -220,16 +207,19 @@ enum ServerSchema {
       old timestamptz := statement_timestamp() - interval '30 days';
       is_found boolean;
       own_server text;
+      is_noted boolean;
     BEGIN
       UPDATE tarn.replica SET version = last, commit = latest, seen = statement_timestamp()
       WHERE id = own AND role = session_user AND version = first AND commit = previous;
       is_found := FOUND;
-      SELECT \(identity) INTO own_server FROM tarn.server s;
+      SELECT \(ServerIdentity.value), \(ServerIdentity.isNoted) INTO own_server, is_noted
+      FROM \(ServerIdentity.source);
       IF NOT is_found OR server IS DISTINCT FROM own_server
         OR last < first OR last = first AND latest IS DISTINCT FROM previous THEN
         RAISE EXCEPTION 'the server or its version of this replica is another one'
           USING ERRCODE = 'TN002';
       END IF;
+      IF NOT is_noted THEN PERFORM tarn.note_origin(); END IF;
       IF coalesce((SELECT g.at < old FROM tarn.gone g ORDER BY g.xid LIMIT 1), false)
         OR coalesce((SELECT r.at < old FROM tarn.renewal r ORDER BY r.xid LIMIT 1), false)
       THEN PERFORM tarn.prune(old); END IF;

@@ -121,6 +121,7 @@ package enum ServerSetup {
       \(ServerSchema.tables)
       \(ServerSchema.additions)
       \(ServerSchema.functions)
+      \(ServerIdentity.firstNote)
       \(ClassFunctions.text([]))
       \(rights)
       RESET ROLE;

@@ -94,6 +94,14 @@ extension WireValue {
     }
   }
 
+  /// Without the exact value if the bytes are not those that are sent with it: a trigger may have
+  /// cut the time to the second, or the column may have rounded it.
+  func confirmed(_ type: ColumnType) -> WireValue {
+    guard exact != nil else { return self }
+    let sent = value(type).flatMap { WireValue($0) }
+    return sent == self ? self : WireValue(bytes)
+  }
+
   /// Decodes the bytes of a value that is not kept exactly beside them.
   static func value(_ bytes: UnsafeRawBufferPointer, _ type: ColumnType) -> Value? {
     switch type {

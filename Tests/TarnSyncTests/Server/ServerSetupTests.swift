@@ -91,20 +91,4 @@ import Testing
     #expect(["1", "2", "3"].map(refusal) == [nil, nil, nil])
     #expect(["0", "4", "NULL"].map(refusal) == ["0A000", "0A000", "0A000"])
   }
-
-  @Test func `the identity of a server changes with its database and after a restore`() throws {
-    let first = try PostgresDatabase([]).connect()
-    let second = try PostgresDatabase([]).connect()
-    let identity = try first.value("SELECT tarn.identity()")
-    #expect(identity?.split(separator: "/").count == 5)
-    #expect(try second.value("SELECT tarn.identity()") != identity)
-    #expect(try first.value("SELECT tarn.identity()") == identity)
-    // As a restore of the data into the same tables does.
-    try first.run(
-      """
-      BEGIN; CREATE TEMP TABLE kept AS SELECT * FROM tarn.server; TRUNCATE tarn.server;
-      INSERT INTO tarn.server SELECT * FROM kept; COMMIT
-      """, for: "restore")
-    #expect(try first.value("SELECT tarn.identity()") != identity)
-  }
 }

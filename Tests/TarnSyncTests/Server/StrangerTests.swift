@@ -34,7 +34,7 @@ import Testing
   }
 
   @Test func `our tables are closed to it`() throws {
-    for table in ["server", "class", "property", "replica", "gone"] {
+    for table in ["server", "class", "property", "replica", "gone", "origin", "era"] {
       for statement in ["SELECT * FROM", "DELETE FROM", "TRUNCATE", "LOCK TABLE"] {
         let isLock = statement == "LOCK TABLE"
         if isLock { try stranger.rows("BEGIN") }

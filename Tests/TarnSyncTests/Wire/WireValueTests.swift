@@ -54,7 +54,7 @@ import Testing
     #expect(rows.count == values.count)
     for (index, value) in values.enumerated() {
       let bytes = try #require(rows[index, 0])
-      let back = WireValue(bytes, exact: sent[index].exact).value(type)
+      let back = WireValue(bytes, exact: sent[index].exact).confirmed(type).value(type)
       #expect(back.map { isSame($0, value) } == true, "\(value) became \(String(describing: back))")
     }
   }
