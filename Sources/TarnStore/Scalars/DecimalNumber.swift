@@ -223,8 +223,14 @@ extension DecimalOrder {
     let (scale, coefficient) = parts
     if scale == 0 || abs(scale) == Self.infinityScale { return coefficient == 0 }
     let digits = DecimalNumber.digitsMax
-    return coefficient < DecimalNumber.power(digits)
-      && coefficient >= DecimalNumber.power(digits - 1)
+    guard coefficient < DecimalNumber.power(digits),
+      coefficient >= DecimalNumber.power(digits - 1)
+    else { return false }
+    // The least numbers have fewer digits, and the others are zeros.
+    let exponent = abs(scale) + DecimalNumber.exponentMin - digits
+    let lacking = DecimalNumber.exponentMin - exponent
+    return exponent <= DecimalNumber.exponentMax
+      && (lacking <= 0 || coefficient % DecimalNumber.power(lacking) == 0)
   }
 
   /// The shortest of the numbers with this key.
