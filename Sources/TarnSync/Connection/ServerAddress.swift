@@ -5,8 +5,8 @@ internal import CPostgres
 /// A password in it is refused, because addresses end up in logs, in the list of processes and in
 /// shell histories; libpq reads one from `~/.pgpass` or `PGPASSFILE`.
 package struct ServerAddress: Sendable, CustomStringConvertible {
-  /// libpq's parameters by keyword.
-  package private(set) var parameters: [String: String]
+  /// libpq's parameters by keyword, as they were given.
+  private var given: [String: String]
 
   /// - Throws: `ServerError` for a text that is not an address, or that has a password.
   package init(_ text: String) throws(ServerError) {
@@ -19,25 +19,33 @@ package struct ServerAddress: Sendable, CustomStringConvertible {
         "it is not a PostgreSQL address such as postgresql://db.example/todo")
     }
     defer { unsafe PQconninfoFree(options) }
-    var parameters: [String: String] = [:]
-    var option = unsafe options
-    while let keyword = unsafe option.pointee.keyword {
-      if let value = unsafe option.pointee.val {
-        unsafe parameters[String(cString: keyword)] = String(cString: value)
-      }
-      unsafe option += 1
-    }
+    let parameters = unsafe Self.values(options)
     if parameters["password"] != nil || parameters["sslpassword"] != nil {
       throw ServerError(
         "use the server's address", "it has a password in it",
         hint:
           "Put it into ~/.pgpass (host:port:database:user:password, mode 0600) and leave it out.")
     }
-    self.parameters = Self.standard(parameters)
+    given = parameters
   }
 
-  /// Adds what the address leaves open.
-  private static func standard(_ given: [String: String]) -> [String: String] {
+  private static func values(
+    _ options: UnsafeMutablePointer<PQconninfoOption>?
+  ) -> [String: String] {
+    var values: [String: String] = [:]
+    guard var option = unsafe options else { return values }
+    while let keyword = unsafe option.pointee.keyword {
+      if let value = unsafe option.pointee.val {
+        unsafe values[String(cString: keyword)] = String(cString: value)
+      }
+      unsafe option += 1
+    }
+    return values
+  }
+
+  /// All parameters, for a connection that is made now: the environment and the service file may
+  /// name the hosts, and may change.
+  package var parameters: [String: String] {
     var result = given
     func use(_ keyword: String, _ value: String) { result[keyword] = result[keyword] ?? value }
     use("application_name", "tarn")
@@ -49,19 +57,34 @@ package struct ServerAddress: Sendable, CustomStringConvertible {
     use("keepalives_interval", "10")
     use("keepalives_count", "3")
     use("tcp_user_timeout", "30000")
-    if !isLocal(given) {
+    let place = Self.place(given)
+    if !place.isLocal {
       use("sslmode", "verify-full")
       use("sslrootcert", "/etc/ssl/certs/ca-certificates.crt")
     }
+    // What was looked at is what libpq connects to.
+    result.merge(place.names) { $1 }
     return result
   }
 
-  /// Whether all hosts are Unix sockets or the loopback interface.
-  private static func isLocal(_ parameters: [String: String]) -> Bool {
-    let hosts = (parameters["hostaddr"] ?? parameters["host"] ?? "").split(separator: ",")
-    return hosts.allSatisfy { host in
-      host.hasPrefix("/") || host == "localhost" || host.hasPrefix("127.") || host == "::1"
+  /// The hosts that libpq connects to, as the address, the environment and the service file have
+  /// them.
+  private static func place(_ given: [String: String]) -> ServerPlace {
+    // libpq refuses this before it looks up or opens anything, and has the hosts by then.
+    var attempt = given
+    attempt["sslmode"] = "unknown"
+    let pairs = attempt.sorted { $0.key < $1.key }
+    let handle = unsafe withCStrings(pairs.map(\.key) + [nil]) { keywords in
+      unsafe withCStrings(pairs.map(\.value) + [nil]) { values in
+        unsafe PQconnectStartParams(keywords, values, 0)
+      }
     }
+    defer { unsafe PQfinish(handle) }
+    guard let options = unsafe PQconninfo(handle) else { return ServerPlace(given) }
+    defer { unsafe PQconninfoFree(options) }
+    let found = unsafe values(options)
+    // A service that is not in its file: the connection fails, and says so.
+    return found["sslmode"] == nil ? ServerPlace(given, isKnown: false) : ServerPlace(found)
   }
 
   /// The same server with a login.
@@ -71,25 +94,26 @@ package struct ServerAddress: Sendable, CustomStringConvertible {
   ///   - password: is in no description and in no error.
   package func login(as user: String?, password: String?) -> ServerAddress {
     var address = self
-    if let user { address.parameters["user"] = user }
-    if let password { address.parameters["password"] = password }
+    if let user { address.given["user"] = user }
+    if let password { address.given["password"] = password }
     return address
   }
 
   /// The same server with other parameters of libpq.
   package func setting(_ parameters: [String: String]) -> ServerAddress {
     var address = self
-    address.parameters.merge(parameters) { $1 }
+    address.given.merge(parameters) { $1 }
     return address
   }
 
   /// The role that logs in.
-  package var user: String? { parameters["user"] }
+  package var user: String? { given["user"] }
 
   /// The host and the database.
   package var description: String {
-    let host = parameters["host"] ?? parameters["hostaddr"] ?? "the local server"
-    let database = parameters["dbname"] ?? parameters["user"] ?? "the default database"
+    let names = Self.place(given).names
+    let host = names["host"] ?? names["hostaddr"] ?? "the local server"
+    let database = given["dbname"] ?? given["user"] ?? "the default database"
     return "\(host), \(database)"
   }
 }

@@ -18,10 +18,10 @@ internal import Glibc
     _ address: ServerAddress, waiting: @escaping (() -> Void) -> Void = { $0() }
   ) throws(ServerError) {
     self.waiting = waiting
-    for (keyword, value) in address.parameters where value.utf8.contains(0) {
+    let pairs = address.parameters.sorted { $0.key < $1.key }
+    for (keyword, value) in pairs where value.utf8.contains(0) {
       throw ServerError("connect to the server", "the value of \(keyword) has a NUL in it")
     }
-    let pairs = address.parameters.sorted { $0.key < $1.key }
     let connected = unsafe withCStrings(pairs.map(\.key) + [nil]) { keywords in
       unsafe withCStrings(pairs.map(\.value) + [nil]) { values in
         var made: OpaquePointer?
@@ -337,7 +337,7 @@ internal import Glibc
 }
 
 /// Passes texts to C, nil as a null pointer.
-private func withCStrings<R>(
+func withCStrings<R>(
   _ texts: [String?], _ body: (UnsafePointer<UnsafePointer<CChar>?>?) -> R
 ) -> R {
   let copies = unsafe texts.map { text in unsafe text.flatMap { unsafe strdup($0) } }

@@ -25,6 +25,8 @@ import Testing
 
   @Test(arguments: [
     "postgresql:///todo?host=/run/pg", "postgresql://127.0.0.1/todo", "dbname=todo",
+    "postgresql://localhost/todo", "postgresql://[::1]/todo", "host=@abstract dbname=todo",
+    "host=127.9.9.9,/run/pg dbname=todo", "host=db.example hostaddr=127.0.0.1 dbname=todo",
   ])
   func `a server on this machine needs no certificate`(_ text: String) throws {
     #expect(try ServerAddress(text).parameters["sslmode"] == nil)
@@ -37,7 +39,18 @@ import Testing
     #expect(address.parameters["target_session_attrs"] == "read-write")
     let given = try ServerAddress("postgresql://db.example/todo?sslmode=require")
     #expect(given.parameters["sslmode"] == "require")
-    let mixed = try ServerAddress("postgresql://127.0.0.1,db.example/todo")
-    #expect(mixed.parameters["sslmode"] == "verify-full")
+  }
+
+  @Test(arguments: [
+    "postgresql://127.0.0.1,db.example/todo", "postgresql://127.evil.example/todo",
+    "postgresql://127.1/todo", "host=127.0.0.1 hostaddr=192.0.2.1 dbname=todo",
+    "host=/run/pg,/run/pg hostaddr=,192.0.2.1 dbname=todo", "postgresql://[::2]/todo",
+    "host=/run/pg hostaddr=127.0.0.1,192.0.2.1 dbname=todo", "service=nowhere dbname=todo",
+    "host='/\u{301}x,\u{301}/x' dbname=todo",
+  ])
+  func `one host elsewhere is enough`(_ text: String) throws {
+    #expect(try ServerAddress(text).parameters["sslmode"] == "verify-full")
+    let local = try ServerAddress("dbname=todo").setting(["host": "db.example"])
+    #expect(local.parameters["sslmode"] == "verify-full")
   }
 }
