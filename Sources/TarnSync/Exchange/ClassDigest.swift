@@ -22,12 +22,15 @@ struct ClassDigest: Equatable {
   /// The server's.
   init(_ one: ExchangeClass, _ connection: ServerConnection) throws(ServerError) {
     let operation = "compare \(one.table)"
-    let rows = try connection.query(
+    var parameters: [WireParameter] = []
+    let filter = one.filter.map { " WHERE \($0.text(adding: &parameters))" } ?? ""
+    let rows = try connection.binary(
       """
-      SELECT count(*), coalesce(bit_xor(_tarn_oid), 0), coalesce(sum(_tarn_xid::text::bigint), 0)
-      FROM \(one.table)\(one.filter.map { " WHERE \($0)" } ?? "")
-      """, for: operation)
-    guard let row = rows.first, let count = row[0].flatMap({ Int($0) }),
+      SELECT count(*)::text, coalesce(bit_xor(_tarn_oid), 0)::text,
+        coalesce(sum(_tarn_xid::text::bigint), 0)::text
+      FROM \(one.table)\(filter)
+      """, parameters, for: operation)
+    guard let row = rows.texts.first, let count = row[0].flatMap({ Int($0) }),
       let incarnations = row[1].flatMap({ Int64($0) }),
       let versions = row[2].flatMap({ UInt128($0) })
     else { throw ServerError(operation, "the server gave no digest") }

@@ -18,7 +18,7 @@ struct ClassPages {
   ///
   /// - Parameter condition: of SQL; nil for all rows.
   func rows(
-    after key: Value?, where condition: String? = nil
+    after key: Value?, where condition: SQLCondition? = nil
   ) throws(ServerError) -> RowReader.Page {
     let reader = RowReader(one)
     return try reader.page(page(reader.columns, after: key, condition))
@@ -26,10 +26,13 @@ struct ClassPages {
 
   /// The number of rows of each class that meet its condition of SQL, in one round trip.
   static func counts(
-    _ classes: [(one: ExchangeClass, condition: String)], _ connection: ServerConnection
+    _ classes: [(one: ExchangeClass, condition: SQLCondition)], _ connection: ServerConnection
   ) throws(ServerError) -> [Int] {
     let statements = classes.map { one, condition in
-      ServerConnection.Statement("SELECT count(*) FROM \(one.table) WHERE \(condition)")
+      var parameters: [WireParameter] = []
+      let text = condition.text(adding: &parameters)
+      return ServerConnection.Statement(
+        "SELECT count(*) FROM \(one.table) WHERE \(text)", parameters)
     }
     return try connection.binary(statements, for: operation).map { found in
       found.integer(0, 0).map { Int($0) } ?? 0
@@ -38,23 +41,19 @@ struct ClassPages {
 
   /// The first page of each class, of the rows that meet its condition of SQL, in one round trip.
   static func firstPages(
-    _ classes: [(one: ExchangeClass, condition: String)], size: Int, _ connection: ServerConnection
-  ) throws(ServerError) -> [[RowReader.Row]] {
+    _ classes: [(one: ExchangeClass, condition: SQLCondition)], size: Int, _ connection: ServerConnection
+  ) throws(ServerError) -> [RowReader.Page] {
     let statements = classes.map { one, condition in
       var pages = ClassPages(connection: connection, one: one)
       pages.size = size
-      return pages.statement(RowReader(one, operation).columns, after: nil, condition)
+      return pages.statement(RowReader(one).columns, after: nil, condition)
     }
     let found = try connection.binary(statements, for: operation)
-    var pages: [[RowReader.Row]] = []
-    for (place, rows) in found.enumerated() {
-      pages.append(try RowReader(classes[place].one, operation).rows(rows))
-    }
-    return pages
+    return zip(classes, found).map { RowReader($0.one).page($1) }
   }
 
   /// Asks for the rows that `receive` takes, as `rows(after:where:)` does.
-  func begin(after key: Value?, where condition: String) throws(ServerError) {
+  func begin(after key: Value?, where condition: SQLCondition) throws(ServerError) {
     let reader = RowReader(one)
     try connection.begin(
       statement(reader.columns, after: key, condition), for: Self.operation)
@@ -65,10 +64,12 @@ struct ClassPages {
   }
 
   /// The number of rows that meet a condition of SQL.
-  func count(where condition: String) throws(ServerError) -> Int {
-    let rows = try connection.query(
-      "SELECT count(*) FROM \(one.table) WHERE \(condition)", for: Self.operation)
-    return rows.first?[0].flatMap { Int($0) } ?? 0
+  func count(where condition: SQLCondition) throws(ServerError) -> Int {
+    var parameters: [WireParameter] = []
+    let rows = try connection.binary(
+      "SELECT count(*) FROM \(one.table) WHERE \(condition.text(adding: &parameters))", parameters,
+      for: Self.operation)
+    return rows.count == 0 ? 0 : Int(rows.integer(0, 0) ?? 0)
   }
 
   /// An object's key, incarnation and row version, by which a replica sees whether it has it.
@@ -110,7 +111,7 @@ struct ClassPages {
   ///
   /// - Parameter condition: of SQL; nil for all rows.
   func rows(
-    with keys: [Value], where condition: String? = nil
+    with keys: [Value], where condition: SQLCondition? = nil
   ) throws(ServerError) -> RowReader.Page {
     let wire = WireParameter(array: one.key.wire, keys.map { WireValue($0)?.bytes })
     return try rows(one.key.column, wire, condition)
@@ -118,40 +119,45 @@ struct ClassPages {
 
   /// The rows with these incarnations, which no index finds.
   func rows(
-    of incarnations: [Int64], where condition: String? = nil
+    of incarnations: [Int64], where condition: SQLCondition? = nil
   ) throws(ServerError) -> RowReader.Page {
     let wire = WireParameter(array: .bigint, incarnations.map { WireValue(.int($0))?.bytes })
     return try rows("_tarn_oid", wire, condition)
   }
 
   private func rows(
-    _ column: String, _ values: WireParameter, _ condition: String?
+    _ column: String, _ values: WireParameter, _ condition: SQLCondition?
   ) throws(ServerError) -> RowReader.Page {
     let reader = RowReader(one)
+    var parameters = [values]
+    let rest = condition.map { " AND \($0.text(adding: &parameters))" } ?? ""
     return try reader.page(
       connection.binary(
-        "SELECT \(reader.columns) FROM \(one.table) WHERE \(column) = ANY ($1)"
-          + (condition.map { " AND \($0)" } ?? ""), [values], for: Self.operation))
+        "SELECT \(reader.columns) FROM \(one.table) WHERE \(column) = ANY ($1)" + rest, parameters,
+        for: Self.operation))
   }
 
   private func page(
-    _ columns: String, after key: Value?, _ condition: String?
+    _ columns: String, after key: Value?, _ condition: SQLCondition?
   ) throws(ServerError) -> WireRows {
     try connection.binary([statement(columns, after: key, condition)], for: Self.operation)[0]
   }
 
   private func statement(
-    _ columns: String, after key: Value?, _ condition: String?
+    _ columns: String, after key: Value?, _ condition: SQLCondition?
   ) -> ServerConnection.Statement {
     // By bytes, as here, also where an application's table is sorted otherwise.
     let order = one.key.column + (one.key.type == .string ? " COLLATE \"C\"" : "")
     let bytes = key.flatMap { WireValue($0)?.bytes }
-    let conditions = (bytes == nil ? [] : ["\(order) > $1"]) + (condition.map { [$0] } ?? [])
+    var parameters = bytes.map { [WireParameter(one.key.wire, $0)] } ?? []
+    let conditions =
+      (bytes == nil ? [] : ["\(order) > $1"])
+      + (condition.map { [$0.text(adding: &parameters)] } ?? [])
     let rows = conditions.isEmpty ? "" : " WHERE \(conditions.joined(separator: " AND "))"
     return ServerConnection.Statement(
       """
       SELECT \(columns) FROM \(one.table)\(rows)
       ORDER BY \(order) LIMIT \(size)
-      """, bytes.map { [WireParameter(one.key.wire, $0)] } ?? [])
+      """, parameters)
   }
 }

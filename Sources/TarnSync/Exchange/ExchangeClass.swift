@@ -8,7 +8,7 @@ struct ExchangeClass {
   let key: Property
   let others: [Property]
   /// The condition of the rows that the replica is to have; nil for all.
-  var filter: String?
+  var filter: SQLCondition?
   /// Whether its objects only go to the server: they are not read there.
   var isAsymmetric = false
   var rules = TableRules()

@@ -112,10 +112,12 @@ struct Pull {
   ) throws(ServerError) -> Answer? {
     let readings = classes.filter { expected.contains($0.id) }
       .map { Reading($0, since: position, stepBytes, isRepeated: true) }
+    // A plan that is kept knows neither the position nor the constants of a condition.
+    let mode = readings.allSatisfy(\.isKept) ? "force_generic_plan" : "auto"
     let texts = Self.columns.map { "\($0)::text" }.joined(separator: ", ")
     let open = ServerConnection.Statement(
       """
-      SELECT \(texts), set_config('plan_cache_mode', 'force_generic_plan', true)
+      SELECT \(texts), set_config('plan_cache_mode', '\(mode)', true)
       FROM tarn.open(
         $1::uuid, \(ServerSchema.format), $2::integer[], $3::xid8, $4::xid8[])
       """, arguments(classes, position).map { WireParameter(text: $0) }, isRepeated: true)
@@ -212,10 +214,13 @@ struct Pull {
     static let count = 2
     let id: Int
     let statements: [ServerConnection.Statement]
+    /// Whether the server may keep the plans of all of them.
+    let isKept: Bool
     private let reader: RowReader
 
     /// - Parameter isRepeated: whether the server may keep the plan, which then does not depend on
-    ///   the position: for few changes.
+    ///   the position: for few changes. With a condition the rows' statement is planned each time,
+    ///   because the plan depends on how many rows have the values that it compares with.
     init(
       _ one: ExchangeClass, since position: ServerPosition, _ stepBytes: Int, isRepeated: Bool
     ) {
@@ -225,10 +230,13 @@ struct Pull {
       let (end, open) =
         isRepeated ? ("$1::xid8", "$2::xid8[]") : ("'\(values[0])'", "'\(values[1])'")
       let parameters = isRepeated ? values.map { WireParameter(text: $0) } : []
+      var rowParameters = parameters
+      let filter = one.filter.map { " AND \($0.text(adding: &rowParameters))" } ?? ""
+      isKept = isRepeated && rowParameters.count == parameters.count
       let isNew = """
         (_tarn_xid >= \(end)
             AND _tarn_xid < pg_snapshot_xmax(pg_current_snapshot())
-          OR _tarn_xid = ANY (\(open)))\(one.filter.map { " AND \($0)" } ?? "")
+          OR _tarn_xid = ANY (\(open)))\(filter)
         """
       statements = [
         ServerConnection.Statement(
@@ -243,7 +251,7 @@ struct Pull {
           SELECT n.*
           FROM (SELECT coalesce(sum(_tarn_size), 0) > \(stepBytes) AS is_large FROM new) s
           LEFT JOIN new n ON NOT s.is_large WHERE n._tarn_size IS NOT NULL OR s.is_large
-          """, parameters, isRepeated: isRepeated),
+          """, rowParameters, isRepeated: isKept),
       ]
     }
 

@@ -16,10 +16,10 @@ package struct ServerPosition: Hashable, Sendable {
 
   /// - Parameter text: as `pg_snapshot` has it: the oldest open one, the end, the open ones.
   package init?(_ text: String) {
-    let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+    let parts = text.splitASCII(":", omittingEmpty: false)
     guard parts.count == 3, let end = UInt64(parts[1]) else { return nil }
     var open: [UInt64] = []
-    for part in parts[2].split(separator: ",") {
+    for part in parts[2].splitASCII(",") {
       guard let one = UInt64(part) else { return nil }
       open.append(one)
     }

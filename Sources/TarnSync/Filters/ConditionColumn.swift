@@ -4,7 +4,7 @@ import TarnStore
 /// that is a link, or a property of an embedded object.
 struct ConditionColumn {
   /// Null where the property is nil, or an embedded object on the way to it.
-  let term: String
+  let term: SQLCondition
   /// For a link, or the key of its target, that of the target's primary key.
   let type: ColumnType
   /// For messages.
@@ -43,31 +43,32 @@ struct ConditionColumn {
 
   private static func column(
     _ path: ColumnPath, _ quoted: String, _ schema: StoreSchema
-  ) -> (term: String, type: ColumnType) {
+  ) -> (term: SQLCondition, type: ColumnType) {
     guard path.type == .link, let target = path.target.flatMap({ schema[$0] }) else {
       return (compared(quoted, path.type), path.type)
     }
     if target.isEmbedded {
-      return ("CASE WHEN jsonb_typeof(\(quoted)) = 'object' THEN true END", .bool)
+      return ("CASE WHEN jsonb_typeof(\(sql: quoted)) = 'object' THEN true END", .bool)
     }
     let type = target.primaryKey.map { target[$0].type } ?? .int
     return (compared(quoted, type), type)
   }
 
   /// An application's table may sort its texts otherwise.
-  private static func compared(_ quoted: String, _ type: ColumnType) -> String {
-    type == .string ? "(\(quoted) COLLATE \"C\")" : quoted
+  private static func compared(_ quoted: String, _ type: ColumnType) -> SQLCondition {
+    SQLCondition(sql: type == .string ? "(\(quoted) COLLATE \"C\")" : quoted)
   }
 
   /// Whatever SQL programs have written there, no cast fails.
   private static func embedded(
     _ names: [String], _ type: ColumnType, _ described: String
-  ) throws(PredicateError) -> String {
-    let path = SQLText.standardLiteral(SQLText.array(Array(names.dropFirst())))
+  ) throws(PredicateError) -> SQLCondition {
+    let path = SQLConstant(path: Array(names.dropFirst()))
     let column = SQLText.name(names[0])
-    let (json, text) = ("(\(column) #> \(path))", "(\(column) #>> \(path))")
-    func when(_ kind: String, _ value: String) -> String {
-      "(CASE WHEN jsonb_typeof\(json) = '\(kind)' THEN \(value) END)"
+    let json: SQLCondition = "(\(sql: column) #> \(path))"
+    let text: SQLCondition = "(\(sql: column) #>> \(path))"
+    func when(_ kind: String, _ value: SQLCondition) -> SQLCondition {
+      "(CASE WHEN jsonb_typeof\(json) = '\(sql: kind)' THEN \(value) END)"
     }
     switch type {
     case .int: return when("number", "\(text)::numeric")

@@ -32,14 +32,14 @@ struct ClassFilling {
   private func fetchPage(
     _ progress: ClassProgress, _ size: inout PageSize
   ) throws -> ClassProgress {
-    var conditions = ["NOT \(link.replica.state.position.isNew)"]
-    if let wanted = ClassProgress.any(progress.pending) { conditions.append(wanted) }
-    if !progress.complete.isEmpty, let had = ClassProgress.any(progress.complete) {
+    var conditions: [SQLCondition] = ["NOT \(sql: link.replica.state.position.isNew)"]
+    if let wanted = try link.queries.condition(progress.pending) { conditions.append(wanted) }
+    if !progress.complete.isEmpty, let had = try link.queries.condition(progress.complete) {
       conditions.append("NOT \(had)")
     }
     var pages = ClassPages(connection: link.connection, one: one.exchange)
     pages.size = size.rows
-    let condition = conditions.joined(separator: " AND ")
+    let condition = SQLCondition.joined(conditions, " AND ")
     var next = progress
     if progress.last == nil {
       (next.expected, next.fetched) = (try pages.count(where: condition), 0)

@@ -36,23 +36,25 @@ extension ReplicaLink {
   func takeUpSubscriptions() throws {
     let snapshot = try replica.store.newestSnapshot()
     let set = try SubscriptionSet.read(in: snapshot)
-    if let subscribed, subscribed == set?.version ?? 0 { return }
+    if let subscribed, subscribed == set?.version ?? 0, !queries.isRefusalOld { return }
     for index in classes.indices {
       let name = classes[index].described.name
       classes[index].exchange.isAsymmetric = set?.asymmetric.contains(name) == true
     }
     try dropSent()
     let known = try knownProgress(snapshot)
-    if let set, let problem = try problem(set, known) {
+    queries = LinkQueries(set)
+    if let set, let problem = try refusal(of: set, known, snapshot) {
+      queries.refuse(problem)
       progress = known
       for one in downloaded where known[one.id] == nil { progress[one.id] = ClassProgress() }
-      try refuse(set.version, problem)
+      try refuse(set.version, "\(problem)")
       return try take([:], set.version)
     }
     var changed: [ClassID: ClassProgress] = [:]
     for one in downloaded {
       var next = known[one.id] ?? ClassProgress()
-      next.take(set.map { $0.queries(on: one.described.name) } ?? [Subscription.everything])
+      next.take(set.map { $0.queries(on: one.described.name) } ?? [KeptQuery.everything])
       progress[one.id] = next
       if next != known[one.id] { changed[one.id] = next }
     }
@@ -69,44 +71,67 @@ extension ReplicaLink {
       } else if replica.state.classes.contains(one.described.name) {
         // From before there were subscriptions.
         known[one.id] = ClassProgress(
-          queries: [Subscription.everything], complete: [Subscription.everything])
+          queries: [KeptQuery.everything], complete: [KeptQuery.everything])
       }
     }
     return known
   }
 
-  /// Asks the server whether it can answer the queries.
+  /// Translates the queries, and asks the server whether it can answer them.
   ///
   /// - Returns: why it cannot; nil if it can.
-  private func problem(
-    _ set: SubscriptionSet, _ known: [ClassID: ClassProgress]
-  ) throws(ServerError) -> String? {
+  private func refusal(
+    of set: SubscriptionSet, _ known: [ClassID: ClassProgress], _ snapshot: Snapshot
+  ) throws(ServerError) -> ServerError? {
+    for subscription in set.subscriptions where subscription.sql != Subscription.everything {
+      guard let condition = subscription.translated(in: snapshot) else {
+        return ServerError(
+          LinkQueries.operation,
+          "the condition on \(subscription.className) cannot be read: \(subscription.condition)",
+          hint: "Remove the subscription, and subscribe again.")
+      }
+      queries.conditions[KeptQuery(subscription.sql)] = condition
+    }
     for one in downloaded {
       let former = known[one.id]?.queries ?? []
       for query in set.queries(on: one.described.name) where !former.contains(query) {
-        do {
-          try connection.query(
-            "SELECT FROM \(one.exchange.table) WHERE \(query) LIMIT 0", for: "subscribe")
+        do throws(ServerError) {
+          var parameters: [WireParameter] = []
+          let text = try queries.condition([query])?.text(adding: &parameters) ?? "true"
+          _ = try connection.binary(
+            "SELECT FROM \(one.exchange.table) WHERE \(text) LIMIT 0", parameters,
+            for: "\(LinkQueries.operation) to \(one.described.name)")
         } catch {
-          guard error.state.hasPrefix("42") else { throw error }
-          return "\(error)"
+          guard Self.isOfClass(error) else { throw error }
+          return error
         }
       }
     }
     return nil
   }
 
+  /// Whether the server refuses what is asked of a class: it lacks the right, a column or a type.
+  private static func isOfClass(_ error: ServerError) -> Bool {
+    error.state.utf8.starts(with: "42".utf8)
+  }
+
   private func refuse(_ version: UInt64, _ reason: String) throws(StorageError) {
+    queries.hasFailed = true
     try replica.store.editSubscriptions { set in
-      guard set.version == version, set.state == .pending else { return false }
+      guard set.version == version, set.state != .failed(reason) else { return false }
       set.state = .failed(reason)
       return true
     }
   }
 
-  private func take(
-    _ changed: [ClassID: ClassProgress], _ version: UInt64?
-  ) throws(StorageError) {
+  /// Notes in the subscriptions that the server has refused a download, such as because the role
+  /// has lost the right to read a class.
+  func noteFailure(_ error: ServerError) throws(StorageError) {
+    guard Self.isOfClass(error), let subscribed, subscribed > 0 else { return }
+    try refuse(subscribed, "\(error)")
+  }
+
+  private func take(_ changed: [ClassID: ClassProgress], _ version: UInt64?) throws {
     if !changed.isEmpty {
       var next = replica.state
       next.classes.formUnion(classes.map(\.described.name))
@@ -115,7 +140,7 @@ extension ReplicaLink {
     subscribed = version ?? 0
     for index in classes.indices {
       let queries = progress[classes[index].id]?.queries ?? []
-      classes[index].exchange.filter = ClassProgress.any(queries)
+      classes[index].exchange.filter = try self.queries.condition(queries)
     }
     try tellCompletion()
   }
@@ -133,8 +158,12 @@ extension ReplicaLink {
       let one = classes.first(where: { progress[$0.id]?.pending.isEmpty == false })
         ?? classes.first(where: { progress[$0.id]?.isIncomplete == true }),
       let known = progress[one.id]
-    else { return false }
+    else {
+      try tellRecovery()
+      return false
+    }
     progress[one.id] = try ClassFilling(self, one, clock: clock).step(known, &pageSize)
+    try tellRecovery()
     try tellCompletion()
     return true
   }
@@ -193,6 +222,18 @@ extension ReplicaLink {
     }
   }
 
+  /// Notes in the subscriptions that the server answers again.
+  private func tellRecovery() throws(StorageError) {
+    guard queries.hasFailed, queries.refusal == nil, let subscribed else { return }
+    queries.hasFailed = false
+    let state: SubscriptionSet.State = isComplete ? .complete : .pending
+    try replica.store.editSubscriptions { set in
+      guard set.version == subscribed, case .failed = set.state else { return false }
+      set.state = state
+      return true
+    }
+  }
+
   private func tellCompletion() throws(StorageError) {
     guard isComplete, let subscribed, subscribed > 0,
       try SubscriptionSet.read(in: replica.store.newestSnapshot())?.state == .pending
@@ -211,13 +252,13 @@ extension ReplicaLink {
     for one in classes {
       if one.exchange.isAsymmetric { continue }
       if one.exchange.filter == nil, progress[one.id]?.isComplete == true { continue }
-      let isComing = [one.exchange.filter, position.isNew].compactMap(\.self)
+      let isComing = [one.exchange.filter, SQLCondition(sql: position.isNew)].compactMap(\.self)
       let sent = plan.keys.filter { $0.class.id == one.id }
       if sent.isEmpty { continue }
       let keys = Dictionary(sent.map { (ElementKey($0.primaryKey), $0.key) }) { $1 }
       let rows = try ClassPages(connection: connection, one: one.exchange)
         .rows(
-          with: sent.map(\.primaryKey), where: "NOT (\(isComing.joined(separator: " AND ")))"
+          with: sent.map(\.primaryKey), where: "NOT (\(SQLCondition.joined(isComing, " AND ")))"
         ).rows
       if rows.isEmpty { continue }
       try replica.edit { edit, _ throws(StorageError) in

@@ -9,6 +9,8 @@ package final class ReplicaLink {
   var progress: [ClassID: ClassProgress] = [:]
   /// The version of the subscriptions that the server has been asked for, or has refused.
   var subscribed: UInt64?
+  /// The queries of the subscriptions.
+  var queries = LinkQueries()
   var pageSize = PageSize()
   /// The numbers of rows of classes whose first pages are not fetched yet, if they are few.
   var small = SmallClasses()
@@ -92,8 +94,12 @@ package final class ReplicaLink {
   /// Downloads and sends until there is nothing left of either.
   package func synchronize() throws {
     repeat { try pull() } while try sendAll() != .nothing || !isComplete
-    if let missing { throw missing }
+    if let problem { throw problem }
   }
+
+  /// Why not everything is exchanged that is to be: the server lacks properties of the file, or
+  /// cannot answer its subscriptions.
+  var problem: ServerError? { missing ?? queries.refusal }
 
   /// Sends all that is not sent.
   package func sendAll() throws -> Sending {
@@ -140,6 +146,9 @@ package final class ReplicaLink {
       // The server refuses the unsent object that has the value of one of its rows.
       _ = try sendAll()
       return try download()
+    } catch let error as ServerError {
+      try noteFailure(error)
+      throw error
     }
   }
 

@@ -24,17 +24,18 @@ struct SmallClasses {
       .filter { Self.isNew($0, link) }
     if next.isEmpty { return false }
     let pages = try ClassPages.firstPages(
-      next.map { ($0.exchange, Self.condition($0, link)) }, size: Self.rowsMax, link.connection)
+      next.map { ($0.exchange, try Self.condition($0, link)) }, size: Self.rowsMax, link.connection)
     var known: [ClassID: ClassProgress] = [:]
     try link.replica.edit(clock: clock) { edit, _ throws(StorageError) in
-      for (one, rows) in zip(next, pages) {
+      for (one, page) in zip(next, pages) {
         guard var progress = link.progress[one.id] else { continue }
-        for row in rows { try edit.apply(row, one) }
-        (progress.expected, progress.fetched) = (rows.count, rows.count)
-        if rows.count < Self.rowsMax {
+        for row in page.rows { try edit.apply(row, one) }
+        for row in page.unreadable { try edit.leaveOut(row, one) }
+        (progress.expected, progress.fetched) = (page.count, page.count)
+        if page.count < Self.rowsMax {
           progress.complete = Set(progress.queries)
         } else {
-          progress.last = rows.last?.key.value
+          progress.last = page.lastKey
         }
         edit.note(progress, of: one.id)
         known[one.id] = progress
@@ -64,10 +65,13 @@ struct SmallClasses {
     return !progress.pending.isEmpty && progress.complete.isEmpty && progress.last == nil
   }
 
-  private static func condition(_ one: ReplicaClass, _ link: ReplicaLink) -> String {
-    let wanted = link.progress[one.id].flatMap { ClassProgress.any($0.pending) }
-    return (["NOT \(link.replica.state.position.isNew)"] + (wanted.map { [$0] } ?? []))
-      .joined(separator: " AND ")
+  private static func condition(
+    _ one: ReplicaClass, _ link: ReplicaLink
+  ) throws(ServerError) -> SQLCondition {
+    let known: SQLCondition = "NOT \(sql: link.replica.state.position.isNew)"
+    let pending = link.progress[one.id]?.pending ?? []
+    guard let wanted = try link.queries.condition(pending) else { return known }
+    return "\(known) AND \(wanted)"
   }
 
   private func count(_ link: ReplicaLink) throws -> [(id: ClassID, rows: Int)] {
@@ -78,7 +82,7 @@ struct SmallClasses {
     for start in stride(from: 0, to: new.count, by: Self.classesMax) {
       let some = new[start..<min(start + Self.classesMax, new.count)]
       let rows = try ClassPages.counts(
-        some.map { ($0.exchange, Self.condition($0, link)) }, link.connection)
+        some.map { ($0.exchange, try Self.condition($0, link)) }, link.connection)
       counts += zip(some, rows).map { ($0.id, $1) }
     }
     return counts.filter { $0.rows < Self.rowsMax }.sorted { $0.rows > $1.rows }

@@ -219,10 +219,11 @@ private final class SessionRunner: Sendable {
     var interval = PollInterval()
     try link.pull()
     succeeded()
-    if let missing = link.missing { told(.waits(missing, Self.schemaWait)) }
+    var problem: ServerError?
     var census = try CensusTime(since: SessionNotes.read(in: store.newestSnapshot()).seen)
-    try note(connected: true, link.missing.map { "\($0)" })
+    try note(connected: true)
     while !isStopped {
+      try tell(link.problem, unless: &problem)
       let sending = try link.sendAll()
       // This session's own hint lets it download what it has sent, beside the others.
       if sending != .nothing { interval.reset() }
@@ -239,9 +240,19 @@ private final class SessionRunner: Sendable {
         census.isDone()
         if !link.isComplete { continue }
       }
-      if link.missing == nil { told(.isUpToDate) }
+      if link.problem == nil { told(.isUpToDate) }
       try sleep(link, &interval, hints)
     }
+  }
+
+  /// Tells of a problem beside which the exchange goes on, once.
+  private func tell(
+    _ problem: ServerError?, unless former: inout ServerError?
+  ) throws(StorageError) {
+    if problem == former { return }
+    former = problem
+    if let problem { told(.waits(problem, Self.schemaWait)) }
+    try note(connected: true, problem.map { "\($0)" })
   }
 
   /// Waits until there may be something new on either side, and downloads it if it is there.

@@ -4,9 +4,9 @@ import TarnText
 /// How far a file has the objects of a class that it is to have.
 struct ClassProgress: Equatable {
   /// The conditions by which the server chooses the rows that it sends.
-  var queries: [String] = []
+  var queries: [KeptQuery] = []
   /// Those of them whose rows are all here.
-  var complete: Set<String> = []
+  var complete: Set<KeptQuery> = []
   /// The primary key of the last row that was fetched for the others; nil before the first page.
   var last: Value?
   /// How many rows there were for the others at the first page, and how many have been fetched.
@@ -24,11 +24,11 @@ struct ClassProgress: Equatable {
   var isIncomplete: Bool { hasOthers || !pending.isEmpty }
 
   /// Changes to other queries. Rows that both choose are fetched once.
-  mutating func take(_ wanted: [String]) {
+  mutating func take(_ wanted: [KeptQuery]) {
     guard wanted != queries else { return }
     let former = Set(queries)
-    if !former.isSubset(of: wanted), !wanted.contains(Subscription.everything) { hasOthers = true }
-    if former.contains(Subscription.everything), complete.contains(Subscription.everything) {
+    if !former.isSubset(of: wanted), !wanted.contains(KeptQuery.everything) { hasOthers = true }
+    if former.contains(KeptQuery.everything), complete.contains(KeptQuery.everything) {
       // All rows are here.
       complete = Set(wanted)
     } else {
@@ -38,15 +38,8 @@ struct ClassProgress: Equatable {
     queries = wanted
   }
 
-  /// A condition of SQL for the rows that any of the queries chooses; nil for all rows.
-  static func any(_ queries: some Sequence<String>) -> String? {
-    let all = queries.sorted()
-    if all.contains(Subscription.everything) { return nil }
-    return all.isEmpty ? "false" : "(\(all.joined(separator: " OR ")))"
-  }
-
   /// Those whose rows are not all here.
-  var pending: [String] { queries.filter { !complete.contains($0) } }
+  var pending: [KeptQuery] { queries.filter { !complete.contains($0) } }
 }
 
 extension ClassProgress {
@@ -63,8 +56,8 @@ extension ClassProgress {
     writer.write(
       (hasOthers ? Flags.others : 0) | (isBehind ? Flags.behind : 0)
         | (last == nil ? 0 : Flags.last))
-    writer.write(texts: queries)
-    writer.write(texts: complete.sorted())
+    writer.write(texts: queries.map(\.text))
+    writer.write(texts: complete.sorted().map(\.text))
     writer.write(count: expected)
     writer.write(count: fetched)
     if let last { writer.write(text: JSONText.text(ScalarCoder.json(last, as: .any))) }
@@ -77,7 +70,9 @@ extension ClassProgress {
     guard let flags: UInt8 = reader.read(), let queries = reader.readTexts(),
       let complete = reader.readTexts()
     else { return nil }
-    (self.queries, self.complete) = (queries, Set(complete))
+    (self.queries, self.complete) = (
+      queries.map { KeptQuery($0) }, Set(complete.map { KeptQuery($0) })
+    )
     guard let expected = reader.readCount(), let fetched = reader.readCount() else { return nil }
     (self.expected, self.fetched) = (expected, fetched)
     (hasOthers, isBehind) = (flags & Flags.others != 0, flags & Flags.behind != 0)

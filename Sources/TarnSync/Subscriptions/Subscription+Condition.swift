@@ -10,19 +10,39 @@ extension Subscription {
     name: String?, to described: ClassSchema, where condition: Predicate, in snapshot: Snapshot,
     time: Int64
   ) throws(PredicateError) {
-    let schema = snapshot.schema.schema
     guard !described.isEmbedded, described.primaryKey != nil else {
       throw PredicateError(
         "class '\(described.name)' has no primary key: subscribe to classes that have one")
     }
-    let translation = ConditionSQL(schema) { id, key in
+    self.init(
+      name: name, className: described.name, condition: "\(condition)",
+      sql: try ConditionSQL(snapshot).translated(condition, on: described.id).kept, created: time,
+      updated: time)
+  }
+
+  /// The condition as it goes to the server. The text in the file only says which query it is.
+  ///
+  /// - Returns: nil if it cannot be read.
+  func translated(in snapshot: Snapshot) -> SQLCondition? {
+    let schema = snapshot.schema.schema
+    guard let described = schema.named(className) else { return nil }
+    let again = try? ConditionSQL(snapshot).translated(
+      PredicateParser.parse(condition, []).predicate, on: described.id)
+    if let again, again.kept.utf8.elementsEqual(sql.utf8) { return again }
+    // A condition may mean something else by now: an object that a link was compared with is gone.
+    return KeptQuery(sql).condition ?? again
+  }
+}
+
+extension ConditionSQL {
+  /// Compares links with the keys of the file's objects.
+  init(_ snapshot: Snapshot) {
+    let schema = snapshot.schema.schema
+    self.init(schema) { id, key in
       guard let described = schema[id], let column = described.primaryKey else { return nil }
       if described.keyIsPrimary { return .int(key.rawValue) }
       return try? SnapshotReader(snapshot).value(of: column, at: key, in: id)
     }
-    self.init(
-      name: name, className: described.name, condition: "\(condition)",
-      sql: try translation.text(condition, on: described.id), created: time, updated: time)
   }
 }
 

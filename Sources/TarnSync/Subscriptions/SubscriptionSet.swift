@@ -56,8 +56,8 @@ package struct SubscriptionSet: Equatable, Sendable {
   package init() {}
 
   /// The different conditions on a class.
-  func queries(on name: String) -> [String] {
-    Set(subscriptions.filter { $0.className == name }.map(\.sql)).sorted()
+  func queries(on name: String) -> [KeptQuery] {
+    Set(subscriptions.filter { $0.className == name }.map { KeptQuery($0.sql) }).sorted()
   }
 }
 

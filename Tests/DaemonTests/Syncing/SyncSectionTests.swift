@@ -114,6 +114,30 @@ import ToolSupport
     #expect(daemon.stop() == .exited(0))
   }
 
+  @Test func `a class that the role may not read is a problem in the status`() async throws {
+    let a = try store("a.tarn")
+    try ServerMigration(server).run(a.newestSnapshot().schema.schema)
+    let role = "reader_" + UUID().uuidString.prefix(8).lowercased()
+    try server.run(
+      """
+      CREATE ROLE \(role) LOGIN; GRANT tarn_client TO \(role);
+      REVOKE SELECT ON "Note" FROM tarn_client
+      """, for: "test")
+    let text = configuration("where: ['Note: count < 5']")
+      .replacingOccurrences(of: "//\(PostgresServer.administrator)@", with: "//\(role)@")
+    let daemon = try DaemonProcess(folder, text)
+    func problem() throws -> String {
+      guard case .string(let text)? = try sync(daemon).first?["problem"] else { return "" }
+      return text
+    }
+    try await yieldUntil { try problem().contains("permission denied") }
+    #expect(try problem().contains("subscribe to Note"))
+    #expect(daemon.errors.contains("permission denied"))
+    let set = try SubscriptionSet.read(in: a.newestSnapshot())
+    #expect(set?.state != .pending && set?.state != .complete)
+    #expect(daemon.stop() == .exited(0))
+  }
+
   @Test func `what is wrong in the section is named`() throws {
     let path = try folder.file(
       "test.yaml",

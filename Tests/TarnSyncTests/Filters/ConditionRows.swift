@@ -23,9 +23,12 @@ struct ConditionRows {
     ("text", .string, texts.map { .string($0) }),
     ("bytes", .data, [[], [0], [0, 1], [1], [255, 0]].map { .data($0) }),
     ("time", .date, times.map { .date($0) }),
-    ("price", .decimal, ["-1.50", "0", "0.1", "1", "1.00", "NaN", "Infinity"].map(decimal)),
+    ("price", .decimal, prices.map(decimal)),
     ("id", .objectID, [0, 1, .max].map { .objectID(Bytes12(high: $0, low: 7)) }),
     ("uuid", .uuid, [0, 1, .max].map { .uuid(Bytes16(high: $0, low: 7)) }),
+  ]
+  private static let prices = [
+    "-1.50", "0", "0.1", "1", "1.00", "NaN", "Infinity", "1E-6176", "-1E-6176", "1.5E-6175",
   ]
   private static let times = [
     Timestamp(seconds: 0, nanoseconds: 0), Timestamp(seconds: -1, nanoseconds: 999_999_000),
@@ -35,14 +38,24 @@ struct ConditionRows {
   /// Constants that no column holds.
   private static let others: [ColumnType: [Value]] = [
     .int: [.double(0.5), .double(-.infinity), .int(3), .double(.nan)],
-    .double: [.int(1), .double(1e300), .decimal(DecimalNumber(text: "0.1")!.cell)],
-    .float: [.double(0.1), .int(2)],
+    .double: [.int(1), .double(1e300), decimal("0.1"), decimal("1E-6176"), .double(5e-324)],
+    .float: [.double(0.1), .int(2), .double(1e300), .double(5e-324), .double(1e-45)],
     .date: [
       .date(Timestamp(seconds: 0, nanoseconds: 1)), .date(Timestamp(seconds: -1, nanoseconds: 1)),
-      .date(Timestamp(seconds: .max, nanoseconds: 0)),
+      .date(Timestamp(seconds: .max, nanoseconds: 999_999_999)),
+      .date(Timestamp(seconds: .min, nanoseconds: 0)),
+      .date(Timestamp(seconds: -300_000_000_000, nanoseconds: 0)),
+      .date(Timestamp(seconds: 9_300_000_000_000, nanoseconds: 0)),
     ],
-    .decimal: [.int(1), .double(0.1)],
-    .string: [.string("?"), .string("a*"), .string("*b"), .string("\\?")],
+    .decimal: [.int(1), .double(0.1), .double(5e-324), .double(-5e-324), .double(1e308)]
+      + [
+        "2E-6176", "1E-6175", "-1E-6143", "1E+6144", "-Infinity",
+        "9.999999999999999999999999999999999E+6144", "1.000000000000000000000000000000001",
+      ].map(decimal),
+    .string: [
+      .string("a\0"), .string("\0"), .string("a\0b"), .string("?"), .string("a*"), .string("*b"),
+      .string("\\?"),
+    ],
   ]
 
   private static func decimal(_ text: String) -> Value { .decimal(DecimalNumber(text: text)!.cell) }
@@ -165,7 +178,11 @@ struct ConditionRows {
     let constants = values + (Self.others[type] ?? [])
     switch random.below(10) {
     case 0: return .compare(path, random.pick(operators), .null)
-    case 1: return .isIn(path, (0..<random.below(4)).map { _ in random.pick(constants) } + [.null])
+    case 1:
+      return .isIn(
+        path,
+        (0..<random.below(4)).map { _ in random.pick(constants) }
+          + (random.chance(50) ? [.null] : []))
     case 2, 3, 4:
       return .comparison(
         Comparison(Operand(path: name), random.pick(operators), Operand(path: name + "2")))
@@ -177,10 +194,10 @@ struct ConditionRows {
 
   // MARK: - Answers
 
-  func sql(_ predicate: Predicate) throws -> String {
+  func translated(_ predicate: Predicate) throws -> SQLCondition {
     try ConditionSQL(reader.schema.schema) { id, key in
       id == Self.id ? .int(key.rawValue) : nil
-    }.text(predicate, on: Self.id)
+    }.translated(predicate, on: Self.id)
   }
 
   /// The objects for which the store says yes.
@@ -190,11 +207,25 @@ struct ConditionRows {
   }
 
   /// The objects for which the server says yes, for each condition.
-  func answers(_ conditions: [String]) throws -> [[Int64]] {
-    let columns = conditions.map { "array_agg(_id ORDER BY _id) FILTER (WHERE \($0))" }
-    let row = try server.rows("SELECT \(columns.joined(separator: ", ")) FROM \"Item\"")[0]
-    return row.map { text in
-      (text ?? "").split { "{},".contains($0) }.compactMap { Int64($0) }
-    }
+  func answers(_ conditions: [SQLCondition]) throws -> [[Int64]] {
+    var parameters: [WireParameter] = []
+    let columns = conditions.map { Self.column($0.text(adding: &parameters)) }
+    let statement = "SELECT \(columns.joined(separator: ", ")) FROM \"Item\""
+    return Self.numbers(try server.binary(statement, parameters, for: "test").texts[0])
+  }
+
+  /// The same for conditions as a file keeps them.
+  func answers(kept conditions: [String]) throws -> [[Int64]] {
+    let columns = conditions.map(Self.column)
+    return Self.numbers(
+      try server.rows("SELECT \(columns.joined(separator: ", ")) FROM \"Item\"")[0])
+  }
+
+  private static func column(_ condition: String) -> String {
+    "(array_agg(_id ORDER BY _id) FILTER (WHERE \(condition)))::text"
+  }
+
+  private static func numbers(_ row: [String?]) -> [[Int64]] {
+    row.map { text in (text ?? "").split { "{},".contains($0) }.compactMap { Int64($0) } }
   }
 }

@@ -14,10 +14,16 @@ import Testing
     for seed in Seeds.chosen.map({ $0...$0 }) ?? 1...UInt64(Seeds.rounds(1_000, few: 20)) {
       var random = SeededRandom(seed: seed)
       let conditions = (0..<100).map { _ in rows.condition(&random, depth: 3) }
-      let answers = try rows.answers(conditions.map { try rows.sql($0) })
-      for (condition, answer) in zip(conditions, answers) {
-        let (expected, sql) = (try rows.matches(condition), try rows.sql(condition))
-        #expect(answer == expected, "seed \(seed): \(condition): \(sql)")
+      let translated = try conditions.map { try rows.translated($0) }
+      let answers = try rows.answers(translated)
+      let kept = try rows.answers(kept: translated.map(\.kept))
+      for (place, condition) in conditions.enumerated() {
+        let (expected, sql) = (try rows.matches(condition), translated[place].kept)
+        #expect(answers[place] == expected, "seed \(seed): \(condition): \(sql)")
+        #expect(kept[place] == expected, "seed \(seed): \(condition): \(sql), as it is kept")
+        // What a file has of a condition is enough to translate it again.
+        let parsed = try PredicateParser.parse("\(condition)", []).predicate
+        #expect(try rows.translated(parsed).kept == sql, "seed \(seed): \(condition)")
       }
     }
   }
@@ -42,14 +48,25 @@ import Testing
   ])
   func `what a server cannot answer is refused by name`(text: String, part: String) throws {
     let predicate = try PredicateParser.parse(text, []).predicate
-    let error = #expect(throws: PredicateError.self) { try rows.sql(predicate) }
+    let error = #expect(throws: PredicateError.self) { try rows.translated(predicate) }
     #expect(error?.message.contains(part) == true, "\(error?.message ?? "")")
+  }
+
+  @Test func `a list of many values is one parameter`() throws {
+    let many = (0..<70_000).map { Value.int(Int64($0) * 3) }
+    let predicate = Predicate.isIn("number", many)
+    #expect(try rows.answers([rows.translated(predicate)]) == [rows.matches(predicate)])
+    let each = (0...SQLCondition.constantsMax).map {
+      Predicate.compare("number", .notEqual, .int(Int64($0)))
+    }
+    let error = #expect(throws: PredicateError.self) { try rows.translated(.and(each)) }
+    #expect(error?.message.contains("at most") == true, "\(error?.message ?? "")")
   }
 
   @Test func `a link is compared with the key of an object`() throws {
     let friend = try #require(rows.keys.first)
     let predicate = Predicate.compare("friend", .equal, .link(friend))
-    #expect(try rows.answers([rows.sql(predicate)]) == [rows.matches(predicate)])
+    #expect(try rows.answers([rows.translated(predicate)]) == [rows.matches(predicate)])
     #expect(try !rows.matches(predicate).isEmpty)
   }
 }

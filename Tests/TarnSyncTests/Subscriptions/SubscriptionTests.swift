@@ -154,6 +154,87 @@ import Testing
     #expect(try things(a) == ["Thing 1", "Thing 2"])
   }
 
+  @Test func `a role that may not read a class is an error until it may`() throws {
+    try makeThings()
+    let role = try a.connected().connection.value("SELECT session_user") ?? ""
+    try server.rows("REVOKE SELECT ON \"Thing\" FROM tarn_client")
+    try a.subscribe(["Thing": ["a < 3"]])
+    let error = #expect(throws: ServerError.self) { try a.synchronize() }
+    #expect(error?.state == "42501")
+    #expect(error?.description.contains("subscribe to Thing") == true)
+    guard case .failed(let reason) = try state(a) else { throw NotFailed() }
+    #expect(reason == error?.description)
+    try server.rows("GRANT SELECT ON \"Thing\" TO \(SQLText.name(role))")
+    a.disconnect()
+    try a.synchronize()
+    #expect(try state(a) == .complete)
+    #expect(try things(a) == ["Thing 1", "Thing 2"])
+    // It loses the right later.
+    try server.rows("REVOKE SELECT ON \"Thing\" FROM \(SQLText.name(role))")
+    try server.rows("UPDATE \"Thing\" SET b = 5")
+    #expect(throws: ServerError.self) { try a.synchronize() }
+    guard case .failed = try state(a) else { throw NotFailed() }
+    try server.rows("GRANT SELECT ON \"Thing\" TO \(SQLText.name(role))")
+    try a.connected().pull()
+    #expect(try state(a) == .complete)
+  }
+
+  private struct NotFailed: Error {}
+
+  /// Both are parts of other characters with what is beside them.
+  private static let attack = "x\u{600}' OR true OR text = '\u{200c}z"
+
+  private func makeNotes() throws {
+    for (number, text) in ["x", Self.attack, "é", "e\u{301}"].enumerated() {
+      try server.rows(
+        "INSERT INTO \"Note\" (_id, a, text) VALUES ($1, 0, $2)", ["\(number)", text])
+    }
+  }
+
+  private func notes() throws -> [String] {
+    try a.objects().keys.filter { $0.hasPrefix("Note") }.sorted()
+  }
+
+  @Test func `a text in a condition is only a text`() throws {
+    try makeNotes()
+    let text = Value.string(Self.attack).predicateText
+    try a.subscribe(["Note": ["text == \(text)"]])
+    try a.synchronize()
+    #expect(try notes() == ["Note 1"])
+  }
+
+  @Test func `a condition that an earlier build has written badly means what it says`() throws {
+    try makeNotes()
+    try a.subscribe(["Note": ["text == \(Value.string(Self.attack).predicateText)"]])
+    let bad = "coalesce((\"text\" COLLATE \"C\") = '\(Self.attack)', false)"
+    try a.store.editSubscriptions { set in
+      set.subscriptions[0].sql = bad
+      return true
+    }
+    try a.synchronize()
+    #expect(try notes() == ["Note 1"])
+    #expect(try SubscriptionSet.read(in: a.store.newestSnapshot())?.subscriptions[0].sql == bad)
+    // Without a condition that can be read nothing says what it means.
+    try a.store.editSubscriptions { set in
+      set.subscriptions[0].condition = "text ??"
+      set.renew()
+      return true
+    }
+    #expect(throws: ServerError.self) { try a.synchronize() }
+    guard case .failed(let reason) = try state(a) else { throw NotFailed() }
+    #expect(reason.contains("text ??"))
+  }
+
+  @Test func `two forms of one letter are two queries`() throws {
+    try makeNotes()
+    try a.subscribe(["Note": ["text == \"\u{e9}\""]])
+    try a.synchronize()
+    #expect(try notes() == ["Note 2"])
+    try a.subscribe(["Note": ["text == \"e\u{301}\""]])
+    try a.synchronize()
+    #expect(try notes() == ["Note 3"])
+  }
+
   @Test func `another process's subscriptions take effect`() throws {
     try makeThings()
     try a.synchronize()

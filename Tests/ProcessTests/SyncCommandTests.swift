@@ -1,0 +1,77 @@
+import Foundation
+import TestSupport
+import Testing
+import ToolSupport
+
+/// What `tarn-sync` says and how it ends.
+@Suite(.timeLimit(.minutes(30))) struct SyncCommandTests {
+  private let folder = TemporaryFolder()
+
+  private func finished(
+    _ words: [String], _ program: String = OwnProgram.sibling("tarn-sync"),
+    environment: [String: String] = [:]
+  ) throws -> (output: [String], errors: String, end: ChildProcess.End) {
+    let errors = folder.file(UUID().uuidString)
+    let (output, end) = try ChildProcess(
+      program, words, environment: environment, errors: errors
+    ).finish()
+    return (output, try String(contentsOfFile: errors, encoding: .utf8), end)
+  }
+
+  @Test func `a class that the role may not read ends the command with a message and 1`() throws {
+    let server = try PostgresServer.shared.get()
+    let name = "command_" + UUID().uuidString.prefix(8).lowercased()
+    func sql(_ text: String) throws {
+      let made = try finished(
+        ["psql", "-q", "-h", server.folder, "-U", PostgresServer.administrator, "-c", text, name],
+        "/usr/bin/env")
+      #expect(made.end == .exited(0), "\(made.errors)")
+    }
+    _ = try finished(
+      ["createdb", "-h", server.folder, "-U", PostgresServer.administrator, name], "/usr/bin/env")
+    let url = server.address(name)
+    _ = try finished(["server", "init", url])
+    try sql(
+      """
+      CREATE TABLE thing (_id bigint PRIMARY KEY, a bigint); INSERT INTO thing VALUES (1, 1), (2, 5);
+      CREATE ROLE \(name) LOGIN; GRANT tarn_client TO \(name)
+      """)
+    _ = try finished(["server", "adopt", url, "thing", "Thing"])
+    let words = ["sync", folder.file("a"), "--to", server.address(name, as: name)]
+    for chosen in [["--where", "Thing: a > 3"], []] {
+      let refused = try finished(words + chosen)
+      #expect(refused.end == .exited(1))
+      #expect(refused.errors.contains("permission denied for table thing"), "\(refused.errors)")
+    }
+    let status = try finished(["sync", "status", folder.file("a")]).output
+    #expect(status.contains { $0.contains("which fails") && $0.contains("permission denied") })
+    try sql("GRANT SELECT ON thing TO \(name)")
+    let done = try finished(words + ["--where", "Thing: a > 3"])
+    #expect(done.end == .exited(0), "\(done.errors)")
+    let later = try finished(["sync", "status", folder.file("a")]).output
+    #expect(later.contains { $0.hasPrefix("downloaded") && $0.hasSuffix("yes") }, "\(later)")
+  }
+
+  /// 2130706433 is this machine, too, but libpq looks it up as a name.
+  @Test func `no login is sent without TLS to a host that the environment names`() throws {
+    let listener = try StartupListener()
+    defer { listener.close() }
+    let service = folder.file("services")
+    try Data("[far]\nhost=2130706433\n".utf8).write(to: URL(fileURLWithPath: service))
+    let port = "\(listener.port)"
+    let address = "dbname=x user=y port=\(port)"
+    func isPlain(_ address: String, _ environment: [String: String]) throws -> Bool {
+      let result = try finished(["server", "status", address], environment: environment)
+      #expect(result.end == .exited(1))
+      return listener.takeIsPlain()
+    }
+    // Without a rule for them, all would be.
+    #expect(try isPlain(address, ["PGHOST": "127.0.0.1"]))
+    #expect(try isPlain("\(address) sslmode=prefer", ["PGHOST": "2130706433"]))
+    #expect(try !isPlain(address, ["PGHOST": "2130706433"]))
+    #expect(try !isPlain(address, ["PGHOST": "/nowhere,2130706433"]))
+    #expect(try !isPlain("\(address) service=far", ["PGSERVICEFILE": service]))
+    #expect(try !isPlain(address, ["PGSERVICEFILE": service, "PGSERVICE": "far"]))
+    #expect(try !isPlain("\(address) host=127.1", [:]))
+  }
+}
