@@ -5,25 +5,25 @@ import TarnStore
 /// and notes whether a client goes on without.
 final class StartupListener: Sendable {
   let port: UInt16
-  private let socket: Int32
+  private let descriptor: Int32
   private let plain = Lock(false)
 
   struct NoPort: Error {}
 
   init() throws {
-    let socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue) | O_CLOEXEC, 0)
+    let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | O_CLOEXEC, 0)
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
     address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
     var length = socklen_t(MemoryLayout<sockaddr_in>.size)
     let isBound = withUnsafeMutablePointer(to: &address) { pointer in
       pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        bind(socket, $0, length) == 0 && listen(socket, 8) == 0
-          && getsockname(socket, $0, &length) == 0
+        bind(descriptor, $0, length) == 0 && listen(descriptor, 8) == 0
+          && getsockname(descriptor, $0, &length) == 0
       }
     }
     guard isBound else { throw NoPort() }
-    (self.socket, port) = (socket, UInt16(bigEndian: address.sin_port))
+    (self.descriptor, port) = (descriptor, UInt16(bigEndian: address.sin_port))
     Thread { [self] in serve() }.start()
   }
 
@@ -36,16 +36,16 @@ final class StartupListener: Sendable {
   }
 
   /// Ends the thread.
-  func close() { shutdown(socket, Int32(SHUT_RDWR)) }
+  func end() { shutdown(descriptor, Int32(SHUT_RDWR)) }
 
   private func serve() {
     while true {
-      let client = accept(socket, nil, nil)
+      let client = accept(descriptor, nil, nil)
       if client < 0 { break }
       while answer(client) {}
-      Glibc.close(client)
+      close(client)
     }
-    Glibc.close(socket)
+    close(descriptor)
   }
 
   /// - Returns: whether the client may ask for something else.

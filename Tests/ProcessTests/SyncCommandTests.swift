@@ -55,7 +55,7 @@ import ToolSupport
   /// 2130706433 is this machine, too, but libpq looks it up as a name.
   @Test func `no login is sent without TLS to a host that the environment names`() throws {
     let listener = try StartupListener()
-    defer { listener.close() }
+    defer { listener.end() }
     let service = folder.file("services")
     try Data("[far]\nhost=2130706433\n".utf8).write(to: URL(fileURLWithPath: service))
     let port = "\(listener.port)"

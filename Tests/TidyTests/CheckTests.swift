@@ -122,6 +122,22 @@ import Testing
     #expect(WordChecks.trapsSpeak(swift(text, "Sources/A/Trap.swift")).isEmpty)
   }
 
+  @Test func marksByCharacter() {
+    let text = """
+      let a = path.hasPrefix("/")
+      let b = line.split(separator: ",")
+      let c = line.utf8.split(separator: UInt8(ascii: ","))
+      let d = text.replacing("'", with: "''")
+      let e = text.unicodeScalars.firstIndex(of: "'")
+      let f = text.contains("\\n")
+      let g = names.firstIndex(of: name)
+      // text.replacing("'", with: "''")
+      """
+    #expect(lines(CharacterChecks.noMarksByCharacter(swift(text))) == [1, 2, 4, 6])
+    #expect(CharacterChecks.noMarksByCharacter(swift(text, "Tests/A/T.swift")).isEmpty)
+    #expect(CharacterChecks.noMarksByCharacter(swift(text, "Tools/tarn-bench/A.swift")).isEmpty)
+  }
+
   @Test func uncheckedWithoutReasons() {
     let text = """
       final class A: @unchecked Sendable {}

@@ -54,6 +54,8 @@ import Testing
   @Test func locksCanBeFollowed() { expectNone(LayerChecks.mutexInUse) }
   @Test func trapsSpeak() { expectNone(WordChecks.trapsSpeak) }
 
+  @Test func marksAreFoundByBytes() { expectNone(CharacterChecks.noMarksByCharacter) }
+
   @Test func noTestSleeps() { expectNone(WordChecks.noSleepInTests) }
   @Test func timeLimitsOnlyEndTestsThatHang() {
     expectNone(WordChecks.limitsOnlyEndWhatHangs)

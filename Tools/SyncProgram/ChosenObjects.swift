@@ -10,13 +10,10 @@ package struct ChosenObjects {
   /// - Parameter values: each a class, a colon, and a condition on its objects.
   package init(_ values: [String]) throws {
     conditions = try values.map { value in
-      guard let colon = value.firstIndex(of: ":") else {
+      guard let parts = value.partsAroundASCII(":") else {
         throw UsageError("--where takes 'CLASS: CONDITION', not '\(printable(value))'")
       }
-      return (
-        value[..<colon].trimmingCharacters(in: .whitespaces),
-        value[value.index(after: colon)...].trimmingCharacters(in: .whitespaces)
-      )
+      return (String(parts.before.trimmingASCII()), String(parts.behind.trimmingASCII()))
     }
   }
 

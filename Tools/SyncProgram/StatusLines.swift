@@ -25,7 +25,7 @@ enum StatusLines {
   }
 
   private static func lines(_ table: TextTable) -> [String] {
-    table.text().split(separator: "\n").map(String.init)
+    table.text().splitASCII("\n").map(String.init)
   }
 
   private static func ago(_ seconds: Int) -> String {

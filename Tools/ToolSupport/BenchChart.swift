@@ -90,15 +90,13 @@ package struct BenchChart {
   }
 
   private static func escaped(_ text: String) -> String {
-    var result = ""
-    for letter in text {
-      switch letter {
-      case "&": result += "&amp;"
-      case "<": result += "&lt;"
-      case ">": result += "&gt;"
-      default: result.append(letter)
+    text.replacingASCII { scalar in
+      switch scalar {
+      case "&": "&amp;"
+      case "<": "&lt;"
+      case ">": "&gt;"
+      default: nil
       }
     }
-    return result
   }
 }

@@ -22,7 +22,7 @@ package struct BenchHistory: Sendable {
   /// Reads lines that `BenchTable.json(date:)` wrote.
   package init(_ text: String) throws(ToolError) {
     var runs: [BenchRun] = []
-    for (number, line) in text.split(separator: "\n").enumerated() {
+    for (number, line) in text.splitASCII("\n").enumerated() {
       do {
         runs.append(try BenchRun(JSONScanner.value(in: String(line))))
       } catch {

@@ -47,7 +47,7 @@ package struct BenchPages {
     if let group = ([BenchGroup.eight] + BenchGroup.all).first(where: { $0.name == name }) {
       return "\n" + table(group) + "\n"
     }
-    let parts = name.split(separator: ".").map(String.init)
+    let parts = name.splitASCII(".").map(String.init)
     guard parts.count == 2, let figure = results.figures[parts[0]]?.figure else {
       throw ToolError("unknown marker 'bench:\(name)'")
     }

@@ -26,9 +26,9 @@ package struct BenchMachine: Sendable, Equatable {
 
   private static func processorName() -> String {
     let text = (try? String(contentsOfFile: "/proc/cpuinfo", encoding: .utf8)) ?? ""
-    let line = text.split(separator: "\n").first { $0.hasPrefix("model name") }
-    let name = line?.split(separator: ":", maxSplits: 1).last.map(String.init) ?? "unknown"
-    return name.trimmingCharacters(in: .whitespaces)
+    let line = text.splitASCII("\n").first { $0.beginsWithBytes(of: "model name") }
+    let name = line?.splitASCII(":", maxSplits: 1).last.map(String.init) ?? "unknown"
+    return String(name.trimmingASCII())
   }
 }
 

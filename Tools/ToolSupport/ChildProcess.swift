@@ -154,7 +154,7 @@ package final class ChildProcess {
     guard let last = buffer.lastIndex(of: 10) else { return }
     let text = String(decoding: buffer[..<last], as: UTF8.self)
     buffer.removeSubrange(...last)
-    waiting += text.split(separator: "\n").map(String.init)
+    waiting += text.splitASCII("\n").map(String.init)
   }
 
   /// Waits until it has written output or closed it.

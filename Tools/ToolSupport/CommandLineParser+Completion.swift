@@ -28,10 +28,10 @@ extension CommandLineParser {
   /// A completion script for zsh.
   package func zshCompletion() -> String {
     func quoted(_ text: String) -> String {
-      "'" + text.replacing("'", with: "'\\''") + "'"
+      "'" + text.replacingASCII("'", with: "'\\''") + "'"
     }
     func inner(_ text: String) -> String {
-      text.replacing("[", with: "\\[").replacing("]", with: "\\]").replacing(":", with: "\\:")
+      text.replacingASCII { "[]:".unicodeScalars.contains($0) ? "\\\($0)" : nil }
     }
     var text =
       "#compdef \(program)\n# Completion of \(program) for zsh.\nlocal -a commands\ncommands=(\n"
@@ -53,7 +53,7 @@ extension CommandLineParser {
   /// A completion script for fish.
   package func fishCompletion() -> String {
     func quoted(_ text: String) -> String {
-      "'" + text.replacing("\\", with: "\\\\").replacing("'", with: "\\'") + "'"
+      "'" + text.replacingASCII { "\\'".unicodeScalars.contains($0) ? "\\\($0)" : nil } + "'"
     }
     var text = "# Completion of \(program) for fish.\n"
     for command in commands {

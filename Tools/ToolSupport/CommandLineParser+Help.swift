@@ -55,7 +55,7 @@ extension CommandLineParser {
   private func wrap(_ text: String, width: Int) -> [String] {
     var lines: [String] = []
     var line = ""
-    for word in text.split(separator: " ") {
+    for word in text.splitASCII(" ") {
       if !line.isEmpty, line.count + 1 + word.count > width {
         lines.append(line)
         line = ""

@@ -4,7 +4,7 @@ extension CommandLineParser {
     let command = commands.first { $0.name == name }
     let isOwn = command == nil || name == program
     let title = isOwn ? program : "\(program)-\(name ?? "")"
-    let words = version.split(separator: " ").first ?? ""
+    let words = version.splitASCII(" ").first ?? ""
     var text = ".TH \(Self.roff(title.uppercased())) 1 \"\" \"\(program) \(words)\"\n.SH NAME\n"
     let summary = command?.summary ?? self.summary
     text += "\(Self.roff(title)) \\- \(Self.roff(Self.withoutStop(summary)))\n"
@@ -12,7 +12,7 @@ extension CommandLineParser {
   }
 
   private static func withoutStop(_ text: String) -> String {
-    text.hasSuffix(".") ? String(text.dropLast()) : text
+    text.endsWithBytes(of: ".") ? String(text.dropLast()) : text
   }
 
   private func manBody() -> String {
@@ -51,8 +51,8 @@ extension CommandLineParser {
   private static func paragraphs(_ text: String) -> String {
     var result = ""
     var isCode = false
-    for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
-      if line.hasPrefix("    ") != isCode, !line.isEmpty {
+    for line in text.splitASCII("\n", omittingEmpty: false) {
+      if line.beginsWithBytes(of: "    ") != isCode, !line.isEmpty {
         isCode.toggle()
         result += isCode ? ".PP\n.nf\n" : ".fi\n"
       }
@@ -62,10 +62,19 @@ extension CommandLineParser {
   }
 
   private static func roff(_ text: String) -> String {
-    let escaped = text.replacing("\\", with: "\\e").replacing("-", with: "\\-")
-      .replacing("…", with: "...").replacing("→", with: "\\(->")
+    var escaped = ""
+    for scalar in text.unicodeScalars {
+      switch scalar {
+      case "\\": escaped += "\\e"
+      case "-": escaped += "\\-"
+      case "…": escaped += "..."
+      case "→": escaped += "\\(->"
+      default: escaped.unicodeScalars.append(scalar)
+      }
+    }
     // A line that begins with one of these is a request.
-    return escaped.hasPrefix(".") || escaped.hasPrefix("'") ? "\\&" + escaped : escaped
+    return escaped.beginsWithBytes(of: ".") || escaped.beginsWithBytes(of: "'")
+      ? "\\&" + escaped : escaped
   }
 }
 

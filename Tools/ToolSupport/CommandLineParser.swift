@@ -80,7 +80,7 @@ package struct CommandLineParser: Sendable {
       guard arguments.count > 1 else { return .show(help()) }
       return .show(help(for: try command(arguments[1])))
     default:
-      if first.hasPrefix("-") {
+      if first.beginsWithBytes(of: "-") {
         throw UsageError("the command must come first, before '\(first)'")
       }
       return try read(arguments.dropFirst(), for: try command(first))
@@ -105,7 +105,7 @@ package struct CommandLineParser: Sendable {
         break
       }
       // A single dash is a name: standard input or output.
-      guard argument.hasPrefix("-"), argument != "-" else {
+      guard argument.beginsWithBytes(of: "-"), argument != "-" else {
         positionalValues.append(argument)
         continue
       }
@@ -113,7 +113,7 @@ package struct CommandLineParser: Sendable {
       if argument == "--version" { return .show("\(program) \(version)\n") }
       // For packages, of a program that has no command to generate pages.
       if argument == "--man", single != nil { return .show(manPage(of: command.name)) }
-      if argument.hasPrefix("--") {
+      if argument.beginsWithBytes(of: "--") {
         try readLong(argument, command, &rest, &parsed)
       } else {
         try readShort(argument, command, &rest, &parsed)
@@ -127,16 +127,16 @@ package struct CommandLineParser: Sendable {
     _ argument: String, _ command: CommandSpec, _ rest: inout ArraySlice<String>,
     _ parsed: inout ParsedArguments
   ) throws(UsageError) {
-    let body = argument.dropFirst(2)
-    let equals = body.firstIndex(of: "=")
-    let name = String(equals.map { body[..<$0] } ?? body)
+    let body = argument.rest(afterBytesOf: "--") ?? ""
+    let parts = body.partsAroundASCII("=")
+    let name = String(parts?.before ?? body)
     guard let option = command.options.first(where: { $0.name == name }) else {
       let names = command.options.map { "--\($0.name)" } + ["--help"]
       throw UsageError("unknown option '--\(name)'" + suggestion(for: "--\(name)", among: names))
     }
-    if let equals {
+    if let parts {
       guard option.valueName != nil else { throw UsageError("--\(name) takes no value") }
-      try record(String(body[body.index(after: equals)...]), option, &parsed)
+      try record(String(parts.behind), option, &parsed)
     } else {
       try record(try value(of: option, &rest), option, &parsed)
     }
@@ -146,7 +146,7 @@ package struct CommandLineParser: Sendable {
     _ argument: String, _ command: CommandSpec, _ rest: inout ArraySlice<String>,
     _ parsed: inout ParsedArguments
   ) throws(UsageError) {
-    var letters = argument.dropFirst()
+    var letters = argument.rest(afterBytesOf: "-") ?? ""
     while let letter = letters.popFirst() {
       guard let option = command.options.first(where: { $0.short == letter }) else {
         throw UsageError("unknown option '-\(letter)'")

@@ -22,7 +22,7 @@ package struct DebianPackage: Sendable, Equatable {
   package let depends: [String]
 
   /// Whether the package's files are installed; the database also lists removed packages.
-  package var isInstalled: Bool { status.hasSuffix(" installed") }
+  package var isInstalled: Bool { status.endsWithBytes(of: " installed") }
 }
 
 /// Reads `/var/lib/dpkg/status`: stanzas of `Name: value` lines, separated by an empty line. A line
@@ -43,8 +43,8 @@ package final class DebianStatusReader {
     guard let name = fields["package"], let version = fields["version"] else {
       return .bad("a stanza without a package name or version", line: line)
     }
-    let summary = fields["description"]?.split(separator: "\n").first.map(String.init)
-    let source = fields["source"]?.split(separator: " ").first.map(String.init)
+    let summary = fields["description"]?.splitASCII("\n").first.map(String.init)
+    let source = fields["source"]?.splitASCII(" ").first.map(String.init)
     let package = DebianPackage(
       name: name, version: version, architecture: fields["architecture"] ?? "all",
       status: fields["status"] ?? "",
@@ -66,16 +66,16 @@ package final class DebianStatusReader {
         fault = fault ?? "not UTF-8"
         continue
       }
-      if line.allSatisfy(\.isWhitespace) {
+      if line.trimmingASCII(lineEnds: true).isEmpty {
         if first > 0 { break }
         continue
       }
       if first == 0 { first = lines.lineNumber }
-      if line.first == " " || line.first == "\t" {
-        if let last { fields[last]? += "\n" + line.dropFirst() }
-      } else if let colon = line.firstIndex(of: ":") {
-        let name = line[..<colon].lowercased()
-        fields[name] = Self.trimmed(line[line.index(after: colon)...])
+      if let rest = line.rest(afterBytesOf: " ") ?? line.rest(afterBytesOf: "\t") {
+        if let last { fields[last]? += "\n" + rest }
+      } else if let parts = line.partsAroundASCII(":") {
+        let name = parts.before.lowercased()
+        fields[name] = String(parts.behind.trimmingASCII(lineEnds: true))
         last = name
       } else {
         fault = fault ?? "not a field: '\(line.prefix(40))'"
@@ -84,19 +84,15 @@ package final class DebianStatusReader {
     return first > 0 || fault != nil ? (fields, max(1, first), fault) : nil
   }
 
-  private static func trimmed(_ text: Substring) -> String {
-    var text = text.drop(while: \.isWhitespace)
-    while text.last?.isWhitespace == true { text.removeLast() }
-    return String(text)
-  }
-
   private static func names(in fields: [String?]) -> [String] {
     var names: [String] = []
     for field in fields {
-      for relation in (field ?? "").split(separator: ",") {
-        let first = relation.split(separator: "|").first ?? ""
-        let name = trimmed(first).prefix { !" (:\n".contains($0) }
-        if !name.isEmpty, !names.contains(String(name)) { names.append(String(name)) }
+      for relation in (field ?? "").splitASCII(",") {
+        let first = relation.splitASCII("|").first ?? ""
+        let name = String(
+          Substring(
+            first.trimmingASCII(lineEnds: true).utf8.prefix { !" (:\n".utf8.contains($0) }))
+        if !name.isEmpty, !names.contains(name) { names.append(name) }
       }
     }
     return names

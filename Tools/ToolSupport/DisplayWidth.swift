@@ -55,10 +55,8 @@ package func printable(_ text: String) -> String {
 
 /// The same for a text of several lines; line feeds stay, and a tab is two spaces.
 package func printableLines(_ text: String) -> String {
-  text.replacing("\t", with: "  ").split(separator: "\n", omittingEmptySubsequences: false).map {
-    printable(String($0))
-  }
-  .joined(separator: "\n")
+  text.replacingASCII("\t", with: "  ").splitASCII("\n", omittingEmpty: false)
+    .map { printable(String($0)) }.joined(separator: "\n")
 }
 
 /// Whether a terminal would interpret the scalar instead of showing it.

@@ -8,7 +8,7 @@ package struct KeepText: Equatable, Sendable {
 
   package init(_ text: String) throws(UsageError) {
     if text == "none" { return }
-    for part in text.split(separator: ",", omittingEmptySubsequences: false) {
+    for part in text.splitASCII(",", omittingEmpty: false) {
       if let age = Self.duration(part), microseconds == nil {
         microseconds = age
       } else if let size = Self.size(part), bytes == nil {
@@ -38,7 +38,7 @@ package struct KeepText: Equatable, Sendable {
       ("kB", 1_000), ("KB", 1_000), ("MB", 1_000_000), ("GB", 1_000_000_000),
       ("KiB", 1 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30), ("B", 1), ("", 1),
     ]
-    guard let (name, unit) = units.first(where: { text.hasSuffix($0.0) }),
+    guard let (name, unit) = units.first(where: { text.endsWithBytes(of: $0.0) }),
       let number = UInt64(text.dropLast(name.count)), number <= 1 << 30 || unit == 1
     else { return nil }
     return number * unit

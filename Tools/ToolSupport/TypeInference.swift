@@ -62,7 +62,9 @@ package struct TypeInference: Sendable {
   /// Whether most records have each of the columns, and none has many.
   var isShape: Bool {
     !names.isEmpty && names.count <= Self.namesMax && shapes.allSatisfy { $0.count * 2 >= records }
-      && names.allSatisfy { !$0.isEmpty && !$0.contains(".") && !$0.hasPrefix("$") }
+      && names.allSatisfy {
+        !$0.isEmpty && $0.firstASCII(".") == nil && !$0.beginsWithBytes(of: "$")
+      }
   }
 
   var columnCount: Int { names.count }

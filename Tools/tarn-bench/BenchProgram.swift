@@ -97,7 +97,7 @@ struct BenchOptions {
     appendPath = arguments.value("append")
     folder = arguments.value("folder") ?? NSTemporaryDirectory()
     only = arguments.value("only").map { list in
-      Set(list.split(separator: ",").map { String($0).uppercased() })
+      Set(list.splitASCII(",").map { String($0).uppercased() })
     }
     guard let only else { return }
     let known = Set(BenchWorkload.all.flatMap(\.ids).map { $0.uppercased() })

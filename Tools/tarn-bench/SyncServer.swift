@@ -99,7 +99,7 @@ final class SyncServer {
       guard let text = try? String(contentsOfFile: "/proc/\(name)/stat", encoding: .utf8),
         text.contains("(postgres)")
       else { continue }
-      let fields = text.split(separator: ")").last?.split(separator: " ") ?? []
+      let fields = text.splitASCII(")").last?.splitASCII(" ") ?? []
       if fields.count > 12 { ticks += (Int(fields[11]) ?? 0) + (Int(fields[12]) ?? 0) }
     }
     return Double(ticks) / Double(sysconf(Int32(_SC_CLK_TCK)))

@@ -23,7 +23,7 @@ private final class BenchDaemon {
     let door = "\(folder)/door.sock"
     let path = "\(folder)/daemon.yaml"
     let whole = "name: bench\nstate: $/state\nhttp: {listen: $/door.sock}\n" + text
-    try Data(whole.replacing("$", with: folder).utf8).write(to: URL(fileURLWithPath: path))
+    try Data(whole.replacingASCII("$", with: folder).utf8).write(to: URL(fileURLWithPath: path))
     process = try ChildProcess(
       OwnProgram.sibling("tarn-daemon"), ["run", "--config", path],
       errors: "\(folder)/daemon.log")
@@ -58,8 +58,8 @@ private final class BenchDaemon {
 
   /// Memory of a kind, in bytes.
   func memory(_ name: String) throws -> Double {
-    for line in try text("status").split(separator: "\n") where line.hasPrefix(name + ":") {
-      return 1024 * (Double(line.split(separator: " ").dropFirst().first ?? "") ?? 0)
+    for line in try text("status").splitASCII("\n") where line.beginsWithBytes(of: name + ":") {
+      return 1024 * (Double(line.splitASCII(" ").dropFirst().first ?? "") ?? 0)
     }
     throw ToolError("no \(name)")
   }
@@ -67,7 +67,7 @@ private final class BenchDaemon {
   /// The processor time that it has used, in seconds.
   func processorTime() throws -> Double {
     // The name of the program, in parentheses, may have spaces.
-    let words = try text("stat").split(separator: ")").last?.split(separator: " ") ?? []
+    let words = try text("stat").splitASCII(")").last?.splitASCII(" ") ?? []
     guard words.count > 12, let user = Double(words[11]), let system = Double(words[12]) else {
       throw ToolError("no processor time")
     }

@@ -27,8 +27,8 @@ struct DamageWorker {
 
   func run() throws {
     guard let what = worker.sabotage, what != "cut" else { return try cut() }
-    let ranges = what.split(separator: ",").map { text in
-      let ends = text.split(separator: "-").compactMap { Int($0) }
+    let ranges = what.splitASCII(",").map { text in
+      let ends = text.splitASCII("-").compactMap { Int($0) }
       return ends[0]..<ends[1]
     }
     var random = StressRandom(worker.seed)
@@ -71,7 +71,7 @@ struct DamageWorker {
   }
 
   private func outcome(_ end: ChildProcess.End, _ said: [String], _ message: String) -> String {
-    let first = message.split(separator: "\n").first.map(String.init) ?? ""
+    let first = message.splitASCII("\n").first.map(String.init) ?? ""
     switch end {
     case .exited(0): return said.last ?? "silence"
     case .exited(let code): return "crash exit \(code) \(said) \(first)"

@@ -170,11 +170,11 @@ struct DamagedCopy {
 
   private func text(of running: Running) -> [String] {
     let text = (try? String(contentsOfFile: running.errors, encoding: .utf8)) ?? "no UTF-8"
-    return text.split(separator: "\n").map(String.init)
+    return text.splitASCII("\n").map(String.init)
   }
 
   private func judge(_ name: String, _ said: [String], _ outcome: inout DamageOutcome) {
-    let complaint = said.first { $0.hasPrefix("tarn: ") }
+    let complaint = said.first { $0.beginsWithBytes(of: "tarn: ") }
     let isDeath = said.contains { $0.contains("was killed by") }
     outcome.ends.append((name, isDeath ? "died" : "error"))
     if isDeath {

@@ -34,7 +34,7 @@ final class FeedRun {
     let path = "\(folder)/\(seed).realm"
     if options.kills { try runWithKills(path, seed) } else { try runInside(path, seed) }
     for name in try FileManager.default.contentsOfDirectory(atPath: folder)
-    where name.hasPrefix("\(seed).realm") {
+    where name.beginsWithBytes(of: "\(seed).realm") {
       try FileManager.default.removeItem(atPath: "\(folder)/\(name)")
     }
   }

@@ -175,7 +175,7 @@ private struct SoakSample {
 
   init(_ process: pid_t) throws {
     let status = try String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)
-    for line in status.split(separator: "\n") {
+    for line in status.splitASCII("\n") {
       let words = line.split(whereSeparator: { " \t".contains($0) })
       guard words.count > 1 else { continue }
       if words[0] == "RssAnon:" { memory = Int(words[1]) ?? 0 }

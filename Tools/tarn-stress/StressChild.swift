@@ -91,7 +91,7 @@ final class StressChild {
   }
 
   private func take(_ line: String) {
-    let words = line.split(separator: " ", maxSplits: 1).map(String.init)
+    let words = line.splitASCII(" ", maxSplits: 1).map(String.init)
     let number = words.count > 1 ? Int(words[1]) : nil
     switch (words[0], number) {
     case ("start", let found?):

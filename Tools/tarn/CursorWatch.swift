@@ -177,8 +177,7 @@ struct AcknowledgedPositions {
   /// The position on the next whole line.
   mutating func next() throws -> ChangePosition? {
     while let end = bytes.firstIndex(of: UInt8(ascii: "\n")) {
-      let line = String(decoding: bytes[..<end], as: UTF8.self)
-        .trimmingCharacters(in: .whitespaces)
+      let line = String(String(decoding: bytes[..<end], as: UTF8.self).trimmingASCII())
       bytes.removeSubrange(...end)
       if line.isEmpty { continue }
       if let position = ChangePosition(line) ?? Self.position(inJSON: line) { return position }

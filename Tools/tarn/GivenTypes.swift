@@ -15,10 +15,10 @@ struct GivenTypes {
 
   init(_ arguments: ParsedArguments, classes: [String]) throws {
     for item in StoreAccess.names("types", arguments) {
-      guard let colon = item.lastIndex(of: ":") else {
+      guard let colon = item.lastASCII(":") else {
         throw UsageError("--types takes COLUMN:TYPE, not '\(item)'")
       }
-      let word = String(item[item.index(after: colon)...])
+      let word = String(item[item.utf8.index(after: colon)...])
       let (className, name) = qualified(String(item[..<colon]), classes)
       guard let reading = ColumnReading(name: name, typeName: word) else {
         throw UsageError("--types: there is no type '\(word)'; types are \(Self.known)")
@@ -159,8 +159,10 @@ struct GivenNullables {
 /// Splits a column's name from the class in front of it. A dot that does not follow the name of a
 /// class is part of the column's name. A name in back quotes is not split.
 private func qualified(_ word: String, _ classes: [String]) -> (className: String?, name: String) {
-  for name in classes where word.hasPrefix(name + ".") && word.count > name.count + 1 {
-    return (name, PathText.name(word.dropFirst(name.count + 1)))
+  for name in classes {
+    if let rest = word.rest(afterBytesOf: name + "."), !rest.isEmpty {
+      return (name, PathText.name(rest))
+    }
   }
   return (nil, PathText.name(word))
 }
@@ -171,14 +173,14 @@ extension ColumnReading {
   init?(name: String, typeName: String) {
     var word = Substring(typeName)
     var collection = CollectionKind.none
-    if word.last == ">", let open = word.firstIndex(of: "<") {
+    if word.last == ">", let open = word.firstASCII("<") {
       switch word[..<open].lowercased() {
       case "list": collection = .list
       case "set": collection = .set
       case "map": collection = .map
       default: return nil
       }
-      word = word[word.index(after: open)...].dropLast()
+      word = word[word.utf8.index(after: open)...].dropLast()
     }
     let isOptional = word.last == "?"
     if isOptional { word.removeLast() }

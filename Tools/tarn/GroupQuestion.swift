@@ -29,7 +29,7 @@ struct GroupQuestion {
 
   private static func term(_ text: String) throws -> AggregateTerm {
     if text == "count" { return AggregateTerm(.count) }
-    let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+    let parts = text.splitASCII(":", maxSplits: 1, omittingEmpty: false)
     let kinds: [Substring: AggregateTerm.Kind] = [
       "sum": .sum, "min": .min, "max": .max, "avg": .average,
     ]

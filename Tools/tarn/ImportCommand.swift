@@ -51,7 +51,7 @@ struct ImportCommand {
     path = arguments.required("FILE")
     let paths = arguments.positionals("INPUT")
     let classes = arguments.values("class")
-    guard !classes.isEmpty, !classes.contains("") else {
+    guard !classes.isEmpty, !classes.contains(where: \.isEmpty) else {
       throw UsageError("import needs --class NAME")
     }
     guard classes.count == paths.count else {

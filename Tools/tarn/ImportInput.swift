@@ -20,7 +20,7 @@ enum ImportFormat: String {
       self = .debian
       return
     }
-    switch path.split(separator: ".").last.map({ $0.lowercased() }) {
+    switch path.splitASCII(".").last.map({ $0.lowercased() }) {
     case "csv": self = .csv
     case "jsonl", "ndjson", "json": self = .jsonl
     default: return nil

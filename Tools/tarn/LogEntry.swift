@@ -54,7 +54,7 @@ struct LogEntry {
       guard let patch = patches.first(where: { $0.described.id == changed.id }) else { continue }
       let text = RecordedLines(schema: schema, terminal)
         .text(patch.changes.recorded, patch.described)
-      lines += text.split(separator: "\n").map { "  " + $0 }
+      lines += text.splitASCII("\n").map { "  " + $0 }
     }
     return lines.map { $0 + "\n" }.joined()
   }

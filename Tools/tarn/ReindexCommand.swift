@@ -20,8 +20,8 @@ struct ReindexCommand {
       "/._-+,:@%=".utf8.contains(byte) || UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte
         || UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte | 0x20
     }
-    let word = isPlain ? path : "'" + path.replacing("'", with: #"'\''"#) + "'"
-    return "tarn reindex \(printable(path.hasPrefix("-") ? "./" + word : word))"
+    let word = isPlain ? path : "'" + path.replacingASCII("'", with: #"'\''"#) + "'"
+    return "tarn reindex \(printable(path.beginsWithBytes(of: "-") ? "./" + word : word))"
   }
 
   func run(_ output: OutputPipe) throws -> ExitCode {
@@ -48,11 +48,11 @@ struct ReindexCommand {
     if let described = classes.first(where: { $0.name == wanted }) {
       return reader.indexNames(of: described.id)
     }
-    guard let owner = classes.first(where: { wanted.hasPrefix($0.name + ".") }) else {
+    guard let owner = classes.first(where: { wanted.beginsWithBytes(of: $0.name + ".") }) else {
       // Throws an error that lists the classes.
       return reader.indexNames(of: try ClassView.named(wanted, in: reader.schema, path).id)
     }
-    let name = String(wanted.dropFirst(owner.name.count + 1))
+    let name = String(wanted.rest(afterBytesOf: owner.name + ".") ?? "")
     guard let column = owner.named(name) else {
       throw ToolError("class \(owner.name) has no property '\(name)'")
     }

@@ -25,9 +25,9 @@ struct ShellCommand {
     while let typed = tarn_line_read("tarn> ") {
       let line = String(cString: typed)
       free(typed)
-      if line.allSatisfy(\.isWhitespace) { continue }
+      if line.trimmingASCII(lineEnds: true).isEmpty { continue }
       tarn_line_remember(line)
-      if ["quit", "exit"].contains(line.trimmingCharacters(in: .whitespaces)) { break }
+      if ["quit", "exit"].contains(String(line.trimmingASCII())) { break }
       _ = perform(line, output)
     }
     if let history { _ = tarn_history_save(history, Self.historyLines) }
@@ -36,7 +36,7 @@ struct ShellCommand {
 
   private func runPipe(_ output: OutputPipe) -> ExitCode {
     while let line = readLine() {
-      if line.allSatisfy(\.isWhitespace) { continue }
+      if line.trimmingASCII(lineEnds: true).isEmpty { continue }
       let code = perform(line, output)
       if code != .success { return code }
     }
@@ -69,7 +69,7 @@ struct ShellCommand {
         try output.flush()
         return .success
       case .refuse(let text):
-        TarnProgram.complain(text.trimmingCharacters(in: .newlines))
+        TarnProgram.complain(String(text.trimmingASCII(lineEnds: true)))
         return .usage
       }
     } catch {
@@ -109,27 +109,30 @@ enum ShellLine {
 
   /// What follows the class: the filter as it was typed, and the options.
   private static func filter(after className: String, _ line: String) -> [String] {
-    guard let range = line.range(of: className), let all = try? split(line) else { return [] }
+    guard let range = line.utf8.firstRange(of: className.utf8), let all = try? split(line) else {
+      return []
+    }
     var rest = line[range.upperBound...]
     // A class name in quotes.
-    if let quote = rest.first, "\"'".contains(quote) { rest = rest.dropFirst() }
-    let options = rest.range(of: " -")
-    let text = rest[..<(options?.lowerBound ?? rest.endIndex)]
-      .trimmingCharacters(in: .whitespaces)
+    rest = rest.rest(afterBytesOf: "\"") ?? rest.rest(afterBytesOf: "'") ?? rest
+    let options = rest.utf8.firstRange(of: " -".utf8)
+    let text = String(rest[..<(options?.lowerBound ?? rest.endIndex)].trimmingASCII())
     let optionWords = options.flatMap { try? split(String(rest[$0.lowerBound...])) } ?? []
     if text.isEmpty { return Array(all.dropFirst(2)) }
     // Quotes around the whole filter are those of a shell.
-    let isQuoted = text.first == "'" && text.last == "'" && text.count > 1
-    return [isQuoted ? String(text.dropFirst().dropLast()) : text] + optionWords
+    let isQuoted =
+      text.beginsWithBytes(of: "'") && text.endsWithBytes(of: "'") && text.utf8.count > 1
+    let inner = String(Substring(text.utf8.dropFirst().dropLast()))
+    return [isQuoted ? inner : text] + optionWords
   }
 
   /// Words in the way of a shell: quotes and backslashes.
   static func split(_ line: String) throws -> [String] {
     var words: [String] = []
     var word: String?
-    var quote: Character?
+    var quote: Unicode.Scalar?
     var isEscaped = false
-    for character in line {
+    for character in line.unicodeScalars {
       if isEscaped {
         word = (word ?? "") + String(character)
         isEscaped = false
@@ -140,7 +143,7 @@ enum ShellLine {
       } else if character == "'" || character == "\"" {
         quote = character
         word = word ?? ""
-      } else if character.isWhitespace {
+      } else if character.properties.isWhitespace {
         if let word { words.append(word) }
         word = nil
       } else {
@@ -162,7 +165,7 @@ enum ShellCompletion {
     var all: [String]
     if words.isEmpty {
       all = ShellLine.commands.map(\.name) + ["help", "quit"]
-    } else if word.hasPrefix("-") {
+    } else if word.beginsWithBytes(of: "-") {
       let command = ShellLine.commands.first { $0.name == words[0] }
       all = command.map { $0.options.map { "--\($0.name)" } } ?? []
     } else {
@@ -172,7 +175,7 @@ enum ShellCompletion {
       all =
         described.map { $0.columns.filter { !$0.isRemoved }.map(\.name) } ?? classes.map(\.name)
     }
-    all = all.filter { $0.hasPrefix(word) }
+    all = all.filter { $0.beginsWithBytes(of: word) }
     return all.sorted()
   }
 }

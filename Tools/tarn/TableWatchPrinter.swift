@@ -151,7 +151,7 @@ final class TableWatchPrinter: WatchPrinter {
       table.add(front, isSame ? row.values : view.columns.map { _ in .value(.null) })
     }
     return table.takeText(width: size.width, terminal: terminal.plain)
-      .split(separator: "\n", omittingEmptySubsequences: false).dropLast().map(String.init)
+      .splitASCII("\n", omittingEmpty: false).dropLast().map(String.init)
   }
 
   private func line(_ text: String, _ style: Terminal.Style?) -> String {

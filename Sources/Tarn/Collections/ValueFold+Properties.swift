@@ -16,7 +16,7 @@ extension ValueFold {
       guard T.self is any FixedWidthInteger.Type else { break }
       // Elements that are numbers have no property to ask for.
       let wayOut =
-        name.hasPrefix("property")
+        name.beginsWithBytes(of: "property")
         ? "Request it as Double or Decimal128, as sum(ofProperty:) can."
         : "Add the elements as Double."
       trap("The result for \(name) does not fit '\(T.self)': it is \(value). \(wayOut)")

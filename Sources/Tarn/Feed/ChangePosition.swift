@@ -23,7 +23,7 @@ public struct ChangePosition: Hashable, Sendable, Codable, LosslessStringConvert
 
   /// The position that a text stands for; nil for any other text.
   public init?(_ description: String) {
-    let parts = description.split(separator: "/", omittingEmptySubsequences: false)
+    let parts = description.splitASCII("/", omittingEmpty: false)
     guard parts.count == 3, let history = UUID(uuidString: String(parts[0])),
       let version = UInt64(parts[1]), let commit = UInt64(parts[2], radix: 16)
     else { return nil }

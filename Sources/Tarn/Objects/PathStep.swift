@@ -19,7 +19,7 @@ extension RealmCollection {
   /// Traps in the same cases as `value(forKey:)`, for other operators, and for values that are
   /// neither numbers nor dates.
   public func value(forKeyPath path: String) -> Any? {
-    path.hasPrefix("@")
+    path.beginsWithBytes(of: "@")
       ? ElementKeys.aggregate(of: self, path) : ElementKeys.distinctValues(of: self, path)
   }
 
@@ -50,7 +50,7 @@ extension Map {
   /// `@max`, `@sum` or `@avg` followed by a path that begins at the values, such as `@max.age`,
   /// like `List`.
   public func value(forKeyPath path: String) -> Any? {
-    if path.hasPrefix("@") { return ElementKeys.aggregate(of: values, path) }
+    if path.beginsWithBytes(of: "@") { return ElementKeys.aggregate(of: values, path) }
     let (key, rest) = PathStep.split(path)
     let value = value(forKey: key)
     guard let rest else { return value }
@@ -217,7 +217,8 @@ private enum ElementKeys {
   private static func number(_ value: Any, _ path: String) -> Value {
     let boxed = (value as? any _Persistable)?._box().value ?? .null
     switch boxed {
-    case .date where !path.hasPrefix("@m"): trap("Dates have no sum and no average: '\(path)'.")
+    case .date where !path.beginsWithBytes(of: "@m"):
+      trap("Dates have no sum and no average: '\(path)'.")
     case .int, .float, .double, .decimal, .date: return boxed
     default: trap("The path '\(path)' leads to '\(value)', which is neither a number nor a date.")
     }

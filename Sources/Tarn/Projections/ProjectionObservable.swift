@@ -60,16 +60,16 @@ extension ProjectionLayout {
 
   /// The path in the objects' class of a key path that begins with a label; nil for others.
   func path(ofLabel keyPath: String) -> String? {
-    let label = keyPath.prefix { $0 != "." }
+    let label = keyPath[..<(keyPath.firstASCII(".") ?? keyPath.endIndex)]
     guard let property = properties.first(where: { $0.label == label }) else { return nil }
-    return property.name + keyPath.dropFirst(label.count)
+    return property.name + keyPath[label.endIndex...]
   }
 }
 
 extension ProjectedProperty {
   /// True if a path in the objects' class is the projected one, or continues from there.
   fileprivate func isBegin(of path: String) -> Bool {
-    path == name || path.hasPrefix(name + ".")
+    path == name || path.beginsWithBytes(of: name + ".")
   }
 
   private var last: PropertyReflection { path[path.count - 1] }

@@ -34,7 +34,7 @@ extension Scheduler {
     if let executor = runningExecutor { return executor }
     if isInTask { return "a task without an actor" }
     let label = unsafe String(cString: tarn_queue_label())
-    if !label.isEmpty, !label.hasPrefix(globalLabels) { return "the queue '\(label)'" }
+    if !label.isEmpty, !label.beginsWithBytes(of: globalLabels) { return "the queue '\(label)'" }
     return "another thread" + (threadName.map { " '\($0)'" } ?? "")
   }
 

@@ -42,7 +42,7 @@ enum Scheduler: Sendable {
 
   static func refuseGlobal(_ queue: DispatchQueue) {
     require(
-      !queue.label.hasPrefix(globalLabels),
+      !queue.label.beginsWithBytes(of: globalLabels),
       "A Realm needs a serial queue or the main queue; '\(queue.label)' is a global queue.")
   }
 

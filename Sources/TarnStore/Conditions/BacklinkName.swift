@@ -12,8 +12,8 @@ package struct BacklinkName: CustomStringConvertible {
 
   /// Nil for the name of a property.
   init?(_ name: String) {
-    guard name.hasPrefix(Self.prefix) else { return nil }
-    let names = PathText.names(in: String(name.dropFirst(Self.prefix.count)))
+    guard let rest = name.rest(afterBytesOf: Self.prefix) else { return nil }
+    let names = PathText.names(in: String(rest))
     guard names.count == 2 else { return nil }
     self.init(origin: names[0], property: names[1])
   }

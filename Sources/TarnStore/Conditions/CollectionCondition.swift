@@ -67,7 +67,7 @@ extension CollectionCondition {
 
   /// The text for a part of a path that is not the name of a property.
   static func text(of part: String) -> String? {
-    part.hasPrefix(marker) ? String(part.dropFirst(marker.count)) : nil
+    part.rest(afterBytesOf: marker).map(String.init)
   }
 }
 

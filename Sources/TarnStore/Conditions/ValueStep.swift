@@ -32,9 +32,7 @@ extension ValueStep {
       self = .each
     } else if bytes.starts(with: Self.keyPrefix.utf8) {
       self = .key(String(Substring(bytes.dropFirst(Self.keyPrefix.utf8.count))))
-    } else if name.hasPrefix(Self.positionPrefix),
-      let position = Int(name.dropFirst(Self.positionPrefix.count))
-    {
+    } else if let rest = name.rest(afterBytesOf: Self.positionPrefix), let position = Int(rest) {
       self = .position(position)
     } else {
       return nil

@@ -51,7 +51,7 @@ final class FaultPlan: Sendable {
   var isWanted: Bool { number != nil || name != nil || countFile != nil }
 
   init(target: String?, countFile: String?, signal: Int32) {
-    let parts = (target ?? "").split(separator: ":").map(String.init)
+    let parts = (target ?? "").splitASCII(":").map(String.init)
     number = parts.first.flatMap { Int($0) }
     name = number == nil ? parts.first : nil
     occurrence = parts.count > 1 ? Int(parts[1]) ?? 1 : 1

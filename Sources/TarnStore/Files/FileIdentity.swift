@@ -81,7 +81,7 @@ enum FilePaths {
   }
 
   static func folder(of path: String) -> String {
-    guard let slash = path.lastIndex(of: "/") else { return "." }
+    guard let slash = path.lastASCII("/") else { return "." }
     return slash == path.startIndex ? "/" : String(path[..<slash])
   }
 

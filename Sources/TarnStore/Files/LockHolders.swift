@@ -46,7 +46,7 @@ package enum LockHolders {
   private static func locks(of processID: Int32, on file: FileIdentity) -> [FileLock] {
     ProcFile.numbers(in: "/proc/\(processID)/fdinfo").flatMap { descriptor -> [FileLock] in
       let text = ProcFile.bytes(of: "/proc/\(processID)/fdinfo/\(descriptor)")
-      let locks = String(decoding: text, as: UTF8.self).split(separator: "\n")
+      let locks = String(decoding: text, as: UTF8.self).splitASCII("\n")
         .compactMap { FileLock(line: $0) }
       // A lock's line identifies the file by numbers that some file systems do not report in
       // `stat`.

@@ -87,7 +87,7 @@ struct PassingNames: ~Copyable {
 
   /// Removes the folders of processes that were killed while they used passing names.
   private static func removeAbandoned(in parent: String) {
-    for name in FilePaths.names(in: parent) where name.hasPrefix(prefix) {
+    for name in FilePaths.names(in: parent) where name.beginsWithBytes(of: prefix) {
       if let abandoned = try? LockedFolder(parent + "/" + name) { remove(abandoned.path) }
     }
   }

@@ -34,8 +34,8 @@ struct ProcessStatus: Equatable {
   /// How many clock ticks this process's time namespace adds to the time since boot.
   private static func bootOffset() -> Int64 {
     let text = String(decoding: ProcFile.bytes(of: "/proc/self/timens_offsets"), as: UTF8.self)
-    for line in text.split(separator: "\n") {
-      let words = line.split(separator: " ")
+    for line in text.splitASCII("\n") {
+      let words = line.splitASCII(" ")
       guard words.count == 3, words[0] == "boottime", let seconds = Int64(words[1]),
         let nanoseconds = Int64(words[2])
       else { continue }

@@ -17,6 +17,6 @@ package enum StoreLocation: Hashable, Sendable {
 
   /// The file at an error's path, nil if there is none.
   package static func file(ofErrorAt path: String) -> String? {
-    path.isEmpty || path.hasPrefix(memoryPrefix) ? nil : path
+    path.isEmpty || path.beginsWithBytes(of: memoryPrefix) ? nil : path
   }
 }

@@ -90,7 +90,7 @@ extension PredicateToken {
       "ALL is not supported: write NONE and the opposite, or compare @min or @max"
     case .symbol(let symbol) where CollectionAggregate(rawValue: symbol) != nil:
       "\(symbol) must follow a collection, once in a path: dogs.\(symbol).age, or ages.\(symbol)"
-    case .symbol(let symbol) where symbol.hasPrefix("@"):
+    case .symbol(let symbol) where symbol.beginsWithBytes(of: "@"):
       "\(symbol) is not supported: for collections use ANY, NONE, IN, SUBQUERY, @count, @min, "
         + "@max, @sum and @avg"
     default: nil

@@ -29,8 +29,8 @@ enum ReaderTable {
 
   /// LMDB's table as text: process id, thread, transaction id or "-".
   static func parse(_ text: String) -> [Slot] {
-    text.split(separator: "\n").compactMap { line in
-      let fields = line.split(separator: " ")
+    text.splitASCII("\n").compactMap { line in
+      let fields = line.splitASCII(" ")
       guard fields.count == 3, let processID = Int32(fields[0]) else { return nil }
       return Slot(processID: processID, transactionID: UInt64(fields[2]))
     }

@@ -5,7 +5,7 @@ extension Store {
   /// The name of this program.
   private static let programName: String = {
     let path = CommandLine.arguments.first ?? ""
-    return String(path[(path.lastIndex(of: "/").map(path.index(after:)) ?? path.startIndex)...])
+    return String(path[(path.lastASCII("/").map(path.utf8.index(after:)) ?? path.startIndex)...])
   }()
 
   /// The name of this process, for commits of sessions without a name of their own: `tarn[1234]`.

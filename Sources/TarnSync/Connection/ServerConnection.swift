@@ -47,7 +47,7 @@ internal import Glibc
   private static func message(of handle: OpaquePointer) -> String {
     guard let text = unsafe PQerrorMessage(handle) else { return "" }
     // libpq begins its second line with a tab.
-    var message = unsafe String(cString: text).replacing("\t", with: "  ")
+    var message = unsafe String(cString: text).replacingASCII("\t", with: "  ")
     while message.last?.isNewline == true { message.removeLast() }
     return message
   }

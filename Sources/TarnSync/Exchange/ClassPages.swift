@@ -41,7 +41,8 @@ struct ClassPages {
 
   /// The first page of each class, of the rows that meet its condition of SQL, in one round trip.
   static func firstPages(
-    _ classes: [(one: ExchangeClass, condition: SQLCondition)], size: Int, _ connection: ServerConnection
+    _ classes: [(one: ExchangeClass, condition: SQLCondition)], size: Int,
+    _ connection: ServerConnection
   ) throws(ServerError) -> [RowReader.Page] {
     let statements = classes.map { one, condition in
       var pages = ClassPages(connection: connection, one: one)

@@ -19,7 +19,7 @@ extension ReplicaLink {
   /// Whether a push was refused by a rule that the server has got since this link was made, so that
   /// it may be taken if it is sent by it.
   func hasNewRules(_ error: ServerError) throws -> Bool {
-    if !error.state.hasPrefix("23") { return false }
+    if !error.state.beginsWithBytes(of: "23") { return false }
     return try readRules()
   }
 }

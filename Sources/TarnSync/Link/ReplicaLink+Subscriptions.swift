@@ -132,6 +132,10 @@ extension ReplicaLink {
   }
 
   private func take(_ changed: [ClassID: ClassProgress], _ version: UInt64?) throws {
+    var filters: [SQLCondition?] = []
+    for one in classes {
+      filters.append(try queries.condition(progress[one.id]?.queries ?? []))
+    }
     if !changed.isEmpty {
       var next = replica.state
       next.classes.formUnion(classes.map(\.described.name))
@@ -139,8 +143,7 @@ extension ReplicaLink {
     }
     subscribed = version ?? 0
     for index in classes.indices {
-      let queries = progress[classes[index].id]?.queries ?? []
-      classes[index].exchange.filter = try self.queries.condition(queries)
+      classes[index].exchange.filter = filters[index]
     }
     try tellCompletion()
   }
@@ -150,6 +153,7 @@ extension ReplicaLink {
   /// - Returns: whether there was one.
   func fill(clock: Int64) throws -> Bool {
     if try small.fill(self, clock: clock) {
+      try tellRecovery()
       try tellCompletion()
       return true
     }

@@ -42,8 +42,8 @@ struct AdoptedTable {
         "uuid", "jsonb":
         true
       default:
-        type.hasPrefix("character varying") || type.hasPrefix("numeric")
-          || type.hasPrefix("timestamp") && type.hasSuffix("with time zone")
+        type.beginsWithBytes(of: "character varying") || type.beginsWithBytes(of: "numeric")
+          || type.beginsWithBytes(of: "timestamp") && type.endsWithBytes(of: "with time zone")
       }
     }
   }
@@ -157,7 +157,7 @@ struct AdoptedTable {
     var problems: [String] = []
     if column.isKey, keyCount == 1 {
       let types = ["bigint", "integer", "smallint", "text", "uuid", "bytea"]
-      if !types.contains(column.type), !column.type.hasPrefix("character varying") {
+      if !types.contains(column.type), !column.type.beginsWithBytes(of: "character varying") {
         problems.append(
           "its primary key \(column.name) is of type \(column.type); it must be an integer, text, "
             + "uuid, or bytea of an object id")

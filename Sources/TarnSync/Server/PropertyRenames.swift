@@ -15,7 +15,7 @@ package struct PropertyRenames {
       let sides = text.utf8.split(separator: UInt8(ascii: "="), omittingEmptySubsequences: false)
       let left = sides[0].split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
       let names = (left + sides.dropFirst()).map { String(decoding: $0, as: UTF8.self) }
-      guard sides.count == 2, left.count <= 2, !names.contains("") else {
+      guard sides.count == 2, left.count <= 2, !names.contains(where: \.isEmpty) else {
         throw ServerError("rename \(text)", "a rename is CLASS.OLD=NEW or OLD=NEW")
       }
       className = left.count == 2 ? names[0] : nil

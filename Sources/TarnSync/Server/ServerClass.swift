@@ -85,7 +85,9 @@ struct ServerClass: Equatable, Sendable {
       return ["the name of \(what) has \(name.utf8.count) bytes; PostgreSQL takes \(nameBytesMax)"]
     }
     if name.utf8.contains(0) { return ["the name of \(what) has a NUL in it"] }
-    if name.hasPrefix("_tarn_") { return ["\(what): names that begin with _tarn_ are Tarn's own"] }
+    if name.beginsWithBytes(of: "_tarn_") {
+      return ["\(what): names that begin with _tarn_ are Tarn's own"]
+    }
     if systemColumns.contains(name) { return ["\(what): PostgreSQL has a column of that name"] }
     return []
   }
@@ -103,8 +105,8 @@ extension ServerClass {
     _tarn_in jsonb
     """
 
-  static let stateColumnNames = stateColumns.split(separator: "\n").compactMap {
-    $0.split(separator: " ").first
+  static let stateColumnNames = stateColumns.splitASCII("\n").compactMap {
+    $0.splitASCII(" ").first
   }
 
   func table(in schema: String) -> String { "\(SQLText.name(schema)).\(SQLText.name(name))" }

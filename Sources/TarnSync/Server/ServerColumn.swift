@@ -67,7 +67,9 @@ struct ServerColumn: Equatable, Sendable {
     }
   }
 
-  var isText: Bool { type.hasPrefix("text") || type.hasPrefix("character varying") }
+  var isText: Bool {
+    type.beginsWithBytes(of: "text") || type.beginsWithBytes(of: "character varying")
+  }
 
   /// Whether the property can use a column that the server has, whose type may be a narrower one of
   /// an application's table: the server refuses what does not fit into it.
@@ -75,9 +77,13 @@ struct ServerColumn: Equatable, Sendable {
     func family(_ type: String) -> String {
       switch type {
       case "smallint", "integer": "bigint"
-      case _ where type.hasPrefix("numeric"): "numeric"
-      case _ where type.hasPrefix("timestamp") && type.hasSuffix("with time zone"): "timestamp"
-      case _ where type.hasPrefix("text"), _ where type.hasPrefix("character varying"): "text"
+      case _ where type.beginsWithBytes(of: "numeric"): "numeric"
+      case _
+      where type.beginsWithBytes(of: "timestamp") && type.endsWithBytes(of: "with time zone"):
+        "timestamp"
+      case _ where type.beginsWithBytes(of: "text"),
+        _ where type.beginsWithBytes(of: "character varying"):
+        "text"
       default: type
       }
     }

@@ -116,8 +116,8 @@ extension ServerColumn {
     case "double precision": .double
     case "uuid": .uuid
     case _ where isText: .string
-    case _ where type.hasPrefix("timestamp"): .date
-    case _ where type.hasPrefix("numeric"): .decimal
+    case _ where type.beginsWithBytes(of: "timestamp"): .date
+    case _ where type.beginsWithBytes(of: "numeric"): .decimal
     default: nil
     }
   }

@@ -48,9 +48,7 @@ package struct ServerMigration {
       let renamed = Set(pairs.map { "\($0.entry.name).\($0.from)" })
       for entry in try catalog.entries() where !entry.key.isEmpty {
         let prefix = entry.name + "."
-        let kept = renamed.filter { $0.hasPrefix(prefix) }.map {
-          String($0.dropFirst(prefix.count))
-        }
+        let kept = renamed.compactMap { $0.rest(afterBytesOf: prefix).map(String.init) }
         done += try ServerRename(catalog, Self.operation).mend(entry, except: Set(kept))
       }
       for (entry, from, to) in pairs {
@@ -72,8 +70,9 @@ package struct ServerMigration {
   ) throws(ServerError) -> [String] {
     var done: [String] = []
     for name in names {
-      for entry in try catalog.entries() where name.hasPrefix(entry.name + ".") {
-        let property = String(name.dropFirst(entry.name.count + 1))
+      for entry in try catalog.entries() {
+        guard let rest = name.rest(afterBytesOf: entry.name + ".") else { continue }
+        let property = String(rest)
         if try ServerRename(catalog, Self.operation).free(entry, property) {
           done.append("\(name) can be a new property")
         }

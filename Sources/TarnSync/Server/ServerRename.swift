@@ -79,7 +79,7 @@ struct ServerRename {
         done.append("\(entry.name).\(name) has no column any more, and is not exchanged")
         continue
       }
-      if type == column.type || type.hasPrefix(column.type + " COLLATE") { continue }
+      if type == column.type || type.beginsWithBytes(of: column.type + " COLLATE") { continue }
       try catalog.note(column, entry.id)
       done.append("\(entry.name).\(name) is \(column.type) now, and was \(type)")
     }

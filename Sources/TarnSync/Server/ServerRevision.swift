@@ -29,7 +29,7 @@ struct ServerRevision {
     for row in functions {
       guard let name = row[0], let revision = row[1].flatMap({ Int($0) }) else { continue }
       let numbers = ClassTriggers.functionNames.compactMap { prefix in
-        name.hasPrefix(prefix) ? Int(name.dropFirst(prefix.count)) : nil
+        name.rest(afterBytesOf: prefix).flatMap { Int($0) }
       }
       if let id = numbers.first {
         ofClasses[id] = min(ofClasses[id] ?? revision, revision)

@@ -69,7 +69,7 @@ package struct ServerStatus: Equatable, Sendable {
       ClassStatus(
         name: row[0] ?? "", table: row[1] ?? "", rows: number(row[2]), size: number(row[3]),
         hasPolicies: row[4] == "t",
-        depends: (row[5] ?? "").split(separator: "\n").map(String.init))
+        depends: (row[5] ?? "").splitASCII("\n").map(String.init))
     }
   }
 }

@@ -63,7 +63,7 @@ public struct AppError: Error, Equatable, Sendable, CustomStringConvertible, Loc
   init(_ error: ServerError) {
     // libpq gives no code where a connection fails.
     let isLogin =
-      error.state.hasPrefix("28")
+      error.state.beginsWithBytes(of: "28")
       || ["authentication", "password", "role"].contains { error.message.contains($0) }
     self.init(isLogin ? .invalidCredentials : .serverUnavailable, "\(error)")
   }

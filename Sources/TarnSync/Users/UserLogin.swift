@@ -38,7 +38,7 @@ struct UserFile: Sendable {
   static var standardFolder: URL {
     let environment = ProcessInfo.processInfo.environment
     func folder(_ name: String) -> String? {
-      environment[name].flatMap { $0.hasPrefix("/") ? $0 : nil }
+      environment[name].flatMap { $0.beginsWithBytes(of: "/") ? $0 : nil }
     }
     // `HOME` first, as shells and libpq have it: Foundation asks for the user's entry instead.
     let base = folder("XDG_DATA_HOME") ?? (folder("HOME") ?? NSHomeDirectory()) + "/.local/share"

@@ -18,7 +18,7 @@ enum ScalarCoder {
     case .double(let number) where number == 0 && number.sign == .minus:
       return MixedJSON.typed(ValueText.name(of: .double), .string("-0.0"))
     case .double(let number)
-    where type == .any && number.isFinite && "\(number)".contains("e"):
+    where type == .any && number.isFinite && "\(number)".firstASCII("e") != nil:
       return MixedJSON.typed(ValueText.name(of: .double), .string("\(number)"))
     case .float(let number) where number == 0 && number.sign == .minus:
       return MixedJSON.typed(ValueText.name(of: .float), .string("-0.0"))

@@ -159,6 +159,19 @@ struct ConfigurationTests {
     #expect(problems.first?.hasPrefix("f:7: watches[0].sinks[0].user: ") == true)
   }
 
+  @Test func findsMarksBesideAnything() throws {
+    #expect(Metrics.escaped("a\"\u{301}\\\u{200d}\r\n") == "a\\\"\u{301}\\\\\u{200d}\r\\n")
+    #expect(UnitDropIn.escaped("/a %\u{301}\"\u{fe0f}") == "\"/a %%\u{301}\\\"\u{fe0f}\"")
+    #expect(UnitDropIn.escaped("/a\nExecStart=b") == "\"/a\\nExecStart=b\"")
+    #expect(ConfigurationFiles("/etc/a\u{600}.yaml").instance == "a\u{600}")
+    let (_, problems) = try read(
+      Self.watch.replacingOccurrences(
+        of: "file: /srv/out.jsonl",
+        with: #"{webhook: 'https://host/x', headers: ["A: b\r\nX: y", "A:\u0301"]}"#))
+    #expect(problems.count == 1)
+    #expect(problems.first?.contains("headers") == true)
+  }
+
   @Test func printsWhatAUnitNeeds() throws {
     let (settings, problems) = try read(
       """

@@ -8,6 +8,7 @@ struct ConditionRows {
   let count = 60
   let keys: [ObjectKey]
   private let reader: SnapshotReader
+  private let snapshot: Snapshot
   private let server: ServerConnection
   private let folder = TemporaryFolder()
   private let database: PostgresDatabase
@@ -103,7 +104,8 @@ struct ConditionRows {
     let replica = try Replica(store, classes: ["Item"])
     defer { replica.close() }
     try ReplicaLink(replica, database.connect(as: database.makeClient())).synchronize()
-    reader = try SnapshotReader(store.newestSnapshot())
+    snapshot = try store.newestSnapshot()
+    reader = try SnapshotReader(snapshot)
   }
 
   private static func create(
@@ -198,6 +200,13 @@ struct ConditionRows {
     try ConditionSQL(reader.schema.schema) { id, key in
       id == Self.id ? .int(key.rawValue) : nil
     }.translated(predicate, on: Self.id)
+  }
+
+  /// The condition that a file has as texts, translated again.
+  func translatedAgain(_ condition: String, _ kept: String) -> SQLCondition? {
+    Subscription(
+      name: nil, className: "Item", condition: condition, sql: kept, created: 0, updated: 0
+    ).translated(in: snapshot)
   }
 
   /// The objects for which the store says yes.

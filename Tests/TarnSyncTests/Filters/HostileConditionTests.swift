@@ -50,7 +50,7 @@ import Testing
     for start in stride(from: 0, to: texts.count, by: 100) {
       let part = Array(texts[start..<min(start + 100, texts.count)])
       try server.rows("DELETE FROM \"Todo\"")
-      try server.binary(
+      _ = try server.binary(
         "INSERT INTO \"Todo\" (_id, title) SELECT n::text, t FROM unnest($1) WITH ORDINALITY u (t, n)",
         [WireParameter(array: .text, part.map { Array($0.utf8) })], for: "test")
       var (sent, parameters, kept): ([String], [WireParameter], [String]) = ([], [], [])

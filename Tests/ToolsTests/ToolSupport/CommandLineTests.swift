@@ -37,6 +37,11 @@ import Testing
     return text
   }
 
+  @Test func marksAreFoundBesideAnything() throws {
+    let parsed = try run("watch", "--where=\u{301}a", "f")
+    #expect(parsed.value("where").map { Array($0.unicodeScalars) } == ["\u{301}", "a"])
+  }
+
   @Test func optionsAndArgumentsComeInAnyOrder() throws {
     let parsed = try run("watch", "--json", "a.realm", "--where", "age > 5", "Dog")
     #expect(parsed.command == "watch")

@@ -11,8 +11,8 @@ package struct ConfigurationFiles: Sendable {
   /// The name that the path gives the daemon: `watch` for `/etc/tarn/watch.yaml`.
   var instance: String {
     let name = URL(fileURLWithPath: path).lastPathComponent
-    for suffix in [".yaml", ".yml", ".json", ".d"] where name.hasSuffix(suffix) {
-      return String(name.dropLast(suffix.count))
+    for suffix in [".yaml", ".yml", ".json", ".d"] where name.endsWithBytes(of: suffix) {
+      return String(Substring(name.utf8.dropLast(suffix.utf8.count)))
     }
     return name
   }
@@ -64,7 +64,9 @@ package struct ConfigurationFiles: Sendable {
     }
     guard isFolder.boolValue else { return [path] }
     return try FileManager.default.contentsOfDirectory(atPath: path)
-      .filter { $0.hasSuffix(".yaml") && !$0.hasPrefix(".") }.sorted().map { "\(path)/\($0)" }
+      .filter { $0.endsWithBytes(of: ".yaml") && !$0.beginsWithBytes(of: ".") }.sorted().map {
+        "\(path)/\($0)"
+      }
   }
 
   private func text(of file: String) throws(ConfigurationProblem) -> String {

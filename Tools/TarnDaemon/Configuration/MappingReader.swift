@@ -126,7 +126,9 @@ final class MappingReader {
   func duration(_ key: String) -> Duration? {
     guard let text = string(key) else { return nil }
     if text == "0" { return .zero }
-    if text.hasSuffix("ms"), let number = UInt32(text.dropLast(2)) { return .milliseconds(number) }
+    if text.endsWithBytes(of: "ms"), let number = UInt32(text.dropLast(2)) {
+      return .milliseconds(number)
+    }
     if let microseconds = KeepText.duration(text) {
       return .microseconds(Int64(clamping: microseconds))
     }

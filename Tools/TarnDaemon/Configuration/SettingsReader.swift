@@ -25,7 +25,7 @@ struct SettingsReader {
 
   private func absolute(_ key: String, _ reader: MappingReader) -> String? {
     guard let path = reader.string(key) else { return nil }
-    if !path.hasPrefix("/") { reader.add(key, "needs an absolute path, not '\(path)'") }
+    if !path.beginsWithBytes(of: "/") { reader.add(key, "needs an absolute path, not '\(path)'") }
     return path
   }
 
@@ -42,8 +42,9 @@ struct SettingsReader {
     settings.tokenFile = absolute("token-file", reader)
     settings.hosts = reader.strings("hosts") ?? []
     settings.origins = reader.strings("origins") ?? []
-    if !listen.hasPrefix("/") {
-      guard let colon = listen.lastIndex(of: ":"), let port = UInt16(listen[colon...].dropFirst())
+    if !listen.beginsWithBytes(of: "/") {
+      guard let colon = listen.lastASCII(":"),
+        let port = UInt16(listen[listen.utf8.index(after: colon)...])
       else {
         reader.add("listen", "needs an absolute path of a socket, or HOST:PORT, not '\(listen)'")
         return settings
@@ -166,12 +167,14 @@ struct SettingsReader {
 
   private func webhook(_ reader: MappingReader) -> WebhookSettings {
     var settings = WebhookSettings(url: reader.required("webhook"))
-    if !settings.url.hasPrefix("https://"), !settings.url.hasPrefix("http://") {
+    if !settings.url.beginsWithBytes(of: "https://"), !settings.url.beginsWithBytes(of: "http://") {
       reader.add("webhook", "needs a URL that begins with https:// or http://")
     }
     settings.secretFile = absolute("secret-file", reader)
     settings.headers = reader.strings("headers") ?? []
-    for header in settings.headers where !header.contains(":") || header.contains("\n") {
+    for header in settings.headers
+    where header.firstASCII(":") == nil || header.utf8.contains(where: { $0 < 0x20 && $0 != 0x09 })
+    {
       reader.add("headers", "needs lines such as 'Name: value', not '\(header)'")
     }
     if let time = reader.duration("timeout") { settings.timeout = time }

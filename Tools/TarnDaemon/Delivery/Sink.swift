@@ -20,7 +20,7 @@ struct Delivery {
 
   /// The column that a key path begins with.
   private static func first(_ path: String) -> String {
-    String(path.prefix { $0 != "." })
+    String(path[..<(path.firstASCII(".") ?? path.endIndex)])
   }
 }
 

@@ -113,7 +113,7 @@ final class HTTPServer: Sendable {
     guard method == "GET" || method == "HEAD", path != "/reload" else {
       return HTTPAnswer(405, "GET is answered, and POST for /reload\n").send(connection)
     }
-    let parts = path.split(separator: "/", omittingEmptySubsequences: true)
+    let parts = path.splitASCII("/", omittingEmpty: true)
     guard parts.count == 3, parts[0] == "watches", parts[2] == "events", method == "GET" else {
       return routes.answer(path).send(connection)
     }
@@ -178,7 +178,7 @@ extension HTTPSettings {
     guard let data = FileManager.default.contents(atPath: tokenFile) else {
       throw ToolError("cannot read the token in \(tokenFile)")
     }
-    let text = String(decoding: data, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+    let text = String(String(decoding: data, as: UTF8.self).trimmingASCII(lineEnds: true))
     guard text.utf8.count >= 16 else {
       throw ToolError("the token in \(tokenFile) is shorter than 16 bytes")
     }

@@ -42,7 +42,7 @@ struct CheckCommand {
     for (path, names) in expected.sorted(by: { $0.key < $1.key }) {
       let known = (try? OpenFile(path, readOnly: true).store.cursors()) ?? []
       for cursor in known.map(\.record.name)
-      where cursor.hasPrefix(context.prefix) && !names.contains(cursor) {
+      where cursor.beginsWithBytes(of: context.prefix) && !names.contains(cursor) {
         warnings.append(
           "\(path): the cursor '\(cursor)' belongs to no watch any more: delete it with 'tarn "
             + "cursor delete \(path) \(cursor)', or give its watch's name to 'rename'"

@@ -113,7 +113,7 @@ package final class Daemon: HTTPServer.Routes {
     do {
       settings = try configuration.settings()
     } catch {
-      for problem in "\(error)".split(separator: "\n") { log.write(.error, String(problem)) }
+      for problem in "\(error)".splitASCII("\n") { log.write(.error, String(problem)) }
       log.write(.error, "the configuration was not loaded; the former one goes on")
       throw error
     }

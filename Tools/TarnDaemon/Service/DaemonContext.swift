@@ -18,7 +18,7 @@ final class DaemonContext: Sendable {
     instance = settings.instance
     commands = Slots(settings.commandsMax)
     // systemd gives a list; the first is the one that the unit names first.
-    let given = ProcessInfo.processInfo.environment["STATE_DIRECTORY"]?.split(separator: ":").first
+    let given = ProcessInfo.processInfo.environment["STATE_DIRECTORY"]?.splitASCII(":").first
     stateFolder = settings.stateFolder ?? given.map(String.init)
     guard let stateFolder, makesFolder else { return }
     try FileManager.default.createDirectory(

@@ -32,7 +32,7 @@ final class ListeningSocket: Sendable {
     hints.ai_flags = AI_PASSIVE | AI_NUMERICSERV
     var found: UnsafeMutablePointer<addrinfo>?
     // Brackets surround an address of IPv6.
-    let name = host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host
+    let name = host.beginsWithBytes(of: "[") ? String(host.dropFirst().dropLast()) : host
     let code = getaddrinfo(name.isEmpty ? nil : name, "\(port)", &hints, &found)
     guard code == 0, let address = found else {
       throw ToolError("cannot listen on \(host):\(port): \(String(cString: gai_strerror(code)))")

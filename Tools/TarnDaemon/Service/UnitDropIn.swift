@@ -11,7 +11,9 @@ enum UnitDropIn {
     // Without the minus the unit would not start while a folder is missing.
     lines += written.map { "ReadWritePaths=-\(escaped($0))" }
     if !groups.isEmpty { lines.append("SupplementaryGroups=\(groups.joined(separator: " "))") }
-    if written.contains(where: { $0.hasPrefix("/home/") || $0.hasPrefix("/root") }) {
+    if written.contains(where: {
+      $0.beginsWithBytes(of: "/home/") || $0.beginsWithBytes(of: "/root")
+    }) {
       lines.append("ProtectHome=no")
     }
     return lines.joined(separator: "\n") + "\n"
@@ -25,7 +27,7 @@ enum UnitDropIn {
       for sink in watch.sinks {
         switch sink.kind {
         case .file(let file): paths.insert(fixedFolder(of: file.path))
-        case .socket(let socket) where !socket.path.hasPrefix("@"):
+        case .socket(let socket) where !socket.path.beginsWithBytes(of: "@"):
           paths.insert(fixedFolder(of: socket.path))
         default: break
         }
@@ -34,14 +36,14 @@ enum UnitDropIn {
     if case .socket(let path, _)? = settings.http?.address { paths.insert(fixedFolder(of: path)) }
     // The unit's own folders are open to it.
     return paths.filter { path in
-      !["/var/lib/tarn", "/run/tarn"].contains { path == $0 || path.hasPrefix($0 + "/") }
+      !["/var/lib/tarn", "/run/tarn"].contains { path == $0 || path.beginsWithBytes(of: $0 + "/") }
     }.sorted()
   }
 
   /// The last folder of a path before any pattern.
   private static func fixedFolder(of path: String) -> String {
-    var parts = path.split(separator: "/").dropLast()
-    if let pattern = parts.firstIndex(where: { $0.contains(where: { "*?[".contains($0) }) }) {
+    var parts = path.splitASCII("/").dropLast()
+    if let pattern = parts.firstIndex(where: { $0.utf8.contains { "*?[".utf8.contains($0) } }) {
       parts = parts[..<pattern]
     }
     return "/" + parts.joined(separator: "/")
@@ -59,9 +61,17 @@ enum UnitDropIn {
     return names.sorted()
   }
 
-  private static func escaped(_ path: String) -> String {
-    // Units read percent signs as specifiers, and spaces as separators.
-    let text = path.replacing("%", with: "%%")
-    return text.contains(" ") ? "\"\(text)\"" : text
+  static func escaped(_ path: String) -> String {
+    // Units read percent signs as specifiers, spaces as separators, and escapes as those of C.
+    let text = path.replacingASCII { scalar in
+      switch scalar {
+      case "%": "%%"
+      case "\"", "\\": "\\\(scalar)"
+      case "\n": "\\n"
+      case "\r": "\\r"
+      default: nil
+      }
+    }
+    return text.utf8.contains { " \t\\'".utf8.contains($0) } ? "\"\(text)\"" : text
   }
 }

@@ -105,13 +105,12 @@ struct Metrics {
     }
   }
 
-  private static func escaped(_ text: String) -> String {
-    text.reduce(into: "") { result, character in
-      switch character {
-      case "\\": result += "\\\\"
-      case "\"": result += "\\\""
-      case "\n": result += "\\n"
-      default: result.append(character)
+  static func escaped(_ text: String) -> String {
+    text.replacingASCII { scalar in
+      switch scalar {
+      case "\\", "\"": "\\\(scalar)"
+      case "\n": "\\n"
+      default: nil
       }
     }
   }

@@ -147,7 +147,7 @@ final class FileTable: Sendable {
     }
     // The companions of a store, whose names begin with its own.
     return paths.filter { path in
-      !["-lock", ".lock", "-signal", ".signal"].contains { path.hasSuffix($0) }
+      !["-lock", ".lock", "-signal", ".signal"].contains { path.endsWithBytes(of: $0) }
     }
   }
 }

@@ -74,7 +74,7 @@ final class PositionFile: Sendable {
 
   private static func parse(_ bytes: ArraySlice<UInt8>) -> State? {
     guard let end = bytes.firstIndex(of: 0x0a) else { return nil }
-    let parts = String(decoding: bytes[..<end], as: UTF8.self).split(separator: " ")
+    let parts = String(decoding: bytes[..<end], as: UTF8.self).splitASCII(" ")
     guard parts.count == 4, let number = UInt64(parts[0]),
       sum(parts[..<3].joined(separator: " ")) == parts[3]
     else { return nil }

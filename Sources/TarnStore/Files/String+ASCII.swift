@@ -1,7 +1,7 @@
 /// What separates, quotes and escapes in formats is an ASCII character, and readers of the formats
 /// look at bytes. A `Character` may have more: a comma before U+0301 is another character than a
 /// comma, and so is a CR before an LF. So these look at bytes.
-extension StringProtocol where UTF8View: BidirectionalCollection {
+extension StringProtocol {
   /// The text with other texts in place of some ASCII characters.
   ///
   /// - Parameter replacement: of an ASCII character; nil to keep it.
@@ -42,17 +42,32 @@ extension StringProtocol where UTF8View: BidirectionalCollection {
     utf8.firstIndex(of: UInt8(ascii: character))
   }
 
-  /// The place of the last ASCII character of this kind.
-  package func lastASCII(_ character: Unicode.Scalar) -> Index? {
-    utf8.lastIndex(of: UInt8(ascii: character))
-  }
-
   /// Whether its bytes begin with those of another text.
   package func beginsWithBytes(of other: String) -> Bool { utf8.starts(with: other.utf8) }
 
   /// Whether its bytes end with those of another text.
   package func endsWithBytes(of other: String) -> Bool {
     utf8.reversed().starts(with: other.utf8.reversed())
+  }
+
+  /// What follows the bytes of another text; nil if it does not begin with them.
+  package func rest(afterBytesOf other: String) -> SubSequence? {
+    guard beginsWithBytes(of: other) else { return nil }
+    return self[utf8.index(startIndex, offsetBy: other.utf8.count)...]
+  }
+
+  /// What is before and behind the first ASCII character of this kind; nil without one.
+  package func partsAroundASCII(
+    _ character: Unicode.Scalar
+  ) -> (before: SubSequence, behind: SubSequence)? {
+    firstASCII(character).map { (self[..<$0], self[utf8.index(after: $0)...]) }
+  }
+}
+
+extension StringProtocol where UTF8View: BidirectionalCollection {
+  /// The place of the last ASCII character of this kind.
+  package func lastASCII(_ character: Unicode.Scalar) -> Index? {
+    utf8.lastIndex(of: UInt8(ascii: character))
   }
 
   /// Without ASCII spaces and tabs at both ends, and without line ends if these count too.
