@@ -54,9 +54,19 @@ package struct SimulatedProgram<Server: Peer> {
     backups = replicas.map { _ in nil }
   }
 
-  /// Runs steps, then lets everybody send and receive everything.
-  package mutating func run(_ steps: Int) throws {
-    for _ in 0..<steps { try step() }
+  /// The seeds of so many steps.
+  package static func steps(_ seed: UInt64, _ count: Int) -> [UInt64] {
+    var random = SeededRandom(seed: ~seed)
+    return (0..<count).map { _ in random.next() >> 16 }
+  }
+
+  /// Runs steps, then lets everybody send and receive everything. Each has a seed of its own, so
+  /// that a program without some of its steps is one, too.
+  package mutating func run(_ steps: [UInt64]) throws {
+    for seed in steps {
+      random = SeededRandom(seed: seed)
+      try step()
+    }
     // A refused run is halved until one commit is left, so each may need some rounds.
     for _ in 0..<10_000 {
       for index in replicas.indices {
@@ -237,7 +247,7 @@ package struct SimulatedProgram<Server: Peer> {
 extension SimulatedProgram where Server == SimulatedServer {
   /// Runs one with a simulated server. Here the compiler knows the server, and makes it fast.
   package static func run(
-    seed: UInt64, _ accidents: SimulatedAccidents, steps: Int
+    seed: UInt64, _ accidents: SimulatedAccidents, steps: [UInt64]
   ) throws -> Self {
     var program = Self(seed: seed, accidents, SimulatedServer())
     try program.run(steps)

@@ -8,6 +8,8 @@ package struct SequenceHistory: Sendable {
     package let id: UInt64
     /// Its stamp, in microseconds since 1970.
     package let stamp: UInt64
+    /// The wall clock, in microseconds since 1970.
+    package let time: Int64
   }
 
   /// A commit's change of one sequence.
@@ -20,6 +22,8 @@ package struct SequenceHistory: Sendable {
   package private(set) var last: Commit?
   private var steps: [ClassID: [SequenceName: [Step]]] = [:]
   private var creations: [ClassID: [ObjectKey: Commit]] = [:]
+  /// By primary key, oldest first.
+  private var deletions: [ClassID: [ElementKey: [Commit]]] = [:]
   private var assignments: [ClassID: [ColumnID: [ObjectKey: Commit]]] = [:]
 
   /// Reads the change records of some classes.
@@ -42,9 +46,11 @@ package struct SequenceHistory: Sendable {
       let meta = met.header.meta
       if meta.note?.cursors.contains(number) == true { return true }
       let commit = Commit(
-        version: found.version, id: meta.commitID, stamp: meta.note?.stamp ?? 0)
+        version: found.version, id: meta.commitID, stamp: meta.note?.stamp ?? 0,
+        time: meta.note?.time ?? 0)
       history.last = commit
       history.add(met.changes, classes, properties, commit)
+      try history.addDeletions(met, classes, commit, in: snapshot)
       return true
     }
     self = history
@@ -66,6 +72,29 @@ package struct SequenceHistory: Sendable {
           .append(Step(commit: commit, script: change.script))
       }
     }
+  }
+
+  private mutating func addDeletions(
+    _ met: ChangeLog.Met, _ classes: Set<ClassID>, _ commit: Commit, in snapshot: Snapshot
+  ) throws(StorageError) {
+    let record = try FeedRecord(met, snapshot.schema, in: snapshot.transaction)
+    for (id, own) in record.deaths where classes.contains(id) {
+      let mayBeTarget =
+        !snapshot.schema.incoming(to: id).isEmpty || !snapshot.schema.anyColumns.isEmpty
+      guard mayBeTarget else { continue }
+      let isKey = snapshot.schema[id].keyIsPrimary
+      for key in own.keys {
+        let value: Value? = isKey ? .int(key.rawValue) : own.primaryKeys[key]
+        guard let value else { continue }
+        deletions[id, default: [:]][ElementKey(value), default: []].append(commit)
+      }
+    }
+  }
+
+  /// The commits that deleted objects with that primary key, oldest first; none for a class that
+  /// nothing can link to.
+  package func deletions(of primaryKey: Value, in id: ClassID) -> [Commit] {
+    deletions[id]?[ElementKey(primaryKey)] ?? []
   }
 
   /// The changes of a sequence, oldest first.

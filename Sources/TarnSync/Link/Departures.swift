@@ -15,11 +15,9 @@ struct Departures {
   }
 
   /// The incarnations of those that are deleted, among the ones with unsent changes. Objects that
-  /// only leave the subscriptions stay until the server has answered these.
-  ///
-  /// - Returns: nil for a class whose objects all are here: then all have the same end.
-  func gone(_ objects: [(key: ObjectKey, incarnation: Int64)]) throws -> Set<Int64>? {
-    guard one.exchange.filter != nil else { return nil }
+  /// only leave the subscriptions, or that a policy hides, stay until the server has answered these.
+  func gone(_ objects: [(key: ObjectKey, incarnation: Int64)]) throws -> Set<Int64> {
+    if objects.isEmpty { return [] }
     let replica = link.replica
     let snapshot = try replica.store.newestSnapshot()
     let unsent = try UnsentChanges(

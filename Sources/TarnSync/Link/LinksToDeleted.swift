@@ -29,15 +29,15 @@ struct LinksToDeleted {
     var before: RowsBeforeDeletion?
     for one in classes {
       for key in unsent.deleted(in: one.id) {
-        guard let known = try objects[one.id, key],
-          try unsent.pending(of: key, in: one.id, after: known.void).isDeleted,
+        // Also where the server has deleted it meanwhile, or has another object with the key.
+        guard try objects[one.id, key] != nil,
           let primaryKey = unsent.primaryKey(ofDeleted: key, in: one)
         else { continue }
         if before == nil {
-          before = try RowsBeforeDeletion(unsent.range, without: cursor, rows.reader)
+          before = try RowsBeforeDeletion(unsent.range, all, without: cursor, rows.reader)
         }
         let object = ObjectRef(classID: one.id, key: key)
-        if let shared = try before?.rows(with: object) {
+        for shared in try before?.rows(with: object, primaryKey) ?? [] {
           let links = try shared.waitingLinks(to: object, primaryKey, from: all)
           try note(links.filter { !Self.isIn(refusing, $0.place, rows) }, rows)
         }
@@ -66,8 +66,7 @@ struct LinksToDeleted {
         let value = try rows.value(of: column.id, at: holder.key, in: holder.classID)
         if value != .null { continue }
       }
-      waiting.append(link)
-      places.insert(link.place)
+      if places.insert(link.place).inserted || !waiting.contains(link) { waiting.append(link) }
     }
   }
 }

@@ -32,6 +32,7 @@ struct PushPlan {
   private let locals: LocalContents?
   private let name: PushName
   private let leftOut: LeftOutRows
+  private let limit: StampLimit
 
   /// The stamp of the last commit, in microseconds since 1970.
   var time: Int64 { stamp.time }
@@ -84,7 +85,8 @@ struct PushPlan {
       var operations: [(Value, Push.Operation)] = []
       for (object, change) in joined where object.classID == one.id {
         let known = try objects[one.id, object.key]
-        stamp = Stamp(change.created?.time ?? state.joinedTime, by: state.number)
+        let time = change.created?.time ?? state.joinedTime
+        stamp = Stamp(limit.limited(time, madeAt: time), by: state.number)
         writes = change.writes
         let own = try self.operations(
           object.key, known, change.pending(after: known?.void ?? 0),
@@ -112,7 +114,8 @@ struct PushPlan {
     rows = PastRows(newest, RecordedPast(at: snapshot.version))
     self.objects = ReplicaObjects(snapshot)
     leftOut = LeftOutRows(snapshot)
-    stamp = Stamp(time, by: state.number)
+    limit = state.limit
+    stamp = Stamp(limit.limited(time, madeAt: time), by: state.number)
     name = PushName(replica: .random(), commit: 0)
     let structured = objects.filter { $0.class.hasContents && !$0.keys.isEmpty }
     locals =
@@ -151,7 +154,8 @@ struct PushPlan {
     later = last.version == snapshot.version ? nil : LaterChanges(last, cursor, snapshot)
     objects = ReplicaObjects(snapshot)
     leftOut = LeftOutRows(snapshot)
-    stamp = Stamp(time, by: state.number)
+    limit = state.limit
+    stamp = Stamp(limit.limited(time, madeAt: time), by: state.number)
     name = PushName(replica: state.id, commit: last.commitID)
     locals =
       classes.contains { $0.hasContents }
@@ -280,7 +284,7 @@ struct PushPlan {
     guard let locals, let coder = property.contents else { return nil }
     let place = SequencePlace(classID: one.id, key: key, column: property.id)
     let version = rows.version.rawValue
-    let kept = table[property.id] ?? []
+    let kept = (table[property.id] ?? []).filter { !isNew || !$0.isOfFormer }
     let mine = try locals.content(place, kept, coder, in: rows)
     outcome.waiting += try LocalItems(rows: rows).hiddenLinks(of: mine, place, coder)
     let seen = isNew ? nil : kept.last
@@ -319,7 +323,9 @@ struct PushPlan {
   }
 
   private func stamp(of property: ExchangeClass.Property) -> Stamp {
-    writes[property.id].map { Stamp($0.time, by: stamp.writer) } ?? stamp
+    writes[property.id].map {
+      Stamp(limit.limited($0.time, madeAt: $0.time), by: stamp.writer)
+    } ?? stamp
   }
 
   // MARK: - Links

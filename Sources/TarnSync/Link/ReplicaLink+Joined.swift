@@ -20,6 +20,7 @@ extension ReplicaLink {
         continue
       }
       if plan.lacksContents {
+        try noteConflict()
         try markStale()
         return .pullFirst
       }
@@ -39,7 +40,22 @@ extension ReplicaLink {
     var next = replica.state
     next.joinedTime = 0
     try replica.keep(next, ReplicaOutcome(joined: allJoined(replica.store.newestSnapshot())))
+    try joinWaiting()
     return .sent
+  }
+
+  /// Sets the links that wait for targets that are here: joining commits has noted links to deleted
+  /// objects that others may have created again since.
+  private func joinWaiting() throws(StorageError) {
+    let snapshot = try replica.store.newestSnapshot()
+    var holders: Set<ObjectRef> = []
+    for one in classes {
+      try WaitingLinks.forEach(to: one.id, in: snapshot) { holders.insert($0.place.object) }
+    }
+    if holders.isEmpty { return }
+    try replica.edit { edit, _ throws(StorageError) in
+      for holder in holders { try edit.joinLinks(of: holder) }
+    }
   }
 
   /// The first changes in the order of classes. Where foreign keys are, those to which they refer

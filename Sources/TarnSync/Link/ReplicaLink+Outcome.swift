@@ -6,11 +6,14 @@ extension ReplicaLink {
   func accept(
     _ plan: PushPlan, _ next: ReplicaState, acknowledging place: FeedPlace? = nil
   ) throws(StorageError) {
-    guard try isAwaited(plan) else {
+    let holders = try holders(plan)
+    let isAwaited = try isAwaited(plan)
+    guard isAwaited || !holders.isEmpty else {
       return try replica.keep(next, acknowledging: place, plan.outcome)
     }
     try replica.edit(to: next) { edit, _ throws(StorageError) in
       try edit.take(plan.outcome)
+      for holder in holders { try edit.joinLinks(of: holder) }
       for (one, key, primaryKey) in plan.created {
         // A later commit may have deleted it.
         let present = try edit.session.find(primaryKey: primaryKey, in: one.id)
@@ -38,6 +41,22 @@ extension ReplicaLink {
     plan.outcome.correct(incarnations)
   }
 
+  /// The objects of a push, and those that link to objects which it deletes, with links that wait:
+  /// others may have created the targets again while there were unsent changes of the links.
+  private func holders(_ plan: PushPlan) throws(StorageError) -> Set<ObjectRef> {
+    let snapshot = try replica.store.newestSnapshot()
+    var holders = Set(plan.outcome.waiting.map(\.place.object))
+    var isAny = false
+    for one in classes where !isAny { isAny = try WaitingLinks.isAny(to: one.id, in: snapshot) }
+    guard isAny else { return holders }
+    let objects = ReplicaObjects(snapshot)
+    for (one, key, _) in plan.keys {
+      let object = ObjectRef(classID: one.id, key: key)
+      if try !WaitingLinks.links(of: object, objects).isEmpty { holders.insert(object) }
+    }
+    return holders
+  }
+
   /// Whether links wait for new objects of a push.
   private func isAwaited(_ plan: PushPlan) throws(StorageError) -> Bool {
     let objects = ReplicaObjects(try replica.store.newestSnapshot())
@@ -63,16 +82,28 @@ extension ReplicaLink {
   func sendOnce(_ plan: PushPlan, to last: CommitName) throws -> PushOutcome {
     if let refusal = plan.refusal { return .refused(refusal) }
     switch try send(plan, to: last) {
-    case .taken: return .taken
+    case .taken:
+      conflicts = Conflicts()
+      replica.noteSent(plan.time)
+      return .taken
     case .mergeFirst:
       try meet(plan)
       try noteConflict()
       return .pullFirst
-    case .otherVersion: return .pullFirst
+    case .otherVersion:
+      try noteConflict()
+      return .pullFirst
     case .lost(let incarnations):
+      try noteConflict()
       try forget(incarnations)
       return .again
-    case .refused(let error): return try hasNewRules(error) ? .again : .refused(error)
+    case .refused(let error):
+      guard try !hasNewRules(error) else {
+        try noteConflict()
+        return .again
+      }
+      conflicts = Conflicts()
+      return .refused(error)
     }
   }
 
@@ -82,25 +113,43 @@ extension ReplicaLink {
     switch conflicts.next(at: replica.state.position) {
     case .download: break
     case .compareAll: try markStale()
-    case .giveUp:
+    case .giveUp(let isMoving):
+      conflicts = Conflicts()
       throw ServerError(
         state: "TN001", Self.operation,
-        "the server has other values than it sends to this replica",
-        hint: "Run 'tarn server status'.")
+        isMoving
+          ? "others write what this replica sends, each time before its commits arrive"
+          : "the server has other values than it sends to this replica",
+        hint: isMoving
+          ? "The replica tries again later. Let fewer programs write the same lists, sets and maps."
+          : "Run 'tarn server status'.")
     }
   }
+}
 
-  /// Conflicts of pushes between which no download brought anything.
-  struct Conflicts {
-    enum Step { case download, compareAll, giveUp }
+/// The pushes in a row that the server did not accept because it has something newer.
+struct Conflicts {
+  enum Step: Equatable {
+    case download, compareAll
+    /// - Parameter isMoving: whether the downloads between them brought changes.
+    case giveUp(isMoving: Bool)
+  }
 
-    private var position = ServerPosition.none
-    private var count = 0
+  /// So many where the downloads between them brought nothing.
+  static let standingMax = 8
+  /// So many in all: others' commits move the position all the time.
+  static let most = 64
 
-    mutating func next(at position: ServerPosition) -> Step {
-      count = position == self.position ? count + 1 : 0
-      self.position = position
-      return count < 4 ? .download : count < 8 ? .compareAll : .giveUp
-    }
+  private var position = ServerPosition.none
+  private var standing = 0
+  private var count = 0
+
+  mutating func next(at position: ServerPosition) -> Step {
+    standing = position == self.position ? standing + 1 : 0
+    self.position = position
+    count += 1
+    if standing >= Self.standingMax { return .giveUp(isMoving: false) }
+    if count >= Self.most { return .giveUp(isMoving: true) }
+    return standing >= Self.standingMax / 2 || count == Self.most / 2 ? .compareAll : .download
   }
 }

@@ -43,6 +43,11 @@ package final class ReplicaLink {
   var answered: () throws -> Void = {}
 
   static let operation = "exchange with the server"
+  /// So many downloads may follow each other because the server turns out to be another one.
+  private static let attemptsMax = 8
+  private static let unsteady = ServerError(
+    operation, "each answer comes from another server, or from one that was restored",
+    hint: "Name one server in the address, not a proxy before several.")
   /// So many commits that are of no concern to the server are passed over in memory alone.
   private static let unkeptMax: UInt64 = 256
   /// The position is kept without changes after so many transactions of the server.
@@ -152,9 +157,11 @@ package final class ReplicaLink {
     }
   }
 
+  /// - Parameter attempt: how often the server's last answers led to another download.
   private func download(
-    looking looks: Bool = false, expecting expected: Set<Int> = []
+    looking looks: Bool = false, expecting expected: Set<Int> = [], attempt: Int = 0
   ) throws -> Bool {
+    guard attempt < Self.attemptsMax else { throw Self.unsteady }
     try takeUpSubscriptions()
     let answer = try Pull(
       connection: connection, replica: replica.state.idText, server: replica.state.server,
@@ -165,10 +172,11 @@ package final class ReplicaLink {
     guard let own = answer.own else {
       // It was restored to a time before this replica.
       try register()
-      return try download()
+      return try download(attempt: attempt + 1)
     }
+    replica.noteClock(answer.clock)
     let isSame = answer.server == replica.state.server
-    if try acceptJoined(CommitName(own)) { return try download() }
+    if try acceptJoined(CommitName(own)) { return try download(attempt: attempt + 1) }
     let standing = try ReplicaStanding(own, replica, isSameServer: isSame)
     if case .stranger = standing { try begin() } else { try take(standing, own) }
     if let lacking = classes.first(where: { answer.missing.contains($0.exchange.id) }) {
@@ -195,7 +203,7 @@ package final class ReplicaLink {
         try ReplicaReconciliation(self, isOtherServer: !isSame).run(downloaded, all: true)
         try markEqual(downloaded)
       }
-      return try download()
+      return try download(attempt: attempt + 1)
     }
     try noticeMigration(answer)
     try readLeftOutAgain()
@@ -340,7 +348,8 @@ package final class ReplicaLink {
     let (state, number) = (replica.state, replica.cursor.number)
     let snapshot = try replica.store.newestSnapshot()
     let sent = try UnsentChanges(
-      after: state.done, through: place.version, without: number, in: snapshot)
+      after: state.done, through: place.version, without: number, limit: state.limit,
+      in: snapshot)
     guard sent.range.to == place.version else { return nil }
     return try PushPlan(sent, classes, state, without: number, in: snapshot)
   }
@@ -358,7 +367,8 @@ package final class ReplicaLink {
       return .nothing
     }
     let unsent = try UnsentChanges(
-      after: state.done, through: end, without: replica.cursor.number, in: snapshot)
+      after: state.done, through: end, without: replica.cursor.number, limit: state.limit,
+      in: snapshot)
     guard unsent.range.commits > 0 else { return try passMigration(snapshot) }
     let plan = try PushPlan(
       unsent, classes, state, without: replica.cursor.number, in: snapshot, bytesMax: pushBytes)
@@ -367,6 +377,7 @@ package final class ReplicaLink {
       return .passed
     }
     if plan.lacksContents {
+      try noteConflict()
       try markStale()
       return .pullFirst
     }

@@ -5,15 +5,22 @@ import TarnStore
 /// deletion set to nil.
 final class RowsBeforeDeletion {
   private let newest: SnapshotReader
+  private let history: SequenceHistory
   /// Newest first.
   private let versions: [Version]
   private var known: [Version: PastRows] = [:]
 
   /// - Parameters:
   ///   - range: of the commits.
+  ///   - classes: those that are exchanged.
   ///   - cursor: the number of the session's cursor.
-  init(_ range: FeedRange, without cursor: UInt32, _ newest: SnapshotReader) throws(StorageError) {
+  init(
+    _ range: FeedRange, _ classes: Set<ClassID>, without cursor: UInt32, _ newest: SnapshotReader
+  ) throws(StorageError) {
     self.newest = newest
+    history = try SequenceHistory(
+      after: range.from, upTo: range.to, of: classes, assignmentsOf: [:], without: cursor,
+      in: newest.snapshot)
     var versions = [range.from]
     try ChangeLog.forEachHeader(after: range.from, in: newest.snapshot.transaction) {
       header, _ throws(StorageError) in
@@ -24,13 +31,20 @@ final class RowsBeforeDeletion {
     self.versions = versions.reversed()
   }
 
-  /// - Returns: nil if the server never had the object.
-  func rows(with object: ObjectRef) throws(StorageError) -> PastRows? {
-    for version in versions {
-      let rows = try rows(at: version)
-      if try rows.contains(object) { return rows }
+  /// The rows before each deletion of an object: an integer key is that of its successors, too.
+  ///
+  /// - Returns: none if the server never had the object.
+  func rows(with object: ObjectRef, _ primaryKey: Value) throws(StorageError) -> [PastRows] {
+    var found: [Version: PastRows] = [:]
+    for deletion in history.deletions(of: primaryKey, in: object.classID) {
+      for version in versions where version < deletion.version {
+        let rows = try rows(at: version)
+        guard try rows.contains(object) else { continue }
+        found[version] = rows
+        break
+      }
     }
-    return nil
+    return found.sorted { $0.key < $1.key }.map(\.value)
   }
 
   private func rows(at version: Version) throws(StorageError) -> PastRows {

@@ -159,7 +159,8 @@ package struct UnsentJoin {
         var table = try objects.contents(of: key, in: one.id)
         for (column, coder) in coders where change.created != nil || change.writes[column] != nil {
           let place = SequencePlace(classID: one.id, key: key, column: column)
-          table[column] = try kept(table[column] ?? [], place, coder, locals, rows)
+          let own = (table[column] ?? []).filter { change.created == nil || !$0.isOfFormer }
+          table[column] = try kept(own, place, coder, locals, rows)
         }
         objects.set(table, of: key, in: one.id)
       }

@@ -32,8 +32,7 @@ struct ContentWriter {
     var (values, names): ([CopiedValue], [String]) = ([], [])
     for (index, item) in items.enumerated() {
       let isWaiting = try writer.isWaiting(item.json, column)
-      // A map keeps the key, as when the target of a value is deleted.
-      if isWaiting, column.collection != .map { continue }
+      if isWaiting, column.omitsMissingLinks { continue }
       values.append(try copy(item))
       if column.collection == .map { names.append(keys[index]) }
     }

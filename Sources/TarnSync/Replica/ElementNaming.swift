@@ -8,6 +8,7 @@ struct ElementNaming {
   let authors: [LocalContents.Author]
   /// The replica's number on the server.
   let number: UInt32
+  let limit: StampLimit
 
   /// The name of every mixed value that is not in a collection.
   static let mixed = ElementID(author: 0, version: 0, salt: 0, number: 0)
@@ -51,7 +52,8 @@ struct ElementNaming {
           for _ in 0..<count { next.append(name(next.count, step.commit)) }
         }
       }
-      let stamp = Stamp(Int64(clamping: step.commit.stamp), by: number)
+      let time = limit.limited(Int64(clamping: step.commit.stamp), madeAt: step.commit.time)
+      let stamp = Stamp(time, by: number)
       for position in step.script.modified { next[Int(position.rawValue)].stamp = stamp }
       names = next
     }

@@ -15,6 +15,12 @@ struct KeptContent: Equatable {
   /// The content here; nil where it is the server's.
   var local: WireValue?
 
+  /// The version of an entry about a former object, which was deleted here before another one was
+  /// created with its key: only commits before that deletion need the server's content.
+  static let formerVersion = UInt64.max
+
+  var isOfFormer: Bool { version == Self.formerVersion }
+
   /// The kept contents of an object, by property, oldest first.
   typealias Table = [ColumnID: [KeptContent]]
 

@@ -22,8 +22,11 @@ extension LocalContents {
       after: state.done.version, upTo: end ?? snapshot.version,
       of: Set(names.compactMap { own.named($0)?.id }),
       assignmentsOf: properties, without: number, in: snapshot)
-    time = max(state.joinedTime, Int64(clamping: history.last?.stamp ?? 0))
-    naming = ElementNaming(authors: state.authors, number: state.number)
+    let last = history.last
+    time = max(
+      state.limit.limited(state.joinedTime, madeAt: state.joinedTime),
+      state.limit.limited(Int64(clamping: last?.stamp ?? 0), madeAt: last?.time ?? 0))
+    naming = ElementNaming(authors: state.authors, number: state.number, limit: state.limit)
   }
 
   /// The server's content from which the unsent changes up to a version began.

@@ -37,8 +37,11 @@ struct LocalContents {
     let former = start.map { $0.shown(coder) }
     if let former, start?.version == version { return former }
     let elements = try LocalItems(rows: rows).elements(of: place)
+    // Earlier ones changed a former object with the same key.
+    let creation = history.creation(of: place.key, in: place.classID)
+    let first = max(start?.version ?? 0, creation?.version.rawValue ?? 0)
     let steps = history.steps(of: place).filter {
-      $0.commit.version.rawValue > start?.version ?? 0 && $0.commit.version.rawValue <= version
+      $0.commit.version.rawValue > first && $0.commit.version.rawValue <= version
     }
     // Of what is written in place, such as an embedded object.
     let stamp = Stamp(time, by: naming.number)
@@ -61,12 +64,12 @@ struct LocalContents {
       return .map(found)
     case .list(let list):
       var visible: [ElementNaming.Name] = []
-      for element in list where try !shown.isHidden(element.content.value) {
+      for element in list where try !shown.wasOmitted(element.content.value) {
         visible.append((element.id, element.content.stamp))
       }
       let names =
         former == nil
-        ? naming.created(history.creation(of: place.key, in: place.classID), steps, elements)
+        ? naming.created(creation, steps, elements)
         : visible
       let found =
         naming.names(after: steps, names).flatMap {
@@ -78,7 +81,11 @@ struct LocalContents {
         let was = known[name.id]?.content
         let written = was.map { $0.stamp < name.stamp ? name.stamp : stamp } ?? name.stamp
         let content = try shown.restored(item, was, written)
-        own.append(ListElement(name.id, content.value, max(content.stamp, name.stamp)))
+        // Nil in place of a missing link is not a change.
+        let isSame = content.value == was?.value
+        own.append(
+          ListElement(
+            name.id, content.value, isSame ? content.stamp : max(content.stamp, name.stamp)))
       }
       return .list(try shown.withHidden(own, list))
     }
@@ -96,12 +103,14 @@ struct LocalContents {
       let value = try shown.restored(item, former?.content, stamp)
       return ListElement(ElementNaming.mixed, value.value, value.stamp)
     }
-    let commit = history.assignment(of: place)
+    let creation = history.creation(of: place.key, in: place.classID)
+    var commit = history.assignment(of: place)
+    if let made = creation?.version, let set = commit?.version, set < made { commit = nil }
     if let former, commit.map({ $0.version.rawValue <= start?.version ?? 0 }) ?? true {
       let value = try shown.restored(item, former.content, stamp)
       return ListElement(former.id, value.value, value.stamp)
     }
-    let made = commit ?? history.creation(of: place.key, in: place.classID)
+    let made = commit ?? creation
     return ListElement(naming.name(0, made).id, item, stamp)
   }
 
@@ -144,15 +153,40 @@ struct ShownItems {
     let waits = waiting.contains {
       $0.target == target.id && $0.key == WireValue(target.key)?.bytes
     }
-    if waits { return false }
+    if waits || firstDeletion(of: target) != nil { return false }
     guard let creation = history.creation(of: key, in: target.id)?.version else { return true }
     return creation.rawValue <= version || creation > rows.version
+  }
+
+  /// The first own commit since the former content that deleted a target. It made the link nil,
+  /// also where another object has the key by now.
+  private func firstDeletion(of target: LinkTarget) -> Version? {
+    history.deletions(of: target.key, in: target.id).lazy.map(\.version)
+      .first { $0.rawValue > version && $0 <= rows.version }
+  }
+
+  /// Whether the file did not show an element of the former content when it got that.
+  func wasOmitted(_ item: WireItem) throws(StorageError) -> Bool {
+    guard column.omitsMissingLinks, let target = LinkTarget(item.json, column, schema) else {
+      return false
+    }
+    guard let deletion = firstDeletion(of: target) else { return try !isHere(target) }
+    guard let key = try rows.find(primaryKey: target.key, in: target.id),
+      let creation = history.creation(of: key, in: target.id)?.version
+    else { return false }
+    return creation.rawValue > version && creation < deletion
   }
 
   /// Whether an element is a link that the file does not show.
   func isHidden(_ item: WireItem) throws(StorageError) -> Bool {
     guard mayLink, let target = LinkTarget(item.json, column, schema) else { return false }
     return try !isHere(target)
+  }
+
+  /// Whether an element is a link that the file does not show, and has nothing in its place.
+  func isOmitted(_ item: WireItem) throws(StorageError) -> Bool {
+    guard column.omitsMissingLinks else { return false }
+    return try isHidden(item)
   }
 
   /// An element as it is in the file, with the parts of the former one that the file does not show:
@@ -169,26 +203,9 @@ struct ShownItems {
     let shown = try LinkTarget.filter(old, column, schema) { target throws(StorageError) in
       try isHere(target)
     }
-    let whole = WireItem(Self.restored(item.json, shown, old, isEmbedded))
+    let hidden = HiddenParts(schema: schema)
+    let whole = WireItem(hidden.restored(item.json, shown, old, column))
     return whole == former.value ? former : Stamped(whole, stamp)
-  }
-
-  private static func restored(
-    _ json: JSONValue, _ shown: JSONValue, _ old: JSONValue, _ keepsUnknown: Bool
-  ) -> JSONValue {
-    if json == shown { return old }
-    guard case .object(let own) = json, case .object(let former) = old,
-      json[MixedJSON.typeKey] == nil, old[MixedJSON.typeKey] == nil
-    else { return json }
-    let names = Set(own.map { StoredText($0.name) })
-    let members = own.map { member in
-      guard let was = old[member.name] else { return member }
-      return JSONMember(
-        member.name,
-        restored(member.value, shown[member.name] ?? .null, was, keepsUnknown))
-    }
-    let unknown = keepsUnknown ? former.filter { !names.contains(StoredText($0.name)) } : []
-    return ItemCoder.sorted(members + unknown)
   }
 
   /// A list with the elements that the file does not show, each beside its left neighbour.
@@ -204,7 +221,7 @@ struct ShownItems {
     for element in former {
       if present.contains(element.id) {
         left = element.id
-      } else if !values.contains(element.content.value), try isHidden(element.content.value) {
+      } else if !values.contains(element.content.value), try isOmitted(element.content.value) {
         if let left { after[left, default: []].append(element) } else { first.append(element) }
       }
     }

@@ -105,7 +105,8 @@ struct LocalWriter {
       return try session.assign(copies, keys: members.map { MapKey.key($0.name) }, in: place)
     case (_, .array(let items)):
       var copies: [CopiedValue] = []
-      for item in items where try !isWaiting(item, column) {
+      for item in items {
+        if column.omitsMissingLinks, try isWaiting(item, column) { continue }
         copies.append(try copy(item, column))
       }
       return try session.assign(copies, keys: [], in: place)

@@ -207,6 +207,11 @@ package final class Replica {
     try cursor.keep(objects.records)
   }
 
+  /// Notes the server's clock, which limits the stamps of what is sent.
+  func noteClock(_ time: Int64) { state.limit.noteClock(time) }
+
+  func noteSent(_ stamp: Int64) { state.limit.noteSent(stamp) }
+
   /// Goes on from a state that need not be in the file: after a crash it is found again.
   func note(_ next: ReplicaState) { state = next }
 }

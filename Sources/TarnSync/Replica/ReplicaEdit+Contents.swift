@@ -30,9 +30,9 @@ extension ReplicaEdit {
   /// Shows the server's content, with the unsent changes of this file on top.
   func set(_ content: DownloadedContent) throws(StorageError) {
     let (wire, stamp, place) = (content.wire, content.stamp, content.place)
-    guard let coder = content.coder else { return }
+    guard let coder = content.coder, try exists(place.key, in: place.classID) else { return }
     if let refused = content.refused { return try takeBack(content, coder, refused) }
-    let kept = try objects.contents(of: place.key, in: place.classID)[place.column] ?? []
+    let kept = try kept(place)
     // Copies of a file may have sent the same commit to servers with other contents. A row whose
     // other properties changed has the same bytes, which are not decoded then.
     if let last = kept.last, last.stamp == stamp, !leavings.isReadAgain,
@@ -97,7 +97,8 @@ extension ReplicaEdit {
 
   /// Shows a content again whose links may have other targets now.
   func refresh(_ place: SequencePlace, _ coder: ContentCoder) throws(StorageError) {
-    let kept = try objects.contents(of: place.key, in: place.classID)[place.column] ?? []
+    guard try exists(place.key, in: place.classID) else { return }
+    let kept = try kept(place)
     guard let last = kept.last else {
       // Of an object that the server does not have.
       let mine = try content(place, kept, coder)
@@ -124,7 +125,7 @@ extension ReplicaEdit {
     for property in one.exchange.others {
       guard let coder = property.contents else { continue }
       let place = SequencePlace(classID: one.id, key: key, column: property.id)
-      let kept = try objects.contents(of: key, in: one.id)[property.id] ?? []
+      let kept = try kept(place)
       guard let last = kept.last else { continue }
       let mine = try content(place, kept, coder)
       let base = coder.content(last.server, at: last.stamp)
@@ -165,8 +166,10 @@ extension ReplicaEdit {
   }
 
   /// Keeps the server's contents of an object that does not exist here any more.
+  ///
+  /// - Parameter isFormer: whether another one was created here with its key.
   func keepContents(
-    of row: RowReader.Row, _ key: ObjectKey, _ one: ReplicaClass
+    of row: RowReader.Row, _ key: ObjectKey, _ one: ReplicaClass, isFormer: Bool = false
   ) throws(StorageError) {
     var table = try objects.contents(of: key, in: one.id)
     for property in one.exchange.others {
@@ -174,11 +177,17 @@ extension ReplicaEdit {
       let (kept, stamp) = (table[property.id] ?? [], row.stamp(of: property))
       if kept.last?.stamp == stamp { continue }
       let entry = KeptContent(
-        version: snapshot.version.rawValue, stamp: stamp,
+        version: isFormer ? KeptContent.formerVersion : snapshot.version.rawValue, stamp: stamp,
         server: row.wire(property) ?? coder.wire(coder.empty))
       table[property.id] = KeptContent.trimmed(kept, sentUpTo: done) + [entry]
     }
     objects.set(table, of: key, in: one.id)
+  }
+
+  /// The entries of a property of an object that is here.
+  private func kept(_ place: SequencePlace) throws(StorageError) -> [KeptContent] {
+    let all = try objects.contents(of: place.key, in: place.classID)[place.column] ?? []
+    return all.filter { !$0.isOfFormer }
   }
 
   private func keep(_ kept: [KeptContent], _ place: SequencePlace) throws(StorageError) {
@@ -195,8 +204,9 @@ extension ReplicaEdit {
   ) throws(StorageError) -> Content<WireItem> {
     let reader = try SnapshotReader(snapshot)
     let rows = PastRows(reader, RecordedPast(at: snapshot.version))
+    // Those that waited before this write.
     let waiting = try WaitingLinks.links(
-      of: ObjectRef(classID: place.classID, key: place.key), objects
+      of: ObjectRef(classID: place.classID, key: place.key), ReplicaObjects(snapshot)
     ).filter { $0.place.column == place.column }
     return try locals().content(place, kept, coder, in: rows, waiting: waiting)
   }

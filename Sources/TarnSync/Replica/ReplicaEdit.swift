@@ -15,7 +15,7 @@ final class ReplicaEdit {
   private var contents: [DownloadedContent] = []
   /// Objects that were created here, and that the server does not have any more.
   private var alone: [(key: ObjectKey, one: ReplicaClass)] = []
-  private var waitingContents: [(place: SequencePlace, coder: ContentCoder)] = []
+  var waitingContents: [(place: SequencePlace, coder: ContentCoder)] = []
   /// What it leaves out of the rows.
   var leavings = Leavings()
   /// The properties with parts that this write has shown.
@@ -104,7 +104,12 @@ final class ReplicaEdit {
       object.isJoined = known.isJoined
       // Its successor is not sent yet.
       let isReplaced = pending.isCreated && !known.isJoined
-      if !isReplaced { try set(row, key, one, keeping: pending, except: faults) }
+      if !isReplaced {
+        try set(row, key, one, keeping: pending, except: faults)
+      } else if one.hasContents {
+        // Commits before the deletion may be sent by themselves.
+        try keepContents(of: row, key, one, isFormer: true)
+      }
     } else if pending.isCreated || known == nil {
       object.isJoined = pending.isCreated
       try set(row, key, one, keeping: pending, except: faults)
@@ -260,7 +265,7 @@ final class ReplicaEdit {
     (contents, waitingContents, alone) = ([], [], [])
   }
 
-  private func setLink(_ value: Value, _ place: WaitingLinks.Place) throws(StorageError) {
+  func setLink(_ value: Value, _ place: WaitingLinks.Place) throws(StorageError) {
     let (id, key) = (place.object.classID, place.object.key)
     guard let former = try session.value(of: place.column, at: key, in: id), former != value else {
       return
@@ -268,22 +273,9 @@ final class ReplicaEdit {
     try session.set(place.column, at: key, in: id, to: value)
   }
 
-  /// Sets the links that waited for an object, unless the file has written them since.
-  func join(_ row: Value, _ key: ObjectKey, _ one: ReplicaClass) throws(StorageError) {
-    guard let wire = WireValue(row) else { return }
-    for waiting in try WaitingLinks.links(to: one.id, wire.bytes, objects) {
-      let (id, holder) = (waiting.place.object.classID, waiting.place.object.key)
-      let known = try objects[id, holder]
-      let pending = try unsent.pending(of: holder, in: id, after: known?.void ?? 0)
-      if let coder = ContentCoder(session.schema[id][waiting.place.column], session.schema.schema) {
-        let place = SequencePlace(classID: id, key: holder, column: waiting.place.column)
-        waitingContents.append((place, coder))
-        continue
-      }
-      if pending.isCreated || pending.columns.contains(waiting.place.column) { continue }
-      try WaitingLinks.set(nil, at: waiting.place, &objects)
-      try setLink(.link(key), waiting.place)
-    }
+  /// Whether an object is in the file, with the changes of this write.
+  func exists(_ key: ObjectKey, in id: ClassID) throws(StorageError) -> Bool {
+    try session.location(of: key, in: id) != nil
   }
 
   private func note(_ row: RowReader.Row) { latest = max(latest, row.latest) }
@@ -321,8 +313,11 @@ final class ReplicaEdit {
     // A creation that did not know of the deletion stands.
     if !pending.isCreated {
       try remove(key, one)
-    } else if one.hasContents {
+    } else if known.isJoined, one.hasContents {
       alone.append((key, one))
+    } else if one.hasContents {
+      // What is kept is about the object that was deleted here, too.
+      try objects.forgetContents(of: key, in: one.id)
     }
     try objects.set(nil, key, in: one.id)
   }
@@ -339,7 +334,10 @@ final class ReplicaEdit {
     let holders = try session.waitingLinks(to: gone, primaryKey, from: exchanged)
     try session.delete(key, in: one.id)
     try objects.forget(key, in: one.id)
-    for link in holders { try WaitingLinks.add(link, session.schema.schema, &objects) }
+    for link in holders {
+      try WaitingLinks.add(link, session.schema.schema, &objects)
+      try keepShown(link.place)
+    }
   }
 
   /// Deletes an object that the server has, and that is not needed here.
@@ -404,14 +402,17 @@ final class ReplicaEdit {
     var object = ReplicaObject(
       incarnation: row.incarnation, version: row.version, void: version.rawValue)
     if let present = try session.find(primaryKey: row.key.value, in: one.id) {
+      if later.isDeleted {
+        // Later commits delete it, and have created another one with its key.
+        if present == key { try keepContents(of: row, key, one, isFormer: true) }
+        return try objects.set(object, key, in: one.id)
+      }
+      object.isJoined = later.isCreated || present != key
       if present == key {
         try set(row, key, one, keeping: later, except: faults, refused: contents)
         try note(faults, of: row, key, one)
         let left = faults.filter { $0.fault.kind == .leftOut && !later.columns.contains($0.column) }
         try restore(key, one, left.map(\.column), isNew: isOwn)
-      } else {
-        // A later commit has created it again.
-        object.isJoined = true
       }
       try objects.set(nil, key, in: one.id)
       try objects.set(object, present, in: one.id)

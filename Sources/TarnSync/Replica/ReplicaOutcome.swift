@@ -11,7 +11,7 @@ struct ReplicaOutcome {
   /// The objects of which it has the joined changes.
   var joined: [ObjectRef] = []
 
-  var isEmpty: Bool { objects.isEmpty && contents.isEmpty }
+  var isEmpty: Bool { objects.isEmpty && contents.isEmpty && waiting.isEmpty }
 
   /// Gives objects the incarnations that the server has.
   mutating func correct(_ incarnations: [ObjectRef: Int64]) {

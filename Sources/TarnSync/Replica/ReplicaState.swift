@@ -59,6 +59,8 @@ struct ReplicaState: Equatable {
   /// Whether a migration has changed objects without telling how, so that all of them must be
   /// fetched again.
   var isStale = false
+  /// Not stored: the server's clock is read anew in each session.
+  var limit = StampLimit()
 
   struct Attempt: Equatable {
     let last: CommitName

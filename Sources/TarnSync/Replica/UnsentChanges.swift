@@ -33,9 +33,10 @@ final class UnsentChanges {
   ///   - end: the last one that counts; nil for the newest.
   ///   - number: the cursor whose commits are left out.
   ///   - joinedTime: the stamp of the last commit that was joined and is not sent; 0 for none.
+  ///   - limit: of the stamps.
   init(
     after place: FeedPlace, through end: Version? = nil, without number: UInt32,
-    joinedAt joinedTime: Int64 = 0, in snapshot: Snapshot
+    joinedAt joinedTime: Int64 = 0, limit: StampLimit = StampLimit(), in snapshot: Snapshot
   ) throws(StorageError) {
     var range = FeedRange(after: place.version, commitID: place.commitID)
     try range.extend(
@@ -45,7 +46,9 @@ final class UnsentChanges {
     self.number = number
     joined = joinedTime == 0 ? nil : JoinedChanges(snapshot)
     let note = try ChangeLog.header(of: range.to, in: snapshot.transaction)?.meta.note
-    time = max(joinedTime, Int64(clamping: note?.stamp ?? 0))
+    time = max(
+      limit.limited(joinedTime, madeAt: joinedTime),
+      limit.limited(Int64(clamping: note?.stamp ?? 0), madeAt: note?.time ?? 0))
   }
 
   /// The same with the state of a replica: all that is not sent.
@@ -53,7 +56,8 @@ final class UnsentChanges {
     after state: ReplicaState, without number: UInt32, in snapshot: Snapshot
   ) throws(StorageError) {
     try self.init(
-      after: state.done, without: number, joinedAt: state.joinedTime, in: snapshot)
+      after: state.done, without: number, joinedAt: state.joinedTime,
+      limit: state.limit, in: snapshot)
   }
 
   /// The changes of an object by the commits after a version.

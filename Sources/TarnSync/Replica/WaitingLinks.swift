@@ -109,6 +109,17 @@ struct WaitingLinks {
     return isAny
   }
 
+  /// All links of a file that wait for objects of a class.
+  static func forEach(
+    to target: ClassID, in snapshot: Snapshot, _ body: (Waiting) -> Void
+  ) throws(StorageError) {
+    try ReplicaRecords.forEach(byTarget, target, in: snapshot.transaction) {
+      _, bytes throws(StorageError) in
+      for waiting in try decoded(bytes) { body(waiting) }
+      return true
+    }
+  }
+
   /// The links that wait for a target.
   static func links(
     to target: ClassID, _ key: [UInt8], _ objects: ReplicaObjects

@@ -210,6 +210,14 @@ struct ItemCoder: Sendable {
     return isAmbiguous ? MixedJSON.typed(mapType, sorted(members)) : sorted(members)
   }
 
+  /// The entries of a map in a mixed value; nil for another value.
+  static func mapMembers(_ json: JSONValue) -> [JSONMember]? {
+    guard case .object(let members) = json else { return nil }
+    guard let type = json[MixedJSON.typeKey] else { return members }
+    guard type == .string(mapType), case .object(let inner)? = json["value"] else { return nil }
+    return inner
+  }
+
   static func set(_ items: [JSONValue]) -> JSONValue {
     let texts = Set(items.map { WireItem($0) })
     return .array(

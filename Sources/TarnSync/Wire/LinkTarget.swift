@@ -47,8 +47,8 @@ struct LinkTarget: Hashable {
   }
 
   /// Calls `body` with each link in an element, also in embedded objects and nested lists and maps,
-  /// and replaces those for which it returns false: by null, and by nothing in lists and sets of
-  /// embedded objects.
+  /// and replaces those for which it returns false: by null, or by nothing where the file omits
+  /// them.
   @discardableResult
   static func filter<E>(
     _ json: JSONValue, _ column: ColumnSchema, _ schema: StoreSchema,
@@ -103,7 +103,8 @@ struct LinkTarget: Hashable {
       var result: [JSONValue] = []
       for item in items {
         let shown = try filter(item, column, schema, body)
-        if LinkTarget(item, column, schema) == nil || shown != .null { result.append(shown) }
+        let isMissing = shown == .null && LinkTarget(item, column, schema) != nil
+        if !isMissing || !column.omitsMissingLinks { result.append(shown) }
       }
       return .array(result)
     case (.map, .object(let members)):
@@ -115,4 +116,10 @@ struct LinkTarget: Hashable {
     default: return try filter(json, column, schema, body)
     }
   }
+}
+
+extension ColumnSchema {
+  /// Whether a link whose target is missing is not an element, as when the file deletes the target.
+  /// A list of mixed values has nil in its place, as a map has under its key.
+  var omitsMissingLinks: Bool { collection == .set || collection == .list && type != .any }
 }

@@ -63,7 +63,7 @@ import Testing
       try administrator.rows("TRUNCATE tarn.gone")
       var program = SimulatedProgram(
         seed: seed, accidents, try ServerPeer(connection, seed: seed))
-      try program.run(50)
+      try program.run(SimulatedProgram<ServerPeer>.steps(seed, 50))
       try program.server.register(99)
       let objects = try program.server.pull(99, since: -1).rows
       for replica in program.replicas {

@@ -18,6 +18,9 @@ enum FileBox {
       .init(name: "spot", type: .link, isOptional: true, target: "Spot"),
       .init(name: "spots", type: .link, collection: .list, target: "Spot"),
       .init(name: "any", type: .any, isOptional: true),
+      .init(name: "mixes", type: .any, collection: .list, isOptional: true),
+      .init(name: "noteSet", type: .link, collection: .set, target: "Note"),
+      .init(name: "things", type: .link, collection: .list, target: "Thing"),
     ])
   /// Embedded in boxes.
   static let spot = ClassDefinition(
@@ -25,6 +28,7 @@ enum FileBox {
     properties: [
       .init(name: "city", type: .string), .init(name: "rank", type: .int),
       .init(name: "note", type: .link, isOptional: true, target: "Note"),
+      .init(name: "facts", type: .int, collection: .map),
     ], isEmbedded: true)
   static let spotID = ClassID(3)
 
@@ -78,7 +82,18 @@ enum FileBox {
   private static func changeParts(
     _ key: ObjectKey, _ session: WriteSession, _ random: inout SeededRandom
   ) throws -> String {
-    switch random.below(8) {
+    switch random.below(14) {
+    case 12, 13: return try "things " + changeThings(key, session, &random)
+    case 8, 9: return try "mixes " + changeMixes(key, session, &random)
+    case 10, 11:
+      guard let note = try note(session, &random) else { return "has no such note" }
+      let place = place(key, 9)
+      if random.chance(70) {
+        try session.insert(.link(note), intoSet: place)
+        return "puts note \(note.rawValue) into its set"
+      }
+      try session.remove(.link(note), fromSet: place)
+      return "takes note \(note.rawValue) from its set"
     case 0, 1:
       let place = place(key, 4)
       let count = try session.sequence(at: place)?.count ?? 0
@@ -128,10 +143,53 @@ enum FileBox {
     }
   }
 
+  /// Changes the list of mixed values.
+  private static func changeMixes(
+    _ key: ObjectKey, _ session: WriteSession, _ random: inout SeededRandom
+  ) throws -> String {
+    let place = place(key, 8)
+    let count = try session.sequence(at: place)?.count ?? 0
+    if count > 0, random.chance(30) {
+      let position = random.below(count)
+      try session.remove(position..<position + 1, in: place)
+      return "remove at \(position)"
+    }
+    let note = random.chance(70) ? try note(session, &random) : nil
+    let value = note.map { Value.object(ClassID(1), $0) } ?? unique(&random)
+    if count > 0, random.chance(30) {
+      let position = random.below(count)
+      try session.set(value, at: position, in: place)
+      return "set at \(position): \(value)"
+    }
+    let position = random.below(count + 1)
+    try session.insert(value, at: position, in: place)
+    return "insert at \(position): \(value)"
+  }
+
+  /// Changes the list of links to objects with integer keys.
+  private static func changeThings(
+    _ key: ObjectKey, _ session: WriteSession, _ random: inout SeededRandom
+  ) throws -> String {
+    let place = place(key, 10)
+    let count = try session.sequence(at: place)?.count ?? 0
+    if count > 0, random.chance(30) {
+      let position = random.below(count)
+      try session.remove(position..<position + 1, in: place)
+      return "remove at \(position)"
+    }
+    let number = Value.int(Int64(random.below(6)))
+    guard let thing = try session.find(primaryKey: number, in: ClassID(0)) else {
+      return "have no \(number)"
+    }
+    let position = random.below(count + 1)
+    try session.insert(.link(thing), at: position, in: place)
+    return "insert at \(position): \(number)"
+  }
+
   private static func note(
     _ session: WriteSession, _ random: inout SeededRandom
   ) throws -> ObjectKey? {
-    try session.find(primaryKey: .string("n\(random.below(6))"), in: ClassID(1))
+    try session.find(primaryKey: .string("n\(random.below(4))"), in: ClassID(1))
   }
 
   private static func makeSpot(
@@ -148,7 +206,16 @@ enum FileBox {
   private static func changeSpot(
     _ spot: ObjectKey, _ session: WriteSession, _ random: inout SeededRandom
   ) throws -> String {
-    switch random.below(3) {
+    switch random.below(5) {
+    case 3, 4:
+      let facts = SequencePlace(classID: spotID, key: spot, column: ColumnID(3))
+      let name = "k\(random.below(4))"
+      if random.chance(40) {
+        try session.removeValue(forKey: name, fromMap: facts)
+        return "loses \(name)"
+      }
+      try session.set(.int(Int64(random.below(100))), forKey: name, inMap: facts)
+      return "gets \(name)"
     case 0:
       let city = "city \(random.below(100))"
       try session.set(ColumnID(0), at: spot, in: spotID, to: .string(city))
@@ -175,7 +242,7 @@ enum FileBox {
       let name = "k\(random.below(3))"
       return .object([JSONMember(name, number), JSONMember("list", .array([number]))])
     case 3: return .double(0.5)
-    case 4: return MixedJSON.link(to: "Note", .string("n\(random.below(6))"))
+    case 4: return MixedJSON.link(to: "Note", .string("n\(random.below(4))"))
     default: return number
     }
   }
@@ -234,7 +301,7 @@ enum FileBox {
       let scores = zip(parts[2].keys, parts[2].values).map {
         JSONMember($0, ValueText.json($1))
       }
-      let rest = try (4...7 as ClosedRange<UInt16>).map { try json(place(key, $0), reader) }
+      let rest = try (4...10 as ClosedRange<UInt16>).map { try json(place(key, $0), reader) }
       boxes["Box \(key.rawValue)"] = object(
         .array(parts[0].values.map { ValueText.json($0) }),
         .array(parts[1].values.map { ValueText.json($0) }), .object(scores), rest)
@@ -246,8 +313,11 @@ enum FileBox {
   private static func json(_ place: SequencePlace, _ reader: SnapshotReader) throws -> JSONValue {
     let rows = PastRows(reader, RecordedPast(at: reader.snapshot.version))
     let items = try LocalItems(rows: rows).elements(of: place).items.map(\.json)
-    let isList = reader.schema[id][place.column].collection == .list
-    return isList ? .array(items) : items.first ?? .null
+    switch reader.schema[id][place.column].collection {
+    case .list: return .array(items)
+    case .set: return ItemCoder.set(items)
+    case .none, .map: return items.first ?? .null
+    }
   }
 
   /// The same of a server.
@@ -255,12 +325,19 @@ enum FileBox {
     var boxes: [String: FileReplica.Object] = [:]
     let notes = try Set(connection.rows("SELECT _id FROM \"Note\"").compactMap { $0[0] })
     let rows = try connection.rows(
-      "SELECT _id, items, tags, scores, notes, spot, spots, \"any\" FROM \"Box\"")
+      """
+      SELECT _id, items, tags, scores, notes, spot, spots, "any", mixes, "noteSet", things
+      FROM "Box"
+      """)
+    let things = try Set(connection.rows("SELECT _id FROM \"Thing\"").compactMap { $0[0] })
     for row in rows {
       let json = try row[1...].map { try JSONScanner.value(in: $0 ?? "null") }
       boxes["Box \(row[0] ?? "")"] = object(
         json[0], json[1], json[2],
-        [links(json[3], notes), spot(json[4], notes), spots(json[5], notes), any(json[6], notes)])
+        [
+          links(json[3], notes), spot(json[4], notes), spots(json[5], notes), any(json[6], notes),
+          mixes(json[7], notes), set(links(json[8], notes)), links(json[9], things),
+        ])
     }
     return boxes
   }
@@ -268,7 +345,23 @@ enum FileBox {
   private static func links(_ json: JSONValue, _ notes: Set<String>) -> JSONValue {
     guard case .array(let items) = json else { return json }
     return .array(
-      items.filter { if case .string(let name) = $0 { notes.contains(name) } else { true } })
+      items.filter { item in
+        switch item {
+        case .string(let name): notes.contains(name)
+        case .integer(let number): notes.contains("\(number)")
+        default: true
+        }
+      })
+  }
+
+  private static func mixes(_ json: JSONValue, _ notes: Set<String>) -> JSONValue {
+    guard case .array(let items) = json else { return json }
+    return .array(items.map { any($0, notes) })
+  }
+
+  private static func set(_ json: JSONValue) -> JSONValue {
+    guard case .array(let items) = json else { return json }
+    return ItemCoder.set(items)
   }
 
   private static func spots(_ json: JSONValue, _ notes: Set<String>) -> JSONValue {

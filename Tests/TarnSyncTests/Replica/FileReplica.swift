@@ -93,6 +93,17 @@ final class FileReplica {
     replica.close()
   }
 
+  /// Lets the next commit be two seconds later than the last one, so that it is sent by itself.
+  ///
+  /// - Parameter time: in microseconds.
+  func pause(by time: UInt64 = 2_000_000) {
+    let last = try? withExtendedLifetime(store.newestSnapshot()) { snapshot in
+      try ChangeLog.header(of: snapshot.version, in: snapshot.transaction)?.meta.note?.stamp
+    }
+    let now = UInt64(Date().timeIntervalSince1970 * 1e6)
+    store.raiseStamp(atLeast: max(last ?? 0, now) + time)
+  }
+
   // MARK: - The objects
 
   struct Object: Hashable {
@@ -153,7 +164,7 @@ final class FileReplica {
       return "creates \(key): \(a), \(rest)"
     }
     if id == ClassID(0), random.chance(30) {
-      let note = try session.find(primaryKey: .string("n\(random.below(6))"), in: ClassID(1))
+      let note = try session.find(primaryKey: .string("n\(random.below(4))"), in: ClassID(1))
       try session.set(ColumnID(3), at: object, in: id, to: note.map { .link($0) } ?? .null)
       return "links \(key) to \(note.map { "\($0)" } ?? "nothing")"
     }
@@ -168,6 +179,29 @@ final class FileReplica {
       try session.set(ColumnID(2), at: object, in: id, to: rest)
       return "writes \(key).rest: \(rest)"
     }
+  }
+
+  /// Deletes the object with that number, if it is there, or creates it.
+  ///
+  /// - Returns: what it was.
+  func turnOver(
+    _ number: Int, _ name: String, _ random: inout SeededRandom
+  ) throws -> String {
+    var story = ""
+    try commit { session in
+      let id = try #require(session.schema.schema.named(name)).id
+      let key: Value = name == "Note" ? .string("n\(number)") : .int(Int64(number))
+      if let object = try session.find(primaryKey: key, in: id) {
+        try session.delete(object, in: id)
+        story = "deletes \(name) \(key)"
+      } else if name == "Box" {
+        story = try FileBox.change(number, session, &random)
+      } else {
+        try session.create([ColumnID(0): key, ColumnID(1): .int(Int64(random.below(9)))], in: id)
+        story = "creates \(name) \(key)"
+      }
+    }
+    return story
   }
 
   // MARK: - One change

@@ -209,7 +209,7 @@ import Testing
     try setSpot(0, .string("Bergen"), a)
     try setSpot(1, .int(7), b)
     try synchronize()
-    try expect("{\"city\":\"Bergen\",\"note\":null,\"rank\":7}", 5)
+    try expect("{\"city\":\"Bergen\",\"facts\":{},\"note\":null,\"rank\":7}", 5)
   }
 
   @Test func `another embedded object replaces the former one as a whole`() throws {
@@ -219,7 +219,7 @@ import Testing
     try setSpot(1, .int(7), b)
     try makeSpot("Rome", a)
     try synchronize()
-    try expect("{\"city\":\"Rome\",\"note\":null,\"rank\":0}", 5)
+    try expect("{\"city\":\"Rome\",\"facts\":{},\"note\":null,\"rank\":0}", 5)
   }
 
   @Test func `members that are unknown here stay`() throws {
@@ -230,8 +230,48 @@ import Testing
     try synchronize()
     try setSpot(1, .int(7), b)
     try synchronize()
-    try expect("{\"city\":\"Oslo\",\"note\":null,\"rank\":7}", 5)
+    try expect("{\"city\":\"Oslo\",\"facts\":{},\"note\":null,\"rank\":7}", 5)
     #expect(try server.value("SELECT spot->>'extra' FROM \"Box\"") == "[1]")
+  }
+
+  @Test(arguments: [false, true])
+  func `a key that is removed from a map of an embedded object goes everywhere`(
+    removesAll: Bool
+  ) throws {
+    try make()
+    for column in [5, 6] as [UInt16] {
+      try change(a, column) { session, place in
+        let spot = try session.create([ColumnID(0): .string("Oslo")], in: FileBox.spotID)
+        let facts = SequencePlace(classID: FileBox.spotID, key: spot, column: ColumnID(3))
+        for key in ["k", "l"] { try session.set(.int(1), forKey: key, inMap: facts) }
+        if column == 5 {
+          try session.set(ColumnID(5), at: place.key, in: FileBox.id, to: .link(spot))
+        } else {
+          try session.insert(.link(spot), at: 0, in: place)
+        }
+      }
+    }
+    try synchronize()
+    try server.rows("UPDATE \"Box\" SET spot = spot || '{\"extra\": 1}'")
+    try synchronize()
+    try change(b, 6) { session, place in
+      let single = try session.value(of: ColumnID(5), at: place.key, in: FileBox.id)
+      let listed = try session.sequence(at: place)?.value(at: 0)
+      for case .link(let spot)? in [single, listed] {
+        let facts = SequencePlace(classID: FileBox.spotID, key: spot, column: ColumnID(3))
+        if removesAll {
+          try session.removeAll(in: facts)
+        } else {
+          try session.removeValue(forKey: "k", fromMap: facts)
+        }
+      }
+    }
+    try synchronize()
+    let facts = removesAll ? "{}" : "{\"l\":1}"
+    let oslo = "{\"city\":\"Oslo\",\"facts\":\(facts),\"note\":null,\"rank\":0}"
+    try expect(oslo, 5)
+    try expect("[\(oslo)]", 6)
+    #expect(try server.value("SELECT spot->>'extra' FROM \"Box\"") == "1")
   }
 
   @Test func `an embedded object of a list keeps its identity`() throws {
@@ -255,7 +295,7 @@ import Testing
       try session.set(ColumnID(1), at: spot, in: FileBox.spotID, to: .int(5))
     }
     try synchronize()
-    let oslo = "{\"city\":\"Oslo\",\"note\":null,\"rank\":0}"
+    let oslo = "{\"city\":\"Oslo\",\"facts\":{},\"note\":null,\"rank\":0}"
     try expect("[\(oslo),\(oslo.replacing("0}", with: "5}"))]", 6)
     #expect(try key() == former)
   }
@@ -364,7 +404,7 @@ import Testing
     try synchronize()
     try expect("[\"n1\"]", 4)
     try expect("{\"$type\":\"link\",\"class\":\"Note\",\"value\":\"n1\"}", 7)
-    try expect("[{\"city\":\"Oslo\",\"note\":\"n1\",\"rank\":0}]", 6)
+    try expect("[{\"city\":\"Oslo\",\"facts\":{},\"note\":\"n1\",\"rank\":0}]", 6)
     for replica in [a, b] {
       #expect(try replica.objects()["Thing 1"]?.note?.contains("n1") == true)
     }

@@ -9,12 +9,14 @@ class ReplicaPair {
   let a: FileReplica
   let b: FileReplica
   private let folder = TemporaryFolder()
+  private let connect: () throws -> ServerConnection
+  private var files = 2
 
   init() throws {
     let (database, role) = try FileReplica.server()
     self.database = database
     server = try database.connect()
-    let connect = { try database.connect(as: role) }
+    connect = { try database.connect(as: role) }
     a = try FileReplica(folder.file("a"), connect)
     b = try FileReplica(folder.file("b"), connect)
   }
@@ -22,6 +24,12 @@ class ReplicaPair {
   deinit {
     a.end()
     b.end()
+  }
+
+  /// A store that has downloaded nothing yet.
+  func freshStore() throws -> FileReplica {
+    files += 1
+    return try FileReplica(folder.file("\(files)"), connect)
   }
 
   func synchronize() throws {

@@ -6,7 +6,8 @@ import Testing
 
 @testable import TarnSync
 
-/// Random operations on some files and a real server.
+/// Random operations on some files and a real server. Each step has a seed of its own, so that a
+/// program without some of its steps is one, too.
 struct ReplicaProgram {
   private(set) var replicas: [FileReplica] = []
   private var random: SeededRandom
@@ -23,10 +24,10 @@ struct ReplicaProgram {
   private(set) var history: [String] = []
 
   init(
-    seed: UInt64, _ accidents: SimulatedAccidents, _ administrator: ServerConnection,
+    _ accidents: SimulatedAccidents, _ administrator: ServerConnection,
     _ connect: @escaping () throws -> ServerConnection
   ) throws {
-    random = SeededRandom(seed: seed)
+    random = SeededRandom(seed: 0)
     folder = TemporaryFolder()
     self.administrator = administrator
     self.connect = connect
@@ -39,18 +40,32 @@ struct ReplicaProgram {
     return folder.file("\(files)")
   }
 
-  mutating func run(_ steps: Int) throws {
-    for _ in 0..<steps { try step() }
+  /// The steps of the program with a seed.
+  static func steps(_ seed: UInt64, _ count: Int = 40) -> [UInt64] {
+    var random = SeededRandom(seed: seed)
+    return (0..<count).map { _ in random.next() >> 16 }
+  }
+
+  /// Runs steps, then lets everybody send and receive everything. The last file is a fresh one
+  /// then.
+  mutating func run(_ steps: [UInt64]) throws {
+    for seed in steps {
+      random = SeededRandom(seed: seed)
+      try step()
+    }
     for _ in 0..<3 {
       for index in replicas.indices { try replicas[index].connected().synchronize() }
     }
+    replicas.append(try FileReplica(newPath(), connect))
+    try replicas[replicas.count - 1].connected().synchronize()
   }
 
   private mutating func step() throws {
     let index = random.below(replicas.count)
     if accidents.contains(.subscriptions), random.chance(10) { return try subscribe(index) }
     if accidents.contains(.joins), random.chance(15) { return try join(index) }
-    switch random.below(15) {
+    switch random.below(18) {
+    case 15...17: try turnOver(index)
     case 0..<6: try commit(index)
     case 6, 7:
       history.append("\(index) pull")
@@ -84,11 +99,28 @@ struct ReplicaProgram {
 
   private mutating func commit(_ index: Int) throws {
     let count = random.below(3)
+    if random.chance(25) {
+      replicas[index].pause(by: 1_100_000)
+      history.append("\(index) pauses")
+    }
     try replicas[index].commit { session in
       for _ in 0...count {
         history.append(
           "\(index) \(try replicas[index].change(random.below(6), session, &random))")
       }
+    }
+  }
+
+  /// Deletes an object and creates it again, or the other way round, mostly with a pause between.
+  private mutating func turnOver(_ index: Int) throws {
+    let name = random.pick(["Thing", "Note", "Note", "Box"])
+    let number = random.below(name == "Note" ? 4 : 3)
+    for _ in 0...random.below(3) {
+      if random.chance(60) {
+        replicas[index].pause(by: 1_100_000)
+        history.append("\(index) pauses")
+      }
+      history.append("\(index) \(try replicas[index].turnOver(number, name, &random))")
     }
   }
 

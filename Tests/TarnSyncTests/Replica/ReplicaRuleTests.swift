@@ -35,6 +35,24 @@ import Testing
     #expect(try b.objects() == ["Thing 1": Object(a: 3)])
   }
 
+  /// The file goes on from its last stamp, although the clock is right again.
+  @Test func `a store whose clock was a year ahead does not win for ever`() throws {
+    try a.create("Thing", .int(1), a: 1)
+    try synchronize()
+    a.pause(by: 365 * 86_400_000_000)
+    try a.set("Thing", .int(1), 2, .int(1))
+    try synchronize()
+    for value in 3...5 {
+      try a.set("Thing", .int(1), 1, .int(Int64(value)))
+      try b.set("Thing", .int(1), 1, .int(Int64(value * 10)))
+      try b.synchronize()
+      try synchronize()
+      for replica in [a, b] {
+        #expect(try replica.objects()["Thing 1"] == Object(a: Int64(value * 10), rest: "1"))
+      }
+    }
+  }
+
   @Test func `a deletion wins over edits`() throws {
     try a.create("Thing", .int(1), a: 1)
     try synchronize()
@@ -177,6 +195,29 @@ import Testing
     try a.create("Note", .string("n"), a: 0)
     try a.synchronize()
     #expect(a.refused.flatMap(\.properties) == names)
+  }
+
+  /// A policy rests on another table, whose changes let all objects be compared.
+  @Test func `an unsent change of an object that a policy hides meanwhile is refused`() throws {
+    try server.run(
+      """
+      CREATE TABLE member (thing bigint); GRANT SELECT ON member TO PUBLIC;
+      INSERT INTO member VALUES (1), (2);
+      ALTER TABLE "Thing" ENABLE ROW LEVEL SECURITY;
+      CREATE POLICY members ON "Thing" TO tarn_client
+        USING (EXISTS (SELECT FROM member WHERE thing = _id)) WITH CHECK (true)
+      """, for: "policy")
+    _ = try ServerRepair(server).depend("Thing", on: "member")
+    for number in 1...2 { try a.create("Thing", .int(Int64(number)), a: number) }
+    try synchronize()
+    try a.set("Thing", .int(1), 1, .int(5))
+    try a.set("Thing", .int(2), 1, .int(6))
+    try server.rows("DELETE FROM member WHERE thing = 1")
+    try synchronize()
+    for replica in [a, b] { #expect(try replica.objects() == ["Thing 2": Object(a: 6)]) }
+    #expect(a.refused.map(\.error.state) == ["42501"])
+    #expect(a.refused.first?.objects.map(\.primaryKey) == [.int(1)])
+    #expect(try server.value("SELECT a FROM \"Thing\" WHERE _id = 1") == "1")
   }
 
   @Test func `commits with large values are sent one by one`() throws {

@@ -25,32 +25,85 @@ import Testing
     return objects
   }
 
-  private func run(_ accidents: SimulatedAccidents, _ programs: Int) throws {
-    let (database, role) = try FileReplica.server()
-    let administrator = try database.connect()
-    for seed in Seeds.chosen.map({ $0...$0 }) ?? 1...UInt64(programs) {
-      try administrator.run(
-        """
-        DELETE FROM "Thing"; DELETE FROM "Note"; DELETE FROM "Box";
-        TRUNCATE tarn.gone, tarn.replica; DROP SCHEMA IF EXISTS backup CASCADE
-        """, for: "begin anew")
-      var program = try ReplicaProgram(seed: seed, accidents, administrator) {
-        try database.connect(as: role)
-      }
-      try program.run(40)
-      let objects = try truth(administrator)
-      let story = Seeds.chosen == nil ? "" : "\n" + program.history.joined(separator: "\n")
-      for (index, replica) in program.replicas.enumerated() {
-        let shown = try replica.objects()
-        let keys = try replica.subscribedKeys(administrator)
-        let chosen = objects.filter { keys?.contains($0.key) != false }
-        #expect(shown == chosen, "seed \(seed): file \(index) differs\(story)")
-        let state = try SubscriptionSet.read(in: replica.store.newestSnapshot())?.state
-        #expect(state == nil || state == .complete, "seed \(seed)")
-      }
-      let repeated = FileBox.repeated(in: objects).filter { !program.mayRepeat(in: $0) }
-      #expect(repeated == [], "seed \(seed)\(story)")
+  /// A server for many programs, one after the other.
+  private struct Ground {
+    let database: PostgresDatabase
+    let role: String
+    let administrator: ServerConnection
+
+    init() throws {
+      (database, role) = try FileReplica.server()
+      administrator = try database.connect()
     }
+  }
+
+  private func run(_ accidents: SimulatedAccidents, _ programs: Int) throws {
+    let ground = try Ground()
+    for seed in Seeds.chosen.map({ $0...$0 }) ?? 1...UInt64(Seeds.count ?? programs) {
+      let steps = ReplicaProgram.steps(seed)
+      guard try !failures(steps, accidents, ground).faults.isEmpty else { continue }
+      let shortest = try ShorterPrograms.shortest(steps) {
+        try !failures($0, accidents, ground).faults.isEmpty
+      }
+      let (faults, story) = try failures(shortest, accidents, ground)
+      Issue.record(
+        """
+        seed \(seed): \(faults.joined(separator: "\n"))
+        try repeats(\(shortest), SimulatedAccidents(rawValue: \(accidents.rawValue)))
+        \(story.joined(separator: "\n"))
+        """)
+    }
+  }
+
+  /// Runs the steps that a failure has named.
+  private func repeats(_ steps: [UInt64], _ accidents: SimulatedAccidents) throws {
+    let (faults, story) = try failures(steps, accidents, Ground())
+    #expect(faults == [], "\(story.joined(separator: "\n"))")
+  }
+
+  /// The faults of a program, and what happened.
+  private func failures(
+    _ steps: [UInt64], _ accidents: SimulatedAccidents, _ ground: Ground
+  ) throws -> (faults: [String], story: [String]) {
+    let administrator = ground.administrator
+    try administrator.run(
+      """
+      DELETE FROM "Thing"; DELETE FROM "Note"; DELETE FROM "Box";
+      TRUNCATE tarn.gone, tarn.replica; DROP SCHEMA IF EXISTS backup CASCADE
+      """, for: "begin anew")
+    var program = try ReplicaProgram(accidents, administrator) {
+      try ground.database.connect(as: ground.role)
+    }
+    defer { for replica in program.replicas { replica.end() } }
+    do {
+      try program.run(steps)
+      return (try faults(program, administrator), program.history)
+    } catch {
+      return (["\(error)"], program.history)
+    }
+  }
+
+  private func faults(
+    _ program: ReplicaProgram, _ administrator: ServerConnection
+  ) throws -> [String] {
+    var faults: [String] = []
+    let objects = try truth(administrator)
+    for (index, replica) in program.replicas.enumerated() {
+      let shown = try replica.objects()
+      let keys = try replica.subscribedKeys(administrator)
+      let chosen = objects.filter { keys?.contains($0.key) != false }
+      for name in Set(shown.keys).union(chosen.keys).sorted() where shown[name] != chosen[name] {
+        faults.append(
+          """
+          file \(index), \(name): \(shown[name].map { "\($0)" } ?? "missing")
+          where the server has \(chosen[name].map { "\($0)" } ?? "nothing")
+          """)
+      }
+      let state = try SubscriptionSet.read(in: replica.store.newestSnapshot())?.state
+      if state != nil, state != .complete { faults.append("file \(index) is \(state!)") }
+    }
+    let repeated = FileBox.repeated(in: objects).filter { !program.mayRepeat(in: $0) }
+    return faults + repeated
   }
 
   @Test func `files become equal through a server`() throws {
