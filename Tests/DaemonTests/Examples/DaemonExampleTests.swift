@@ -97,11 +97,23 @@ struct DaemonExampleTests {
     #expect(
       try shop.next()
         == "mail eve@example.com Order 3 is paid <order-3@shop.example.com>")
+    // Whatever else changes in it: a selected property, too.
     let bob = try #require(realm.object(ofType: Order.self, forPrimaryKey: 2))
-    try realm.write { bob.status = "paid" }
+    try realm.write {
+      bob.total = 7
+      bob.status = "paid"
+    }
     #expect(
       try shop.next()
         == "mail bob@example.com Order 2 is paid <order-2@shop.example.com>")
+    // One that was paid before is no news.
+    try realm.write { bob.total = 8 }
+    try realm.write {
+      realm.create(Order.self, value: ["id": 4, "customer": "joe@example.com", "status": "paid"])
+    }
+    #expect(
+      try shop.next()
+        == "mail joe@example.com Order 4 is paid <order-4@shop.example.com>")
     shop.daemon.stop()
   }
 
