@@ -8,7 +8,7 @@ enum ServerSchema {
   static let formats = 1...1
   static var format: Int { formats.upperBound }
   /// That of the functions and triggers, which is raised by each change of them.
-  static let revision = 4
+  static let revision = 5
   /// Begins the body of each function.
   static let mark = "\(markStart)\(revision)"
   static let markStart = "-- Tarn, revision "
