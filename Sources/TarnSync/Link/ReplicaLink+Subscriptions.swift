@@ -21,6 +21,10 @@ extension ReplicaLink {
     }
   }
 
+  /// Why not everything is exchanged that is to be: the server lacks properties of the file, or
+  /// cannot answer its subscriptions.
+  var problem: ServerError? { missing ?? queries.refusal }
+
   /// Whether all objects that the file is to have are here, and no others.
   package var isComplete: Bool { progress.values.allSatisfy(\.isComplete) }
 

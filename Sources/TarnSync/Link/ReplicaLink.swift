@@ -102,10 +102,6 @@ package final class ReplicaLink {
     if let problem { throw problem }
   }
 
-  /// Why not everything is exchanged that is to be: the server lacks properties of the file, or
-  /// cannot answer its subscriptions.
-  var problem: ServerError? { missing ?? queries.refusal }
-
   /// Sends all that is not sent.
   package func sendAll() throws -> Sending {
     // A commit may have set a property that the server lacks. It would count as sent without it.
