@@ -142,11 +142,13 @@ import Testing
     let names = try names().enumerated().filter { $0.offset % 16 == 0 }.map(\.element)
     let own = ["o", "t", "new", "n", "s", "u", "d", "old", "server", "gone", "$$", "\"", "User"]
     try exchange(
-      Set(names + own).sorted().map { definition($0, key: "o", ["t", $0]) })
+      Set(names + own).sorted().map { name in
+        definition(name, key: "o", ["t", "o"].contains(name) ? ["t"] : ["t", name])
+      })
   }
 
   @Test func `conditions on properties are answered that are called like words of SQL`() throws {
-    let names = Array(try names().prefix(450))
+    let names = Array(try names().filter { $0 != "_id" }.prefix(450))
     var options = Store.Options()
     options.classes = [
       ClassDefinition(
