@@ -97,7 +97,7 @@ import Testing
     }
     let answer = try pull()
     #expect(answer.own?.version == 1)
-    #expect(try answer.changes[described.id]?.rows.isEmpty == true)
+    #expect(answer.changes[described.id]?.rows.isEmpty == true)
     #expect(answer.changes[described.id]?.incarnations == [70])
   }
 

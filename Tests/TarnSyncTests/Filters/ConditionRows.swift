@@ -39,8 +39,12 @@ struct ConditionRows {
   /// Constants that no column holds.
   private static let others: [ColumnType: [Value]] = [
     .int: [.double(0.5), .double(-.infinity), .int(3), .double(.nan)],
-    .double: [.int(1), .double(1e300), decimal("0.1"), decimal("1E-6176"), .double(5e-324)],
-    .float: [.double(0.1), .int(2), .double(1e300), .double(5e-324), .double(1e-45)],
+    .double: [
+      .int(1), .double(1e300), decimal("0.1"), decimal("1E-6176"), .double(.leastNonzeroMagnitude),
+    ],
+    .float: [
+      .double(0.1), .int(2), .double(1e300), .double(.leastNonzeroMagnitude), .double(1e-45),
+    ],
     .date: [
       .date(Timestamp(seconds: 0, nanoseconds: 1)), .date(Timestamp(seconds: -1, nanoseconds: 1)),
       .date(Timestamp(seconds: .max, nanoseconds: 999_999_999)),
@@ -48,7 +52,10 @@ struct ConditionRows {
       .date(Timestamp(seconds: -300_000_000_000, nanoseconds: 0)),
       .date(Timestamp(seconds: 9_300_000_000_000, nanoseconds: 0)),
     ],
-    .decimal: [.int(1), .double(0.1), .double(5e-324), .double(-5e-324), .double(1e308)]
+    .decimal: [
+      .int(1), .double(0.1), .double(.leastNonzeroMagnitude), .double(-.leastNonzeroMagnitude),
+      .double(1e308),
+    ]
       + [
         "2E-6176", "1E-6175", "-1E-6143", "1E+6144", "-Infinity",
         "9.999999999999999999999999999999999E+6144", "1.000000000000000000000000000000001",

@@ -162,7 +162,7 @@ import Testing
     try server.rows("INSERT INTO \"C\" (_id) VALUES (1)")
     let tests = try names.map { name in
       let condition = Predicate.comparison(Comparison(.path([name]), .equal, .value(.int(1))))
-      return "NOT \(try ConditionSQL(schema).text(condition, on: ClassID(0)))"
+      return "NOT \(try ConditionSQL(schema).translated(condition, on: ClassID(0)).kept)"
     }
     let all = tests.joined(separator: " AND ")
     #expect(try server.value("SELECT count(*) FROM \"C\" WHERE \(all)") == "1")

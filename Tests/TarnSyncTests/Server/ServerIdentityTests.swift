@@ -17,7 +17,8 @@ import Testing
   }
 
   private func identity() throws -> String {
-    let identity = try #require(connection.value("SELECT tarn.identity()"))
+    let found = try connection.value("SELECT tarn.identity()")
+    let identity = try #require(found)
     let opened = try connection.value("SELECT server FROM tarn.open(NULL, 1, '{}', '0', '{}')")
     #expect(opened == identity)
     return identity
