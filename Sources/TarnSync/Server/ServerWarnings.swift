@@ -133,7 +133,7 @@ struct ServerWarnings {
     """
     SELECT format('%s.%s %s', c.tab::regclass, p.name,
       CASE WHEN a.attname IS NULL THEN 'is gone, so that each change of a row fails; run '
-        ''tarn server migrate'', with --rename if the column was renamed'
+        '''tarn server migrate'', with --rename if the column was renamed'
       ELSE format('is %s now, and was %s', format_type(a.atttypid, a.atttypmod), p.type) END)
     FROM tarn.class c JOIN pg_class t ON t.oid = c.tab JOIN tarn.property p ON p.class = c.id
     LEFT JOIN pg_attribute a ON a.attrelid = c.tab AND a.attname = p.name AND NOT a.attisdropped

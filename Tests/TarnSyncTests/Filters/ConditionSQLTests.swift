@@ -21,7 +21,7 @@ import Testing
         try #require(rows.translatedAgain("\(condition)", translation.kept), "\(condition)")
       }
       #expect(try rows.answers(again) == answers, "seed \(seed): translated again")
-      #expect(again.count { $0.constantCount > 0 } > 60)
+      #expect(again.count { $0.constantCount > 0 } > 40)
       for (place, condition) in conditions.enumerated() {
         let (expected, sql) = (try rows.matches(condition), translated[place].kept)
         #expect(answers[place] == expected, "seed \(seed): \(condition): \(sql)")
@@ -59,7 +59,7 @@ import Testing
     let predicate = Predicate.isIn("number", many)
     #expect(try rows.answers([rows.translated(predicate)]) == [rows.matches(predicate)])
     let each = (0...SQLCondition.constantsMax).map {
-      Predicate.compare("number", .notEqual, .int(Int64($0)))
+      Predicate.compare("text", .contains, .string("\($0)"))
     }
     let error = #expect(throws: PredicateError.self) { try rows.translated(.and(each)) }
     #expect(error?.message.contains("at most") == true, "\(error?.message ?? "")")

@@ -49,7 +49,9 @@ final class OddReplica {
     let database = try PostgresDatabase()
     let connection = try database.connect()
     _ = try ServerSetup.run(connection)
-    let store = try open(TemporaryFolder().file("schema"))
+    let folder = TemporaryFolder()
+    defer { withExtendedLifetime(folder) {} }
+    let store = try open(folder.file("schema"))
     try ServerMigration(connection).run(store.newestSnapshot().schema.schema)
     try connection.rows(
       """

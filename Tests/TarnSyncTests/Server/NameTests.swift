@@ -148,7 +148,7 @@ import Testing
   }
 
   @Test func `conditions on properties are answered that are called like words of SQL`() throws {
-    let names = Array(try names().filter { $0 != "_id" }.prefix(450))
+    let names = Array(try names().filter { $0 != "_id" }.prefix(240))
     var options = Store.Options()
     options.classes = [
       ClassDefinition(

@@ -55,7 +55,7 @@ import Testing
       """, [role])
     #expect(
       open.map { $0[0] } == [
-        "changed", "classes", "definition", "fate", "open", "push", "register",
+        "changed", "classes", "definition", "fate", "former_names", "open", "push", "register",
       ])
     let unsafe = try database.connect().rows(
       """
