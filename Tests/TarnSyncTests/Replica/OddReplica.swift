@@ -116,7 +116,7 @@ final class OddReplica {
     return "'\\x" + String(repeating: "0", count: 24 - digits.count) + digits + "'"
   }
 
-  /// All objects as JSON, by the last digits of their keys.
+  /// All objects as JSON, by the numbers of their keys; by the digits of others.
   func objects() throws -> [String: JSONValue] {
     let reader = try SnapshotReader(store.newestSnapshot())
     let rows = PastRows(reader, RecordedPast(at: reader.snapshot.version))
@@ -144,7 +144,8 @@ final class OddReplica {
       }
       let id = try reader.value(of: ColumnID(0), at: key, in: described.id)
       guard case .objectID(let bytes)? = id else { continue }
-      objects["\(bytes.low)"] = .object(members)
+      let name = bytes.high == 0 ? "\(bytes.low)" : bytes.hexadecimal
+      objects[name] = .object(members)
     }
     return objects
   }
