@@ -8,11 +8,12 @@ extension ReplicaLink {
   ) throws(StorageError) {
     let holders = try holders(plan)
     let isAwaited = try isAwaited(plan)
-    guard isAwaited || !holders.isEmpty else {
+    let successors = try successors(plan)
+    guard isAwaited || !holders.isEmpty || !successors.isEmpty else {
       return try replica.keep(next, acknowledging: place, plan.outcome)
     }
     try replica.edit(to: next) { edit, _ throws(StorageError) in
-      try edit.take(plan.outcome)
+      try edit.take(plan.outcome, leavingAlone: successors)
       for holder in holders { try edit.joinLinks(of: holder) }
       for (one, key, primaryKey) in plan.created {
         // A later commit may have deleted it.
@@ -39,6 +40,20 @@ extension ReplicaLink {
       }
     }
     plan.outcome.correct(incarnations)
+  }
+
+  /// The objects that later commits have created with the keys of objects that a push deletes.
+  private func successors(
+    _ plan: PushPlan
+  ) throws(StorageError) -> [(key: ObjectKey, one: ReplicaClass)] {
+    var found: [(key: ObjectKey, one: ReplicaClass)] = []
+    var reader: SnapshotReader?
+    for (id, key, object) in plan.outcome.objects where object == nil {
+      guard let one = classes.first(where: { $0.id == id }), one.hasContents else { continue }
+      if reader == nil { reader = try SnapshotReader(replica.store.newestSnapshot()) }
+      if try reader?.row(key, in: id) != nil { found.append((key, one)) }
+    }
+    return found
   }
 
   /// The objects of a push, and those that link to objects which it deletes, with links that wait:

@@ -451,8 +451,22 @@ final class ReplicaEdit {
   func note(_ progress: ClassProgress, of id: ClassID) { objects.set(progress, of: id) }
 
   /// Stores the outcome of a push with the write.
-  func take(_ outcome: ReplicaOutcome) throws(StorageError) {
+  ///
+  /// - Parameter successors: the objects that have the keys of those that the push deleted. They
+  ///   show what downloads have put into those, which the server has dropped with them.
+  func take(
+    _ outcome: ReplicaOutcome, leavingAlone successors: [(key: ObjectKey, one: ReplicaClass)] = []
+  ) throws(StorageError) {
+    var tables: [KeptContent.Table] = []
+    for (key, one) in successors {
+      try leaveAlone(key, one)
+      let table = try objects.contents(of: key, in: one.id)
+      tables.append(table.filter { $0.value.last?.isOfFormer == false })
+    }
     try objects.take(outcome, session.schema.schema)
+    for ((key, one), table) in zip(successors, tables) {
+      objects.set(table, of: key, in: one.id)
+    }
   }
 
   /// Keeps the state of the replica with the write.

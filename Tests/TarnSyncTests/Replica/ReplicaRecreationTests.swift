@@ -77,6 +77,18 @@ import Testing
     try expectEqual("[5]  [] null [] null [] [] []")
   }
 
+  @Test func `an object that is created again drops what was in the deleted one`() throws {
+    try makeBox(a, [1, 2])
+    try a.synchronize()
+    try makeBox(b)
+    b.pause()
+    try deleteBox(b)
+    b.pause()
+    try makeBox(b, [5])
+    try synchronize()
+    try expectEqual("[5]  [] null [] null [] [] []")
+  }
+
   @Test func `others that write a list all the time stop a session, but not for ever`() throws {
     try makeBox(a, [1])
     try synchronize()
