@@ -294,7 +294,8 @@ package final class ReplicaLink {
         next.done = place
         guard var sent else { return try replica.keep(next) }
         try correct(&sent)
-        return try accept(sent, next)
+        try accept(sent, next)
+        return try takeBackRefused(sent)
       }
     case .behind(let place, let isAll):
       // A restored server: the commits that it has lost are sent again.

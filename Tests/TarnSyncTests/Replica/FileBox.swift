@@ -321,7 +321,11 @@ enum FileBox {
   }
 
   /// The same of a server.
-  static func all(_ connection: ServerConnection) throws -> [String: FileReplica.Object] {
+  ///
+  /// - Parameter chosen: the objects that a file is to have; nil for all.
+  static func all(
+    _ connection: ServerConnection, _ chosen: Set<String>? = nil
+  ) throws -> [String: FileReplica.Object] {
     var boxes: [String: FileReplica.Object] = [:]
     let notes = try Set(connection.rows("SELECT _id FROM \"Note\"").compactMap { $0[0] })
     let rows = try connection.rows(
@@ -330,6 +334,7 @@ enum FileBox {
       FROM "Box"
       """)
     let things = try Set(connection.rows("SELECT _id FROM \"Thing\"").compactMap { $0[0] })
+      .filter { chosen?.contains("Thing \($0)") != false }
     for row in rows {
       let json = try row[1...].map { try JSONScanner.value(in: $0 ?? "null") }
       boxes["Box \(row[0] ?? "")"] = object(

@@ -1,3 +1,4 @@
+import Foundation
 import TestSupport
 
 @testable import TarnSync
@@ -30,6 +31,14 @@ class ReplicaPair {
   func freshStore() throws -> FileReplica {
     files += 1
     return try FileReplica(folder.file("\(files)"), connect)
+  }
+
+  /// A copy of a store as it is now.
+  func copy(of replica: FileReplica) throws -> FileReplica {
+    files += 1
+    let path = folder.file("\(files)")
+    try FileManager.default.copyItem(atPath: replica.path, toPath: path)
+    return try FileReplica(path, connect)
   }
 
   func synchronize() throws {

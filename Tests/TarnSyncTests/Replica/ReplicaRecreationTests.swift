@@ -89,6 +89,27 @@ import Testing
     try expectEqual("[5]  [] null [] null [] [] []")
   }
 
+  @Test func `a copy takes back what the server refused of its original`() throws {
+    try a.create("Thing", .int(2), a: 1)
+    try synchronize()
+    try a.create("Thing", .int(1), a: 13)
+    a.pause()
+    try a.set("Thing", .int(2), 1, .int(26))
+    a.pause()
+    try a.create("Note", .string("x"), a: 1)
+    let copy = try copy(of: a)
+    defer { copy.end() }
+    try a.synchronize()
+    try copy.synchronize()
+    try synchronize()
+    #expect(a.refused.count == 2)
+    let objects = try a.objects()
+    #expect(objects.keys.sorted() == ["Note \(Value.string("x"))", "Thing 2"])
+    #expect(objects["Thing 2"]?.a == 1)
+    #expect(try copy.objects() == objects)
+    #expect(try b.objects() == objects)
+  }
+
   @Test func `others that write a list all the time stop a session, but not for ever`() throws {
     try makeBox(a, [1])
     try synchronize()

@@ -8,7 +8,11 @@ import Testing
 
 /// Files that meet in a real server.
 @Suite struct ReplicaTests {
-  private func truth(_ connection: ServerConnection) throws -> [String: FileReplica.Object] {
+  /// - Parameter chosen: the objects that a file is to have; nil for all. Links of its boxes lead
+  ///   to no others.
+  private func truth(
+    _ connection: ServerConnection, _ chosen: Set<String>?
+  ) throws -> [String: FileReplica.Object] {
     var objects: [String: FileReplica.Object] = [:]
     let things = try connection.rows(
       "SELECT t._id, t.a, t.b, n._id FROM \"Thing\" t LEFT JOIN \"Note\" n ON n._id = t.note")
@@ -21,7 +25,7 @@ import Testing
       objects["Note \(Value.string(row[0] ?? ""))"] = FileReplica.Object(
         a: Int64(row[1] ?? "") ?? -1, rest: row[2].map { "\(Value.string($0))" })
     }
-    objects.merge(try FileBox.all(connection)) { $1 }
+    objects.merge(try FileBox.all(connection, chosen)) { $1 }
     return objects
   }
 
@@ -87,10 +91,10 @@ import Testing
     _ program: ReplicaProgram, _ administrator: ServerConnection
   ) throws -> [String] {
     var faults: [String] = []
-    let objects = try truth(administrator)
     for (index, replica) in program.replicas.enumerated() {
       let shown = try replica.objects()
       let keys = try replica.subscribedKeys(administrator)
+      let objects = try truth(administrator, keys)
       let chosen = objects.filter { keys?.contains($0.key) != false }
       for name in Set(shown.keys).union(chosen.keys).sorted() where shown[name] != chosen[name] {
         faults.append(
@@ -102,7 +106,9 @@ import Testing
       let state = try SubscriptionSet.read(in: replica.store.newestSnapshot())?.state
       if state != nil, state != .complete { faults.append("file \(index) is \(state!)") }
     }
-    let repeated = FileBox.repeated(in: objects).filter { !program.mayRepeat(in: $0) }
+    let repeated = try FileBox.repeated(in: truth(administrator, nil)).filter {
+      !program.mayRepeat(in: $0)
+    }
     return faults + repeated
   }
 
