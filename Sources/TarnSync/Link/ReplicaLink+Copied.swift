@@ -1,6 +1,6 @@
 import TarnStore
 
-/// Commits that a copy of this file may have sent.
+/// Commits that a copy of this file may have sent, or that a restored server has lost.
 extension ReplicaLink {
   /// Shows the server's rows of the objects of a push that the server has: a copy of the file may
   /// have sent its commits one by one, and the server may have refused some of them.
@@ -27,5 +27,24 @@ extension ReplicaLink {
         try note(postponedIn: edit)
       }
     }
+  }
+
+  /// The entries of the objects that commits changed which a restored server has lost. Its rows of
+  /// them are fetched, also where they are those of the last download.
+  func changedObjects(
+    since place: FeedPlace
+  ) throws -> [(class: ClassID, key: ObjectKey, object: ReplicaObject?)] {
+    let snapshot = try replica.store.newestSnapshot()
+    let objects = ReplicaObjects(snapshot)
+    let changes = try UnsentChanges(after: place, without: replica.cursor.number, in: snapshot)
+    var entries: [(class: ClassID, key: ObjectKey, object: ReplicaObject?)] = []
+    for one in classes {
+      for key in try changes.keys(in: one.id) {
+        guard var object = try objects[one.id, key] else { continue }
+        object.version = 0
+        entries.append((one.id, key, object))
+      }
+    }
+    return entries
   }
 }

@@ -321,25 +321,6 @@ package final class ReplicaLink {
     try replica.keep(next)
   }
 
-  /// The entries of the objects that commits changed which a restored server has lost. Its rows of
-  /// them are fetched, also where they are those of the last download.
-  private func changedObjects(
-    since place: FeedPlace
-  ) throws -> [(class: ClassID, key: ObjectKey, object: ReplicaObject?)] {
-    let snapshot = try replica.store.newestSnapshot()
-    let objects = ReplicaObjects(snapshot)
-    let changes = try UnsentChanges(after: place, without: replica.cursor.number, in: snapshot)
-    var entries: [(class: ClassID, key: ObjectKey, object: ReplicaObject?)] = []
-    for one in classes {
-      for key in try changes.keys(in: one.id) {
-        guard var object = try objects[one.id, key] else { continue }
-        object.version = 0
-        entries.append((one.id, key, object))
-      }
-    }
-    return entries
-  }
-
   /// The push whose answer was lost.
   private func plan(upTo place: FeedPlace) throws -> PushPlan? {
     let (state, number) = (replica.state, replica.cursor.number)
