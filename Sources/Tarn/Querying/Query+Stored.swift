@@ -10,19 +10,36 @@ extension Query where T: OptionalProtocol, T.Wrapped: PersistableEnum {
   public var rawValue: Query<T.Wrapped.RawValue?> { retyped() }
 }
 
-extension Query where T: RealmCollection, T.Element: PersistableEnum {
-  /// The raw value of some element.
-  public var rawValue: Query<T.Element.RawValue> {
-    element()
-  }
+/// A collection of enums as the collection of their raw values: `$0.moods.rawValue.contains("calm")`
+/// is true if that is an element, `$0.levels.rawValue.contains(1..<3)` if all elements are within.
+extension Query
+where T: RealmCollection, T.Element: PersistableEnum, T.Element.RawValue: RealmCollectionValue {
+  /// The collection of the raw values.
+  public var rawValue: Query<AnyRealmCollection<T.Element.RawValue>> { retyped() }
 }
 
 extension Query
-where T: RealmCollection, T.Element: OptionalProtocol, T.Element.Wrapped: PersistableEnum {
-  /// The raw value of some element.
-  public var rawValue: Query<T.Element.Wrapped.RawValue?> {
-    element()
-  }
+where
+  T: RealmCollection, T.Element: OptionalProtocol, T.Element.Wrapped: PersistableEnum,
+  T.Element.Wrapped.RawValue: RealmCollectionValue
+{
+  /// The collection of the raw values.
+  public var rawValue: Query<AnyRealmCollection<T.Element.Wrapped.RawValue?>> { retyped() }
+}
+
+extension Query
+where T: RealmKeyedCollection, T.Value: PersistableEnum, T.Value.RawValue: RealmCollectionValue {
+  /// The map of the raw values.
+  public var rawValue: Query<Map<T.Key, T.Value.RawValue>> { retyped() }
+}
+
+extension Query
+where
+  T: RealmKeyedCollection, T.Value: OptionalProtocol, T.Value.Wrapped: PersistableEnum,
+  T.Value.Wrapped.RawValue: RealmCollectionValue
+{
+  /// The map of the raw values.
+  public var rawValue: Query<Map<T.Key, T.Value.Wrapped.RawValue?>> { retyped() }
 }
 
 extension Query where T: FailableCustomPersistable {
@@ -36,20 +53,44 @@ extension Query where T: OptionalProtocol, T.Wrapped: FailableCustomPersistable 
   public var persistableValue: Query<T.Wrapped.PersistedType?> { retyped() }
 }
 
-extension Query where T: RealmCollection, T.Element: FailableCustomPersistable {
-  /// The stored value of some element.
-  public var persistableValue: Query<T.Element.PersistedType> {
-    element()
+/// A collection of a custom type as the collection of the stored values:
+/// `$0.links.persistableValue.starts(with: "https")`.
+extension Query
+where
+  T: RealmCollection, T.Element: FailableCustomPersistable,
+  T.Element.PersistedType: RealmCollectionValue
+{
+  /// The collection of the stored values.
+  public var persistableValue: Query<AnyRealmCollection<T.Element.PersistedType>> { retyped() }
+}
+
+extension Query
+where
+  T: RealmCollection, T.Element: OptionalProtocol, T.Element.Wrapped: FailableCustomPersistable,
+  T.Element.Wrapped.PersistedType: Hashable
+{
+  /// The collection of the stored values.
+  public var persistableValue: Query<AnyRealmCollection<T.Element.Wrapped.PersistedType?>> {
+    retyped()
   }
 }
 
 extension Query
-where T: RealmCollection, T.Element: OptionalProtocol, T.Element.Wrapped: FailableCustomPersistable
+where
+  T: RealmKeyedCollection, T.Value: FailableCustomPersistable,
+  T.Value.PersistedType: RealmCollectionValue
 {
-  /// The stored value of some element.
-  public var persistableValue: Query<T.Element.Wrapped.PersistedType?> {
-    element()
-  }
+  /// The map of the stored values.
+  public var persistableValue: Query<Map<T.Key, T.Value.PersistedType>> { retyped() }
+}
+
+extension Query
+where
+  T: RealmKeyedCollection, T.Value: OptionalProtocol, T.Value.Wrapped: FailableCustomPersistable,
+  T.Value.Wrapped.PersistedType: Hashable
+{
+  /// The map of the stored values.
+  public var persistableValue: Query<Map<T.Key, T.Value.Wrapped.PersistedType?>> { retyped() }
 }
 
 /// Conditions on the stored string of an enum or a custom type: `$0.mood.contains("al")`.

@@ -10,7 +10,8 @@ struct TrunkConditionTests {
   typealias View = ConditionView<Trunk>
 
   private static var all: [View] {
-    positions + behindPositions + missing + stored + ranges + totals + numbers + subqueries + nested
+    positions + behindPositions + missing + stored + storedCollections + ranges + totals + numbers
+      + subqueries + nested
   }
 
   @Test(arguments: Seeds.of(Array(1...6) as [UInt64]))
@@ -144,6 +145,48 @@ extension TrunkConditionTests {
       View(
         "ANY spares BETWEEN {0, 1}", { $0.spares.containsAny(in: 0...1) },
         { $0.spares.values.contains { $0.map { (0...1).contains($0) } == true } }),
+    ]
+  }
+
+  /// Collections of enums and custom types as collections of the stored values.
+  private static var storedCollections: [View] {
+    func isFilled(_ values: some Sequence<Int?>, _ range: ClosedRange<Int>) -> Bool {
+      let present = values.compactMap(\.self)
+      return !present.isEmpty && present.allSatisfy(range.contains)
+    }
+    return [
+      View(
+        "levels.@min >= 1 AND levels.@max <= 2", { $0.levels.rawValue.contains(1...2) },
+        { isFilled($0.levels.map(\.rawValue), 1...2) }),
+      View(
+        "oldLevels.@min >= 1 AND oldLevels.@max <= 2", { $0.oldLevels.rawValue.contains(1...2) },
+        { isFilled($0.oldLevels.map { $0?.rawValue }, 1...2) }),
+      View(
+        "codes.@min >= 2 AND codes.@max <= 3", { $0.codes.persistableValue.contains(2...3) },
+        { isFilled($0.codes.map { $0?.number }, 2...3) }),
+      View(
+        "ranks.@min >= 1 AND ranks.@max <= 2", { $0.ranks.rawValue.contains(1...2) },
+        { isFilled($0.ranks.values.map(\.rawValue), 1...2) }),
+      View(
+        "ANY levels BETWEEN {1, 2}", { $0.levels.rawValue.containsAny(in: 1...2) },
+        { $0.levels.contains { (1...2).contains($0.rawValue) } }),
+      View(
+        "ANY moods == 'calm'", { $0.moods.rawValue.contains("calm") },
+        { $0.moods.contains(.calm) }),
+      View("ANY moods == 'c'", { $0.moods.rawValue.contains("c") }, { _ in false }),
+      View(
+        "ANY moods CONTAINS 'l'", { $0.moods.rawValue.contains("l", options: []) },
+        { $0.moods.contains { $0?.rawValue.contains("l") == true } }),
+      View("levels.@count > 1", { $0.levels.rawValue.count > 1 }, { $0.levels.count > 1 }),
+      View("ranks['a'] == 1", { $0.ranks.rawValue["a"] == 1 }, { $0.ranks["a"] == .low }),
+      View(
+        "ANY ranks > 1", { $0.ranks.rawValue.values > 1 },
+        { $0.ranks.values.contains { $0.rawValue > 1 } }),
+      View(
+        "ranks.@max == 5", { $0.ranks.rawValue.max == 5 }, { $0.ranks.values.contains(.high) }),
+      View(
+        "ANY kids.levels == 5", { $0.kids.levels.rawValue.contains(5) },
+        { $0.kids.contains { $0.levels.contains(.high) } }),
     ]
   }
 
