@@ -1,17 +1,19 @@
-/// The text of an object or a collection over several lines, for logs and debuggers.
+import Foundation
+import TarnStore
+
+/// The text of an object or a collection over several lines, for logs and debuggers, in the form
+/// that Realm Swift prints, without addresses.
 ///
-/// Objects can link to each other in cycles, and each can link to many. Left out are an object
-/// within itself, everything deeper than five levels, all but a hundred elements of a collection,
-/// and everything after 64 KiB.
+/// Objects can link to each other in cycles, and each can link to many. Left out are everything
+/// deeper than five levels, all but a hundred elements of a collection, and everything after 64 KiB.
 struct TextDump {
   private static let depthMax = 5
   private static let elementsMax = 100
   private static let bytesMax = 65_536
+  private static let tooDeep = "<Maximum depth exceeded>"
 
   private var text = ""
   private var depth = 0
-  /// The objects that are being written, the innermost last.
-  private var open: [ObjectBase] = []
 
   static func text(_ write: (inout TextDump) -> Void) -> String {
     var dump = TextDump()
@@ -25,21 +27,30 @@ struct TextDump {
 
   /// A value as a line; objects and collections have several.
   mutating func append(value: Any) {
-    switch value {
+    guard let content = storedContent(of: value) else {
+      text += "(null)"
+      return
+    }
+    switch content {
     case let object as ObjectBase: append(object)
     case let value as any Dumped: value.append(to: &self)
-    case let optional as any OptionalValue:
-      if let content = optional.content { append(value: content) } else { text += "nil" }
     case let array as [Any]: append(elements: array, of: "Array")
     case let dictionary as [String: Any]:
       let pairs = dictionary.sorted { $0.key < $1.key }
       append("Dictionary", count: pairs.count, pairs.lazy.map { ($0.key, $0.value) })
-    default: text += "\(value)"
+    case let flag as Bool: text += flag ? "1" : "0"
+    case let number as any BinaryFloatingPoint: text += TextForm.text(of: number)
+    case let data as Data: text += TextForm.text(of: data)
+    default: text += "\(content)"
     }
   }
 
   mutating func append(_ object: ObjectBase) {
-    append(object._className, object) {
+    if object.isGone {
+      text += "[invalid object]"
+      return
+    }
+    append(object._className) {
       object._reflection.properties.lazy.filter { !$0.isComputed }.map {
         ($0.name, $0.readForText(object))
       }
@@ -48,27 +59,24 @@ struct TextDump {
 
   /// An object under a name, with its properties.
   mutating func append<Properties: Sequence>(
-    _ name: String, _ object: ObjectBase, _ properties: () -> Properties
+    _ name: String, _ properties: () -> Properties
   ) where Properties.Element == (name: String, value: Any) {
-    text += name
-    if object.isGone {
-      text += " [invalidated]"
+    if depth >= Self.depthMax {
+      text += Self.tooDeep
       return
     }
-    if depth > Self.depthMax || isFull || open.contains(where: { $0.isSameObject(as: object) }) {
-      text += " { … }"
+    if isFull {
+      text += "\(name) { … }"
       return
     }
-    text += " {\n"
+    text += "\(name) {\n"
     depth += 1
-    open.append(object)
     for (name, value) in properties() {
       indent()
       text += "\(name) = "
       append(value: value)
       text += ";\n"
     }
-    open.removeLast()
     depth -= 1
     indent()
     text += "}"
@@ -83,6 +91,10 @@ struct TextDump {
   mutating func append(
     _ name: String, count: Int, _ elements: some Sequence<(label: String, value: Any)>
   ) {
+    if depth >= Self.depthMax {
+      text += Self.tooDeep
+      return
+    }
     text += "\(name) (\n"
     depth += 1
     var written = 0
@@ -95,9 +107,9 @@ struct TextDump {
       written += 1
     }
     if count > written {
-      if written > 0 { text += ",\n" }
+      if written > 0 { text += "\n" }
       indent()
-      text += "… \(count - written) more"
+      text += "... \(count - written) objects skipped."
     }
     depth -= 1
     text += "\n"
@@ -106,6 +118,34 @@ struct TextDump {
   }
 
   private mutating func indent() { text += String(repeating: "\t", count: depth) }
+}
+
+/// Values as Foundation writes those of Objective-C.
+private enum TextForm {
+  /// The most bytes of data that are shown.
+  private static let bytesMax = 24
+
+  static func text(of number: some BinaryFloatingPoint) -> String {
+    let text = "\(number)"
+    return text.utf8.suffix(2).elementsEqual(".0".utf8) ? String(text.utf8.dropLast(2))! : text
+  }
+
+  static func text(of data: Data) -> String {
+    let shown = data.prefix(bytesMax).enumerated().map { place, byte in
+      (place > 0 && place % 4 == 0 ? " " : "") + (byte < 16 ? "0" : "") + String(byte, radix: 16)
+    }
+    return "<\(shown.joined()) — \(data.count) total bytes>"
+  }
+}
+
+extension RealmCollectionValue {
+  /// The type of elements in the text of a collection: the name of a class, or of a stored type.
+  static var textOfType: String {
+    guard self is ObjectBase.Type || self is any _Persistable.Type else { return "\(Self.self)" }
+    let description = _elementDescription
+    if let target = description.target { return ClassReflection.name(of: target) }
+    return PropertyType(rawValue: Int(description.type.rawValue))?.description ?? "\(Self.self)"
+  }
 }
 
 /// A value that may take several lines in the description of its owner.

@@ -172,12 +172,7 @@ extension AnyRealmValue: ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral,
 
 extension AnyRealmValue: Dumped {
   func append(to dump: inout TextDump) {
-    switch self {
-    case .object(let object): dump.append(object)
-    case .list(let list): list.append(to: &dump)
-    case .dictionary(let map): map.append(to: &dump)
-    default: dump.append("\(self)")
-    }
+    dump.append(value: self)
   }
 }
 

@@ -21,7 +21,9 @@ extension LinkingObjects: PositionedCollection, DumpedCollection {
     return first === second || first._isSameRow(as: second)
   }
 
-  func append(to dump: inout TextDump) { append("LinkingObjects<\(Element.self)>", to: &dump) }
+  func append(to dump: inout TextDump) {
+    append("LinkingObjects<\(Element.textOfType)>", to: &dump)
+  }
 
   var observed: ObservedPositions<LinkingObjects, Element> {
     guard let target, let core = target._core else { trapUnobserved() }

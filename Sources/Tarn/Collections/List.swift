@@ -116,7 +116,7 @@ extension List: RealmCollection, MutableCollection {
 }
 
 extension List: CustomStringConvertible, DumpedCollection {
-  func append(to dump: inout TextDump) { append("List<\(Element.self)>", to: &dump) }
+  func append(to dump: inout TextDump) { append("List<\(Element.textOfType)>", to: &dump) }
 }
 
 extension List {

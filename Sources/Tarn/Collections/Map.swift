@@ -185,7 +185,7 @@ public struct MapIterator<Key: _MapKey, Value: RealmCollectionValue>: IteratorPr
 
 extension Map: CustomStringConvertible, DumpedCollection {
   func append(to dump: inout TextDump) {
-    let name = "Map<\(Key.self), \(Value.self)>"
+    let name = "Map<string, \(Value.textOfType)>"
     if isInvalidated { return dump.append("\(name) [invalidated]") }
     dump.append(name, count: count, lazy.map { ($0.key._mapKey, $0.value as Any) })
   }

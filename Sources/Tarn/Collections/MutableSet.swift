@@ -56,7 +56,7 @@ extension MutableSet: RealmCollection {
 }
 
 extension MutableSet: CustomStringConvertible, DumpedCollection {
-  func append(to dump: inout TextDump) { append("MutableSet<\(Element.self)>", to: &dump) }
+  func append(to dump: inout TextDump) { append("MutableSet<\(Element.textOfType)>", to: &dump) }
 }
 
 extension MutableSet {

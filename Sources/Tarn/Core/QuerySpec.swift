@@ -154,3 +154,12 @@ public struct SortDescriptor: Hashable, Sendable, ExpressibleByStringLiteral {
     SortDescriptor(keyPath: keyPath, ascending: !ascending, collation: collation)
   }
 }
+
+extension SortDescriptor: CustomStringConvertible {
+  /// The key path and the direction, and the collation if it is not `bytes`.
+  public var description: String {
+    let direction = ascending ? "ascending" : "descending"
+    let order = collation == .bytes ? "" : ", collation: \(collation)"
+    return "SortDescriptor(keyPath: \(keyPath), direction: \(direction)\(order))"
+  }
+}

@@ -2,7 +2,8 @@ import TarnStore
 
 /// Properties by their names.
 extension ObjectBase {
-  /// The property of that name, nil for null. Assigning follows the rules of the property.
+  /// The property of that name, nil for null, as `value(forKey:)` returns it. Assigning follows the
+  /// rules of the property.
   ///
   /// Traps if the class has no such property, for a value of another type, and wherever the
   /// property itself does: for an invalidated object, on another thread, outside of a write.
@@ -12,8 +13,12 @@ extension ObjectBase {
   }
 
   /// The value of the property of that name, nil for null. Traps if the class has no such property.
+  ///
+  /// The value has the type that is stored, whether or not the program declares the class: an enum
+  /// is its raw value, a custom type its stored value, and an `AnyRealmValue` the value that it
+  /// holds, with nil for `.none`. A collection is the collection itself.
   public func value(forKey key: String) -> Any? {
-    flattened(property(key).read(self))
+    storedContent(of: property(key).read(self))
   }
 
   /// Sets the property of that name. Accepts the same values as `init(value:)`, so nil empties a

@@ -2,8 +2,9 @@ import Foundation
 import TarnStore
 
 extension RealmCollection {
-  /// A property of each element, in the order of the collection; nil where it is null. The key
-  /// "self" returns the elements themselves. For a set, repeated values are left out: each is
+  /// A property of each element, in the order of the collection; nil where it is null. Values have
+  /// the type that is stored, as in ``ObjectBase/value(forKey:)``. The key "self" returns the
+  /// elements themselves. For a set, repeated values are left out: each is
   /// listed once, at its first place.
   ///
   /// Traps if the elements are not objects or have no such property.
@@ -37,10 +38,13 @@ extension RealmCollection {
 }
 
 extension Map {
-  /// The value under a key; nil if there is none or the value is nil.
+  /// The value under a key; nil if there is none or the value is nil. It has the type that is
+  /// stored, as in ``ObjectBase/value(forKey:)``.
   ///
   /// For a property of all values, use the values: `map.values.map { $0?.age }`.
-  public func value(forKey key: String) -> Any? { flattened(self[Key(_mapKey: key)] as Any) }
+  public func value(forKey key: String) -> Any? {
+    storedContent(of: self[Key(_mapKey: key)] as Any)
+  }
 
   /// The value under a key, nil if there is none; the same as the subscript.
   public func object(forKey key: Key) -> Value? { self[key] }
@@ -58,15 +62,13 @@ extension Map {
       .value(behind: rest, "The value under '\(key)' in '\(path)' is not an object.")
   }
 
-  /// Sets the value under a key; nil removes the key.
+  /// Sets the value under a key; nil removes the key, and `NSNull` stores nil under it.
   ///
   /// Accepts the same values as `create(value:)` for a value of the map; objects are stored as they
   /// are. Traps for a value that does not fit, and outside of a write.
   public func setValue(_ value: Any?, forKey key: String) {
     let key = Key(_mapKey: key)
-    guard let content = value.flatMap({ flattened($0) }), !(content is NSNull) else {
-      return removeObject(for: key)
-    }
+    guard let content = value.flatMap({ flattened($0) }) else { return removeObject(for: key) }
     let core = backing.core
     let property = (backing as? ManagedSequence)?.property ?? PropertyReflection(of: Map.self)
     var reader = ValueReader(.taken, core, keepsRefused: core != nil)
@@ -181,7 +183,7 @@ private enum ElementKeys {
 
   private static func values<S: Sequence>(of elements: S, _ path: String) -> [Any?] {
     elements.map { element in
-      if path == "self" { return flattened(element) }
+      if path == "self" { return storedContent(of: element) }
       return PathStep(element)
         .value(behind: path, "Elements of type '\(S.Element.self)' have no property '\(path)'.")
     }
@@ -190,7 +192,9 @@ private enum ElementKeys {
   static func aggregate<C: Collection>(of elements: C, _ path: String) -> Any? {
     if path == "@count" { return elements.count }
     let (name, rest) = PathStep.split(path)
-    guard let rest, !rest.isEmpty else { trapOperator(path) }
+    guard let rest, !rest.isEmpty, ["@min", "@max", "@sum", "@avg"].contains(name) else {
+      trapOperator(path)
+    }
     var fold = ValueFold(name == "@min" || name == "@max" ? .ends : .totals)
     for value in values(of: elements, rest) {
       if let value { fold.add(number(value, path)) }

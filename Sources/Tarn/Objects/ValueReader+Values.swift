@@ -78,6 +78,12 @@ extension ValueReader {
     _ value: Any, _ property: PropertyReflection, _ number: Int?, _ step: Step
   ) throws(Unfit) -> _BoxedValue {
     let boxed = try single(value, property, number, step)
+    // The value of a custom type whose object is missing, as after the object's deletion.
+    if boxed.object == nil, boxed.value == .null, property.collection == .map,
+      property.type == .link
+    {
+      return boxed
+    }
     guard property.wrapper.canHold(boxed) else {
       throw Unfit(property.type.isNumeric ? .outOfRange : .wrongType)
     }

@@ -77,7 +77,9 @@ extension Projection: Dumped {
   final var layout: ProjectionLayout { ProjectionLayout.of(self) }
 
   final func append(to dump: inout TextDump) {
-    dump.append("\(type(of: self))", rootObject) { layout.values(of: self) }
+    let name = "\(type(of: self))"
+    if rootObject.isGone { return dump.append("\(name) [invalidated]") }
+    dump.append(name) { layout.values(of: self) }
   }
 
   /// The content for `dump` and debuggers: the values of the projected properties, or nothing if

@@ -188,9 +188,14 @@ public struct Schema: Sendable, Equatable, CustomStringConvertible {
 }
 
 extension ObjectBase {
-  /// The class as it is declared. Traps if the declaration contradicts itself.
-  public class func sharedSchema() -> ObjectSchema {
-    ObjectSchema(ClassReflection.of(self), isEmbedded: self is EmbeddedObject.Type)
+  /// The class as it is declared; nil for the classes of the library, from which others derive.
+  /// Traps if the declaration contradicts itself.
+  public class func sharedSchema() -> ObjectSchema? {
+    let bases: [ObjectBase.Type] = [
+      ObjectBase.self, Object.self, EmbeddedObject.self, AsymmetricObject.self, DynamicObject.self,
+    ]
+    if bases.contains(where: { $0 == self }) { return nil }
+    return ObjectSchema(ClassReflection.of(self), isEmbedded: self is EmbeddedObject.Type)
   }
 
   /// The class of this object: as it declares itself, or, for a `DynamicObject`, as the file

@@ -16,12 +16,15 @@ public struct GeoPoint: Hashable, Sendable {
   /// In degrees, from -180 to 180, east of Greenwich. -180 and 180 are the same, and at a pole all
   /// longitudes are the same.
   public let longitude: Double
-  /// In meters. Conditions ignore it.
+  /// In meters, not negative. Conditions ignore it.
   public let altitude: Double
 
-  /// Nil for a latitude beyond ±90, a longitude beyond ±180, and numbers that are not finite.
+  /// Nil for a latitude beyond ±90, a longitude beyond ±180, a negative altitude, and numbers that
+  /// are not finite.
   public init?(latitude: Double, longitude: Double, altitude: Double = 0) {
-    guard GeoPosition(latitude: latitude, longitude: longitude) != nil, altitude.isFinite else {
+    guard GeoPosition(latitude: latitude, longitude: longitude) != nil, altitude.isFinite,
+      altitude >= 0
+    else {
       return nil
     }
     (self.latitude, self.longitude, self.altitude) = (latitude, longitude, altitude)
@@ -123,12 +126,14 @@ public struct GeoCircle: _GeoShape {
 public struct GeoPolygon: _GeoShape {
   /// The outer border of the polygon.
   public let outerRing: [GeoPoint]
-  /// Rings inside the outer one that do not belong to the polygon.
+  /// Rings inside the outer one whose insides do not belong to the polygon.
   public let holes: [[GeoPoint]]
 
   /// Nil for a ring of fewer than four places, with fewer than three different ones, whose end is
   /// not its beginning, that crosses itself, or that connects a place directly with the opposite
-  /// one, to which there is no single shortest path; and for more than 10,000 places in all.
+  /// one, to which there is no single shortest path; for a hole that is not inside the outer ring;
+  /// for rings that cross each other or have a side in common; and for more than 10,000 places in
+  /// all.
   public init?(outerRing: [GeoPoint], holes: [[GeoPoint]] = []) {
     (self.outerRing, self.holes) = (outerRing, holes)
     if stored.mistake != nil { return nil }

@@ -25,8 +25,8 @@ extension RealmCollection where Element: KeypathSortable {
   ///
   /// Each placeholder takes the next argument: `%@` for any value that a property can have, an
   /// object, nil, or a list after `IN` and `BETWEEN`; `%K` for the name or the path of a property;
-  /// `%d` and `%f` for numbers. Arguments are values, whatever they contain, and are never parsed
-  /// as part of the string.
+  /// `[%K]` for a map's key, a position, `FIRST`, `LAST` or `#any`; `%d` and `%f` for numbers.
+  /// Arguments are values, whatever they contain, and are never parsed as part of the string.
   ///
   /// For filters that are part of the program: a string that cannot be parsed traps with the
   /// problem and its place. Use `filtered(_:_:)` for strings that come from outside, and `where`

@@ -52,5 +52,5 @@ extension Results: Equatable {
 }
 
 extension Results: RealmCollection, DumpedCollection {
-  func append(to dump: inout TextDump) { append("Results<\(Element.self)>", to: &dump) }
+  func append(to dump: inout TextDump) { append("Results<\(Element.textOfType)>", to: &dump) }
 }

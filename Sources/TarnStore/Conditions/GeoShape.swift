@@ -90,9 +90,11 @@ final class GeoRegion: Hashable, Sendable {
       guard count <= Self.placesMax else {
         throw GeoMistake("a polygon has at most \(Self.placesMax) places, not \(count)")
       }
+      let border = try SphericalRing(outer)
       var rings: [SphericalRing] = []
       for hole in holes { rings.append(try SphericalRing(hole)) }
-      area = .polygon(try SphericalRing(outer), holes: rings)
+      try border.check(holes: rings)
+      area = .polygon(border, holes: rings)
     }
   }
 

@@ -196,11 +196,34 @@ struct SphericalRing: Sendable {
   }
 }
 
+extension SphericalRing {
+  /// Checks that rings are holes of this one: each lies inside, and no two of all the rings cross or
+  /// have a side in common.
+  func check(holes: [SphericalRing]) throws(GeoMistake) {
+    if holes.isEmpty { return }
+    let arcs = (holes + [self]).flatMap(\.arcs).map { ($0.start, $0.end) }
+    try SphericalCrossings.check(arcs, "the rings of a polygon must not cross each other")
+    var sides: Set<Set<SphericalVector>> = []
+    for (start, end) in arcs where !sides.insert([start, end]).inserted {
+      throw GeoMistake("two rings of a polygon must not have a side in common")
+    }
+    for hole in holes {
+      // Of each side the begin and the middle: a corner may touch this ring.
+      let places = hole.arcs.flatMap { [$0.start, ($0.start + $0.end).unit] }
+      let found = places.map(side(of:))
+      guard !found.contains(.outside), found.contains(.inside) else {
+        throw GeoMistake("a hole must be inside the outer ring")
+      }
+    }
+  }
+}
+
 /// Finds arcs that cross each other.
 private enum SphericalCrossings {
   /// Sweeps from the south to the north: only arcs whose heights overlap are compared.
   static func check(
-    _ arcs: [(start: SphericalVector, end: SphericalVector)]
+    _ arcs: [(start: SphericalVector, end: SphericalVector)],
+    _ message: String = "the lines of a ring must not cross each other"
   ) throws(GeoMistake) {
     let spans = arcs.map { arc in
       // All of an arc is as near to its middle as its ends are.
@@ -213,7 +236,7 @@ private enum SphericalCrossings {
     for index in order {
       open.removeAll { spans[$0].high < spans[index].low }
       for other in open where cross(arcs[index], arcs[other]) {
-        throw GeoMistake("the lines of a ring must not cross each other")
+        throw GeoMistake(message)
       }
       open.append(index)
     }

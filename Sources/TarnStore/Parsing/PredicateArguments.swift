@@ -16,7 +16,7 @@ struct PredicateArguments {
       ? nil : "\(all.count) arguments were given, but the filter has \(used) placeholders"
   }
 
-  private mutating func next(for kind: String) throws(Mistake) -> PredicateArgument {
+  mutating func next(for kind: String) throws(Mistake) -> PredicateArgument {
     guard used < all.count else {
       throw Mistake(message: "there is no argument \(used + 1) for %\(kind)")
     }
@@ -27,7 +27,7 @@ struct PredicateArguments {
   }
 
   /// A sentence on the last argument used.
-  private func wrong(_ what: String) -> Mistake { Mistake(message: "argument \(used) is \(what)") }
+  func wrong(_ what: String) -> Mistake { Mistake(message: "argument \(used) is \(what)") }
 
   /// The argument for `%@`, or for a placeholder of a number.
   mutating func value(_ kind: String) throws(Mistake) -> Value {

@@ -70,8 +70,10 @@ extension PredicateParser {
     let longitude = try number("a longitude")
     try require(",", "',' and a latitude")
     let latitude = try number("a latitude")
-    // The altitude is ignored.
-    if try take(",") { _ = try number("an altitude") }
+    // The altitude is ignored, but for its sign.
+    if try take(","), try number("an altitude") < 0 {
+      throw lexer.error(at: position, "the altitude of a place must be 0 or more")
+    }
     try require("]", "']'")
     guard let place = GeoPosition(latitude: latitude, longitude: longitude) else {
       throw lexer.error(

@@ -17,7 +17,7 @@
 ///     operand    = literal | "$" word | [ "$" word "." ] path [ ".@count" ] | "%K"
 ///                | path "." ( "@min" | "@max" | "@sum" | "@avg" ) { "." name }
 ///     path       = name { step } { "." name { step } }
-///     step       = "[" ( text | number | "FIRST" | "LAST" | "#any" ) "]"
+///     step       = "[" ( text | number | "FIRST" | "LAST" | "#any" | "%K" ) "]"
 ///     literal    = number | text | data | TRUE | FALSE | NULL | "%@" | "%d" | "%f" | ...
 ///
 /// Keywords ignore case; a property named like a keyword needs a `#` in front, and one whose name
@@ -338,8 +338,13 @@ package struct PredicateParser {
   }
 
   mutating func nextParts(behind names: [String]) throws(PredicateSyntaxError) -> [String] {
-    guard let names = try pathParts(behind: names) else { throw expected("a property after '.'") }
-    return names
+    if let names = try pathParts(behind: names) { return names }
+    if case .symbol(let symbol) = token, symbol.utf8.first == UInt8(ascii: "@") {
+      throw lexer.error(
+        at: start,
+        "'\(symbol)' is not a collection operator: use @count, @min, @max, @sum or @avg")
+    }
+    throw expected("a property after '.'")
   }
 
   private mutating func aggregate() throws(PredicateSyntaxError) -> CollectionAggregate? {
@@ -390,7 +395,7 @@ package struct PredicateParser {
   }
 
   /// The argument of the next placeholder.
-  private mutating func argument<R>(
+  mutating func argument<R>(
     _ taken: (inout PredicateArguments) throws(PredicateArguments.Mistake) -> R
   ) throws(PredicateSyntaxError) -> R {
     let result: R

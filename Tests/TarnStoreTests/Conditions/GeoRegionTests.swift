@@ -198,6 +198,28 @@ import Testing
     #expect(mistake([(0, 0), (180, 0), (0, 50), (0, 0)])?.contains("opposite") == true)
     #expect(mistake([(0, 0), (1, 1), (1, 0), (0, 1), (0, 0)])?.contains("cross") == true)
     #expect(mistake([(0, 0), (1, 0), (1, 1), (0, 0)]) == nil)
+  }
+
+  @Test func `holes are inside the outer ring and apart from it`() {
+    let outer = [(0.0, 0.0), (10.0, 0.0), (10.0, 10.0), (0.0, 10.0)]
+    func mistake(_ holes: [(Double, Double)]...) -> String? {
+      GeoShape.polygon(outer: ring(outer), holes: holes.map(ring)).mistake
+    }
+    let inner = [(2.0, 2.0), (4.0, 2.0), (4.0, 4.0), (2.0, 4.0)]
+    #expect(mistake(inner) == nil)
+    #expect(mistake(inner.reversed()) == nil)
+    #expect(mistake(inner, [(6, 6), (8, 6), (8, 8)]) == nil)
+    // It touches the outer ring at a corner.
+    #expect(mistake([(0, 0), (2, 1), (1, 2)]) == nil)
+    let outside = "a hole must be inside the outer ring"
+    #expect(mistake([(20, 2), (24, 2), (24, 4)]) == outside)
+    #expect(mistake([(-1, -1), (11, -1), (11, 11), (-1, 11)]) == outside)
+    #expect(mistake([(5, 5), (15, 5), (15, 6)])?.contains("cross each other") == true)
+    #expect(mistake(inner, [(3, 3), (6, 3), (6, 6)])?.contains("cross each other") == true)
+    #expect(mistake(outer)?.contains("a side in common") == true)
+    #expect(mistake(outer.reversed())?.contains("a side in common") == true)
+    #expect(mistake(inner, inner)?.contains("a side in common") == true)
+    #expect(mistake([(0, 0), (10, 0), (5, 5)])?.contains("a side in common") == true)
     // The same place twice, and -180 for 180.
     #expect(mistake([(180, 0), (179, 0), (179, 0), (179, 1), (-180, 0)]) == nil)
     let center = place(0, 0)

@@ -201,6 +201,11 @@ import Testing
     ("age == ", 7, "expected a property or a value, found the end"),
     ("age == 1 name", 9, "expected AND, OR or the end, found 'name'"),
     ("owner. == 1", 7, "expected a property after '.', found '=='"),
+    (
+      "dogs.@median.age > 1", 5,
+      "'@median' is not a collection operator: use @count, @min, @max, @sum or @avg"
+    ),
+    ("l IN GEOCIRCLE([1, 2, -3], 1)", 15, "the altitude of a place must be 0 or more"),
     ("(age == 1", 9, "expected AND, OR or ')', found the end"),
     ("n == 'é' && x ? 1", 14, "'?' has no meaning here"),
     ("n == 'abc", 5, "the string that starts here has no closing quote"),
@@ -346,6 +351,10 @@ import Testing
     ("ANY %K.age > 1", ["dogs"], "ANY dogs.age > 1"),
     ("a.%K == 1 AND %K.%K == 2", ["b.c", "d", "e"], "a.b.c == 1 AND d.e == 2"),
     ("%K['a'] == 1", ["map"], "map['a'] == 1"),
+    ("data[%K] == 1", ["#any"], "data[#any] == 1"),
+    ("scores[%K] == 1", ["FIRST"], "scores[FIRST] == 1"),
+    ("scores[%K] == 1", ["LAST"], "scores[LAST] == 1"),
+    ("%K[%K][%K] == 1", ["map", "a.b", "#any"], "map['a.b'][#any] == 1"),
     (
       "SUBQUERY(%K, $x, $x.%K > 1 AND 'a' IN $x.tags).@count > 2", ["dogs", "age"],
       "SUBQUERY(dogs, $x, $x.age > 1 AND ANY $x.tags == 'a').@count > 2"
@@ -374,6 +383,10 @@ import Testing
       (
         "%K == 1", [.value(.int(1))], 0,
         "argument 1 is not a string, but %K needs the path of a property"
+      ),
+      (
+        "a[%K] == 1", [.value(.int(-1))], 2,
+        "argument 1 is neither a key nor a position, but [%K] needs one"
       ),
       (
         "a == %@ AND b == %@", [.value(.int(1)), .values([])], 17,

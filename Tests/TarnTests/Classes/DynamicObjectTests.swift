@@ -167,6 +167,8 @@ struct DynamicObjectTests {
     #expect(schema.objectSchema.map(\.className) == ["Cat", "Home", "ModelEverything"])
     let cat = try #require(schema["Cat"])
     #expect(cat == Cat.sharedSchema())
+    #expect(Object.sharedSchema() == nil)
+    #expect(EmbeddedObject.sharedSchema() == nil)
     #expect(cat.objectClass == Cat.self)
     #expect(cat.properties.map(\.name) == ["id", "name", "age", "weight", "mood", "home"])
     #expect(cat.primaryKeyProperty?.name == "id")
@@ -221,7 +223,7 @@ struct DynamicObjectTests {
     let cat = try #require(file["Cat"])
     #expect(cat["home"]?.isIndexed == false)
     #expect(cat["age"]?.isIndexed == true)
-    #expect(cat.properties == Cat.sharedSchema().properties)
+    #expect(cat.properties == Cat.sharedSchema()?.properties)
   }
 
   @Test func columnNamesOfTheProgramAndTheFile() throws {

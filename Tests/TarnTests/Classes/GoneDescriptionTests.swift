@@ -76,7 +76,7 @@ struct GoneDescriptionTests {
       end == .frozenInvalidated
       ? everything(chest.freeze(), safe.freeze()) : everything(chest, safe)
     for (name, text) in texts(values) {
-      #expect(!text.contains("[invalidated]"), "\(name): \(text)")
+      #expect(!text.contains("[invalid"), "\(name): \(text)")
     }
     switch end {
     case .deleted: try realm.write { realm.deleteAll() }
@@ -92,11 +92,11 @@ struct GoneDescriptionTests {
     // What is deleted in a write that is cancelled is there again.
     if end == .deletedAndCancelled { return }
     for (name, text) in [
-      ("chest", "Chest [invalidated]"), ("coins", "List<Coin> [invalidated]"),
-      ("tags", "MutableSet<String> [invalidated]"), ("named", "Coin>> [invalidated]"),
-      ("backlinks", "LinkingObjects<Chest> [invalidated]"), ("anyObject", "Chest [invalidated]"),
-      ("array", "Chest [invalidated]"), ("dynamic", "Chest [invalidated]"),
-      ("slice", "List<Coin> [invalidated]"), ("anys", "List<AnyRealmValue> [invalidated]"),
+      ("chest", "[invalid object]"), ("coins", "List<Coin> [invalidated]"),
+      ("tags", "MutableSet<string> [invalidated]"), ("named", "Coin> [invalidated]"),
+      ("backlinks", "LinkingObjects<Chest> [invalidated]"), ("anyObject", "[invalid object]"),
+      ("array", "[invalid object]"), ("dynamic", "[invalid object]"),
+      ("slice", "List<Coin> [invalidated]"), ("anys", "List<mixed> [invalidated]"),
     ] {
       #expect(after[name]?.contains(text) == true, "\(after[name] ?? "nothing")")
     }

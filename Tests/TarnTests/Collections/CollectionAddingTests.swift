@@ -30,7 +30,7 @@ struct CollectionAddingTests {
     #expect(numbers.isInvalidated)
     #expect(tags.isInvalidated)
     #expect(scores.isInvalidated)
-    #expect("\(numbers)" == "List<Int> [invalidated]")
+    #expect("\(numbers)" == "List<int> [invalidated]")
   }
 
   @Test func cyclesEnd() throws {

@@ -85,4 +85,48 @@ struct CustomElementTests {
     #expect(palette.map.values == [Tint(0, 0)])
     #expect(palette.map.map(\.value) == [Tint(0, 0)])
   }
+
+  @Test func nullIsTakenWhereTheValueIsOptional() throws {
+    let realm = try open()
+    let nulls: [String: Any] = ["a": NSNull(), "b": Tint(1, 2)]
+    let unmanaged = Palette(value: ["id": 1, "optionals": nulls])
+    #expect(unmanaged.optionals["a"] == .some(nil))
+    try realm.write {
+      let palette = realm.create(Palette.self, value: ["id": 2, "optionals": nulls])
+      palette.setValue(nulls, forKey: "optionals")
+      #expect(palette.optionals["a"] == .some(nil))
+      #expect(palette.optionals["b"] == Tint(1, 2))
+      palette.optionals.setValue(NSNull(), forKey: "b")
+      #expect(palette.optionals.keys == ["a", "b"])
+      #expect(palette.optionals["b"] == .some(nil))
+      realm.add(unmanaged)
+      #expect(unmanaged.optionals["a"] == .some(nil))
+      let dynamic = try #require(realm.dynamicObject(ofType: "Palette", forPrimaryKey: 2))
+      dynamic["optionals"] = ["c": NSNull()]
+      #expect(palette.optionals.keys == ["c"])
+      let checked = try realm.create(
+        Palette.self, checking: ["id": 3, "optionals": ["d": NSNull()]])
+      #expect(checked.optionals["d"] == .some(nil))
+    }
+  }
+
+  /// Like a single property of the type, whose default stands for null.
+  @Test func nullInAMapIsTheTypesDefault() throws {
+    let realm = try open()
+    let unmanaged = Palette(value: ["id": 1, "map": ["a": NSNull()]])
+    #expect(unmanaged.map["a"] == Tint(0, 0))
+    try realm.write {
+      let palette = realm.create(Palette.self, value: ["id": 2, "map": ["a": NSNull()]])
+      palette.map.setValue(NSNull(), forKey: "b")
+      #expect(palette.map.keys == ["a", "b"])
+      #expect(palette.map.values == [Tint(0, 0), Tint(0, 0)])
+      realm.add(unmanaged)
+      #expect(unmanaged.map["a"] == Tint(0, 0))
+      let checked = try realm.create(Palette.self, checking: ["id": 3, "map": ["d": NSNull()]])
+      #expect(checked.map["d"] == Tint(0, 0))
+      #expect(throws: Realm.InvalidValue.self) {
+        try realm.create(Palette.self, checking: ["id": 4, "list": [NSNull()]])
+      }
+    }
+  }
 }

@@ -109,12 +109,15 @@ struct KeyValueCodingTests {
     chest.notes.setValue("x", forKey: "a")
     chest.notes.setValue(nil, forKey: "b")
     chest.notes.updateValue(nil, forKey: "c")
+    chest.notes.setValue("y", forKey: "d")
+    chest.notes.setValue(NSNull(), forKey: "d")
     chest.named.setValue(Coin(5), forKey: "rex")
     try treasury.everywhere {
       #expect(chest.scores.value(forKey: "a") as? Int == 1)
       #expect(chest.scores.object(forKey: "age") == 2)
       #expect(chest.scores.value(forKey: "x") == nil)
-      #expect(chest.notes.keys == ["a", "c"])
+      #expect(chest.notes.keys == ["a", "c", "d"])
+      #expect(chest.notes.object(forKey: "d") == .some(nil))
       #expect(chest.notes.value(forKey: "c") == nil)
       #expect(chest.notes.object(forKey: "c") == .some(nil))
       #expect((chest.named.value(forKey: "rex") as? Coin)?.value == 5)
@@ -169,12 +172,12 @@ struct KeyValueCodingTests {
       "none": nil,
     ]
     #expect(map.value(forKeyPath: "coin.value") as? Int == 4)
-    #expect(map.value(forKeyPath: "more.deep.deeper") as? AnyRealmValue == .int(5))
+    #expect(map.value(forKeyPath: "more.deep.deeper") as? Int == 5)
     #expect(map.value(forKeyPath: "none.deep") == nil)
     map.setValue(7, forKeyPath: "coin.value")
     map.setValue(6, forKeyPath: "more.deep.deeper")
     #expect(coin.value == 7)
-    #expect(map.value(forKeyPath: "more.deep.deeper") as? AnyRealmValue == 6)
+    #expect(map.value(forKeyPath: "more.deep.deeper") as? Int == 6)
     let list: List<AnyRealmValue> = [.object(coin), nil]
     #expect(list.value(forKey: "value") as? [Int?] == [7, nil])
   }

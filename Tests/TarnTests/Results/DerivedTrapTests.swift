@@ -49,6 +49,11 @@ struct DerivedTrapTests: TrapSuite {
       _ in
       _ = List<Hound>().value(forKeyPath: "@median.age")
     },
+    TrapCase("the same for strings", "The path '@median.name' must be '@count', or") { _ in
+      let hounds = List<Hound>()
+      hounds.append(Hound(1, "Rex"))
+      _ = hounds.value(forKeyPath: "@median.name")
+    },
     TrapCase("the sum of strings", "leads to 'Rex', which is neither a number nor a date") { _ in
       let hounds = List<Hound>()
       hounds.append(Hound(1, "Rex"))

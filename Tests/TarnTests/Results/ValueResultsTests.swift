@@ -90,7 +90,7 @@ struct ValueResultsTests {
     #expect(sorted == chest.numbers.sorted(ascending: true))
     #expect(sorted != chest.numbers.distinct())
     #expect(
-      chest.numbers.distinct().description == "Results<Int> (\n\t[0] 3,\n\t[1] 1,\n\t[2] 2\n)")
+      chest.numbers.distinct().description == "Results<int> (\n\t[0] 3,\n\t[1] 1,\n\t[2] 2\n)")
     #expect(sorted.realm == a.realm)
     #expect(!sorted.isInvalidated)
     #expect(sorted.value(forKeyPath: "@sum.self") as? Int == 10)
