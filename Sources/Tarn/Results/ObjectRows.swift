@@ -36,7 +36,8 @@ final class ObjectRows: RowSource {
             target: Self.classID(of: $1.target, among: classes))
         }
         return ClassSchema(
-          id: ClassID(UInt32(id)), name: reflection.name, columns: columns, primaryKey: nil)
+          id: ClassID(UInt32(id)), name: reflection.name, columns: columns, primaryKey: nil,
+          isEmbedded: reflection.type is EmbeddedObject.Type)
       })
   }
 

@@ -28,10 +28,9 @@ extension PredicateBuilder {
         "\(what) is not a place, which has a string 'type' and a list of doubles 'coordinates': "
           + "\(comparison)")
     }
-    guard names.isEmpty || place.isEmbedded else {
+    guard place.isEmbedded else {
       throw PredicateError(
-        "a place is an embedded object, and class '\(place.name)' of '\(Operand.path(names))' is "
-          + "not embedded: \(comparison)")
+        "a place is an embedded object, and class '\(place.name)' is not embedded: \(comparison)")
     }
     let path = try NamedCollectionPath(names + [coordinates.name], from: classID, in: schema)
     return .collection(

@@ -338,13 +338,8 @@ package struct PredicateParser {
   }
 
   mutating func nextParts(behind names: [String]) throws(PredicateSyntaxError) -> [String] {
-    if let names = try pathParts(behind: names) { return names }
-    if case .symbol(let symbol) = token, symbol.utf8.first == UInt8(ascii: "@") {
-      throw lexer.error(
-        at: start,
-        "'\(symbol)' is not a collection operator: use @count, @min, @max, @sum or @avg")
-    }
-    throw expected("a property after '.'")
+    guard let names = try pathParts(behind: names) else { throw expected("a property after '.'") }
+    return names
   }
 
   private mutating func aggregate() throws(PredicateSyntaxError) -> CollectionAggregate? {

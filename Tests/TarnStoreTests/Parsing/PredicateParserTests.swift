@@ -203,7 +203,8 @@ import Testing
     ("owner. == 1", 7, "expected a property after '.', found '=='"),
     (
       "dogs.@median.age > 1", 5,
-      "'@median' is not a collection operator: use @count, @min, @max, @sum or @avg"
+      "@median is not supported: for collections use ANY, NONE, IN, SUBQUERY, @count, @min, @max, "
+        + "@sum and @avg"
     ),
     ("l IN GEOCIRCLE([1, 2, -3], 1)", 15, "the altitude of a place must be 0 or more"),
     ("(age == 1", 9, "expected AND, OR or ')', found the end"),

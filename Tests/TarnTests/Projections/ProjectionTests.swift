@@ -222,7 +222,7 @@ struct ProjectionTests {
     #expect(text.contains("friendNames = ProjectedCollection"))
     let other = try instance.card(2).description
     #expect(text.contains("hutName = Top;"))
-    #expect(other.contains("hutName = nil;"))
+    #expect(other.contains("hutName = (null);"))
     let mirror = Mirror(reflecting: name)
     #expect(mirror.children.map { $0.label ?? "" } == ["first"])
     #expect(instance.realm.objects(ClimberName.self).description.contains("[0] ClimberName {"))

@@ -209,7 +209,10 @@ class ShopPlace: EmbeddedObject {
     #expect(GeoPoint(latitude: 91, longitude: 0) == nil)
     #expect(GeoPoint(latitude: 0, longitude: -180.1) == nil)
     #expect(GeoPoint(latitude: 0, longitude: 0, altitude: .nan) == nil)
-    #expect(GeoPoint(latitude: -90, longitude: 180, altitude: -400) != nil)
+    #expect(GeoPoint(latitude: -90, longitude: 180, altitude: 400) != nil)
+    #expect(GeoPoint(latitude: -90, longitude: 180, altitude: -400) == nil)
+    let ring = [Self.point(0, 0), Self.point(9, 0), Self.point(9, 9), Self.point(0, 0)]
+    #expect(GeoPolygon(outerRing: ring, holes: [ring]) == nil)
     #expect(GeoCircle(center: Self.point(0, 0), radiusInRadians: -0.1) == nil)
     #expect(GeoPolygon(outerRing: [Self.point(0, 0), Self.point(1, 0), Self.point(0, 0)]) == nil)
     #expect(Distance.kilometers(-1) == nil)
@@ -233,6 +236,34 @@ class ShopPlace: EmbeddedObject {
       try instance.realm.objects(Bakery.self).filtered(text, Self.circle)
     }
     #expect(error?.localizedDescription.contains(message) == true, "\(error as Any)")
+  }
+}
+
+/// A class with the properties of a place that is not embedded.
+private class Landmark: Object {
+  @Persisted var type = "Point"
+  @Persisted var coordinates: List<Double>
+  override class func shouldIncludeInDefaultSchema() -> Bool { false }
+}
+
+private class Tour: Object {
+  @Persisted var goal: Landmark?
+  @Persisted var stops: List<Landmark>
+  override class func shouldIncludeInDefaultSchema() -> Bool { false }
+}
+
+extension GeoTests {
+  @Test(arguments: ["goal IN %@", "ANY stops IN %@"])
+  func `a place that is not embedded is refused`(_ text: String) throws {
+    let shelter = try Shelter()
+    var configuration = shelter.configuration
+    configuration.objectTypes = [Tour.self, Landmark.self]
+    let instance = try Instance(configuration, shelter)
+    let circle = GeoCircle(center: GeoPoint(latitude: 0, longitude: 0)!, radiusInRadians: 1)!
+    let error = #expect(throws: Realm.Error.self) {
+      try instance.realm.objects(Tour.self).filtered(text, circle)
+    }
+    #expect(error?.message.contains("is not embedded") == true, "\(error as Any)")
   }
 }
 
