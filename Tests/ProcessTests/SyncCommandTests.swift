@@ -33,7 +33,8 @@ import ToolSupport
     _ = try finished(["server", "init", url])
     try sql(
       """
-      CREATE TABLE thing (_id bigint PRIMARY KEY, a bigint); INSERT INTO thing VALUES (1, 1), (2, 5);
+      CREATE TABLE thing (_id bigint PRIMARY KEY, a bigint);
+      INSERT INTO thing VALUES (1, 1), (2, 5);
       CREATE ROLE \(name) LOGIN; GRANT tarn_client TO \(name)
       """)
     _ = try finished(["server", "adopt", url, "thing", "Thing"])

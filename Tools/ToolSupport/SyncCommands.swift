@@ -52,8 +52,8 @@ package enum SyncCommands {
       forget URL --unseen DAYS      forgets replicas that were not seen for so long
 
       TABLE is a name as SQL writes it or as it is, with its schema if the login does not find it.
-      'init' needs a login that may create schemas in the database, owns the schema 'public', and may
-      create the roles tarn_owner and tarn_client or is a member of the first; no superuser.
+      'init' needs a login that may create schemas in the database, owns the schema 'public', and
+      may create the roles tarn_owner and tarn_client or is a member of the first; no superuser.
       Later actions need membership in tarn_owner, and where they change an adopted table, in its
       owner; 'adopt' must be able to grant the owner's role.
 

@@ -4,8 +4,8 @@ import TarnStore
 /// The text of an object or a collection over several lines, for logs and debuggers, in the form
 /// that Realm Swift prints, without addresses.
 ///
-/// Objects can link to each other in cycles, and each can link to many. Left out are everything
-/// deeper than five levels, all but a hundred elements of a collection, and everything after 64 KiB.
+/// Objects can link to each other in cycles, and each can link to many. It leaves out everything
+/// deeper than five levels, all but a hundred elements of a collection, and all after 64 KiB.
 struct TextDump {
   private static let depthMax = 5
   private static let elementsMax = 100

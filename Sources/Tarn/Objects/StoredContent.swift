@@ -1,4 +1,4 @@
-/// A value as it is read by its name: with the type that is stored, so that the class of the program
+/// A value as it is read by its name: with the type that is stored, so that the program's class
 /// makes no difference.
 ///
 /// - Returns: the value without optionals, the raw value of an enum, the stored value of a custom

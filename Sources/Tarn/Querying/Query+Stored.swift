@@ -10,7 +10,7 @@ extension Query where T: OptionalProtocol, T.Wrapped: PersistableEnum {
   public var rawValue: Query<T.Wrapped.RawValue?> { retyped() }
 }
 
-/// A collection of enums as the collection of their raw values: `$0.moods.rawValue.contains("calm")`
+/// A collection of enums as the collection of their raw values: `$0.levels.rawValue.contains(1)`
 /// is true if that is an element, `$0.levels.rawValue.contains(1..<3)` if all elements are within.
 extension Query
 where T: RealmCollection, T.Element: PersistableEnum, T.Element.RawValue: RealmCollectionValue {

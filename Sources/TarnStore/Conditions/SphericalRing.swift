@@ -197,8 +197,8 @@ struct SphericalRing: Sendable {
 }
 
 extension SphericalRing {
-  /// Checks that rings are holes of this one: each lies inside, and no two of all the rings cross or
-  /// have a side in common.
+  /// Checks that rings are holes of this one: each lies inside, and no two of all the rings cross
+  /// or have a side in common.
   func check(holes: [SphericalRing]) throws(GeoMistake) {
     if holes.isEmpty { return }
     let arcs = (holes + [self]).flatMap(\.arcs).map { ($0.start, $0.end) }

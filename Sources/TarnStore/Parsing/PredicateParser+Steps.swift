@@ -1,6 +1,6 @@
 extension PredicateParser {
-  /// `['key']`, `[0]`, `[FIRST]`, `[LAST]` or `[#any]` after a property; or `[%K]` with one of these
-  /// as its argument.
+  /// `['key']`, `[0]`, `[FIRST]`, `[LAST]` or `[#any]` after a property; or `[%K]` with one of
+  /// these as its argument.
   mutating func valueStep() throws(PredicateSyntaxError) -> ValueStep? {
     guard try take("[") else { return nil }
     let step: ValueStep

@@ -15,7 +15,7 @@ struct Departures {
   }
 
   /// The incarnations of those that are deleted, among the ones with unsent changes. Objects that
-  /// only leave the subscriptions, or that a policy hides, stay until the server has answered these.
+  /// only leave the subscriptions, or that a policy hides, stay until the server has answered.
   func gone(_ objects: [(key: ObjectKey, incarnation: Int64)]) throws -> Set<Int64> {
     if objects.isEmpty { return [] }
     let replica = link.replica

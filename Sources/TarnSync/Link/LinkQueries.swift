@@ -1,4 +1,4 @@
-/// The queries of a link's subscriptions: their conditions, and why the server does not answer them.
+/// The queries of a link's subscriptions: their conditions, and why the server refuses them.
 struct LinkQueries {
   static let operation = "subscribe"
   /// How long until the server is asked again for queries that it has refused.

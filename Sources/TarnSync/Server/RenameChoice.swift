@@ -15,8 +15,8 @@ struct RenameChoice {
     (self.catalog, self.operation) = (catalog, operation)
   }
 
-  /// - Throws: `ServerError` if a rename that was asked for is impossible, and for one that the store
-  ///   notes if nobody can be asked: to add the property empty would lose its values.
+  /// - Throws: `ServerError` if a rename that was asked for is impossible, and for one that the
+  ///   store notes if nobody can be asked: to add the property empty would lose its values.
   func run() throws(ServerError) -> [Pair] {
     var pairs: [Pair] = []
     let entries = try catalog.entries()

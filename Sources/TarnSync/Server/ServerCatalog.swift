@@ -267,8 +267,8 @@ struct ServerCatalog {
       """, [entry.table, SQLText.array(rule)], for: operation)
     let name = "_tarn_\(entry.id)_unique_\(numbers.first?.first.flatMap { $0 } ?? "")"
     let found = try connection.query(
-      "SELECT i.indimmediate, c.oid::regclass FROM pg_class c JOIN pg_index i ON i.indexrelid = c.oid"
-        + " WHERE i.indrelid = $1::regclass AND c.relname = $2", [entry.table, name],
+      "SELECT i.indimmediate, c.oid::regclass FROM pg_class c"
+        + " JOIN pg_index i ON i.indexrelid = c.oid WHERE i.indrelid = $1::regclass AND c.relname = $2", [entry.table, name],
       for: operation)
     if found.first?[0] == "f" { return false }
     let former = found.first?[1].map { "DROP INDEX \($0);\n" } ?? ""
@@ -279,8 +279,8 @@ struct ServerCatalog {
     return true
   }
 
-  /// Long text does not fit into an index, but its hash does; and only an exclusion constraint takes
-  /// an expression.
+  /// Long text does not fit into an index, but its hash does; and only an exclusion constraint
+  /// takes an expression.
   private func constraint(_ rule: [String], _ entry: Entry) -> String {
     let texts = Set(entry.columns.filter(\.isText).map(\.name))
     if texts.isDisjoint(with: rule) {

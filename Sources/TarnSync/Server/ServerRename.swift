@@ -1,5 +1,5 @@
-/// Changes what a server keeps under the name of a property: in the rows, in the catalog, and in the
-/// triggers.
+/// Changes what a server keeps under the name of a property: in the rows, in the catalog, and in
+/// the triggers.
 struct ServerRename {
   let catalog: ServerCatalog
   private let operation: String
@@ -55,8 +55,8 @@ struct ServerRename {
     ).isEmpty
   }
 
-  /// Forgets the properties whose columns were dropped: the triggers of the table name them, so that
-  /// each write of a row fails.
+  /// Forgets the properties whose columns were dropped: the triggers of the table name them, so
+  /// that each write of a row fails.
   ///
   /// - Parameter kept: the names of those that are renamed.
   /// - Returns: a line for each, and for columns that have got another type.

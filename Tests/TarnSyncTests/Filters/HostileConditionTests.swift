@@ -51,7 +51,8 @@ import Testing
       let part = Array(texts[start..<min(start + 100, texts.count)])
       try server.rows("DELETE FROM \"Todo\"")
       _ = try server.binary(
-        "INSERT INTO \"Todo\" (_id, title) SELECT n::text, t FROM unnest($1) WITH ORDINALITY u (t, n)",
+        "INSERT INTO \"Todo\" (_id, title)"
+          + " SELECT n::text, t FROM unnest($1) WITH ORDINALITY u (t, n)",
         [WireParameter(array: .text, part.map { Array($0.utf8) })], for: "test")
       var (sent, parameters, kept): ([String], [WireParameter], [String]) = ([], [], [])
       for (number, text) in part.enumerated() {

@@ -53,7 +53,8 @@ import Testing
         AS 'BEGIN RAISE EXCEPTION ''it ran''; END';
       CREATE TRIGGER a BEFORE UPDATE ON "Todo" FOR EACH ROW EXECUTE FUNCTION f();
       CREATE TRIGGER b AFTER UPDATE ON "Todo" FOR EACH ROW EXECUTE FUNCTION f();
-      ALTER TABLE "Todo" ENABLE ALWAYS TRIGGER a, ENABLE REPLICA TRIGGER b, FORCE ROW LEVEL SECURITY;
+      ALTER TABLE "Todo" ENABLE ALWAYS TRIGGER a, ENABLE REPLICA TRIGGER b,
+        FORCE ROW LEVEL SECURITY;
       """, for: "prepare")
     let triggers = "SELECT tgname, tgenabled FROM pg_trigger WHERE NOT tgisinternal ORDER BY 1"
     let (before, modes) = (try connection.rows(state), try connection.rows(triggers))
