@@ -9,11 +9,12 @@ import ToolSupport
   private static let program = OwnProgram.sibling("tarn-sync")
   private let folder = TemporaryFolder()
   private let url: String
+  private let name: String
 
   init() throws {
     let server = try PostgresServer.shared.get()
     // Databases are made by libpq's own program: this module has no connection of its own.
-    let name = "kill_" + UUID().uuidString.lowercased().replacingOccurrences(of: "-", with: "")
+    name = "kill_" + UUID().uuidString.lowercased().replacingOccurrences(of: "-", with: "")
     url = server.address(name)
     let made = try finished(
       ["createdb", "-h", server.folder, "-U", PostgresServer.administrator, name],
@@ -197,6 +198,69 @@ import ToolSupport
     }
     _ = try run(["sync", store.path, "--to", url])
     #expect(try store.things().count == 60_000)
+  }
+
+  @Test func `a session begins while the server is away, and ends by a signal though it is silent`()
+    async throws
+  {
+    let store = try open("a")
+    _ = try run(["server", "init", url])
+    _ = try run(["server", "migrate", url, store.path])
+    let server = try PostgresServer.shared.get()
+    let away = server.address(name, at: folder.path)
+    func session(_ file: String, _ errors: String) throws -> ChildProcess {
+      try ChildProcess(
+        Self.program, ["sync", folder.file(file), "--to", away, "--follow"],
+        errors: folder.file(errors))
+    }
+    func says(_ name: String, _ text: String) async throws {
+      try await yieldUntil {
+        let errors = try? String(contentsOfFile: folder.file(name), encoding: .utf8)
+        return errors?.contains(text) == true
+      }
+    }
+    // Neither a file that does not exist, nor one that was exchanged before, needs the server.
+    _ = try run(["sync", store.path, "--to", url])
+    let idle = try session("a", "idle")
+    try await says("idle", "trying again")
+    idle.signal(SIGTERM)
+    #expect(idle.wait() == .exited(0))
+    let first = try session("b", "first")
+    try await says("first", "trying again")
+    let proxy = try CuttingProxy(to: server.folder, in: folder.path)
+    defer { proxy.close() }
+    try await says("first", "connected to")
+    proxy.stall()
+    defer { proxy.goOn() }
+    first.signal(SIGTERM)
+    #expect(first.wait() == .exited(0))
+  }
+
+  @Test func `what waits is listed, and a commit can be skipped`() throws {
+    let store = try open("a")
+    _ = try run(["server", "init", url])
+    _ = try run(["server", "migrate", url, store.path])
+    _ = try run(["sync", store.path, "--to", url])
+    #expect(try run(["sync", "unsent", store.path]) == ["the server has everything"])
+    for key in 1...2 as ClosedRange<Int64> {
+      try store.writeAndAnnounce {
+        try $0.create([ColumnID(0): .int(key), ColumnID(1): .int(key)], in: ClassID(0))
+      }
+    }
+    let lines = try run(["sync", "unsent", store.path])
+    #expect(lines.count == 3)
+    #expect(lines.dropFirst().map { $0.contains("Thing") } == [true, true])
+    let version = try #require(lines[1].split(separator: " ").first)
+    #expect(
+      try run(["sync", "skip", store.path, String(version)])
+        == ["version \(version) is taken back at the next exchange"])
+    let result = try finished(["sync", store.path, "--to", url])
+    #expect(result.end == .exited(1))
+    #expect(result.errors.contains("took back version \(version)"))
+    #expect(try store.things() == [2: 2])
+    let refused = try finished(["sync", "skip", store.path, "Thing"])
+    #expect(refused.end == .exited(1))
+    #expect(refused.errors.contains("no class with this name is stuck"))
   }
 
   private func sql(_ statement: String) throws {

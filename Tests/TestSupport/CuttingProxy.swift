@@ -1,7 +1,8 @@
 import Foundation
 import TarnStore
 
-/// A server's Unix socket at another place, whose connections end after a number of bytes.
+/// A server's Unix socket at another place, whose connections end after a number of bytes, or pass
+/// none for a time.
 package final class CuttingProxy: Sendable {
   package enum Direction: CaseIterable, Sendable { case toServer, toClient }
 
@@ -14,18 +15,29 @@ package final class CuttingProxy: Sendable {
   private let listener: Int32
   private let target: String
   private let state = Lock(State())
+  /// Held while nothing passes.
+  private let passage = DispatchSemaphore(value: 0)
 
   /// - Parameters:
   ///   - folder: the folder of the server's socket.
   ///   - own: the folder of this one, which exists.
   package init(to folder: String, in own: String) throws {
     target = folder + "/.s.PGSQL.5432"
-    listener = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+    listener = try Self.listener(own)
+    passage.signal()
+    Thread.detachNewThread { [self] in accept() }
+  }
+
+  /// A socket for connections in the place of a server's.
+  ///
+  /// - Parameter folder: the folder of the socket, which exists.
+  package static func listener(_ folder: String) throws -> Int32 {
+    let listener = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
     guard listener >= 0,
-      Self.withAddress(own + "/.s.PGSQL.5432", { bind(listener, $0, $1) }) == 0,
+      withAddress(folder + "/.s.PGSQL.5432", { bind(listener, $0, $1) }) == 0,
       listen(listener, 16) == 0
     else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
-    Thread.detachNewThread { [self] in accept() }
+    return listener
   }
 
   /// Ends the proxy; connections go on.
@@ -39,6 +51,11 @@ package final class CuttingProxy: Sendable {
       state.passed = [:]
     }
   }
+
+  /// Lets no byte pass, in either direction, until `goOn` is called.
+  package func stall() { passage.wait() }
+
+  package func goOn() { passage.signal() }
 
   /// The bytes that have passed since the last call of `cut`.
   package func passed(_ direction: Direction) -> Int {
@@ -80,6 +97,8 @@ package final class CuttingProxy: Sendable {
     while true {
       let count = read(source, &buffer, buffer.count)
       if count <= 0 { break }
+      passage.wait()
+      passage.signal()
       let allowed = take(count, direction)
       var written = 0
       while written < allowed {

@@ -14,7 +14,8 @@ struct ServerCommand {
 
   init(_ arguments: ParsedArguments) throws {
     action = arguments.required("ACTION")
-    address = try ServerAddress(arguments.required("URL"))
+    // An index or a new column of a large table takes its time.
+    address = try ServerAddress(arguments.required("URL")).patient
     rest = arguments.positionals("ARGUMENT")
     unseen = arguments.value("unseen")
     renames = arguments.values("rename")

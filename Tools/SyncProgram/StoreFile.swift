@@ -14,6 +14,19 @@ enum StoreFile {
     return try StoreRegistry.open(path, options)
   }
 
+  /// A store that was exchanged before, with the names of the classes to exchange; nil for another
+  /// one, or if it lacks some.
+  ///
+  /// - Parameter names: the classes; empty for those of before.
+  static func exchanged(_ path: String, _ names: [String]) throws -> (Store, [String])? {
+    guard FileManager.default.fileExists(atPath: path) else { return nil }
+    let store = try existing(path)
+    guard let report = try ReplicaReport.of(store) else { return nil }
+    let known = Set(report.classes)
+    let wanted = names.isEmpty ? report.classes : names
+    return wanted.isEmpty || !known.isSuperset(of: wanted) ? nil : (store, wanted)
+  }
+
   /// A store with the classes of a server. One that exists keeps what it has.
   ///
   /// - Parameter names: the classes; empty for all of the server.

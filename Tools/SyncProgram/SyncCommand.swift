@@ -11,6 +11,7 @@ struct SyncCommand {
   private let classes: [String]
   private let chosen: ChosenObjects
   private let follows: Bool
+  private let timeout: Duration?
 
   init(_ arguments: ParsedArguments) throws {
     files = arguments.positionals("FILE")
@@ -18,13 +19,27 @@ struct SyncCommand {
     classes = arguments.values("class")
     chosen = try ChosenObjects(arguments.values("where"))
     follows = arguments.has("follow")
+    timeout = try arguments.value("timeout").map { text -> Duration in
+      guard let time = KeepText.duration(text), time > 0 else {
+        throw UsageError("--timeout takes a time such as 30s or 5m, not '\(printable(text))'")
+      }
+      return .microseconds(Int64(clamping: time))
+    }
   }
 
   func run(_ output: OutputPipe) throws -> ExitCode {
     if files.first == "status", files.count == 2 { return try status(files[1], output) }
+    if files.first == "unsent", files.count == 2 {
+      return try UnsentCommand.list(files[1], output)
+    }
+    if files.first == "skip", files.count == 3 {
+      return try UnsentCommand.skip(files[1], files[2], output)
+    }
     guard files.count == 1 else { throw UsageError("give one FILE") }
     guard let server else { throw UsageError("give the server with --to URL") }
-    return try exchange(files[0], ServerAddress(server), output)
+    var address = try ServerAddress(server)
+    if let timeout { address = address.waiting(atMost: timeout) }
+    return try follows ? follow(files[0], address) : exchange(files[0], address)
   }
 
   private func status(_ path: String, _ output: OutputPipe) throws -> ExitCode {
@@ -38,7 +53,7 @@ struct SyncCommand {
       classes       \(report.classes.joined(separator: ", "))
       downloaded    \(report.isComplete ? "yes" : "not all of it yet")
       chosen        \(Self.text(report.subscriptions))
-      sent          up to version \(report.sent)
+      \(Self.troubles(report))sent          up to version \(report.sent)
       not sent      \(Self.unsent(report))
 
       """)
@@ -67,6 +82,15 @@ struct SyncCommand {
     return parts.isEmpty ? "nothing" : parts.joined(separator: ", ")
   }
 
+  /// Lines about what is in the way.
+  private static func troubles(_ report: ReplicaReport) -> String {
+    let stuck = report.stuck.map {
+      "stuck         \(printable($0.className)): \(printable($0.error.message))\n"
+    }
+    let problem = report.problem.map { "problem       \(printableLines($0))\n" }
+    return (stuck + [problem ?? ""]).joined()
+  }
+
   private static func text(_ set: SubscriptionSet?) -> String {
     guard let set else { return "all objects" }
     let queries = set.subscriptions.map { one in
@@ -77,43 +101,89 @@ struct SyncCommand {
     return list
   }
 
-  private func exchange(
-    _ path: String, _ address: ServerAddress, _ output: OutputPipe
-  ) throws -> ExitCode {
-    let wanted = classes.isEmpty ? chosen.classNames : classes + chosen.classNames
-    let (store, names) = try StoreFile.meeting(
-      path, ServerConnection(address), Array(Set(wanted)).sorted())
+  /// The classes that are named; empty for all.
+  private var wanted: [String] {
+    let names = classes.isEmpty ? chosen.classNames : classes + chosen.classNames
+    return Array(Set(names)).sorted()
+  }
+
+  private func exchange(_ path: String, _ address: ServerAddress) throws -> ExitCode {
+    let (store, names) = try StoreFile.meeting(path, ServerConnection(address), wanted)
     if !chosen.isEmpty { try chosen.subscribe(store, others: classes) }
-    guard follows else {
-      let replica = try Replica(store, classes: names)
-      defer { replica.close() }
-      var refused = 0
-      let link = try ReplicaLink(replica, ServerConnection(address)) { commit in
-        refused += 1
-        SyncProgram.complain(Self.text(commit))
-      }
-      replica.noticed = { SyncProgram.complain(Self.text($0)) }
-      try link.synchronize()
-      return refused == 0 ? .success : .failure
+    let replica = try Replica(store, classes: names)
+    defer { replica.close() }
+    var refused = 0
+    let link = try ReplicaLink(replica, ServerConnection(address)) { commit in
+      refused += 1
+      SyncProgram.complain(Self.text(commit))
     }
-    let ended = DispatchSemaphore(value: 0)
-    let session = try ReplicaSession(store, classes: names, to: address) { event in
-      switch event {
-      case .isElsewhere(let who): SyncProgram.complain("tarn: waiting: \(who)\n")
-      case .connected: SyncProgram.complain("tarn: connected to \(address)\n")
-      case .isUpToDate: break
-      case .refused(let commit): SyncProgram.complain(Self.text(commit))
-      case .waits(let why, let time):
-        let seconds = time.formatted(.units(allowed: [.seconds], fractionalPart: .show(length: 1)))
-        SyncProgram.complain("tarn: \(printableLines("\(why)")); trying again in \(seconds)\n")
-      case .notice(let notice): SyncProgram.complain(Self.text(notice))
-      case .joined: SyncProgram.complain("tarn: \(SyncEvent.joinedText)\n")
-      case .ended: ended.signal()
+    replica.noticed = { SyncProgram.complain(Self.text($0)) }
+    try link.synchronize()
+    return refused == 0 ? .success : .failure
+  }
+
+  // MARK: - Until a signal
+
+  private func follow(_ path: String, _ address: ServerAddress) throws -> ExitCode {
+    let stop = try OnceSignal()
+    let running = Lock(ReplicaSession?.none)
+    let trap = SignalTrap { _ in
+      stop.raise()
+      running.withLock { $0 }?.stop()
+    }
+    return try withExtendedLifetime(trap) {
+      guard let (store, names) = try meet(path, address, stop) else { return .success }
+      if !chosen.isEmpty { try chosen.subscribe(store, others: classes) }
+      let ended = DispatchSemaphore(value: 0)
+      let session = try ReplicaSession(store, classes: names, to: address) { event in
+        Self.tell(event, address)
+        if case .ended = event { ended.signal() }
+      }
+      running.withLock { $0 = session }
+      // The signal may have come before the session.
+      if stop.time != nil { session.stop() }
+      ended.wait()
+      return .success
+    }
+  }
+
+  private static func tell(_ event: SyncEvent, _ address: ServerAddress) {
+    switch event {
+    case .isElsewhere(let who): SyncProgram.complain("tarn: waiting: \(who)\n")
+    case .connected: SyncProgram.complain("tarn: connected to \(address)\n")
+    case .isUpToDate, .ended: break
+    case .refused(let commit): SyncProgram.complain(text(commit))
+    case .waits(let why, let time): complain(why, time)
+    case .notice(let notice): SyncProgram.complain(text(notice))
+    case .joined: SyncProgram.complain("tarn: \(SyncEvent.joinedText)\n")
+    }
+  }
+
+  private static func complain(_ why: any Error, _ time: Duration) {
+    let seconds = time.formatted(.units(allowed: [.seconds], fractionalPart: .show(length: 1)))
+    SyncProgram.complain("tarn: \(printableLines("\(why)")); trying again in \(seconds)\n")
+  }
+
+  /// The store, and the classes to exchange. If the server is away or full, a store that was
+  /// exchanged before goes on with its classes; another one waits for the server.
+  ///
+  /// - Returns: nil if a signal came before.
+  private func meet(
+    _ path: String, _ address: ServerAddress, _ stop: OnceSignal
+  ) throws -> (Store, [String])? {
+    var backoff = Backoff(first: .seconds(1), last: .seconds(60))
+    while stop.time == nil {
+      do {
+        return try StoreFile.meeting(path, ServerConnection(address, until: stop), wanted)
+      } catch let error as ServerError where error.isPassing {
+        if stop.time != nil { break }
+        if let known = try StoreFile.exchanged(path, wanted) { return known }
+        let time = backoff.next()
+        Self.complain(error, time)
+        stop.wait(atMost: time)
       }
     }
-    let trap = SignalTrap { _ in session.stop() }
-    withExtendedLifetime(trap) { ended.wait() }
-    return .success
+    return nil
   }
 
   private static func text(_ notice: SyncNotice) -> String {

@@ -21,10 +21,23 @@ package enum SyncCommands {
       printed, and the exit status is 1. 'tarn sync status FILE' says what the store knows of the
       server and what it has not sent.
 
+      Where the server does not take the changes of a class for a reason that is not in their
+      values, such as a trigger that calls a function that is not there, the other classes are
+      exchanged without it, and it is tried again. 'tarn sync unsent FILE' lists what waits: the
+      classes that are stuck with the server's answer, and commits. 'tarn sync skip FILE VERSION'
+      takes a commit back at the next exchange instead of sending it, and 'tarn sync skip FILE
+      CLASS' all changes of a class that is stuck, like what the server refuses.
+
+      With --follow the server may be away or full at the beginning, too: the command says so and
+      tries again. A server that neither sends nor takes a byte for the time of --timeout counts as
+      away, whatever the reason: a lock, a stopped process, a dead network.
+
       URL is a PostgreSQL address without a password, which libpq reads from ~/.pgpass.
       """,
     positionals: [
-      PositionalSpec("FILE", "the store; or 'status' and the store", repeats: true)
+      PositionalSpec(
+        "FILE", "the store; or 'status', 'unsent' or 'skip', the store, and what to skip",
+        repeats: true)
     ],
     options: [
       .value("to", "URL", "the server, such as postgresql://db.example/todo"),
@@ -35,6 +48,10 @@ package enum SyncCommands {
         "where", "CLASS: CONDITION", repeats: true,
         "exchange only the objects of the class that meet the condition"),
       .flag("follow", short: "f", "go on until a signal"),
+      .value(
+        "timeout", "TIME",
+        "how long to wait for a connection and for each answer, such as 30s or 5m (default: 10s "
+          + "for a connection, 1m for an answer)"),
     ])
 
   package static let server = CommandSpec(

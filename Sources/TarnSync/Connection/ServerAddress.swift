@@ -7,6 +7,9 @@ internal import CPostgres
 package struct ServerAddress: Sendable, CustomStringConvertible {
   /// libpq's parameters by keyword, as they were given.
   private var given: [String: String]
+  /// How long to wait for the server. The address gives the time for connecting, as libpq's
+  /// `connect_timeout`.
+  package var timeouts = ServerTimeouts()
 
   /// - Throws: `ServerError` for a text that is not an address, or that has a password.
   package init(_ text: String) throws(ServerError) {
@@ -27,6 +30,9 @@ package struct ServerAddress: Sendable, CustomStringConvertible {
           "Put it into ~/.pgpass (host:port:database:user:password, mode 0600) and leave it out.")
     }
     given = parameters
+    if let seconds = parameters["connect_timeout"].flatMap({ Int($0) }) {
+      timeouts.connect = .seconds(max(0, seconds))
+    }
   }
 
   private static func values(
@@ -103,6 +109,22 @@ package struct ServerAddress: Sendable, CustomStringConvertible {
   package func setting(_ parameters: [String: String]) -> ServerAddress {
     var address = self
     address.given.merge(parameters) { $1 }
+    return address
+  }
+
+  /// The same server, with other times to wait for it.
+  ///
+  /// - Parameter time: for a connection, and for an answer.
+  package func waiting(atMost time: Duration) -> ServerAddress {
+    var address = self
+    address.timeouts = ServerTimeouts(connect: time, answer: time)
+    return address
+  }
+
+  /// The same server, whose statements may take any time, as those of an administrator do.
+  package var patient: ServerAddress {
+    var address = self
+    address.timeouts.answer = nil
     return address
   }
 

@@ -6,50 +6,34 @@ internal import Glibc
 /// For one thread at a time. In the child of a fork it must not be used or released: libpq would
 /// say goodbye on the parent's connection.
 @safe package final class ServerConnection {
-  private let handle: OpaquePointer
-  /// Runs a call that waits for the server.
-  private let waiting: (() -> Void) -> Void
+  private let socket: PostgresSocket
   private var plans = KeptPlans()
+
+  private var handle: OpaquePointer { unsafe socket.handle }
 
   /// - Parameter waiting: runs each call that waits for the server, so that the thread may note
   ///   that it does nothing else.
   /// - Throws: `ServerError` if the connection fails.
-  package init(
+  package convenience init(
     _ address: ServerAddress, waiting: @escaping (() -> Void) -> Void = { $0() }
   ) throws(ServerError) {
-    self.waiting = waiting
-    let pairs = address.parameters.sorted { $0.key < $1.key }
-    for (keyword, value) in pairs where value.utf8.contains(0) {
-      throw ServerError("connect to the server", "the value of \(keyword) has a NUL in it")
-    }
-    let connected = unsafe withCStrings(pairs.map(\.key) + [nil]) { keywords in
-      unsafe withCStrings(pairs.map(\.value) + [nil]) { values in
-        var made: OpaquePointer?
-        waiting { unsafe made = PQconnectdbParams(keywords, values, 0) }
-        return unsafe made
-      }
-    }
-    guard let connected = unsafe connected else {
-      throw ServerError("connect to \(address)", "out of memory")
-    }
-    guard unsafe PQstatus(connected) == CONNECTION_OK else {
-      let message = unsafe Self.message(of: connected)
-      unsafe PQfinish(connected)
-      throw ServerError("connect to \(address)", message)
-    }
-    unsafe handle = connected
-    // Notices, such as that a table exists already, are of no use to anyone.
-    unsafe PQsetNoticeProcessor(handle, { _, _ in }, nil)
+    try self.init(address, until: nil, waiting: waiting)
   }
 
-  deinit { unsafe PQfinish(handle) }
+  /// - Parameter stop: ends all waits for the server.
+  package init(
+    _ address: ServerAddress, until stop: OnceSignal?,
+    waiting: @escaping (() -> Void) -> Void = { $0() }
+  ) throws(ServerError) {
+    socket = try PostgresSocket.connect(
+      to: address, SocketWait(stop: stop, waiting: waiting))
+  }
 
-  private static func message(of handle: OpaquePointer) -> String {
-    guard let text = unsafe PQerrorMessage(handle) else { return "" }
-    // libpq begins its second line with a tab.
-    var message = unsafe String(cString: text).replacingASCII("\t", with: "  ")
-    while message.last?.isNewline == true { message.removeLast() }
-    return message
+  /// Called when the server has been silent for some time, with that time; and with nil when it
+  /// sends or takes bytes again.
+  var silent: (Duration?) -> Void {
+    get { socket.silent }
+    set { socket.silent = newValue }
   }
 
   /// The server's version, such as 150020.
@@ -66,13 +50,11 @@ internal import Glibc
     _ statement: String, _ parameters: [String?] = [], for operation: String
   ) throws(ServerError) -> [[String?]] {
     try Self.requireNoNUL([statement] + parameters, operation)
-    let result = unsafe withCStrings(parameters) { values in
-      unsafe wait {
-        unsafe PQexecParams(
-          handle, statement, Int32(parameters.count), nil, values, nil, nil, 0)
-      }
+    let isSent = unsafe withCStrings(parameters) { values in
+      unsafe PQsendQueryParams(
+        handle, statement, Int32(parameters.count), nil, values, nil, nil, 0)
     }
-    return unsafe try rows(of: result, operation)
+    return unsafe try rows(of: last(isSent, operation), operation)
   }
 
   /// C's texts end at a NUL: the server would get another text than was meant.
@@ -113,39 +95,62 @@ internal import Glibc
     _ statements: [Statement], needing needed: Int? = nil, for operation: String
   ) throws(ServerError) -> [WireRows] {
     guard unsafe PQenterPipelineMode(handle) == 1 else {
-      throw unsafe ServerError(operation, Self.message(of: handle))
+      throw socket.error(during: operation)
     }
     defer { unsafe PQexitPipelineMode(handle) }
-    var results: [WireRows] = []
-    var failure: ServerError?
-    var isPreparing: [Bool] = []
-    for statement in statements where failure == nil {
-      let (isSent, prepares) = send(statement)
-      if !isSent { failure = unsafe ServerError(operation, Self.message(of: handle)) }
-      isPreparing.append(prepares)
-    }
-    let isSent = unsafe PQpipelineSync(handle) == 1
-    for prepares in isPreparing where failure == nil && isSent {
-      do throws(ServerError) {
-        if prepares { _ = try nextResult(operation) }
-        results.append(try nextResult(operation))
-      } catch {
-        failure = error
-        // Which statements the server has is not known.
-        plans.forgetAll()
+    var (results, failure): ([WireRows], ServerError?) = ([], nil)
+    do throws(ServerError) {
+      let (isPreparing, bytes) = try send(statements, operation)
+      for prepares in isPreparing {
+        if prepares { _ = try nextResult(bytes, operation) }
+        results.append(try nextResult(bytes, operation))
       }
+    } catch {
+      failure = error
+      // Which statements the server has is not known.
+      plans.forgetAll()
     }
     if results.count >= needed ?? statements.count { failure = nil }
     try finishPipeline(operation, failure)
     return results
   }
 
-  private func nextResult(_ operation: String) throws(ServerError) -> WireRows {
-    let rows = unsafe WireRows(try checked(wait { unsafe PQgetResult(handle) }, operation))
+  private func nextResult(_ bytes: Int, _ operation: String) throws(ServerError) -> WireRows {
+    let rows = unsafe WireRows(
+      try checked(socket.next(afterBytes: bytes, for: operation), operation))
     // The end of the statement's results.
-    unsafe PQclear(PQgetResult(handle))
+    unsafe PQclear(try socket.next(for: operation))
     return rows
   }
+
+  /// Sends statements and the end of a pipeline.
+  ///
+  /// - Returns: for each, whether a statement that prepares it comes before it; and how many bytes
+  ///   their values have.
+  private func send(
+    _ statements: [Statement], _ operation: String
+  ) throws(ServerError) -> (isPreparing: [Bool], bytes: Int) {
+    var (isPreparing, all): ([Bool], Int) = ([], 0)
+    var failure: ServerError?
+    for statement in statements where failure == nil {
+      let (isSent, prepares) = send(statement)
+      if !isSent { failure = socket.error(during: operation) }
+      isPreparing.append(prepares)
+      let bytes = statement.parameters.reduce(0) { $0 + ($1.bytes?.count ?? 0) }
+      all += bytes
+      if isSent, bytes > Self.keptBytes { try socket.flush(bytes: all, for: operation) }
+    }
+    // Also after a failure, so that there is an end to read up to.
+    if unsafe PQpipelineSync(handle) != 1, failure == nil {
+      failure = socket.error(during: operation)
+    }
+    if let failure { throw failure }
+    return (isPreparing, all)
+  }
+
+  /// The next statement waits until a larger one is sent: libpq keeps what the system does not
+  /// take.
+  private static let keptBytes = 1 << 20
 
   /// - Returns: whether it is sent, and whether a statement that prepares it comes before it.
   private func send(_ statement: Statement) -> (isSent: Bool, prepares: Bool) {
@@ -173,7 +178,7 @@ internal import Glibc
   /// Sends a statement whose rows `receive` takes. Nothing else may be sent before that.
   func begin(_ statement: Statement, for operation: String) throws(ServerError) {
     guard send(statement).isSent else {
-      throw unsafe ServerError(operation, Self.message(of: handle))
+      throw socket.error(during: operation)
     }
   }
 
@@ -182,10 +187,7 @@ internal import Glibc
 
   /// Takes the rows of the statement that was sent ahead.
   func receive(for operation: String) throws(ServerError) -> WireRows {
-    defer {
-      while let rest = unsafe PQgetResult(handle) { unsafe PQclear(rest) }
-    }
-    return unsafe WireRows(try checked(wait { unsafe PQgetResult(handle) }, operation))
+    unsafe WireRows(try checked(last(1, operation), operation))
   }
 
   /// Whether the server keeps the plans of repeated statements.
@@ -203,21 +205,24 @@ internal import Glibc
   private func finishPipeline(
     _ operation: String, _ failure: ServerError?
   ) throws(ServerError) {
-    while unsafe PQstatus(handle) == CONNECTION_OK {
-      let result = unsafe wait { unsafe PQgetResult(handle) }
-      defer { unsafe PQclear(result) }
-      if unsafe result != nil, unsafe PQresultStatus(result) == PGRES_PIPELINE_SYNC { break }
+    do throws(ServerError) {
+      while unsafe PQstatus(handle) == CONNECTION_OK {
+        let result = unsafe try socket.next(for: operation)
+        defer { unsafe PQclear(result) }
+        if unsafe result != nil, unsafe PQresultStatus(result) == PGRES_PIPELINE_SYNC { break }
+      }
+    } catch {
+      throw failure ?? error
     }
     if let failure { throw failure }
     guard unsafe PQstatus(handle) == CONNECTION_OK else {
-      throw unsafe ServerError(operation, Self.message(of: handle))
+      throw socket.error(during: operation)
     }
   }
 
   /// Runs statements without parameters, separated by semicolons.
   package func run(_ script: String, for operation: String) throws(ServerError) {
-    try Self.requireNoNUL([script], operation)
-    _ = unsafe try rows(of: wait { unsafe PQexec(handle, script) }, operation)
+    _ = try rows(script, for: operation)
   }
 
   /// Runs statements without parameters, separated by semicolons, in one round trip.
@@ -226,13 +231,32 @@ internal import Glibc
   func rows(
     _ script: String, for operation: String
   ) throws(ServerError) -> [[String?]] {
-    unsafe try rows(of: wait { unsafe PQexec(handle, script) }, operation)
+    try Self.requireNoNUL([script], operation)
+    return unsafe try rows(of: last(PQsendQuery(handle, script), operation), operation)
   }
 
-  private func wait(_ body: () -> OpaquePointer?) -> OpaquePointer? {
-    var result: OpaquePointer?
-    waiting { unsafe result = body() }
-    return unsafe result
+  /// The last result of what was sent, as libpq's own calls give it.
+  ///
+  /// - Parameter isSent: 1 if it was.
+  private func last(_ isSent: Int32, _ operation: String) throws(ServerError) -> OpaquePointer? {
+    guard isSent == 1 else {
+      throw socket.error(during: operation)
+    }
+    var last: OpaquePointer?
+    do throws(ServerError) {
+      while let result = unsafe try socket.next(for: operation) {
+        unsafe PQclear(last)
+        unsafe last = result
+      }
+    } catch {
+      // The server says why it ends a connection before it does.
+      if unsafe last != nil, unsafe PQresultStatus(last) == PGRES_FATAL_ERROR {
+        return unsafe last
+      }
+      unsafe PQclear(last)
+      throw error
+    }
+    return unsafe last
   }
 
   // MARK: - Notifications
@@ -246,7 +270,7 @@ internal import Glibc
   /// - Throws: `ServerError` if the connection is lost.
   package func takeNotifications(for operation: String) throws(ServerError) -> Set<String> {
     guard unsafe PQconsumeInput(handle) == 1 else {
-      throw ServerError(operation, unsafe Self.message(of: handle))
+      throw socket.error(during: operation)
     }
     var channels: Set<String> = []
     while let notice = unsafe PQnotifies(handle) {
@@ -327,23 +351,13 @@ internal import Glibc
     }
     let primary = field("M")
     return unsafe ServerError(
-      state: field("C"), operation, primary.isEmpty ? message(of: handle) : primary,
+      state: field("C"), operation, primary.isEmpty ? PostgresSocket.message(of: handle) : primary,
       detail: field("D"), hint: field("H"),
       at: field("t").isEmpty
         ? nil
         : ServerError.Place(
           schema: field("s"), table: field("t"), column: field("c"), constraint: field("n")))
   }
-}
-
-/// Passes texts to C, nil as a null pointer.
-func withCStrings<R>(
-  _ texts: [String?], _ body: (UnsafePointer<UnsafePointer<CChar>?>?) -> R
-) -> R {
-  let copies = unsafe texts.map { text in unsafe text.flatMap { unsafe strdup($0) } }
-  defer { for index in 0..<texts.count { unsafe free(copies[index]) } }
-  let pointers = unsafe copies.map { unsafe UnsafePointer($0) }
-  return unsafe pointers.withUnsafeBufferPointer { unsafe body($0.baseAddress) }
 }
 
 /// Passes bytes to C, nil as a null pointer.

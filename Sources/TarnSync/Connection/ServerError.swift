@@ -37,6 +37,19 @@ package struct ServerError: Error, Equatable, Sendable, CustomStringConvertible 
     self.hint = hint
   }
 
+  /// Whether the server is away, full or busy, so that another attempt may succeed.
+  package var isPassing: Bool {
+    switch ServerRefusal(state) {
+    case .again, .standby: true
+    case .commit, .merge, .version, .login, .schema, .stuck: false
+    }
+  }
+
+  /// The same problem, in the way of another operation.
+  func during(_ other: String) -> ServerError {
+    ServerError(state: state, other, message, detail: detail, hint: hint, at: place)
+  }
+
   package var description: String {
     let code = state.isEmpty ? "" : " (SQLSTATE \(state))"
     let rest = [detail, hint].filter { !$0.isEmpty }.map { "\n\($0)" }.joined()

@@ -118,7 +118,7 @@ struct Push {
       case .merge: return .mergeFirst
       case .version: return .otherVersion
       case .commit: return .refused(error)
-      case .login, .schema, .standby, .again: throw error
+      case .login, .schema, .standby, .stuck, .again: throw error
       }
     }
   }

@@ -8,11 +8,19 @@ extension ReplicaLink {
   /// server refuses some.
   func sendJoined() throws -> Sending {
     if replica.state.joinedTime == 0 { return .nothing }
-    var count = Self.objectsMax
-    while true {
+    if try sendJoined(of: classes) == .pullFirst { return .pullFirst }
+    try endJoined()
+    return .sent
+  }
+
+  /// The same with the changes of some classes.
+  func sendJoined(of some: [ReplicaClass]) throws -> Sending {
+    var (count, sending) = (Self.objectsMax, Sending.nothing)
+    while replica.state.joinedTime != 0 {
       let (state, snapshot) = (replica.state, try replica.snapshot())
-      let joined = try firstJoined(count, snapshot)
+      let joined = try firstJoined(count, snapshot, of: some)
       if joined.isEmpty { break }
+      sending = .sent
       let plan = try PushPlan(
         joined, classes, state, without: replica.cursor.number, in: snapshot, bytesMax: pushBytes)
       if plan.isTooLarge {
@@ -37,11 +45,15 @@ extension ReplicaLink {
         count = max(1, joined.count / 2)
       }
     }
+    return sending
+  }
+
+  /// Notes that all joined changes are sent.
+  func endJoined() throws(StorageError) {
     var next = replica.state
     next.joinedTime = 0
     try replica.keep(next, ReplicaOutcome(joined: allJoined(replica.store.newestSnapshot())))
     try joinWaiting()
-    return .sent
   }
 
   /// Sets the links that wait for targets that are here: joining commits has noted links to deleted
@@ -61,8 +73,8 @@ extension ReplicaLink {
   /// The first changes in the order of classes. Where foreign keys are, those to which they refer
   /// come first, and deletions at the end: the server would follow its rules for the rows that
   /// refer to a deleted one before it knows that they do so no more.
-  private func firstJoined(
-    _ count: Int, _ snapshot: Snapshot
+  func firstJoined(
+    _ count: Int, _ snapshot: Snapshot, of some: [ReplicaClass]
   ) throws(StorageError) -> [JoinedChanges.Entry] {
     let joined = JoinedChanges(snapshot)
     var first: [JoinedChanges.Entry] = []
@@ -75,7 +87,7 @@ extension ReplicaLink {
         return first.count < count
       }
     }
-    let order = ForeignKey.parentsFirst(classes.map(\.exchange)).map { classes[$0] }
+    let order = ForeignKey.parentsFirst(some.map(\.exchange)).map { some[$0] }
     guard order.contains(where: { !$0.exchange.rules.foreignKeys.isEmpty }) else {
       for one in order { try add(one) { _ in true } }
       return first
@@ -111,12 +123,16 @@ extension ReplicaLink {
     guard state.joinedTime != 0, own.version == state.sent.version + 1,
       own.version <= state.done.version.rawValue
     else { return nil }
-    let joined = try firstJoined(Self.objectsMax, snapshot)
-    let last = joined.indices.first { Self.id($0 + 1, joined[$0].object, state) == own.id }
-    guard let last else { return nil }
-    return try PushPlan(
-      Array(joined[...last]), classes, state, without: replica.cursor.number, in: snapshot,
-      bytesMax: .max)
+    // Of all classes, or of one that was sent apart.
+    for some in [classes] + classes.map({ [$0] }) {
+      let joined = try firstJoined(Self.objectsMax, snapshot, of: some)
+      let last = joined.indices.first { Self.id($0 + 1, joined[$0].object, state) == own.id }
+      guard let last else { continue }
+      return try PushPlan(
+        Array(joined[...last]), classes, state, without: replica.cursor.number, in: snapshot,
+        bytesMax: .max)
+    }
+    return nil
   }
 
   /// Takes a push of joined changes as sent whose answer was lost.

@@ -21,9 +21,9 @@ extension ReplicaLink {
     }
   }
 
-  /// Why not everything is exchanged that is to be: the server lacks properties of the file, or
-  /// cannot answer its subscriptions.
-  var problem: ServerError? { missing ?? queries.refusal }
+  /// Why not everything is exchanged that is to be: the server lacks properties of the file, cannot
+  /// answer its subscriptions, or does not take the changes of a class.
+  var problem: ServerError? { missing ?? queries.refusal ?? stuck.classes.first?.problem }
 
   /// Whether all objects that the file is to have are here, and no others.
   package var isComplete: Bool { progress.values.allSatisfy(\.isComplete) }

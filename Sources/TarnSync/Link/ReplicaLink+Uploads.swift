@@ -26,6 +26,17 @@ extension ReplicaLink {
     return .sent
   }
 
+  /// The same with the objects of one class.
+  func upload(_ one: ReplicaClass) throws -> Sending {
+    guard let place = classes.firstIndex(where: { $0.id == one.id }) else { return .nothing }
+    let snapshot = try replica.snapshot()
+    let missing = try keysToUpload(one, snapshot)
+    if missing.isEmpty { return .nothing }
+    guard try upload(missing.map { (place, $0) }, snapshot) else { return .pullFirst }
+    try dropSent()
+    return .sent
+  }
+
   private typealias Upload = (place: Int, key: ObjectKey)
 
   /// Sends objects in parts. Those that a foreign key refuses are tried again as long as others are

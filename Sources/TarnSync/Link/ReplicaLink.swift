@@ -34,6 +34,15 @@ package final class ReplicaLink {
   private(set) var missing: ServerError?
   /// Whether rows were fetched again that another reader has left out.
   var hasReadLeftOut = false
+  /// The classes whose changes the server does not take.
+  var stuck = StuckClasses()
+  var stuckTimes = StuckTimes()
+  /// Whether each class is sent apart, because of one that is stuck.
+  var isApart = false
+  /// Whether it sends objects that no commit is to be sent for.
+  var isUploading = false
+  /// What is to be taken back instead of being sent.
+  var skipped = SkipRequest()
   /// Whether it has downloaded since it was made.
   var hasPulled = false
   /// The statements that follow the commit of a push of some classes.
@@ -78,6 +87,8 @@ package final class ReplicaLink {
     classes.sort { $0.exchange.id < $1.exchange.id }
     try readRules()
     missing = Self.missing(classes)
+    stuck = try StuckClasses.read(in: replica.store.newestSnapshot())
+    isApart = !stuck.classes.isEmpty || stuck.failure?.count ?? 0 >= Self.equalAnswersMax
     try noteExchangedNames()
     // The first download of a class may have been ended before.
     for one in classes { try IndexMaking.run(one.id, replica) }
@@ -102,16 +113,15 @@ package final class ReplicaLink {
     if let problem { throw problem }
   }
 
-  /// Sends all that is not sent.
-  package func sendAll() throws -> Sending {
-    // A commit may have set a property that the server lacks. It would count as sent without it.
-    if missing != nil { return .nothing }
+  /// Sends all that is not sent, commit by commit.
+  func sendInOrder() throws -> Sending {
     let joined = try sendJoined()
     if joined == .pullFirst { return joined }
     var hasSent = joined == .sent
     while true {
       switch try push() {
       case .nothing:
+        isUploading = true
         let sending = try upload()
         return sending == .nothing && hasSent ? .sent : sending
       case .passed: break
@@ -341,9 +351,9 @@ package final class ReplicaLink {
   private func push() throws -> Outcome {
     let state = replica.state
     let snapshot = try replica.snapshot()
-    guard let end = try PushRun.end(after: state.done.version, atMost: run, in: snapshot) else {
-      return .nothing
-    }
+    let runEnd = try PushRun.end(after: state.done.version, atMost: run, in: snapshot)
+    guard let runEnd else { return .nothing }
+    guard let end = try endBeforeSkipped(runEnd, snapshot) else { return .sent }
     let unsent = try UnsentChanges(
       after: state.done, through: end, without: replica.cursor.number, limit: state.limit,
       in: snapshot)
@@ -389,6 +399,9 @@ package final class ReplicaLink {
   func send(_ plan: PushPlan, to last: CommitName) throws -> Push.Answer {
     do {
       return try exchange(plan, to: last)
+    } catch let error as ServerError where ServerRefusal(error.state) == .stuck {
+      // The server has answered: it has nothing of the push.
+      throw error
     } catch {
       var next = replica.state
       next.attempt = ReplicaState.Attempt(
@@ -448,43 +461,6 @@ package final class ReplicaLink {
           try edit.forget(key, one)
         }
       }
-    }
-  }
-
-  /// Takes back a commit that the server refused.
-  func takeBack(_ plan: PushPlan, _ error: ServerError) throws {
-    var rows: [ClassID: [ElementKey: RowReader.Row]] = [:]
-    for one in classes {
-      let keys = plan.keys.filter { $0.class.id == one.id }.map(\.primaryKey)
-      if keys.isEmpty || one.exchange.isAsymmetric { continue }
-      let found = try ClassPages(connection: connection, one: one.exchange)
-        .rows(with: keys, where: one.exchange.filter)
-      rows[one.id] = Dictionary(found.rows.map { ($0.key, $0) }) { $1 }
-    }
-    let commit = RefusedCommit(
-      version: plan.last.version.rawValue,
-      objects: plan.keys.map { ($0.class.described.name, $0.primaryKey) }, error: error,
-      properties: try error.columns(connection))
-    try replica.edit { edit, next throws(StorageError) in
-      for (one, key, primaryKey) in plan.keys {
-        let row = rows[one.id]?[ElementKey(primaryKey)]
-        let contents = plan.outcome.contents.last { $0.class == one.id && $0.key == key }
-        try edit.takeBack(key, row, plan.last.version, one, contents?.table ?? [:])
-      }
-      try edit.take(ReplicaOutcome(joined: plan.outcome.joined))
-      next.done = plan.last
-      // Objects that the server does not have are sent as they were before.
-      next.hasUploads = true
-      try edit.note(commit)
-    }
-    try tellRefusals()
-  }
-
-  /// Tells of refused commits. A message is forgotten when the call has returned.
-  private func tellRefusals() throws {
-    for commit in try replica.refusals() {
-      refused(commit)
-      try replica.forgetRefusal(of: commit.version)
     }
   }
 }

@@ -22,6 +22,8 @@ package struct ReplicaReport: Equatable, Sendable {
   package let leftOut: [LeftOutValue]
   package let leftOutCount: Int
   package static let leftOutMax = 100
+  /// The classes whose changes the server does not take.
+  package let stuck: [StuckClass]
   /// The objects that it is to have; nil for all of the classes.
   package let subscriptions: SubscriptionSet?
 
@@ -43,9 +45,11 @@ package struct ReplicaReport: Equatable, Sendable {
       number: state.number, classes: unsent.classNames, sent: state.sent.version,
       unsentCommits: objects.changed == 0 ? 0 : try unsent.commits(),
       changedObjects: objects.changed, lackingObjects: objects.lacking,
-      isComplete: try isComplete(state, snapshot), isConnected: notes.isConnected,
+      isComplete: try isComplete(state, snapshot),
+      isConnected: try SessionNotes.isConnected(store, snapshot),
       problem: notes.problem, leftOut: Array(leftOut.prefix(leftOutMax)),
-      leftOutCount: leftOut.count, subscriptions: try SubscriptionSet.read(in: snapshot))
+      leftOutCount: leftOut.count, stuck: try StuckClasses.read(in: snapshot).classes,
+      subscriptions: try SubscriptionSet.read(in: snapshot))
   }
 
   /// Whether all objects that a file is to have are there; false for one that is not a replica.

@@ -41,7 +41,8 @@ package final class ReplicaSession: Sendable {
 
   deinit { stop() }
 
-  /// Ends the session; what it does at the moment is ended in order first.
+  /// Ends the session. What it does at the moment is ended in order first, unless the server takes
+  /// more than a second to answer.
   package func stop() {
     leave.begin()
     runner.stop()
@@ -60,12 +61,6 @@ private final class HandedRunner: Sendable {
 
 /// The thread of a session.
 private final class SessionRunner: Sendable {
-  private struct State {
-    var isStopped = false
-    /// Whether another attempt was asked for at once.
-    var isHurried = false
-  }
-
   private let store: Store
   private let classes: [String]
   private let address: ServerAddress
@@ -74,7 +69,9 @@ private final class SessionRunner: Sendable {
   private let joiningBytes: Int
   private let alarm: SessionWake
   private let registration: StoreRegistration
-  private let state = Lock(State())
+  private let stopped: OnceSignal
+  /// Whether another attempt was asked for at once.
+  private let isHurried = Lock(false)
 
   private static let operation = "exchange with the server"
   /// How soon another process's end is noticed.
@@ -93,48 +90,50 @@ private final class SessionRunner: Sendable {
     self.classes = classes
     self.address = address
     self.told = told
+    stopped = try OnceSignal()
     let alarm = try SessionWake()
     self.alarm = alarm
     registration = try store.follow(usesWatcher: true) { alarm.wake() }
   }
 
   func stop() {
-    state.withLock { $0.isStopped = true }
+    stopped.raise()
     alarm.wake()
   }
 
   func hurry() {
-    state.withLock { $0.isHurried = true }
+    isHurried.withLock { $0 = true }
     alarm.wake()
   }
 
-  private var isStopped: Bool { state.withLock { $0.isStopped } }
+  private var isStopped: Bool { stopped.time != nil }
 
   func run() {
     var backoff = Backoff(first: .milliseconds(100), last: .seconds(60))
     var holder: String?
     var noticed: Set<SyncNotice> = []
-    var stopped: ContinuousClock.Instant?
+    var seenStopped: ContinuousClock.Instant?
     while !isStopped {
       do {
-        let takes = stopped.map { .now - $0 >= Self.patience } ?? false
+        let takes = seenStopped.map { .now - $0 >= Self.patience } ?? false
         let replica = try Replica(store, classes: classes, taking: takes)
         defer { replica.close() }
         replica.noticed = { [told] notice in
           if noticed.insert(notice).inserted { told(.notice(notice)) }
         }
-        (holder, stopped) = (nil, nil)
+        (holder, seenStopped) = (nil, nil)
         try work(replica) { backoff.reset() }
       } catch let error as StorageError where error.code == .busy {
         if holder != error.detail { told(.isElsewhere(error.detail)) }
         holder = error.detail
-        let isStopped = (try? Replica.holder(of: store))?.isStopped ?? false
-        stopped = isStopped ? stopped ?? .now : nil
+        let isHolderStopped = (try? Replica.holder(of: store))?.isStopped ?? false
+        seenStopped = isHolderStopped ? seenStopped ?? .now : nil
         wait(Self.election)
       } catch let error as StorageError where error.code == .conflict {
         // Another process has taken the session while this one was stopped.
-        stopped = nil
+        seenStopped = nil
       } catch {
+        if isStopped { break }
         let time = wait(after: error, &backoff)
         told(.waits(error, time))
         wait(time)
@@ -150,17 +149,17 @@ private final class SessionRunner: Sendable {
     }
     switch ServerRefusal(error.state) {
     case .login, .schema, .commit: return Self.schemaWait
-    case .merge, .version, .standby, .again: return backoff.next()
+    case .merge, .version, .standby, .stuck, .again: return backoff.next()
     }
   }
 
   /// Waits a time, or until `hurry` is called.
   private func wait(_ time: Duration) {
     let end = ContinuousClock.now + time
-    while !isStopped, !state.withLock({ $0.isHurried }), ContinuousClock.now < end {
+    while !isStopped, !isHurried.withLock({ $0 }), ContinuousClock.now < end {
       _ = alarm.sleep(atMost: end - .now)
     }
-    state.withLock { $0.isHurried = false }
+    isHurried.withLock { $0 = false }
   }
 
   /// Notes for the other processes whether it is connected, and why not.
@@ -178,6 +177,9 @@ private final class SessionRunner: Sendable {
       try exchange(replica, succeeded)
       try note(connected: false)
     } catch let error as StorageError where error.code == .conflict {
+      throw error
+    } catch  where isStopped {
+      try? note(connected: false)
       throw error
     } catch {
       try? note(connected: false, "\(error)")
@@ -201,8 +203,25 @@ private final class SessionRunner: Sendable {
     }
   }
 
+  /// A connection whose silence the other processes see.
+  private func connect() throws -> ServerConnection {
+    // A process that was killed has left its own note.
+    try SessionNotes.edit(store) { $0.isConnected = false }
+    let connection = try ServerConnection(address, until: stopped) { BackgroundThread.rest($0) }
+    var former: SessionNotes?
+    connection.silent = { [self] silence in
+      if let silence {
+        former = try? SessionNotes.read(in: store.newestSnapshot())
+        try? note(connected: false, "the server has not answered for \(silence.secondsText)")
+      } else if let notes = former.take() {
+        try? note(connected: notes.isConnected, notes.problem)
+      }
+    }
+    return connection
+  }
+
   private func exchange(_ replica: Replica, _ succeeded: () -> Void) throws {
-    let connection = try ServerConnection(address) { BackgroundThread.rest($0) }
+    let connection = try connect()
     let snapshot = try store.newestSnapshot()
     let view = snapshot.schema
     try ServerMigration(connection).runIfAllowed(
@@ -218,13 +237,16 @@ private final class SessionRunner: Sendable {
     link.following = { hints.statements(for: $0.map(\.exchange.id)) }
     var interval = PollInterval()
     try link.pull()
-    succeeded()
     var problem: ServerError?
     var census = try CensusTime(since: SessionNotes.read(in: store.newestSnapshot()).seen)
     try note(connected: true)
     while !isStopped {
       try tell(link.problem, unless: &problem)
+      if link.isApart, isHurried.withLock({ $0.take() }) { link.stuckTimes.endAll() }
       let sending = try link.sendAll()
+      // Not after a download alone: a push that fails would be repeated without a pause.
+      succeeded()
+      try tell(link.problem, unless: &problem)
       // This session's own hint lets it download what it has sent, beside the others.
       if sending != .nothing { interval.reset() }
       let asked = try SessionNotes.read(in: store.newestSnapshot()).unanswered
@@ -272,6 +294,14 @@ private final class SessionRunner: Sendable {
         interval.reset()
       }
     }
+  }
+}
+
+extension Bool {
+  /// Whether it was set, and is not any more.
+  fileprivate mutating func take() -> Bool {
+    defer { self = false }
+    return self
   }
 }
 

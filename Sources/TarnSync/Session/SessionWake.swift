@@ -34,11 +34,7 @@ final class SessionWake: Sendable {
       pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
       pollfd(fd: socket, events: Int16(POLLIN), revents: 0),
     ]
-    let (seconds, fraction) = time.components
-    let milliseconds = seconds * 1_000 + fraction / 1_000_000_000_000_000
-    BackgroundThread.rest {
-      _ = unsafe poll(&waited, 2, Int32(clamping: max(0, milliseconds) + 1))
-    }
+    BackgroundThread.rest { _ = unsafe poll(&waited, 2, SocketWait.milliseconds(time)) }
     if waited[0].revents != 0 {
       var count: UInt64 = 0
       _ = unsafe read(descriptor, &count, 8)

@@ -37,6 +37,15 @@ struct SessionNotes: Equatable {
     return notes
   }
 
+  /// Whether a process is connected. One that was killed could not note that it is not any more,
+  /// and one that is stopped does not notice that the server has given it up.
+  static func isConnected(_ store: Store, _ snapshot: Snapshot) throws(StorageError) -> Bool {
+    guard try read(in: snapshot).isConnected,
+      let cursor = try store.cursors().first(where: { $0.record.name == Replica.cursorName })
+    else { return false }
+    return cursor.isHeld && cursor.record.holder?.isStopped != true
+  }
+
   private var encoded: [UInt8] {
     var writer = WireWriter()
     writer.write(asked)

@@ -19,9 +19,9 @@ public final class SyncSession: Sendable {
   public enum ConnectionState: Sendable {
     /// No process is connected, or tries to be.
     case disconnected
-    /// A process tries.
+    /// A process tries, or the server has been silent for ten seconds in which it should answer.
     case connecting
-    /// A process is connected.
+    /// A process is connected, and the server answers.
     case connected
   }
 
@@ -89,9 +89,9 @@ public final class SyncSession: Sendable {
   /// ``connectionStates``.
   public var connectionState: ConnectionState {
     guard let snapshot = try? store.newestSnapshot(),
-      let notes = try? SessionNotes.read(in: snapshot)
+      let isConnected = try? SessionNotes.isConnected(store, snapshot)
     else { return .disconnected }
-    if notes.isConnected { return .connected }
+    if isConnected { return .connected }
     return state == .active ? .connecting : .disconnected
   }
 

@@ -2,11 +2,19 @@ public import Foundation
 
 /// How long a synchronized Realm waits for a server.
 public struct SyncTimeoutOptions: Sendable, Equatable {
-  /// How long a connection may take, in milliseconds; whole seconds count.
+  /// How long a connection to one of the server's addresses may take, in milliseconds; 0 for any
+  /// time.
   public var connectTimeout: UInt
+  /// How long the server may neither send nor take a byte while it should answer, in milliseconds;
+  /// 0 for any time. What is large may take longer, as long as bytes move. After that the session
+  /// gives the connection up, says so, and connects again.
+  public var answerTimeout: UInt
 
-  /// Ten seconds unless given.
-  public init(connectTimeout: UInt = 10_000) { self.connectTimeout = connectTimeout }
+  /// Ten seconds to connect and a minute to answer unless given.
+  public init(connectTimeout: UInt = 10_000, answerTimeout: UInt = 60_000) {
+    self.connectTimeout = connectTimeout
+    self.answerTimeout = answerTimeout
+  }
 }
 
 /// Where the server of an ``App`` is.
@@ -40,8 +48,11 @@ public struct AppConfiguration: Sendable, Equatable {
 
   /// - Throws: `ServerError` for a text that is not an address.
   func address() throws(ServerError) -> ServerAddress {
-    var parameters = ["connect_timeout": "\(max(2, syncTimeouts.connectTimeout / 1_000))"]
-    if let rootCertificates { parameters["sslrootcert"] = rootCertificates.path }
-    return try ServerAddress(baseURL).setting(parameters)
+    var address = try ServerAddress(baseURL)
+    if let rootCertificates { address = address.setting(["sslrootcert": rootCertificates.path]) }
+    address.timeouts.connect = .milliseconds(syncTimeouts.connectTimeout)
+    let answer = syncTimeouts.answerTimeout
+    address.timeouts.answer = answer == 0 ? nil : .milliseconds(answer)
+    return address
   }
 }

@@ -61,10 +61,7 @@ public struct AppError: Error, Equatable, Sendable, CustomStringConvertible, Loc
 
   /// The server's reason.
   init(_ error: ServerError) {
-    // libpq gives no code where a connection fails.
-    let isLogin =
-      error.state.beginsWithBytes(of: "28")
-      || ["authentication", "password", "role"].contains { error.message.contains($0) }
+    let isLogin = ServerRefusal(error.state) == .login
     self.init(isLogin ? .invalidCredentials : .serverUnavailable, "\(error)")
   }
 

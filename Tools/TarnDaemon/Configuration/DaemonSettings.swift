@@ -25,6 +25,8 @@ struct SyncSettings: Equatable, Sendable {
   var conditions: [String] = []
   /// A file with passwords, as libpq reads it.
   var passfile: String?
+  /// How long to wait for a connection and for each answer; nil for the standard.
+  var timeout: Duration?
 }
 
 /// The door for metrics, status and event streams.

@@ -85,6 +85,8 @@ struct SettingsReader {
     settings.classes = reader.strings("classes") ?? []
     settings.conditions = reader.strings("where") ?? []
     settings.passfile = absolute("passfile", reader)
+    settings.timeout = reader.duration("timeout")
+    if let time = settings.timeout, time <= .zero { reader.add("timeout", "must be longer than 0") }
     do {
       if !settings.server.isEmpty { _ = try ServerAddress(settings.server) }
     } catch {

@@ -69,6 +69,7 @@ final class SyncRunner: FileTable.Listener {
     if !chosen.isEmpty { try chosen.subscribe(file.store, others: settings.classes) }
     var address = try ServerAddress(settings.server)
     if let passfile = settings.passfile { address = address.setting(["passfile": passfile]) }
+    if let time = settings.timeout { address = address.waiting(atMost: time) }
     let path = file.path
     return try ReplicaSession(file.store, classes: names, to: address) {
       [weak self] event in self?.note(event, path)

@@ -1,0 +1,99 @@
+package import TarnStore
+
+/// What somebody has asked a file's session to take back instead of sending it, as a record of the
+/// file: it takes the server's rows to do so.
+package struct SkipRequest: Equatable {
+  /// Commits, by the versions that they made.
+  package private(set) var versions: Set<UInt64> = []
+  /// Classes with all of their changes that wait.
+  package private(set) var classes: Set<String> = []
+
+  var isEmpty: Bool { versions.isEmpty && classes.isEmpty }
+
+  private static let key = ReplicaKey(141, ClassID(0), 0)
+
+  /// The reason that the commit's handler gets.
+  static let refusal = ServerError(
+    ReplicaLink.operation, "it was skipped at the wish of this machine's user")
+
+  /// Asks for a commit to be taken back.
+  ///
+  /// - Throws: `StorageError`: `.notFound` if it is not among those that wait to be sent.
+  package static func skip(version: UInt64, in store: Store) throws(StorageError) {
+    let report = try UnsentReport.of(store)
+    guard report?.commits.contains(where: { $0.version == version }) == true else {
+      throw StorageError(
+        .notFound, operation: "skip version \(version)", path: store.path,
+        detail: "no commit waits to be sent that made it; 'tarn sync unsent' lists those that do")
+    }
+    try edit(store) { $0.versions.insert(version) }
+  }
+
+  /// Asks for the changes of a class to be taken back that are stuck.
+  ///
+  /// - Throws: `StorageError`: `.notFound` if it is not stuck.
+  package static func skip(class name: String, in store: Store) throws(StorageError) {
+    guard try StuckClasses.read(in: store.newestSnapshot())[name] != nil else {
+      throw StorageError(
+        .notFound, operation: "skip the changes of \(name)", path: store.path,
+        detail: "no class with this name is stuck; 'tarn sync unsent' lists those that are")
+    }
+    try edit(store) { $0.classes.insert(name) }
+  }
+
+  private static func edit(
+    _ store: Store, _ change: (inout SkipRequest) -> Void
+  ) throws(StorageError) {
+    try store.editRecords { snapshot, records throws(StorageError) in
+      var request = try read(in: snapshot)
+      change(&request)
+      records.set(key, request.encoded)
+    }
+  }
+
+  static func read(in snapshot: Snapshot) throws(StorageError) -> SkipRequest {
+    guard let bytes = try ReplicaRecords.bytes(key, in: snapshot.transaction) else {
+      return SkipRequest()
+    }
+    var reader = WireReader(bytes)
+    guard let names = reader.readTexts(), let numbers = reader.readTexts(), reader.isAtEnd else {
+      throw ReplicaObjects.damaged()
+    }
+    var request = SkipRequest()
+    request.classes = Set(names)
+    request.versions = Set(numbers.compactMap { UInt64($0) })
+    return request
+  }
+
+  private var encoded: [UInt8]? {
+    if isEmpty { return nil }
+    var writer = WireWriter()
+    writer.write(texts: classes.sorted())
+    writer.write(texts: versions.sorted().map { "\($0)" })
+    return writer.bytes
+  }
+
+  /// The next commit to take back after a version.
+  func next(after version: Version) -> Version? {
+    versions.filter { $0 > version.rawValue }.min().map { Version($0) }
+  }
+
+  /// Forgets what is done.
+  static func end(
+    _ replica: Replica, _ change: (inout SkipRequest) -> Void
+  ) throws(StorageError) {
+    let snapshot = try replica.store.newestSnapshot()
+    var objects = ReplicaObjects(snapshot)
+    var request = try read(in: snapshot)
+    change(&request)
+    objects.set(key, request.encoded)
+    try replica.cursor.keep(objects.records)
+  }
+
+  mutating func remove(through version: Version) {
+    versions = versions.filter { $0 > version.rawValue }
+  }
+
+  mutating func remove(version: Version) { versions.remove(version.rawValue) }
+  mutating func remove(class name: String) { classes.remove(name) }
+}

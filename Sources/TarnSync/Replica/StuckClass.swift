@@ -1,0 +1,96 @@
+import TarnStore
+
+/// A class whose changes the server does not take, for a reason that is not in their values. Those
+/// of other classes are sent without them.
+package struct StuckClass: Equatable, Sendable {
+  package let className: String
+  /// The server's last answer.
+  package var error: ServerError
+  /// When it was found, in microseconds since 1970.
+  package let since: Int64
+  /// How often the server has been asked since.
+  package var attempts: UInt64 = 1
+
+  /// With the way out.
+  var problem: ServerError {
+    ServerError(
+      state: error.state, "send the changes of \(className)", error.message, detail: error.detail,
+      hint: (error.hint.isEmpty ? "" : error.hint + "\n")
+        + "The other classes are exchanged. 'tarn sync unsent FILE' lists what waits,"
+        + " 'tarn sync skip FILE \(className)' takes it back.")
+  }
+}
+
+/// The classes that are stuck, and how often the server has given the same answer to one push, as a
+/// record of the file: a command that runs once counts on where the last one has ended.
+struct StuckClasses: Equatable {
+  /// Equal answers to one push.
+  struct Failure: Equatable {
+    /// The version after which its commits begin.
+    let after: UInt64
+    let state: String
+    var count: UInt64
+  }
+
+  var failure: Failure?
+  var classes: [StuckClass] = []
+
+  private static let key = ReplicaKey(140, ClassID(0), 0)
+
+  subscript(name: String) -> StuckClass? { classes.first { $0.className == name } }
+
+  static func read(in snapshot: Snapshot) throws(StorageError) -> StuckClasses {
+    guard let bytes = try ReplicaRecords.bytes(key, in: snapshot.transaction) else {
+      return StuckClasses()
+    }
+    guard let found = StuckClasses(decoding: bytes) else { throw ReplicaObjects.damaged() }
+    return found
+  }
+
+  /// Puts them among the records to store.
+  func store(in objects: inout ReplicaObjects) {
+    objects.set(Self.key, self == StuckClasses() ? nil : encoded)
+  }
+
+  private var encoded: [UInt8] {
+    var writer = WireWriter()
+    writer.write(failure?.after ?? 0)
+    writer.write(failure?.count ?? 0)
+    writer.write(text: failure?.state ?? "")
+    writer.write(count: classes.count)
+    for one in classes {
+      writer.write(one.since)
+      writer.write(one.attempts)
+      let error = one.error
+      for text in [
+        one.className, error.state, error.operation, error.message, error.detail, error.hint,
+      ] { writer.write(text: text) }
+    }
+    return writer.bytes
+  }
+
+  init() {}
+
+  private init?(decoding bytes: [UInt8]) {
+    var reader = WireReader(bytes)
+    guard let after: UInt64 = reader.read(), let count: UInt64 = reader.read(),
+      let state = reader.readText(), let classCount = reader.readCount()
+    else { return nil }
+    if count > 0 { failure = Failure(after: after, state: state, count: count) }
+    for _ in 0..<classCount {
+      guard let since: Int64 = reader.read(), let attempts: UInt64 = reader.read() else {
+        return nil
+      }
+      var texts: [String] = []
+      for _ in 0..<6 {
+        guard let text = reader.readText() else { return nil }
+        texts.append(text)
+      }
+      let error = ServerError(
+        state: texts[1], texts[2], texts[3], detail: texts[4], hint: texts[5])
+      classes.append(
+        StuckClass(className: texts[0], error: error, since: since, attempts: attempts))
+    }
+    guard reader.isAtEnd else { return nil }
+  }
+}

@@ -1,0 +1,116 @@
+package import TarnStore
+
+/// The changes of a file that its server does not have, without a connection: `tarn sync unsent`.
+package struct UnsentReport {
+  /// A commit that waits.
+  package struct Commit {
+    /// The version that it made.
+    package let version: UInt64
+    /// When, in microseconds since 1970.
+    package let time: Int64
+    package let objects: [Changed]
+  }
+
+  /// An object that waits.
+  package struct Changed {
+    package let className: String
+    /// Nil if it is not known any more.
+    package let primaryKey: Value?
+  }
+
+  /// The changes of a class that were joined, and are not commits any more.
+  package struct Joined {
+    package let className: String
+    package let count: Int
+    /// The keys of the first objects.
+    package let first: [Value]
+    /// Why the server does not take them; nil if they wait for another reason.
+    package let stuck: StuckClass?
+  }
+
+  /// How many keys of a class it has.
+  private static let keysMax = 10
+  /// How many commits it has.
+  private static let commitsMax = 1_000
+
+  package private(set) var joined: [Joined] = []
+  package private(set) var commits: [Commit] = []
+  /// Whether there are more commits than it has.
+  package private(set) var isCut = false
+
+  /// - Returns: nil for a file that is not a replica.
+  /// - Throws: `StorageError` for a damaged file.
+  package static func of(_ store: Store) throws(StorageError) -> UnsentReport? {
+    let snapshot = try store.newestSnapshot()
+    guard let bytes = try ReplicaRecords.bytes(ReplicaState.key, in: snapshot.transaction) else {
+      return nil
+    }
+    let state = try ReplicaState(bytes, path: store.path)
+    let classes = snapshot.schema.schema.classes.filter { state.classes.contains($0.name) }
+    let reader = try SnapshotReader(snapshot)
+    var report = UnsentReport()
+    let stuck = try StuckClasses.read(in: snapshot)
+    for one in classes {
+      report.joined += try joined(of: one, state, stuck[one.name], reader).map { [$0] } ?? []
+    }
+    let cursor = try store.cursors().first { $0.record.name == Replica.cursorName }
+    try report.addCommits(state, classes, without: cursor?.number ?? 0, reader)
+    return report
+  }
+
+  private static func joined(
+    of one: ClassSchema, _ state: ReplicaState, _ stuck: StuckClass?, _ reader: SnapshotReader
+  ) throws(StorageError) -> Joined? {
+    let changes = JoinedChanges(reader.snapshot)
+    let keys = state.joinedTime == 0 ? KeySet() : try changes.keys(in: one.id)
+    guard !keys.isEmpty || stuck != nil else { return nil }
+    var first: [Value] = []
+    for key in keys.prefix(keysMax) {
+      let known = try reader.primaryKey(of: key, in: one)
+      let deleted = try changes[one.id, key]
+      if let value = known ?? deleted?.primaryKey(of: key, in: one) { first.append(value) }
+    }
+    return Joined(className: one.name, count: keys.count, first: first, stuck: stuck)
+  }
+
+  private mutating func addCommits(
+    _ state: ReplicaState, _ classes: [ClassSchema], without number: UInt32,
+    _ reader: SnapshotReader
+  ) throws(StorageError) {
+    let snapshot = reader.snapshot
+    var place = state.done
+    while place.version < snapshot.version {
+      if commits.count == Self.commitsMax {
+        isCut = true
+        return
+      }
+      let next = Version(place.version.rawValue + 1)
+      let unsent = try UnsentChanges(after: place, through: next, without: number, in: snapshot)
+      var objects: [Changed] = []
+      for one in classes {
+        for key in try unsent.keys(in: one.id) {
+          let known = try reader.primaryKey(of: key, in: one)
+          objects.append(
+            Changed(
+              className: one.name, primaryKey: known ?? unsent.primaryKey(ofDeleted: key, in: one)))
+        }
+      }
+      if !objects.isEmpty {
+        commits.append(Commit(version: next.rawValue, time: unsent.time, objects: objects))
+      }
+      place.version = next
+    }
+  }
+}
+
+extension SnapshotReader {
+  /// The primary key of an object; nil if it is gone.
+  fileprivate func primaryKey(
+    of key: ObjectKey, in one: ClassSchema
+  ) throws(StorageError) -> Value? {
+    guard try row(key, in: one.id) != nil else { return nil }
+    if one.keyIsPrimary { return .int(key.rawValue) }
+    guard let column = one.primaryKey else { return nil }
+    return try value(of: column, at: key, in: one.id)
+  }
+}
