@@ -268,7 +268,8 @@ struct ServerCatalog {
     let name = "_tarn_\(entry.id)_unique_\(numbers.first?.first.flatMap { $0 } ?? "")"
     let found = try connection.query(
       "SELECT i.indimmediate, c.oid::regclass FROM pg_class c"
-        + " JOIN pg_index i ON i.indexrelid = c.oid WHERE i.indrelid = $1::regclass AND c.relname = $2", [entry.table, name],
+        + " JOIN pg_index i ON i.indexrelid = c.oid"
+        + " WHERE i.indrelid = $1::regclass AND c.relname = $2", [entry.table, name],
       for: operation)
     if found.first?[0] == "f" { return false }
     let former = found.first?[1].map { "DROP INDEX \($0);\n" } ?? ""
