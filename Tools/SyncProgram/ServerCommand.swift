@@ -80,10 +80,11 @@ struct ServerCommand {
     let names = Array(rest.dropFirst())
     let snapshot = try store.newestSnapshot()
     let canAsk = isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1
-    let done = try ServerMigration(ServerConnection(address)).run(
-      snapshot.schema.schema, classes: names.isEmpty ? nil : names,
-      renaming: PropertyRenames(
-        renames, freeing: freed, in: snapshot, asking: canAsk ? Self.affirms : nil))
+    let asks: ((String) -> Bool)? = canAsk ? { Self.affirms($0) } : nil
+    let found = try PropertyRenames(renames, freeing: freed, in: snapshot, asking: asks)
+    let connection = try ServerConnection(address)
+    let done = try ServerMigration(connection).run(
+      snapshot.schema.schema, classes: names.isEmpty ? nil : names, renaming: found)
     return done.isEmpty ? ["the server has all of it"] : done
   }
 
