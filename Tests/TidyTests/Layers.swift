@@ -30,7 +30,7 @@ struct Layers {
     module: "Sources/TarnSync",
     folders: [
       "Merge", "Wire", "Connection", "Filters", "Server", "Exchange", "Subscriptions", "Replica",
-      "Link", "Session", "Users", "Synced",
+      "Editing", "Link", "Session", "Users", "Synced",
     ])
 
   static let library = Layers(

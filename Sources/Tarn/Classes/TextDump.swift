@@ -138,16 +138,6 @@ private enum TextForm {
   }
 }
 
-extension RealmCollectionValue {
-  /// The type of elements in the text of a collection: the name of a class, or of a stored type.
-  static var textOfType: String {
-    guard self is ObjectBase.Type || self is any _Persistable.Type else { return "\(Self.self)" }
-    let description = _elementDescription
-    if let target = description.target { return ClassReflection.name(of: target) }
-    return PropertyType(rawValue: Int(description.type.rawValue))?.description ?? "\(Self.self)"
-  }
-}
-
 /// A value that may take several lines in the description of its owner.
 protocol Dumped {
   func append(to dump: inout TextDump)

@@ -170,6 +170,28 @@ extension AnyRealmValue: ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral,
   }
 }
 
+extension AnyRealmValue: _StoredAsOther {
+  /// The value that it holds; nil for `.none`.
+  public var _storedContent: Any? {
+    switch self {
+    case .none: nil
+    case .int(let value): value
+    case .bool(let value): value
+    case .float(let value): value
+    case .double(let value): value
+    case .string(let value): value
+    case .data(let value): value
+    case .date(let value): value
+    case .object(let value): value
+    case .objectId(let value): value
+    case .decimal128(let value): value
+    case .uuid(let value): value
+    case .dictionary(let value): value
+    case .list(let value): value
+    }
+  }
+}
+
 extension AnyRealmValue: Dumped {
   func append(to dump: inout TextDump) {
     dump.append(value: self)

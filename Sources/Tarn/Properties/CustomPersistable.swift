@@ -18,7 +18,7 @@ internal import TarnStore
 /// Both members run at every read and write of the property, on the Realm's thread. They must not
 /// use the Realm.
 public protocol FailableCustomPersistable: _Persistable, _OptionalPersistable,
-  _SortableElement, _Aggregatable, _QueryComparable, _QueryStored
+  _SortableElement, _Aggregatable, _QueryComparable, _QueryStored, _StoredAsOther
 where _StoredType == PersistedType {
   /// The type that is stored.
   associatedtype PersistedType: _OptionalPersistable
@@ -43,6 +43,9 @@ public protocol CustomPersistable: FailableCustomPersistable {
 }
 
 extension FailableCustomPersistable {
+  /// The stored value, or the content of it.
+  public var _storedContent: Any? { storedContent(of: persistableValue) }
+
   public static var _description: _ColumnDescription { PersistedType._insideDescription }
   public static var _insideDescription: _ColumnDescription { PersistedType._insideDescription }
   public static var _optionalDescription: _ColumnDescription {

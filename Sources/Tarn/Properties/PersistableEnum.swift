@@ -9,10 +9,14 @@ import TarnStore
 /// If no case has the stored value, reading gives nil for an optional property and traps for
 /// others. So never remove a case that files may contain.
 public protocol PersistableEnum: RawRepresentable, CaseIterable, Comparable, _Persistable,
-  _OptionalPersistable, _Indexable, _SortableElement, _Aggregatable, _QueryComparable, _QueryStored
+  _OptionalPersistable, _Indexable, _SortableElement, _Aggregatable, _QueryComparable, _QueryStored,
+  _StoredAsOther
 where RawValue: _PersistableScalar & Comparable, _StoredType == RawValue {}
 
 extension PersistableEnum {
+  /// The raw value.
+  public var _storedContent: Any? { rawValue }
+
   @inlinable public static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
 
   public static var _description: _ColumnDescription {

@@ -15,7 +15,7 @@ extension Query where T: OptionalProtocol, T.Wrapped: PersistableEnum {
 extension Query
 where T: RealmCollection, T.Element: PersistableEnum, T.Element.RawValue: RealmCollectionValue {
   /// The collection of the raw values.
-  public var rawValue: Query<AnyRealmCollection<T.Element.RawValue>> { retyped() }
+  public var rawValue: Query<List<T.Element.RawValue>> { retyped() }
 }
 
 extension Query
@@ -24,7 +24,7 @@ where
   T.Element.Wrapped.RawValue: RealmCollectionValue
 {
   /// The collection of the raw values.
-  public var rawValue: Query<AnyRealmCollection<T.Element.Wrapped.RawValue?>> { retyped() }
+  public var rawValue: Query<List<T.Element.Wrapped.RawValue?>> { retyped() }
 }
 
 extension Query
@@ -61,7 +61,7 @@ where
   T.Element.PersistedType: RealmCollectionValue
 {
   /// The collection of the stored values.
-  public var persistableValue: Query<AnyRealmCollection<T.Element.PersistedType>> { retyped() }
+  public var persistableValue: Query<List<T.Element.PersistedType>> { retyped() }
 }
 
 extension Query
@@ -70,7 +70,7 @@ where
   T.Element.Wrapped.PersistedType: Hashable
 {
   /// The collection of the stored values.
-  public var persistableValue: Query<AnyRealmCollection<T.Element.Wrapped.PersistedType?>> {
+  public var persistableValue: Query<List<T.Element.Wrapped.PersistedType?>> {
     retyped()
   }
 }

@@ -1,3 +1,5 @@
+import TarnStore
+
 /// The reason why libpq could not connect, as it writes it with all details: "FATAL:  28P01: …". It
 /// gives the code of a refused login nowhere else.
 struct ConnectFailure: Error {
@@ -9,7 +11,7 @@ struct ConnectFailure: Error {
 
   /// - Parameter asksForPassword: whether libpq has none that the server wants.
   init(_ text: String, asksForPassword: Bool = false) {
-    var lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+    var lines = text.splitASCII("\n", omittingEmpty: false).map(String.init)
     var state = ""
     for index in lines.indices {
       guard let (code, rest) = Self.taken(lines[index]) else { continue }
@@ -17,7 +19,7 @@ struct ConnectFailure: Error {
       if state.isEmpty { state = code }
     }
     // The place in the server's source.
-    if !state.isEmpty { lines.removeAll { $0.hasPrefix("LOCATION:") } }
+    if !state.isEmpty { lines.removeAll { $0.beginsWithBytes(of: "LOCATION:") } }
     while lines.last?.isEmpty == true { lines.removeLast() }
     self.state = state.isEmpty && asksForPassword ? "28P01" : state
     message = lines.joined(separator: "\n")

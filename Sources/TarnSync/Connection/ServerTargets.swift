@@ -44,7 +44,7 @@ struct ServerTargets {
   private var hosts: [Target] {
     func list(_ keyword: String) -> [String] {
       guard let text = parameters[keyword], !text.isEmpty else { return [] }
-      return text.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+      return text.splitASCII(",", omittingEmpty: false).map(String.init)
     }
     let (names, addresses, ports) = (list("host"), list("hostaddr"), list("port"))
     let count = max(names.count, addresses.count)

@@ -17,7 +17,7 @@ package final class Replica {
   package var noticed: (SyncNotice) -> Void = { _ in }
   private var said: Set<SyncNotice> = []
 
-  static let cursorName = "tarn-sync"
+  static let cursorName = SessionNotes.cursorName
   /// How much is kept behind what the server has: a server that was restored may have lost it.
   private static let grace = CursorLimits(age: 3_600_000_000, bytes: 256 << 20)
 
@@ -110,66 +110,9 @@ package final class Replica {
   /// Lets another process have the session.
   package func close() { cursor.release() }
 
-  /// Writes under the write lock.
-  ///
-  /// - Parameters:
-  ///   - clock: the server's, in microseconds since 1970: stamps of its rows raise this file's, up
-  ///     to a minute beyond it.
-  ///   - next: the state that the write begins with, if the server has more commits now.
-  ///   - body: gets the state, and leaves it as it is after the write.
-  func edit<R>(
-    clock: Int64 = 0, to next: ReplicaState? = nil,
-    _ body: (ReplicaEdit, inout ReplicaState) throws(StorageError) -> R
-  ) throws(StorageError) -> R {
-    let token = try store.acquireGate()
-    let outcome = Result { () throws(StorageError) in
-      try editUnderGate(clock, next ?? state, body)
-    }
-    switch outcome {
-    case .success(let done):
-      if let version = done.version { store.announce(version, token) } else { token.release() }
-      if let records = done.records { try cursor.keep(records) }
-      state = done.state
-      for notice in done.notices where said.insert(notice).inserted { noticed(notice) }
-      return done.result
-    case .failure(let error):
-      token.release()
-      throw error
-    }
-  }
-
-  private struct Edited<R> {
-    let result: R
-    let state: ReplicaState
-    /// The version that the write made; nil if no object changed, and then what is to be kept.
-    var version: Version?
-    var records: ReplicaRecords?
-    var notices: [SyncNotice] = []
-  }
-
-  private func editUnderGate<R>(
-    _ clock: Int64, _ first: ReplicaState,
-    _ body: (ReplicaEdit, inout ReplicaState) throws(StorageError) -> R
-  ) throws(StorageError) -> Edited<R> {
-    let snapshot = try snapshot()
-    // Another process may have ended this session while this one was stopped.
-    _ = try cursor.state(in: snapshot)
-    let edit = try ReplicaEdit(snapshot, state, to: first, names, without: cursor.number)
-    var next = first
-    let result = try body(edit, &next)
-    try edit.finish()
-    edit.keep(next)
-    var edited = Edited(result: result, state: next, notices: edit.leavings.notices)
-    if edit.session.isEmpty {
-      edited.records = edit.objects.records
-      return edited
-    }
-    let stampMax = clock + 60_000_000
-    if edit.latest > 0 { store.raiseStamp(atLeast: UInt64(max(0, min(edit.latest, stampMax)))) }
-    cursor.own(edit.session)
-    edit.session.replicaRecords = edit.objects.records
-    edited.version = try store.commit(edit.session).0.version
-    return edited
+  /// Reports what has not been reported before.
+  func say(_ notices: [SyncNotice]) {
+    for notice in notices where said.insert(notice).inserted { noticed(notice) }
   }
 
   /// Changes what is known of the server without changing objects.

@@ -14,7 +14,7 @@ package struct SkipRequest: Equatable {
 
   /// The reason that the commit's handler gets.
   static let refusal = ServerError(
-    ReplicaLink.operation, "it was skipped at the wish of this machine's user")
+    "exchange with the server", "it was skipped at the wish of this machine's user")
 
   /// Asks for a commit to be taken back.
   ///

@@ -3,6 +3,8 @@ import TarnStore
 /// The state of a file's session, in the file, so that all processes can read it. A commit wakes
 /// them.
 struct SessionNotes: Equatable {
+  /// The name of the cursor that keeps the unsent commits of a file.
+  static let cursorName = "tarn-sync"
   /// Raised by any process that waits until everything of the server is here.
   var asked: UInt64 = 0
   /// The last number that the session has answered by a download.
@@ -41,7 +43,7 @@ struct SessionNotes: Equatable {
   /// and one that is stopped does not notice that the server has given it up.
   static func isConnected(_ store: Store, _ snapshot: Snapshot) throws(StorageError) -> Bool {
     guard try read(in: snapshot).isConnected,
-      let cursor = try store.cursors().first(where: { $0.record.name == Replica.cursorName })
+      let cursor = try store.cursors().first(where: { $0.record.name == cursorName })
     else { return false }
     return cursor.isHeld && cursor.record.holder?.isStopped != true
   }

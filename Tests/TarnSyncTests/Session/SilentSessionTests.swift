@@ -5,7 +5,7 @@ import Testing
 @testable import TarnSync
 
 /// Sessions whose server stops answering.
-@Suite(.timeLimit(.minutes(10))) struct SilentSessionTests {
+@Suite(.timeLimit(.minutes(30))) struct SilentSessionTests {
   private let meeting: Meeting
   private let file: Store
   private let folder = TemporaryFolder()
