@@ -168,3 +168,116 @@ struct Conflicts {
     return standing >= Self.standingMax / 2 || count == Self.most / 2 ? .compareAll : .download
   }
 }
+
+/// Commits that a copy of this file may have sent, or that a restored server has lost.
+extension ReplicaLink {
+  /// Shows the server's rows of the objects of a push that the server has: a copy of the file may
+  /// have sent its commits one by one, and the server may have refused some of them.
+  func takeBackRefused(_ plan: PushPlan) throws {
+    for one in downloaded {
+      let sent = plan.keys.filter { $0.class.id == one.id }
+      if sent.isEmpty { continue }
+      let page = try ClassPages(connection: connection, one: one.exchange)
+        .rows(with: sent.map(\.primaryKey), where: one.exchange.filter)
+      let present = Set(page.rows.map(\.key))
+      let unreadable = Set(page.unreadable.map(\.incarnation))
+      let objects = ReplicaObjects(try replica.store.newestSnapshot())
+      var missing: [(key: ObjectKey, incarnation: Int64)] = []
+      for (_, key, primaryKey) in sent where !present.contains(ElementKey(primaryKey)) {
+        guard let known = try objects[one.id, key], !unreadable.contains(known.incarnation) else {
+          continue
+        }
+        missing.append((key, known.incarnation))
+      }
+      let gone = try Departures(self, one).gone(missing)
+      try replica.edit { edit, _ throws(StorageError) in
+        for row in page.rows { try edit.apply(row, one) }
+        for (key, _) in missing { try edit.depart(key, one, gone: gone) }
+        try note(postponedIn: edit)
+      }
+    }
+  }
+
+  /// The entries of the objects that commits changed which a restored server has lost. Its rows of
+  /// them are fetched, also where they are those of the last download.
+  func changedObjects(
+    since place: FeedPlace
+  ) throws -> [(class: ClassID, key: ObjectKey, object: ReplicaObject?)] {
+    let snapshot = try replica.store.newestSnapshot()
+    let objects = ReplicaObjects(snapshot)
+    let changes = try UnsentChanges(after: place, without: replica.cursor.number, in: snapshot)
+    var entries: [(class: ClassID, key: ObjectKey, object: ReplicaObject?)] = []
+    for one in classes {
+      for key in try changes.keys(in: one.id) {
+        guard var object = try objects[one.id, key] else { continue }
+        object.version = 0
+        entries.append((one.id, key, object))
+      }
+    }
+    return entries
+  }
+}
+
+/// Commits that the server refused.
+extension ReplicaLink {
+  /// Takes back a commit that the server refused.
+  func takeBack(_ plan: PushPlan, _ error: ServerError) throws {
+    var rows: [ClassID: [ElementKey: RowReader.Row]] = [:]
+    for one in classes {
+      let keys = plan.keys.filter { $0.class.id == one.id }.map(\.primaryKey)
+      if keys.isEmpty || one.exchange.isAsymmetric { continue }
+      let found = try ClassPages(connection: connection, one: one.exchange)
+        .rows(with: keys, where: one.exchange.filter)
+      rows[one.id] = Dictionary(found.rows.map { ($0.key, $0) }) { $1 }
+    }
+    let commit = RefusedCommit(
+      version: plan.last.version.rawValue,
+      objects: plan.keys.map { ($0.class.described.name, $0.primaryKey) }, error: error,
+      properties: try error.columns(connection))
+    try replica.edit { edit, next throws(StorageError) in
+      for (one, key, primaryKey) in plan.keys {
+        let row = rows[one.id]?[ElementKey(primaryKey)]
+        let contents = plan.outcome.contents.last { $0.class == one.id && $0.key == key }
+        try edit.takeBack(key, row, plan.last.version, one, contents?.table ?? [:])
+      }
+      try edit.take(ReplicaOutcome(joined: plan.outcome.joined))
+      next.done = plan.last
+      // Objects that the server does not have are sent as they were before.
+      next.hasUploads = true
+      try edit.note(commit)
+    }
+    try tellRefusals()
+  }
+
+  /// Tells of refused commits. A message is forgotten when the call has returned.
+  func tellRefusals() throws {
+    for commit in try replica.refusals() {
+      refused(commit)
+      try replica.forgetRefusal(of: commit.version)
+    }
+  }
+}
+
+/// The rules of the server's tables that matter to the order of writing.
+extension ReplicaLink {
+  /// Reads the rules.
+  ///
+  /// - Returns: whether they are other ones than before.
+  @discardableResult
+  func readRules() throws -> Bool {
+    let former = classes.map(\.exchange.rules)
+    var exchanged = classes.map(\.exchange)
+    try TableRules.read(connection, into: &exchanged)
+    for place in classes.indices { classes[place].exchange.rules = exchanged[place].rules }
+    let records = try ExchangedNames.refusing(classes, replica.store.newestSnapshot())
+    if !records.isEmpty { try replica.keep(replica.state, records) }
+    return classes.map(\.exchange.rules) != former
+  }
+
+  /// Whether a push was refused by a rule that the server has got since this link was made, so that
+  /// it may be taken if it is sent by it.
+  func hasNewRules(_ error: ServerError) throws -> Bool {
+    if !error.state.beginsWithBytes(of: "23") { return false }
+    return try readRules()
+  }
+}
