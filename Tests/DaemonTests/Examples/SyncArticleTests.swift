@@ -190,11 +190,11 @@ import ToolSupport
       try run(words.joined(separator: " "))
     }
     let actions = Set(commands.compactMap { $0.split(separator: " ").dropFirst(2).first })
-    #expect(actions.isSuperset(of: ["adopt", "depends", "restored", "status", "touch"]))
+    #expect(actions.isSuperset(of: ["adopt", "depends", "forget", "restored"]))
     let statements = names.filter { $0.contains(/^(SELECT|CREATE|REVOKE|GRANT|ALTER) .*[^.]$/) }
       .filter { $0.contains("\"") || $0.contains("'") }
     for statement in statements { try connection.run(statement, for: "test") }
-    #expect(statements.count >= 3, "\(statements)")
+    #expect(statements.count >= 2, "\(statements)")
     try runOtherBlocks()
   }
 
@@ -219,7 +219,11 @@ import ToolSupport
       !block.contains("server init") && !block.contains("--where")
     }
     #expect(!blocks.isEmpty)
-    for block in blocks { try run(adapted(block)) }
+    for block in blocks {
+      // Nothing waits in this file, so there is nothing to skip.
+      let lines = block.split(separator: "\n").filter { !$0.contains("tarn sync skip") }
+      try run(adapted(lines.joined(separator: "\n")))
+    }
   }
 
   /// What the article shows is what is compiled here.
