@@ -63,7 +63,7 @@ import ToolSupport
     let parts = try article(name).components(separatedBy: "\n```")
     // Every other one is a block.
     let text = stride(from: 0, to: parts.count, by: 2).map { parts[$0] }.joined(separator: "\n")
-    return text.replacing("\n", with: " ").matches(of: /`([^`]+)`/).map { String($0.1) }
+    return text.replacing("\n", with: " ").matches(of: /`+([^`]+)`+/).map { String($0.1) }
   }
 
   private var host: String { server.folder.replacing("/", with: "%2F") }
@@ -190,7 +190,7 @@ import ToolSupport
       try run(words.joined(separator: " "))
     }
     let actions = Set(commands.compactMap { $0.split(separator: " ").dropFirst(2).first })
-    #expect(actions.isSuperset(of: ["adopt", "depends", "forget", "restored"]))
+    #expect(actions.isSuperset(of: ["adopt", "depends", "forget", "restored", "touch"]))
     let statements = names.filter { $0.contains(/^(SELECT|CREATE|REVOKE|GRANT|ALTER) .*[^.]$/) }
       .filter { $0.contains("\"") || $0.contains("'") }
     for statement in statements { try connection.run(statement, for: "test") }
