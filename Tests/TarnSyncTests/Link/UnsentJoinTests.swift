@@ -42,10 +42,7 @@ import Testing
   }
 
   private func remove(at index: Int, _ replica: FileReplica) throws {
-    try replica.commit { session in
-      let key = try #require(try session.find(primaryKey: .int(1), in: FileBox.id))
-      try session.remove(index..<index + 1, in: FileBox.place(key, 1))
-    }
+    try change(replica, 1) { try $0.remove(index..<index + 1, in: $1) }
   }
 
   private func items(_ replica: FileReplica) throws -> [Int64] {

@@ -5,14 +5,8 @@ import Testing
 
 @testable import TarnSync
 
-/// A file with a session, for tests.
-final class FileReplica {
-  let path: String
-  let store: Store
-  let replica: Replica
-  private var link: ReplicaLink?
-  private let connect: () throws -> ServerConnection
-  private(set) var refused: [RefusedCommit] = []
+/// A file with things, notes and boxes, whose connection can lose an answer.
+final class FileReplica: TestReplica {
   /// Whether the answer to the next push is lost.
   var losesAnswer = false
 
@@ -36,16 +30,7 @@ final class FileReplica {
 
   /// A server with the classes, which refuses some numbers, and a login.
   static func server() throws -> (PostgresDatabase, String) {
-    let database = try PostgresDatabase()
-    let connection = try database.connect()
-    _ = try ServerSetup.run(connection)
-    let folder = TemporaryFolder()
-    var options = Store.Options()
-    options.classes = classes
-    let store = try StoreRegistry.open(folder.file("schema"), options)
-    try ServerMigration(connection).run(store.newestSnapshot().schema.schema)
-    try connection.rows("ALTER TABLE \"Thing\" ADD CHECK (a % 13 <> 0)")
-    return (database, try database.makeClient())
+    try server(classes, "ALTER TABLE \"Thing\" ADD CHECK (a % 13 <> 0)")
   }
 
   struct LostAnswer: Error {}
@@ -53,30 +38,16 @@ final class FileReplica {
   init(
     _ path: String, classes: [String] = names, _ connect: @escaping () throws -> ServerConnection
   ) throws {
-    self.path = path
-    self.connect = connect
-    store = try Self.open(path)
-    replica = try Replica(store, classes: classes)
+    try super.init(path, Self.classes, exchanging: classes, connect)
   }
 
-  private static func open(_ path: String) throws -> Store {
-    var options = Store.Options()
-    options.isDurable = false
-    options.classes = classes
-    return try StoreRegistry.open(path, options)
-  }
-
-  func connected() throws -> ReplicaLink {
-    if let link { return link }
-    let made = try ReplicaLink(replica, connect()) { [unowned self] in refused.append($0) }
-    made.answered = { [unowned self] in
+  override func prepare(_ link: ReplicaLink) {
+    link.answered = { [unowned self] in
       if losesAnswer {
         losesAnswer = false
         throw LostAnswer()
       }
     }
-    link = made
-    return made
   }
 
   /// Joins the unsent commits.
@@ -84,14 +55,6 @@ final class FileReplica {
   /// - Parameter bytes: how large their records may be.
   /// - Returns: whether they were larger.
   func join(above bytes: Int = 0) throws -> Bool { try UnsentJoin.run(replica, above: bytes) }
-
-  func disconnect() { link = nil }
-
-  /// Lets go of the file.
-  func end() {
-    link = nil
-    replica.close()
-  }
 
   /// Lets the next commit be two seconds later than the last one, so that it is sent by itself.
   ///
@@ -143,8 +106,6 @@ final class FileReplica {
     objects.merge(try FileBox.all(in: reader)) { $1 }
     return objects
   }
-
-  func commit(_ body: (WriteSession) throws -> Void) throws { try store.writeAndAnnounce(body) }
 
   /// A random change of the object with that number.
   ///
@@ -267,6 +228,4 @@ final class FileReplica {
     }
     return keys
   }
-
-  func synchronize() throws { try connected().synchronize() }
 }

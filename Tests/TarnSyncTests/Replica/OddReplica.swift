@@ -6,7 +6,7 @@ import TestSupport
 
 /// A file whose class has a property of each kind, with an exchange, for tests in which SQL writes
 /// what no property can hold.
-final class OddReplica {
+final class OddReplica: TestReplica {
   static let classes = [
     ClassDefinition(
       name: "Odd",
@@ -46,14 +46,8 @@ final class OddReplica {
 
   /// A server with the class and without its checks, as earlier versions made it, and a login.
   static func server() throws -> (PostgresDatabase, String) {
-    let database = try PostgresDatabase()
-    let connection = try database.connect()
-    _ = try ServerSetup.run(connection)
-    let folder = TemporaryFolder()
-    defer { withExtendedLifetime(folder) {} }
-    let store = try open(folder.file("schema"))
-    try ServerMigration(connection).run(store.newestSnapshot().schema.schema)
-    try connection.rows(
+    try server(
+      classes,
       """
       DO $do$ DECLARE name text; BEGIN
         FOR name IN SELECT conname FROM pg_constraint
@@ -61,43 +55,10 @@ final class OddReplica {
         LOOP EXECUTE format('ALTER TABLE "Odd" DROP CONSTRAINT %I', name); END LOOP;
       END $do$
       """)
-    return (database, try database.makeClient())
   }
-
-  let store: Store
-  let replica: Replica
-  private var link: ReplicaLink?
-  private let connect: () throws -> ServerConnection
-  private(set) var refused: [RefusedCommit] = []
-  private(set) var notices: [SyncNotice] = []
 
   init(_ path: String, _ connect: @escaping () throws -> ServerConnection) throws {
-    self.connect = connect
-    store = try Self.open(path)
-    replica = try Replica(store, classes: ["Odd"])
-    replica.noticed = { [unowned self] in notices.append($0) }
-  }
-
-  static func open(_ path: String) throws -> Store {
-    var options = Store.Options()
-    options.isDurable = false
-    options.classes = classes
-    return try StoreRegistry.open(path, options)
-  }
-
-  func connected() throws -> ReplicaLink {
-    if let link { return link }
-    let made = try ReplicaLink(replica, connect()) { [unowned self] in refused.append($0) }
-    link = made
-    return made
-  }
-
-  func synchronize() throws { try connected().synchronize() }
-  func disconnect() { link = nil }
-
-  func end() {
-    link = nil
-    replica.close()
+    try super.init(path, Self.classes, exchanging: ["Odd"], connect)
   }
 
   var leftOut: [LeftOutValue] {
@@ -156,7 +117,7 @@ final class OddReplica {
   }
 
   func create(_ number: Int) throws {
-    try store.writeAndAnnounce { try $0.create([ColumnID(0): Self.id(number)], in: ClassID(0)) }
+    try commit { try $0.create([ColumnID(0): Self.id(number)], in: ClassID(0)) }
   }
 
   /// Writes a property of an object, if it is here.
@@ -165,7 +126,7 @@ final class OddReplica {
     _ body: (WriteSession, SequencePlace) throws -> Void
   ) throws {
     let described = try store.newestSnapshot().schema.schema.classes[0]
-    try store.writeAndAnnounce { session in
+    try commit { session in
       guard let key = try session.find(primaryKey: Self.id(number), in: described.id),
         let column = described.named(property)
       else { return }

@@ -11,21 +11,8 @@ import Testing
 
   /// Makes a box with these items in both files.
   private func make(_ items: [Int64] = []) throws {
-    try a.commit { session in
-      let key = try session.create([ColumnID(0): .int(1)], in: FileBox.id)
-      try session.insert(items.map { .int($0) }, at: 0, in: FileBox.place(key, 1))
-    }
+    try makeBox(a, items)
     try synchronize()
-  }
-
-  private func change(
-    _ replica: FileReplica, _ column: UInt16,
-    _ body: (WriteSession, SequencePlace) throws -> Void
-  ) throws {
-    try replica.commit { session in
-      let found = try session.find(primaryKey: .int(1), in: FileBox.id)
-      try body(session, FileBox.place(try #require(found), column))
-    }
   }
 
   private func insert(_ values: [Int64], at index: Int, _ replica: FileReplica) throws {
@@ -354,12 +341,7 @@ import Testing
   @Test func `a link in a list comes back to its place with its target`() throws {
     try make()
     for name in ["n1", "n2", "n3"] { try a.create("Note", .string(name), a: 1) }
-    try change(a, 4) { session, place in
-      for (index, name) in ["n1", "n2", "n3"].enumerated() {
-        let note = try session.find(primaryKey: .string(name), in: ClassID(1))
-        try session.insert(.link(try #require(note)), at: index, in: place)
-      }
-    }
+    try link(a, to: "n1", "n2", "n3")
     try synchronize()
     try server.rows("DELETE FROM \"Note\" WHERE _id = 'n2'")
     try synchronize()
@@ -379,14 +361,11 @@ import Testing
     try make()
     try a.create("Note", .string("n1"), a: 1)
     try a.create("Thing", .int(1), a: 1, note: "n1")
-    try change(a, 4) { session, place in
-      let note = try session.find(primaryKey: .string("n1"), in: ClassID(1))
-      try session.insert(.link(try #require(note)), at: 0, in: place)
-    }
+    try link(a, to: "n1")
     try setMixed("{\"$type\": \"link\", \"class\": \"Note\", \"value\": \"n1\"}", a)
     try change(a, 6) { session, place in
-      let note = try session.find(primaryKey: .string("n1"), in: ClassID(1))
-      let values = [ColumnID(0): Value.string("Oslo"), ColumnID(2): .link(try #require(note))]
+      let note = try note("n1", session)
+      let values = [ColumnID(0): Value.string("Oslo"), ColumnID(2): .link(note)]
       try session.insert(
         .link(try session.create(values, in: FileBox.spotID)), at: 0, in: place)
     }

@@ -9,34 +9,10 @@ import Testing
 /// Keys that are deleted and created again, and links to them, where the commits between are sent
 /// one by one because time passes.
 @Suite final class ReplicaRecreationTests: ReplicaPair {
-  private func change(
-    _ replica: FileReplica, _ column: UInt16,
-    _ body: (WriteSession, SequencePlace) throws -> Void
-  ) throws {
-    try replica.commit { session in
-      let found = try session.find(primaryKey: .int(1), in: FileBox.id)
-      try body(session, FileBox.place(try #require(found), column))
-    }
-  }
-
-  private func makeBox(_ replica: FileReplica, _ items: [Int64] = []) throws {
-    try replica.commit { session in
-      let key = try session.create([ColumnID(0): .int(1)], in: FileBox.id)
-      try session.insert(items.map { .int($0) }, at: 0, in: FileBox.place(key, 1))
-    }
-  }
-
   private func deleteBox(_ replica: FileReplica) throws {
     try replica.commit { session in
       let found = try session.find(primaryKey: .int(1), in: FileBox.id)
       try session.delete(try #require(found), in: FileBox.id)
-    }
-  }
-
-  private func link(_ replica: FileReplica, to name: String, at index: Int = 0) throws {
-    try change(replica, 4) { session, place in
-      let note = try session.find(primaryKey: .string(name), in: ClassID(1))
-      try session.insert(.link(try #require(note)), at: index, in: place)
     }
   }
 
@@ -134,8 +110,7 @@ import Testing
   private func linkAll(_ replica: FileReplica, to name: String) throws {
     try replica.create("Thing", .int(1), a: 1, note: name)
     try change(replica, 4) { session, place in
-      let found = try session.find(primaryKey: .string(name), in: ClassID(1))
-      let note = try #require(found)
+      let note = try note(name, session)
       try session.insert(.link(note), at: 0, in: place)
       try session.insert(.link(note), intoSet: FileBox.place(place.key, 9))
       let mixed: [Value] = [.int(1), .object(ClassID(1), note), .int(2)]
@@ -200,8 +175,7 @@ import Testing
     try b.synchronize()
     try link(a, to: "y", at: 1)
     try change(a, 9) { session, place in
-      let note = try session.find(primaryKey: .string("y"), in: ClassID(1))
-      try session.insert(.link(try #require(note)), intoSet: place)
+      try session.insert(.link(try note("y", session)), intoSet: place)
       try session.insert(.int(3), at: 3, in: FileBox.place(place.key, 8))
     }
     try synchronize()

@@ -5,16 +5,10 @@ import Testing
 @testable import TarnSync
 
 /// Classes and properties whose names are made to end the SQL that they stand in.
-@Suite struct HostileNameTests {
-  private let database: PostgresDatabase
-  private let server: ServerConnection
-  private let folder = TemporaryFolder()
-
-  init() throws {
-    database = try PostgresDatabase()
-    server = try database.connect()
-    _ = try ServerSetup.run(server)
-    // Those who write parse the bodies of triggers with their settings.
+@Suite final class HostileNameTests: NamedClasses {
+  override init() throws {
+    try super.init()
+    // A session that writes parses the bodies of triggers with its own settings.
     try server.rows(
       "ALTER DATABASE \(SQLText.name(database.name)) SET standard_conforming_strings = off")
   }
@@ -31,20 +25,11 @@ import Testing
   }
 
   private func definition(_ name: String, _ properties: [String]) -> ClassDefinition {
-    ClassDefinition(
-      name: name,
-      properties: [.init(name: properties[0], type: .string, isIndexed: true, isPrimaryKey: true)]
-        + properties.dropFirst().enumerated().map { number, property in
-          .init(
-            name: property, type: number % 3 == 0 ? .int : number % 3 == 1 ? .string : .objectID,
-            collection: number % 5 == 0 ? .list : .none)
-        })
-  }
-
-  private func store(_ file: String, _ one: ClassDefinition) throws -> Store {
-    var options = Store.Options()
-    options.classes = [one]
-    return try StoreRegistry.open(folder.file(file), options)
+    definition(name, key: properties[0], properties.dropFirst()) { number, property in
+      .init(
+        name: property, type: number % 3 == 0 ? .int : number % 3 == 1 ? .string : .objectID,
+        collection: number % 5 == 0 ? .list : .none)
+    }
   }
 
   @Test func `a class is exchanged whatever its names are`() throws {
@@ -52,9 +37,8 @@ import Testing
     for round in 0..<Seeds.rounds(100, few: 3) {
       let name = names(1, &random)[0]
       let properties = names(41, &random)
-      let store = try store("\(round)", definition(name, properties))
       let writer = try database.connect()
-      try ServerMigration(writer).run(store.newestSnapshot().schema.schema)
+      let store = try store([definition(name, properties)], "\(round)", migratedBy: writer)
       try write(name, properties, writer, round)
       let replica = try Replica(store, classes: [name])
       defer { replica.close() }

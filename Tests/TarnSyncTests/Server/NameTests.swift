@@ -6,17 +6,7 @@ import Testing
 
 /// Classes and properties that are called like something in the SQL of Tarn's own: words of SQL and
 /// PL/pgSQL, variables, parameters, aliases and columns.
-@Suite struct NameTests {
-  private let database: PostgresDatabase
-  private let server: ServerConnection
-  private let folder = TemporaryFolder()
-
-  init() throws {
-    database = try PostgresDatabase()
-    server = try database.connect()
-    _ = try ServerSetup.run(server)
-  }
-
+@Suite final class NameTests: NamedClasses {
   private static let letters = (UInt8(ascii: "a")...UInt8(ascii: "z")).flatMap { byte in
     [String(Unicode.Scalar(byte)), String(Unicode.Scalar(byte - 32))]
   }
@@ -50,24 +40,16 @@ import Testing
   private static let types: [ColumnType] = [.string, .int, .string, .date, .decimal]
 
   private func definition(_ name: String, key: String, _ names: [String]) -> ClassDefinition {
-    let key = ClassDefinition.Property(
-      name: key, type: .string, isIndexed: true, isPrimaryKey: true)
-    return ClassDefinition(
-      name: name,
-      properties: [key]
-        + names.enumerated().map { place, name in
-          .init(
-            name: name, type: Self.types[place % 5],
-            collection: place % 5 == 2 ? .list : .none, isOptional: place % 5 > 2)
-        })
+    definition(name, key: key, names) { place, name in
+      .init(
+        name: name, type: Self.types[place % 5],
+        collection: place % 5 == 2 ? .list : .none, isOptional: place % 5 > 2)
+    }
   }
 
   /// Exchanges classes in both ways, while a transaction is open.
   private func exchange(_ classes: [ClassDefinition]) throws {
-    var options = Store.Options()
-    options.classes = classes
-    let store = try StoreRegistry.open(folder.file("a"), options)
-    try ServerMigration(server).run(store.newestSnapshot().schema.schema)
+    let store = try store(classes)
     let client = try database.connect(as: database.makeClient())
     let replica = try Replica(store, classes: classes.map(\.name))
     defer { replica.close() }
@@ -149,17 +131,11 @@ import Testing
 
   @Test func `conditions on properties are answered that are called like words of SQL`() throws {
     let names = Array(try names().filter { $0 != "_id" }.prefix(240))
-    var options = Store.Options()
-    options.classes = [
-      ClassDefinition(
-        name: "C",
-        properties: [.init(name: "_id", type: .int, isPrimaryKey: true)]
-          + names.map { .init(name: $0, type: .int, isOptional: true) })
-    ]
-    let store = try StoreRegistry.open(folder.file("a"), options)
+    let store = try store([
+      definition("C", key: "_id", names) { .init(name: $1, type: .int, isOptional: true) }
+    ])
     let schema = try store.newestSnapshot().schema.schema
-    try ServerMigration(server).run(schema)
-    try server.rows("INSERT INTO \"C\" (_id) VALUES (1)")
+    try server.rows("INSERT INTO \"C\" (_id) VALUES ('1')")
     let tests = try names.map { name in
       let condition = Predicate.comparison(Comparison(.path([name]), .equal, .value(.int(1))))
       return "NOT \(try ConditionSQL(schema).translated(condition, on: ClassID(0)).kept)"
