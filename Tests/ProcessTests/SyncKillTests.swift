@@ -147,7 +147,7 @@ import ToolSupport
     }
     let result = try finished(["sync", store.path, "--to", url])
     #expect(result.end == .exited(1))
-    #expect(result.errors.contains("took back version"))
+    #expect(result.errors.contains("rolled back version"))
     #expect(result.errors.contains("Thing 1"))
     #expect(result.errors.contains("23514"))
     #expect(try store.things() == [:])
@@ -253,10 +253,10 @@ import ToolSupport
     let version = try #require(lines[1].split(separator: " ").first)
     #expect(
       try run(["sync", "skip", store.path, String(version)])
-        == ["version \(version) is taken back at the next exchange"])
+        == ["version \(version) will be rolled back at the next exchange"])
     let result = try finished(["sync", store.path, "--to", url])
     #expect(result.end == .exited(1))
-    #expect(result.errors.contains("took back version \(version)"))
+    #expect(result.errors.contains("rolled back version \(version)"))
     #expect(try store.things() == [2: 2])
     let refused = try finished(["sync", "skip", store.path, "Thing"])
     #expect(refused.end == .exited(1))

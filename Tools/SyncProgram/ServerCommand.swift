@@ -37,7 +37,7 @@ struct ServerCommand {
       case .wasEarlier:
         return [
           "\(address) was prepared before, by an earlier version of Tarn;"
-            + " 'tarn server migrate \(address)' renews its functions and triggers"
+            + " 'tarn server migrate \(address)' updates its functions and triggers"
         ]
       }
     case "status":
@@ -85,7 +85,7 @@ struct ServerCommand {
     let connection = try ServerConnection(address)
     let done = try ServerMigration(connection).run(
       snapshot.schema.schema, classes: names.isEmpty ? nil : names, renaming: found)
-    return done.isEmpty ? ["the server has all of it"] : done
+    return done.isEmpty ? ["the server has everything"] : done
   }
 
   private static func affirms(_ question: String) -> Bool {

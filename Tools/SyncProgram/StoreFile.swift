@@ -50,7 +50,7 @@ enum StoreFile {
     let common = known.isEmpty ? [] : try ExchangedClasses.chosen(known, schema, path)
     guard !common.isEmpty else {
       throw ToolError(
-        "\(path) and the server have no class in common. 'tarn server migrate' brings the classes"
+        "\(path) and the server have no class in common. 'tarn server migrate' adds the classes"
           + " of a store to the server")
     }
     return (store, common)

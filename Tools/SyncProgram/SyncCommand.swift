@@ -82,7 +82,7 @@ struct SyncCommand {
     return parts.isEmpty ? "nothing" : parts.joined(separator: ", ")
   }
 
-  /// Lines about what is in the way.
+  /// Lines about stuck classes and the session's problem.
   private static func troubles(_ report: ReplicaReport) -> String {
     let stuck = report.stuck.map {
       "stuck         \(printable($0.className)): \(printable($0.error.message))\n"
@@ -197,7 +197,7 @@ struct SyncCommand {
       + (objects.count > 3 ? " and \(objects.count - 3) more" : "")
     let what =
       commit.version == 0
-      ? "the server does not take" : "took back version \(commit.version), which changed"
+      ? "the server does not accept" : "rolled back version \(commit.version), which changed"
     let names = commit.properties.joined(separator: ", ")
     let place = names.isEmpty ? "" : " (\(names))"
     return "tarn: \(what) \(shown)\(place): \(printableLines("\(commit.error)"))\n"

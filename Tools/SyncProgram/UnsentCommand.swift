@@ -61,10 +61,11 @@ enum UnsentCommand {
     let store = try StoreFile.existing(path)
     if let version = UInt64(name) {
       try SkipRequest.skip(version: version, in: store)
-      try output.write("version \(version) is taken back at the next exchange\n")
+      try output.write("version \(version) will be rolled back at the next exchange\n")
     } else {
       try SkipRequest.skip(class: name, in: store)
-      try output.write("the changes of \(printable(name)) are taken back at the next exchange\n")
+      try output.write(
+        "the changes of \(printable(name)) will be rolled back at the next exchange\n")
     }
     return .success
   }

@@ -34,7 +34,7 @@ extension AnyRealmValue {
 }
 
 extension Results {
-  /// What a library of synchronization notes of these results. They belong to one thread.
+  /// The note of a library of synchronization on these results, which belong to one thread.
   package var syncNote: AnyObject? {
     get { note }
     nonmutating set { note = newValue }

@@ -17,7 +17,7 @@ final class ResultSource {
   let spec: QuerySpec
   let model: ResultModel
   private var state = State.unused
-  /// What a library of synchronization notes of these results.
+  /// The note of a library of synchronization on these results.
   var note: AnyObject?
 
   init(_ core: RealmCore, _ spec: QuerySpec) {

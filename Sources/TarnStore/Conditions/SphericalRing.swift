@@ -208,7 +208,7 @@ extension SphericalRing {
       throw GeoMistake("two rings of a polygon must not have a side in common")
     }
     for hole in holes {
-      // Of each side the begin and the middle: a corner may touch this ring.
+      // The beginning and the middle of each side: a corner may touch this ring.
       let places = hole.arcs.flatMap { [$0.start, ($0.start + $0.end).unit] }
       let found = places.map(side(of:))
       guard !found.contains(.outside), found.contains(.inside) else {

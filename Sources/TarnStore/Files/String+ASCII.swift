@@ -1,6 +1,6 @@
-/// What separates, quotes and escapes in formats is an ASCII character, and readers of the formats
-/// look at bytes. A `Character` may have more: a comma before U+0301 is another character than a
-/// comma, and so is a CR before an LF. So these look at bytes.
+/// Formats separate, quote and escape with ASCII characters, and their readers compare bytes. A
+/// `Character` may have more: a comma before U+0301 is another character than a comma, and so is a
+/// CR before an LF. So these functions compare bytes.
 extension StringProtocol {
   /// The text with other texts in place of some ASCII characters.
   ///
@@ -50,13 +50,13 @@ extension StringProtocol {
     utf8.reversed().starts(with: other.utf8.reversed())
   }
 
-  /// What follows the bytes of another text; nil if it does not begin with them.
+  /// The rest after the bytes of another text; nil if the text does not begin with them.
   package func rest(afterBytesOf other: String) -> SubSequence? {
     guard beginsWithBytes(of: other) else { return nil }
     return self[utf8.index(startIndex, offsetBy: other.utf8.count)...]
   }
 
-  /// What is before and behind the first ASCII character of this kind; nil without one.
+  /// The parts before and after the first ASCII character of this kind; nil without one.
   package func partsAroundASCII(
     _ character: Unicode.Scalar
   ) -> (before: SubSequence, behind: SubSequence)? {

@@ -1,7 +1,7 @@
-/// From which columns those of a class have taken their values in migrations: under another name
-/// by `renameProperty`, or under the same one where the type of the values stays.
+/// The columns from which those of a class have taken their values in migrations: under another
+/// name by `renameProperty`, or under the same one where the type of the values stays.
 ///
-/// A file keeps it only if it is exchanged with a server: the session runs after the migration, and
+/// Only a file that is exchanged with a server keeps it: the session runs after the migration, and
 /// must know that a new name is not a new property.
 package struct ColumnOrigins: Sendable {
   private var origins: [ColumnID: ColumnID]

@@ -1,16 +1,16 @@
 internal import Dispatch
 internal import Glibc
 
-/// A part of this process that has a store open, and is to let go of it by itself: the thread of a
+/// A part of this process that has a store open, and will release it by itself: the thread of a
 /// session that was stopped, or a callback that was called.
 ///
-/// Programs do not see when that happens. Who needs the store closed waits for it here.
+/// Programs do not see when that happens. Code that needs the store closed waits for it here.
 package final class StoreLeave: Sendable {
   private enum Stage { case staying, leaving, gone }
 
   private struct Status {
     var stage = Stage.staying
-    /// The thread that lets go; 0 if it is not known yet.
+    /// The thread that releases the store; 0 if it is not known yet.
     var thread: UInt = 0
   }
 
@@ -22,7 +22,7 @@ package final class StoreLeave: Sendable {
 
   package init(_ store: Store) { self.store = ObjectIdentifier(store) }
 
-  /// From now on the part is about to let go.
+  /// Notes that the part is about to release the store.
   package func begin() {
     let isNew = status.withLock { status in
       guard status.stage == .staying else { return false }
@@ -33,10 +33,10 @@ package final class StoreLeave: Sendable {
     if isNew { Self.leaves.withLock { $0[store, default: []].append(self) } }
   }
 
-  /// This thread is the one that lets go: it must not wait for itself.
+  /// Notes that this thread releases the store: it must not wait for itself.
   package func isHere() { status.withLock { $0.thread = UInt(pthread_self()) } }
 
-  /// It has let go.
+  /// Notes that the part has released the store.
   package func isOver() {
     let hasBegun = status.withLock { status in
       defer { status.stage = .gone }
@@ -50,12 +50,12 @@ package final class StoreLeave: Sendable {
     end.leave()
   }
 
-  /// Waits until all parts that are about to let go of the store at a location have done so.
+  /// Waits until all parts that are about to release the store at a location have released it.
   ///
   /// - Parameter time: how long at most.
   package static func wait(for location: StoreLocation, atMost time: Duration) {
     let deadline = DispatchTime.now() + .milliseconds(Int(time / .milliseconds(1)))
-    // One may be the last that holds another, which begins then.
+    // The end of one may release another, which begins then.
     while let leave = next(for: location) {
       guard leave.end.wait(timeout: deadline) == .success else { return }
     }

@@ -9,7 +9,7 @@ package struct SchemaChange {
   var builtIndexes: [(ClassID, ColumnID)] = []
   /// Columns to remove that may have values in pieces.
   var droppedBytes: [(ClassID, ColumnID)] = []
-  /// What replicas must know of the change.
+  /// The records of the change for replicas.
   var records = ReplicaRecords()
 
   /// The changes from rows of `before` to rows of `after`. Classes in `rebuilt` are written from

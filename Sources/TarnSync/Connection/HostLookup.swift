@@ -33,7 +33,7 @@ enum HostLookup {
     else { return nil }
     switch wait.wait(for: POLLIN, on: answer.done.descriptor, until: end) {
     case .ready: return answer.result.withLock { $0 }
-    case .late: return .failure(LookupFailure(message: "no name server has answered in time"))
+    case .late: return .failure(LookupFailure(message: "no name server answered in time"))
     case .stopped: return .failure(LookupFailure(message: "the session ends"))
     }
   }

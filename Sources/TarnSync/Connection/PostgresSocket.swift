@@ -2,10 +2,10 @@ internal import CPostgres
 internal import Glibc
 import TarnStore
 
-/// libpq's connection, of which no call blocks: each wait for the server has an end, and is ended
+/// libpq's connection, none of whose calls block: each wait for the server has a deadline, and ends
 /// with the session.
 ///
-/// After a wait that ended without an answer it is of no use any more.
+/// After a wait that ended without an answer the connection cannot be used any more.
 @safe final class PostgresSocket {
   let handle: OpaquePointer
   private let wait: SocketWait
@@ -40,7 +40,7 @@ import TarnStore
     to address: ServerAddress, _ wait: SocketWait
   ) throws(ServerError) -> PostgresSocket {
     for (keyword, value) in address.parameters where value.utf8.contains(0) {
-      throw ServerError("connect to the server", "the value of \(keyword) has a NUL in it")
+      throw ServerError("connect to the server", "the value of \(keyword) contains a NUL character")
     }
     let operation = "connect to \(address)"
     var socket: PostgresSocket?
@@ -170,7 +170,7 @@ import TarnStore
   private func giveUp(_ reason: String, _ operation: String) -> ServerError {
     let error = ServerError(
       operation, reason,
-      hint: "Look for locks and stopped processes on the server, and for what lies between.")
+      hint: "Look for locks and stopped processes on the server, and check the network.")
     failure = error
     unsafe ServerCancel.send(handle, waiting: wait.waiting)
     return error

@@ -62,7 +62,8 @@ internal import Glibc
     _ texts: [String?], _ operation: String
   ) throws(ServerError) {
     if texts.contains(where: { $0?.utf8.contains(0) == true }) {
-      throw ServerError(operation, "a text has a NUL in it, which PostgreSQL cannot take")
+      throw ServerError(
+        operation, "a string contains a NUL character, which PostgreSQL does not accept")
     }
   }
 
@@ -235,9 +236,9 @@ internal import Glibc
     return unsafe try rows(of: last(PQsendQuery(handle, script), operation), operation)
   }
 
-  /// The last result of what was sent, as libpq's own calls give it.
+  /// The last result of the statements that were sent, as from libpq's blocking calls.
   ///
-  /// - Parameter isSent: 1 if it was.
+  /// - Parameter isSent: 1 if they were sent.
   private func last(_ isSent: Int32, _ operation: String) throws(ServerError) -> OpaquePointer? {
     guard isSent == 1 else {
       throw socket.error(during: operation)

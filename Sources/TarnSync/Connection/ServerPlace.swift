@@ -15,7 +15,7 @@ struct ServerPlace {
     self.isKnown = isKnown
   }
 
-  /// Whether all of them are Unix sockets or the loopback interface, so that nobody on the way can
+  /// Whether all of them are Unix sockets or the loopback interface, so that no other machine can
   /// pretend to be the server.
   var isLocal: Bool {
     func list(_ keyword: String) -> [String] {

@@ -47,7 +47,7 @@ enum ServerRefusal: Equatable {
   ]
 
   private static let classes: [String: ServerRefusal] = [
-    // Success, warning, no data: these are no errors.
+    // Success, warning, no data: these are not errors.
     "00": .stuck, "01": .stuck, "02": .stuck,
     "03": .stuck,  // SQL statement not yet complete
     "08": .again,  // connection exception

@@ -6,7 +6,7 @@ struct SocketWait {
   /// need not be asked for again.
   private static let grace = Duration.seconds(1)
 
-  /// Ends all waits; nil for connections that nobody ends.
+  /// Ends all waits; nil for connections that are not ended from outside.
   let stop: OnceSignal?
   /// Runs each call that waits.
   let waiting: (() -> Void) -> Void

@@ -52,7 +52,7 @@ extension ReplicaEdit {
     let mine = try self.content(place, kept, coder)
     let server = wire ?? coder.wire(coder.empty)
     guard content.isMine else {
-      // The file may not have what is in the content that was kept.
+      // The file may lack parts of the content that was kept.
       let present = leavings.isReadAgain ? nil : mine
       let entry = try show(theirs, over: present, place, coder, server, stamp)
       return try keep([entry], place)
@@ -65,7 +65,7 @@ extension ReplicaEdit {
     try show(merged: merged, theirs, mine, content, coder, former)
   }
 
-  /// Shows the last content of the server that the property could hold; none if there was none.
+  /// Shows the last content of the server that the property could hold, if there was any.
   private func showLast(
     _ kept: [KeptContent], _ coder: ContentCoder, _ place: SequencePlace
   ) throws(StorageError) {

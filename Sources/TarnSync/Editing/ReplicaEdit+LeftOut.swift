@@ -1,26 +1,26 @@
 import TarnStore
 
-/// What a write leaves out of the server's rows.
+/// The values of the server's rows that a write leaves out.
 struct Leavings {
-  /// What was found in the rows of objects, where there is anything or was before.
+  /// The faults in the row of an object that has some, or had some before.
   fileprivate struct Found {
-    /// Of the values without parts.
+    /// In properties with a single value.
     var plain: [LeftOut.Part]
-    /// Of those with parts, as far as they were read.
+    /// In properties with parts, as far as these were read.
     var contents: [ColumnID: [LeftOut.Part]] = [:]
   }
 
   fileprivate var found: [ObjectRef: Found] = [:]
-  /// What the file had left out before, by class and incarnation.
+  /// The records of earlier writes, by class and incarnation.
   fileprivate var former: [ClassID: [Int64: LeftOut]] = [:]
-  /// Whether another reader may have left out what the file lacks.
+  /// Whether the file may lack values because another reader left them out.
   var isReadAgain = false
-  /// What is to be said of the write when it is done.
+  /// The notices to deliver when the write is done.
   fileprivate(set) var notices: [SyncNotice] = []
 }
 
 extension ReplicaEdit {
-  /// What the file has left out of rows of a class before this write.
+  /// The records of a class before this write, by incarnation.
   func formerlyLeftOut(_ id: ClassID) throws(StorageError) -> [Int64: LeftOut] {
     if let known = leavings.former[id] { return known }
     let made = try LeftOut.all(in: id, snapshot)
@@ -30,7 +30,7 @@ extension ReplicaEdit {
 
   private var reader: LeftOut.Reader { LeftOut.Reader(epoch: snapshot.schema.epoch) }
 
-  /// Leaves out a row that no replica can have. An object that is here keeps what it has.
+  /// Leaves out a row that no replica can read. An object that is in the file keeps its values.
   func leaveOut(_ row: RowReader.Unreadable, _ one: ReplicaClass) throws(StorageError) {
     if let key = try objects.keys(of: [row.incarnation], in: one.id)[row.incarnation],
       var object = try objects[one.id, key]
@@ -56,7 +56,7 @@ extension ReplicaEdit {
       row.incarnation, one)
   }
 
-  /// Forgets what was left out of rows that are not to be here any more.
+  /// Forgets the records of rows that leave the file.
   func forgetLeftOut(_ incarnations: Set<Int64>, _ one: ReplicaClass) throws(StorageError) {
     for incarnation in try formerlyLeftOut(one.id).keys where incarnations.contains(incarnation) {
       objects.set(LeftOut.key(one.id, incarnation), nil)
@@ -70,7 +70,7 @@ extension ReplicaEdit {
     }
   }
 
-  /// Notes what an object does not have of its row.
+  /// Notes the values of a row that its object does not have.
   func note(
     _ parts: [LeftOut.Part], of row: RowReader.Row, _ key: ObjectKey, _ one: ReplicaClass
   ) throws(StorageError) {
@@ -78,7 +78,7 @@ extension ReplicaEdit {
     leavings.found[ObjectRef(classID: one.id, key: key)] = Leavings.Found(plain: parts)
   }
 
-  /// Notes what a property with parts does not have of its column.
+  /// Notes the values of a column that its property with parts does not have.
   func note(_ faults: [ValueFault], at place: SequencePlace) {
     let object = ObjectRef(classID: place.classID, key: place.key)
     if faults.isEmpty, leavings.found[object] == nil { return }
@@ -88,7 +88,7 @@ extension ReplicaEdit {
 
   func note(_ notice: SyncNotice) { leavings.notices.append(notice) }
 
-  /// Keeps what was left out with the write.
+  /// Stores the records of values that were left out with the write.
   func keepLeavings() throws(StorageError) {
     for (object, found) in leavings.found {
       let described = session.schema[object.classID]

@@ -16,7 +16,7 @@ final class ReplicaEdit {
   /// Objects that were created here, and that the server does not have any more.
   private var alone: [(key: ObjectKey, one: ReplicaClass)] = []
   var waitingContents: [(place: SequencePlace, coder: ContentCoder)] = []
-  /// What it leaves out of the rows.
+  /// The values of the rows that it leaves out.
   var leavings = Leavings()
   /// The properties with parts that this write has shown.
   var shown: Set<SequencePlace> = []
@@ -188,7 +188,8 @@ final class ReplicaEdit {
   }
 
   /// Sets the values of a row, except for unsent ones of this file. A value that was written later
-  /// than all unsent commits replaces these as well. What is left out stays as it is.
+  /// than all unsent commits replaces these as well. Properties whose values are left out keep
+  /// theirs.
   private func set(
     _ row: RowReader.Row, _ key: ObjectKey, _ one: ReplicaClass,
     keeping pending: UnsentChanges.Pending, except faults: [LeftOut.Part],
@@ -423,7 +424,7 @@ final class ReplicaEdit {
 
   /// Sets properties with one value to their values after the last commit that is sent.
   ///
-  /// - Parameter isNew: whether there was no object then: they have no values.
+  /// - Parameter isNew: whether the object did not exist then, so that there are no such values.
   private func restore(
     _ key: ObjectKey, _ one: ReplicaClass, _ columns: [ColumnID], isNew: Bool = false
   ) throws(StorageError) {

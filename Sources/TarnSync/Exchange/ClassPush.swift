@@ -1,7 +1,7 @@
 import Foundation
 import TarnStore
 
-/// What a push writes of one class.
+/// The part of a push that writes one class.
 struct ClassPush {
   private let connection: ServerConnection
   private let number: UInt32
@@ -18,7 +18,7 @@ struct ClassPush {
   private var groups: [[Update]] = []
   private(set) var parts: [PushPart] = []
 
-  /// - Parameter again: of all classes of the push, the keys that it deletes and makes again.
+  /// - Parameter again: the keys that the push deletes and creates again, in all of its classes.
   init(
     _ connection: ServerConnection, _ number: UInt32, _ one: ExchangeClass, _ operation: String,
     _ operations: [(Value, Push.Operation)], again: KeysMadeAgain

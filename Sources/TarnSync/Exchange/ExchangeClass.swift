@@ -32,7 +32,7 @@ struct ExchangeClass {
   let missing: [String]
   /// Those of them that are on the server under a former name, as `Class.old=new`.
   let renamed: [String]
-  /// Those that cannot be exchanged with the columns that are there, each with the reason.
+  /// Properties whose columns on the server do not fit, each with the reason.
   let mismatched: [String]
 
   /// - Parameters:
@@ -46,7 +46,7 @@ struct ExchangeClass {
   ) throws(ServerError) {
     let operation = "exchange \(entry.name)"
     if entry.isWithoutTable {
-      throw ServerError(operation, "the server has no table of it any more")
+      throw ServerError(operation, "the server no longer has its table")
     }
     let fit = PropertyFit(entry, described, schema, formerNames, exchanged)
     guard let key = described.primaryKey.map({ described[$0] }),
@@ -55,7 +55,7 @@ struct ExchangeClass {
       throw ServerError(
         operation,
         "its primary key is \(entry.key.isEmpty ? "missing" : entry.key) on the server, "
-          + "and another one here")
+          + "and another property here")
     }
     if let misfit = fit.misfit(key) { throw ServerError(operation, misfit) }
     id = entry.id

@@ -28,7 +28,7 @@ package enum ExchangedClasses {
       throw StorageError(
         .schemaMismatch, operation: "synchronize", path: path,
         detail:
-          "replicas know objects by their primary keys, and \(keyless.joined(separator: ", "))"
+          "replicas identify objects by their primary keys, and \(keyless.joined(separator: ", "))"
           + " has none. Declare one, or leave the class out of the classes to exchange:"
           + " objectTypes of a Realm's configuration, --class of tarn sync, classes of the daemon")
     }

@@ -6,7 +6,7 @@ struct ForeignKey: Equatable {
   let target: Int
   let action: Action
 
-  /// What the server does with the rows that refer to a deleted one.
+  /// The server's action on the rows that refer to a deleted one.
   enum Action: String {
     case noAction = "a"
     case restrict = "r"

@@ -29,7 +29,7 @@ struct PropertyFit {
     }
   }
 
-  /// Why the property cannot be exchanged with its column; nil if it can, or there is none.
+  /// Why the property does not fit its column; nil if it fits, or if the server lacks the column.
   func misfit(_ property: ColumnSchema) -> String? {
     guard let other = column(of: property) else { return nil }
     let name = "\(entry.name).\(property.name)"
@@ -38,12 +38,12 @@ struct PropertyFit {
     }
     // Someone has added it without the values of the former one, which would be fetched over ours.
     if !exchanged.contains(property.name), let former = formerName(of: property) {
-      return "\(name) was \(former) in this store, and the server has both; copy by SQL what "
-        + "\(property.name) shall have, drop the column \(former), and run 'tarn server migrate'"
+      return "\(name) was \(former) in this store, and the server has both; copy the values for "
+        + "\(property.name) by SQL, drop the column \(former), and run 'tarn server migrate'"
     }
     let own = ServerColumn(property, in: schema)
     if own.fits(other) { return nil }
-    return "\(name) is \(other.type) on the server and \(own.type) here; a changed type is a new "
-      + "property: give it another name"
+    return "\(name) is \(other.type) on the server and \(own.type) here; give the "
+      + "property with the new type another name"
   }
 }

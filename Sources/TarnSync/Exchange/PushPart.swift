@@ -1,5 +1,5 @@
-/// What a push does to rows of one table: a statement of its own, or a part of the one statement
-/// that does all.
+/// The changes that a push makes to rows of one table: a statement of its own, or a part of a
+/// single statement.
 struct PushPart {
   enum Kind: Int, CaseIterable { case deletion, update, insertion }
 
@@ -18,9 +18,9 @@ struct PushPart {
   let byteCount: Int
   /// The statement up to its sources, and after them.
   let text: (head: String, tail: String)
-  /// The names of what its parameters hold, each of which is an array.
+  /// The names of its parameters, each of which is an array.
   let source: (name: String, columns: [String])
-  /// What a deletion or an insertion returns.
+  /// The result of a deletion or an insertion.
   static let returning = " RETURNING 1::bigint AS o"
 
   /// - Parameters:
@@ -36,7 +36,7 @@ struct PushPart {
   /// The rows that a part has written.
   struct Result {
     var written = 0
-    /// Of an update, the incarnations of its rows.
+    /// The incarnations of the rows of an update.
     var incarnations: Set<Int64> = []
   }
 }

@@ -79,7 +79,7 @@ struct RowReader {
     }
   }
 
-  /// A row that a replica cannot have: its key is none here, or its state is not Tarn's.
+  /// A row that a replica cannot have: its key is not valid here, or its state is not Tarn's.
   struct Unreadable {
     /// As the server sent it.
     let key: [UInt8]

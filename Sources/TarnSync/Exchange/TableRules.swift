@@ -6,7 +6,7 @@ enum TakenKeys {
   /// at the end of a statement, so these must not be among those it looks at; naming the key needs
   /// the right to read it.
   case skippedByKey
-  /// All fail. For a table with such rules whose key a role may not read.
+  /// Every such insertion fails. For a table with such rules whose key a role cannot read.
   case failing
 }
 

@@ -224,7 +224,7 @@ struct ConditionSQL {
       needles.removeAll { $0.contains(0) }
       if op == .in, needles.isEmpty { return nil }
       guard let place = needle.firstIndex(of: 0) else { return }
-      // Of the texts that begin with what is before it, only that itself is less.
+      // The prefix before the NUL is the only string with that prefix that is less.
       needle.removeSubrange(place...)
       switch op {
       case .less, .lessOrEqual: op = .lessOrEqual

@@ -91,7 +91,7 @@ struct SQLConstant: Sendable {
   /// As SQL writes it.
   let kept: String
   let parameter: WireParameter
-  /// What a statement has around the parameter.
+  /// The SQL before and after the parameter.
   var before = ""
   var after = ""
 

@@ -24,7 +24,7 @@ extension SQLConstant {
     self.init(kept: "'\(id.uuidText)'::uuid", .uuid, Self.bytes(.uuid(id)))
   }
 
-  /// A primary key; nil for a value that is none, and for a text that the server does not have.
+  /// A primary key; nil for a value of another type, and for a string that the server cannot have.
   init?(key value: Value) {
     switch value {
     case .int(let number): self.init(number)

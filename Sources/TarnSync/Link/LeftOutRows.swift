@@ -1,7 +1,7 @@
 import TarnStore
 
-/// What a file has left out of the server's rows, for a push: such values and keys are not written
-/// here, because nobody saw what would be replaced.
+/// The values of the server's rows that a file has left out, for a push: it does not write such
+/// values and keys, because no program of this file has seen what would be replaced.
 final class LeftOutRows {
   private let snapshot: Snapshot
   private var known: [ClassID: [Int64: LeftOut]] = [:]
@@ -11,7 +11,7 @@ final class LeftOutRows {
   /// - Parameters:
   ///   - object: the entry of the object; nil for one that the server does not have.
   ///   - pending: the changes of it.
-  /// - Returns: why they are not sent; nil if they are.
+  /// - Returns: why the changes are not sent; nil if they are.
   func refusal(
     of primaryKey: Value, _ object: ReplicaObject?, _ pending: UnsentChanges.Pending,
     _ one: ReplicaClass
@@ -44,13 +44,13 @@ final class LeftOutRows {
     return ServerError(
       state: "22000", "send commits to the server",
       row.isWhole
-        ? "the server has an object with the key \(value.primaryKey) that this store cannot have"
+        ? "the server has an object with the key \(value.primaryKey) that this store cannot hold"
         : "\(value.className).\(one.described[part.column].name) of \(value.primaryKey) cannot be"
           + " written here: "
           + (isRounded
             ? "the server has more digits than this store"
-            : "the server has a value that this store cannot have"),
+            : "the server has a value that this store cannot hold"),
       detail: "\(value.property): \(value.reason)",
-      hint: "Mend it on the server; then it can be written here again.")
+      hint: "Correct it on the server; then it can be written here again.")
   }
 }

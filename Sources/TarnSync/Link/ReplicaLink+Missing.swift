@@ -17,7 +17,7 @@ extension ReplicaLink {
     let renames = classes.flatMap(\.exchange.renamed).map { " --rename \($0)" }.joined()
     return ServerError(
       state: "42703", operation,
-      "the server does not have \(names.joined(separator: ", ")) yet: nothing is sent until it has",
+      "the server does not have \(names.joined(separator: ", ")) yet; nothing is sent until then",
       hint: renames.isEmpty
         ? "Run 'tarn server migrate'." : "Run 'tarn server migrate' with\(renames).")
   }

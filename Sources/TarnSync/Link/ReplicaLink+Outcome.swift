@@ -133,8 +133,8 @@ extension ReplicaLink {
       throw ServerError(
         state: "TN001", Self.operation,
         isMoving
-          ? "others write what this replica sends, each time before its commits arrive"
-          : "the server has other values than it sends to this replica",
+          ? "other programs change the same values, each time before this replica's commits arrive"
+          : "the server has values that it does not send to this replica",
         hint: isMoving
           ? "The replica tries again later. Let fewer programs write the same lists, sets and maps."
           : "Run 'tarn server status'.")
@@ -171,8 +171,8 @@ struct Conflicts {
 
 /// Commits that a copy of this file may have sent, or that a restored server has lost.
 extension ReplicaLink {
-  /// Shows the server's rows of the objects of a push that the server has: a copy of the file may
-  /// have sent its commits one by one, and the server may have refused some of them.
+  /// Sets the objects of a push to their rows, after the server has got its commits from a copy of
+  /// the file: the copy may have sent them one by one, and the server may have refused some.
   func takeBackRefused(_ plan: PushPlan) throws {
     for one in downloaded {
       let sent = plan.keys.filter { $0.class.id == one.id }

@@ -4,14 +4,15 @@ import TarnStore
 /// Pushes to which the server gives the same answer again and again, for a reason that is not in
 /// the values of their objects.
 ///
-/// After some of them the commits are joined, and each class is sent apart. The class whose changes
-/// the server does not take is stuck: it is tried again now and then, and named in the file, while
-/// the others are exchanged. When nothing is stuck any more, commits are sent as ever.
+/// After some of them the commits are joined, and each class is sent separately. A class whose
+/// changes the server does not accept is stuck: the session retries it now and then, and notes it
+/// in the file, while it exchanges the others. When no class is stuck any more, commits are sent as
+/// usual.
 extension ReplicaLink {
   /// How many equal answers to one push it takes.
   static let equalAnswersMax: UInt64 = 5
 
-  /// When a class is tried again. Of this session only: another one begins with an attempt.
+  /// When to retry each class. The times belong to this session: another one retries at once.
   struct StuckTimes {
     private var backoffs: [String: Backoff] = [:]
     private var times: [String: ContinuousClock.Instant] = [:]
@@ -153,7 +154,7 @@ extension ReplicaLink {
 
   // MARK: - Skipping
 
-  /// Takes back what somebody wants to be skipped, except for commits that are not the next one.
+  /// Rolls back the changes that were skipped by a user, except for commits that are not next.
   ///
   /// - Returns: whether there was anything.
   private func takeBackSkipped() throws -> Bool {
@@ -185,7 +186,7 @@ extension ReplicaLink {
     }
   }
 
-  /// Takes back the next commit if somebody wants that.
+  /// Rolls back the next commit if a user has skipped it.
   ///
   /// - Parameter end: of the next push.
   /// - Returns: the end of a push without commits that are to be skipped; nil if it was the next.

@@ -39,8 +39,8 @@ extension ReplicaLink {
 
   private typealias Upload = (place: Int, key: ObjectKey)
 
-  /// Sends objects in parts. Those that a foreign key refuses are tried again as long as others are
-  /// taken, which may be those to which they refer.
+  /// Sends objects in parts. Objects that a foreign key refuses are sent again as long as the
+  /// server accepts others, which may be those to which they refer.
   ///
   /// - Returns: false if something must be downloaded first.
   private func upload(_ objects: [Upload], _ snapshot: Snapshot) throws -> Bool {

@@ -41,7 +41,7 @@ package final class ReplicaLink {
   var isApart = false
   /// Whether it sends objects that no commit is to be sent for.
   var isUploading = false
-  /// What is to be taken back instead of being sent.
+  /// The commits to roll back instead of sending them.
   var skipped = SkipRequest()
   /// Whether it has downloaded since it was made.
   var hasPulled = false
@@ -56,7 +56,7 @@ package final class ReplicaLink {
   private static let attemptsMax = 8
   private static let unsteady = ServerError(
     operation, "each answer comes from another server, or from one that was restored",
-    hint: "Name one server in the address, not a proxy before several.")
+    hint: "Use the address of one server, not of a proxy for several.")
   /// So many commits that are of no concern to the server are passed over in memory alone.
   private static let unkeptMax: UInt64 = 256
   /// The position is kept without changes after so many transactions of the server.

@@ -1,24 +1,25 @@
 import TarnStore
 
-/// A record of what a file does not have of a row of the server, because a property cannot hold it.
+/// A record of the values in a row of the server that a file does not have, because its properties
+/// cannot hold them.
 ///
-/// It counts where objects are compared with the server, so that the row is not fetched each time;
-/// it is fetched when its version changes, or the reader that left it out.
+/// It counts when objects are compared with the server, so that the row is not fetched each time;
+/// the row is fetched again when its version changes, or when another reader reads it.
 struct LeftOut: Equatable {
   /// A part that is left out.
   struct Part: Equatable {
-    /// Of the property; the key's if the whole row is left out.
+    /// The property's column; the key's if the whole row is left out.
     let column: ColumnID
     let fault: ValueFault
   }
 
-  /// What decides whether a value can be held.
+  /// The version of a program and schema, which decide whether a value can be held.
   struct Reader: Equatable {
     /// Raised with each version of the program that holds more.
     static let revision: UInt8 = 1
 
     var revision = Self.revision
-    /// Of the file's schema.
+    /// The epoch of the file's schema.
     var epoch: UInt64
   }
 
@@ -129,7 +130,7 @@ extension String {
 /// A value of the server, or a whole row, that a file does not have: for status.
 package struct LeftOutValue: Hashable, Sendable {
   package let className: String
-  /// As text; of bytes that are no key of the class, their hexadecimal digits.
+  /// As text; as hexadecimal digits if the bytes are not a valid key of the class.
   package let primaryKey: String
   /// With the place in it: `tags[3]`. The key if the whole object is left out.
   package let property: String

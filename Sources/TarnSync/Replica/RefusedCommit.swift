@@ -1,7 +1,7 @@
 package import TarnStore
 import TarnText
 
-/// A commit that the server refused. It was taken back: its objects are what the server has.
+/// A commit that the server refused. It was rolled back: its objects are what the server has.
 package struct RefusedCommit {
   /// Its version; 0 for an object from before the file was a replica, which stays as it is.
   package let version: UInt64

@@ -150,7 +150,7 @@ package final class Replica {
     try cursor.keep(objects.records)
   }
 
-  /// Notes the server's clock, which limits the stamps of what is sent.
+  /// Notes the server's clock, which limits the stamps of the commits that are sent.
   func noteClock(_ time: Int64) { state.limit.noteClock(time) }
 
   func noteSent(_ stamp: Int64) { state.limit.noteSent(stamp) }

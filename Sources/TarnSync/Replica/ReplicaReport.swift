@@ -18,7 +18,7 @@ package struct ReplicaReport: Equatable, Sendable {
   /// Whether a process is connected to the server, and why none is.
   package let isConnected: Bool
   package let problem: String?
-  /// What it does not have of the server's rows, up to `leftOutMax`, and how many there are.
+  /// The values of the server that the file has left out, up to `leftOutMax`, and their number.
   package let leftOut: [LeftOutValue]
   package let leftOutCount: Int
   package static let leftOutMax = 100

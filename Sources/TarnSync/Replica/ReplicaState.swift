@@ -59,7 +59,7 @@ struct ReplicaState: Equatable {
   /// Whether a migration has changed objects without telling how, so that all of them must be
   /// fetched again.
   var isStale = false
-  /// Not stored: the server's clock is read anew in each session.
+  /// Not stored: each session reads the server's clock.
   var limit = StampLimit()
 
   struct Attempt: Equatable {

@@ -1,7 +1,7 @@
 package import TarnStore
 
-/// What somebody has asked a file's session to take back instead of sending it, as a record of the
-/// file: it takes the server's rows to do so.
+/// The changes that a user has asked a file's session to roll back instead of sending them. A
+/// record of the file, because rolling them back needs the server's rows.
 package struct SkipRequest: Equatable {
   /// Commits, by the versions that they made.
   package private(set) var versions: Set<UInt64> = []
@@ -14,9 +14,9 @@ package struct SkipRequest: Equatable {
 
   /// The reason that the commit's handler gets.
   static let refusal = ServerError(
-    "exchange with the server", "it was skipped at the wish of this machine's user")
+    "exchange with the server", "it was skipped by a user of this machine")
 
-  /// Asks for a commit to be taken back.
+  /// Asks the session to roll back a commit.
   ///
   /// - Throws: `StorageError`: `.notFound` if it is not among those that wait to be sent.
   package static func skip(version: UInt64, in store: Store) throws(StorageError) {
@@ -24,19 +24,19 @@ package struct SkipRequest: Equatable {
     guard report?.commits.contains(where: { $0.version == version }) == true else {
       throw StorageError(
         .notFound, operation: "skip version \(version)", path: store.path,
-        detail: "no commit waits to be sent that made it; 'tarn sync unsent' lists those that do")
+        detail: "no unsent commit made this version; 'tarn sync unsent' lists those that wait")
     }
     try edit(store) { $0.versions.insert(version) }
   }
 
-  /// Asks for the changes of a class to be taken back that are stuck.
+  /// Asks the session to roll back the changes of a stuck class.
   ///
   /// - Throws: `StorageError`: `.notFound` if it is not stuck.
   package static func skip(class name: String, in store: Store) throws(StorageError) {
     guard try StuckClasses.read(in: store.newestSnapshot())[name] != nil else {
       throw StorageError(
         .notFound, operation: "skip the changes of \(name)", path: store.path,
-        detail: "no class with this name is stuck; 'tarn sync unsent' lists those that are")
+        detail: "no class with this name is stuck; 'tarn sync unsent' lists the stuck classes")
     }
     try edit(store) { $0.classes.insert(name) }
   }
@@ -73,7 +73,7 @@ package struct SkipRequest: Equatable {
     return writer.bytes
   }
 
-  /// The next commit to take back after a version.
+  /// The next commit to roll back after a version.
   func next(after version: Version) -> Version? {
     versions.filter { $0 > version.rawValue }.min().map { Version($0) }
   }

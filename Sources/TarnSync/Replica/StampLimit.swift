@@ -1,8 +1,8 @@
 /// The latest stamp that a replica gives to its commits, by the server's clock.
 ///
 /// A file goes on from its last stamp, so that a clock that was a year ahead for a minute leaves it
-/// a year ahead. With such stamps its commits would win over everybody's. They get the time at
-/// which they were made, or the server's time if the clock is still ahead.
+/// a year ahead. With such stamps its commits would win over those of all other stores. So they get
+/// the time at which they were made, or the server's time if the clock is still ahead.
 struct StampLimit: Equatable, Sendable {
   /// How far a stamp may be ahead of the server's clock: as far as the server lets it.
   private static let tolerance: Int64 = 60_000_000

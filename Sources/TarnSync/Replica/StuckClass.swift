@@ -1,7 +1,7 @@
 import TarnStore
 
-/// A class whose changes the server does not take, for a reason that is not in their values. Those
-/// of other classes are sent without them.
+/// A class whose changes the server does not accept, for a reason that is not in their values. The
+/// changes of other classes are sent without them.
 package struct StuckClass: Equatable, Sendable {
   package let className: String
   /// The server's last answer.
@@ -11,13 +11,13 @@ package struct StuckClass: Equatable, Sendable {
   /// How often the server has been asked since.
   package var attempts: UInt64 = 1
 
-  /// With the way out.
+  /// The error with the remedy.
   var problem: ServerError {
     ServerError(
       state: error.state, "send the changes of \(className)", error.message, detail: error.detail,
       hint: (error.hint.isEmpty ? "" : error.hint + "\n")
-        + "The other classes are exchanged. 'tarn sync unsent FILE' lists what waits,"
-        + " 'tarn sync skip FILE \(className)' takes it back.")
+        + "The other classes are exchanged. 'tarn sync unsent FILE' lists the changes that"
+        + " wait, 'tarn sync skip FILE \(className)' rolls them back.")
   }
 }
 

@@ -1,4 +1,4 @@
-/// Something about values that a session says once.
+/// A notice about values, which a session delivers once.
 package enum SyncNotice: Hashable, Sendable {
   /// A value of the server that the file cannot have.
   case leftOut(LeftOutValue)
@@ -10,7 +10,7 @@ package enum SyncNotice: Hashable, Sendable {
   package var text: String {
     switch self {
     case .leftOut(let value):
-      "left out until it is mended on the server: \(value.text)"
+      "left out until it is corrected on the server: \(value.text)"
     case .rounded(let name, let property):
       "decimals of \(name).\(property) have more than 34 digits on the server, and are rounded here"
     case .changedByServer(let name, let property):

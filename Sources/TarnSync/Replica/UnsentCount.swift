@@ -11,7 +11,7 @@ struct UnsentCount {
   private let cursor: UInt32?
   /// The classes that the file's session exchanges.
   private let classes: [ClassSchema]
-  /// Those that a program expects to be exchanged and that the session does not know.
+  /// Classes that a program expects to be exchanged and that the session does not know.
   private let others: [ClassSchema]
 
   /// - Parameter names: the classes that a program expects to be exchanged; the session may be that

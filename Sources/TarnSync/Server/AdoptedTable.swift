@@ -1,4 +1,4 @@
-/// A table of an application, and what stands against making it a class.
+/// A table of an application, and the reasons why it cannot become a class.
 struct AdoptedTable {
   /// With its schema, quoted.
   let name: String
@@ -124,20 +124,20 @@ struct AdoptedTable {
   /// Whether the order of the key's own index is not that of bytes, in which replicas read pages.
   var needsByteOrder: Bool { columns.contains { $0.isKey && !$0.isByteOrdered } }
 
-  /// Everything that stands against making it a class.
+  /// All reasons why it cannot become a class.
   var problems: [String] {
     var problems: [String] = []
     if kind != "r" { problems.append("it is not an ordinary table") }
-    if isUnlogged { problems.append("it is temporary or unlogged, so that a crash empties it") }
+    if isUnlogged { problems.append("it is temporary or unlogged, so a crash empties it") }
     if hasChildren { problems.append("it has child tables, whose rows its triggers do not see") }
     if keyCount != 1 {
-      problems.append("it needs a primary key of one column, by which replicas know its objects")
+      problems.append("it needs a primary key of one column, which identifies its objects")
     }
     for column in columns { problems += self.problems(of: column) }
     for name in deferrable {
       problems.append(
-        "its primary key \(name) is DEFERRABLE, so that an insertion could not be sent again (ON "
-          + "CONFLICT does not take it); drop it and add it again NOT DEFERRABLE")
+        "its primary key \(name) is DEFERRABLE, so an insertion could not be sent again (ON "
+          + "CONFLICT does not accept it); drop it and add it again NOT DEFERRABLE")
     }
     for name in rules {
       problems.append(
@@ -147,7 +147,7 @@ struct AdoptedTable {
     if !lackingRights.isEmpty, !canGrant {
       let rights = lackingRights.joined(separator: ", ")
       problems.append(
-        "\(ServerSchema.owner), which makes its index, lacks rights in the schema \(schema); "
+        "\(ServerSchema.owner), which creates its index, lacks rights in the schema \(schema); "
           + "GRANT \(rights) ON SCHEMA \(SQLText.name(schema)) TO \(ServerSchema.owner)")
     }
     return problems
@@ -163,7 +163,7 @@ struct AdoptedTable {
             + "uuid, or bytea of an object id")
       }
       if !column.isDeterministic {
-        problems.append("the collation of its primary key takes different texts for one key")
+        problems.append("the collation of its primary key treats different strings as one key")
       }
     }
     if column.isProperty, column.isAlwaysIdentity {

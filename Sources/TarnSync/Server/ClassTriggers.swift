@@ -117,7 +117,7 @@ struct ClassTriggers {
       """
   }
 
-  /// Of a column's new value, as text.
+  /// The hash of a column's new value, as text.
   fileprivate func hash(_ column: ServerColumn) -> String {
     "hash_record_extended(ROW(NEW.\(SQLText.name(column.name))), 0)::text"
   }
@@ -253,7 +253,7 @@ extension ClassTriggers {
     """
   }
 
-  /// A value that a trigger has set is newer than what was sent, whose part no longer fits.
+  /// A value that a trigger has set is newer than the one that was sent, whose part no longer fits.
   private func insertionStamp(_ column: ServerColumn) -> String {
     let text = SQLText.literal(column.name)
     return """
@@ -287,7 +287,7 @@ extension ClassTriggers {
     return "others = 'true' AND NEW.\(name) IS DISTINCT FROM OLD.\(name)"
   }
 
-  /// Later than what the row had, and than what a replica sends in this statement.
+  /// A stamp later than those of the row, and than the one that a replica sends in this statement.
   private func sqlStamp(_ column: ServerColumn) -> String {
     """
           IF own IS NULL THEN
@@ -339,7 +339,7 @@ extension ClassTriggers {
       """
   }
 
-  /// What a replica has sent, unless a trigger has changed it.
+  /// Accepts the value that a replica has sent, unless a trigger has changed it.
   private func taken(_ column: ServerColumn) -> String {
     let text = SQLText.literal(column.name)
     return """
@@ -353,7 +353,8 @@ extension ClassTriggers {
       """
   }
 
-  /// The later stamp wins, then the larger number. What a trigger made of an earlier one goes, too.
+  /// The later stamp wins, then the larger number. If an earlier value loses, so does the value
+  /// that a trigger made of it.
   private func scalarMerge(_ column: ServerColumn) -> String {
     let name = SQLText.name(column.name)
     return """

@@ -29,7 +29,7 @@ package struct PropertyRenames {
   let freed: [String]
   /// The former names of each property, by class, as the store's migrations note them.
   private let known: [String: [String: [String]]]
-  /// Answers a question with yes or no; nil if nobody can be asked.
+  /// Answers a question with yes or no; nil without a terminal.
   let asks: ((String) -> Bool)?
 
   package init() { (given, freed, known, asks) = ([], [], [:], nil) }
@@ -48,7 +48,7 @@ package struct PropertyRenames {
     known = try snapshot.map { try Self.known(in: $0) } ?? [:]
   }
 
-  /// Those that the store's migrations note alone.
+  /// Only the renames that the store's migrations note.
   init(in snapshot: Snapshot) throws(StorageError) {
     (given, freed, asks) = ([], [], nil)
     known = try Self.known(in: snapshot)

@@ -16,7 +16,8 @@ struct RenameChoice {
   }
 
   /// - Throws: `ServerError` if a rename that was asked for is impossible, and for one that the
-  ///   store notes if nobody can be asked: to add the property empty would lose its values.
+  ///   store notes if there is no terminal to ask on: adding the property empty would lose its
+  ///   values.
   func run() throws(ServerError) -> [Pair] {
     var pairs: [Pair] = []
     let entries = try catalog.entries()
@@ -68,7 +69,7 @@ struct RenameChoice {
     if known.contains(rename.to) {
       throw ServerError(
         operation, "cannot rename \(name): the server has \(one.name).\(rename.to), too",
-        hint: "Copy by SQL what \(rename.to) shall have, drop the column \(rename.from), "
+        hint: "Copy the values for \(rename.to) by SQL, drop the column \(rename.from), "
           + "and run 'tarn server migrate'.")
     }
     let own = ([one.key] + one.columns).first { $0.name == rename.to }
@@ -94,7 +95,7 @@ struct RenameChoice {
       let known = renames.known(column.name, of: entry, besides: names)
       if let known, renames.asks == nil {
         throw ServerError(
-          operation, "\(one.name).\(column.name) is the renamed \(one.name).\(known) in this store",
+          operation, "this store has renamed \(one.name).\(known) to \(column.name)",
           hint: "Run 'tarn server migrate' with --rename \(one.name).\(known)=\(column.name).")
       }
       guard let asks = renames.asks else { continue }

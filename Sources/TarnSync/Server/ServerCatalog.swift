@@ -23,8 +23,8 @@ struct ServerCatalog {
     /// The present names of properties by those that they had.
     var formerNames: [String: String] = [:]
 
-    /// The column of a property that a program has under its present or a former name; nil if there
-    /// is none.
+    /// The column of a property, by its present or a former name; nil if the class does not have
+    /// it.
     func column(named name: String) -> ServerColumn? {
       func own(_ name: String) -> ServerColumn? {
         columns.first { StoredText($0.name) == StoredText(name) }
@@ -114,13 +114,13 @@ struct ServerCatalog {
     guard entry.key.isEmpty else { return }
     if entry.isWithoutTable {
       throw ServerError(
-        operation, "the server has no table of the class \(entry.name) any more",
+        operation, "the server no longer has the table of the class \(entry.name)",
         hint: "Run 'tarn server restored' if the database was restored; if the table was dropped, "
-          + "'tarn server forget' with the class, and then 'tarn server migrate' to make it anew.")
+          + "'tarn server forget' with the class, then 'tarn server migrate' to create it again.")
     }
     throw ServerError(
       operation,
-      "\(entry.table), the table of the class \(entry.name), has no primary key any more",
+      "\(entry.table), the table of the class \(entry.name), no longer has a primary key",
       hint: "Add it again.")
   }
 
@@ -214,7 +214,7 @@ struct ServerCatalog {
   /// Makes the triggers of the classes that lack some, or have those of an earlier revision.
   ///
   /// - Returns: the names of the classes.
-  /// - Throws: `ServerError`, which names the tables that the owner of our functions may not alter.
+  /// - Throws: `ServerError`, which names the tables that the owner of our functions cannot alter.
   func renewTriggers() throws(ServerError) -> [String] {
     let revision = try ServerRevision(connection, operation)
     let entries = try entries().filter { !$0.key.isEmpty && !revision.hasCurrentTriggers($0.id) }
@@ -222,7 +222,7 @@ struct ServerCatalog {
     for entry in entries { problems += try ownerProblem(entry).map { [$0] } ?? [] }
     guard problems.isEmpty else {
       throw ServerError(
-        state: "42501", operation, "\(ServerSchema.owner) has no right to renew some triggers",
+        state: "42501", operation, "\(ServerSchema.owner) lacks the right to update some triggers",
         detail: problems.map { "- \($0)" }.joined(separator: "\n"))
     }
     if !entries.isEmpty {
@@ -232,8 +232,8 @@ struct ServerCatalog {
     return entries.map(\.name)
   }
 
-  /// Why the owner of our functions may not alter a table, and who can change that: it has got
-  /// another owner since it became a class.
+  /// Why the owner of our functions cannot alter a table, and the remedy: the table has got another
+  /// owner since it became a class.
   private func ownerProblem(_ entry: Entry) throws(ServerError) -> String? {
     let rows = try connection.query(
       """
@@ -253,9 +253,9 @@ struct ServerCatalog {
       ClassTriggers(entry).text, for: "create the triggers of \(entry.name)")
   }
 
-  /// Makes a unique rule, or makes it anew if it is an index of former versions. It is a constraint
-  /// that the server checks at the end of each statement: one write may exchange the values of
-  /// objects.
+  /// Makes a unique rule, or makes it again if it is an index of former versions. It is a
+  /// constraint that the server checks at the end of each statement: one write may exchange the
+  /// values of objects.
   ///
   /// - Returns: false if it was there.
   @discardableResult

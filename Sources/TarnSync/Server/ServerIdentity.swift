@@ -3,7 +3,7 @@
 ///
 /// It is where the server is, and a random history. No maintenance of tables changes that: their
 /// numbers stay where they are rewritten, moved or upgraded. A restore makes tables with other
-/// numbers; one that only fills the tables that are there makes `tarn.era` anew by a trigger.
+/// numbers; one that only fills existing tables makes a new `tarn.era`, by a trigger.
 /// `tarn.origin` has the identity under which replicas know this place: a server may have been
 /// named otherwise by an earlier version, or by the cluster from which `pg_upgrade` brought it.
 enum ServerIdentity {

@@ -40,8 +40,8 @@ package struct ServerMigration {
     try ServerSetup.check(connection, Self.operation)
     let hadFunctions = try ServerRevision(connection, Self.operation).hasCurrentFunctions
     return try catalog.changing { () throws(ServerError) in
-      var done = hadFunctions ? [] : ["renewed the functions"]
-      done += try catalog.renewTriggers().map { "renewed the triggers of \($0)" }
+      var done = hadFunctions ? [] : ["updated the functions"]
+      done += try catalog.renewTriggers().map { "updated the triggers of \($0)" }
       done += try free(renames.freed, catalog)
       let chosen = RenameChoice(renames, wanted, catalog, Self.operation)
       let pairs = try chosen.run()
@@ -74,7 +74,7 @@ package struct ServerMigration {
         guard let rest = name.rest(afterBytesOf: entry.name + ".") else { continue }
         let property = String(rest)
         if try ServerRename(catalog, Self.operation).free(entry, property) {
-          done.append("\(name) can be a new property")
+          done.append("\(name) is free for a new property")
         }
       }
     }
@@ -122,7 +122,8 @@ package struct ServerMigration {
       if let names, !names.contains(described.name) { continue }
       if described.isEmbedded {
         if names != nil {
-          problems.append("class \(described.name) is embedded; it comes with those that have it")
+          problems.append(
+            "class \(described.name) is embedded; it is exchanged with the classes that contain it")
         }
         continue
       }
@@ -150,7 +151,7 @@ package struct ServerMigration {
     }
     if row[0] != "t" {
       throw ServerError(
-        Self.operation, "\(ServerSchema.owner) may not create the table of \(one.name)",
+        Self.operation, "\(ServerSchema.owner) lacks the right to create the table of \(one.name)",
         hint: "GRANT CREATE ON SCHEMA \(SQLText.name(schema)) TO \(ServerSchema.owner)")
     }
     if row[1] == "t" {
@@ -202,7 +203,7 @@ package struct ServerMigration {
         throw ServerError(
           Self.operation,
           "\(one.name).\(column.name) is a former name of \(now), which older programs still use",
-          hint: "If none does any more, run 'tarn server migrate' with --free "
+          hint: "If no program uses it any longer, run 'tarn server migrate' with --free "
             + "\(one.name).\(column.name).")
       }
       // Also a column that SQL has added.
@@ -211,7 +212,7 @@ package struct ServerMigration {
         throw ServerError(
           Self.operation,
           "\(one.name).\(column.name) is \(other?.type ?? "") on the server and would be "
-            + column.type, hint: "A changed type is a new property: give it another name.")
+            + column.type, hint: "Give the property with the new type another name.")
       }
       if known.column(named: column.name) != nil { continue }
       if other == nil {

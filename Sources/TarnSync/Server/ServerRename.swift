@@ -22,7 +22,7 @@ struct ServerRename {
       if columns[to] != nil {
         throw ServerError(
           operation, "\(entry.table) has columns \(from) and \(to)",
-          hint: "Copy by SQL what \(to) shall have, drop \(from), and run 'tarn server migrate'.")
+          hint: "Copy the values for \(to) by SQL, drop \(from), and run 'tarn server migrate'.")
       }
       try connection.run(
         "ALTER TABLE \(entry.table) RENAME COLUMN \(SQLText.name(from)) TO \(SQLText.name(to))",
@@ -76,7 +76,7 @@ struct ServerRename {
         try connection.query(
           "DELETE FROM tarn.former WHERE class = $1 AND now = $2", parameters, for: operation)
         _ = try changeState(of: entry, from: name, to: nil)
-        done.append("\(entry.name).\(name) has no column any more, and is not exchanged")
+        done.append("\(entry.name).\(name) no longer has a column, and is not exchanged")
         continue
       }
       if type == column.type || type.beginsWithBytes(of: column.type + " COLLATE") { continue }
@@ -90,7 +90,7 @@ struct ServerRename {
     return done
   }
 
-  /// All columns of the table with their types, also those that are no properties.
+  /// All columns of the table with their types, also those that are not properties.
   func columns(of entry: ServerCatalog.Entry) throws(ServerError) -> [String: ServerColumn] {
     let rows = try connection.query(
       """

@@ -1,11 +1,12 @@
 /// The revisions of a server's functions and triggers.
 ///
-/// Each function has the revision of the program that made it in its first line; the first ones had
-/// none. It is not the format: programs of all revisions of a format work with each other. `tarn
-/// server migrate` replaces earlier functions in place, so that repairs reach servers that exist.
+/// Each function has the revision of the program that made it in its first line; the first
+/// functions did not. It is not the format: programs of all revisions of a format work with each
+/// other. `tarn server migrate` replaces earlier functions in place, so that repairs reach existing
+/// servers.
 struct ServerRevision {
   private let operation: String
-  /// Of the functions that belong to no class: the lowest and the highest.
+  /// The lowest and the highest revision of the functions that do not belong to a class.
   private let functions: (lowest: Int, highest: Int)
   private let classes: [Int: ClassRevision]
 
@@ -75,7 +76,7 @@ struct ServerRevision {
         + " \(ServerSchema.revision)", hint: "Use a newer Tarn.")
   }
 
-  /// Sentences about what is earlier or newer, each with the way out.
+  /// Sentences about earlier or newer functions, each with the remedy.
   var warnings: [String] {
     var warnings: [String] = []
     if let newerProblem {

@@ -69,8 +69,8 @@ enum ServerSchema {
     );
     """
 
-  /// What servers lack that an earlier revision has prepared. It may run again, and runs before the
-  /// functions are replaced.
+  /// Adds the tables and columns that a server of an earlier revision lacks. It may run again, and
+  /// runs before the functions are replaced.
   static let additions = """
     UPDATE tarn.server SET format = \(format) WHERE format < \(format);
     -- The policies and rights of the table when replicas last went over the class.

@@ -47,20 +47,20 @@ struct ServerWarnings {
   /// other constraints that can be deferred.
   private var keys: String {
     """
-    SELECT format('the primary key %s of %s is DEFERRABLE, so that an insertion whose answer was '
-      'lost cannot be sent again; drop it and add it again NOT DEFERRABLE', quote_ident(k.conname),
+    SELECT format('the primary key %s of %s is DEFERRABLE, so an insertion whose answer was lost '
+      'cannot be sent again; drop it and add it again NOT DEFERRABLE', quote_ident(k.conname),
       c.tab::regclass)
     FROM tarn.class c JOIN pg_constraint k ON k.conrelid = c.tab
     WHERE k.contype = 'p' AND k.condeferrable
     UNION ALL
-    SELECT format('%s has no primary key any more, so that %s is not exchanged; add it again',
+    SELECT format('%s no longer has a primary key, so %s is not exchanged; add it again',
       t.oid::regclass, c.name)
     FROM tarn.class c JOIN pg_class t ON t.oid = c.tab
     WHERE NOT EXISTS (SELECT FROM pg_index i WHERE i.indrelid = t.oid AND i.indisprimary)
     """
   }
 
-  /// Triggers of ours that are missing or off.
+  /// Triggers of ours that are missing or not enabled.
   private var triggers: String {
     """
     SELECT format('the trigger %s of %s is %s, so replicas do not get all changes; '
@@ -116,11 +116,11 @@ struct ServerWarnings {
     """
   }
 
-  /// Policies and rights that have changed since replicas last went over the class.
+  /// Policies and rights that have changed since replicas last compared the class.
   private var access: String {
     """
     SELECT format('the policies or rights of %s have changed, which stores notice within an hour; '
-      'run ''tarn server touch'' with the class %s, or ''tarn server migrate'', for at once',
+      'run ''tarn server touch'' with the class %s, or ''tarn server migrate'', to notify them now',
       t.oid::regclass, c.name)
     FROM tarn.class c JOIN pg_class t ON t.oid = c.tab
     -- A server of an earlier revision keeps none.
@@ -132,7 +132,7 @@ struct ServerWarnings {
   private var columns: String {
     """
     SELECT format('%s.%s %s', c.tab::regclass, p.name,
-      CASE WHEN a.attname IS NULL THEN 'is gone, so that each change of a row fails; run '
+      CASE WHEN a.attname IS NULL THEN 'was dropped or renamed, so each change of a row fails; run '
         '''tarn server migrate'', with --rename if the column was renamed'
       ELSE format('is %s now, and was %s', format_type(a.atttypid, a.atttypmod), p.type) END)
     FROM tarn.class c JOIN pg_class t ON t.oid = c.tab JOIN tarn.property p ON p.class = c.id

@@ -1,7 +1,7 @@
-/// Who may see which rows of a class's table: its policies and rights.
+/// The policies and rights of a class's table, which decide which roles may see which rows.
 ///
-/// PostgreSQL tells nobody but superusers when they change. Replicas notice it once an hour, when
-/// they compare their digests; an administrator need not wait for that.
+/// PostgreSQL notifies only superusers when they change. Replicas notice a change once an hour,
+/// when they compare their digests; an administrator need not wait for that.
 struct TableAccess {
   let connection: ServerConnection
   private let operation: String
@@ -31,8 +31,8 @@ struct TableAccess {
 
   /// Takes note of all.
   ///
-  /// - Returns: the names of the classes whose policies or rights have changed, which replicas are
-  ///   to go over.
+  /// - Returns: the names of the classes whose policies or rights have changed; replicas compare
+  ///   them again.
   func noteAll() throws(ServerError) -> [String] {
     // In the search path of `changing`, by which expressions are written out.
     let changed = try connection.query(

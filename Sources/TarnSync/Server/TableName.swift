@@ -8,7 +8,7 @@ enum TableName {
     let oid: String
   }
 
-  /// - Throws: `ServerError` if there is no such table, or if two have the name.
+  /// - Throws: `ServerError` if the table does not exist, or if two have the name.
   static func find(
     _ text: String, _ connection: ServerConnection, _ operation: String
   ) throws(ServerError) -> Found {
@@ -17,9 +17,9 @@ enum TableName {
       found.append(one)
     }
     if found.count > 1 {
-      let names = found.map(\.name).joined(separator: " and ")
+      let names = found.map(\.name).joined(separator: " or ")
       throw ServerError(
-        operation, "\(text) can be \(names)", hint: "Write the name with its schema and quotes.")
+        operation, "\(text) may be \(names)", hint: "Write the name with its schema and quotes.")
     }
     guard let one = found.first else {
       throw ServerError(operation, "the database does not have a table \(text)")
@@ -45,7 +45,7 @@ enum TableName {
     do throws(ServerError) {
       return try rows("c.oid = to_regclass($1)", text, connection, operation)
     } catch {
-      // It is no name in SQL: a syntax error, too many dots, another database.
+      // It is not a name in SQL: a syntax error, too many dots, another database.
       guard ["42601", "42602", "0A000"].contains(error.state) else { throw error }
       return []
     }

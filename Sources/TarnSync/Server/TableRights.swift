@@ -15,7 +15,7 @@ struct TableRights {
     ).compactMap { $0[0] }
   }
 
-  /// Of the table `t` in the schema `n`: whether no role but its owner may read it or insert.
+  /// Whether only its owner may read or insert into the table `t` of the schema `n`.
   static let isLacking = """
     NOT EXISTS (SELECT FROM aclexplode(t.relacl) a
       WHERE a.grantee <> t.relowner AND a.privilege_type IN ('SELECT', 'INSERT'))
@@ -24,7 +24,7 @@ struct TableRights {
         AND e.privilege_type IN ('SELECT', 'INSERT'))
     """
 
-  /// What to do about it.
+  /// The remedy.
   static let sentence = """
     format('only its owner has rights on %1$I.%2$I, so stores of other roles cannot exchange it; '
       '%3$sGRANT SELECT, INSERT, UPDATE, DELETE ON %1$I.%2$I TO \(ServerSchema.client)%4$s',

@@ -41,8 +41,8 @@ package final class ReplicaSession: Sendable {
 
   deinit { stop() }
 
-  /// Ends the session. What it does at the moment is ended in order first, unless the server takes
-  /// more than a second to answer.
+  /// Ends the session. It completes its current exchange first, unless the server takes more than a
+  /// second to answer.
   package func stop() {
     leave.begin()
     runner.stop()

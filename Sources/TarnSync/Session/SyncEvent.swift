@@ -6,11 +6,11 @@ package enum SyncEvent {
   case connected
   /// All commits of the file are on the server, and all changes of the server are in the file.
   case isUpToDate
-  /// A commit that the server refused was taken back.
+  /// A commit that the server refused was rolled back.
   case refused(RefusedCommit)
-  /// Unsent commits have become too many, and are one from now on. Told once until they are sent.
+  /// Unsent commits were too many, and were joined into one. Delivered once until they are sent.
   case joined
-  /// Something about values. Told once.
+  /// A notice about values. Delivered once.
   case notice(SyncNotice)
   /// Something that stops the session for some time, after which it tries again.
   case waits(any Error, Duration)
@@ -18,5 +18,5 @@ package enum SyncEvent {
   case ended
 
   package static let joinedText =
-    "the server was away for so long that unsent commits are joined: they will be sent as one"
+    "the server was away for so long that the unsent commits were joined: they are sent as one"
 }

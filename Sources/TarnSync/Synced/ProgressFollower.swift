@@ -5,7 +5,7 @@ struct WeakFollower: Sendable {
   weak let follower: ProgressFollower?
 }
 
-/// Tells one receiver of a transfer's progress, in order.
+/// Reports a transfer's progress to one receiver, in order.
 actor ProgressFollower {
   nonisolated let direction: SyncSession.ProgressDirection
   private nonisolated let isEnded = Lock(false)
@@ -26,9 +26,9 @@ actor ProgressFollower {
 
   nonisolated func end() { isEnded.withLock { $0 = true } }
 
-  /// Tells the progress if it has changed.
+  /// Reports the progress if it has changed.
   ///
-  /// - Returns: what tells whether there is more to tell later; nil if there is not.
+  /// - Returns: the meter to follow for later progress; nil if there will be none.
   func update() throws -> TransferMeter? {
     let isOver = endsWithWork && told == 1
     if isOver || isEnded.withLock({ $0 }) { return nil }
@@ -40,7 +40,7 @@ actor ProgressFollower {
     return endsWithWork && share == 1 ? nil : meter
   }
 
-  /// Tells the progress until it is over, or the task is cancelled, or the file cannot be read.
+  /// Reports the progress until it is over, or the task is cancelled, or the file cannot be read.
   nonisolated func run() async {
     do {
       while let meter = try await update() {
@@ -50,7 +50,7 @@ actor ProgressFollower {
         }
       }
     } catch {
-      // There is nobody to tell: the session reports what is wrong with the file.
+      // No receiver takes an error: the session reports the problem of the file.
     }
   }
 }

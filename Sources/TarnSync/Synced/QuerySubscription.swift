@@ -104,9 +104,9 @@ extension Results where Element: Object {
     return self
   }
 
-  /// Ends the subscription that ``subscribe(name:waitForSync:timeout:)`` has made of these results.
-  /// Of results that were not subscribed to it ends the subscription to the same objects that has
-  /// no name. Others stay.
+  /// Removes the subscription that ``subscribe(name:waitForSync:timeout:)`` has created for these
+  /// results. If it has created none, removes the subscription to the same objects that has no
+  /// name. Other subscriptions stay.
   ///
   /// Traps for results whose condition no server can answer.
   public func unsubscribe() {

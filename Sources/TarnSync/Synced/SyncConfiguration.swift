@@ -77,7 +77,7 @@ final class SyncCompanion: StoreCompanion {
     } catch {
       throw Realm.Error(
         .fileOperationFailed,
-        message: "The folder of the user's files, \(folder.path), cannot be made: "
+        message: "The folder of the user's files, \(folder.path), cannot be created: "
           + error.localizedDescription, fileURL: url)
     }
   }

@@ -18,7 +18,7 @@ public struct SyncError: Error, Sendable, CustomStringConvertible, LocalizedErro
     case permissionDeniedError = 9
     /// The server cannot answer a query of the subscriptions.
     case invalidFlexibleSyncSubscriptions = 10
-    /// The server refused a commit, which was taken back: its objects are what the server has.
+    /// The server refused a commit, which was rolled back: its objects are what the server has.
     case writeRejected = 11
   }
 
@@ -26,7 +26,7 @@ public struct SyncError: Error, Sendable, CustomStringConvertible, LocalizedErro
   public let code: Code
   /// A sentence for people: the server's reason, and the remedy where there is one.
   public let message: String
-  /// For a refused write, what was taken back.
+  /// For a refused write, the objects that were rolled back.
   public let compensatingWriteInfo: [CompensatingWriteInfo]
   /// For a refused write, the version of the commit; 0 for objects from before the file was
   /// synchronized, which stay as they are.

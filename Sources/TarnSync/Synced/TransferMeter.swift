@@ -1,7 +1,7 @@
 import TarnStore
 
-/// Measures a transfer by what the file says. What is to be done is fixed until it is done, so that
-/// commits which follow do not let the share go back.
+/// Measures a transfer by the state of the file. The amount of work is fixed until it is done, so
+/// that later commits do not decrease the share.
 struct TransferMeter: Sendable {
   let store: Store
   /// The share that was measured last.

@@ -4,24 +4,24 @@ import TarnStore
 
 /// Changes of a file that its server does not have.
 public struct UnsentChange: Sendable {
-  /// The version that the commit made; nil for changes that are not a commit any more: the server
-  /// was away for long, or does not take the changes of a class, and they will be sent as one.
+  /// The version that the commit made; nil for changes that are no longer commits: the server was
+  /// away for long, or does not accept the changes of a class, and they will be sent as one commit.
   public let version: UInt64?
-  /// When the commit was made, or the server first did not take the changes; nil if not known.
+  /// When the commit was made, or the server first did not accept the changes; nil if not known.
   public let date: Date?
   /// The names of the classes.
   public let classNames: [String]
-  /// How many objects it is about.
+  /// The number of changed objects.
   public let objectCount: Int
-  /// Why the server does not take it, though its values may be right, such as a trigger that calls
-  /// a function that is not there; nil if it has not refused it. It is tried again now and then,
-  /// and other classes are exchanged without it.
+  /// Why the server does not accept the changes, though their values may be right, such as a
+  /// trigger that calls a function that does not exist; nil if the server has not refused them. The
+  /// session retries them now and then, and exchanges other classes without them.
   public let error: SyncError?
 }
 
 extension SyncSession {
-  /// What the server does not have of the file: changes that are not a commit any more, then
-  /// commits, at most the first thousand.
+  /// The changes of the file that the server does not have: first changes that are no longer
+  /// commits, then commits, at most a thousand.
   ///
   /// - Throws: `Realm.Error` if the file cannot be read.
   public func unsentChanges() throws -> [UnsentChange] {
@@ -44,12 +44,13 @@ extension SyncSession {
     }
   }
 
-  /// Lets the session take changes back instead of sending them, as if the server had refused them:
-  /// their objects become what the server has, and the error handler gets
-  /// ``SyncError/Code/writeRejected``. It does so when it is connected; any process may have it.
+  /// Asks the session to roll changes back instead of sending them, as if the server had refused
+  /// them: their objects become what the server has, and the error handler gets
+  /// ``SyncError/Code/writeRejected``. The session does so when it is connected; any process may
+  /// have it.
   ///
   /// - Parameter change: a commit, or a class with an error.
-  /// - Throws: `Realm.Error` if the server has it meanwhile, or the file cannot be written.
+  /// - Throws: `Realm.Error` if the server has the change meanwhile, or the file cannot be written.
   public func skip(_ change: UnsentChange) throws {
     do throws(StorageError) {
       if let version = change.version { return try SkipRequest.skip(version: version, in: store) }

@@ -5,9 +5,9 @@ public struct SyncTimeoutOptions: Sendable, Equatable {
   /// How long a connection to one of the server's addresses may take, in milliseconds; 0 for any
   /// time.
   public var connectTimeout: UInt
-  /// How long the server may neither send nor take a byte while it should answer, in milliseconds;
-  /// 0 for any time. What is large may take longer, as long as bytes move. After that the session
-  /// gives the connection up, says so, and connects again.
+  /// How long the server may neither send nor accept a byte while it owes an answer, in
+  /// milliseconds; 0 for any time. Large transfers may take longer, as long as bytes move. After
+  /// that time the session closes the connection, reports that, and connects again.
   public var answerTimeout: UInt
 
   /// Ten seconds to connect and a minute to answer unless given.

@@ -16,8 +16,8 @@ struct ItemCoder: Sendable {
 
   /// The element of a JSON value; null is zero in a collection without nulls.
   ///
-  /// - Parameter faults: gets what the property cannot hold. Of an embedded object only the members
-  ///   are left out that do not fit.
+  /// - Parameter faults: gets the values that the property cannot hold. An embedded object is left
+  ///   without the members that do not fit.
   /// - Returns: nil for an element that is left out.
   func item(_ json: JSONValue, _ faults: inout [ValueFault]) -> WireItem? {
     if json == .null, Self.hasNoNulls(column) {

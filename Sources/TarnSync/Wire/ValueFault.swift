@@ -25,7 +25,7 @@ struct ValueFault: Hashable, Sendable {
   static let rounded = ValueFault(
     .rounded, "it has more than \(DecimalNumber.digitsMax) digits, and is rounded here")
 
-  static let outOfRange = ValueFault("it is beyond the range of decimal")
+  static let outOfRange = ValueFault("it is out of the range of a decimal")
 
   static func objectID(_ count: Int) -> ValueFault {
     ValueFault("an object id has 12 bytes, and this value has \(count)")

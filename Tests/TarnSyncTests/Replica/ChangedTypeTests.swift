@@ -43,6 +43,6 @@ import Testing
     try database.connect().run("DROP TABLE \"Thing\"", for: "test")
     b.disconnect()
     let error = #expect(throws: ServerError.self) { try b.synchronize() }
-    #expect(error?.description.contains("no table of it any more") == true)
+    #expect(error?.description.contains("no longer has its table") == true)
   }
 }

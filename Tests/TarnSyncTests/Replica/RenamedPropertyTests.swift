@@ -63,7 +63,7 @@ import Testing
     #expect(waiting?.hint == "Run 'tarn server migrate' with --rename Thing.b=rank.")
     #expect(try ranks(a) == [1: 7])
     let refused = #expect(throws: ServerError.self) { try migrateServer(a, []) }
-    #expect(refused?.message == "Thing.rank is the renamed Thing.b in this store")
+    #expect(refused?.message == "this store has renamed Thing.b to rank")
     #expect(try migrateServer(a, ["b=rank"]).count == 1)
     a.disconnect()
     try a.synchronize()

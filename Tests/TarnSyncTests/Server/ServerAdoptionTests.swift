@@ -118,7 +118,7 @@ import Testing
       """
       CREATE COLLATION app.lax (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
       CREATE TABLE app.x (id text COLLATE app.lax PRIMARY KEY)
-      """, "different texts for one key"
+      """, "different strings as one key"
     ),
     (
       "CREATE TABLE app.x (id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY)",
@@ -201,7 +201,7 @@ import Testing
     let error = #expect(throws: ServerError.self) {
       try ServerAdoption(connection).run(table: "app.Orders", as: "Order")
     }
-    #expect(error?.message == "app.Orders can be app.\"Orders\" and app.orders")
+    #expect(error?.message == "app.Orders may be app.\"Orders\" or app.orders")
     let odd = #expect(throws: ServerError.self) {
       try ServerAdoption(connection).run(table: "a b.\"", as: "Order")
     }

@@ -105,7 +105,7 @@ import Testing
       ])
     #expect(
       try migrate(schema, freeing: ["Todo.title"])
-        == ["Todo.title can be a new property", "added Todo.title"])
+        == ["Todo.title is free for a new property", "added Todo.title"])
     try connection.rows("UPDATE \"Todo\" SET title = 'x', name = 'y'")
   }
 
@@ -133,7 +133,7 @@ import Testing
     #expect(connection.refusal("UPDATE \"Todo\" SET count = 1") == "42703")
     #expect(
       try ServerMigration(connection).run()
-        == ["Todo.title has no column any more, and is not exchanged"])
+        == ["Todo.title no longer has a column, and is not exchanged"])
     try connection.rows("UPDATE \"Todo\" SET count = 1")
     #expect(try connection.rows("SELECT DISTINCT _tarn_cols ? 'title' FROM \"Todo\"") == [["f"]])
     #expect(try migrate(todo([:])) == ["added Todo.title"])

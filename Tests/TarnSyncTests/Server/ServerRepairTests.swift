@@ -141,7 +141,7 @@ import Testing
     let migration = ServerMigration(connection)
     let schema = StoreSchema(classes: [.todo])
     let error = #expect(throws: ServerError.self) { try migration.run(schema) }
-    #expect(error?.message == "the server has no table of the class Todo any more")
+    #expect(error?.message == "the server no longer has the table of the class Todo")
     #expect(error?.hint.contains("tarn server forget") == true)
     let touching = #expect(throws: ServerError.self) { try repair.touch("Todo") }
     #expect(touching?.message == error?.message)
@@ -160,6 +160,6 @@ import Testing
     }
     #expect(
       error?.message
-        == "public.\"Todo\", the table of the class Todo, has no primary key any more")
+        == "public.\"Todo\", the table of the class Todo, no longer has a primary key")
   }
 }

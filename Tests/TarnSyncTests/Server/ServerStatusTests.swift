@@ -67,7 +67,7 @@ import Testing
       """, "the trigger \"~z\" of \"Todo\" runs after Tarn's"
     ),
     ("GRANT ALL ON \"Todo\" TO PUBLIC", "everybody may REFERENCES, TRIGGER, TRUNCATE on \"Todo\""),
-    ("ALTER TABLE \"Todo\" DROP COLUMN title", "\"Todo\".title is gone"),
+    ("ALTER TABLE \"Todo\" DROP COLUMN title", "\"Todo\".title was dropped or renamed"),
     (
       "ALTER TABLE \"Todo\" ALTER COLUMN title TYPE varchar(10)",
       "\"Todo\".title is character varying(10) now, and was text"
@@ -78,7 +78,7 @@ import Testing
       """, "the primary key \"Todo_pkey\" of \"Todo\" is DEFERRABLE"
     ),
     (
-      "ALTER TABLE \"Todo\" DROP CONSTRAINT \"Todo_pkey\"", "\"Todo\" has no primary key any more"
+      "ALTER TABLE \"Todo\" DROP CONSTRAINT \"Todo_pkey\"", "\"Todo\" no longer has a primary key"
     ),
     (
       "REVOKE ALL ON \"Todo\" FROM tarn_client", "only its owner has rights on public.\"Todo\""

@@ -32,7 +32,7 @@ import Testing
     let before = try functions(connection)
     #expect(
       try ServerMigration(connection).run() == [
-        "renewed the functions", "renewed the triggers of Todo",
+        "updated the functions", "updated the triggers of Todo",
       ])
     let after = try functions(connection)
     #expect(before.allSatisfy { after.contains($0) })
@@ -133,9 +133,9 @@ import Testing
   @Test func `a trigger that is missing is made again`() throws {
     let connection = try PostgresDatabase([.todo]).connect()
     try connection.rows("DROP TRIGGER \"~tarn_gone\" ON \"Todo\"")
-    #expect(try ServerMigration(connection).run() == ["renewed the triggers of Todo"])
+    #expect(try ServerMigration(connection).run() == ["updated the triggers of Todo"])
     try connection.rows("ALTER TABLE \"Todo\" DISABLE TRIGGER ALL")
-    #expect(try ServerMigration(connection).run(todo) == ["renewed the triggers of Todo"])
+    #expect(try ServerMigration(connection).run(todo) == ["updated the triggers of Todo"])
     #expect(try ServerMigration(connection).run() == [])
   }
 

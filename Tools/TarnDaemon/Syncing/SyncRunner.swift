@@ -117,7 +117,7 @@ struct SyncStatus {
   var problem: String?
   var sent: UInt64 = 0
   var unsentObjects = 0
-  /// What the file does not have of the server's rows, up to some, and how many there are.
+  /// The values of the server that the file has left out, up to a limit, and their number.
   var leftOut: [String] = []
   var leftOutCount = 0
   let refused: UInt64
