@@ -75,6 +75,16 @@ package struct ReplicaRecords: Sendable {
       // What is left of a longer one.
       while key.isLong, try Self.delete(key, count, transaction) { count += 1 }
     }
+    guard appended.count >= Self.manyMin, let last = appended.last?.key else {
+      return try putAppended(transaction)
+    }
+    try transaction.packing(upTo: .replica(last, piece: 0)) { () throws(StorageError) in
+      try putAppended(transaction)
+    }
+  }
+
+  private func putAppended(_ transaction: borrowing WriteTransaction) throws(StorageError) {
+    var whole: [UInt8] = []
     for (key, bytes) in appended {
       Self.seal(bytes, &whole)
       try Self.put(whole, key, 0, transaction)
@@ -82,6 +92,8 @@ package struct ReplicaRecords: Sendable {
   }
 
   private static let pieceBytes = 4_000
+  /// So many that it pays to pack their pages.
+  private static let manyMin = 500
 
   private static func put(
     _ bytes: [UInt8], _ key: ReplicaKey, _ piece: UInt16, _ transaction: borrowing WriteTransaction

@@ -83,4 +83,34 @@ struct ReplicaRecordsTests {
       #expect(try TreeCheck(SnapshotReader(store.newestSnapshot())).problems == [])
     }
   }
+
+  @Test func `records that are appended fill their pages, and those behind them stay`() throws {
+    let file = TemporaryStore()
+    let store = try file.open()
+    let others = (0..<40).map { ReplicaKey(UInt8($0 % 2 == 0 ? 2 : 128), ClassID(2), Int64($0)) }
+    func content(_ key: ReplicaKey) -> [UInt8] {
+      [UInt8](repeating: 7, count: key.isLong ? Int(key.number) * 300 : 30)
+    }
+    var records = ReplicaRecords()
+    for key in others { records.set(key, content(key)) }
+    try written(store, records)
+    let before = store.environment.statistics.leafPages
+    func append(_ numbers: Range<Int>, _ bytes: [UInt8]) throws {
+      records = ReplicaRecords()
+      for number in numbers { records.append(ReplicaKey(1, ClassID(2), Int64(number)), bytes) }
+      try written(store, records)
+    }
+    let (rounds, count) = (10, 1_000)
+    for round in 0..<rounds { try append(round * count..<(round + 1) * count, [1, 2, 3, 4]) }
+    // Key, value with its checksum, header and place of each.
+    let full = rounds * count * (16 + 8 + 8 + 2) / 4_080
+    #expect(store.environment.statistics.leafPages - before < full * 11 / 10)
+    // Those that are there are replaced.
+    try append((rounds - 1) * count..<rounds * count, [5])
+    let (first, last) = (ReplicaKey(1, ClassID(2), 0), ReplicaKey(1, ClassID(2), 9_999))
+    #expect(try bytes(first, store) == [1, 2, 3, 4])
+    #expect(try bytes(last, store) == [5])
+    for key in others { #expect(try bytes(key, store) == content(key)) }
+    #expect(try TreeCheck(SnapshotReader(store.newestSnapshot())).problems == [])
+  }
 }
