@@ -53,6 +53,55 @@ import ToolSupport
     #expect(later.contains { $0.hasPrefix("downloaded") && $0.hasSuffix("yes") }, "\(later)")
   }
 
+  /// The bound of equal answers is reached within one run.
+  @Test func `one run names the class that the server does not take, and sends the others`() throws
+  {
+    let server = try PostgresServer.shared.get()
+    let name = "command_" + UUID().uuidString.prefix(8).lowercased()
+    func sql(_ text: String) throws -> [String] {
+      let made = try finished(
+        [
+          "psql", "-qAt", "-h", server.folder, "-U", PostgresServer.administrator, "-c", text, name,
+        ], "/usr/bin/env")
+      #expect(made.end == .exited(0), "\(made.errors)")
+      return made.output
+    }
+    _ = try finished(
+      ["createdb", "-h", server.folder, "-U", PostgresServer.administrator, name], "/usr/bin/env")
+    let url = server.address(name)
+    _ = try finished(["server", "init", url])
+    _ = try sql(
+      """
+      CREATE TABLE good (_id bigint PRIMARY KEY); CREATE TABLE bad (_id bigint PRIMARY KEY);
+      CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql
+        AS 'BEGIN PERFORM nothing_like_that(); RETURN NEW; END'
+      """)
+    for one in ["Good", "Bad"] {
+      _ = try finished(["server", "adopt", url, one.lowercased(), one])
+    }
+    let file = folder.file("stuck")
+    let words = ["sync", file, "--to", url]
+    #expect(try finished(words).end == .exited(0))
+    _ = try sql(
+      "CREATE TRIGGER fail BEFORE INSERT ON bad FOR EACH ROW EXECUTE FUNCTION fail()")
+    let tarn = OwnProgram.sibling("tarn")
+    let rows = folder.file("rows.csv")
+    try Data("_id\n1\n".utf8).write(to: URL(fileURLWithPath: rows))
+    for one in ["Bad", "Good"] {
+      let made = try finished(["import", file, rows, "--class", one], tarn)
+      #expect(made.end == .exited(0), "\(made.errors)")
+    }
+    let run = try finished(words)
+    #expect(run.end == .exited(1))
+    #expect(run.errors.contains("cannot send the changes of Bad"), "\(run.errors)")
+    #expect(try sql("SELECT count(*) FROM good") == ["1"])
+    let skipped = try finished(["sync", "skip", file, "Bad"])
+    #expect(skipped.end == .exited(0), "\(skipped.errors)")
+    _ = try finished(words)
+    #expect(try finished(["sync", "unsent", file]).output == ["the server has everything"])
+    #expect(try finished(words).end == .exited(0))
+  }
+
   /// 2130706433 is this machine, too, but libpq looks it up as a name.
   @Test func `no login is sent without TLS to a host that the environment names`() throws {
     let listener = try StartupListener()
@@ -74,5 +123,10 @@ import ToolSupport
     #expect(try !isPlain("\(address) service=far", ["PGSERVICEFILE": service]))
     #expect(try !isPlain(address, ["PGSERVICEFILE": service, "PGSERVICE": "far"]))
     #expect(try !isPlain("\(address) host=127.1", [:]))
+    // libpq connects to the address, whatever the name is.
+    #expect(try isPlain(address, ["PGHOST": "db.example", "PGHOSTADDR": "127.0.0.1"]))
+    #expect(try isPlain("\(address) host=db.example", ["PGHOSTADDR": "127.0.0.1"]))
+    #expect(try !isPlain(address, ["PGHOST": "127.0.0.1", "PGHOSTADDR": "0.0.0.0"]))
+    #expect(try !isPlain("\(address) host=localhost", ["PGHOSTADDR": "0.0.0.0"]))
   }
 }

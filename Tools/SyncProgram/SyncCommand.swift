@@ -112,15 +112,27 @@ struct SyncCommand {
     if !chosen.isEmpty { try chosen.subscribe(store, others: classes) }
     let replica = try Replica(store, classes: names)
     defer { replica.close() }
-    var refused = 0
-    let link = try ReplicaLink(replica, ServerConnection(address)) { commit in
-      refused += 1
-      SyncProgram.complain(Self.text(commit))
-    }
     replica.noticed = { SyncProgram.complain(Self.text($0)) }
-    try link.synchronize()
-    return refused == 0 ? .success : .failure
+    var refused = 0
+    var attempts = Self.attemptsMax
+    while true {
+      let link = try ReplicaLink(replica, ServerConnection(address)) { commit in
+        refused += 1
+        SyncProgram.complain(Self.text(commit))
+      }
+      attempts -= 1
+      do {
+        try link.synchronizeOnce { time in
+          Thread.sleep(forTimeInterval: time / .seconds(1))
+        }
+        return refused == 0 ? .success : .failure
+      } catch let error as StorageError where error.code == .conflict && attempts > 0 {
+        // The classes have changed meanwhile, on the server or in the file.
+      }
+    }
   }
+
+  private static let attemptsMax = 4
 
   // MARK: - Until a signal
 

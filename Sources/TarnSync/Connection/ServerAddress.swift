@@ -62,7 +62,9 @@ package struct ServerAddress: Sendable, CustomStringConvertible {
     use("keepalives_idle", "10")
     use("keepalives_interval", "10")
     use("keepalives_count", "3")
-    use("tcp_user_timeout", "30000")
+    // libpq's greatest number.
+    let receipt = min(timeouts.receipt / .milliseconds(1), Double(Int32.max))
+    use("tcp_user_timeout", "\(max(1, Int(receipt)))")
     let place = Self.place(given)
     if !place.isLocal {
       use("sslmode", "verify-full")
@@ -114,10 +116,10 @@ package struct ServerAddress: Sendable, CustomStringConvertible {
 
   /// The same server, with other times to wait for it.
   ///
-  /// - Parameter time: for a connection, and for an answer.
+  /// - Parameter time: for a connection, for an answer, and for the receipt of what was sent.
   package func waiting(atMost time: Duration) -> ServerAddress {
     var address = self
-    address.timeouts = ServerTimeouts(connect: time, answer: time)
+    address.timeouts = ServerTimeouts(connect: time, answer: time, receipt: time)
     return address
   }
 

@@ -324,7 +324,7 @@ final class ReplicaEdit {
   }
 
   /// Deletes an object that the server does not have. Links to it wait from then on.
-  private func remove(_ key: ObjectKey, _ one: ReplicaClass) throws(StorageError) {
+  func remove(_ key: ObjectKey, _ one: ReplicaClass) throws(StorageError) {
     let primaryKey: Value? =
       one.described.keyIsPrimary
       ? .int(key.rawValue) : try session.value(of: one.exchange.key.id, at: key, in: one.id)

@@ -209,8 +209,11 @@ struct ClassPush {
       switch taken {
       case .skipped: " ON CONFLICT DO NOTHING"
       case .skippedByKey: " ON CONFLICT (\(one.key.column)) DO NOTHING"
-      case .failing: ""
+      case .skippedByLook, .failing: ""
       }
+    let free =
+      taken == .skippedByLook
+      ? " WHERE NOT EXISTS (SELECT FROM \(one.table) t WHERE t.\(one.key.column) = u.k)" : ""
     return PushPart(
       kind: .insertion, count: rows.count, isLater: isLater, isChecked: !one.isAsymmetric,
       parameters: [keys(rows.map(\.key)), WireParameter(array: .jsonb, notes)]
@@ -220,7 +223,7 @@ struct ClassPush {
         """
         INSERT INTO \(one.table) (\(one.key.column), _tarn_in\(list(one.others)))
         SELECT u.k, u.i\(columns.map { ", u.\($0)" }.joined()) FROM
-        """, " ORDER BY u.k\(conflict)"
+        """, "\(free) ORDER BY u.k\(conflict)"
       ), source: ("u", ["k", "i"] + columns))
   }
 

@@ -84,7 +84,13 @@ struct Push {
     var first: ServerError?
     let ways = PushStages.ways(pushes)
     for (place, stages) in ways.enumerated() {
-      let answer = try run(range, pushes, stages)
+      var answer = try run(range, pushes, stages)
+      if case .refused(let error) = answer, error.state == "23505",
+        pushes.contains(where: { $0.one.rules.takenKeys == .skippedByLook })
+      {
+        // Another one has taken a key since the look. The next look finds it.
+        answer = try run(range, pushes, stages)
+      }
       guard case .refused(let error) = answer else { return answer }
       if place + 1 < ways.count, stages.mayDiffer(error.state) {
         first = error

@@ -6,6 +6,9 @@ enum TakenKeys {
   /// at the end of a statement, so these must not be among those it looks at; naming the key needs
   /// the right to read it.
   case skippedByKey
+  /// The same by looking for the key first, for a primary key that is `DEFERRABLE`. Another one may
+  /// take it at the same moment.
+  case skippedByLook
   /// Every such insertion fails. For a table with such rules whose key a role cannot read.
   case failing
 }
@@ -41,8 +44,9 @@ struct TableRules: Equatable {
       LEFT JOIN pg_catalog.pg_index i ON i.indrelid = c.confrelid AND i.indisprimary
       WHERE c.contype = 'f'
       UNION ALL
-      SELECT t.id, NULL, (p.indimmediate
-        AND has_column_privilege(t.tab, p.indkey[0], 'SELECT'))::text, NULL
+      SELECT t.id, NULL, CASE
+        WHEN NOT has_column_privilege(t.tab, p.indkey[0], 'SELECT') THEN 'fail'
+        WHEN p.indimmediate THEN 'key' ELSE 'look' END, NULL
       FROM t JOIN pg_catalog.pg_index p ON p.indrelid = t.tab AND p.indisprimary
       WHERE EXISTS (SELECT FROM pg_catalog.pg_index i WHERE i.indrelid = t.tab
         AND (i.indisunique OR i.indisexclusion) AND NOT i.indimmediate)
@@ -57,7 +61,11 @@ struct TableRules: Equatable {
         let place = classes.firstIndex(where: { $0.id == id })
       else { continue }
       guard let target = row[1].flatMap({ Int($0) }) else {
-        classes[place].rules.takenKeys = row[2] == "true" ? .skippedByKey : .failing
+        switch row[2] {
+        case "key": classes[place].rules.takenKeys = .skippedByKey
+        case "look": classes[place].rules.takenKeys = .skippedByLook
+        default: classes[place].rules.takenKeys = .failing
+        }
         continue
       }
       guard let action = row[2].flatMap({ ForeignKey.Action(rawValue: $0) }) else { continue }

@@ -12,7 +12,13 @@ extension ReplicaLink {
     if try pull() { return false }
     var different: [ReplicaClass] = []
     for one in downloaded {
-      let theirs = try ClassDigest(one.exchange, connection)
+      let theirs: ClassDigest
+      do throws(ServerError) {
+        theirs = try ClassDigest(one.exchange, connection)
+      } catch {
+        try noticeOtherClasses(error)
+        throw error
+      }
       var ours = ClassDigest()
       try ReplicaObjects(replica.store.newestSnapshot()).forEach(in: one.id) {
         _, object throws(StorageError) in

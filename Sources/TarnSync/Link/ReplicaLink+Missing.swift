@@ -50,6 +50,21 @@ extension ReplicaLink {
     }
     hasPulled = true
   }
+
+  /// Ends this link if the server refused a statement because its classes are other ones than when
+  /// the link was made: a property or a table has been renamed.
+  ///
+  /// - Throws: `.conflict`, after which a session begins again at once. It ends with the same error
+  ///   for ever only if the server's classes change each time.
+  func noticeOtherClasses(_ error: ServerError) throws {
+    // Of syntax, types and names.
+    guard ["42", "3F"].contains(error.state.prefix(2)) else { return }
+    let now = try ServerCatalog(connection, Self.operation).entries(named: replica.names)
+    if now == entries { return }
+    throw StorageError(
+      .conflict, operation: Self.operation, path: replica.store.path,
+      detail: "the server's classes have changed")
+  }
 }
 
 /// Rows that the file has left out.

@@ -96,7 +96,15 @@ extension ReplicaLink {
   /// Sends a push of commits, and does what must be done before they can be sent again.
   func sendOnce(_ plan: PushPlan, to last: CommitName) throws -> PushOutcome {
     if let refusal = plan.refusal { return .refused(refusal) }
-    switch try send(plan, to: last) {
+    let answer: Push.Answer
+    do {
+      answer = try send(plan, to: last)
+    } catch let error as ServerError {
+      guard try hasNewRules(error) else { throw error }
+      try noteConflict()
+      return .again
+    }
+    switch answer {
     case .taken:
       conflicts = Conflicts()
       replica.noteSent(plan.time)
@@ -277,7 +285,8 @@ extension ReplicaLink {
   /// Whether a push was refused by a rule that the server has got since this link was made, so that
   /// it may be taken if it is sent by it.
   func hasNewRules(_ error: ServerError) throws -> Bool {
-    if !error.state.beginsWithBytes(of: "23") { return false }
+    // Of 55000 for one: a key that ON CONFLICT does not take any more.
+    if !error.state.beginsWithBytes(of: "23"), error.state != "55000" { return false }
     return try readRules()
   }
 }

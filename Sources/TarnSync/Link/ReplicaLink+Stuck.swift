@@ -41,6 +41,7 @@ extension ReplicaLink {
     do {
       sending = try isApart ? sendApart() : sendInOrder()
     } catch let error as ServerError {
+      try noticeOtherClasses(error)
       guard try !isApart && counts(error) else { throw error }
       isApart = true
       sending = try sendApart()
@@ -63,6 +64,26 @@ extension ReplicaLink {
     next.failure?.count += 1
     try keep(next)
     return next.failure?.count ?? 0 >= Self.equalAnswersMax
+  }
+
+  /// Downloads and sends everything, for a program that does it once: what the server does not take
+  /// is sent again, until the class is known that holds up the others, and these are sent.
+  ///
+  /// - Parameter pause: waits.
+  package func synchronizeOnce(pausing pause: (Duration) -> Void) throws {
+    var backoff = Backoff(first: .milliseconds(100), last: .seconds(1))
+    var former = stuck.failure
+    // Also answers that differ end.
+    for _ in 0..<2 * Self.equalAnswersMax {
+      do {
+        return try synchronize()
+      } catch let error as ServerError {
+        if isApart || stuck.failure == former { throw error }
+        former = stuck.failure
+        pause(backoff.next())
+      }
+    }
+    try synchronize()
   }
 
   private func keep(_ next: StuckClasses) throws(StorageError) {
@@ -167,7 +188,10 @@ extension ReplicaLink {
     }
     if request.classes.isEmpty { return false }
     for name in request.classes.sorted() {
-      if let one = classes.first(where: { $0.described.name == name }) { try takeBackJoined(one) }
+      if let one = classes.first(where: { $0.described.name == name }) {
+        try takeBackJoined(one)
+        try takeBackOlder(one)
+      }
       try forgetStuck(name)
       try SkipRequest.end(replica) { $0.remove(class: name) }
     }
@@ -184,6 +208,29 @@ extension ReplicaLink {
         bytesMax: .max)
       try takeBack(plan, SkipRequest.refusal)
     }
+  }
+
+  /// Deletes objects that the server never had, or has lost, and that no commit is to be sent for.
+  private func takeBackOlder(_ one: ReplicaClass) throws {
+    guard replica.state.hasUploads else { return }
+    let snapshot = try replica.snapshot()
+    let reader = try SnapshotReader(snapshot)
+    let unsent = try UnsentChanges(
+      after: replica.state, without: replica.cursor.number, in: snapshot)
+    let keys = try unsent.lacking(in: one.id, reader)
+    for start in stride(from: 0, to: keys.count, by: 1_000) {
+      let part = keys[start..<min(start + 1_000, keys.count)]
+      let primaryKeys = try part.map { try primaryKey(of: $0, one, reader) }
+      try replica.edit { edit, _ throws(StorageError) in
+        for key in part { try edit.remove(key, one) }
+      }
+      refused(
+        RefusedCommit(
+          version: 0, objects: primaryKeys.map { (one.described.name, $0) },
+          error: SkipRequest.refusal))
+    }
+    unwelcome = unwelcome.filter { $0.classID != one.id }
+    try keepUnwelcome()
   }
 
   /// Rolls back the next commit if a user has skipped it.

@@ -83,35 +83,62 @@ extension ReplicaLink {
 
   /// Translates the queries, and asks the server whether it can answer them.
   ///
-  /// - Returns: why it cannot; nil if it can.
+  /// - Returns: why it cannot, with all classes that it refuses; nil if it can.
   private func refusal(
     of set: SubscriptionSet, _ known: [ClassID: ClassProgress], _ snapshot: Snapshot
-  ) throws(ServerError) -> ServerError? {
+  ) throws -> ServerError? {
+    var refused: [String: ServerError] = [:]
     for subscription in set.subscriptions where subscription.sql != Subscription.everything {
       guard let condition = subscription.translated(in: snapshot) else {
-        return ServerError(
+        refused[subscription.className] = ServerError(
           LinkQueries.operation,
           "the condition on \(subscription.className) cannot be read: \(subscription.condition)",
           hint: "Remove the subscription, and subscribe again.")
+        continue
       }
       queries.conditions[KeptQuery(subscription.sql)] = condition
     }
-    for one in downloaded {
+    for one in downloaded where refused[one.described.name] == nil {
       let former = known[one.id]?.queries ?? []
-      for query in set.queries(on: one.described.name) where !former.contains(query) {
-        do throws(ServerError) {
-          var parameters: [WireParameter] = []
-          let text = try queries.condition([query])?.text(adding: &parameters) ?? "true"
-          _ = try connection.binary(
-            "SELECT FROM \(one.exchange.table) WHERE \(text) LIMIT 0", parameters,
-            for: "\(LinkQueries.operation) to \(one.described.name)")
-        } catch {
-          guard Self.isOfClass(error) else { throw error }
-          return error
-        }
+      let new = set.queries(on: one.described.name).filter { !former.contains($0) }
+      refused[one.described.name] = try refusal(
+        of: new, one, "\(LinkQueries.operation) to \(one.described.name)")
+    }
+    return Self.joined(refused, LinkQueries.operation)
+  }
+
+  /// Asks the server whether it can answer queries on a class.
+  private func refusal(
+    of asked: some Sequence<KeptQuery>, _ one: ReplicaClass, _ operation: String
+  ) throws -> ServerError? {
+    for query in asked {
+      do throws(ServerError) {
+        var parameters: [WireParameter] = []
+        let text = try queries.condition([query])?.text(adding: &parameters) ?? "true"
+        _ = try connection.binary(
+          "SELECT FROM \(one.exchange.table) WHERE \(text) LIMIT 0", parameters, for: operation)
+      } catch {
+        guard Self.isOfClass(error) else { throw error }
+        try noticeOtherClasses(error)
+        return error
       }
     }
     return nil
+  }
+
+  /// One error for all classes that the server refuses.
+  private static func joined(
+    _ refused: [String: ServerError], _ operation: String
+  ) -> ServerError? {
+    let all = refused.sorted { $0.key < $1.key }
+    guard all.count > 1, let first = all.first?.value else { return all.first?.value }
+    let lines = all.map { name, error in
+      let code = error.state.isEmpty ? "" : " (SQLSTATE \(error.state))"
+      return "- \(name): \(error.message)\(code)"
+    }
+    return ServerError(
+      state: first.state, operation, "the server refuses \(all.count) classes",
+      detail: lines.joined(separator: "\n"))
   }
 
   /// Whether the server refuses what is asked of a class: it lacks the right, a column or a type.
@@ -130,9 +157,19 @@ extension ReplicaLink {
 
   /// Notes in the subscriptions that the server has refused a download, such as because the role
   /// has lost the right to read a class.
-  func noteFailure(_ error: ServerError) throws(StorageError) {
-    guard Self.isOfClass(error), let subscribed, subscribed > 0 else { return }
-    try refuse(subscribed, "\(error)")
+  ///
+  /// - Returns: the error, with all classes that the server refuses.
+  func noteFailure(_ error: ServerError) throws -> ServerError {
+    guard Self.isOfClass(error) else { return error }
+    var refused: [String: ServerError] = [:]
+    for one in downloaded {
+      let name = one.described.name
+      refused[name] = try refusal(
+        of: progress[one.id]?.queries ?? [], one, "read the objects of \(name)")
+    }
+    let named = Self.joined(refused, "read objects") ?? error
+    if let subscribed, subscribed > 0 { try refuse(subscribed, "\(named)") }
+    return named
   }
 
   private func take(_ changed: [ClassID: ClassProgress], _ version: UInt64?) throws {

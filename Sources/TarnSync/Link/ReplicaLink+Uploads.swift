@@ -1,3 +1,4 @@
+internal import Glibc
 import TarnStore
 
 /// Objects that the server never had, or has lost.
@@ -11,6 +12,7 @@ extension ReplicaLink {
   func upload() throws -> Sending {
     guard replica.state.hasUploads, isComplete else { return .nothing }
     let snapshot = try replica.snapshot()
+    try forgetWelcome(snapshot)
     let missing = try classes.map { try keysToUpload($0, snapshot) }
     let objects = try UploadOrder(classes, snapshot).sorted(missing)
     if objects.isEmpty {
@@ -22,6 +24,7 @@ extension ReplicaLink {
       return .nothing
     }
     guard try upload(objects, snapshot) else { return .pullFirst }
+    try keepUnwelcome()
     try dropSent()
     return .sent
   }
@@ -30,9 +33,11 @@ extension ReplicaLink {
   func upload(_ one: ReplicaClass) throws -> Sending {
     guard let place = classes.firstIndex(where: { $0.id == one.id }) else { return .nothing }
     let snapshot = try replica.snapshot()
+    try forgetWelcome(snapshot)
     let missing = try keysToUpload(one, snapshot)
     if missing.isEmpty { return .nothing }
     guard try upload(missing.map { (place, $0) }, snapshot) else { return .pullFirst }
+    try keepUnwelcome()
     try dropSent()
     return .sent
   }
@@ -107,33 +112,56 @@ extension ReplicaLink {
     _ object: Upload, unwelcome error: ServerError, _ snapshot: Snapshot
   ) throws {
     let one = classes[object.place]
+    let name = one.described.name
     unwelcome.insert(ObjectRef(classID: one.id, key: object.key))
-    let reader = try SnapshotReader(snapshot)
-    let key =
-      one.described.keyIsPrimary
-      ? .int(object.key.rawValue)
-      : try reader.value(of: one.exchange.key.id, at: object.key, in: one.id) ?? .null
+    older.classes.removeAll { $0.className == name }
+    let now = Int64(time(nil)) * 1_000_000
+    older.classes.append(StuckClass(className: name, error: error, since: now))
+    let key = try primaryKey(of: object.key, one, SnapshotReader(snapshot))
     refused(
       RefusedCommit(
-        version: 0, objects: [(one.described.name, key)], error: error,
-        properties: try error.columns(connection)))
+        version: 0, objects: [(name, key)], error: error, properties: try error.columns(connection))
+    )
+  }
+
+  func primaryKey(
+    of key: ObjectKey, _ one: ReplicaClass, _ reader: SnapshotReader
+  ) throws(StorageError) -> Value {
+    one.described.keyIsPrimary
+      ? .int(key.rawValue)
+      : try reader.value(of: one.exchange.key.id, at: key, in: one.id) ?? .null
+  }
+
+  /// Forgets objects that the server has refused, and that have gone or were sent by a commit.
+  private func forgetWelcome(_ snapshot: Snapshot) throws(StorageError) {
+    if unwelcome.isEmpty { return }
+    let (objects, reader) = (ReplicaObjects(snapshot), try SnapshotReader(snapshot))
+    var rest: Set<ObjectRef> = []
+    for object in unwelcome {
+      if try objects[object.classID, object.key] != nil { continue }
+      if try reader.row(object.key, in: object.classID) != nil { rest.insert(object) }
+    }
+    unwelcome = rest
+    try keepUnwelcome()
+  }
+
+  /// Notes in the file of which classes the server refuses objects.
+  func keepUnwelcome() throws(StorageError) {
+    let ids = Set(unwelcome.map(\.classID))
+    let names = Set(classes.filter { ids.contains($0.id) }.map(\.described.name))
+    older.classes.removeAll { !names.contains($0.className) }
+    let snapshot = try replica.store.newestSnapshot()
+    if try older == StuckClasses.read(StuckClasses.olderKey, in: snapshot) { return }
+    var objects = ReplicaObjects(snapshot)
+    older.store(StuckClasses.olderKey, in: &objects)
+    try replica.cursor.keep(objects.records)
   }
 
   private func keysToUpload(_ one: ReplicaClass, _ snapshot: Snapshot) throws -> [ObjectKey] {
-    let objects = ReplicaObjects(snapshot)
     let unsent = try UnsentChanges(
       after: replica.state, without: replica.cursor.number, in: snapshot)
-    var missing: [ObjectKey] = []
-    try SnapshotReader(snapshot).forEachCluster(in: one.id) { cluster throws(StorageError) in
-      for slot in 0..<cluster.image.rowCount {
-        let key = cluster.image.key(at: slot)
-        if unwelcome.contains(ObjectRef(classID: one.id, key: key)) { continue }
-        if try objects[one.id, key] != nil { continue }
-        if try unsent.pending(of: key, in: one.id, after: 0).isCreated { continue }
-        missing.append(key)
-      }
-      return true
+    return try unsent.lacking(in: one.id, SnapshotReader(snapshot)).filter {
+      !unwelcome.contains(ObjectRef(classID: one.id, key: $0))
     }
-    return missing
   }
 }

@@ -5,6 +5,8 @@ package final class ReplicaLink {
   let replica: Replica
   let connection: ServerConnection
   var classes: [ReplicaClass] = []
+  /// The same as the server had them when the link was made.
+  private(set) var entries: [ServerCatalog.Entry] = []
   /// How far the objects of the classes are here.
   var progress: [ClassID: ClassProgress] = [:]
   /// The version of the subscriptions that the server has been asked for, or has refused.
@@ -26,6 +28,8 @@ package final class ReplicaLink {
   var conflicts = Conflicts()
   /// Objects that the server has refused to take in. They are tried again in the next session.
   var unwelcome: Set<ObjectRef> = []
+  /// Their classes.
+  var older = StuckClasses()
   /// Called for each commit that the server refused, when it has been taken back; again in the next
   /// session if this one ends before it has returned.
   let refused: (RefusedCommit) -> Void
@@ -72,11 +76,10 @@ package final class ReplicaLink {
     self.connection = connection
     self.refused = refused
     try register()
-    let catalog = ServerCatalog(connection, Self.operation)
+    entries = try ServerCatalog(connection, Self.operation).entries(named: replica.names)
     let snapshot = try replica.store.newestSnapshot()
     let schema = snapshot.schema.schema
     replica.epoch = snapshot.schema.epoch
-    let entries = try catalog.entries(named: replica.names)
     for (name, entry) in zip(replica.names, entries) {
       guard let described = schema.named(name), !described.isVacant else {
         throw ServerError(Self.operation, "the file does not have a class \(name)")
@@ -89,6 +92,8 @@ package final class ReplicaLink {
     missing = Self.missing(classes)
     stuck = try StuckClasses.read(in: replica.store.newestSnapshot())
     isApart = !stuck.classes.isEmpty || stuck.failure?.count ?? 0 >= Self.equalAnswersMax
+    // They are tried again.
+    try keepUnwelcome()
     try noteExchangedNames()
     // The first download of a class may have been ended before.
     for one in classes { try IndexMaking.run(one.id, replica) }
@@ -158,8 +163,8 @@ package final class ReplicaLink {
       _ = try sendAll()
       return try download()
     } catch let error as ServerError {
-      try noteFailure(error)
-      throw error
+      try noticeOtherClasses(error)
+      throw try noteFailure(error)
     }
   }
 

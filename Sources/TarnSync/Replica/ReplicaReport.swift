@@ -22,7 +22,8 @@ package struct ReplicaReport: Equatable, Sendable {
   package let leftOut: [LeftOutValue]
   package let leftOutCount: Int
   package static let leftOutMax = 100
-  /// The classes whose changes the server does not take.
+  /// The classes whose changes the server does not take, or whose objects from before the first
+  /// exchange.
   package let stuck: [StuckClass]
   /// The objects that it is to have; nil for all of the classes.
   package let subscriptions: SubscriptionSet?
@@ -48,7 +49,9 @@ package struct ReplicaReport: Equatable, Sendable {
       isComplete: try isComplete(state, snapshot),
       isConnected: try SessionNotes.isConnected(store, snapshot),
       problem: notes.problem, leftOut: Array(leftOut.prefix(leftOutMax)),
-      leftOutCount: leftOut.count, stuck: try StuckClasses.read(in: snapshot).classes,
+      leftOutCount: leftOut.count,
+      stuck: try StuckClasses.read(in: snapshot).classes
+        + StuckClasses.read(StuckClasses.olderKey, in: snapshot).classes,
       subscriptions: try SubscriptionSet.read(in: snapshot))
   }
 

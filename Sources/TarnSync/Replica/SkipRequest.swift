@@ -29,11 +29,15 @@ package struct SkipRequest: Equatable {
     try edit(store) { $0.versions.insert(version) }
   }
 
-  /// Asks the session to roll back the changes of a stuck class.
+  /// Asks for the changes of a class to be taken back that are stuck, and for its objects to be
+  /// deleted here that the file had before its first exchange and that the server does not take.
   ///
-  /// - Throws: `StorageError`: `.notFound` if it is not stuck.
+  /// - Throws: `StorageError`: `.notFound` if there are none.
   package static func skip(class name: String, in store: Store) throws(StorageError) {
-    guard try StuckClasses.read(in: store.newestSnapshot())[name] != nil else {
+    let snapshot = try store.newestSnapshot()
+    let stuck = try StuckClasses.read(in: snapshot)
+    let older = try StuckClasses.read(StuckClasses.olderKey, in: snapshot)
+    guard stuck[name] != nil || older[name] != nil else {
       throw StorageError(
         .notFound, operation: "skip the changes of \(name)", path: store.path,
         detail: "no class with this name is stuck; 'tarn sync unsent' lists the stuck classes")

@@ -11,6 +11,17 @@ package struct StuckClass: Equatable, Sendable {
   /// How often the server has been asked since.
   package var attempts: UInt64 = 1
 
+  /// The same of objects that the file had before its first exchange: the server refuses their
+  /// values.
+  var problemOfOlder: ServerError {
+    ServerError(
+      state: error.state, "send objects of \(className) from before the first exchange",
+      error.message, detail: error.detail,
+      hint: (error.hint.isEmpty ? "" : error.hint + "\n")
+        + "They stay, and are sent again by the next session."
+        + " 'tarn sync skip FILE \(className)' deletes them here.")
+  }
+
   /// The error with the remedy.
   var problem: ServerError {
     ServerError(
@@ -35,11 +46,16 @@ struct StuckClasses: Equatable {
   var failure: Failure?
   var classes: [StuckClass] = []
 
-  private static let key = ReplicaKey(140, ClassID(0), 0)
+  static let key = ReplicaKey(140, ClassID(0), 0)
+  /// Another record of this form: the classes of which the server refuses objects that the file had
+  /// before its first exchange. Nothing of them is held up.
+  static let olderKey = ReplicaKey(142, ClassID(0), 0)
 
   subscript(name: String) -> StuckClass? { classes.first { $0.className == name } }
 
-  static func read(in snapshot: Snapshot) throws(StorageError) -> StuckClasses {
+  static func read(
+    _ key: ReplicaKey = key, in snapshot: Snapshot
+  ) throws(StorageError) -> StuckClasses {
     guard let bytes = try ReplicaRecords.bytes(key, in: snapshot.transaction) else {
       return StuckClasses()
     }
@@ -48,8 +64,8 @@ struct StuckClasses: Equatable {
   }
 
   /// Puts them among the records to store.
-  func store(in objects: inout ReplicaObjects) {
-    objects.set(Self.key, self == StuckClasses() ? nil : encoded)
+  func store(_ key: ReplicaKey = key, in objects: inout ReplicaObjects) {
+    objects.set(key, self == StuckClasses() ? nil : encoded)
   }
 
   private var encoded: [UInt8] {

@@ -145,4 +145,20 @@ final class UnsentChanges {
     guard let joined else { return recorded }
     return try joined.deleted(primaryKey, in: described) + recorded
   }
+
+  /// The objects of a class that the server does not have, without those that unsent commits have
+  /// created: they were there before the first exchange, or the server has lost them.
+  func lacking(in id: ClassID, _ reader: SnapshotReader) throws(StorageError) -> [ObjectKey] {
+    let objects = ReplicaObjects(reader.snapshot)
+    var keys: [ObjectKey] = []
+    try reader.forEachCluster(in: id) { cluster throws(StorageError) in
+      for slot in 0..<cluster.image.rowCount {
+        let key = cluster.image.key(at: slot)
+        if try objects[id, key] != nil { continue }
+        if try !pending(of: key, in: id, after: 0).isCreated { keys.append(key) }
+      }
+      return true
+    }
+    return keys
+  }
 }

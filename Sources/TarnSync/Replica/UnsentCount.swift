@@ -51,10 +51,41 @@ struct UnsentCount {
     return try changedKeys(upTo: version).values.allSatisfy(\.isEmpty)
   }
 
+  /// Why nothing more of what is not sent will be sent for now: the server does not take it.
+  ///
+  /// - Parameters:
+  ///   - end: the last version that counts.
+  ///   - former: how often the server had been asked for the classes that were stuck. They may have
+  ///     been mended since, so that only a later answer counts.
+  /// - Returns: nil if something else waits, too.
+  func obstacle(upTo end: Version, since former: [String: UInt64]) throws(StorageError)
+    -> StuckNews?
+  {
+    // What is to be skipped is no obstacle.
+    guard try SkipRequest.read(in: snapshot).isEmpty else { return nil }
+    let stuck = try StuckClasses.read(in: snapshot).classes
+    let older = try StuckClasses.read(StuckClasses.olderKey, in: snapshot).classes
+    let isNews = stuck.allSatisfy { $0.attempts != former[$0.className] }
+    guard isNews, let first = stuck.first ?? older.first else { return nil }
+    let (names, others) = (Set(stuck.map(\.className)), Set(older.map(\.className)))
+    let changed = try changedKeys(upTo: end)
+    for one in classes where !names.contains(one.name) {
+      if changed[one.id]?.isEmpty == false { return nil }
+      if !others.contains(one.name), try lacking(changed, [one]) > 0 { return nil }
+    }
+    return stuck.isEmpty ? .older(first.problemOfOlder) : .stuck(first.problem)
+  }
+
+  /// What the server does not take.
+  enum StuckNews {
+    case stuck(ServerError)
+    case older(ServerError)
+  }
+
   /// How many objects have changes that commits made, and how many others the server lacks.
   func objects() throws(StorageError) -> (changed: Int, lacking: Int) {
     let changed = try cursor == nil ? [:] : changedKeys(upTo: snapshot.version)
-    return (changed.values.reduce(0) { $0 + $1.count }, try lacking(changed))
+    return (changed.values.reduce(0) { $0 + $1.count }, try lacking(changed, classes))
   }
 
   /// How many commits have such changes; those that were joined are one.
@@ -92,7 +123,9 @@ struct UnsentCount {
   }
 
   /// The objects that the server does not have and that no unsent commit has changed.
-  private func lacking(_ changed: [ClassID: KeySet]) throws(StorageError) -> Int {
+  private func lacking(
+    _ changed: [ClassID: KeySet], _ classes: [ClassSchema]
+  ) throws(StorageError) -> Int {
     guard state.hasUploads || cursor == nil else { return 0 }
     let (objects, reader) = (ReplicaObjects(snapshot), try SnapshotReader(snapshot))
     var count = 0

@@ -18,7 +18,8 @@ package struct UnsentReport {
     package let primaryKey: Value?
   }
 
-  /// The changes of a class that were joined, and are not commits any more.
+  /// The changes of a class that were joined, and are not commits any more; of a class that the
+  /// server does not take also the objects that the file had before its first exchange.
   package struct Joined {
     package let className: String
     package let count: Int
@@ -50,19 +51,28 @@ package struct UnsentReport {
     let reader = try SnapshotReader(snapshot)
     var report = UnsentReport()
     let stuck = try StuckClasses.read(in: snapshot)
-    for one in classes {
-      report.joined += try joined(of: one, state, stuck[one.name], reader).map { [$0] } ?? []
-    }
+    let older = try StuckClasses.read(StuckClasses.olderKey, in: snapshot)
     let cursor = try store.cursors().first { $0.record.name == Replica.cursorName }
-    try report.addCommits(state, classes, without: cursor?.number ?? 0, reader)
+    let number = cursor?.number ?? 0
+    for one in classes {
+      report.joined +=
+        try joined(of: one, state, stuck[one.name] ?? older[one.name], number, reader)
+        .map { [$0] } ?? []
+    }
+    try report.addCommits(state, classes, without: number, reader)
     return report
   }
 
   private static func joined(
-    of one: ClassSchema, _ state: ReplicaState, _ stuck: StuckClass?, _ reader: SnapshotReader
+    of one: ClassSchema, _ state: ReplicaState, _ stuck: StuckClass?, _ number: UInt32,
+    _ reader: SnapshotReader
   ) throws(StorageError) -> Joined? {
     let changes = JoinedChanges(reader.snapshot)
-    let keys = state.joinedTime == 0 ? KeySet() : try changes.keys(in: one.id)
+    var keys = state.joinedTime == 0 ? KeySet() : try changes.keys(in: one.id)
+    if stuck != nil, state.hasUploads {
+      let unsent = try UnsentChanges(after: state, without: number, in: reader.snapshot)
+      keys.formUnion(KeySet(try unsent.lacking(in: one.id, reader)))
+    }
     guard !keys.isEmpty || stuck != nil else { return nil }
     var first: [Value] = []
     for key in keys.prefix(keysMax) {

@@ -5,18 +5,25 @@ struct AdoptedTable {
   let schema: String
   let owner: String
   let isOfSuperuser: Bool
+  /// Whether the owner of our functions has the rights of the table's owner.
+  let isOfOurs: Bool
   let columns: [Column]
   /// The rights in the schema that the owner of our functions lacks: to use it, and to create
   /// indexes in it.
   let lackingRights: [String]
   /// Whether the login may give these rights.
   private let canGrant: Bool
+  /// Whether the login may give the owner of our functions the rights of the table's owner.
+  private let canJoin: Bool
+  private let login: String
   /// The primary key if it is checked at the end of a transaction, and rules.
   private let deferrable: [String]
   private let rules: [String]
   private let kind: String
   private let isUnlogged: Bool
   private let hasChildren: Bool
+  /// The table of which it is a child or a partition.
+  private let parent: String?
   private let keyCount: Int
 
   struct Column {
@@ -65,9 +72,16 @@ struct AdoptedTable {
         c.relkind, c.relpersistence <> 'p',
         EXISTS (SELECT FROM pg_inherits i WHERE i.inhparent = c.oid),
         coalesce((SELECT i.indnkeyatts FROM pg_index i
-          WHERE i.indrelid = c.oid AND i.indisprimary), 0)
+          WHERE i.indrelid = c.oid AND i.indisprimary), 0),
+        pg_has_role($2, r.oid, 'USAGE'),
+        l.rolsuper OR NOT r.rolsuper AND (pg_has_role(r.oid, 'MEMBER WITH ADMIN OPTION')
+          -- Before version 16 it was a right of its own.
+          OR l.rolcreaterole AND current_setting('server_version_num')::integer < 160000),
+        l.rolname,
+        (SELECT min(i.inhparent::regclass::text) FROM pg_inherits i WHERE i.inhrelid = c.oid)
       FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-      JOIN pg_roles r ON r.oid = c.relowner WHERE c.oid = $1::oid
+      JOIN pg_roles r ON r.oid = c.relowner JOIN pg_roles l ON l.rolname = current_user
+      WHERE c.oid = $1::oid
       """, [table.oid, ServerSchema.owner], for: operation)
     guard let row = rows.first else {
       throw ServerError(operation, "the database does not have a table \(table.name)")
@@ -78,6 +92,8 @@ struct AdoptedTable {
     canGrant = row[5] == "t"
     (kind, isUnlogged, hasChildren) = (row[6] ?? "", row[7] == "t", row[8] == "t")
     keyCount = row[9].flatMap { Int($0) } ?? 0
+    (isOfOurs, canJoin) = (row[10] == "t", row[11] == "t")
+    (login, parent) = (row[12] ?? "", row[13])
     columns = try Self.columns(of: table.oid, connection, operation)
     func names(_ query: String) throws(ServerError) -> [String] {
       try connection.query(query, [table.oid], for: operation).compactMap { $0[0] }
@@ -130,6 +146,11 @@ struct AdoptedTable {
     if kind != "r" { problems.append("it is not an ordinary table") }
     if isUnlogged { problems.append("it is temporary or unlogged, so a crash empties it") }
     if hasChildren { problems.append("it has child tables, whose rows its triggers do not see") }
+    if let parent {
+      problems.append(
+        "it is a child or a partition of \(parent), through which rows are deleted without its "
+          + "triggers")
+    }
     if keyCount != 1 {
       problems.append("it needs a primary key of one column, which identifies its objects")
     }
@@ -144,6 +165,7 @@ struct AdoptedTable {
         "its rule \(name) writes in place of the statements that replicas send; "
           + "make it a trigger")
     }
+    if !isOfOurs, !canJoin { problems.append(foreignness) }
     if !lackingRights.isEmpty, !canGrant {
       let rights = lackingRights.joined(separator: ", ")
       problems.append(
@@ -151,6 +173,17 @@ struct AdoptedTable {
           + "GRANT \(rights) ON SCHEMA \(SQLText.name(schema)) TO \(ServerSchema.owner)")
     }
     return problems
+  }
+
+  /// Who can let the owner of our functions have the table.
+  private var foreignness: String {
+    let (role, ours) = (SQLText.name(owner), ServerSchema.owner)
+    return isOfSuperuser
+      ? "it belongs to the superuser \(owner), whose tables \(login) cannot give to \(ours): let a "
+        + "superuser adopt it, or run 'ALTER TABLE \(name) OWNER TO \(ours)' before"
+      : "it belongs to \(owner), and \(login) cannot make \(ours) a member of that role: let a "
+        + "superuser, or a role with the admin option for \(owner), adopt it, or run "
+        + "'GRANT \(role) TO \(ours)' before"
   }
 
   private func problems(of column: Column) -> [String] {

@@ -50,7 +50,7 @@ package struct ServerAdoption {
     var text = "SET LOCAL lock_timeout = '10s';\n"
     if found.isOfSuperuser {
       text += "ALTER TABLE \(table) OWNER TO \(owner);\n"
-    } else if found.owner != owner {
+    } else if !found.isOfOurs {
       text += "GRANT \(SQLText.name(found.owner)) TO \(owner);\n"
     }
     if !found.lackingRights.isEmpty {

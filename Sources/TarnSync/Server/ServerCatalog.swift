@@ -75,13 +75,11 @@ struct ServerCatalog {
       for: operation)
   }
 
-  func entry(named name: String) throws(ServerError) -> Entry? {
-    try entries().first { $0.name == name }
-  }
-
   /// - Throws: `ServerError` for a class that the server does not have.
   func existing(_ name: String) throws(ServerError) -> Entry {
-    guard let entry = try entry(named: name) else { throw lacking(name) }
+    guard let entry = try entries().first(where: { $0.name == name }) else {
+      throw lacking(name)
+    }
     return entry
   }
 
@@ -148,17 +146,7 @@ struct ServerCatalog {
       SELECT id, name, tab, key, property, type, to_regproc('tarn.former_names') IS NOT NULL
       FROM tarn.classes()
       """, for: operation)
-    var entries: [Entry] = []
-    for row in rows {
-      guard let id = row[0].flatMap({ Int($0) }), let name = row[1], let table = row[2] else {
-        continue
-      }
-      let former = entries.last?.id == id ? entries.removeLast().columns : []
-      var own: [ServerColumn] = []
-      if let column = row[4], let type = row[5] { own = [ServerColumn(name: column, type: type)] }
-      entries.append(
-        Entry(id: id, name: name, table: table, key: row[3] ?? "", columns: former + own))
-    }
+    var entries = Self.entries(rows)
     // Servers of an earlier revision know none.
     guard rows.first?[6] == "t" else { return entries }
     let names = try connection.query(
@@ -172,6 +160,33 @@ struct ServerCatalog {
     return entries
   }
 
+  /// A class as it is now, without the former names of its properties. In `changing`, where reading
+  /// all of them for each of many classes would take time by the square of their number.
+  func present(_ id: Int) throws(ServerError) -> Entry {
+    let rows = try connection.query(
+      "\(ServerSchema.classes) WHERE c.id = $1 ORDER BY p.name", ["\(id)"], for: operation)
+    guard let entry = Self.entries(rows).first else {
+      throw ServerError(operation, "the server does not have a class with the number \(id)")
+    }
+    return entry
+  }
+
+  /// - Parameter rows: those of a class follow each other.
+  private static func entries(_ rows: [[String?]]) -> [Entry] {
+    var entries: [Entry] = []
+    for row in rows {
+      guard let id = row[0].flatMap({ Int($0) }), let name = row[1], let table = row[2] else {
+        continue
+      }
+      let former = entries.last?.id == id ? entries.removeLast().columns : []
+      var own: [ServerColumn] = []
+      if let column = row[4], let type = row[5] { own = [ServerColumn(name: column, type: type)] }
+      entries.append(
+        Entry(id: id, name: name, table: table, key: row[3] ?? "", columns: former + own))
+    }
+    return entries
+  }
+
   /// The names of a class's properties, also of those whose columns were dropped.
   func properties(of entry: Entry) throws(ServerError) -> Set<String> {
     let rows = try connection.query(
@@ -181,14 +196,14 @@ struct ServerCatalog {
 
   /// Enters a class whose table is there.
   func register(_ one: ServerClass, table: String) throws(ServerError) -> Entry {
-    try connection.query(
-      "INSERT INTO tarn.class (name, tab) VALUES ($1, $2::regclass)", [one.name, table],
-      for: operation)
-    let id = try existing(one.name).id
+    let made = try connection.query(
+      "INSERT INTO tarn.class (name, tab) VALUES ($1, $2::regclass) RETURNING id",
+      [one.name, table], for: operation)
+    let id = made.first?[0].flatMap { Int($0) } ?? 0
     try define(one, id)
     for column in [one.key] + one.columns { try note(column, id) }
     try TableAccess(connection, operation).note(id)
-    return try existing(one.name)
+    return try present(id)
   }
 
   /// Notes how a store declares a class.

@@ -57,7 +57,10 @@ package struct ServerMigration {
           try catalog.define(one, entry.id)
         }
       }
-      for one in wanted { done += try bring(one, catalog) }
+      if !wanted.isEmpty {
+        let known = Dictionary(try catalog.entries().map { ($0.name, $0) }) { first, _ in first }
+        for one in wanted { done += try bring(one, known[one.name], catalog) }
+      }
       done += try TableAccess(connection, Self.operation).noteAll().map {
         "the policies or rights of \($0) have changed: replicas compare its objects"
       }
@@ -69,8 +72,9 @@ package struct ServerMigration {
     _ names: [String], _ catalog: ServerCatalog
   ) throws(ServerError) -> [String] {
     var done: [String] = []
+    let entries = names.isEmpty ? [] : try catalog.entries()
     for name in names {
-      for entry in try catalog.entries() {
+      for entry in entries {
         guard let rest = name.rest(afterBytesOf: entry.name + ".") else { continue }
         let property = String(rest)
         if try ServerRename(catalog, Self.operation).free(entry, property) {
@@ -161,11 +165,12 @@ package struct ServerMigration {
     }
   }
 
+  /// - Parameter known: the class as the server has it; nil if it does not.
   /// - Returns: a line for each change.
   private func bring(
-    _ one: ServerClass, _ catalog: ServerCatalog
+    _ one: ServerClass, _ known: ServerCatalog.Entry?, _ catalog: ServerCatalog
   ) throws(ServerError) -> [String] {
-    guard let known = try catalog.entry(named: one.name) else {
+    guard let known else {
       let table = one.table(in: schema)
       try requireRoom(for: one, table)
       try connection.run(one.creation(table), for: "create the table of \(one.name)")
@@ -181,7 +186,7 @@ package struct ServerMigration {
       // The values of all rows came without a trigger.
       try catalog.renew(known.id)
       try catalog.define(one, known.id)
-      if let whole = try catalog.entry(named: one.name) { try catalog.makeTriggers(whole) }
+      try catalog.makeTriggers(catalog.present(known.id))
     }
     var done = added.map { "added \(one.name).\($0)" }
     done += checked

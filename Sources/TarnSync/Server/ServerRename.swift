@@ -37,7 +37,7 @@ struct ServerRename {
         + " ON CONFLICT (class, name) DO UPDATE SET now = excluded.now",
     ] { try connection.query(statement, parameters, for: operation) }
     try free(entry, to)
-    try catalog.makeTriggers(catalog.existing(entry.name))
+    try catalog.makeTriggers(catalog.present(entry.id))
     try catalog.renew(entry.id)
     let time = (ContinuousClock.now - start).formatted(.units(allowed: [.seconds, .milliseconds]))
     return "renamed \(entry.name).\(from) to \(to), in the state of \(rows) "

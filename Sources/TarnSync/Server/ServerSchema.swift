@@ -85,16 +85,9 @@ enum ServerSchema {
     \(ServerIdentity.tables)
     """
 
-  /// The functions that know no class. A name in them is looked up in `pg_catalog` alone, so that
-  /// no caller can put a function of his own in the way. Their signatures stay: programs of other
-  /// versions call them.
-  static let functions = """
-    \(ServerIdentity.functions)
-    -- The classes with the properties whose columns are there. A class without a table has no key.
-    CREATE OR REPLACE FUNCTION tarn.classes() RETURNS TABLE (
-      id integer, name text, tab text, key name, property text, type text
-    ) LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$ \(mark)
-      SELECT c.id, c.name, c.tab::regclass::text, k.attname, p.name, p.type
+  /// The rows of all classes, for the owner.
+  static let classes = """
+    SELECT c.id, c.name, c.tab::regclass::text, k.attname, p.name, p.type
       FROM tarn.class c
       LEFT JOIN LATERAL (
         SELECT q.name, format_type(a.atttypid, a.atttypmod) AS type
@@ -104,6 +97,18 @@ enum ServerSchema {
         SELECT a.attname FROM pg_index i
         JOIN pg_attribute a ON a.attrelid = c.tab AND a.attnum = i.indkey[0]
         WHERE i.indrelid = c.tab AND i.indisprimary) k ON true
+    """
+
+  /// The functions that know no class. A name in them is looked up in `pg_catalog` alone, so that
+  /// no caller can put a function of his own in the way. Their signatures stay: programs of other
+  /// versions call them.
+  static let functions = """
+    \(ServerIdentity.functions)
+    -- The classes with the properties whose columns are there. A class without a table has no key.
+    CREATE OR REPLACE FUNCTION tarn.classes() RETURNS TABLE (
+      id integer, name text, tab text, key name, property text, type text
+    ) LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$ \(mark)
+      \(classes)
       ORDER BY c.id, p.name
     $$;
 

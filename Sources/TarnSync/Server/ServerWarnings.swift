@@ -37,18 +37,27 @@ struct ServerWarnings {
     SELECT format('%s has child tables, whose rows no replica gets', i.inhparent::regclass)
     FROM tarn.class c JOIN pg_inherits i ON i.inhparent = c.tab GROUP BY i.inhparent
     UNION ALL
+    SELECT format('%s is a %s of %s, so that rows which are deleted through that table stay in '
+      'the stores; run ''ALTER TABLE %s'', then ''tarn server touch'' with the class %s',
+      i.inhrelid::regclass, CASE WHEN t.relispartition THEN 'partition' ELSE 'child' END,
+      i.inhparent::regclass, CASE WHEN t.relispartition
+        THEN format('%s DETACH PARTITION %s', i.inhparent::regclass, i.inhrelid::regclass)
+        ELSE format('%s NO INHERIT %s', i.inhrelid::regclass, i.inhparent::regclass) END, c.name)
+    FROM tarn.class c JOIN pg_inherits i ON i.inhrelid = c.tab JOIN pg_class t ON t.oid = c.tab
+    UNION ALL
     SELECT format('%s has the rule %s, which may write without its triggers',
       r.ev_class::regclass, r.rulename)
     FROM tarn.class c JOIN pg_rewrite r ON r.ev_class = c.tab
     """
   }
 
-  /// Primary keys with which `ON CONFLICT` does not work, and tables without one. Pushes know of
-  /// other constraints that can be deferred.
+  /// Primary keys with which `ON CONFLICT` does not work, and tables without one. Other constraints
+  /// that can be deferred do no harm.
   private var keys: String {
     """
-    SELECT format('the primary key %s of %s is DEFERRABLE, so an insertion whose answer was lost '
-      'cannot be sent again; drop it and add it again NOT DEFERRABLE', quote_ident(k.conname),
+    SELECT format('the primary key %s of %s is DEFERRABLE, which ON CONFLICT does not take: stores '
+      'look for taken keys first, and new objects of a role that may not read the key are refused '
+      'where it is taken; drop it and add it again NOT DEFERRABLE', quote_ident(k.conname),
       c.tab::regclass)
     FROM tarn.class c JOIN pg_constraint k ON k.conrelid = c.tab
     WHERE k.contype = 'p' AND k.condeferrable
@@ -82,8 +91,8 @@ struct ServerWarnings {
     ("", "A"), ("_gone", "O"), ("_gone_row", "R"), ("_moved", "A"), ("_truncate", "A"),
   ].map { (ClassTriggers.name + $0, $1) }
 
-  /// Row triggers of others that run after ours: before an insertion or update (bits 1, 2 and 4 or
-  /// 16 of their type).
+  /// Row triggers of others that run after ours, or before our first one: before an insertion or
+  /// update (bits 1, 2 and 4 or 16 of their type).
   private var order: String {
     """
     SELECT format('the trigger %s of %s runs after Tarn''s and can change a row unseen; '
@@ -91,6 +100,13 @@ struct ServerWarnings {
       c.tab::regclass)
     FROM tarn.class c JOIN pg_trigger t ON t.tgrelid = c.tab
     WHERE NOT t.tgisinternal AND t.tgname::text COLLATE "C" > '\(ClassTriggers.name)'
+      AND t.tgtype & 3 = 3 AND t.tgtype & 20 <> 0 AND t.tgenabled <> 'D'
+    UNION ALL
+    SELECT format('the trigger %s of %s runs before Tarn''s, so that values that it sets pass for '
+      'values that a store has sent; rename it so that it sorts after \(ClassTriggers.firstName)',
+      quote_ident(t.tgname), c.tab::regclass)
+    FROM tarn.class c JOIN pg_trigger t ON t.tgrelid = c.tab
+    WHERE NOT t.tgisinternal AND t.tgname::text COLLATE "C" < '\(ClassTriggers.firstName)'
       AND t.tgtype & 3 = 3 AND t.tgtype & 20 <> 0 AND t.tgenabled <> 'D'
     """
   }

@@ -45,8 +45,9 @@ enum TableName {
     do throws(ServerError) {
       return try rows("c.oid = to_regclass($1)", text, connection, operation)
     } catch {
-      // It is not a name in SQL: a syntax error, too many dots, another database.
-      guard ["42601", "42602", "0A000"].contains(error.state) else { throw error }
+      // It is no name in SQL: a syntax error, too many dots, another database. Or the login has no
+      // right to use the schema, and may be told more about the table than that.
+      guard ["42601", "42602", "0A000", "42501"].contains(error.state) else { throw error }
       return []
     }
   }

@@ -29,7 +29,7 @@ public struct SyncError: Error, Sendable, CustomStringConvertible, LocalizedErro
   /// For a refused write, the objects that were rolled back.
   public let compensatingWriteInfo: [CompensatingWriteInfo]
   /// For a refused write, the version of the commit; 0 for objects from before the file was
-  /// synchronized, which stay as they are.
+  /// synchronized, which stay as they are unless they are skipped.
   public let version: UInt64
   /// PostgreSQL's code of the reason; empty without one.
   public let sqlState: String

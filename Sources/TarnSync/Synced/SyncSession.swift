@@ -192,16 +192,13 @@ public final class SyncSession: Sendable {
   /// Waits until the server has all commits that the file has now, or the file all objects of its
   /// subscriptions as the server has them now. Any process may have the session.
   ///
-  /// - Throws: ``SyncError`` if the server cannot answer the subscriptions, `CancellationError`, or
-  ///   `Realm.Error` if the file cannot be read.
+  /// - Throws: ``SyncError`` if the server cannot answer the subscriptions, or does not take what is
+  ///   left to send (``unsentChanges()``); `CancellationError`; or `Realm.Error` if the file cannot
+  ///   be read.
   public func wait(for direction: ProgressDirection) async throws {
     do {
       switch direction {
-      case .upload:
-        let target = try store.newestSnapshot().version
-        try await FileWait(store: store).until { [store, classes] in
-          try UnsentCount(store, expecting: classes)?.isNothing(upTo: target) == true
-        }
+      case .upload: try await waitForUpload()
       case .download:
         let asked = try ask()
         try await FileWait(store: store).until { [self] in try isAnswered(asked) }
@@ -209,6 +206,23 @@ public final class SyncSession: Sendable {
       await tellProgress(of: direction)
     } catch let error as StorageError {
       throw Realm.Error(synchronizing: error)
+    }
+  }
+
+  private func waitForUpload() async throws {
+    let snapshot = try store.newestSnapshot()
+    let stuck = try StuckClasses.read(in: snapshot).classes
+    let former = Dictionary(stuck.map { ($0.className, $0.attempts) }) { $1 }
+    if !former.isEmpty { reconnect() }
+    let target = snapshot.version
+    try await FileWait(store: store).until { [store, classes] in
+      guard let unsent = try UnsentCount(store, expecting: classes) else { return false }
+      if try unsent.isNothing(upTo: target) { return true }
+      switch try unsent.obstacle(upTo: target, since: former) {
+      case nil: return false
+      case .stuck(let error): throw SyncError(error)
+      case .older(let error): throw SyncError(.writeRejected, error)
+      }
     }
   }
 

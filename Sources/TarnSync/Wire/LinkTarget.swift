@@ -64,12 +64,14 @@ struct LinkTarget: Hashable {
       var result: [JSONValue] = []
       for item in items { result.append(try filter(item, column, schema, body)) }
       return .array(result)
-    case .object(let members):
+    case .object:
+      // A map may have the members of a link: then it is within a form that says so.
+      guard let members = ItemCoder.mapMembers(json) else { return json }
       var result: [JSONMember] = []
       for member in members {
         result.append(JSONMember(member.name, try filter(member.value, column, schema, body)))
       }
-      return .object(result)
+      return ItemCoder.map(result)
     default: return json
     }
   }

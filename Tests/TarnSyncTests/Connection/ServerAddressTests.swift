@@ -41,6 +41,16 @@ import Testing
     #expect(given.parameters["sslmode"] == "require")
   }
 
+  @Test func `the timeout for unacknowledged bytes follows that of the command`() throws {
+    let address = try ServerAddress("dbname=todo")
+    #expect(address.parameters["tcp_user_timeout"] == "30000")
+    #expect(address.waiting(atMost: .seconds(300)).parameters["tcp_user_timeout"] == "300000")
+    #expect(
+      address.waiting(atMost: .seconds(9_999_999)).parameters["tcp_user_timeout"] == "2147483647")
+    let given = try ServerAddress("dbname=todo tcp_user_timeout=7")
+    #expect(given.waiting(atMost: .seconds(5)).parameters["tcp_user_timeout"] == "7")
+  }
+
   @Test(arguments: [
     "postgresql://127.0.0.1,db.example/todo", "postgresql://127.evil.example/todo",
     "postgresql://127.1/todo", "host=127.0.0.1 hostaddr=192.0.2.1 dbname=todo",

@@ -245,6 +245,37 @@ import Testing
     try expect(["8 of 1", "1", "2"], file)
     #expect(try server.value("SELECT n FROM \"Parent\" WHERE _id = 1") == "5")
   }
+
+  /// As for objects that only report something, of several classes.
+  @Test(arguments: ["NO ACTION", "CASCADE"])
+  func `a role that may only insert sends classes of which one refers to another`(
+    _ action: String
+  ) throws {
+    try addKeys(action)
+    try server.run(
+      """
+      REVOKE ALL ON "Child", "Parent" FROM tarn_client;
+      GRANT INSERT ON "Child", "Parent" TO tarn_client
+      """, for: "take rights")
+    let (database, role) = (database, role)
+    let file = try FamilyFile(folder.file("a")) { try database.connect(as: role) }
+    try file.store.editSubscriptions { set in
+      set.asymmetric = ["Child", "Parent"]
+      set.renew()
+      return true
+    }
+    try file.link.synchronize()
+    try file.commit { session in
+      try session.makeParent(1)
+      try session.makeChild(7, of: 1)
+    }
+    try file.commit { try $0.makeChild(8, of: nil) }
+    try file.link.synchronize()
+    #expect(try rows == ["7 of 1", "8 of none", "1"])
+    #expect(file.refused.isEmpty)
+    #expect(
+      try UnsentCount(file.store)?.isNothing(upTo: file.store.newestSnapshot().version) == true)
+  }
 }
 
 extension PostgresDatabase {

@@ -106,6 +106,45 @@ import Testing
     #expect(try keys("Thing") == ["1", "2", "3"])
   }
 
+  @Test func `one run is enough to find the class that is stuck`() throws {
+    defer { replica.end() }
+    try replica.synchronize()
+    try fail("Thing", "PERFORM nothing_like_that()")
+    try replica.create("Thing", .int(1), a: 1)
+    try replica.create("Note", .string("n1"), a: 1)
+    var pauses: [Duration] = []
+    let error = #expect(throws: ServerError.self) {
+      try replica.connected().synchronizeOnce { pauses.append($0) }
+    }
+    #expect(error?.operation == "send the changes of Thing")
+    #expect(error?.hint.contains("tarn sync skip FILE Thing") == true)
+    #expect(pauses.count == 4)
+    #expect(pauses.allSatisfy { $0 <= .seconds(1) })
+    #expect(try keys("Note") == ["n1"])
+    #expect(try stuck().map(\.className) == ["Thing"])
+    // Later runs ask once.
+    replica.disconnect()
+    #expect(throws: ServerError.self) {
+      try replica.connected().synchronizeOnce { pauses.append($0) }
+    }
+    #expect(pauses.count == 4)
+  }
+
+  @Test func `one run goes on when the server answers otherwise a moment later`() throws {
+    defer { replica.end() }
+    try replica.synchronize()
+    try server.rows("CREATE SEQUENCE s")
+    try server.rows("GRANT ALL ON SEQUENCE s TO PUBLIC")
+    try fail("Thing", "RAISE EXCEPTION 'no' USING ERRCODE = '40001'", when: "nextval('s') < 4")
+    try replica.create("Thing", .int(1), a: 1)
+    var pauses = 0
+    try replica.connected().synchronizeOnce { _ in pauses += 1 }
+    #expect(pauses == 3)
+    #expect(try keys("Thing") == ["1"])
+    #expect(try stuck() == [])
+    #expect(try isAllSent() == true)
+  }
+
   @Test func `objects from before that the server does not take hold up no other class`() throws {
     defer { replica.end() }
     try replica.create("Thing", .int(1), a: 1)

@@ -136,6 +136,10 @@ import Testing
       CREATE RULE r AS ON INSERT TO app.x DO INSTEAD NOTHING
       """, "its rule r writes"
     ),
+    (
+      "CREATE TABLE app.top (id int); CREATE TABLE app.x (PRIMARY KEY (id)) INHERITS (app.top)",
+      "a child or a partition of app.top"
+    ),
   ])
   func `a table that cannot be a class is refused with the reason`(
     _ table: String, _ reason: String
@@ -146,6 +150,49 @@ import Testing
     }
     #expect(error?.description.contains(reason) == true, "\(error?.description ?? "")")
     #expect(try connection.value("SELECT count(*) FROM tarn.class") == "0")
+  }
+
+  @Test func `a login that cannot grant the owner's role says who can`() throws {
+    let (database, connection, role) = try prepared(orders)
+    let helper = "helper_" + role.suffix(8)
+    try connection.run(
+      """
+      CREATE ROLE \(helper) LOGIN; GRANT tarn_owner TO \(helper);
+      CREATE TABLE app.grand (id int PRIMARY KEY)
+      """, for: "test")
+    let adoption = ServerAdoption(try database.connect(as: helper))
+    let refused = #expect(throws: ServerError.self) {
+      try adoption.run(table: "app.orders", as: "Order")
+    }
+    #expect(refused?.message == "app.orders cannot be a class")
+    #expect(
+      refused?.detail.contains(
+        "- it belongs to \(role), and \(helper) cannot make tarn_owner a member of that role: let a "
+          + "superuser, or a role with the admin option for \(role), adopt it, or run "
+          + "'GRANT \"\(role)\" TO tarn_owner' before") == true, "\(refused?.detail ?? "")")
+    let grand = #expect(throws: ServerError.self) {
+      try adoption.run(table: "app.grand", as: "Grand")
+    }
+    #expect(
+      grand?.detail.contains("'ALTER TABLE app.grand OWNER TO tarn_owner'") == true,
+      "\(grand?.detail ?? "")")
+    try connection.run(
+      """
+      GRANT \(role) TO tarn_owner; ALTER TABLE app.grand OWNER TO tarn_owner;
+      GRANT USAGE, CREATE ON SCHEMA app TO tarn_owner
+      """, for: "do as it says")
+    #expect(
+      try adoption.run(table: "app.orders", as: "Order").first == "adopted app.orders as Order")
+    #expect(try adoption.run(table: "app.grand", as: "Grand").first == "adopted app.grand as Grand")
+    // A member with the admin option needs nobody.
+    try connection.run(
+      """
+      CREATE ROLE \(helper)_b LOGIN; CREATE ROLE \(role)_b;
+      GRANT tarn_owner TO \(helper)_b; GRANT \(role)_b TO \(helper)_b WITH ADMIN OPTION;
+      CREATE TABLE app.more (id int PRIMARY KEY); ALTER TABLE app.more OWNER TO \(role)_b
+      """, for: "test")
+    let other = ServerAdoption(try database.connect(as: helper + "_b"))
+    #expect(try other.run(table: "app.more", as: "More").first == "adopted app.more as More")
   }
 
   @Test func `a table is adopted once, and one that is not there never`() throws {

@@ -53,6 +53,22 @@ import Testing
     ("DROP TABLE \"Todo\"", "class Todo has no table"),
     ("CREATE TABLE sub () INHERITS (\"Todo\")", "\"Todo\" has child tables"),
     (
+      "CREATE TABLE top (_id text COLLATE \"C\"); ALTER TABLE \"Todo\" INHERIT top",
+      "\"Todo\" is a child of top, so that"
+    ),
+    (
+      """
+      CREATE TABLE whole (LIKE "Todo") PARTITION BY LIST (_id);
+      ALTER TABLE whole ATTACH PARTITION "Todo" DEFAULT
+      """, "\"Todo\" is a partition of whole, so that"
+    ),
+    (
+      """
+      CREATE FUNCTION f() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END';
+      CREATE TRIGGER " z" BEFORE INSERT ON "Todo" FOR EACH ROW EXECUTE FUNCTION f()
+      """, "the trigger \" z\" of \"Todo\" runs before Tarn's"
+    ),
+    (
       "CREATE RULE r AS ON INSERT TO \"Todo\" DO INSTEAD NOTHING",
       "\"Todo\" has the rule r"
     ),

@@ -69,6 +69,35 @@ import Testing
     for session in sessions { try await session.end() }
   }
 
+  /// The server refuses the first statement with the former name.
+  @Test func `a program that runs goes on at once when a property is renamed on the server`()
+    async throws
+  {
+    let meeting = try Meeting()
+    let (a, b) = (try meeting.file("a"), try meeting.file("b"))
+    let waits = Lock([String]())
+    let sessions = try [a, b].map { file in
+      try meeting.session(file) { event in
+        if case .waits(let why, _) = event { waits.withLock { $0.append("\(why)") } }
+      }
+    }
+    try a.add(1, 10)
+    try await yieldUntil { try b.things() == [1: 10] }
+    for (from, to) in [("a", "c"), ("c", "d")] {
+      var renamed = ServerPeer.thing
+      let place = try #require(renamed.columns.firstIndex { $0.name == "a" })
+      renamed.columns[place].name = to
+      try ServerMigration(meeting.connection).run(
+        StoreSchema(classes: [renamed]), renaming: PropertyRenames(["\(from)=\(to)"]))
+      let key: Int64 = to == "c" ? 2 : 3
+      try a.add(key, 10 * key)
+      try await yieldUntil { try b.things()[key] == 10 * key }
+    }
+    #expect(try meeting.connection.rows("SELECT d FROM \"Thing\" ORDER BY 1").count == 3)
+    #expect(waits.withLock { $0 } == [])
+    for session in sessions { try await session.end() }
+  }
+
   @Test func `a file has one session, and another takes over`() async throws {
     let meeting = try Meeting()
     let file = try meeting.file("a")

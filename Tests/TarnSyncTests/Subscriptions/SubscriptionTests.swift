@@ -145,6 +145,10 @@ import Testing
     try a.synchronize()
     try server.rows("ALTER TABLE \"Note\" DROP COLUMN a")
     try a.subscribe(["Thing": ["a < 5"], "Note": ["a < 3"]])
+    // The classes are other ones than when it connected.
+    let ended = #expect(throws: StorageError.self) { try a.connected().pull() }
+    #expect(ended?.code == .conflict)
+    a.disconnect()
     try a.connected().pull()
     guard case .failed(let reason) = try state(a) else {
       Issue.record("\(String(describing: try state(a)))")
@@ -177,6 +181,38 @@ import Testing
     try server.rows("GRANT SELECT ON \"Thing\" TO \(SQLText.name(role))")
     try a.connected().pull()
     #expect(try state(a) == .complete)
+  }
+
+  @Test func `an error names each class that the server refuses, and nothing is changed`() throws {
+    try makeThings()
+    let role = try a.connected().connection.value("SELECT session_user") ?? ""
+    try a.subscribe(["Thing": ["a < 3"]])
+    try a.synchronize()
+    try server.rows("REVOKE SELECT ON \"Note\", \"Box\" FROM tarn_client")
+    try a.subscribe(["Thing": ["a < 5"], "Note": ["a < 3"], "Box": ["_id < 3"]])
+    let error = #expect(throws: ServerError.self) { try a.synchronize() }
+    #expect(error?.description.hasPrefix("cannot subscribe: the server refuses 2 classes") == true)
+    for name in ["Box", "Note"] {
+      let line = "\n- \(name): permission denied for table \(name) (SQLSTATE 42501)"
+      #expect(error?.description.contains(line) == true, "\(error?.description ?? "")")
+    }
+    #expect(try state(a) == .failed("\(try #require(error))"))
+    #expect(try things(a) == ["Thing 1", "Thing 2"])
+    try server.rows("UPDATE \"Thing\" SET a = 1 WHERE _id = 9")
+    #expect(throws: ServerError.self) { try a.synchronize() }
+    #expect(try things(a) == ["Thing 1", "Thing 2", "Thing 9"])
+    try server.rows("GRANT SELECT ON \"Note\", \"Box\" TO \(SQLText.name(role))")
+    a.disconnect()
+    try a.synchronize()
+    #expect(try state(a) == .complete)
+    // The same when rights are lost later.
+    try server.rows("REVOKE SELECT ON \"Note\", \"Box\" FROM \(SQLText.name(role))")
+    try server.rows("INSERT INTO \"Note\" (_id, a) VALUES ('n', 1)")
+    let later = #expect(throws: ServerError.self) { try a.synchronize() }
+    #expect(later?.description.contains("\n- Box: permission") == true)
+    #expect(later?.description.contains("\n- Note: permission") == true)
+    guard case .failed(let reason) = try state(a) else { throw NotFailed() }
+    #expect(reason == later?.description)
   }
 
   private struct NotFailed: Error {}

@@ -161,6 +161,62 @@ import Testing
     #expect(try report(realm).unsentObjects == 0)
   }
 
+  @Test func `a wait ends with the error of objects that the server refuses`() async throws {
+    try synced.server.rows("ALTER TABLE \"Todo\" ADD CHECK (_id <> 'bad')")
+    let configuration = synced.configuration(user, "one")
+    do {
+      let local = try Realm(
+        configuration: Realm.Configuration(
+          fileURL: configuration.fileURL, objectTypes: [Todo.self]), queue: nil)
+      try local.write {
+        for id in ["bad", "good"] {
+          local.create(Todo.self, value: ["_id": id, "owner": "frodo"])
+        }
+      }
+    }
+    let realm = try await Realm(configuration: configuration)
+    let session = try #require(realm.syncSession)
+    let error = await #expect(throws: SyncError.self) { try await session.wait(for: .upload) }
+    #expect(error?.code == .writeRejected)
+    #expect(error?.sqlState == "23514")
+    #expect(error?.message.contains("objects of Todo from before the first exchange") == true)
+    #expect(try synced.todos() == ["good"])
+    // They can be skipped, or mended.
+    for change in try session.unsentChanges() { try session.skip(change) }
+    try realm.write { realm.create(Todo.self, value: ["_id": "next", "owner": "frodo"]) }
+    try await session.wait(for: .upload)
+    #expect(try synced.todos() == ["good", "next"])
+    try await yieldUntil {
+      realm.refresh()
+      return realm.objects(Todo.self).count == 2
+    }
+  }
+
+  @Test func `a wait ends with the error of a stuck class, when the others are sent`() async throws
+  {
+    let realm = try await Realm(
+      configuration: synced.configuration(user, "one"), downloadBeforeOpen: .always)
+    let session = try #require(realm.syncSession)
+    try synced.server.run(
+      """
+      CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql
+        AS 'BEGIN PERFORM nothing_like_that(); RETURN NEW; END';
+      CREATE TRIGGER fail BEFORE INSERT ON "Todo" FOR EACH ROW EXECUTE FUNCTION fail()
+      """, for: "test")
+    try realm.write {
+      realm.create(Todo.self, value: ["_id": "a", "owner": "frodo"])
+      realm.create(Reading.self, value: ["_id": "r", "value": 1])
+    }
+    let error = await #expect(throws: SyncError.self) { try await session.wait(for: .upload) }
+    #expect(error?.sqlState == "42883")
+    #expect(error?.message.contains("send the changes of Todo") == true)
+    #expect(try count("Reading") == 1)
+    // What was mended is tried at once.
+    try synced.server.rows("DROP TRIGGER fail ON \"Todo\"")
+    try await session.wait(for: .upload)
+    #expect(try synced.todos() == ["a"])
+  }
+
   @Test func `progress does not go back, and ends before the wait does`() async throws {
     let realm = try await Realm(
       configuration: synced.configuration(user, "one"), downloadBeforeOpen: .always)
