@@ -49,7 +49,9 @@ import Testing
   }
 
   @Test func `the words of a link within a map are no link`() throws {
-    let store = try OddReplica.open(folder.file("a"))
+    var options = Store.Options()
+    options.classes = OddReplica.classes
+    let store = try StoreRegistry.open(folder.file("a"), options)
     let schema = try store.newestSnapshot().schema.schema
     let column = try #require(schema.classes[0].named("any"))
     let link = MixedJSON.link(to: "Odd", .string("000000000000000000000009"))
