@@ -30,6 +30,8 @@ struct PropertyReflection: Sendable {
   var isComputed: Bool { unsafe description.isComputed }
   var target: ObjectBase.Type? { unsafe description.target }
   var initial: Value? { unsafe description.initial }
+  /// The values that its type has; nil for all.
+  var domain: ValueDomain? { unsafe description.limiting?._limits.domain }
 
   /// The address of the property's wrapper in an object. Valid while the object lives.
   func field(of object: ObjectBase) -> UnsafeMutableRawPointer {

@@ -95,13 +95,13 @@ final class ModelSchema: Sendable {
           isIndexed: property.isIndexed || property.type == .link
             || property.isPrimaryKey && !keyIsRow,
           isPrimaryKey: property.isPrimaryKey, target: target, deleteRule: property.deleteRule,
-          initial: property.initial))
+          initial: property.initial, domain: property.domain))
     }
     return ClassDefinition(
       name: reflection.name, properties: properties, isEmbedded: reflection.type._isOfEmbedded,
       uniqueRules: reflection.uniqueRules.map { rule in
         rule.map { reflection.properties[$0].columnName }
-      })
+      }, hasTypes: true)
   }
 
   private static func checkOrigin(

@@ -118,6 +118,17 @@ public struct _BoxedValue {
   }
 }
 
+/// A type that has fewer values than a column of its type.
+public protocol _ValueLimiting {
+  static var _limits: _ValueLimits { get }
+}
+
+/// The values that a type has.
+public struct _ValueLimits {
+  /// Nil if it has all that a column can have.
+  let domain: ValueDomain?
+}
+
 /// The storage of a property.
 public struct _ColumnDescription {
   /// For a collection, this and the rest describe the elements.
@@ -130,11 +141,14 @@ public struct _ColumnDescription {
   var isComputed = false
   /// The value in objects that are older than the property, if the type's zero is not valid.
   var initial: Value?
+  /// The type whose values it has, if these may be fewer than those of the column.
+  var limiting: (any _ValueLimiting.Type)?
 
   init(
     _ type: ColumnType, isOptional: Bool = false, target: ObjectBase.Type? = nil,
-    isComputed: Bool = false
+    isComputed: Bool = false, limiting: (any _ValueLimiting.Type)? = nil
   ) {
+    self.limiting = limiting
     self.type = type
     self.isOptional = isOptional
     self.target = target

@@ -8,9 +8,12 @@ import TarnStore
 ///
 /// If no case has the stored value, reading gives nil for an optional property and traps for
 /// others. So never remove a case that files may contain.
+///
+/// A synchronized Realm leaves out the server's values that are none of `allCases`, unless the
+/// property is optional.
 public protocol PersistableEnum: RawRepresentable, CaseIterable, Comparable, _Persistable,
   _OptionalPersistable, _Indexable, _SortableElement, _Aggregatable, _QueryComparable, _QueryStored,
-  _StoredAsOther
+  _StoredAsOther, _ValueLimiting
 where RawValue: _PersistableScalar & Comparable, _StoredType == RawValue {}
 
 extension PersistableEnum {
@@ -21,12 +24,23 @@ extension PersistableEnum {
 
   public static var _description: _ColumnDescription {
     var description = RawValue._description
+    description.limiting = Self.self
     if Self(rawValue: RawValue._default()) == nil {
       description.initial = _default()._box().value
     }
     return description
   }
   public static var _optionalDescription: _ColumnDescription { RawValue._optionalDescription }
+  public static var _limits: _ValueLimits {
+    let cases = Set(allCases.map { $0._box().value })
+    let none = RawValue._default()
+    // An initializer of its own may make a case of any raw value.
+    let isOpen = !cases.contains(none._box().value) && Self(rawValue: none) != nil
+    return isOpen ? raw : _ValueLimits(domain: .values(cases))
+  }
+  private static var raw: _ValueLimits {
+    (RawValue.self as? any _ValueLimiting.Type)?._limits ?? _ValueLimits(domain: nil)
+  }
   @inlinable public static func _default() -> Self { allCases[allCases.startIndex] }
 
   @inlinable

@@ -4,12 +4,17 @@ import TarnStore
 // `Int` and the other integers, `Bool`, `Float`, `Double`.
 
 /// An integer type that a property can have. All are stored as 64-bit integers.
-public protocol _PersistableInteger: _PersistableScalar, _Indexable, _PrimaryKey,
+public protocol _PersistableInteger: _PersistableScalar, _Indexable, _PrimaryKey, _ValueLimiting,
   FixedWidthInteger
 where _Loaded == tarn_int {}
 
 extension _PersistableInteger {
-  public static var _description: _ColumnDescription { _ColumnDescription(.int) }
+  public static var _description: _ColumnDescription {
+    _ColumnDescription(.int, limiting: Self.self)
+  }
+  public static var _limits: _ValueLimits {
+    _ValueLimits(domain: bitWidth == 64 ? nil : .integers(Int64(min)...Int64(max)))
+  }
   @inlinable public static func _default() -> Self { 0 }
 
   @inlinable @inline(__always)

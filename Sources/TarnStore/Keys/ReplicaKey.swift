@@ -11,6 +11,10 @@ package struct ReplicaKey: Hashable, Comparable, Sendable {
     self.number = number
   }
 
+  /// The kind of the records with the domains of columns, which files that are not replicas have,
+  /// too. It sorts last.
+  package static let domains: UInt8 = 255
+
   package var isLong: Bool { kind >= 128 }
 
   package static func < (a: ReplicaKey, b: ReplicaKey) -> Bool {

@@ -77,6 +77,9 @@ package struct MigrationPlan: Sendable {
             + "'\(property.target ?? "")', which is neither in the file nor in the program.")
       } else if let column = working.classes[index].named(property.name) {
         fit(column, to: property, in: index)
+        if definition.hasTypes, let fitting = working.classes[index].named(property.name) {
+          working.classes[index].columns[fitting.id.index].domain = property.domain
+        }
       } else {
         append(property, to: index)
         if !isNew(id) { note(index, property.name, "has been added.") }

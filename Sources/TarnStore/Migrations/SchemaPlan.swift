@@ -21,12 +21,16 @@ package struct ClassDefinition: Equatable, Sendable {
     /// The value for objects that are older than the property; nil keeps null or the type's zero,
     /// which their rows have without it.
     package var initial: Value?
+    /// The values that the type has, of elements for a collection; nil if it has all that a column
+    /// can have.
+    package var domain: ValueDomain?
 
     package init(
       name: String, type: ColumnType, collection: CollectionKind = .none, isOptional: Bool = false,
       isIndexed: Bool = false, isPrimaryKey: Bool = false, target: String? = nil,
-      deleteRule: DeleteRule = .nullify, initial: Value? = nil
+      deleteRule: DeleteRule = .nullify, initial: Value? = nil, domain: ValueDomain? = nil
     ) {
+      self.domain = domain
       self.initial = initial
       self.name = name
       self.type = type
@@ -44,9 +48,14 @@ package struct ClassDefinition: Equatable, Sendable {
   package var isEmbedded: Bool
   /// Combinations of properties whose values must be unique.
   package var uniqueRules: [[String]]
+  /// Whether the properties come from the types of a program, whose domains replace the file's.
+  package var hasTypes: Bool
+
   package init(
-    name: String, properties: [Property], isEmbedded: Bool = false, uniqueRules: [[String]] = []
+    name: String, properties: [Property], isEmbedded: Bool = false, uniqueRules: [[String]] = [],
+    hasTypes: Bool = false
   ) {
+    self.hasTypes = hasTypes
     self.uniqueRules = uniqueRules
     self.name = name
     self.properties = properties
@@ -136,6 +145,9 @@ package struct SchemaPlan: Equatable, Sendable {
       }
       if let column = schema.classes[index].named(property.name) {
         compare(property, with: column, in: index)
+        if definition.hasTypes {
+          schema.classes[index].columns[column.id.index].domain = property.domain
+        }
       } else {
         add(property, to: index, isNew: isNew)
       }
@@ -235,7 +247,7 @@ extension ClassDefinition.Property {
   func column(_ id: ColumnID, in schema: StoreSchema) -> ColumnSchema {
     ColumnSchema(
       id: id, name: name, type: type, collection: collection, isOptional: isOptional,
-      isIndexed: isIndexed, target: targetID(in: schema), deleteRule: deleteRule)
+      isIndexed: isIndexed, target: targetID(in: schema), deleteRule: deleteRule, domain: domain)
   }
 }
 

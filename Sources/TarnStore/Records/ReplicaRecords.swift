@@ -135,14 +135,40 @@ package struct ReplicaRecords: Sendable {
     }
   }
 
-  /// Whether the file has any record of a replica.
+  /// Whether the file has any record of a replica. The domains of columns do not count.
   static func exist(in transaction: ReadTransaction) throws(StorageError) -> Bool {
     var cursor = try Cursor(transaction)
     let first = ReplicaKey(0, ClassID(0), .min)
     let isAt = unsafe try TreeKey.replica(first, piece: 0).withBytes {
       name throws(StorageError) in unsafe try cursor.seek(atOrAfter: name)
     }
-    return unsafe isAt && TreeKey.parseReplica(cursor.key) != nil
+    guard isAt, let found = unsafe TreeKey.parseReplica(cursor.key) else { return false }
+    return found.name.kind != ReplicaKey.domains
+  }
+
+  /// The long records of a kind, in the order of their keys.
+  ///
+  /// - Throws: `.corrupted` if a checksum is wrong.
+  static func all(
+    of kind: UInt8, _ cursor: inout Cursor
+  ) throws(StorageError) -> [(key: ReplicaKey, bytes: [UInt8])] {
+    var found: [(key: ReplicaKey, bytes: [UInt8])] = []
+    let first = ReplicaKey(kind, ClassID(0), .min)
+    var isAt = unsafe try TreeKey.replica(first, piece: 0).withBytes {
+      name throws(StorageError) in unsafe try cursor.seek(atOrAfter: name)
+    }
+    while isAt, let name = unsafe TreeKey.parseReplica(cursor.key)?.name, name.kind == kind {
+      if found.last?.key != name { found.append((name, [])) }
+      unsafe found[found.count - 1].bytes.append(contentsOf: cursor.value)
+      isAt = try cursor.next()
+    }
+    for place in found.indices {
+      let whole = found[place].bytes
+      found[place].bytes = unsafe try withBytes(of: whole) { whole throws(StorageError) in
+        unsafe try checked(whole)
+      }
+    }
+    return found
   }
 
   /// The short records of a kind and class, in the order of their numbers, until `body` returns

@@ -15,11 +15,14 @@ package struct ColumnSchema: Equatable, Sendable {
   /// The property was removed from the model; its id stays reserved, and clusters store nothing for
   /// it.
   package var isRemoved: Bool
+  /// The values that the type of the program has; nil if it has all. Not part of the encoded
+  /// schema: see `DomainRecords`.
+  package var domain: ValueDomain?
 
   package init(
     id: ColumnID, name: String, type: ColumnType, collection: CollectionKind = .none,
     isOptional: Bool = false, isIndexed: Bool = false, target: ClassID? = nil,
-    deleteRule: DeleteRule = .nullify, isRemoved: Bool = false
+    deleteRule: DeleteRule = .nullify, isRemoved: Bool = false, domain: ValueDomain? = nil
   ) {
     self.id = id
     self.name = name
@@ -30,6 +33,7 @@ package struct ColumnSchema: Equatable, Sendable {
     self.target = target
     self.deleteRule = deleteRule
     self.isRemoved = isRemoved
+    self.domain = domain
   }
 
   /// The object that a value in this column, or an element of it, links to; nil if it is not a

@@ -1,6 +1,6 @@
 /// The schema's pieces in the tree.
 extension SchemaCodec {
-  /// The schema of the file, nil if it has none yet.
+  /// The schema of the file with the domains of its columns, nil if it has none yet.
   /// - Throws: `.corrupted`; `.newerFormat` if only a later library can read it.
   package static func read(_ cursor: inout Cursor) throws(StorageError) -> StoreSchema? {
     var stream: [UInt8] = []
@@ -15,10 +15,13 @@ extension SchemaCodec {
       piece += 1
       found = try cursor.next()
     }
-    return piece == 0 ? nil : try decode(stream)
+    if piece == 0 { return nil }
+    var schema = try decode(stream)
+    try DomainRecords.read(into: &schema, &cursor)
+    return schema
   }
 
-  /// Replaces the schema.
+  /// Replaces the schema, and the domains of its columns.
   /// - Throws: `.invalidInput` if it is inconsistent; then nothing is written.
   package static func write(
     _ schema: StoreSchema, in transaction: borrowing WriteTransaction
@@ -37,8 +40,9 @@ extension SchemaCodec {
         key throws(StorageError) -> Bool in
         try unsafe transaction.delete(key)
       }
-      guard existed, piece < .max else { return }
+      guard existed, piece < .max else { break }
       piece += 1
     }
+    try DomainRecords.write(schema, in: transaction)
   }
 }

@@ -121,6 +121,10 @@ extension Store {
       noteAdopted(options, snapshot)
       return false
     }
+    if !raises, first.schema.isEqualWithoutDomains(snapshot.schema.schema) {
+      try adoptDomains(options, snapshot)
+      return false
+    }
     guard !options.isReadOnly else {
       throw mismatch("the file lacks classes or properties of the program, and cannot be changed")
     }
@@ -131,6 +135,36 @@ extension Store {
       token.release()
     }
     return true
+  }
+
+  /// How long an opener waits for the write lock to record its domains: its own thread may have it.
+  private static let patienceForDomains = Duration.seconds(1)
+
+  /// Records the values that the types of the opener's properties have. A process does so once, so
+  /// that two programs that differ do not replace each other's domains at each opening.
+  ///
+  /// The new epoch ends sessions, which begin again and fetch the values that they have left out.
+  private func adoptDomains(
+    _ options: Options, _ snapshot: Snapshot
+  ) throws(StorageError) {
+    guard !options.isReadOnly, !isPrivateCopy, !hasSettled(options.classes) else {
+      noteAdopted(options, snapshot)
+      return
+    }
+    let token: GateToken
+    do throws(StorageError) {
+      token = try acquireGate(timeout: Self.patienceForDomains)
+    } catch {
+      // The next opener tries again.
+      if error.code == .busy { return }
+      throw error
+    }
+    if let version = try extend(options) {
+      announce(version, token)
+    } else {
+      token.release()
+    }
+    noteSettled(options.classes)
   }
 
   /// True if the opener's schema version is higher than that of the file, which has classes

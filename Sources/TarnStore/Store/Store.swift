@@ -37,6 +37,8 @@ package final class Store: Sendable {
     var stampFloor: UInt64 = 0
     /// The last openers' classes that the schema of an epoch has.
     var adopted: [Adopted] = []
+    /// The last writing openers' classes whose domains the file has, or had.
+    var settled: [[ClassDefinition]] = []
     var loss: StorageError?
     var feed: KnownFeed?
   }
@@ -45,6 +47,7 @@ package final class Store: Sendable {
   private struct Adopted {
     var epoch: UInt64
     var schemaVersion: UInt64?
+    var isReadOnly: Bool
     var classes: [ClassDefinition]
   }
   private static let adoptedMax = 4
@@ -163,14 +166,30 @@ package final class Store: Sendable {
     state.withLock { state in
       state.adopted.contains {
         $0.epoch == snapshot.schema.epoch && $0.schemaVersion == options.schemaVersion
-          && $0.classes == options.classes
+          && $0.isReadOnly == options.isReadOnly && $0.classes == options.classes
       }
+    }
+  }
+
+  /// Whether this process has written the domains of these classes, or has found them in the file.
+  /// It does not replace those of a program that opened the file later.
+  func hasSettled(_ classes: [ClassDefinition]) -> Bool {
+    state.withLock { $0.settled.contains(classes) }
+  }
+
+  func noteSettled(_ classes: [ClassDefinition]) {
+    state.withLock { state in
+      if state.settled.contains(classes) { return }
+      state.settled.append(classes)
+      if state.settled.count > Self.adoptedMax { state.settled.removeFirst() }
     }
   }
 
   func noteAdopted(_ options: Options, _ snapshot: Snapshot) {
     let adopted = Adopted(
-      epoch: snapshot.schema.epoch, schemaVersion: options.schemaVersion, classes: options.classes)
+      epoch: snapshot.schema.epoch, schemaVersion: options.schemaVersion,
+      isReadOnly: options.isReadOnly, classes: options.classes)
+    if !options.isReadOnly { noteSettled(options.classes) }
     state.withLock { state in
       state.adopted.removeAll { $0.epoch != adopted.epoch }
       state.adopted.append(adopted)

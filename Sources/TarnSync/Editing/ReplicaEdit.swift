@@ -162,7 +162,10 @@ final class ReplicaEdit {
   private func create(
     _ row: RowReader.Row, _ one: ReplicaClass, _ faults: [LeftOut.Part]
   ) throws(StorageError) -> ObjectKey {
-    let key = try session.create(in: one.id) { one.value(in: row, at: $0) }
+    let left = faults.filter { $0.fault.kind == .leftOut }.map(\.column)
+    let key = try session.create(in: one.id) { id in
+      !left.isEmpty && left.contains(id) ? one.zero(of: id) : one.value(in: row, at: id)
+    }
     if !one.linksAndParts.isEmpty { try setParts(row, key, one) }
     try note(faults, of: row, key, one)
     try objects.set(

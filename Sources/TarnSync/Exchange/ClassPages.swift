@@ -100,9 +100,7 @@ struct ClassPages {
         let incarnation = found.integer(row, 1), let version = found.integer(row, 2)
       else { throw ServerError(Self.operation, "a key of \(one.table) cannot be read") }
       var entry = Entry(key: ElementKey(key), incarnation: incarnation, version: version)
-      if found.value(row, 0, one.key.type) == nil {
-        entry.fault = ValueFault.objectID(found.byteCount(row, 0)).reason
-      }
+      entry.fault = RowReader(one).keyFault(found, row, at: 0)?.reason
       entries.append(entry)
     }
     return entries

@@ -23,6 +23,8 @@ struct ExchangeClass {
     let type: ColumnType
     /// For a property with parts: a collection, an embedded object or a mixed value.
     let contents: ContentCoder?
+    /// The values that the program's type has, of one without parts; nil for all.
+    var domain: ValueDomain?
     var wire: WireType { contents == nil ? WireType(type) : .jsonb }
     /// For statements.
     var column: String { SQLText.name(name) }
@@ -60,7 +62,8 @@ struct ExchangeClass {
     if let misfit = fit.misfit(key) { throw ServerError(operation, misfit) }
     id = entry.id
     table = entry.table
-    self.key = Property(id: key.id, name: entry.key, type: key.type, contents: nil)
+    self.key = Property(
+      id: key.id, name: entry.key, type: key.type, contents: nil, domain: key.domain)
     let wanted = described.columns.filter { !$0.isRemoved && $0.id != key.id }
     let lacking = wanted.filter { fit.column(of: $0) == nil }
     missing = lacking.map { $0.name }
@@ -74,7 +77,8 @@ struct ExchangeClass {
       others.append(
         Property(
           place: others.count, id: column.id, name: name,
-          type: ItemCoder.type(of: column, schema), contents: ContentCoder(column, schema)))
+          type: ItemCoder.type(of: column, schema), contents: ContentCoder(column, schema),
+          domain: column.domain))
     }
     self.others = others
   }

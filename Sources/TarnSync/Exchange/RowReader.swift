@@ -57,7 +57,11 @@ struct RowReader {
     /// Why a property without parts does not have the value as it is; nil if it has.
     func fault(_ property: ExchangeClass.Property) -> ValueFault? {
       let column = RowReader.first + property.place
-      if rows.isNull(row, column) || exact(property) != nil { return nil }
+      if rows.isNull(row, column) { return nil }
+      if let domain = property.domain {
+        return value(property).flatMap { .outside(domain, $0, ofProperty: property.type) }
+      }
+      if exact(property) != nil { return nil }
       switch property.type {
       case .objectID:
         let count = rows.byteCount(row, column)
@@ -180,12 +184,18 @@ struct RowReader {
     guard let version = rows.integer(row, 0), let incarnation = rows.integer(row, 1) else {
       return nil
     }
-    let hasKey = rows.value(row, 6, one.key.type) != nil
+    let fault = keyFault(rows, row, at: 6)
     return Unreadable(
       key: rows[row, 6] ?? [], incarnation: incarnation, version: version,
-      reason: hasKey
-        ? "its columns _tarn_cols and _tarn_parts have been changed"
-        : ValueFault.objectID(rows.byteCount(row, 6)).reason)
+      reason: fault?.reason ?? "its columns _tarn_cols and _tarn_parts have been changed")
+  }
+
+  /// Why no object here can have the primary key of a row; nil if one can.
+  func keyFault(_ rows: WireRows, _ row: Int, at column: Int) -> ValueFault? {
+    guard let key = rows.value(row, column, one.key.type) else {
+      return .objectID(rows.byteCount(row, column))
+    }
+    return one.key.domain.flatMap { .outside($0, key, ofProperty: one.key.type) }
   }
 
   fileprivate func row(_ rows: WireRows, _ row: Int) -> Row? {
@@ -193,7 +203,8 @@ struct RowReader {
       let at = rows.integer(row, 2),
       let by = rows.integer(row, 3), let writer = UInt32(exactly: by),
       let stamps = RowState.stamps(rows[row, 4]), let parts = RowState.parts(rows[row, 5]),
-      let key = rows.value(row, 6, one.key.type)
+      let key = rows.value(row, 6, one.key.type),
+      one.key.domain == nil || keyFault(rows, row, at: 6) == nil
     else { return nil }
     return Row(
       key: ElementKey(key), incarnation: incarnation, version: version,

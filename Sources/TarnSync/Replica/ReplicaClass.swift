@@ -61,7 +61,7 @@ struct ReplicaClass {
     (self.plain, linksAndParts) = (plain, others)
     plainIDs = plain.map(\.id)
     checked = exchange.others.filter {
-      $0.contents == nil && [.objectID, .decimal].contains($0.type)
+      $0.contents == nil && ([.objectID, .decimal].contains($0.type) || $0.domain != nil)
     }
     plainColumns = plain.map { RowReader.Column($0) }
     var places = [Int](repeating: -1, count: described.columns.count)
@@ -82,6 +82,12 @@ struct ReplicaClass {
     return value(in: row, plain: place)
   }
 
+  /// The plain value of a new object whose value is left out.
+  func zero(of id: ColumnID) -> Value? {
+    let place = plainPlaces[id.index]
+    return place < 0 ? nil : absent[plainColumns[place].place]
+  }
+
   /// The values without parts of a row that its object does not have as they are.
   func faults(in row: RowReader.Row) -> [LeftOut.Part] {
     var parts: [LeftOut.Part] = []
@@ -93,11 +99,14 @@ struct ReplicaClass {
     return parts
   }
 
-  /// Whether an object that is not here stays away: a zero would pass for the id of something.
+  /// Whether an object that is not here stays away: a zero would pass for the id of something, and
+  /// may not be unique.
   func needs(_ parts: [LeftOut.Part]) -> Bool {
     parts.contains { part in
       let column = described[part.column]
-      return part.fault.kind == .leftOut && column.type == .objectID && !column.isOptional
+      let isUnique = described.uniqueRules.contains { $0.contains(column.id) }
+      return part.fault.kind == .leftOut && (column.type == .objectID || isUnique)
+        && !column.isOptional
     }
   }
 

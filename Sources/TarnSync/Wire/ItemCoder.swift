@@ -21,11 +21,13 @@ struct ItemCoder: Sendable {
   /// - Returns: nil for an element that is left out.
   func item(_ json: JSONValue, _ faults: inout [ValueFault]) -> WireItem? {
     if json == .null, Self.hasNoNulls(column) {
-      faults.append(ValueFault("null is not an element of it"))
+      faults.append(Self.noNull)
       return nil
     }
     return element(json, column, &faults).map { WireItem($0) }
   }
+
+  private static let noNull = ValueFault("null is not an element of it")
 
   /// Whether a property is a list or set of objects.
   private static func hasNoNulls(_ column: ColumnSchema) -> Bool {
@@ -55,13 +57,28 @@ struct ItemCoder: Sendable {
     if let embedded = Self.embedded(column, schema) { return object(json, embedded, &faults) }
     if column.type == .any { return mixed(json, 0, &faults) }
     let type = Self.type(of: column, schema)
-    if json == .null { return absent(column, type) }
-    guard let value = ScalarCoder.value(json, as: type) else {
+    guard let value = json == .null ? .null : ScalarCoder.value(json, as: type) else {
       faults.append(.misfit(json, type))
+      return nil
+    }
+    if let fault = Self.fault(value, column) {
+      faults.append(fault)
       return nil
     }
     if type == .decimal, ScalarCoder.isRounded(json) { faults.append(.rounded) }
     return value == .null ? absent(column, type) : ScalarCoder.json(value, as: type)
+  }
+
+  /// Why the program's type does not have a value; nil if it does.
+  private static func fault(_ value: Value, _ column: ColumnSchema) -> ValueFault? {
+    guard let domain = column.domain else { return nil }
+    let property = column.collection == .none ? column.type : nil
+    guard value == .null, !column.isOptional else {
+      return .outside(domain, value, ofProperty: property)
+    }
+    // It would be the type's zero.
+    let fault = ValueFault.outside(domain, column.type.zero, ofProperty: property)
+    return fault.map { _ in noNull }
   }
 
   private func absent(_ column: ColumnSchema, _ type: ColumnType) -> JSONValue {
@@ -124,7 +141,7 @@ struct ItemCoder: Sendable {
     for (place, item) in items.enumerated() {
       let count = faults.count
       if item == .null, Self.hasNoNulls(column) {
-        faults.append(ValueFault("null is not an element of it"))
+        faults.append(Self.noNull)
       } else if let value = element(item, column, &faults) {
         known.append(value)
       }

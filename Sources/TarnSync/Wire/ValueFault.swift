@@ -31,6 +31,25 @@ struct ValueFault: Hashable, Sendable {
     ValueFault("an object id has 12 bytes, and this value has \(count)")
   }
 
+  /// - Parameter type: of a property, whose zero reads as the first case of an enum; nil for an
+  ///   element of a collection.
+  /// - Returns: nil for a value that the program's type has.
+  static func outside(
+    _ domain: ValueDomain, _ value: Value, ofProperty type: ColumnType?
+  ) -> ValueFault? {
+    if domain.contains(value) { return nil }
+    let shown = shown(ValueText.json(value))
+    switch domain {
+    case .integers(let range):
+      let bits = Int64.bitWidth - (range.upperBound.magnitude).leadingZeroBitCount + 1
+      return ValueFault(
+        "\(shown) is out of the range of Int\(bits) (\(range.lowerBound) to \(range.upperBound))")
+    case .values:
+      if value == type?.zero { return nil }
+      return ValueFault("\(shown) is none of the cases of the property")
+    }
+  }
+
   /// A value of JSON that is not of a type.
   static func misfit(_ json: JSONValue, _ type: ColumnType) -> ValueFault {
     let isNumber =

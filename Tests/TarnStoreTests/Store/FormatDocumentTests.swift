@@ -54,6 +54,7 @@ struct FormatDocumentTests {
       ("page.magic", Int(StoreHeader.magic)), ("head.magic", Int(magic)),
       ("head.format", Int(HeadRecord.currentFormat)), ("head.bytes", HeadRecord.byteCount),
       ("schema.pieceBytes", SchemaCodec.pieceByteCountMax),
+      ("domains.kind", Int(ReplicaKey.domains)),
       ("classRecord.bytes", ClassRecord.byteCount),
       ("cluster.format", Int(TARN_CLUSTER_FORMAT)),
       ("cluster.headerBytes", ClusterFormat.headerBytes),

@@ -39,15 +39,19 @@ struct SyncedApp {
   let role: String
   let folder = TemporaryFolder()
 
-  /// - Parameter table: of custom data.
-  init(customDataTable table: String? = nil) throws {
+  /// - Parameters:
+  ///   - classes: those of the server.
+  ///   - table: of custom data.
+  init(
+    classes: [ObjectBase.Type] = [Todo.self, Remark.self, Reading.self],
+    customDataTable table: String? = nil
+  ) throws {
     database = try PostgresDatabase()
     server = try database.connect()
     _ = try ServerSetup.run(server)
     let realm = try Realm(
       configuration: Realm.Configuration(
-        fileURL: URL(filePath: folder.file("schema")),
-        objectTypes: [Todo.self, Remark.self, Reading.self]))
+        fileURL: URL(filePath: folder.file("schema")), objectTypes: classes))
     try ServerMigration(server).run(realm.store.newestSnapshot().schema.schema)
     role = try database.makeClient()
     var configuration = AppConfiguration(
