@@ -192,9 +192,9 @@ public final class SyncSession: Sendable {
   /// Waits until the server has all commits that the file has now, or the file all objects of its
   /// subscriptions as the server has them now. Any process may have the session.
   ///
-  /// - Throws: ``SyncError`` if the server cannot answer the subscriptions, or does not take what is
-  ///   left to send (``unsentChanges()``); `CancellationError`; or `Realm.Error` if the file cannot
-  ///   be read.
+  /// - Throws: ``SyncError`` if the server cannot answer the subscriptions, or does not take what
+  ///   is left to send (``unsentChanges()``); `CancellationError`; or `Realm.Error` if the file
+  ///   cannot be read.
   public func wait(for direction: ProgressDirection) async throws {
     do {
       switch direction {

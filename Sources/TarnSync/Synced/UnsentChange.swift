@@ -44,10 +44,10 @@ extension SyncSession {
     }
   }
 
-  /// Lets the session take changes back instead of sending them, as if the server had refused them:
-  /// their objects become what the server has, and the error handler gets
-  /// ``SyncError/Code/writeRejected``. Objects that the file had before its first exchange, and that
-  /// the server does not take, are deleted here. The session does so when it is connected; any process may have it.
+  /// Asks the session to roll changes back instead of sending them, as if the server had refused
+  /// them: their objects become what the server has, and the error handler gets
+  /// ``SyncError/Code/writeRejected``. Objects from before the first exchange that the server does
+  /// not take are deleted here. The session does so when it is connected; any process may have it.
   ///
   /// - Parameter change: a commit, or a class with an error.
   /// - Throws: `Realm.Error` if the server has the change meanwhile, or the file cannot be written.

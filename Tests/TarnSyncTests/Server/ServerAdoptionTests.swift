@@ -167,8 +167,8 @@ import Testing
     #expect(refused?.message == "app.orders cannot be a class")
     #expect(
       refused?.detail.contains(
-        "- it belongs to \(role), and \(helper) cannot make tarn_owner a member of that role: let a "
-          + "superuser, or a role with the admin option for \(role), adopt it, or run "
+        "- it belongs to \(role), and \(helper) cannot make tarn_owner a member of that role: let "
+          + "a superuser, or a role with the admin option for \(role), adopt it, or run "
           + "'GRANT \"\(role)\" TO tarn_owner' before") == true, "\(refused?.detail ?? "")")
     let grand = #expect(throws: ServerError.self) {
       try adoption.run(table: "app.grand", as: "Grand")
