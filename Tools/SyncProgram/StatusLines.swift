@@ -21,7 +21,8 @@ enum StatusLines {
       replicas.add(["\(one.number)", one.role, "\(one.version)", ago(one.idle)])
     }
     return ["PostgreSQL \(status.version), \(status.tombstones) tombstones", ""]
-      + lines(classes) + [""] + lines(replicas) + status.warnings.flatMap { ["", $0] }
+      + lines(classes) + [""] + lines(replicas)
+      + (status.warnings + status.columns).flatMap { ["", $0] }
   }
 
   private static func lines(_ table: TextTable) -> [String] {

@@ -39,11 +39,12 @@ struct AdoptedTable {
     let isByteOrdered: Bool
     let isDeterministic: Bool
 
-    var isProperty: Bool { !isGenerated && isKnownType }
+    var isProperty: Bool { !isGenerated && Self.isKnown(type) }
     var isLeft: Bool { !isProperty }
     var reason: String { isGenerated ? "a generated column" : "of type \(type)" }
 
-    private var isKnownType: Bool {
+    /// Whether a property can have a column's type.
+    static func isKnown(_ type: String) -> Bool {
       switch type {
       case "bigint", "integer", "smallint", "boolean", "text", "bytea", "real", "double precision",
         "uuid", "jsonb":
@@ -186,7 +187,8 @@ struct AdoptedTable {
         + "'GRANT \(role) TO \(ours)' before"
   }
 
-  private func problems(of column: Column) -> [String] {
+  /// The reasons why a column cannot be a property, or cannot be left alone.
+  func problems(of column: Column) -> [String] {
     var problems: [String] = []
     if column.isKey, keyCount == 1 {
       let types = ["bigint", "integer", "smallint", "text", "uuid", "bytea"]

@@ -3,11 +3,13 @@
 /// The rows stay as they are and get the columns with the state of sync; the table is rewritten and
 /// locked meanwhile. Columns of types that a property cannot have are left alone.
 package struct ServerAdoption {
-  private let connection: ServerConnection
-  private static let operation = "adopt the table"
+  let connection: ServerConnection
+  static let operation = "adopt the table"
 
   package init(_ connection: ServerConnection) { self.connection = connection }
 
+  /// If the table is that class already, adds the columns that it has got since.
+  ///
   /// - Parameters:
   ///   - table: the table's name, with its schema unless the login finds it.
   ///   - name: the name of the class.
@@ -16,6 +18,7 @@ package struct ServerAdoption {
   ///   unchanged then.
   package func run(table: String, as name: String) throws(ServerError) -> [String] {
     let place = try TableName.find(table, connection, Self.operation)
+    if let lines = try addColumns(name, place) { return lines }
     let catalog = ServerCatalog(connection, Self.operation)
     try catalog.requireFree(name, place)
     let found = try AdoptedTable(place, connection, Self.operation)
@@ -62,8 +65,9 @@ package struct ServerAdoption {
       ALTER TABLE \(table)
         ADD COLUMN _tarn_xid xid8 NOT NULL DEFAULT pg_current_xact_id(),
         ADD COLUMN _tarn_oid bigint NOT NULL DEFAULT uuid_hash_extended(gen_random_uuid(), 0),
-        ADD COLUMN _tarn_at bigint NOT NULL
-          DEFAULT round(date_part('epoch', clock_timestamp()) * 1000000)::bigint,
+        -- The time of the values is unknown. This is earlier than the stamps of all unsent changes,
+        -- so these are not lost, and later than the stamps of an earlier adoption.
+        ADD COLUMN _tarn_at bigint NOT NULL DEFAULT pg_current_xact_id()::text::bigint,
         ADD COLUMN _tarn_by integer NOT NULL DEFAULT 0,
         ADD COLUMN _tarn_cols jsonb, ADD COLUMN _tarn_parts jsonb, ADD COLUMN _tarn_in jsonb;
       ALTER TABLE \(table)

@@ -3,7 +3,7 @@ import TarnStore
 /// The classes that a server has, and what is made with each of them.
 struct ServerCatalog {
   let connection: ServerConnection
-  private let operation: String
+  let operation: String
 
   /// - Parameter operation: the operation that errors name.
   init(_ connection: ServerConnection, _ operation: String) {

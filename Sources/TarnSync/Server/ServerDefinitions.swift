@@ -4,7 +4,7 @@ import TarnText
 /// The classes of a server as a store declares them: for a new replica.
 package struct ServerDefinitions {
   private static let operation = "read the classes of the server"
-  private let connection: ServerConnection
+  let connection: ServerConnection
 
   package init(_ connection: ServerConnection) { self.connection = connection }
 
@@ -56,7 +56,7 @@ package struct ServerDefinitions {
   }
 
   /// How stores declare the classes, by their numbers.
-  private func texts(of entries: [ServerCatalog.Entry]) throws(ServerError) -> [Int: String] {
+  func texts(of entries: [ServerCatalog.Entry]) throws(ServerError) -> [Int: String] {
     let rows = try connection.query(
       "SELECT id, tarn.definition(id) FROM unnest($1::integer[]) id",
       [SQLText.array(entries.map { "\($0.id)" })], for: Self.operation)
@@ -87,7 +87,7 @@ package struct ServerDefinitions {
   }
 
   /// The class of a table that an application had.
-  private func columns(_ entry: ServerCatalog.Entry) throws(ServerError) -> ClassDefinition {
+  func columns(_ entry: ServerCatalog.Entry) throws(ServerError) -> ClassDefinition {
     let rows = try connection.query(
       """
       SELECT attname FROM pg_attribute

@@ -7,6 +7,8 @@ package struct ServerStatus: Equatable, Sendable {
   package let tombstones: Int
   /// Sentences, each with the way out.
   package let warnings: [String]
+  /// Sentences about columns that SQL has added to adopted tables.
+  package let columns: [String]
 
   package struct ClassStatus: Equatable, Sendable {
     package let name: String
@@ -50,9 +52,39 @@ package struct ServerStatus: Equatable, Sendable {
     warnings =
       try ServerRevision(connection, operation).warnings
       + ServerWarnings(connection, operation).all()
+    columns = try Self.columns(connection, operation)
   }
 
   private static func number(_ text: String?) -> Int { text.flatMap { Int($0) } ?? 0 }
+
+  /// A class without a definition has all columns of its table.
+  private static func columns(
+    _ connection: ServerConnection, _ operation: String
+  ) throws(ServerError) -> [String] {
+    let rows = try connection.query(
+      """
+      SELECT c.name, c.tab::regclass::text, a.attname, format_type(a.atttypid, a.atttypmod)
+      FROM tarn.class c JOIN pg_attribute a ON a.attrelid = c.tab
+      WHERE c.definition IS NULL AND a.attnum > 0 AND NOT a.attisdropped
+        AND a.attgenerated = '' AND NOT starts_with(a.attname::text, '_tarn_')
+        AND NOT EXISTS (
+          SELECT FROM tarn.property p WHERE p.class = c.id AND p.name = a.attname)
+      ORDER BY c.name, a.attnum
+      """, for: operation)
+    var found: [(name: String, table: String, columns: [String])] = []
+    for row in rows {
+      guard let name = row[0], let table = row[1], let column = row[2],
+        AdoptedTable.Column.isKnown(row[3] ?? "")
+      else { continue }
+      if found.last?.name != name { found.append((name, table, [])) }
+      found[found.count - 1].columns.append(column)
+    }
+    return found.map { name, table, columns in
+      "\(table) has columns that are not properties of \(name): "
+        + "\(columns.joined(separator: ", ")); 'tarn server adopt' with \(table) and \(name) "
+        + "adds them"
+    }
+  }
 
   private static func classes(
     _ connection: ServerConnection, _ operation: String

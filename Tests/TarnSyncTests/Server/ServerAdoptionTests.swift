@@ -219,6 +219,61 @@ import Testing
     #expect(missing?.message == "the database does not have a table app.others")
   }
 
+  @Test func `columns that SQL has added are taken when the table is adopted again`() throws {
+    let (_, connection, _) = try prepared(orders)
+    let adoption = ServerAdoption(connection)
+    _ = try adoption.run(table: "app.orders", as: "Order")
+    try connection.run(
+      """
+      ALTER TABLE app.orders ADD COLUMN later text DEFAULT 'x', ADD COLUMN place point,
+        ADD COLUMN count integer NOT NULL DEFAULT 7
+      """, for: "test")
+    let renewals = "SELECT count(*) FROM tarn.renewal"
+    let before = try connection.value(renewals)
+    #expect(
+      try adoption.run(table: "app.orders", as: "Order") == [
+        "added Order.later", "added Order.count", "left alone: total, a generated column",
+        "left alone: words, of type tsvector", "left alone: place, of type point",
+      ])
+    #expect(try connection.value(renewals) != before)
+    try connection.rows("UPDATE app.orders SET count = 8 WHERE id = 1")
+    #expect(
+      try connection.value("SELECT _tarn_cols ? 'count' FROM app.orders WHERE id = 1") == "t")
+    let definition = try #require(try ServerDefinitions(connection).run(["Order"]).first)
+    #expect(
+      definition.properties.map(\.name).sorted() == ["count", "id", "later", "name", "price"])
+    let again = #expect(throws: ServerError.self) {
+      try adoption.run(table: "app.orders", as: "Order")
+    }
+    #expect(again?.message == "app.orders is the class Order already")
+    try connection.rows(
+      "ALTER TABLE app.orders ADD COLUMN n integer GENERATED ALWAYS AS IDENTITY, ADD COLUMN m text")
+    let refused = #expect(throws: ServerError.self) {
+      try adoption.run(table: "app.orders", as: "Order")
+    }
+    #expect(refused?.detail.contains("n is GENERATED ALWAYS AS IDENTITY") == true)
+    #expect(
+      try ServerStatus(connection).columns == [
+        "app.orders has columns that are not properties of Order: n, m; 'tarn server adopt' with "
+          + "app.orders and Order adds them"
+      ])
+  }
+
+  @Test func `columns that are added by SQL reach new stores of a class that a store has declared`()
+    throws
+  {
+    let connection = try PostgresDatabase([.todo]).connect()
+    try connection.rows("ALTER TABLE \"Todo\" ADD COLUMN later text, ADD COLUMN many bigint[]")
+    #expect(
+      try ServerAdoption(connection).run(table: "\"Todo\"", as: "Todo") == [
+        "added Todo.later", "left alone: many, of type bigint[]",
+      ])
+    let definition = try #require(try ServerDefinitions(connection).run(nil).first)
+    let later = try #require(definition.properties.last)
+    #expect(later.name == "later" && later.type == .string && later.isOptional)
+    #expect(definition.properties.count == ClassSchema.todo.columns.count + 1)
+  }
+
   @Test func `columns that the index of the key includes are properties like others`() throws {
     let (_, connection, _) = try prepared(
       "CREATE TABLE app.x (a int, id int, b text, PRIMARY KEY (id) INCLUDE (a, b))")
