@@ -21,6 +21,8 @@ package struct SimulatedAccidents: OptionSet, Sendable {
   package static let subscriptions = SimulatedAccidents(rawValue: 64)
   /// Only files join their unsent commits.
   package static let joins = SimulatedAccidents(rawValue: 128)
+  /// Only on real servers classes are taken out of sync and made or adopted again.
+  package static let tables = SimulatedAccidents(rawValue: 256)
 }
 
 /// A random program of commits, pulls, pushes and accidents of several replicas and a server.

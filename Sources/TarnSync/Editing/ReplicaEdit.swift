@@ -314,6 +314,8 @@ final class ReplicaEdit {
       known.void = snapshot.version.rawValue
       return try objects.set(known, key, in: one.id)
     }
+    // The same after an earlier download: the entry stays as long as the deletion is not sent.
+    if pending.isEmpty, known.void > 0, try !exists(key, in: one.id) { return }
     // A creation that did not know of the deletion stands.
     if !pending.isCreated {
       try remove(key, one)

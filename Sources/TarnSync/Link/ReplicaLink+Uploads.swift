@@ -79,12 +79,11 @@ extension ReplicaLink {
     _ refused: inout [(part: ArraySlice<Upload>, error: ServerError)]
   ) throws -> Bool {
     let state = replica.state
-    let header = try ChangeLog.header(of: state.done.version, in: snapshot.transaction)
     let plan = try PushPlan(
       classes.indices.map { place in
         (classes[place], objects.filter { $0.place == place }.map(\.key))
-      }, state, time: Int64(clamping: header?.meta.note?.stamp ?? 1),
-      without: replica.cursor.number, in: snapshot, bytesMax: pushBytes)
+      }, state, time: try timeOfUploads(snapshot), without: replica.cursor.number, in: snapshot,
+      bytesMax: pushBytes)
     if !plan.isTooLarge {
       switch try sendOnce(plan, to: state.sent) {
       case .taken:
@@ -106,6 +105,14 @@ extension ReplicaLink {
     let middle = (objects.startIndex + objects.endIndex) / 2
     return try upload(objects[..<middle], snapshot, splits: splits, &refused)
       && upload(objects[middle...], snapshot, splits: splits, &refused)
+  }
+
+  /// A stamp for values whose time is unknown: earlier than those of all commits, so the unsent
+  /// changes of other replicas win. Later uploads have later stamps.
+  private func timeOfUploads(_ snapshot: Snapshot) throws(StorageError) -> Int64 {
+    let done = replica.state.done.version
+    let header = try ChangeLog.header(of: done, in: snapshot.transaction)
+    return max(1, Int64(clamping: header?.meta.note?.stamp ?? 1) / 1_000_000)
   }
 
   private func note(

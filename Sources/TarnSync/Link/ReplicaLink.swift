@@ -38,6 +38,8 @@ package final class ReplicaLink {
   private(set) var missing: ServerError?
   /// Whether rows were fetched again that another reader has left out.
   var hasReadLeftOut = false
+  /// Whether the file knows the tables of the classes.
+  var hasTables = false
   /// The classes whose changes the server does not take.
   var stuck = StuckClasses()
   var stuckTimes = StuckTimes()
@@ -193,6 +195,7 @@ package final class ReplicaLink {
     if let lacking = classes.first(where: { answer.missing.contains($0.exchange.id) }) {
       throw ServerError(Self.operation, "the server has dropped class \(lacking.described.name)")
     }
+    try takeUpTables()
     if replica.state.server.isEmpty {
       // Everything is fetched in pages, and the changes from here on beside them.
       var next = replica.state

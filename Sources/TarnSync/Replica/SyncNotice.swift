@@ -1,4 +1,4 @@
-/// A notice about values, which a session delivers once.
+/// A notice about values or a class, which a session delivers once.
 package enum SyncNotice: Hashable, Sendable {
   /// A value of the server that the file cannot have.
   case leftOut(LeftOutValue)
@@ -6,6 +6,8 @@ package enum SyncNotice: Hashable, Sendable {
   case rounded(String, String)
   /// The server has stored another value than this file sent.
   case changedByServer(String, String)
+  /// A class was removed from the server and added again, perhaps with another table.
+  case otherTable(String)
 
   package var text: String {
     switch self {
@@ -16,6 +18,9 @@ package enum SyncNotice: Hashable, Sendable {
     case .changedByServer(let name, let property):
       "the server has stored other values of \(name).\(property) than were sent: its column or a"
         + " trigger has cut or rounded them"
+    case .otherTable(let name):
+      "class \(name) was removed from the server and added again: all its objects are compared, and"
+        + " those that its table lacks are sent"
     }
   }
 }

@@ -64,6 +64,7 @@ struct ReplicaProgram {
     let index = random.below(replicas.count)
     if accidents.contains(.subscriptions), random.chance(10) { return try subscribe(index) }
     if accidents.contains(.joins), random.chance(15) { return try join(index) }
+    if accidents.contains(.tables), random.chance(8) { return try changeTable() }
     switch random.below(18) {
     case 15...17: try turnOver(index)
     case 0..<6: try commit(index)
@@ -210,6 +211,24 @@ struct ReplicaProgram {
     hasCopies = true
     replicas.remove(at: index).end()
     replicas.insert(try FileReplica(path, connect), at: index)
+  }
+
+  // MARK: - Other tables
+
+  /// Takes a class out of sync, and makes it again: with its rows or without.
+  private mutating func changeTable() throws {
+    let name = random.pick(["Thing", "Note", "Box"])
+    let isDropped = random.chance(40)
+    history.append("\(name) is \(isDropped ? "made anew" : "adopted again")")
+    for replica in replicas { replica.disconnect() }
+    if isDropped { try administrator.rows("DROP TABLE \"\(name)\"") }
+    try ServerRepair(administrator).forget(class: name)
+    if isDropped {
+      try ServerMigration(administrator)
+        .run(replicas[0].store.newestSnapshot().schema.schema)
+    } else {
+      _ = try ServerAdoption(administrator).run(table: "\"\(name)\"", as: name)
+    }
   }
 
   // MARK: - A server that is restored

@@ -140,6 +140,14 @@ import Testing
     try run([.sql, .files, .failover, .subscriptions, .joins], Seeds.rounds(500, few: 10))
   }
 
+  @Test func `files become equal through classes that are made again`() throws {
+    try run([.sql, .tables], Seeds.rounds(500, few: 10))
+  }
+
+  @Test func `files with subscriptions become equal through classes that are made again`() throws {
+    try run([.sql, .tables, .subscriptions, .joins], Seeds.rounds(500, few: 10))
+  }
+
   @Test func `files become equal through all accidents`() throws {
     try run([.sql, .files, .failover], Seeds.rounds(500, few: 10))
   }
