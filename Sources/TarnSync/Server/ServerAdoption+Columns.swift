@@ -54,7 +54,7 @@ extension ServerCatalog {
     try ServerSetup.check(connection, operation)
     let found = try connection.query(
       "SELECT FROM tarn.class WHERE name = $1 AND tab = $2::oid", [name, table.oid], for: operation)
-    return found.isEmpty ? nil : try entry(named: name)
+    return found.isEmpty ? nil : try existing(name)
   }
 }
 
