@@ -30,7 +30,7 @@ struct Layers {
     module: "Sources/TarnSync",
     folders: [
       "Merge", "Wire", "Connection", "Filters", "Server", "Exchange", "Subscriptions", "Replica",
-      "Editing", "Link", "Session", "Users", "Synced",
+      "Editing", "Pushing", "Link", "Session", "Users", "Synced",
     ])
 
   static let library = Layers(
