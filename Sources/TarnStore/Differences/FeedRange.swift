@@ -23,6 +23,8 @@ package struct FeedRange: Sendable {
   private var dead: [ClassID: DeadKeys] = [:]
   /// The next version comes from a migration: what is before and after has no common terms.
   package private(set) var endsBeforeMigration = false
+  /// The version of the last migration that it reads past.
+  package private(set) var lastMigration: Version?
   /// How many commits were read, and the bytes of their records.
   package private(set) var commits = 0
   package private(set) var bytes = 0
@@ -37,15 +39,17 @@ package struct FeedRange: Sendable {
 }
 
 extension FeedRange {
-  /// Reads on, up to a version or a limit, and not beyond a migration.
+  /// Reads on, up to a version or a limit.
   ///
   /// - Parameters:
   ///   - number: the cursor whose own commits are left out; nil for none.
   ///   - tellsAllDeaths: whether objects count as dead that came in the range and went again.
+  ///   - passesMigrations: whether it reads past migrations, whose own changes are unknown. Otherwise
+  ///     it ends before the first one.
   /// - Throws: `.corrupted` if a record is damaged or missing.
   package mutating func extend(
     upTo end: Version, _ limit: Limit = Limit(), without number: UInt32? = nil,
-    tellsAllDeaths: Bool, in snapshot: Snapshot
+    tellsAllDeaths: Bool, passesMigrations: Bool = false, in snapshot: Snapshot
   ) throws(StorageError) {
     guard to < end, !endsBeforeMigration else { return }
     var fold = ChangeFold(after: from)
@@ -67,11 +71,17 @@ extension FeedRange {
         return true
       }
       let met = try found.met()
-      if met.changes.schemaChanged {
+      if met.changes.schemaChanged, !passesMigrations {
         range.endsBeforeMigration = true
         return false
       }
       if isFull { return false }
+      if met.changes.schemaChanged {
+        range.count(found, met.header.meta.commitID)
+        range.lastMigration = found.version
+        fold.skip(to: range.to)
+        return true
+      }
       let record = try FeedRecord(met, snapshot.schema, in: snapshot.transaction)
       range.count(found, record.commitID)
       if let number, record.belongs(to: number) {

@@ -46,6 +46,16 @@ package struct ColumnOrigins: Sendable {
     return records
   }
 
+  /// The column that has the values of an earlier one now.
+  package func successor(of column: ColumnID) -> ColumnID? {
+    var last = column
+    // An origin is an earlier column.
+    while let next = origins.first(where: { $0.value == last && $0.key > last })?.key {
+      last = next
+    }
+    return last == column ? nil : last
+  }
+
   /// The other names under which the file had the values of a property, the latest first.
   package func formerNames(of column: ColumnSchema, in described: ClassSchema) -> [String] {
     var names: [String] = []

@@ -16,6 +16,8 @@ final class ReplicaEdit {
   /// Objects that were created here, and that the server does not have any more.
   private var alone: [(key: ObjectKey, one: ReplicaClass)] = []
   var waitingContents: [(place: SequencePlace, coder: ContentCoder)] = []
+  /// Whether all objects are compared with the server's, which may have been restored.
+  var isComparing = false
   /// The values of the rows that it leaves out.
   var leavings = Leavings()
   /// The properties with parts that this write has shown.
@@ -229,7 +231,8 @@ final class ReplicaEdit {
   private func noteChange(
     _ row: RowReader.Row, _ property: ExchangeClass.Property, _ one: ReplicaClass
   ) {
-    guard state.number != 0, !isStale, row.stamp(of: property).writer == state.number else {
+    guard state.number != 0, !isStale, !isComparing, row.stamp(of: property).writer == state.number
+    else {
       return
     }
     note(.changedByServer(one.described.name, property.name))

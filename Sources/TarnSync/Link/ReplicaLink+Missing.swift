@@ -19,7 +19,7 @@ extension ReplicaLink {
       state: "42703", operation,
       "the server does not have \(names.joined(separator: ", ")) yet; nothing is sent until then",
       hint: renames.isEmpty
-        ? "Run 'tarn server migrate'." : "Run 'tarn server migrate' with\(renames).")
+        ? "Run 'tarn server migrate URL FILE'." : "Run 'tarn server migrate' with\(renames).")
   }
 
   /// Lets every row be fetched if properties are exchanged that were not before.

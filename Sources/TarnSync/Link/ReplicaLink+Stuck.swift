@@ -129,21 +129,11 @@ extension ReplicaLink {
   /// Joins all commits that are not sent, because parts of them will be sent before others.
   ///
   /// - Returns: false if something must be downloaded before.
-  /// - Throws: `ServerError` if they cannot be joined.
-  private func joinAll() throws -> Bool {
+  private func joinAll() throws(StorageError) -> Bool {
     if try UnsentJoin.run(replica, above: 0) { return true }
     let (state, snapshot) = (replica.state, try replica.snapshot())
-    guard state.done.version < snapshot.version else { return true }
     // The server may have the joined changes whose answer is missing.
-    if state.attempt?.isJoined == true { return false }
-    let unsent = try UnsentChanges(after: state.done, without: replica.cursor.number, in: snapshot)
-    guard unsent.range.to == snapshot.version else {
-      throw problem
-        ?? ServerError(
-          Self.operation, "commits before a migration of the file cannot be sent",
-          hint: "Run 'tarn sync unsent FILE'.")
-    }
-    return true
+    return state.done.version >= snapshot.version || state.attempt?.isJoined != true
   }
 
   private func noteTaken(_ one: ReplicaClass) throws(StorageError) {

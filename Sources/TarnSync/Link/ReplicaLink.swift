@@ -49,6 +49,8 @@ package final class ReplicaLink {
   var isUploading = false
   /// The commits to roll back instead of sending them.
   var skipped = SkipRequest()
+  /// Whether there may be a migration among the commits that are not sent.
+  private var mayHaveMigrated = true
   /// Whether it has downloaded since it was made.
   var hasPulled = false
   /// The statements that follow the commit of a push of some classes.
@@ -192,6 +194,10 @@ package final class ReplicaLink {
     if try acceptJoined(CommitName(own)) { return try download(attempt: attempt + 1) }
     let standing = try ReplicaStanding(own, replica, isSameServer: isSame)
     if case .stranger = standing { try begin() } else { try take(standing, own) }
+    if mayHaveMigrated {
+      try UnsentJoin.passMigrations(replica)
+      mayHaveMigrated = false
+    }
     if let lacking = classes.first(where: { answer.missing.contains($0.exchange.id) }) {
       throw ServerError(Self.operation, "the server has dropped class \(lacking.described.name)")
     }
@@ -214,7 +220,7 @@ package final class ReplicaLink {
     if isReset || standing == .stranger || state.isStale {
       let rule = isReset ? resetting : .standard
       try rule.run(self) {
-        try ReplicaReconciliation(self, isOtherServer: !isSame).run(downloaded, all: true)
+        try ReplicaReconciliation(self, isOtherServer: !isSame || isBack).run(downloaded, all: true)
         try markEqual(downloaded)
       }
       return try download(attempt: attempt + 1)
@@ -310,7 +316,10 @@ package final class ReplicaLink {
       if next.done.version < place.version {
         let sent = try plan(upTo: place)
         next.done = place
-        guard var sent else { return try replica.keep(next) }
+        guard var sent else {
+          next.isStale = true
+          return try replica.keep(next)
+        }
         try correct(&sent)
         try accept(sent, next)
         return try takeBackRefused(sent)
@@ -321,6 +330,7 @@ package final class ReplicaLink {
       if !isAll { next.isStale = true }
       var outcome = ReplicaOutcome(objects: try changedObjects(since: place))
       if place.version < next.done.version {
+        mayHaveMigrated = true
         // The change records have what was joined, too.
         next.joinedTime = 0
         outcome.joined = try allJoined(replica.store.newestSnapshot())
@@ -340,6 +350,8 @@ package final class ReplicaLink {
   }
 
   /// The push whose answer was lost.
+  ///
+  /// - Returns: nil if its contents cannot be read: it is before a migration.
   private func plan(upTo place: FeedPlace) throws -> PushPlan? {
     let (state, number) = (replica.state, replica.cursor.number)
     let snapshot = try replica.store.newestSnapshot()
@@ -347,6 +359,8 @@ package final class ReplicaLink {
       after: state.done, through: place.version, without: number, limit: state.limit,
       in: snapshot)
     guard sent.range.to == place.version else { return nil }
+    let later = try UnsentChanges(after: place, without: number, in: snapshot)
+    if later.range.lastMigration != nil { return nil }
     return try PushPlan(sent, classes, state, without: number, in: snapshot)
   }
 
@@ -365,7 +379,6 @@ package final class ReplicaLink {
     let unsent = try UnsentChanges(
       after: state.done, through: end, without: replica.cursor.number, limit: state.limit,
       in: snapshot)
-    guard unsent.range.commits > 0 else { return try passMigration(snapshot) }
     let plan = try PushPlan(
       unsent, classes, state, without: replica.cursor.number, in: snapshot, bytesMax: pushBytes)
     if plan.isTooLarge {
@@ -447,18 +460,6 @@ package final class ReplicaLink {
     } else {
       try replica.keep(next, acknowledging: place)
     }
-  }
-
-  /// A migration does not record its changes: all objects are compared with the server's.
-  private func passMigration(_ snapshot: Snapshot) throws -> Outcome {
-    var next = replica.state
-    let version = Version(next.done.version.rawValue + 1)
-    let header = try ChangeLog.header(of: version, in: snapshot.transaction)
-    next.done.version = version
-    next.done.commitID = header?.meta.commitID ?? 0
-    next.isStale = true
-    try replica.keep(next, acknowledging: next.done)
-    return .pullFirst
   }
 
   func forget(_ incarnations: Set<Int64>) throws {

@@ -66,6 +66,7 @@ struct ReplicaReconciliation {
     _ page: RowReader.Page, _ one: ReplicaClass, _ clock: Int64
   ) throws -> [ObjectKey] {
     try link.replica.edit(clock: clock) { edit, _ throws(StorageError) in
+      edit.isComparing = true
       var keys: [ObjectKey] = []
       for row in page.rows {
         if let key = try edit.apply(row, one) { keys.append(key) }

@@ -1,7 +1,8 @@
 package import TarnStore
 
-/// Joins the unsent commits of a file into their net changes, so that a file whose server cannot be
-/// reached does not grow with every commit.
+/// Joins the unsent commits of a file into their net changes: so that a file whose server cannot be
+/// reached does not grow with every commit, and because the rows as they were before a migration
+/// cannot be read after it.
 ///
 /// The changes become records by object, with the commit that wrote each property last: the server
 /// orders values by its time. Values are not copied, because the file has them as they were after
@@ -14,8 +15,8 @@ package struct UnsentJoin {
   private let replica: Replica
   private let snapshot: Snapshot
   private let classes: [ClassSchema]
-  /// The commits as one.
-  private let unsent: UnsentChanges
+  /// The version of the last migration among the commits.
+  private let migration: Version?
   private var objects: ReplicaObjects
 
   /// - Parameter bytes: how large the records of unsent commits may be.
@@ -31,6 +32,25 @@ package struct UnsentJoin {
       after: replica.state.done.version, upTo: snapshot.version, most: bytes,
       in: snapshot.transaction)
     guard size > bytes else { return false }
+    return try join(replica, snapshot)
+  }
+
+  /// Joins the commits that are before a migration, and those after it. All objects are compared
+  /// with the server's then, because a migration does not record its changes.
+  ///
+  /// - Returns: whether there was a migration.
+  @discardableResult
+  static func passMigrations(_ replica: Replica) throws(StorageError) -> Bool {
+    let snapshot = try replica.store.newestSnapshot()
+    let unsent = try UnsentChanges(
+      after: replica.state.done, without: replica.cursor.number, in: snapshot)
+    if unsent.range.lastMigration == nil { return false }
+    return try join(replica, snapshot)
+  }
+
+  private static func join(
+    _ replica: Replica, _ snapshot: Snapshot
+  ) throws(StorageError) -> Bool {
     var join = try UnsentJoin(replica, snapshot)
     return try join.run()
   }
@@ -40,16 +60,17 @@ package struct UnsentJoin {
     self.snapshot = snapshot
     objects = ReplicaObjects(snapshot)
     classes = replica.names.compactMap { snapshot.schema.schema.named($0) }
-    unsent = try UnsentChanges(
-      after: replica.state.done, without: replica.cursor.number, in: snapshot)
+    migration = try UnsentChanges(
+      after: replica.state.done, without: replica.cursor.number, in: snapshot
+    ).range.lastMigration
   }
 
   private mutating func run() throws(StorageError) -> Bool {
-    // What is before a migration and what is after it have no common terms.
-    guard unsent.range.to == snapshot.version, unsent.range.commits > 0 else { return false }
-    var version = replica.state.done.version
+    // Of the push whose answer is missing the rows cannot be read any more.
+    if attempt != nil, migration != nil { return false }
+    var (version, time) = (replica.state.done.version, replica.state.joinedTime)
     while let end = try endOfRun(after: version) {
-      try addRun(after: version, through: end)
+      time = max(time, try addRun(after: version, through: end))
       if let attempt, attempt.rawValue == end.rawValue { try keepContents(at: end) }
       version = end
     }
@@ -57,10 +78,12 @@ package struct UnsentJoin {
     try noteLinksToDeleted(rows)
     try keepContents(rows)
     var next = replica.state
+    let last = try ChangeLog.header(of: snapshot.version, in: snapshot.transaction)
     next.done = FeedPlace(
       historyID: snapshot.head.historyID, version: snapshot.version,
-      commitID: unsent.range.commitID)
-    next.joinedTime = max(1, unsent.time, next.joinedTime)
+      commitID: last?.meta.commitID ?? 0)
+    next.joinedTime = max(1, time)
+    next.isStale = next.isStale || migration != nil
     objects.set(next)
     try replica.keep(next, objects.records, acknowledging: next.done)
     return true
@@ -82,9 +105,10 @@ package struct UnsentJoin {
 
   // MARK: - Changes
 
+  /// - Returns: the stamp of the last commit.
   private mutating func addRun(
     after start: Version, through end: Version
-  ) throws(StorageError) {
+  ) throws(StorageError) -> Int64 {
     let place = FeedPlace(
       historyID: snapshot.head.historyID, version: start, commitID: 0)
     let run = try UnsentChanges(
@@ -104,6 +128,7 @@ package struct UnsentJoin {
         objects.set(JoinedChanges.key(one.id, key), change.encoded)
       }
     }
+    return run.time
   }
 
   private func change(of key: ObjectKey, in id: ClassID) throws(StorageError) -> JoinedChange? {
@@ -120,9 +145,13 @@ package struct UnsentJoin {
     return try keys.union(JoinedChanges(snapshot).keys(in: id))
   }
 
-  /// Leaves out links that are nil only because their target was deleted.
+  /// Leaves out links that are nil only because their target was deleted. Of those that were deleted
+  /// before a migration the holders cannot be found: these links are nil on the server, too.
   private mutating func noteLinksToDeleted(_ rows: PastRows) throws(StorageError) {
     let schema = snapshot.schema.schema
+    var start = replica.state.done
+    start.version = migration ?? start.version
+    let unsent = try UnsentChanges(after: start, without: replica.cursor.number, in: snapshot)
     let links = try LinksToDeleted(
       unsent, classes, objects, rows: rows, without: replica.cursor.number,
       refusing: ExchangedNames.refusing(classes, snapshot))

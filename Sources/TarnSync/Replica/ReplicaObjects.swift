@@ -141,7 +141,14 @@ struct ReplicaObjects {
   /// The entries of an object's lists, sets and maps.
   func contents(of key: ObjectKey, in id: ClassID) throws(StorageError) -> KeptContent.Table {
     guard let bytes = try bytes(ReplicaKey(Self.contents, id, key.rawValue)) else { return [:] }
-    guard let table = KeptContent.table(bytes) else { throw Self.damaged() }
+    guard var table = KeptContent.table(bytes) else { throw Self.damaged() }
+    guard let described = snapshot.schema.schema[id] else { return table }
+    for column in table.keys where described[column].isRemoved {
+      // A migration has renamed the property.
+      let origins = try ColumnOrigins(of: id, in: snapshot.transaction)
+      guard let next = origins.successor(of: column), table[next] == nil else { continue }
+      table[next] = table.removeValue(forKey: column)
+    }
     return table
   }
 

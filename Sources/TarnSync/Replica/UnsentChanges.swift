@@ -2,7 +2,7 @@ import TarnStore
 
 /// The changes of this file's commits that the server does not have, as one difference: those that
 /// were joined, and those of the change records. Commits of the session itself are left out: they
-/// stored the server's rows.
+/// stored the server's rows. So are migrations, whose changes are not recorded.
 final class UnsentChanges {
   /// The changes of one object.
   struct Pending: Equatable {
@@ -26,6 +26,8 @@ final class UnsentChanges {
   private var later: [UInt64: FeedRange] = [:]
   /// Whose embedded objects were changed, by the version from which the changes are.
   private var owners: [Version: EmbeddedOwners] = [:]
+  /// The columns that have the values of earlier ones since a migration.
+  private var successors: [ClassID: [ColumnID: ColumnID]] = [:]
   private var deletedKeys: [ClassID: [ElementKey: [ObjectKey]]] = [:]
 
   /// - Parameters:
@@ -40,7 +42,8 @@ final class UnsentChanges {
   ) throws(StorageError) {
     var range = FeedRange(after: place.version, commitID: place.commitID)
     try range.extend(
-      upTo: end ?? snapshot.version, without: number, tellsAllDeaths: true, in: snapshot)
+      upTo: end ?? snapshot.version, without: number, tellsAllDeaths: true,
+      passesMigrations: true, in: snapshot)
     self.range = range
     self.snapshot = snapshot
     self.number = number
@@ -48,7 +51,8 @@ final class UnsentChanges {
     let note = try ChangeLog.header(of: range.to, in: snapshot.transaction)?.meta.note
     time = max(
       limit.limited(joinedTime, madeAt: joinedTime),
-      limit.limited(Int64(clamping: note?.stamp ?? 0), madeAt: note?.time ?? 0))
+      limit.limited(
+        Int64(clamping: note?.stamp ?? 0), madeAt: note?.time ?? 0, as: range.to.rawValue))
   }
 
   /// The same with the state of a replica: all that is not sent.
@@ -86,7 +90,20 @@ final class UnsentChanges {
     pending.isCreated = changes.inserted.contains(key)
     pending.isDeleted = pending.isDeleted || changes.deleted.contains(key)
     pending.columns += changes.touched.filter { $0.keys.contains(key) }.map(\.column)
+    if snapshot.schema.schema[id]?.columns.contains(where: \.isRemoved) == true {
+      pending.columns = try pending.columns.map { column throws(StorageError) in
+        try successor(of: column, in: id)
+      }
+    }
     return pending
+  }
+
+  private func successor(of column: ColumnID, in id: ClassID) throws(StorageError) -> ColumnID {
+    if let known = successors[id]?[column] { return known }
+    let origins = try ColumnOrigins(of: id, in: snapshot.transaction)
+    let found = origins.successor(of: column) ?? column
+    successors[id, default: [:]][column] = found
+    return found
   }
 
   private func owners(_ range: FeedRange) throws(StorageError) -> EmbeddedOwners {
@@ -100,7 +117,8 @@ final class UnsentChanges {
     if version <= range.from.rawValue { return range }
     if let known = later[version] { return known }
     var rest = FeedRange(after: Version(min(version, range.to.rawValue)), commitID: 0)
-    try rest.extend(upTo: range.to, without: number, tellsAllDeaths: true, in: snapshot)
+    try rest.extend(
+      upTo: range.to, without: number, tellsAllDeaths: true, passesMigrations: true, in: snapshot)
     later[version] = rest
     return rest
   }

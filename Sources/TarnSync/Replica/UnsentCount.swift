@@ -98,7 +98,8 @@ struct UnsentCount {
     while version < snapshot.version {
       var commit = FeedRange(after: version, commitID: 0)
       version = version.next
-      try commit.extend(upTo: version, without: cursor, tellsAllDeaths: true, in: snapshot)
+      try commit.extend(
+        upTo: version, without: cursor, tellsAllDeaths: true, passesMigrations: true, in: snapshot)
       let isOfConcern =
         commit.changes.classes.contains { ids.contains($0.id) }
         || commit.deaths.keys.contains { ids.contains($0) }
@@ -108,17 +109,11 @@ struct UnsentCount {
   }
 
   private func changedKeys(upTo end: Version) throws(StorageError) -> [ClassID: KeySet] {
+    let unsent = try UnsentChanges(
+      after: state.done, through: end, without: cursor ?? 0, joinedAt: state.joinedTime,
+      in: snapshot)
     var keys: [ClassID: KeySet] = [:]
-    var (place, joinedTime) = (state.done, state.joinedTime)
-    repeat {
-      let unsent = try UnsentChanges(
-        after: place, through: end, without: cursor ?? 0, joinedAt: joinedTime, in: snapshot)
-      for one in classes { keys[one.id, default: KeySet()].formUnion(try unsent.keys(in: one.id)) }
-      guard unsent.range.endsBeforeMigration else { break }
-      // The migration's own changes are not sent; those after it are.
-      place.version = unsent.range.to.next
-      joinedTime = 0
-    } while place.version < end
+    for one in classes { keys[one.id] = try unsent.keys(in: one.id) }
     return keys
   }
 

@@ -8,18 +8,7 @@ import Testing
 @Suite final class RenamedPropertyTests: ReplicaPair {
   /// The file's program has `b` of things under the name `rank` from now on.
   private func migrate(_ file: FileReplica) throws {
-    var classes = FileReplica.classes
-    classes[0].properties[2].name = "rank"
-    let token = try file.store.acquireGate()
-    let migration = try SchemaMigration(
-      file.store.newestSnapshot(), to: 1, classes, path: file.store.path, rowsMoved: {})
-    let from = try #require(migration.plan.stored.named("Thing")?.named("b"))
-    let to = try #require(migration.plan.working.named("Thing")?.named("rank"))
-    try migration.takeOver(from.id, to.id, in: ClassID(0))
-    let session = try migration.finish()
-    let version = try file.store.commit(session).0.version
-    file.store.announce(version, token)
-    file.disconnect()
+    try file.migrate(renaming: [("Thing", "b", "rank")])
   }
 
   private func ranks(_ file: FileReplica) throws -> [Int64: Int64?] {
@@ -92,6 +81,33 @@ import Testing
 
   private func connectionLacksRank() -> Bool {
     server.refusal("SELECT rank FROM \"Thing\"") == "42703"
+  }
+
+  @Test func `a column that was dropped and added again is the server's in all stores`() throws {
+    try begin()
+    try server.run("ALTER TABLE \"Thing\" DROP COLUMN b", for: "test")
+    for file in [a, b] {
+      file.disconnect()
+      let waiting = #expect(throws: ServerError.self) { try file.synchronize() }
+      #expect(waiting?.hint == "Run 'tarn server migrate URL FILE'.")
+    }
+    let schema = try a.store.newestSnapshot().schema.schema
+    // Nor after it has been noticed.
+    for _ in 0..<2 {
+      try ServerMigration(server).runIfAllowed(schema, classes: FileReplica.names)
+      #expect(server.refusal("SELECT b FROM \"Thing\"") == "42703")
+      try ServerMigration(server).run()
+    }
+    try a.set("Thing", .int(1), 1, .int(5))
+    #expect(try ServerMigration(server).run(schema).first?.hasPrefix("added Thing.b again") == true)
+    for file in [a, b] { file.disconnect() }
+    try synchronize()
+    for file in [a, b] {
+      #expect(try file.objects()["Thing 1"] == FileReplica.Object(a: 5, rest: nil, note: nil))
+    }
+    try b.set("Thing", .int(1), 2, .int(8))
+    for file in [b, a] { try file.synchronize() }
+    #expect(try a.objects()["Thing 1"]?.rest == "\(Value.int(8))")
   }
 
   @Test func `nothing is fetched over the values where the server has both`() throws {
