@@ -50,14 +50,18 @@ extension Replica {
     var next = first
     let result = try body(edit, &next)
     try edit.finish()
+    let latest = min(edit.latest, clock + 60_000_000)
+    if latest > 0, !edit.session.isEmpty {
+      next.limit.noteSeen(
+        latest, at: snapshot.version.rawValue + 1, done: next.done.version.rawValue)
+    }
     edit.keep(next)
     var edited = Edited(result: result, state: next, notices: edit.leavings.notices)
     if edit.session.isEmpty {
       edited.records = edit.objects.records
       return edited
     }
-    let stampMax = clock + 60_000_000
-    if edit.latest > 0 { store.raiseStamp(atLeast: UInt64(max(0, min(edit.latest, stampMax)))) }
+    if edit.latest > 0 { store.raiseStamp(atLeast: UInt64(max(0, latest))) }
     cursor.own(edit.session)
     edit.session.replicaRecords = edit.objects.records
     edited.version = try store.commit(edit.session).0.version

@@ -52,7 +52,9 @@ struct ElementNaming {
           for _ in 0..<count { next.append(name(next.count, step.commit)) }
         }
       }
-      let time = limit.limited(Int64(clamping: step.commit.stamp), madeAt: step.commit.time)
+      let time = limit.limited(
+        Int64(clamping: step.commit.stamp), madeAt: step.commit.time,
+        as: step.commit.version.rawValue)
       let stamp = Stamp(time, by: number)
       for position in step.script.modified { next[Int(position.rawValue)].stamp = stamp }
       names = next

@@ -25,7 +25,8 @@ extension LocalContents {
     let last = history.last
     time = max(
       state.limit.limited(state.joinedTime, madeAt: state.joinedTime),
-      state.limit.limited(Int64(clamping: last?.stamp ?? 0), madeAt: last?.time ?? 0))
+      state.limit.limited(
+        Int64(clamping: last?.stamp ?? 0), madeAt: last?.time ?? 0, as: last?.version.rawValue))
     naming = ElementNaming(authors: state.authors, number: state.number, limit: state.limit)
   }
 

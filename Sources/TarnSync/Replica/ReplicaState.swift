@@ -59,7 +59,7 @@ struct ReplicaState: Equatable {
   /// Whether a migration has changed objects without telling how, so that all of them must be
   /// fetched again.
   var isStale = false
-  /// Not stored: each session reads the server's clock.
+  /// Only the stamps that were downloaded are stored: each session reads the server's clock.
   var limit = StampLimit()
 
   struct Attempt: Equatable {
@@ -84,8 +84,9 @@ extension Bytes16 {
 
 extension ReplicaState {
   static let key = ReplicaKey(128, ClassID(0), 0)
-  /// Since 2 it has the start, since 3 what concerns joined commits.
-  private static let format: UInt8 = 3
+  /// Since 2 it has the start, since 3 what concerns joined commits, since 4 the stamps that were
+  /// downloaded.
+  private static let format: UInt8 = 4
 
   private struct Flags {
     static let uploads: UInt8 = 1
@@ -116,6 +117,11 @@ extension ReplicaState {
     for word in [attempt?.last.version ?? 0, attempt?.last.id ?? 0] { writer.write(word) }
     writer.write(attempt?.time ?? 0)
     writer.write(UInt8(attempt?.isJoined == true ? 1 : 0))
+    writer.write(count: limit.seen.count)
+    for seen in limit.seen {
+      writer.writeVariable(seen.version)
+      writer.write(seen.stamp)
+    }
     return writer.bytes
   }
 
@@ -182,6 +188,17 @@ extension ReplicaState {
         let last = CommitName(version: version, id: id)
         attempt = Attempt(last: last, time: time, isJoined: isOfJoined != 0)
       }
+    }
+    if format > 3 {
+      guard let count = reader.readCount() else { return nil }
+      var seen: [StampLimit.Seen] = []
+      for _ in 0..<count {
+        guard let version = reader.readVariable(), let stamp: Int64 = reader.read() else {
+          return nil
+        }
+        seen.append(StampLimit.Seen(version: version, stamp: stamp))
+      }
+      limit = StampLimit(seen: seen)
     }
     hasUploads = flags & Flags.uploads != 0
     isStale = flags & Flags.stale != 0

@@ -2,7 +2,8 @@
 ///
 /// A file goes on from its last stamp, so that a clock that was a year ahead for a minute leaves it
 /// a year ahead. With such stamps its commits would win over those of all other stores. So they get
-/// the time at which they were made, or the server's time if the clock is still ahead.
+/// the time at which they were made, or the server's time if the clock is still ahead, but a later
+/// one than all values that the file had downloaded by then: an answer is later than its question.
 struct StampLimit: Equatable, Sendable {
   /// How far a stamp may be ahead of the server's clock: as far as the server lets it.
   private static let tolerance: Int64 = 60_000_000
@@ -11,9 +12,34 @@ struct StampLimit: Equatable, Sendable {
   private var clock: (time: Int64, read: ContinuousClock.Instant)?
   /// The last stamp that the server has.
   private var sent: Int64 = 0
+  /// The latest stamp of the values that the file has downloaded up to a version, oldest first.
+  private(set) var seen: [Seen] = []
+
+  struct Seen: Equatable {
+    var version: UInt64
+    var stamp: Int64
+  }
+
+  private static let seenMax = 16
+
+  init(seen: [Seen] = []) { self.seen = seen }
 
   static func == (a: StampLimit, b: StampLimit) -> Bool {
     a.clock?.time == b.clock?.time && a.clock?.read == b.clock?.read && a.sent == b.sent
+      && a.seen == b.seen
+  }
+
+  /// - Parameters:
+  ///   - stamp: the latest of a download's values.
+  ///   - version: that the download makes.
+  ///   - done: the commits up to there are sent.
+  mutating func noteSeen(_ stamp: Int64, at version: UInt64, done: UInt64) {
+    if let last = seen.last, stamp <= last.stamp { return }
+    // One from before the unsent commits is enough.
+    if let first = seen.lastIndex(where: { $0.version <= done }) { seen.removeFirst(first) }
+    // With fewer, commits between two downloads count as if they were before the first of them.
+    if seen.count == Self.seenMax { seen.removeLast() }
+    seen.append(Seen(version: version, stamp: stamp))
   }
 
   mutating func noteClock(_ time: Int64) { clock = (time, .now) }
@@ -23,11 +49,13 @@ struct StampLimit: Equatable, Sendable {
   /// - Parameters:
   ///   - stamp: of a commit, in microseconds since 1970.
   ///   - time: when the commit was made by this machine's clock.
-  func limited(_ stamp: Int64, madeAt time: Int64) -> Int64 {
+  ///   - version: that the commit made; nil for one that is not known any more.
+  func limited(_ stamp: Int64, madeAt time: Int64, as version: UInt64? = nil) -> Int64 {
     guard let clock else { return stamp }
     let passed = clock.read.duration(to: .now).components
     let now = clock.time + passed.seconds * 1_000_000 + passed.attoseconds / 1_000_000_000_000
     guard stamp > now + Self.tolerance else { return stamp }
-    return min(max(min(time, now), sent + 1), now + Self.tolerance)
+    let known = version.flatMap { version in seen.last { $0.version < version }?.stamp } ?? 0
+    return min(max(min(time, now), sent + 1, known + 1), now + Self.tolerance)
   }
 }

@@ -53,6 +53,26 @@ import Testing
     }
   }
 
+  /// The other one's clock is 20 seconds ahead of its own, which is right again.
+  @Test func `a store whose clock was ahead wins over what it has seen`() throws {
+    try a.create("Thing", .int(1), a: 1)
+    try synchronize()
+    a.pause(by: 365 * 86_400_000_000)
+    try a.set("Thing", .int(1), 2, .int(1))
+    try synchronize()
+    b.pause(by: 20_000_000)
+    try b.set("Thing", .int(1), 1, .int(5))
+    try synchronize()
+    for value in 6...8 {
+      a.disconnect()
+      try a.set("Thing", .int(1), 1, .int(Int64(value)))
+      try synchronize()
+      for replica in [a, b] {
+        #expect(try replica.objects()["Thing 1"] == Object(a: Int64(value), rest: "1"))
+      }
+    }
+  }
+
   @Test func `a deletion wins over edits`() throws {
     try a.create("Thing", .int(1), a: 1)
     try synchronize()
