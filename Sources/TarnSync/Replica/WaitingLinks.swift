@@ -2,8 +2,10 @@ import TarnStore
 
 /// Links to objects that are not here: nil in the file, until their target comes.
 ///
-/// They are records, by the target and by the object that has the link.
+/// They are records, by the target and by the object that has the link. Those by target are short:
+/// they have only the beginning of a long key, and the object's record has all of it.
 struct WaitingLinks {
+  private static let keyBytes = 64
   static let byTarget: UInt8 = 3
   private static let byObject: UInt8 = 129
 
@@ -29,6 +31,11 @@ struct WaitingLinks {
       guard let key = WireValue(target.key)?.bytes else { return nil }
       let object = ObjectRef(classID: place.classID, key: place.key)
       self.init(place: Place(object: object, column: place.column), target: target.id, key: key)
+    }
+
+    /// As the records by target have it.
+    fileprivate var shortened: Waiting {
+      Waiting(place: place, target: target, key: Array(key.prefix(WaitingLinks.keyBytes)))
     }
 
     /// Links to one target have numbers beside each other, and mostly different ones.
@@ -89,11 +96,11 @@ struct WaitingLinks {
     if Set(former) == Set(waiting) { return }
     for gone in former where !waiting.contains(gone) {
       let others = ReplicaKey(byTarget, gone.target, gone.number)
-      put(try list(others, objects).filter { $0 != gone }, others, &objects)
+      put(try list(others, objects).filter { $0 != gone.shortened }, others, &objects)
     }
     for new in waiting where !former.contains(new) {
       let others = ReplicaKey(byTarget, new.target, new.number)
-      put(try list(others, objects) + [new], others, &objects)
+      put(try list(others, objects) + [new.shortened], others, &objects)
     }
     put(own.filter { $0.place != place } + waiting, name, &objects)
   }
@@ -113,9 +120,10 @@ struct WaitingLinks {
   static func forEach(
     to target: ClassID, in snapshot: Snapshot, _ body: (Waiting) -> Void
   ) throws(StorageError) {
+    let objects = ReplicaObjects(snapshot)
     try ReplicaRecords.forEach(byTarget, target, in: snapshot.transaction) {
-      _, bytes throws(StorageError) in
-      for waiting in try decoded(bytes) { body(waiting) }
+      number, bytes throws(StorageError) in
+      for waiting in try whole(decoded(bytes), number, objects) { body(waiting) }
       return true
     }
   }
@@ -127,7 +135,25 @@ struct WaitingLinks {
     let first = first(to: key)
     var found: [Waiting] = []
     try objects.forEach(byTarget, target, in: first...first + Int64(UInt32.max)) {
-      bytes throws(StorageError) in found += try decoded(bytes).filter { $0.key == key }
+      bytes throws(StorageError) in
+      found += try whole(decoded(bytes), first, objects).filter { $0.key == key }
+    }
+    return found
+  }
+
+  /// Links of a record by target, with their whole keys.
+  private static func whole(
+    _ list: [Waiting], _ number: Int64, _ objects: ReplicaObjects
+  ) throws(StorageError) -> [Waiting] {
+    var found: [Waiting] = []
+    for waiting in list {
+      guard waiting.key.count >= keyBytes else {
+        found.append(waiting)
+        continue
+      }
+      found += try links(of: waiting.place.object, objects).filter {
+        $0.shortened == waiting.shortened && first(to: $0.key) >> 32 == number >> 32
+      }
     }
     return found
   }

@@ -184,4 +184,29 @@ import Testing
     try expectEqual(
       "[]  [\"x\",\"y\"] \(spot) [] \(link) [1,\(link),2,3] [\"x\",\"y\"] []")
   }
+
+  /// Keys of several thousand bytes do not fit into a short record.
+  @Test func `links wait for targets with very long keys`() throws {
+    let name = String(repeating: "q", count: 5_000)
+    let other = name + "r"
+    for text in [name, other] { try a.create("Note", .string(text), a: 1) }
+    try makeBox(a)
+    for text in [name, other] { try link(a, to: text) }
+    try synchronize()
+    try server.run(
+      "INSERT INTO \"Thing\" (_id, a, note) VALUES (1, 1, repeat('k', 6000))", for: "test")
+    try b.delete("Note", .string(name))
+    for file in [b, a, try freshStore()] { try file.synchronize() }
+    #expect(try a.objects()["Thing 1"]?.note == nil)
+    try a.create("Note", .string(name), a: 2)
+    try a.create("Note", .string(String(repeating: "k", count: 6_000)), a: 3)
+    try synchronize()
+    let fresh = try freshStore()
+    try fresh.synchronize()
+    for file in [a, b, fresh] {
+      let objects = try file.objects()
+      #expect(objects["Box 1"]?.rest?.contains("[\"\(other)\",\"\(name)\"]") == true)
+      #expect(objects["Thing 1"]?.note?.count ?? 0 >= 6_000)
+    }
+  }
 }
