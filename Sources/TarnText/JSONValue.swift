@@ -23,6 +23,22 @@ package enum JSONValue: Equatable, Sendable {
     guard case .object(let members) = self else { return nil }
     return members.last { $0.name.hasSameBytes(as: name) }?.value
   }
+
+  /// Whether both have the same text: spellings of the same letters differ, and so do both zeros.
+  package static func == (a: JSONValue, b: JSONValue) -> Bool {
+    switch (a, b) {
+    case (.null, .null): true
+    case (.bool(let a), .bool(let b)): a == b
+    case (.integer(let a), .integer(let b)): a == b
+    case (.double(let a), .double(let b)): a.bitPattern == b.bitPattern
+    case (.whole(let a), .whole(let b)), (.number(let a), .number(let b)),
+      (.string(let a), .string(let b)):
+      a.hasSameBytes(as: b)
+    case (.array(let a), .array(let b)): a == b
+    case (.object(let a), .object(let b)): a == b
+    default: false
+    }
+  }
 }
 
 /// A name and its value in an object.
@@ -33,6 +49,10 @@ package struct JSONMember: Equatable, Sendable {
   package init(_ name: String, _ value: JSONValue) {
     self.name = name
     self.value = value
+  }
+
+  package static func == (a: JSONMember, b: JSONMember) -> Bool {
+    a.name.hasSameBytes(as: b.name) && a.value == b.value
   }
 }
 

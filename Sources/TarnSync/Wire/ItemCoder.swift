@@ -55,7 +55,13 @@ struct ItemCoder: Sendable {
     _ json: JSONValue, _ column: ColumnSchema, _ faults: inout [ValueFault]
   ) -> JSONValue? {
     if let embedded = Self.embedded(column, schema) { return object(json, embedded, &faults) }
-    if column.type == .any { return mixed(json, 0, &faults) }
+    if column.type == .any {
+      guard column.collection == .set, Self.isCollection(json) else {
+        return mixed(json, 0, &faults)
+      }
+      faults.append(ValueFault("\(ValueFault.shown(json)) is not an element of a set"))
+      return nil
+    }
     let type = Self.type(of: column, schema)
     guard let value = json == .null ? .null : ScalarCoder.value(json, as: type) else {
       faults.append(.misfit(json, type))
@@ -148,6 +154,12 @@ struct ItemCoder: Sendable {
       faults.place("[\(place)]", since: count)
     }
     return known
+  }
+
+  /// Whether a mixed value is a list or a map.
+  private static func isCollection(_ json: JSONValue) -> Bool {
+    if case .array = json { return true }
+    return mapMembers(json) != nil
   }
 
   /// A mixed value is left out as a whole.

@@ -37,9 +37,9 @@ enum ScalarCoder {
   ) -> Value? {
     guard case .string(let name) = name, let inner else { return nil }
     if name == textType {
-      guard case .string(let base64) = inner, let data = Data(base64Encoded: base64) else {
-        return nil
-      }
+      guard type == .string || type == .any, case .string(let base64) = inner,
+        let data = Data(base64Encoded: base64)
+      else { return nil }
       return String(validating: data, as: UTF8.self).map { .string($0) }
     }
     guard let own = ValueText.type(named: name), type == .any || type == own else { return nil }

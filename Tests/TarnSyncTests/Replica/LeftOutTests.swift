@@ -194,6 +194,47 @@ import Testing
       ])
   }
 
+  @Test func `a text of another property is not a number, and a set has no lists`() throws {
+    let text = "{\"$type\": \"text\", \"value\": \"AGEA\"}"
+    try insert(
+      1,
+      [
+        "counts": "'[\(text), 7]'", "ids": "'[\(text)]'", "dates": "'{\"a\": \(text)}'",
+        "spot": "'{\"city\": \(text), \"counts\": [\(text), 1]}'",
+        "mixes": "'[[1], [], {}, {\"a\": 1}, {\"$type\": \"map\", \"value\": {}}, 5]'",
+        "anys": "'[[1], {}]'",
+      ])
+    try a.synchronize()
+    #expect(try a.shown(1, "counts") == "[7]")
+    #expect(try a.shown(1, "mixes") == "[5]")
+    #expect(try a.shown(1, "anys") == "[[1],{}]")
+    #expect(try a.shown(1, "spot")?.contains(text.replacing(" ", with: "")) == true)
+    let properties = try Set(a.leftOut.map(\.property))
+    #expect(
+      properties
+        == Set((0..<5).map { "mixes[\($0)]" })
+        .union(["counts[0]", "ids[0]", "dates[\"a\"]", "spot.counts[0]"]))
+  }
+
+  /// They are two values: a commit that writes one over the other has something to send.
+  @Test func `a mixed value of another spelling is sent`() throws {
+    try a.create(1)
+    for (value, json) in [
+      (Value.string("\u{e9}"), "\"\u{e9}\""), (.string("e\u{301}"), "\"e\u{301}\""),
+      (.double(0), "0.0"), (.double(-0.0), "\"-0.0\""),
+    ] {
+      try a.change(1, "any") { session, place in
+        try session.set(place.column, at: place.key, in: place.classID, to: value)
+      }
+      try a.change(1, "table") { session, place in
+        try session.set(value, forKey: "a", inMap: place)
+      }
+      try a.synchronize()
+      let stored = try server.rows("SELECT \"any\", \"table\" FROM \"Odd\"")[0]
+      for text in stored { #expect(text?.utf8.contains(json.utf8) == true, "\(stored)") }
+    }
+  }
+
   @Test func `decimals are exact, and longer ones are rounded and said once`() throws {
     let digits = "0.12345678901234567890123456789012"
     try insert(1, ["prices": "'[\(digits), \"1.10\"]'", "tax": "10.0 / 3", "price": "1e40 + 1"])
@@ -236,6 +277,21 @@ import Testing
     try a.synchronize()
     #expect(try a.shown(1, "price") == "\"1.24\"")
     #expect(a.notices == [.changedByServer("Odd", "price")])
+  }
+
+  /// It has what it had, and nothing has changed that.
+  @Test func `a restored server is not said to have cut a value`() throws {
+    try a.create(1)
+    try a.set(1, "text", .string("o1"))
+    try a.synchronize()
+    let copy = try ServerCopy(server, classes: ["Odd"])
+    try update(1, "text", "'sql'")
+    try a.synchronize()
+    #expect(try a.shown(1, "text") == "\"sql\"")
+    try copy.restore()
+    try a.synchronize()
+    #expect(try a.shown(1, "text") == "\"o1\"")
+    #expect(a.notices == [])
   }
 
   // MARK: - Names

@@ -32,6 +32,12 @@ final class OddReplica: TestReplica {
         .init(name: "any", type: .any, isOptional: true),
         .init(name: "anys", type: .any, collection: .list, isOptional: true),
         .init(name: "table", type: .any, collection: .map, isOptional: true),
+        .init(name: "mixes", type: .any, collection: .set, isOptional: true),
+        .init(name: "ids", type: .uuid, collection: .list),
+        .init(name: "dates", type: .date, collection: .map, isOptional: true),
+        .init(name: "flags", type: .bool, collection: .set),
+        .init(name: "datas", type: .data, collection: .list, isOptional: true),
+        .init(name: "floats", type: .float, collection: .list),
       ]),
     ClassDefinition(
       name: "Patch",

@@ -15,7 +15,7 @@ struct OddValues {
   private static let texts = [
     "", "a", "\u{e9}", "e\u{301}", "\u{212a}", "K", "$type", "$base64:eAB5", "$base64:?", "NaN",
     "-Infinity", "000000000000000000000001", "0102", "2026-11-29T00:00:00Z", "1.5", "\u{2400}",
-    "00000000-0000-0000-0000-000000000001", "\u{600}'\u{200d}",
+    "00000000-0000-0000-0000-000000000001", "\u{600}'\u{200d}", "AGEA",
   ]
   private static let types = [
     "text", "double", "decimal", "date", "objectId", "uuid", "data", "link", "map", "any", "x",
@@ -111,6 +111,12 @@ struct OddValues {
     case "any": return "'[\(number), {\"a\": [true]}]'"
     case "anys": return "'[\(number), \"a\", 0.5]'"
     case "table": return "'{\"a\": \(number)}'"
+    case "mixes": return "'[\(number), \"a\", {\"$type\": \"double\", \"value\": \"-0.0\"}]'"
+    case "ids": return "'[\"00000000-0000-0000-0000-000000000001\"]'"
+    case "dates": return "'{\"a\": \"2026-11-29T00:00:00Z\"}'"
+    case "flags": return "'[true]'"
+    case "datas": return "'[\"AAE=\", null]'"
+    case "floats": return "'[\(number), 0.5]'"
     default:
       switch type {
       case "bigint", "real", "double precision", "numeric": return "\(number)"
