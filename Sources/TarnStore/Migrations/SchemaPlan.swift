@@ -80,6 +80,15 @@ extension ClassDefinition {
     try requireNumbers(for: wanted, path: path)
   }
 
+  /// Why an object of the class could not have values for all properties; nil if it could.
+  package var excess: String? {
+    if properties.count > ClassSchema.columnCountMax {
+      return ClassSchema.tooWide(name, properties.count)
+    }
+    let schema = SchemaPlan(stored: StoreSchema(), wanted: [self]).schema
+    return schema.classes.first { $0.rowByteCountMax > ClusterFormat.imageBytesMax }?.tooWide
+  }
+
   /// Refuses more properties than can be numbered.
   ///
   /// Errors: `.limitExceeded`.

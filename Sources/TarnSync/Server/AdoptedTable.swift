@@ -1,3 +1,5 @@
+import TarnStore
+
 /// A table of an application, and the reasons why it cannot become a class.
 struct AdoptedTable {
   /// With its schema, quoted.
@@ -45,14 +47,8 @@ struct AdoptedTable {
 
     /// Whether a property can have a column's type.
     static func isKnown(_ type: String) -> Bool {
-      switch type {
-      case "bigint", "integer", "smallint", "boolean", "text", "bytea", "real", "double precision",
-        "uuid", "jsonb":
-        true
-      default:
-        type.beginsWithBytes(of: "character varying") || type.beginsWithBytes(of: "numeric")
-          || type.beginsWithBytes(of: "timestamp") && type.endsWithBytes(of: "with time zone")
-      }
+      let name = SQLTypeName(type)
+      return name.propertyType != nil || name.base == "jsonb"
     }
   }
 
@@ -129,7 +125,8 @@ struct AdoptedTable {
       """, [table], for: operation)
     return rows.map { row in
       Column(
-        name: row[0] ?? "", type: row[1] ?? "", isKey: row[2] == "t", isRequired: row[3] == "t",
+        name: row[0] ?? "", type: SQLTypeName(row[1] ?? "").text, isKey: row[2] == "t",
+        isRequired: row[3] == "t",
         isGenerated: row[4] == "t", isAlwaysIdentity: row[5] == "t", isByteOrdered: row[6] == "t",
         isDeterministic: row[7] == "t")
     }
@@ -141,9 +138,21 @@ struct AdoptedTable {
   /// Whether the order of the key's own index is not that of bytes, in which replicas read pages.
   var needsByteOrder: Bool { columns.contains { $0.isKey && !$0.isByteOrdered } }
 
+  /// - Parameter name: of the class.
+  private func definition(_ name: String) -> ClassDefinition {
+    let properties = columns.filter(\.isProperty).map { column in
+      ClassDefinition.Property(
+        name: column.name, type: SQLTypeName(column.type).propertyType ?? .any, isOptional: true)
+    }
+    return ClassDefinition(name: name, properties: properties)
+  }
+
   /// All reasons why it cannot become a class.
-  var problems: [String] {
+  ///
+  /// - Parameter className: the name of the class.
+  func problems(asClass className: String) -> [String] {
     var problems: [String] = []
+    if let excess = definition(className).excess { problems.append(excess) }
     if kind != "r" { problems.append("it is not an ordinary table") }
     if isUnlogged { problems.append("it is temporary or unlogged, so a crash empties it") }
     if hasChildren { problems.append("it has child tables, whose rows its triggers do not see") }
@@ -191,11 +200,16 @@ struct AdoptedTable {
   func problems(of column: Column) -> [String] {
     var problems: [String] = []
     if column.isKey, keyCount == 1 {
-      let types = ["bigint", "integer", "smallint", "text", "uuid", "bytea"]
-      if !types.contains(column.type), !column.type.beginsWithBytes(of: "character varying") {
+      switch SQLTypeName(column.type).propertyType {
+      case .int, .string, .uuid, .data: break
+      default:
         problems.append(
           "its primary key \(column.name) is of type \(column.type); it must be an integer, text, "
             + "uuid, or bytea of an object id")
+      }
+      if column.isGenerated {
+        problems.append(
+          "its primary key \(column.name) is a generated column, so replicas could not insert")
       }
       if !column.isDeterministic {
         problems.append("the collation of its primary key treats different strings as one key")

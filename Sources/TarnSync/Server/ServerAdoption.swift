@@ -22,7 +22,7 @@ package struct ServerAdoption {
     let catalog = ServerCatalog(connection, Self.operation)
     try catalog.requireFree(name, place)
     let found = try AdoptedTable(place, connection, Self.operation)
-    var problems = found.problems
+    var problems = found.problems(asClass: name)
     let (columns, rest) = (found.columns.filter(\.isProperty), found.columns.filter(\.isLeft))
     problems += ServerClass.nameProblems(name, "class \(name)")
     for column in columns {

@@ -22,6 +22,8 @@ struct ServerCatalog {
     let columns: [ServerColumn]
     /// The present names of properties by those that they had.
     var formerNames: [String: String] = [:]
+    /// The names of properties whose columns were dropped.
+    var dropped: Set<String> = []
 
     /// The column of a property, by its present or a former name; nil if the class does not have
     /// it.
@@ -155,7 +157,11 @@ struct ServerCatalog {
       guard let id = row[0].flatMap({ Int($0) }), let name = row[1],
         let place = entries.firstIndex(where: { $0.id == id })
       else { continue }
-      entries[place].formerNames[name] = row[2]
+      if let now = row[2], !now.isEmpty {
+        entries[place].formerNames[name] = now
+      } else {
+        entries[place].dropped.insert(name)
+      }
     }
     return entries
   }

@@ -45,7 +45,7 @@ struct ServerColumn: Equatable, Sendable {
   /// A column that only the server has.
   init(name: String, type: String) {
     self.name = name
-    self.type = type
+    self.type = SQLTypeName(type).text
     (standard, check) = (nil, nil)
     isStructured = type == "jsonb"
   }
@@ -67,27 +67,14 @@ struct ServerColumn: Equatable, Sendable {
     }
   }
 
-  var isText: Bool {
-    type.beginsWithBytes(of: "text") || type.beginsWithBytes(of: "character varying")
-  }
+  var isText: Bool { SQLTypeName(type).propertyType == .string }
 
   /// Whether the property can use a column that the server has, whose type may be a narrower one of
   /// an application's table: the server refuses what does not fit into it.
   func fits(_ other: ServerColumn) -> Bool {
-    func family(_ type: String) -> String {
-      switch type {
-      case "smallint", "integer": "bigint"
-      case _ where type.beginsWithBytes(of: "numeric"): "numeric"
-      case _
-      where type.beginsWithBytes(of: "timestamp") && type.endsWithBytes(of: "with time zone"):
-        "timestamp"
-      case _ where type.beginsWithBytes(of: "text"),
-        _ where type.beginsWithBytes(of: "character varying"):
-        "text"
-      default: type
-      }
-    }
-    return family(type) == family(other.type)
+    let (own, others) = (SQLTypeName(type), SQLTypeName(other.type))
+    if let type = own.propertyType { return type == others.propertyType }
+    return own.base == others.base
   }
 
   /// As `CREATE TABLE` and `ADD COLUMN` have it.

@@ -95,30 +95,14 @@ package struct ServerDefinitions {
       """, [entry.table], for: Self.operation)
     let required = Set(rows.compactMap { $0[0] })
     let properties = entry.columns.compactMap { column -> ClassDefinition.Property? in
-      guard let type = column.propertyType else { return nil }
+      guard var type = SQLTypeName(column.type).propertyType else { return nil }
       let isKey = column.name == entry.key
+      // Other bytes cannot be a key.
+      if isKey, type == .data { type = .objectID }
       return ClassDefinition.Property(
         name: column.name, type: type, isOptional: !isKey && !required.contains(column.name),
         isIndexed: isKey, isPrimaryKey: isKey)
     }
     return ClassDefinition(name: entry.name, properties: properties)
-  }
-}
-
-extension ServerColumn {
-  /// The type of a property that the column can be; nil for one with structure.
-  fileprivate var propertyType: ColumnType? {
-    switch type {
-    case "bigint", "integer", "smallint": .int
-    case "boolean": .bool
-    case "bytea": .data
-    case "real": .float
-    case "double precision": .double
-    case "uuid": .uuid
-    case _ where isText: .string
-    case _ where type.beginsWithBytes(of: "timestamp"): .date
-    case _ where type.beginsWithBytes(of: "numeric"): .decimal
-    default: nil
-    }
   }
 }

@@ -112,7 +112,29 @@ package struct ServerMigration {
     guard rights.first?[0] == "t",
       try ServerRevision(connection, Self.operation).newerProblem == nil
     else { return }
-    try run(store, classes: incomplete)
+    let dropped = try classesWithDroppedColumns(store)
+    let allowed = incomplete.filter { !dropped.contains($0) }
+    if !allowed.isEmpty { try run(store, classes: allowed) }
+  }
+
+  /// The classes with properties of the store whose columns were dropped. An administrator decides
+  /// whether there are new ones.
+  private func classesWithDroppedColumns(_ store: StoreSchema) throws(ServerError) -> Set<String> {
+    let rows = try connection.query(
+      """
+      SELECT c.name, p.name FROM tarn.class c JOIN (
+        SELECT q.class, q.name FROM tarn.property q WHERE NOT EXISTS (
+          SELECT FROM pg_attribute a JOIN tarn.class d ON d.tab = a.attrelid
+          WHERE d.id = q.class AND a.attname = q.name AND NOT a.attisdropped)
+        UNION SELECT f.class, f.name FROM tarn.former f WHERE f.now = '') p ON p.class = c.id
+      """, for: Self.operation)
+    return Set(
+      rows.compactMap { row in
+        guard let name = row[0], let property = row[1],
+          store.named(name)?.named(property)?.isRemoved == false
+        else { return nil }
+        return name
+      })
   }
 
   private func classes(
@@ -188,12 +210,26 @@ package struct ServerMigration {
       try catalog.define(one, known.id)
       try catalog.makeTriggers(catalog.present(known.id))
     }
-    var done = added.map { "added \(one.name).\($0)" }
+    let again = added.filter(known.dropped.contains)
+    if !again.isEmpty { try takeOver(again, known, catalog) }
+    var done = added.map { name in
+      "added \(one.name).\(name)"
+        + (again.contains(name) ? " again: stores take its values from the server" : "")
+    }
     done += checked
     for rule in one.uniqueRules where try catalog.makeUnique(rule, known) {
       done.append("made \(one.name) unique by \(rule.joined(separator: ", "))")
     }
     return done
+  }
+
+  /// Sends all rows to all stores, which have values of columns that were dropped.
+  private func takeOver(
+    _ names: [String], _ known: ServerCatalog.Entry, _ catalog: ServerCatalog
+  ) throws(ServerError) {
+    let key = SQLText.name(known.key)
+    try connection.run("UPDATE \(known.table) SET \(key) = \(key)", for: Self.operation)
+    for name in names { try ServerRename(catalog, Self.operation).free(known, name) }
   }
 
   /// - Returns: the columns that were not there.

@@ -75,6 +75,10 @@ struct ServerRename {
           "DELETE FROM tarn.property WHERE class = $1 AND name = $2", parameters, for: operation)
         try connection.query(
           "DELETE FROM tarn.former WHERE class = $1 AND now = $2", parameters, for: operation)
+        try connection.query(
+          "INSERT INTO tarn.former (class, name, now) VALUES ($1, $2, '')"
+            + " ON CONFLICT (class, name) DO UPDATE SET now = excluded.now",
+          parameters, for: operation)
         _ = try changeState(of: entry, from: name, to: nil)
         done.append("\(entry.name).\(name) no longer has a column, and is not exchanged")
         continue

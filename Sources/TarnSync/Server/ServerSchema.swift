@@ -79,6 +79,7 @@ enum ServerSchema {
     CREATE TABLE IF NOT EXISTS tarn.former (
       class integer NOT NULL REFERENCES tarn.class ON DELETE CASCADE,
       name text COLLATE "C" NOT NULL,
+      -- Empty if the column was dropped.
       now text COLLATE "C" NOT NULL,
       PRIMARY KEY (class, name)
     );

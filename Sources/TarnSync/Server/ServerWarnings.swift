@@ -150,11 +150,13 @@ struct ServerWarnings {
     SELECT format('%s.%s %s', c.tab::regclass, p.name,
       CASE WHEN a.attname IS NULL THEN 'was dropped or renamed, so each change of a row fails; run '
         '''tarn server migrate'', with --rename if the column was renamed'
-      ELSE format('is %s now, and was %s', format_type(a.atttypid, a.atttypmod), p.type) END)
+      ELSE format('is %s now, and was %s', n.type, p.type) END)
     FROM tarn.class c JOIN pg_class t ON t.oid = c.tab JOIN tarn.property p ON p.class = c.id
     LEFT JOIN pg_attribute a ON a.attrelid = c.tab AND a.attname = p.name AND NOT a.attisdropped
-    WHERE a.attname IS NULL OR split_part(p.type, ' COLLATE', 1)
-      <> format_type(a.atttypid, a.atttypmod)
+    -- 'quote_all_identifiers' puts quotes around names of types.
+    CROSS JOIN LATERAL (
+      SELECT translate(format_type(a.atttypid, a.atttypmod), '"', '') AS type) n
+    WHERE a.attname IS NULL OR translate(split_part(p.type, ' COLLATE', 1), '"', '') <> n.type
     """
   }
 

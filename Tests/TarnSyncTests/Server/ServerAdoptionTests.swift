@@ -83,6 +83,44 @@ import Testing
       try connection.value("SELECT _tarn_cols ? 'rank' FROM app.orders WHERE id = 2") == "t")
   }
 
+  @Test func `columns of arrays are left alone, and settings do not change types`() throws {
+    let (database, connection, _) = try prepared(
+      """
+      CREATE TABLE app.x (
+        id bytea PRIMARY KEY, a numeric[], b numeric(6,2)[], c varchar[], d varchar(5)[], e text[],
+        f timestamptz(0)[], g varchar(5), h numeric(6,2), i timestamptz(0), j text, k uuid);
+      INSERT INTO app.x (id, j) VALUES (decode(repeat('ab', 12), 'hex'), 'x')
+      """)
+    try connection.run(
+      "ALTER DATABASE \"\(database.name)\" SET quote_all_identifiers = on", for: "test")
+    let administrator = try database.connect()
+    let lines = try ServerAdoption(administrator).run(table: "app.x", as: "X")
+    #expect(
+      Set(lines.filter { $0.hasPrefix("left alone") }.compactMap { $0.dropFirst(12).first })
+        == Set("abcdef"))
+    #expect(try administrator.value("SELECT type FROM tarn.property WHERE name = 'j'") == "text")
+    try administrator.run("GRANT USAGE ON SCHEMA app TO tarn_client", for: "test")
+    try administrator.run("GRANT ALL ON app.x TO tarn_client", for: "test")
+    let warnings = try ServerStatus(administrator).warnings
+    #expect(!warnings.contains { $0.contains(" now, and was ") }, "\(warnings)")
+    let role = try database.makeClient()
+    let folder = TemporaryFolder()
+    defer { withExtendedLifetime(folder) {} }
+    var options = Store.Options()
+    options.classes = try ServerDefinitions(administrator).run(["X"])
+    let store = try StoreRegistry.open(folder.file("x"), options)
+    let replica = try Replica(store, classes: ["X"])
+    defer { replica.close() }
+    try ReplicaLink(replica, database.connect(as: role)).synchronize()
+    let reader = try SnapshotReader(store.newestSnapshot())
+    let described = try #require(reader.schema.schema.named("X"))
+    #expect(described.columns.map(\.name).sorted() == ["g", "h", "i", "id", "j", "k"])
+    #expect(described.named("id")?.type == .objectID)
+    let key = try #require(try reader.allKeys(in: described.id).first)
+    let column = try #require(described.named("j"))
+    #expect(try reader.value(of: column.id, at: key, in: described.id) == .string("x"))
+  }
+
   @Test func `a table of a superuser goes to the owner of the schema`() throws {
     let database = try PostgresDatabase([])
     let connection = try database.connect()
@@ -111,6 +149,23 @@ import Testing
       "CREATE TABLE app.x (id int PRIMARY KEY); CREATE TABLE app.y () INHERITS (app.x)",
       "child tables"
     ),
+    (
+      "CREATE TABLE app.y (id int); CREATE TABLE app.x (PRIMARY KEY (id)) INHERITS (app.y)", "child"
+    ),
+    (
+      "CREATE TABLE app.y (id int PRIMARY KEY) PARTITION BY RANGE (id);"
+        + " CREATE TABLE app.x PARTITION OF app.y DEFAULT", "a partition"
+    ),
+    (
+      "DO $$ BEGIN EXECUTE 'CREATE TABLE app.x (id int PRIMARY KEY'"
+        + " || (SELECT string_agg(', c' || i || ' int', '') FROM generate_series(1, 300) i)"
+        + " || ')'; END $$", "more than one object can hold"
+    ),
+    (
+      "CREATE TABLE app.x (a int, id int GENERATED ALWAYS AS (a + 1) STORED PRIMARY KEY)",
+      "a generated column"
+    ),
+    ("CREATE TABLE app.x (id varchar(5)[] PRIMARY KEY)", "is of type character varying(5)[]"),
     ("CREATE TABLE app.x (id int)", "primary key of one column"),
     ("CREATE TABLE app.x (a int, b int, PRIMARY KEY (a, b))", "primary key of one column"),
     ("CREATE TABLE app.x (id date PRIMARY KEY)", "is of type date"),

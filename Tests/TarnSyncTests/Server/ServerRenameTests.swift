@@ -136,8 +136,11 @@ import Testing
         == ["Todo.title no longer has a column, and is not exchanged"])
     try connection.rows("UPDATE \"Todo\" SET count = 1")
     #expect(try connection.rows("SELECT DISTINCT _tarn_cols ? 'title' FROM \"Todo\"") == [["f"]])
-    #expect(try migrate(todo([:])) == ["added Todo.title"])
+    #expect(
+      try migrate(todo([:]))
+        == ["added Todo.title again: stores take its values from the server"])
     try connection.rows("UPDATE \"Todo\" SET title = 'back'")
+    #expect(try migrate(todo([:])) == [])
   }
 
   @Test func `a column that SQL has added is taken`() throws {
