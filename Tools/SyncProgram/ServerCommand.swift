@@ -27,7 +27,18 @@ struct ServerCommand {
     return .success
   }
 
+  /// Refuses options that the action does not have.
+  private func checkOptions() throws {
+    if unseen != nil, action != "forget" {
+      throw UsageError("--unseen is for 'tarn server forget'")
+    }
+    if !renames.isEmpty || !freed.isEmpty, action != "migrate" || rest.isEmpty {
+      throw UsageError("--rename and --free are for 'tarn server migrate URL FILE'")
+    }
+  }
+
   private func lines() throws -> [String] {
+    try checkOptions()
     switch action {
     case "init":
       try require(0...0, "")

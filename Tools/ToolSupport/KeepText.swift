@@ -26,10 +26,10 @@ package struct KeepText: Equatable, Sendable {
   /// `90s`, `5m`, `2h` or `7d` in microseconds; nil for another text.
   package static func duration(_ text: some StringProtocol) -> UInt64? {
     let units: [Character: UInt64] = ["s": 1, "m": 60, "h": 3600, "d": 86_400]
-    guard let unit = text.last.flatMap({ units[$0] }), let number = UInt64(text.dropLast()),
-      number <= 1 << 40
+    guard let unit = text.last.flatMap({ units[$0] }), let number = UInt64(text.dropLast())
     else { return nil }
-    return number * unit * 1_000_000
+    let (time, isTooLong) = number.multipliedReportingOverflow(by: unit * 1_000_000)
+    return isTooLong || time > UInt64(Int64.max) ? nil : time
   }
 
   /// `1000`, `500kB`, `500MB` or `1GB`; nil for another text.

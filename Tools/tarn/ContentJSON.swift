@@ -16,10 +16,24 @@ enum ContentJSON {
       // The column says that it is a map, so its keys need no check.
       return .object(try members(pairs, column, source))
     case .list(let items) where column.collection != .none:
-      return .array(
-        try items.map { item throws(StorageError) in try element(item, column, source) })
+      let elements = try items.map { item throws(StorageError) in
+        try element(item, column, source)
+      }
+      let hasLinks = [.link, .any].contains(column.type)
+      return .array(column.collection == .set && hasLinks ? sorted(elements) : elements)
     default: return try element(content, column, source)
     }
+  }
+
+  /// The elements of a set with links in an order that two files share: theirs is that of the object
+  /// keys, which depend on the order in which the objects were created.
+  private static func sorted(_ elements: [JSONValue]) -> [JSONValue] {
+    let texts = elements.map { (text: JSONText.bytes($0), element: $0) }
+    // Whole numbers by their value.
+    return texts.sorted { a, b in
+      if case (.integer(let a), .integer(let b)) = (a.element, b.element) { return a < b }
+      return a.text.lexicographicallyPrecedes(b.text)
+    }.map(\.element)
   }
 
   /// One element of a property's collection, or the value of a single property.

@@ -31,6 +31,20 @@ import Testing
     #expect(try tarn("diff", "a.tarn", "b.tarn") == .init(status: 0, output: "", errors: ""))
   }
 
+  /// Their order in a file depends on the order in which the objects were created.
+  @Test func `sets of links are equal in any order`() throws {
+    let lines = ["{\"_id\":\"k4\"}", "{\"_id\":\"k1\"}", "{\"_id\":\"x\",\"s\":[\"k4\",\"k1\"]}"]
+    for (name, order) in [("a.tarn", [0, 1, 2]), ("b.tarn", [1, 0, 2])] {
+      let result = try ToolProcess(
+        folder, ["import", name, "-", "-c", "C", "-f", "jsonl", "-k", "_id", "-t", "s:set<C>"],
+        input: order.map { lines[$0] + "\n" }.joined()
+      ).finish()
+      #expect(result.status == 0, "\(result.errors)")
+    }
+    #expect(try tarn("diff", "a.tarn", "b.tarn") == .init(status: 0, output: "", errors: ""))
+    #expect(try tarn("export", "a.tarn", "C").output.contains("[\"k1\",\"k4\"]"))
+  }
+
   @Test func listsDifferencesByKey() throws {
     try makeFile("a.tarn", Self.dogs)
     try makeFile(
