@@ -190,11 +190,11 @@ import ToolSupport
       try run(words.joined(separator: " "))
     }
     let actions = Set(commands.compactMap { $0.split(separator: " ").dropFirst(2).first })
-    #expect(actions.isSuperset(of: ["adopt", "depends", "forget", "restored", "touch"]))
+    #expect(actions.isSuperset(of: ["adopt", "depends", "forget", "restored", "status", "touch"]))
     let statements = names.filter { $0.contains(/^(SELECT|CREATE|REVOKE|GRANT|ALTER) .*[^.]$/) }
       .filter { $0.contains("\"") || $0.contains("'") }
     for statement in statements { try connection.run(statement, for: "test") }
-    #expect(statements.count >= 2, "\(statements)")
+    #expect(statements.count >= 3, "\(statements)")
     try runOtherBlocks()
   }
 

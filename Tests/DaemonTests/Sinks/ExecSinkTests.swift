@@ -52,11 +52,13 @@ struct ExecSinkTests {
   @Test func mergesWhatComesMeanwhile() async throws {
     let file = try NoteFile(folder)
     mkfifo(folder.file("gate"), 0o600)
-    // Each run waits until the test lets it go on.
+    // Each run waits until the test lets it go on. It may have opened the gate before the write that
+    // let the former one go on was closed, and reads nothing then.
     let daemon = try DaemonProcess(
       folder,
       try configuration(
-        "cat >>\(folder.path)/out; echo run >>\(folder.path)/runs; read x <\(folder.path)/gate"))
+        "cat >>\(folder.path)/out; echo run >>\(folder.path)/runs; "
+          + "until read x <\(folder.path)/gate; do :; done"))
     try await yieldUntil { lines("runs").count == 1 }
     for id in 1...5 { try file.put(id, "n") }
     try open("gate")
