@@ -61,7 +61,8 @@ extension ReplicaEdit {
     if let lost = try recalled(kept, place, coder, theirs, mine) { former = [lost] }
     let locals = try locals()
     let base = locals.base(former, place, coder, at: snapshot.version.rawValue)
-    let merged = locals.merged(base, theirs, mine, asIn: former.isEmpty ? mine : base)
+    let merged = locals.merged(
+      base, theirs, mine, coder, asIn: former.isEmpty ? mine : base)
     try show(merged: merged, theirs, mine, content, coder, former)
   }
 
@@ -92,7 +93,7 @@ extension ReplicaEdit {
     let theirs = found ?? coder.content(last.server, at: last.stamp)
     let base = coder.content(last.server, at: last.stamp)
     try show(
-      merged: locals().merged(base, theirs, mine), theirs, mine, content, coder, refused)
+      merged: locals().merged(base, theirs, mine, coder), theirs, mine, content, coder, refused)
   }
 
   /// Shows a content again whose links may have other targets now.
@@ -129,7 +130,7 @@ extension ReplicaEdit {
       guard let last = kept.last else { continue }
       let mine = try content(place, kept, coder)
       let base = coder.content(last.server, at: last.stamp)
-      let merged = try locals().merged(base, coder.empty, mine)
+      let merged = try locals().merged(base, coder.empty, mine, coder)
       let none = coder.wire(coder.empty)
       var entry = try show(merged, over: mine, place, coder, none, last.stamp)
       entry.local = coder.wire(merged)

@@ -223,7 +223,8 @@ extension ReplicaLink {
       let base = coder.content(sent.server, at: sent.stamp)
       var (server, time) = (sent.shown(coder), sent.stamp.time)
       for met in kept.dropFirst().dropLast() {
-        server = locals.merged(base, coder.content(met.server, at: met.stamp), sent.shown(coder))
+        server = locals.merged(
+          base, coder.content(met.server, at: met.stamp), sent.shown(coder), coder)
         time = met.stamp.time
       }
       newest.server = coder.wire(server)

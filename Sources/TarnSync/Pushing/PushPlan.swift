@@ -298,14 +298,16 @@ struct PushPlan {
     let met = kept.filter { $0.version > version }.map {
       coder.content($0.server, at: $0.stamp)
     }
-    let base = former.adding(mine, metIn: met)
+    let forms = Content.unified(
+      [former] + met, inFormsOf: [mine], coder.items.column)
+    let base = forms[0].adding(mine, metIn: Array(forms.dropFirst()))
     let own = stamp(of: property)
     let stamp = Stamp(max(own.time, (seen?.stamp.time ?? 0) + 1), by: own.writer)
     var next = [KeptContent(version: version, stamp: stamp, server: coder.wire(mine))]
     for later in kept where later.version > version {
       // A download after these commits.
       let theirs = coder.content(later.server, at: later.stamp)
-      let merged = coder.wire(locals.merged(base, theirs, mine))
+      let merged = coder.wire(locals.merged(base, theirs, mine, coder))
       let local = later.local ?? later.server
       next.append(
         KeptContent(

@@ -45,12 +45,14 @@ extension LocalContents {
   ///   - known: where names are looked for of elements that a SQL program has written, by equal
   ///     elements; nil for the base.
   func merged(
-    _ base: Content<WireItem>,
-    _ theirs: Content<WireItem>, _ mine: Content<WireItem>, asIn known: Content<WireItem>? = nil
+    _ base: Content<WireItem>, _ theirs: Content<WireItem>, _ mine: Content<WireItem>,
+    _ coder: ContentCoder, asIn known: Content<WireItem>? = nil
   ) -> Content<WireItem> {
     let aligned = AlignedNames(known ?? base, theirs)
+    let forms = Content.unified(
+      [base, aligned?.content ?? theirs, mine], inFormsOf: [theirs, mine], coder.items.column)
     let merged = Content.merged(
-      base: base, theirs: aligned?.content ?? theirs, mine: mine,
+      base: forms[0], theirs: forms[1], mine: forms[2],
       author: naming.authors.last?.number ?? 0, removal: Stamp(time, by: naming.number),
       resolve: WireItem.merged)
     guard let merged else { trap("internal error: contents of different kinds") }

@@ -34,8 +34,7 @@ struct ContentCoder: Sendable {
       return WireValue(
         Self.array(elements.map(\.content.value)), exact: elements.isEmpty ? nil : names.bytes)
     case .set(let values):
-      return WireValue(
-        Self.array(values.sorted { $0.text.lexicographicallyPrecedes($1.text) }))
+      return WireValue(Self.array(values.sorted { $0.isBefore($1) }))
     case .map(let entries):
       let stamps = MapStamps.bytes(entries.map { ($0.key, $0.value.stamp) })
       return WireValue(Self.object(entries), exact: entries.isEmpty ? nil : stamps)
@@ -113,11 +112,11 @@ struct ContentCoder: Sendable {
       }
       return .list(elements)
     case (.set, .array(let list)):
-      var elements: Set<WireItem> = []
+      var elements: [WireItem] = []
       for (place, json) in list.enumerated() {
-        if let item = item(json, at: place, &faults) { elements.insert(item) }
+        if let item = item(json, at: place, &faults) { elements.append(item) }
       }
-      return .set(elements)
+      return .set(Set(SetForms(items.column)?.unified(elements) ?? elements))
     case (.map, .object(let members)): return .map(entries(members, wire, stamp, &faults))
     default:
       faults.append(.shape(json, kind))

@@ -120,7 +120,9 @@ struct ItemCoder: Sendable {
     switch (column.collection, json) {
     case (.none, _): return element(json, column, &faults)
     case (.list, .array(let items)): return .array(elements(items, column, &faults))
-    case (.set, .array(let items)): return Self.set(elements(items, column, &faults))
+    case (.set, .array(let items)):
+      let known = elements(items, column, &faults).map { WireItem($0) }
+      return Self.set((SetForms(column)?.unified(known) ?? known).map(\.json))
     case (.map, .object(let members)):
       var known: [JSONMember] = []
       for member in members {
@@ -249,7 +251,6 @@ struct ItemCoder: Sendable {
 
   static func set(_ items: [JSONValue]) -> JSONValue {
     let texts = Set(items.map { WireItem($0) })
-    return .array(
-      texts.sorted { $0.text.lexicographicallyPrecedes($1.text) }.map(\.json))
+    return .array(texts.sorted { $0.isBefore($1) }.map(\.json))
   }
 }

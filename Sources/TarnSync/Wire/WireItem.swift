@@ -8,6 +8,9 @@ struct WireItem: Hashable, Sendable {
 
   init(_ json: JSONValue) { text = JSONText.bytes(json) }
 
+  /// The order of elements in a set.
+  func isBefore(_ other: WireItem) -> Bool { text.lexicographicallyPrecedes(other.text) }
+
   /// No element, or nil as one.
   static let null = WireItem(.null)
 
