@@ -130,9 +130,7 @@ struct PushPlan {
         guard let primaryKey = try primaryKey(of: key, one) else { continue }
         self.keys.append((one, key, primaryKey))
         created.append((one, key, primaryKey))
-        if refusal == nil {
-          refusal = try leftOut.refusal(of: primaryKey, nil, UnsentChanges.Pending(), one)
-        }
+        try noteRefusal(of: primaryKey, nil, UnsentChanges.Pending(), one)
         let operation = try insertion(key, one)
         bytes += operation.byteCount
         isTooLarge = bytes > bytesMax && self.keys.count > 1
@@ -193,9 +191,7 @@ struct PushPlan {
     var isNew = known == nil && pending.isCreated
     if known == nil, !isNew { isNew = try isUnknown(key, one) }
     if known == nil, !isNew { return [] }
-    if refusal == nil {
-      refusal = try leftOut.refusal(of: primaryKey, known, pending, one)
-    }
+    try noteRefusal(of: primaryKey, known, pending, one)
     guard var known else {
       keys.append((one, key, primaryKey))
       return [(primaryKey, try insertion(key, one))]
@@ -215,6 +211,16 @@ struct PushPlan {
     }
     return values.isEmpty
       ? [] : [(primaryKey, .update(incarnation: known.incarnation, values))]
+  }
+
+  /// Notes why the server cannot get the changes of an object.
+  private mutating func noteRefusal(
+    of primaryKey: Value, _ known: ReplicaObject?, _ pending: UnsentChanges.Pending,
+    _ one: ReplicaClass
+  ) throws(StorageError) {
+    if refusal != nil { return }
+    refusal = ServerKey.refusal(of: primaryKey, in: one.described)
+    if refusal == nil { refusal = try leftOut.refusal(of: primaryKey, known, pending, one) }
   }
 
   /// Whether the server does not know an object that was not created by these commits: it was here
@@ -333,12 +339,16 @@ struct PushPlan {
   // MARK: - Links
 
   /// A link as the primary key of its target.
-  private func link(_ value: Value, to target: ClassID) throws(StorageError) -> WireValue? {
+  private mutating func link(
+    _ value: Value, to target: ClassID
+  ) throws(StorageError) -> WireValue? {
     guard case .link(let key) = value, let column = rows.schema.schema[target]?.primaryKey else {
       return nil
     }
     if rows.schema[target].keyIsPrimary { return WireValue(.int(key.rawValue)) }
-    return try rows.value(of: column, at: key, in: target).flatMap { WireValue($0) }
+    guard let primaryKey = try rows.value(of: column, at: key, in: target) else { return nil }
+    if refusal == nil { refusal = ServerKey.refusal(of: primaryKey, in: rows.schema[target]) }
+    return WireValue(primaryKey)
   }
 
   /// The key of a link whose target is not here.

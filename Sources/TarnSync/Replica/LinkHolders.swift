@@ -21,7 +21,9 @@ extension LinkOrigins {
   func waitingLinks(
     to object: ObjectRef, _ key: Value, from classes: Set<ClassID>
   ) throws(StorageError) -> [WaitingLinks.Waiting] {
-    guard let bytes = WireValue(key)?.bytes else { return [] }
+    // One that the server cannot have does not come from it.
+    guard let wire = WireValue(key), wire.exact == nil else { return [] }
+    let bytes = wire.bytes
     var places: Set<WaitingLinks.Place> = []
     var open = [object]
     // In a damaged file, embedded objects may own each other.

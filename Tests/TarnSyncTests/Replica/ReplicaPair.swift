@@ -1,4 +1,5 @@
 import Foundation
+import TarnStore
 import TestSupport
 
 @testable import TarnSync
@@ -31,6 +32,15 @@ class ReplicaPair {
   func freshStore() throws -> FileReplica {
     files += 1
     return try FileReplica(folder.file("\(files)"), connect)
+  }
+
+  /// A store with objects from before its first exchange.
+  func olderStore(_ body: (WriteSession) throws -> Void) throws -> FileReplica {
+    files += 1
+    let path = folder.file("\(files)")
+    let store = try TestReplica.open(path, FileReplica.classes)
+    try store.writeAndAnnounce(body)
+    return try FileReplica(path, connect)
   }
 
   /// A copy of a store as it is now.

@@ -27,7 +27,7 @@ class TestReplica {
     replica.noticed = { [unowned self] in notices.append($0) }
   }
 
-  private static func open(_ path: String, _ definitions: [ClassDefinition]) throws -> Store {
+  static func open(_ path: String, _ definitions: [ClassDefinition]) throws -> Store {
     var options = Store.Options()
     options.isDurable = false
     options.classes = definitions
