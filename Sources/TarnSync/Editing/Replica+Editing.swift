@@ -8,7 +8,8 @@ extension Replica {
   ///   - clock: the server's, in microseconds since 1970: stamps of its rows raise this file's, up
   ///     to a minute beyond it.
   ///   - next: the state that the write begins with, if the server has more commits now.
-  ///   - body: gets the state, and leaves it as it is after the write.
+  ///   - body: gets the state, and leaves it as it is after the write. It runs again if the write
+  ///     would break a unique rule.
   func edit<R>(
     clock: Int64 = 0, to next: ReplicaState? = nil,
     _ body: (ReplicaEdit, inout ReplicaState) throws(StorageError) -> R
@@ -43,17 +44,46 @@ extension Replica {
     _ clock: Int64, _ first: ReplicaState,
     _ body: (ReplicaEdit, inout ReplicaState) throws(StorageError) -> R
   ) throws(StorageError) -> Edited<R> {
+    do throws(StorageError) {
+      let (edit, result, next) = try run(first, nil, body)
+      return try commit(edit, clock, result, next)
+    } catch {
+      guard error.code == .notUnique else { throw error }
+      var clashes = Clashes()
+      while true {
+        let (edit, result, next) = try run(first, clashes, body)
+        if try edit.findClashes(&clashes) { continue }
+        if clashes.isEmpty { throw error }
+        let edited = try commit(edit, clock, result, next)
+        hasClashes = true
+        return edited
+      }
+    }
+  }
+
+  private func run<R>(
+    _ first: ReplicaState, _ clashes: Clashes?,
+    _ body: (ReplicaEdit, inout ReplicaState) throws(StorageError) -> R
+  ) throws(StorageError) -> (ReplicaEdit, R, ReplicaState) {
     let snapshot = try snapshot()
     // Another process may have ended this session while this one was stopped.
     _ = try cursor.state(in: snapshot)
-    let edit = try ReplicaEdit(snapshot, state, to: first, names, without: cursor.number)
+    let edit = try ReplicaEdit(
+      snapshot, state, to: first, names, without: cursor.number, leavingOut: clashes)
     var next = first
     let result = try body(edit, &next)
     try edit.finish()
+    return (edit, result, next)
+  }
+
+  private func commit<R>(
+    _ edit: ReplicaEdit, _ clock: Int64, _ result: R, _ next: ReplicaState
+  ) throws(StorageError) -> Edited<R> {
     let latest = min(edit.latest, clock + 60_000_000)
+    var next = next
     if latest > 0, !edit.session.isEmpty {
       next.limit.noteSeen(
-        latest, at: snapshot.version.rawValue + 1, done: next.done.version.rawValue)
+        latest, at: edit.snapshot.version.rawValue + 1, done: next.done.version.rawValue)
     }
     edit.keep(next)
     var edited = Edited(result: result, state: next, notices: edit.leavings.notices)

@@ -30,6 +30,10 @@ extension ReplicaEdit {
 
   private var reader: LeftOut.Reader { LeftOut.Reader(epoch: snapshot.schema.epoch) }
 
+  private func reader(of incarnation: Int64, _ id: ClassID) -> LeftOut.Reader {
+    clashes(incarnation, id) ? .untilSent(reader.epoch) : reader
+  }
+
   /// Leaves out a row that no replica can read. An object that is in the file keeps its values.
   func leaveOut(_ row: RowReader.Unreadable, _ one: ReplicaClass) throws(StorageError) {
     if let key = try objects.keys(of: [row.incarnation], in: one.id)[row.incarnation],
@@ -51,8 +55,8 @@ extension ReplicaEdit {
   ) throws(StorageError) {
     set(
       LeftOut(
-        version: row.version, reader: reader, key: WireValue(row.key.value)?.bytes ?? [],
-        isWhole: true, parts),
+        version: row.version, reader: reader(of: row.incarnation, one.id),
+        key: WireValue(row.key.value)?.bytes ?? [], isWhole: true, parts),
       row.incarnation, one)
   }
 
@@ -117,11 +121,9 @@ extension ReplicaEdit {
         continue
       }
       let one = LeftOut(
-        version: entry.version, reader: reader, key: WireValue(key)?.bytes ?? [], isWhole: false,
-        kept)
-      for part in kept where part.fault.kind == .leftOut {
-        note(.leftOut(LeftOutValue(one, part, described)))
-      }
+        version: entry.version, reader: reader(of: entry.incarnation, object.classID),
+        key: WireValue(key)?.bytes ?? [], isWhole: false, kept)
+      report(one, described)
       if one != former { objects.set(name, one.encoded) }
     }
     leavings.found = [:]
@@ -137,8 +139,13 @@ extension ReplicaEdit {
 
   private func set(_ one: LeftOut, _ incarnation: Int64, _ described: ReplicaClass) {
     objects.set(LeftOut.key(described.id, incarnation), one.encoded)
+    report(one, described.described)
+  }
+
+  private func report(_ one: LeftOut, _ described: ClassSchema) {
+    if one.isUntilSent { return }
     for part in one.parts where part.fault.kind == .leftOut {
-      note(.leftOut(LeftOutValue(one, part, described.described)))
+      note(.leftOut(LeftOutValue(one, part, described)))
     }
   }
 }

@@ -18,8 +18,16 @@ final class ReplicaEdit {
   var waitingContents: [(place: SequencePlace, coder: ContentCoder)] = []
   /// Whether all objects are compared with the server's, which may have been restored.
   var isComparing = false
+  /// The links to deleted objects that wait since the push whose outcome this write stores.
+  private(set) var accepted: [WaitingLinks.Waiting] = []
+  private var knownDeleted: LinksToDeleted?
   /// The values of the rows that it leaves out.
   var leavings = Leavings()
+  /// The rows that break unique rules together with unsent changes; nil if none did so far.
+  let clashes: Clashes?
+  /// The rows that objects show, by incarnation; only if there are clashes, and of classes with
+  /// unique rules.
+  var rows: [ClassID: [ObjectKey: Int64]] = [:]
   /// The properties with parts that this write has shown.
   var shown: Set<SequencePlace> = []
   /// Links of downloaded rows, whose targets may follow them.
@@ -41,11 +49,13 @@ final class ReplicaEdit {
   ///   - next: that the write begins with: the server may have more commits.
   ///   - names: the classes that are exchanged.
   ///   - number: that of the session's cursor.
+  ///   - clashes: the rows that are left out for now.
   init(
     _ snapshot: Snapshot, _ state: ReplicaState, to next: ReplicaState, _ names: [String],
-    without number: UInt32
+    without number: UInt32, leavingOut clashes: Clashes? = nil
   ) throws(StorageError) {
     self.snapshot = snapshot
+    self.clashes = clashes
     session = WriteSession(try SnapshotReader(snapshot)) {}
     unsent = try UnsentChanges(after: next, without: number, in: snapshot)
     objects = ReplicaObjects(snapshot)
@@ -89,9 +99,9 @@ final class ReplicaEdit {
     note(row)
     let present = try session.find(primaryKey: row.key.value, in: one.id)
     if let key = try deleted(row, otherThan: present, one) { return key }
-    let faults = one.faults(in: row)
+    let faults = faults(in: row, one)
     guard let key = present else {
-      if !faults.isEmpty, one.needs(faults) {
+      if !faults.isEmpty, one.needs(faults) || clashes(row.incarnation, one.id) {
         try leaveOut(row, faults, one)
         return nil
       }
@@ -168,6 +178,7 @@ final class ReplicaEdit {
     let key = try session.create(in: one.id) { id in
       !left.isEmpty && left.contains(id) ? one.zero(of: id) : one.value(in: row, at: id)
     }
+    noteShown(row, key, one)
     if !one.linksAndParts.isEmpty { try setParts(row, key, one) }
     try note(faults, of: row, key, one)
     try objects.set(
@@ -200,6 +211,7 @@ final class ReplicaEdit {
     keeping pending: UnsentChanges.Pending, except faults: [LeftOut.Part],
     refused: KeptContent.Table? = nil
   ) throws(StorageError) {
+    noteShown(row, key, one)
     let left = faults.filter { $0.fault.kind == .leftOut }.map(\.column)
     let present = try session.values(of: one.plainIDs, at: key, in: one.id) ?? []
     for (place, former) in present.enumerated() {
@@ -393,7 +405,7 @@ final class ReplicaEdit {
     _ contents: KeptContent.Table
   ) throws(StorageError) {
     let later = try unsent.pending(of: key, in: one.id, after: version.rawValue)
-    let faults = row.map { one.faults(in: $0) } ?? []
+    let faults = row.map { self.faults(in: $0, one) } ?? []
     let isOwn = try unsent.pending(of: key, in: one.id, after: 0).isCreated
     if let row, isOwn, !faults.isEmpty, one.needs(faults) { try leaveOut(row, faults, one) }
     guard let row, !isOwn || !one.needs(faults) else {
@@ -420,11 +432,16 @@ final class ReplicaEdit {
       if present == key {
         try set(row, key, one, keeping: later, except: faults, refused: contents)
         try note(faults, of: row, key, one)
-        let left = faults.filter { $0.fault.kind == .leftOut && !later.columns.contains($0.column) }
+        let left = faults.filter {
+          $0.fault.kind == .leftOut && $0.fault != Clashes.fault
+            && !later.columns.contains($0.column)
+        }
         try restore(key, one, left.map(\.column), isNew: isOwn)
       }
       try objects.set(nil, key, in: one.id)
       try objects.set(object, present, in: one.id)
+    } else if clashes(row.incarnation, one.id) {
+      try leaveOut(row, faults, one)
     } else if !later.isDeleted {
       _ = try create(row, one, faults)
     }

@@ -79,9 +79,10 @@ extension ReplicaLink {
   }
 
   /// Fetches the rows again that another version of the program left out, or of the schema: once in
-  /// a session.
+  /// a session; those that were left out because of unsent changes each time.
   func readLeftOutAgain() throws {
-    if hasReadLeftOut { return }
+    if hasReadLeftOut, !replica.hasClashes { return }
+    replica.hasClashes = false
     let snapshot = try replica.store.newestSnapshot()
     let reader = LeftOut.Reader(epoch: snapshot.schema.epoch)
     for one in downloaded {

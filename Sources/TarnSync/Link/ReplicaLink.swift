@@ -161,18 +161,24 @@ package final class ReplicaLink {
     looking looks: Bool = false, expecting expected: Set<Int> = []
   ) throws -> Bool {
     do {
-      return try download(looking: looks, expecting: expected)
-    } catch let error as StorageError where error.code == .notUnique {
-      // The server refuses the unsent object that has the value of one of its rows.
-      _ = try sendAll()
-      return try download()
+      let hasChanged = try download(looking: looks, expecting: expected)
+      return try sendClashes() || hasChanged
     } catch let error as ServerError {
       try noticeOtherClasses(error)
       throw try noteFailure(error)
     }
   }
 
+  /// Sends unsent changes that have the unique values of the server's rows, and stores these rows:
+  /// the server refuses the changes.
+  private func sendClashes() throws -> Bool {
+    guard replica.hasClashes else { return false }
+    while try replica.hasClashes && sendAll() != .nothing { try download() }
+    return true
+  }
+
   /// - Parameter attempt: how often the server's last answers led to another download.
+  @discardableResult
   private func download(
     looking looks: Bool = false, expecting expected: Set<Int> = [], attempt: Int = 0
   ) throws -> Bool {

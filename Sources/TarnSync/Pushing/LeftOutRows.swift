@@ -31,7 +31,7 @@ final class LeftOutRows {
 
   private func rows(_ id: ClassID) throws(StorageError) -> [Int64: LeftOut] {
     if let found = known[id] { return found }
-    let made = try LeftOut.all(in: id, snapshot)
+    let made = try LeftOut.all(in: id, snapshot).filter { !$0.value.isUntilSent }
     known[id] = made
     return made
   }

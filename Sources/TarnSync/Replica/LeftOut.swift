@@ -21,6 +21,9 @@ struct LeftOut: Equatable {
     var revision = Self.revision
     /// The epoch of the file's schema.
     var epoch: UInt64
+
+    /// Of a row that is read again as soon as unsent changes are sent.
+    static func untilSent(_ epoch: UInt64) -> Reader { Reader(revision: 0, epoch: epoch) }
   }
 
   let version: Int64
@@ -49,6 +52,9 @@ struct LeftOut: Equatable {
   }
 
   static let keyBytes = 400
+
+  /// Whether it is left out only because of unsent changes.
+  var isUntilSent: Bool { reader.revision == 0 }
 
   func isOf(_ primaryKey: Value) -> Bool {
     guard let bytes = WireValue(primaryKey)?.bytes else { return false }

@@ -13,6 +13,9 @@ package final class Replica {
   /// The epoch of the schema that a link was made for; nil before there is one.
   var epoch: UInt64?
 
+  /// Whether rows were left out because of unsent changes, and were not read again since.
+  var hasClashes = false
+
   /// Called once for each that there is to say.
   package var noticed: (SyncNotice) -> Void = { _ in }
   private var said: Set<SyncNotice> = []

@@ -250,7 +250,10 @@ private final class SessionRunner: Sendable {
       // This session's own hint lets it download what it has sent, beside the others.
       if sending != .nothing { interval.reset() }
       let asked = try SessionNotes.read(in: store.newestSnapshot()).unanswered
-      if try sending == .pullFirst || asked != nil || !link.isComplete || link.hasNewSubscriptions {
+      let hasClashes = sending == .sent && replica.hasClashes
+      if try sending == .pullFirst || hasClashes || asked != nil || !link.isComplete
+        || link.hasNewSubscriptions
+      {
         try link.pull()
         if let asked, link.isComplete {
           try SessionNotes.edit(store) { $0.answered = max($0.answered, asked) }

@@ -11,6 +11,7 @@ import Testing
     properties: [
       .init(name: "_id", type: .int, isPrimaryKey: true),
       .init(name: "code", type: .string, isIndexed: true),
+      .init(name: "tags", type: .int, collection: .list),
     ], uniqueRules: [["code"]])
 
   private final class File {
@@ -38,6 +39,38 @@ import Testing
       try store.writeAndAnnounce {
         try $0.create([ColumnID(0): .int(key), ColumnID(1): .string(code)], in: ClassID(0))
       }
+    }
+
+    func setCode(_ key: Int64, _ code: String) throws {
+      try store.writeAndAnnounce {
+        try $0.set(ColumnID(1), at: ObjectKey(key), in: ClassID(0), to: .string(code))
+      }
+    }
+
+    func insertTag(_ tag: Int64, at index: Int) throws {
+      try store.writeAndAnnounce {
+        let place = SequencePlace(classID: ClassID(0), key: ObjectKey(1), column: ColumnID(2))
+        try $0.insert(.int(tag), at: index, in: place)
+      }
+    }
+
+    /// The keys, codes and tags.
+    var all: [String] {
+      get throws {
+        let reader = try SnapshotReader(store.newestSnapshot())
+        let rows = PastRows(reader, RecordedPast(at: reader.snapshot.version))
+        return try rows.keys(of: ClassID(0)).map { key in
+          let place = SequencePlace(classID: ClassID(0), key: key, column: ColumnID(2))
+          let code = try reader.value(of: ColumnID(1), at: key, in: ClassID(0)) ?? .null
+          let tags = try reader.sequence(at: place)?.parts().values ?? []
+          return "\(key.rawValue) \(code.predicateText) \(tags.map(\.predicateText))"
+        }
+      }
+    }
+
+    /// What is left out of the file.
+    var leftOut: [String] {
+      get throws { try LeftOutValue.all(in: store.newestSnapshot()).map(\.text) }
     }
 
     var items: [String] {
@@ -72,6 +105,84 @@ import Testing
     #expect(try b.items == expected)
     #expect(b.refused.map(\.error.state) == ["23P01"])
     #expect(b.refused.map(\.properties) == [["code"]])
+  }
+
+  /// Two stores give one value to two objects. The second one must download first, because both
+  /// have changed a list as well.
+  @Test(arguments: [false, true])
+  func `a value is taken on the server before a list can be sent`(isNew: Bool) throws {
+    let database = try PostgresDatabase()
+    let connection = try database.connect()
+    _ = try ServerSetup.run(connection)
+    let folder = TemporaryFolder()
+    let a = try make(folder.file("a"), connection, database)
+    let b = try make(folder.file("b"), connection, database)
+    defer { for file in [a, b] { file.replica.close() } }
+    try a.create(1, "a")
+    if !isNew { try a.create(2, "b") }
+    for file in [a, b] { try file.link.synchronize() }
+    try a.insertTag(1, at: 0)
+    try a.setCode(1, "x")
+    try b.insertTag(2, at: 0)
+    if isNew { try b.create(2, "x") } else { try b.setCode(2, "x") }
+    for file in [b, a, b] { try file.link.synchronize() }
+    #expect(a.refused.map(\.error.state) == ["23P01"])
+    #expect(b.refused.isEmpty)
+    let all = try a.all
+    #expect(all.map { String($0.prefix(5)) } == ["1 \"a\"", "2 \"x\""])
+    #expect(all[0].contains("\"1\"") && all[0].contains("\"2\""))
+    #expect(try b.all == all)
+    #expect(try a.leftOut.isEmpty)
+    // A fresh session finds nothing to do.
+    #expect(try !a.link.pull())
+  }
+
+  @Test func `a refused commit gives back a value that a later commit has given away`() throws {
+    let database = try PostgresDatabase()
+    let connection = try database.connect()
+    _ = try ServerSetup.run(connection)
+    let folder = TemporaryFolder()
+    let a = try make(folder.file("a"), connection, database)
+    let b = try make(folder.file("b"), connection, database)
+    defer { for file in [a, b] { file.replica.close() } }
+    try a.create(1, "a")
+    try a.create(2, "b")
+    for file in [a, b] { try file.link.synchronize() }
+    try a.setCode(1, "x")
+    try a.create(3, "a")
+    try a.create(4, "d")
+    try b.setCode(2, "x")
+    for file in [b, a, b] { try file.link.synchronize() }
+    #expect(a.refused.map(\.error.state) == ["23P01", "23P01"])
+    let all = ["1 \"a\" []", "2 \"x\" []", "4 \"d\" []"]
+    #expect(try a.all == all)
+    #expect(try b.all == all)
+    #expect(try a.leftOut.isEmpty)
+  }
+
+  @Test func `a row is left out while unsent changes have its value`() throws {
+    let database = try PostgresDatabase()
+    let connection = try database.connect()
+    _ = try ServerSetup.run(connection)
+    let folder = TemporaryFolder()
+    let a = try make(folder.file("a"), connection, database)
+    let b = try make(folder.file("b"), connection, database)
+    defer { for file in [a, b] { file.replica.close() } }
+    try a.create(1, "a")
+    for file in [a, b] { try file.link.synchronize() }
+    try a.setCode(1, "x")
+    try b.create(2, "x")
+    try b.link.synchronize()
+    struct LostAnswer: Error {}
+    a.link.answered = { throw LostAnswer() }
+    #expect(throws: LostAnswer.self) { try a.link.pull() }
+    #expect(try a.all == ["1 \"x\" []"])
+    let text = try a.leftOut.first ?? ""
+    #expect(text.hasPrefix("Item 2, the whole object: code: another object has the same value"))
+    a.link.answered = {}
+    for file in [a, b] { try file.link.synchronize() }
+    #expect(try a.all == ["1 \"a\" []", "2 \"x\" []"])
+    #expect(a.refused.count == 1)
   }
 
   /// By one write, by several ones that are sent together, and through a chain of objects.
