@@ -205,10 +205,10 @@ extension ReplicaEdit {
   ) throws(StorageError) -> Content<WireItem> {
     let reader = try SnapshotReader(snapshot)
     let rows = PastRows(reader, RecordedPast(at: snapshot.version))
-    // Those that waited before this write.
-    let waiting = try WaitingLinks.links(
-      of: ObjectRef(classID: place.classID, key: place.key), ReplicaObjects(snapshot)
-    ).filter { $0.place.column == place.column }
+    // Those that waited before this write, or since the push that it is about.
+    let object = ObjectRef(classID: place.classID, key: place.key)
+    let waiting = try (WaitingLinks.links(of: object, ReplicaObjects(snapshot)) + accepted)
+      .filter { $0.place.object == object && $0.place.column == place.column }
     return try locals().content(place, kept, coder, in: rows, waiting: waiting)
   }
 

@@ -42,6 +42,25 @@ extension ReplicaEdit {
     }
   }
 
+  /// Whether a link is nil because an unsent commit has deleted its target: that is not a change of
+  /// the link.
+  func isDerived(
+    _ key: ObjectKey, _ property: ExchangeClass.Property, _ one: ReplicaClass
+  ) throws(StorageError) -> Bool {
+    let place = WaitingLinks.Place(
+      object: ObjectRef(classID: one.id, key: key), column: property.id)
+    guard try session.value(of: property.id, at: key, in: one.id) == .null else { return false }
+    return try linksToDeleted().places.contains(place)
+  }
+
+  /// Whether a link can wait at a place: it has parts, or no other link.
+  func isOpen(_ place: WaitingLinks.Place) throws(StorageError) -> Bool {
+    let (id, key) = (place.object.classID, place.object.key)
+    let column = session.schema[id][place.column]
+    if ContentCoder(column, session.schema.schema) != nil { return true }
+    return try session.value(of: column.id, at: key, in: id) ?? .null == .null
+  }
+
   /// Keeps the content of a property with unsent changes from which a link has gone: these began
   /// with the link.
   func keepShown(_ place: WaitingLinks.Place) throws(StorageError) {

@@ -81,6 +81,18 @@ final class ReplicaEdit {
     return made
   }
 
+  /// The links that are nil because unsent commits have deleted their targets.
+  func linksToDeleted() throws(StorageError) -> LinksToDeleted {
+    if let knownDeleted { return knownDeleted }
+    let classes = names.compactMap { session.schema.schema.named($0) }
+    let rows = PastRows(try SnapshotReader(snapshot), RecordedPast(at: snapshot.version))
+    let made = try LinksToDeleted(
+      unsent, classes, ReplicaObjects(snapshot), rows: rows, without: number,
+      refusing: ExchangedNames.refusing(classes, snapshot))
+    knownDeleted = made
+    return made
+  }
+
   /// The file as it was after the last commit that is sent.
   func rowsAtDone() throws(StorageError) -> PastRows {
     if let knownRows { return knownRows }
@@ -233,7 +245,10 @@ final class ReplicaEdit {
         contents.append(content)
         continue
       }
-      if isMine, row.stamp(of: property).time <= unsent.time { continue }
+      if isMine, row.stamp(of: property).time <= unsent.time {
+        if pending.isCreated { continue }
+        guard try isDerived(key, property, one) else { continue }
+      }
       if left.contains(property.id) { continue }
       link(row.wire(property), key, property, one)
     }
@@ -361,34 +376,6 @@ final class ReplicaEdit {
     }
   }
 
-  /// Deletes an object that the server has, and that is not needed here.
-  func drop(_ key: ObjectKey, _ one: ReplicaClass) throws(StorageError) {
-    if try session.reader.row(key, in: one.id) != nil { try session.delete(key, in: one.id) }
-    try objects.forget(key, in: one.id)
-  }
-
-  /// Deletes the objects that the server never had, and forgets those that are deleted here alone.
-  func discardUnsent(_ one: ReplicaClass) throws(StorageError) {
-    var alone: [ObjectKey] = []
-    try session.reader.forEachCluster(in: one.id) { cluster throws(StorageError) in
-      for slot in 0..<cluster.image.rowCount {
-        let key = cluster.image.key(at: slot)
-        if try objects[one.id, key] == nil { alone.append(key) }
-      }
-      return true
-    }
-    for key in alone { try session.delete(key, in: one.id) }
-    var gone: [ObjectKey] = []
-    try objects.forEach(in: one.id) { key, _ throws(StorageError) in
-      if try session.reader.row(key, in: one.id) == nil { gone.append(key) }
-      return true
-    }
-    for key in gone { try objects.forget(key, in: one.id) }
-    for key in try JoinedChanges(snapshot).keys(in: one.id) {
-      objects.set(JoinedChanges.key(one.id, key), nil)
-    }
-  }
-
   /// Treats an object as one that the server does not have: it is sent as a whole.
   func forget(_ key: ObjectKey, _ one: ReplicaClass) throws(StorageError) {
     try objects.set(nil, key, in: one.id)
@@ -489,6 +476,11 @@ final class ReplicaEdit {
       let table = try objects.contents(of: key, in: one.id)
       tables.append(table.filter { $0.value.last?.isOfFormer == false })
     }
+    var outcome = outcome
+    var waiting: [WaitingLinks.Waiting] = []
+    for link in outcome.waiting where try isOpen(link.place) { waiting.append(link) }
+    outcome.waiting = waiting
+    accepted = outcome.waiting
     try objects.take(outcome, session.schema.schema)
     for ((key, one), table) in zip(successors, tables) {
       objects.set(table, of: key, in: one.id)

@@ -36,4 +36,15 @@ extension ReplicaPair {
       try session.insert(notes, at: index, in: place)
     }
   }
+
+  /// The box is the same in both files and on the server.
+  func expectEqual(_ box: String, line: Int = #line) throws {
+    let location = SourceLocation(
+      fileID: #fileID, filePath: #filePath, line: line, column: 1)
+    let truth = try FileBox.all(server)["Box 1"]?.rest
+    #expect(truth == box, sourceLocation: location)
+    for replica in [a, b] {
+      #expect(try replica.objects()["Box 1"]?.rest == truth, sourceLocation: location)
+    }
+  }
 }

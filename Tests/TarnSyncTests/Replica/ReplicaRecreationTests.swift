@@ -16,16 +16,6 @@ import Testing
     }
   }
 
-  private func expectEqual(_ box: String, line: Int = #line) throws {
-    let location = SourceLocation(
-      fileID: #fileID, filePath: #filePath, line: line, column: 1)
-    let truth = try FileBox.all(server)["Box 1"]?.rest
-    #expect(truth == box, sourceLocation: location)
-    for replica in [a, b] {
-      #expect(try replica.objects()["Box 1"]?.rest == truth, sourceLocation: location)
-    }
-  }
-
   @Test func `a link comes to a server's object that was deleted here`() throws {
     try a.create("Note", .string("x"), a: 1)
     try makeBox(a)
@@ -102,87 +92,6 @@ import Testing
     try synchronize()
     #expect(try a.objects() == b.objects())
     #expect(try a.objects()["Box 1"]?.rest?.contains("9") == true)
-  }
-
-  // MARK: - Links
-
-  /// Lets a box, a thing and an embedded object link to a note, in each kind of property.
-  private func linkAll(_ replica: FileReplica, to name: String) throws {
-    try replica.create("Thing", .int(1), a: 1, note: name)
-    try change(replica, 4) { session, place in
-      let note = try note(name, session)
-      try session.insert(.link(note), at: 0, in: place)
-      try session.insert(.link(note), intoSet: FileBox.place(place.key, 9))
-      let mixed: [Value] = [.int(1), .object(ClassID(1), note), .int(2)]
-      try session.insert(mixed, at: 0, in: FileBox.place(place.key, 8))
-      try session.set(ColumnID(7), at: place.key, in: FileBox.id, to: mixed[1])
-      let spot = try session.create([ColumnID(2): .link(note)], in: FileBox.spotID)
-      try session.set(ColumnID(5), at: place.key, in: FileBox.id, to: .link(spot))
-    }
-  }
-
-  private func expectLinks(_ isThere: Bool, line: Int = #line) throws {
-    let location = SourceLocation(
-      fileID: #fileID, filePath: #filePath, line: line, column: 1)
-    let fresh = try freshStore()
-    defer { fresh.end() }
-    try fresh.synchronize()
-    let x = isThere ? "\"x\"" : "null"
-    let mixed =
-      isThere ? "{\"$type\":\"link\",\"class\":\"Note\",\"value\":\"x\"}" : "null"
-    let spot = "{\"city\":\"\",\"facts\":{},\"note\":\(x),\"rank\":0}"
-    let list = isThere ? "[\"x\"]" : "[]"
-    let box = "[]  \(list) \(spot) [] \(mixed) [1,\(mixed),2] \(list) []"
-    for replica in [a, b, fresh] {
-      let objects = try replica.objects()
-      #expect(objects["Box 1"]?.rest == box, sourceLocation: location)
-      #expect((objects["Thing 1"]?.note != nil) == isThere, sourceLocation: location)
-    }
-  }
-
-  @Test(arguments: [false, true], [false, true])
-  func `links to an object that both have deleted come back with it`(
-    isHere: Bool, pauses: Bool
-  ) throws {
-    try a.create("Note", .string("x"), a: 1)
-    try makeBox(a)
-    try linkAll(a, to: "x")
-    try synchronize()
-    try expectLinks(true)
-    for replica in [a, b] {
-      if pauses { replica.pause() }
-      try replica.delete("Note", .string("x"))
-    }
-    try synchronize()
-    try expectLinks(false)
-    try (isHere ? a : b).create("Note", .string("x"), a: 2)
-    try synchronize()
-    try expectLinks(true)
-  }
-
-  @Test(arguments: [false, true], [false, true])
-  func `a link to a target that others create again stays while its holder changes`(
-    pauses: Bool, sendsBetween: Bool
-  ) throws {
-    for name in ["x", "y"] { try a.create("Note", .string(name), a: 1) }
-    try makeBox(a)
-    try linkAll(a, to: "x")
-    try synchronize()
-    try b.delete("Note", .string("x"))
-    if pauses { b.pause() }
-    if sendsBetween { try b.synchronize() }
-    try b.create("Note", .string("x"), a: 2)
-    try b.synchronize()
-    try link(a, to: "y", at: 1)
-    try change(a, 9) { session, place in
-      try session.insert(.link(try note("y", session)), intoSet: place)
-      try session.insert(.int(3), at: 3, in: FileBox.place(place.key, 8))
-    }
-    try synchronize()
-    let link = "{\"$type\":\"link\",\"class\":\"Note\",\"value\":\"x\"}"
-    let spot = "{\"city\":\"\",\"facts\":{},\"note\":\"x\",\"rank\":0}"
-    try expectEqual(
-      "[]  [\"x\",\"y\"] \(spot) [] \(link) [1,\(link),2,3] [\"x\",\"y\"] []")
   }
 
   /// Keys of several thousand bytes do not fit into a short record.
