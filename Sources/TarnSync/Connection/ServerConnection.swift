@@ -350,9 +350,11 @@ internal import Glibc
       else { return "" }
       return unsafe String(cString: text)
     }
-    let primary = field("M")
-    return unsafe ServerError(
-      state: field("C"), operation, primary.isEmpty ? PostgresSocket.message(of: handle) : primary,
+    var message = field("M")
+    if message.isEmpty { message = unsafe PostgresSocket.message(of: handle) }
+    if message.isEmpty { message = "the answer does not belong to the statement that was sent" }
+    return ServerError(
+      state: field("C"), operation, message,
       detail: field("D"), hint: field("H"),
       at: field("t").isEmpty
         ? nil

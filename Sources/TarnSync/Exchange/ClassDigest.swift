@@ -28,7 +28,7 @@ struct ClassDigest: Equatable {
       """
       SELECT count(*)::text, coalesce(bit_xor(_tarn_oid), 0)::text,
         coalesce(sum(_tarn_xid::text::bigint), 0)::text
-      FROM \(one.table)\(filter)
+      FROM \(one.rows)\(filter)
       """, parameters, for: operation)
     guard let row = rows.texts.first, let count = row[0].flatMap({ Int($0) }),
       let incarnations = row[1].flatMap({ Int64($0) }),

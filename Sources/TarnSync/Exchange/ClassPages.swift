@@ -32,7 +32,7 @@ struct ClassPages {
       var parameters: [WireParameter] = []
       let text = condition.text(adding: &parameters)
       return ServerConnection.Statement(
-        "SELECT count(*) FROM \(one.table) WHERE \(text)", parameters)
+        "SELECT count(*) FROM \(one.rows) WHERE \(text)", parameters)
     }
     return try connection.binary(statements, for: operation).map { found in
       found.integer(0, 0).map { Int($0) } ?? 0
@@ -68,7 +68,7 @@ struct ClassPages {
   func count(where condition: SQLCondition) throws(ServerError) -> Int {
     var parameters: [WireParameter] = []
     let rows = try connection.binary(
-      "SELECT count(*) FROM \(one.table) WHERE \(condition.text(adding: &parameters))", parameters,
+      "SELECT count(*) FROM \(one.rows) WHERE \(condition.text(adding: &parameters))", parameters,
       for: Self.operation)
     return rows.count == 0 ? 0 : Int(rows.integer(0, 0) ?? 0)
   }
@@ -132,7 +132,7 @@ struct ClassPages {
     let rest = condition.map { " AND \($0.text(adding: &parameters))" } ?? ""
     return try reader.page(
       connection.binary(
-        "SELECT \(reader.columns) FROM \(one.table) WHERE \(column) = ANY ($1)" + rest, parameters,
+        "SELECT \(reader.columns) FROM \(one.rows) WHERE \(column) = ANY ($1)" + rest, parameters,
         for: Self.operation))
   }
 
@@ -155,7 +155,7 @@ struct ClassPages {
     let rows = conditions.isEmpty ? "" : " WHERE \(conditions.joined(separator: " AND "))"
     return ServerConnection.Statement(
       """
-      SELECT \(columns) FROM \(one.table)\(rows)
+      SELECT \(columns) FROM \(one.rows)\(rows)
       ORDER BY \(order) LIMIT \(size)
       """, parameters)
   }

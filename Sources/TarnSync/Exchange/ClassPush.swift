@@ -3,16 +3,16 @@ import TarnStore
 
 /// The part of a push that writes one class.
 struct ClassPush {
-  private let connection: ServerConnection
+  let connection: ServerConnection
   private let number: UInt32
   let one: ExchangeClass
-  private let operation: String
+  let operation: String
 
   private typealias Update = (
     key: Value, incarnation: Int64, values: [String: ObjectRow<WireValue?>.Property]
   )
   private typealias Insertion = (key: Value, row: ObjectRow<WireValue?>)
-  private var deletions: [(key: Value, incarnation: Int64)] = []
+  private(set) var deletions: [(key: Value, incarnation: Int64)] = []
   private var insertions: [Insertion] = []
   /// Updates of the same columns are one statement.
   private var groups: [[Update]] = []
@@ -84,7 +84,7 @@ struct ClassPush {
     if changed.isEmpty { return nil }
     return ServerConnection.Statement(
       """
-      SELECT FROM \(one.table) WHERE \(one.key.column) = ANY ($1)
+      SELECT FROM \(one.rows) WHERE \(one.key.column) = ANY ($1)
       ORDER BY \(one.key.column) FOR UPDATE
       """, [keys(changed)])
   }
@@ -92,20 +92,21 @@ struct ClassPush {
   /// - Parameter results: of each part.
   /// - Returns: nil if everything is written, otherwise what to do.
   func answer(to results: [PushPart.Result]) throws(ServerError) -> Push.Answer? {
-    var (missing, inserted): ([(key: Value, incarnation: Int64)], Int) = ([], 0)
+    var (missing, deleted, inserted): ([(key: Value, incarnation: Int64)], Int, Int) = ([], 0, 0)
     var rest = groups[...]
     for (part, result) in zip(parts, results) {
       switch part.kind {
-      case .deletion: break
+      case .deletion: deleted += result.written
       case .insertion: inserted += result.written
       case .update:
         missing += (rest.popFirst() ?? []).filter { !result.incarnations.contains($0.incarnation) }
           .map { ($0.key, $0.incarnation) }
       }
     }
-    if inserted < insertions.count, !one.isAsymmetric, let answer = try insertAgain() {
-      return answer
-    }
+    let lacksInsertions = inserted < insertions.count && !one.isAsymmetric
+    if !deletions.isEmpty || !missing.isEmpty || lacksInsertions { try requireTriggers() }
+    if deleted < deletions.count, let error = try skippedDeletion() { return .refused(error) }
+    if lacksInsertions, let answer = try insertAgain() { return answer }
     return try missing.isEmpty ? nil : answer(missing)
   }
 
@@ -131,20 +132,17 @@ struct ClassPush {
     _ missing: [(key: Value, incarnation: Int64)]
   ) throws(ServerError) -> Push.Answer? {
     let fates = try ServerFate.of(missing, one, connection, for: operation)
-    if fates.values.contains(.hidden) {
-      return .refused(
-        ServerError(
-          state: "42501", operation, "the login has no right to change an object of \(one.table)"))
-    }
+    let hidden = missing.filter { fates[$0.incarnation] == .hidden }
+    if !hidden.isEmpty { return .refused(try unchanged(hidden)) }
     let lost = Set(fates.filter { $0.value == .unknown }.keys)
     return lost.isEmpty ? nil : .lost(lost)
   }
 
-  private func keys(_ values: [Value]) -> WireParameter {
+  func keys(_ values: [Value]) -> WireParameter {
     WireParameter(array: one.key.wire, values.map { WireValue($0)?.bytes })
   }
 
-  private func numbers(_ values: [Int64]) -> WireParameter {
+  func numbers(_ values: [Int64]) -> WireParameter {
     WireParameter(array: .bigint, values.map { WireValue(.int($0))?.bytes })
   }
 
@@ -152,12 +150,12 @@ struct ClassPush {
     _ rows: [(key: Value, incarnation: Int64)], isAgain: Bool
   ) -> PushPart {
     PushPart(
-      kind: .deletion, count: rows.count, isLater: false, isChecked: false,
-      isAgain: isAgain,
+      kind: .deletion, count: rows.count, isLater: false, isChecked: true,
+      condition: hasDeletionTrigger, isAgain: isAgain,
       parameters: [keys(rows.map(\.key)), numbers(rows.map(\.incarnation))],
       byteCount: 0,
       text: (
-        "DELETE FROM \(one.table) t USING",
+        "DELETE FROM \(one.rows) t USING",
         " WHERE t.\(one.key.column) = d.k AND t._tarn_oid = d.o"
       ), source: ("d", ["k", "o"]))
   }
@@ -168,7 +166,7 @@ struct ClassPush {
     // Another one's object may be deleted between the attempt and the look at it.
     for _ in 0..<3 {
       let visible = try connection.binary(
-        "SELECT _tarn_oid FROM \(one.table) WHERE \(one.key.column) = ANY ($1)",
+        "SELECT _tarn_oid FROM \(one.rows) WHERE \(one.key.column) = ANY ($1)",
         [keys(insertions.map(\.key))], for: operation)
       let present = incarnations(visible)
       if !present.isSubset(of: insertions.map(\.row.incarnation)) { return .mergeFirst }
@@ -179,8 +177,8 @@ struct ClassPush {
     }
     // One that the login has no right to see has the key, or a unique index another value: the
     // server says which.
-    _ = try insert(lacking, .failing)
-    return nil
+    if try insert(lacking, .failing) == lacking.count { return nil }
+    return .refused(skipped("create"))
   }
 
   /// - Returns: how many keys were free.
@@ -213,7 +211,7 @@ struct ClassPush {
       }
     let free =
       taken == .skippedByLook
-      ? " WHERE NOT EXISTS (SELECT FROM \(one.table) t WHERE t.\(one.key.column) = u.k)" : ""
+      ? " WHERE NOT EXISTS (SELECT FROM \(one.rows) t WHERE t.\(one.key.column) = u.k)" : ""
     return PushPart(
       kind: .insertion, count: rows.count, isLater: isLater, isChecked: !one.isAsymmetric,
       parameters: [keys(rows.map(\.key)), WireParameter(array: .jsonb, notes)]
@@ -235,7 +233,8 @@ struct ClassPush {
     Set((0..<rows.count).compactMap { rows.integer($0, 0) })
   }
 
-  /// Gives the incarnations of the rows that it has written.
+  /// Gives the incarnations of the rows that it has written. Our last trigger notes the transaction
+  /// in each.
   private func updating(_ names: [String], _ rows: [Update], isLater: Bool) -> PushPart {
     let properties = one.others.filter { names.contains($0.name) }
     let notes = rows.map { row in
@@ -254,8 +253,9 @@ struct ClassPush {
       ] + properties.map { column($0, rows.map(\.values)) },
       byteCount: byteCount(rows.map(\.values)),
       text: (
-        "UPDATE \(one.table) t SET _tarn_in = u.i\(assignments) FROM",
-        " WHERE t.\(one.key.column) = u.k AND t._tarn_oid = u.o RETURNING t._tarn_oid AS o"
+        "UPDATE \(one.rows) t SET _tarn_in = u.i\(assignments) FROM",
+        " WHERE t.\(one.key.column) = u.k AND t._tarn_oid = u.o RETURNING"
+          + " CASE WHEN t._tarn_xid = pg_current_xact_id() THEN t._tarn_oid END AS o"
       ), source: ("u", ["k", "o", "i"] + properties.indices.map { "c\($0)" }))
   }
 

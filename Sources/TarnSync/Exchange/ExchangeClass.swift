@@ -5,6 +5,8 @@ struct ExchangeClass {
   /// The server's number of it.
   let id: Int
   let table: String
+  /// As statements name its rows: others in child tables have no state of sync.
+  var rows: String { "ONLY \(table)" }
   let key: Property
   let others: [Property]
   /// The condition of the rows that the replica is to have; nil for all.

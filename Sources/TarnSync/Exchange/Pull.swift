@@ -247,7 +247,7 @@ struct Pull {
           """
           WITH new AS MATERIALIZED (
             SELECT \(reader.columns), \(reader.size) AS _tarn_size
-            FROM \(one.table) WHERE \(isNew))
+            FROM \(one.rows) WHERE \(isNew))
           SELECT n.*
           FROM (SELECT coalesce(sum(_tarn_size), 0) > \(stepBytes) AS is_large FROM new) s
           LEFT JOIN new n ON NOT s.is_large WHERE n._tarn_size IS NOT NULL OR s.is_large

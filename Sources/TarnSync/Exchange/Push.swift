@@ -120,6 +120,7 @@ struct Push {
       // If this fails, the connection is gone and the server rolls back by itself.
       try? connection.run("ROLLBACK", for: Self.operation)
       if PushStages.isUnfit(error.state) { return .refused(error) }
+      if let lack = ClassPush.lackOfTriggers(behind: error) { throw lack }
       switch ServerRefusal(error.state) {
       case .merge: return .mergeFirst
       case .version: return .otherVersion

@@ -11,6 +11,8 @@ struct PushPart {
   let isLater: Bool
   /// Whether it is an error if it writes fewer rows.
   let isChecked: Bool
+  /// What must hold besides, in SQL.
+  var condition: String?
   /// Whether it deletes rows whose keys the push makes again.
   var isAgain = false
   let parameters: [WireParameter]
@@ -36,7 +38,7 @@ struct PushPart {
   /// The rows that a part has written.
   struct Result {
     var written = 0
-    /// The incarnations of the rows of an update.
+    /// The incarnations of the rows of an update that has run through our triggers.
     var incarnations: Set<Int64> = []
   }
 }
@@ -55,11 +57,12 @@ struct PushStatement {
   var checked: ServerConnection.Statement {
     let counted = parts.indices.filter { parts[$0].isChecked }
     return made { parameters in
-      let tests = counted.map { place in
+      let counts = counted.map { place in
         let count = WireValue(.int(Int64(parts[place].count)))?.bytes
         parameters.append(WireParameter(.bigint, count))
-        return "(SELECT count(*) FROM p\(place)) = $\(parameters.count)"
+        return "(SELECT count(o) FROM p\(place)) = $\(parameters.count)"
       }
+      let tests = counts + parts.compactMap(\.condition)
       return tests.isEmpty ? "SELECT 1" : "SELECT 1 / (\(tests.joined(separator: " AND ")))::int"
     }
   }
@@ -70,14 +73,13 @@ struct PushStatement {
       return ServerConnection.Statement(
         parts[0].statement(from: 1, after: nil), parts[0].parameters)
     }
-    let answers = parts.enumerated().compactMap { place, part -> String? in
+    let answers = parts.enumerated().map { place, part in
       switch part.kind {
-      case .deletion: nil
       case .update: "SELECT \(place)::bigint, p\(place).o FROM p\(place)"
-      case .insertion: "SELECT \(place)::bigint, count(*) FROM p\(place)"
+      case .deletion, .insertion: "SELECT \(place)::bigint, count(*) FROM p\(place)"
       }
     }
-    return made { _ in answers.isEmpty ? "SELECT 1" : answers.joined(separator: " UNION ALL ") }
+    return made { _ in answers.joined(separator: " UNION ALL ") }
   }
 
   private func made(

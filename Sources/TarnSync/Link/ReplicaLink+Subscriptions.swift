@@ -116,7 +116,7 @@ extension ReplicaLink {
         var parameters: [WireParameter] = []
         let text = try queries.condition([query])?.text(adding: &parameters) ?? "true"
         _ = try connection.binary(
-          "SELECT FROM \(one.exchange.table) WHERE \(text) LIMIT 0", parameters, for: operation)
+          "SELECT FROM \(one.exchange.rows) WHERE \(text) LIMIT 0", parameters, for: operation)
       } catch {
         guard Self.isOfClass(error) else { throw error }
         try noticeOtherClasses(error)

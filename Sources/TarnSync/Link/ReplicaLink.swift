@@ -60,6 +60,8 @@ package final class ReplicaLink {
   var answered: () throws -> Void = {}
 
   static let operation = "exchange with the server"
+  /// The message of the function that registers a replica.
+  private static let otherLogin = "the replica belongs to another role"
   /// So many downloads may follow each other because the server turns out to be another one.
   private static let attemptsMax = 8
   private static let unsteady = ServerError(
@@ -105,8 +107,15 @@ package final class ReplicaLink {
   }
 
   private func register() throws {
-    let rows = try connection.query(
-      "SELECT tarn.register($1)", [replica.state.idText], for: Self.operation)
+    let rows: [[String?]]
+    do throws(ServerError) {
+      rows = try connection.query(
+        "SELECT tarn.register($1)", [replica.state.idText], for: Self.operation)
+    } catch {
+      guard error.state == "42501", error.message == Self.otherLogin else { throw error }
+      // The file has been exchanged by another login, which may have seen other rows.
+      return try begin(comparing: true)
+    }
     guard let number = rows.first?[0].flatMap({ UInt32($0) }) else {
       throw ServerError(Self.operation, "the server gave the replica no number")
     }
@@ -289,9 +298,13 @@ package final class ReplicaLink {
     return try objects.keys(of: departed, in: one.id).map { ($0.value, $0.key) }
   }
 
-  /// Goes on as a replica of its own: the file was copied, or put back from a backup.
-  private func begin() throws {
+  /// Goes on as a replica of its own: the file was copied, or put back from a backup, or it is
+  /// exchanged by another login.
+  ///
+  /// - Parameter compares: whether the next download compares all objects.
+  private func begin(comparing compares: Bool = false) throws {
     var next = replica.state
+    if compares { next.isStale = true }
     next.id = .random()
     next.sent = CommitName()
     next.attempt = nil

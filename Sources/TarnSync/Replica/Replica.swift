@@ -19,6 +19,8 @@ package final class Replica {
   /// Called once for each that there is to say.
   package var noticed: (SyncNotice) -> Void = { _ in }
   private var said: Set<SyncNotice> = []
+  /// The number of values among them that are left out.
+  private var leftOutCount = 0
 
   static let cursorName = SessionNotes.cursorName
   /// How much is kept behind what the server has: a server that was restored may have lost it.
@@ -113,9 +115,19 @@ package final class Replica {
   /// Lets another process have the session.
   package func close() { cursor.release() }
 
-  /// Reports what has not been reported before.
+  /// Reports what has not been reported before, and not each of many values that are left out.
   func say(_ notices: [SyncNotice]) {
-    for notice in notices where said.insert(notice).inserted { noticed(notice) }
+    for notice in notices {
+      var notice = notice
+      if case .leftOut = notice, !said.contains(notice) {
+        if leftOutCount == ReplicaReport.leftOutMax {
+          notice = .moreLeftOut
+        } else {
+          leftOutCount += 1
+        }
+      }
+      if said.insert(notice).inserted { noticed(notice) }
+    }
   }
 
   /// Changes what is known of the server without changing objects.

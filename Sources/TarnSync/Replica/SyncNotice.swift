@@ -2,6 +2,8 @@
 package enum SyncNotice: Hashable, Sendable {
   /// A value of the server that the file cannot have.
   case leftOut(LeftOutValue)
+  /// More of them, which are not listed.
+  case moreLeftOut
   /// Numbers of the server are rounded in a property.
   case rounded(String, String)
   /// The server has stored another value than this file sent.
@@ -13,6 +15,7 @@ package enum SyncNotice: Hashable, Sendable {
     switch self {
     case .leftOut(let value):
       "left out until it is corrected on the server: \(value.text)"
+    case .moreLeftOut: "more values of the server are left out: 'tarn sync status' counts them"
     case .rounded(let name, let property):
       "decimals of \(name).\(property) have more than 34 digits on the server, and are rounded here"
     case .changedByServer(let name, let property):

@@ -13,7 +13,7 @@ enum ClassFunctions {
     _ body: (_ id: Int, _ table: String, _ key: String) -> String
   ) -> String {
     classes.map {
-      "IF class = \($0.id) THEN\n\(body($0.id, $0.table, SQLText.name($0.key)))\nEND IF;"
+      "IF class = \($0.id) THEN\n\(body($0.id, $0.rows, SQLText.name($0.key)))\nEND IF;"
     }
     .joined(separator: "\n")
   }

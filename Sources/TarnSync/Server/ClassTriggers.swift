@@ -11,8 +11,8 @@
 /// column's stamp before it: after a write by SQL it no longer fits, and says so by that.
 ///
 /// Other triggers of the table may change a row between our first trigger and our last one. What
-/// they set stays, as if SQL had written it. To notice that costs something, so our triggers look
-/// once in a transaction whether there are others.
+/// they set stays, as if SQL had written it; the key of a new object is not theirs to change. To
+/// notice that costs something, so our triggers look once in a transaction whether there are others.
 struct ClassTriggers {
   private let id: Int
   private let table: String
@@ -89,15 +89,18 @@ struct ClassTriggers {
             THEN \(hash(column)) END
       """
     }
-    let note =
+    let came =
       columns.isEmpty
       ? ""
       : """
-        IF others = 'true' THEN
-          NEW._tarn_in := said || jsonb_build_object('came', jsonb_object(
+        , 'came', jsonb_object(
             ARRAY[\(names.joined(separator: ", "))],
             ARRAY[
-      \(hashes.joined(separator: ",\n"))]));
+      \(hashes.joined(separator: ",\n"))])
+      """
+    let note = """
+        IF others = 'true' THEN
+          NEW._tarn_in := said || jsonb_build_object('key', NEW.\(key)::text\(came));
         END IF;
       """
     let declarations = """
@@ -233,6 +236,10 @@ extension ClassTriggers {
         NEW._tarn_cols := NULL;
         NEW._tarn_parts := NULL;
         IF said ? 'by' AND TG_OP = 'INSERT' THEN
+          IF said->>'key' <> NEW.\(key)::text THEN
+            RAISE EXCEPTION 'a trigger of % has changed the primary key of a new object from % to %',
+              TG_RELID::regclass, said->>'key', NEW.\(key) USING ERRCODE = '09000';
+          END IF;
           NEW._tarn_oid := (said->>'oid')::bigint;
           NEW._tarn_at := least((said->>'at')::bigint, cap);
           NEW._tarn_by := (said->>'by')::integer;

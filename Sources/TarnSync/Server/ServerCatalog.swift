@@ -34,6 +34,9 @@ struct ServerCatalog {
       return own(name) ?? formerNames[name].flatMap(own)
     }
 
+    /// As statements name its rows: others in child tables have no state of sync.
+    var rows: String { "ONLY \(table)" }
+
     /// All columns but the key.
     var others: [ServerColumn] { columns.filter { $0.name != key } }
 

@@ -44,7 +44,7 @@ package struct ServerRepair {
       let entry = try catalog.whole(name)
       let key = SQLText.name(entry.key)
       let rows = try connection.query(
-        "WITH touched AS (UPDATE \(entry.table) SET \(key) = \(key)"
+        "WITH touched AS (UPDATE \(entry.rows) SET \(key) = \(key)"
           + "\(condition.map { " WHERE \($0)" } ?? "") RETURNING 1) SELECT count(*) FROM touched",
         for: operation)
       try catalog.renew(entry.id)

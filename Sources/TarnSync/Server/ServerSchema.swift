@@ -8,7 +8,7 @@ enum ServerSchema {
   static let formats = 1...1
   static var format: Int { formats.upperBound }
   /// That of the functions and triggers, which is raised by each change of them.
-  static let revision = 6
+  static let revision = 7
   /// Begins the body of each function.
   static let mark = "\(markStart)\(revision)"
   static let markStart = "-- Tarn, revision "
@@ -75,6 +75,8 @@ enum ServerSchema {
     UPDATE tarn.server SET format = \(format) WHERE format < \(format);
     -- The policies and rights of the table when replicas last went over the class.
     ALTER TABLE tarn.class ADD COLUMN IF NOT EXISTS access text;
+    -- A renamed login goes on with its replicas.
+    ALTER TABLE tarn.replica ADD COLUMN IF NOT EXISTS login oid;
     -- Names that properties had: programs that have them still are served under the new ones.
     CREATE TABLE IF NOT EXISTS tarn.former (
       class integer NOT NULL REFERENCES tarn.class ON DELETE CASCADE,
@@ -188,16 +190,27 @@ enum ServerSchema {
       \(pruning("renewal"))
     END $$;
 
-    -- The number of a replica, which a login makes for itself.
+    -- The number of a replica, which a login makes for itself. It is found by the login's name, which
+    -- a copy of the database keeps, or by its number, which a renamed login keeps.
     CREATE OR REPLACE FUNCTION tarn.register(own uuid) RETURNS integer
     LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$ \(mark)
     DECLARE
       found_n integer;
+      number oid := (SELECT r.oid FROM pg_roles r WHERE r.rolname = session_user);
+      other name;
     BEGIN
-      INSERT INTO tarn.replica (id, role) VALUES (own, session_user) ON CONFLICT DO NOTHING;
-      SELECT n INTO found_n FROM tarn.replica WHERE id = own AND role = session_user;
+      INSERT INTO tarn.replica (id, role, login) VALUES (own, session_user, number)
+      ON CONFLICT DO NOTHING;
+      SELECT n INTO found_n FROM tarn.replica
+      WHERE id = own AND role = session_user AND login = number;
       IF found_n IS NULL THEN
-        RAISE EXCEPTION 'the replica belongs to another role' USING ERRCODE = '42501';
+        UPDATE tarn.replica SET role = session_user, login = number
+        WHERE id = own AND (role = session_user OR login = number) RETURNING n INTO found_n;
+      END IF;
+      IF found_n IS NULL THEN
+        SELECT role INTO other FROM tarn.replica WHERE id = own;
+        RAISE EXCEPTION 'the replica belongs to another role' USING ERRCODE = '42501',
+          DETAIL = format('It is that of %s, and the login is %s.', other, session_user);
       END IF;
       RETURN found_n;
     END $$;

@@ -12,7 +12,8 @@ struct ServerWarnings {
   func all() throws(ServerError) -> [String] {
     var warnings: [String] = []
     for query in [
-      tables, keys, triggers, order, rights, grants, columns, settings, transactions,
+      tables, ServerObstacles.query, keys, triggers, order, rights, grants, columns, settings,
+      transactions,
     ] {
       warnings += try connection.query(query, for: operation).compactMap { $0[0] }
     }

@@ -192,6 +192,7 @@ struct ItemCoder: Sendable {
       faults.append(.misfit(json, .any))
       return nil
     }
+    if ScalarCoder.isRounded(mixed: json) { faults.append(.rounded) }
     return ScalarCoder.json(value, as: .any)
   }
 

@@ -29,7 +29,7 @@ enum ScalarCoder {
   /// The value of JSON that any program may have written; nil if it does not fit the type.
   static func value(_ json: JSONValue, as type: ColumnType) -> Value? {
     if let name = json[MixedJSON.typeKey] { return typed(name, json["value"], type) }
-    return type == .any ? plain(json) : ValueText.parse(json, as: type)
+    return type == .any ? plain(json) : parse(json, as: type)
   }
 
   private static func typed(
@@ -44,7 +44,18 @@ enum ScalarCoder {
     }
     guard let own = ValueText.type(named: name), type == .any || type == own else { return nil }
     if case .string(let text) = inner { return ValueText.parse(text, as: own) }
-    return ValueText.parse(inner, as: own)
+    return parse(inner, as: own)
+  }
+
+  /// A number, a Boolean or an array is not a text.
+  private static func parse(_ json: JSONValue, as type: ColumnType) -> Value? {
+    if type == .string {
+      switch json {
+      case .null, .string: break
+      default: return nil
+      }
+    }
+    return ValueText.parse(json, as: type)
   }
 
   /// Whether a number has more digits than a decimal, which is rounded then.
@@ -57,12 +68,26 @@ enum ScalarCoder {
     }
   }
 
+  /// The same for a mixed value, whose texts are no numbers.
+  static func isRounded(mixed json: JSONValue) -> Bool {
+    switch json {
+    case .whole, .number: return isRounded(json)
+    case .object:
+      guard case .string(let name)? = json[MixedJSON.typeKey],
+        ValueText.type(named: name) == .decimal
+      else { return false }
+      return isRounded(json)
+    default: return false
+    }
+  }
+
   private static func plain(_ json: JSONValue) -> Value? {
     switch json {
     case .null: .null
     case .bool(let flag): .bool(flag)
     case .integer(let number): .int(number)
-    case .whole, .number: ValueText.parse(json, as: .double)
+    // A double would change it.
+    case .whole, .number: ValueText.parse(json, as: .decimal)
     case .double(let number): .double(number)
     case .string(let text): .string(text)
     case .array, .object: nil

@@ -128,6 +128,57 @@ import Testing
 
   // MARK: - Values
 
+  @Test func `numbers without a double's digits are decimals in mixed values`() throws {
+    let number = "9223372036854775809"
+    let fraction = "0.12345678901234567890123"
+    try insert(1, ["anys": "'[\(number), \(fraction), 1.5, 18]'", "any": "'\(number)'"])
+    try a.synchronize()
+    let decimal = { (text: String) in "{\"$type\":\"decimal\",\"value\":\"\(text)\"}" }
+    #expect(try a.shown(1, "any") == decimal(number))
+    #expect(try a.shown(1, "anys") == "[\(decimal(number)),\(decimal(fraction)),1.5,18]")
+    try a.change(1, "anys") { try $0.insert(.int(7), at: 4, in: $1) }
+    try a.synchronize()
+    #expect(try server.value("SELECT anys->0->>'value' FROM \"Odd\"") == number)
+    #expect(try server.value("SELECT anys->1->>'value' FROM \"Odd\"") == fraction)
+    #expect(try left(a) == [])
+
+    // With more digits than a decimal has it is rounded, and not written here.
+    let long = String(repeating: "7", count: 40)
+    try update(1, "anys", "'[\(long)]'")
+    try a.synchronize()
+    #expect(a.notices == [.rounded("Odd", "anys")])
+    try a.change(1, "anys") { try $0.insert(.int(7), at: 1, in: $1) }
+    try a.synchronize()
+    #expect(a.refused.count == 1)
+    #expect(try server.value("SELECT anys->>0 FROM \"Odd\"") == long)
+  }
+
+  @Test func `only texts are elements of a collection of texts`() throws {
+    try insert(
+      1,
+      [
+        "names": "'{\"a\": 1, \"b\": true, \"c\": [1], \"d\": \"x\", \"e\": {}, \"f\": null}'",
+        "spot": "'{\"city\": 5, \"counts\": [1]}'",
+      ])
+    try a.synchronize()
+    #expect(try a.shown(1, "names") == "{\"d\":\"x\",\"f\":null}")
+    #expect(
+      try left(a) == [
+        "1.names[\"a\"]: 1 is not of type string", "1.names[\"b\"]: true is not of type string",
+        "1.names[\"c\"]: an array is not of type string",
+        "1.names[\"e\"]: an object is not of type string", "1.spot.city: 5 is not of type string",
+      ])
+  }
+
+  @Test func `no more than a hundred values are reported one by one`() throws {
+    let texts = String(repeating: "\"a\",", count: 1_000)
+    try insert(1, ["counts": "'[\(texts)1]'"])
+    try insert(2, ["counts": "'[\(texts)1]'"])
+    try a.synchronize()
+    #expect(a.notices.count == ReplicaReport.leftOutMax + 1)
+    #expect(a.notices.last == .moreLeftOut)
+  }
+
   @Test func `a value keeps what was readable, and the rest of its object comes`() throws {
     try insert(1, ["any": "'[1]'", "tax": "1.25", "badge": OddReplica.key(5)])
     try a.synchronize()

@@ -1,3 +1,4 @@
+import Foundation
 import TarnStore
 import TestSupport
 import Testing
@@ -96,6 +97,37 @@ import Testing
     (
       "ALTER TABLE \"Todo\" DROP CONSTRAINT \"Todo_pkey\"", "\"Todo\" no longer has a primary key"
     ),
+    ("ALTER TABLE \"Todo\" SET UNLOGGED", "\"Todo\" is unlogged"),
+    (
+      "ALTER TABLE \"Todo\" ALTER count SET NOT NULL, ALTER count ADD GENERATED ALWAYS AS IDENTITY",
+      "\"Todo\".count is GENERATED ALWAYS AS IDENTITY"
+    ),
+    (
+      """
+      ALTER TABLE "Todo" DROP title,
+        ADD title text COLLATE "C" GENERATED ALWAYS AS (lower(_id)) STORED
+      """, "\"Todo\".title is a generated column"
+    ),
+    (
+      """
+      CREATE COLLATION loose (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
+      ALTER TABLE "Todo" ALTER _id TYPE text COLLATE loose
+      """, "the collation of the primary key \"Todo\"._id treats"
+    ),
+    (
+      """
+      ALTER TABLE "Todo" DROP CONSTRAINT "Todo_pkey", ADD PRIMARY KEY (title)
+      """, "the primary key of \"Todo\" is title, and was \"_id\", so that Todo is not exchanged"
+    ),
+    (
+      """
+      ALTER TABLE "Todo" DROP CONSTRAINT "Todo_pkey", ADD PRIMARY KEY (_id, title)
+      """, "the primary key of \"Todo\" has several columns"
+    ),
+    (
+      "ALTER TABLE \"Todo\" DROP _tarn_cols, DROP _tarn_parts",
+      "\"Todo\" lacks _tarn_cols, _tarn_parts, so that"
+    ),
     (
       "REVOKE ALL ON \"Todo\" FROM tarn_client", "only its owner has rights on public.\"Todo\""
     ),
@@ -109,6 +141,15 @@ import Testing
     let others = found.filter { !$0.hasPrefix(change) }
     #expect(others.count == 1)
     #expect(others.allSatisfy { $0.hasPrefix(start) }, "\(found)")
+  }
+
+  @Test func `a table that got another owner is named with the remedy`() throws {
+    let role = "owner_" + UUID().uuidString.prefix(8).lowercased()
+    let found = try warnings(
+      after: "CREATE ROLE \(role); ALTER TABLE \"Todo\" OWNER TO \(role)")
+    let warning = try #require(found.first { $0.contains("belongs to") })
+    #expect(warning.hasPrefix("\"Todo\" belongs to \(role)"))
+    #expect(warning.hasSuffix("run 'GRANT \(role) TO tarn_owner'"))
   }
 
   @Test func `rights of one role on a column are enough`() throws {
