@@ -297,7 +297,7 @@ extension ClassReflection {
 
   /// Without module and enclosing types. Those of private and local types contain an address, so
   /// only the last component is the same in the next run.
-  static func unqualifiedName(of type: ObjectBase.Type) -> String { "\(type)" }
+  static func unqualifiedName(of type: ObjectBase.Type) -> String { DeclaredName.ofType(type) }
 
   /// All properties with a `Persisted` wrapper, ignored ones included, as declared.
   private static func declaredProperties(of type: ObjectBase.Type) -> [PropertyReflection] {
@@ -310,7 +310,7 @@ extension ClassReflection {
       guard let wrapper = fieldType as? any AnyPersisted.Type else { return true }
       let flags = unsafe wrapper.flags(at: base + offset)
       // The wrapper of `age` is `_age`.
-      let name = unsafe String(String(cString: label).dropFirst())
+      let name = DeclaredName.property(ofWrapper: unsafe String(cString: label))
       unsafe found.append(
         PropertyReflection(
           name: name, columnName: name, offset: offset, wrapper: wrapper,

@@ -63,7 +63,7 @@ final class ProjectionLayout: Sendable {
     _ = unsafe _forEachField(of: type(of: projection), options: options) { name, offset, type, _ in
       guard let wrapper = type as? any AnyProjected.Type else { return true }
       // The wrapper of `name` is `_name`.
-      let label = unsafe String(String(cString: name).dropFirst())
+      let label = DeclaredName.property(ofWrapper: unsafe String(cString: name))
       let keyPath = unsafe wrapper.keyPath(at: base + offset)
       do throws(KeyPathFault) {
         let path = try wrapper.path(of: keyPath)
