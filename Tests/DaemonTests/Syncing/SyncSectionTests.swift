@@ -24,7 +24,7 @@ import ToolSupport
     _ = try ServerSetup.run(server)
   }
 
-  private func store(_ name: String) throws -> Store {
+  private func store(_ name: String, hasRank: Bool = false) throws -> Store {
     var options = Store.Options()
     options.isDurable = false
     options.classes = [
@@ -32,7 +32,7 @@ import ToolSupport
         name: "Note",
         properties: [
           .init(name: "_id", type: .int, isPrimaryKey: true), .init(name: "count", type: .int),
-        ])
+        ] + (hasRank ? [.init(name: "rank", type: .int, isOptional: true)] : []))
     ]
     return try StoreRegistry.open(folder.file(name), options)
   }
@@ -96,6 +96,12 @@ import ToolSupport
     try daemon.reload(configuration("where: ['Note: count < 5']"))
     try await yieldUntil { try keys(a) == [2] && keys(b) == [2] }
     #expect(try notes().count == 2)
+    // The store remembers the condition until another one is given.
+    try daemon.reload(configuration(""))
+    try server.query("INSERT INTO \"Note\" (_id, count) VALUES (3, 9), (4, 1)", for: "test")
+    try await yieldUntil { try keys(a) == [2, 4] && keys(b) == [2, 4] }
+    try daemon.reload(configuration("where: ['Note: TRUEPREDICATE']"))
+    try await yieldUntil { try keys(a) == [1, 2, 3, 4] && keys(b) == [1, 2, 3, 4] }
     #expect(daemon.stop() == .exited(0))
   }
 
@@ -135,6 +141,66 @@ import ToolSupport
     #expect(daemon.errors.contains("permission denied"))
     let set = try SubscriptionSet.read(in: a.newestSnapshot())
     #expect(set?.state != .pending && set?.state != .complete)
+    #expect(daemon.stop() == .exited(0))
+  }
+
+  @Test func `a file without a session stays in the status until it has one`() async throws {
+    let a = try store("a.tarn")
+    try ServerMigration(server).run(a.newestSnapshot().schema.schema)
+    try server.query("INSERT INTO \"Note\" (_id, count) VALUES (1, 9)", for: "test")
+    let text = configuration("where: ['Note: rank == nil OR rank > 3']")
+    let daemon = try DaemonProcess(folder, text)
+    func problem() throws -> String {
+      guard case .string(let text)? = try sync(daemon).first?["problem"] else { return "" }
+      return text
+    }
+    #expect(try problem().contains("has no property 'rank'"))
+    #expect(try sync(daemon).count == 1)
+    #expect(try sync(daemon).first?["connected"] == .bool(false))
+    let metrics = try DaemonProcess.run(
+      ["status", "--prometheus", "--config", daemon.configuration]).text
+    #expect(metrics.contains("tarn_sync_connected{file=\"\(a.path)\"} 0"))
+    #expect(metrics.contains("tarn_healthy 0"))
+    try daemon.reload(text)
+    #expect(try problem().contains("has no property 'rank'"))
+    // The property comes by another program.
+    let grown = try store("a.tarn", hasRank: true)
+    try ServerMigration(server).run(grown.newestSnapshot().schema.schema)
+    try await yieldUntil { try keys(a) == [1] }
+    try await yieldUntil { try problem() == "" }
+    #expect(try sync(daemon).count == 1)
+    #expect(daemon.stop() == .exited(0))
+  }
+
+  @Test func `two entries for one file are refused, and one that comes later has one session`()
+    async throws
+  {
+    let a = try store("a.tarn")
+    try ServerMigration(server).run(a.newestSnapshot().schema.schema)
+    func both(_ other: String) -> String {
+      configuration("classes: Note") + "  - file: $/\(other)\n    server: '\(owner)'\n"
+    }
+    let path = try folder.file(
+      "both.yaml", Array(both("a.*").replacing("$", with: folder.path).utf8))
+    let checked = try DaemonProcess.run(["check", "--config", path])
+    #expect(checked.end == .exited(1))
+    #expect(checked.text.contains("both match \(a.path)"), "\(checked.text)")
+    let daemon = try DaemonProcess(folder, both("[b-z].tarn"))
+    try await yieldUntil { try sync(daemon).first?["connected"] == .bool(true) }
+    let b = try store("b.tarn")
+    try await yieldUntil { try sync(daemon).count == 2 }
+    func problem() throws -> String {
+      let one = try sync(daemon).first { $0["file"] == .string(b.path) }
+      guard case .string(let text)? = one?["problem"] else { return "" }
+      return text
+    }
+    try await yieldUntil { try problem().contains("another entry of 'sync' has the file") }
+    let metrics = try DaemonProcess.run(
+      ["status", "--prometheus", "--config", daemon.configuration]).text
+    let series = metrics.splitASCII("\n").filter {
+      $0.contains("tarn_sync_connected{file=\"\(b.path)\"}")
+    }
+    #expect(series.count == 1, "\(series)")
     #expect(daemon.stop() == .exited(0))
   }
 

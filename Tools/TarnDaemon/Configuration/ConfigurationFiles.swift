@@ -126,4 +126,22 @@ package struct ConfigurationFiles: Sendable {
     }
     return problems
   }
+
+  /// Files that two entries of `sync` match now, and patterns that are the same. A daemon that begins
+  /// gives such a file to the first entry: the other files must not wait for a person.
+  func sharedFiles(of settings: DaemonSettings) -> [ConfigurationProblem] {
+    var seen: [String: Int] = [:]
+    var problems: [ConfigurationProblem] = []
+    for (index, sync) in settings.syncs.enumerated() {
+      for file in Set(FileTable.paths(of: sync.file) + [sync.file]).sorted() {
+        guard let other = seen.updateValue(index, forKey: file) else { continue }
+        problems.append(
+          ConfigurationProblem(
+            path, 0, "sync",
+            "the entries \(other + 1) and \(index + 1) both match \(file); a store belongs to one"
+              + " server and has one session"))
+      }
+    }
+    return problems
+  }
 }

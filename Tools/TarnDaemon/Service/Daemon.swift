@@ -23,6 +23,7 @@ package final class Daemon: HTTPServer.Routes {
   private let context: DaemonContext
   private let log: DaemonLog
   private let files = FileTable()
+  private let synced = SyncedPaths()
   private let began = ContinuousClock.now
   private let state: Lock<State>
   /// Where the configuration is read again, one time after another.
@@ -57,7 +58,7 @@ package final class Daemon: HTTPServer.Routes {
   }
 
   private func add(_ sync: SyncSettings) {
-    let runner = SyncRunner(sync, files, log)
+    let runner = SyncRunner(sync, files, log, synced)
     runner.start()
     state.withLock { $0.syncs.append(runner) }
   }
@@ -93,6 +94,7 @@ package final class Daemon: HTTPServer.Routes {
       for hub in watch.hubs.values { hub.tidy() }
     }
     for (_, file, _) in files.files { _ = file?.store.probeHead() }
+    for sync in state.withLock({ $0.syncs }) { sync.retry() }
     ServiceNotice.alive(status)
   }
 
@@ -112,6 +114,10 @@ package final class Daemon: HTTPServer.Routes {
     let settings: DaemonSettings
     do {
       settings = try configuration.settings()
+      let shared = configuration.sharedFiles(of: settings)
+      if !shared.isEmpty {
+        throw ToolError(shared.map(\.description).joined(separator: "\n"))
+      }
     } catch {
       for problem in "\(error)".splitASCII("\n") { log.write(.error, String(problem)) }
       log.write(.error, "the configuration was not loaded; the former one goes on")
@@ -133,8 +139,11 @@ package final class Daemon: HTTPServer.Routes {
       return ended
     }
     for sync in endedSyncs { sync.stop() }
-    let keptSyncs = state.withLock { $0.syncs.map(\.settings) }
-    for sync in settings.syncs where !keptSyncs.contains(sync) { add(sync) }
+    let keptSyncs = state.withLock { $0.syncs }
+    for sync in settings.syncs where !keptSyncs.contains(where: { $0.settings == sync }) {
+      add(sync)
+    }
+    for sync in keptSyncs { sync.hurry() }
     let running = state.withLock { $0.watches }
     let ended = running.filter { !settings.watches.contains($0.settings) }
     state.withLock { state in
@@ -252,7 +261,7 @@ package final class Daemon: HTTPServer.Routes {
       instance: context.instance,
       sinks: statuses.map { StatusReport.sink($0, newest: newest[$0.path] ?? 0) }
         .sorted { ($0.watch, $0.sink, $0.path) < ($1.watch, $1.sink, $1.path) },
-      syncs: state.withLock { $0.syncs }.flatMap(\.statuses).sorted { $0.path < $1.path },
+      syncs: SyncStatus.merged(state.withLock { $0.syncs }.flatMap(\.statuses)),
       files: all.map { StatusReport.file($0.path, $0.file, $0.reason) },
       secondsUp: Double((ContinuousClock.now - began).components.seconds))
   }

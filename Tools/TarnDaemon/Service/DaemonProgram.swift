@@ -33,7 +33,8 @@ package enum DaemonProgram {
   /// Checks a configuration or lets the daemon read it, if it has no problems.
   private static func act(_ arguments: ParsedArguments) throws -> ExitCode {
     let configuration = configuration(arguments)
-    let (settings, problems) = configuration.read()
+    let (settings, found) = configuration.read()
+    let problems = found + configuration.sharedFiles(of: settings)
     guard problems.isEmpty else {
       for problem in problems { print(problem) }
       return .failure

@@ -10,20 +10,40 @@ final class SyncRunner: FileTable.Listener {
     let file: OpenFile
     let session: ReplicaSession
   }
+  /// A file without a session, such as one that lacks the class of a condition.
+  private struct Failed {
+    let file: OpenFile
+    let problem: String
+    /// The schema of the file with which it failed.
+    let epoch: UInt64?
+    let time = ContinuousClock.now
+  }
   private struct State {
     var sessions: [String: Running] = [:]
+    var failed: [String: Failed] = [:]
     var refused: [String: UInt64] = [:]
+    /// Whether files without a session are tried again now.
+    var isHurried = false
+    var hasStopped = false
   }
+
+  /// After this time a session is tried again, also if the schema of its file is the same.
+  private static let patience = Duration.seconds(60)
 
   let settings: SyncSettings
   private let files: FileTable
   private let log: DaemonLog
+  private let owners: SyncedPaths
   private let state = Lock(State())
 
-  init(_ settings: SyncSettings, _ files: FileTable, _ log: DaemonLog) {
+  /// - Parameter owners: which entry has which file.
+  init(
+    _ settings: SyncSettings, _ files: FileTable, _ log: DaemonLog, _ owners: SyncedPaths
+  ) {
     self.settings = settings
     self.files = files
     self.log = log
+    self.owners = owners
   }
 
   /// Begins with the files that are there.
@@ -31,33 +51,72 @@ final class SyncRunner: FileTable.Listener {
 
   /// Ends the sessions; what they do at the moment is ended in order.
   func stop() {
+    state.withLock { $0.hasStopped = true }
     files.remove(self)
     let sessions = state.withLock { state in
-      defer { state.sessions = [:] }
+      defer { (state.sessions, state.failed) = ([:], [:]) }
       return Array(state.sessions.values)
     }
     for running in sessions { running.session.stop() }
+    owners.release(of: self)
   }
 
-  /// The status of each file.
+  /// The status of each file, also of those without a session.
   var statuses: [SyncStatus] {
-    state.withLock { state in state.sessions.map { ($0.key, $0.value.file, state.refused[$0.key]) }
+    let (sessions, failed, refused) = state.withLock { ($0.sessions, $0.failed, $0.refused) }
+    let running = sessions.map { path, one in
+      SyncStatus(path, settings.server, one.file.store, refused: refused[path] ?? 0)
     }
-    .map { SyncStatus($0.0, settings.server, $0.1.store, refused: $0.2 ?? 0) }
+    return running
+      + failed.map { path, one in
+        var status = SyncStatus(
+          path, settings.server, one.file.store, refused: refused[path] ?? 0)
+        (status.hasSession, status.isConnected, status.problem) = (false, false, one.problem)
+        return status
+      }
   }
 
   // MARK: - Files
 
   func begin(_ file: OpenFile) {
     let path = file.path
-    guard file.isWritable else {
-      return note(.warning, "the file cannot be written, so it is not synchronized", path)
-    }
+    let epoch = Self.epoch(file)
     do {
+      if let server = owners.claim(path, self) {
+        throw ToolError("another entry of 'sync' has the file, with the server \(server)")
+      }
+      guard file.isWritable else {
+        throw ToolError("the file cannot be written, so it is not synchronized")
+      }
       let session = try session(of: file)
-      state.withLock { $0.sessions[path] = Running(file: file, session: session) }
+      state.withLock { state in
+        state.sessions[path] = Running(file: file, session: session)
+        state.failed[path] = nil
+      }
     } catch {
-      note(.error, "\(error)", path)
+      let failed = Failed(file: file, problem: "\(error)", epoch: epoch)
+      let former = state.withLock { $0.failed.updateValue(failed, forKey: path) }
+      if former?.problem != failed.problem { note(.error, failed.problem, path) }
+    }
+  }
+
+  private static func epoch(_ file: OpenFile) -> UInt64? {
+    (try? file.store.newestSnapshot()).map { UInt64($0.schema.epoch) }
+  }
+
+  /// Lets the next `retry` try all files again that have no session.
+  func hurry() { state.withLock { $0.isHurried = true } }
+
+  /// Tries files again that have no session, if their schemas have changed or some time has passed.
+  /// On the queue of the files.
+  func retry() {
+    let (failed, isHurried) = state.withLock { state in
+      defer { state.isHurried = false }
+      return (state.hasStopped ? [] : Array(state.failed.values), state.isHurried)
+    }
+    for one in failed {
+      let isDue = isHurried || ContinuousClock.now - one.time >= Self.patience
+      if isDue || Self.epoch(one.file) != one.epoch { begin(one.file) }
     }
   }
 
@@ -100,7 +159,12 @@ final class SyncRunner: FileTable.Listener {
   }
 
   func end(_ path: String) {
-    state.withLock { $0.sessions.removeValue(forKey: path) }?.session.stop()
+    let session = state.withLock { state in
+      state.failed[path] = nil
+      return state.sessions.removeValue(forKey: path)?.session
+    }
+    session?.stop()
+    owners.release(path, of: self)
   }
 
   func isWaiting(for path: String, _ reason: String) {
@@ -112,6 +176,8 @@ final class SyncRunner: FileTable.Listener {
 struct SyncStatus {
   let path: String
   let server: String
+  /// Whether the daemon has begun a session.
+  var hasSession = true
   var isConnected = false
   var isComplete = false
   var problem: String?
@@ -134,5 +200,15 @@ struct SyncStatus {
     unsentObjects = report.unsentObjects
     leftOut = report.leftOut.map(\.text)
     leftOutCount = report.leftOutCount
+  }
+
+  /// One status for each file, where several entries of `sync` match it.
+  static func merged(_ all: [SyncStatus]) -> [SyncStatus] {
+    Dictionary(grouping: all, by: \.path).values.compactMap { several -> SyncStatus? in
+      guard var one = several.first(where: \.hasSession) ?? several.first else { return nil }
+      let problems = several.compactMap(\.problem)
+      one.problem = problems.isEmpty ? nil : problems.joined(separator: "; ")
+      return one
+    }.sorted { $0.path < $1.path }
   }
 }
