@@ -132,6 +132,16 @@ struct AdoptedTable {
     }
   }
 
+  /// The columns with the state of sync that a former adoption has left.
+  var formerState: [String] { columns.map(\.name).filter(Self.isState) }
+
+  /// The application's columns.
+  var ownColumns: [Column] { columns.filter { !Self.isState($0.name) } }
+
+  private static func isState(_ name: String) -> Bool {
+    ServerClass.stateColumnNames.contains { $0 == name }
+  }
+
   /// The column of the primary key; empty without one.
   var key: String { columns.first { $0.isKey }?.name ?? "" }
 
@@ -164,7 +174,7 @@ struct AdoptedTable {
     if keyCount != 1 {
       problems.append("it needs a primary key of one column, which identifies its objects")
     }
-    for column in columns { problems += self.problems(of: column) }
+    for column in ownColumns { problems += self.problems(of: column) }
     for name in deferrable {
       problems.append(
         "its primary key \(name) is DEFERRABLE, so an insertion could not be sent again (ON "

@@ -23,7 +23,7 @@ package struct ServerAdoption {
     try catalog.requireFree(name, place)
     let found = try AdoptedTable(place, connection, Self.operation)
     var problems = found.problems(asClass: name)
-    let (columns, rest) = (found.columns.filter(\.isProperty), found.columns.filter(\.isLeft))
+    let (columns, rest) = (found.ownColumns.filter(\.isProperty), found.ownColumns.filter(\.isLeft))
     problems += ServerClass.nameProblems(name, "class \(name)")
     for column in columns {
       problems += ServerClass.nameProblems(column.name, "column \(column.name)")
@@ -41,7 +41,10 @@ package struct ServerAdoption {
       let made = ServerClass(name: name, key: key, columns: others, uniqueRules: [])
       try catalog.makeTriggers(catalog.register(made, table: found.name))
     }
+    let former = found.formerState
     return ["adopted \(found.name) as \(name)"]
+      + (former.isEmpty
+        ? [] : ["made anew: \(former.joined(separator: ", ")), which an adoption had left there"])
       + rest.map { "left alone: \($0.name), \($0.reason)" }
       + (try TableRights(place, connection, Self.operation).lines)
   }
@@ -60,8 +63,10 @@ package struct ServerAdoption {
       let rights = found.lackingRights.joined(separator: ", ")
       text += "GRANT \(rights) ON SCHEMA \(SQLText.name(found.schema)) TO \(owner);\n"
     }
+    text += "SET LOCAL ROLE \(owner);\n"
+    // Of a schema `tarn` that was dropped, or is not part of what was restored.
+    for column in found.formerState { text += "ALTER TABLE \(table) DROP COLUMN \(column);\n" }
     text += """
-      SET LOCAL ROLE \(owner);
       ALTER TABLE \(table)
         ADD COLUMN _tarn_xid xid8 NOT NULL DEFAULT pg_current_xact_id(),
         ADD COLUMN _tarn_oid bigint NOT NULL DEFAULT uuid_hash_extended(gen_random_uuid(), 0),

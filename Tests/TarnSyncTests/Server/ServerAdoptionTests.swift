@@ -250,6 +250,23 @@ import Testing
     #expect(try other.run(table: "app.more", as: "More").first == "adopted app.more as More")
   }
 
+  @Test func `a table is adopted again after the schema tarn was dropped`() throws {
+    let (_, connection, _) = try prepared(orders)
+    let adoption = ServerAdoption(connection)
+    _ = try adoption.run(table: "app.orders", as: "Order")
+    try connection.run("DROP SCHEMA tarn CASCADE", for: "test")
+    _ = try ServerSetup.run(connection)
+    let lines = try adoption.run(table: "app.orders", as: "Order")
+    #expect(lines[0] == "adopted app.orders as Order")
+    #expect(lines[1].hasPrefix("made anew: _tarn_xid, "))
+    #expect(!lines.contains { $0.hasPrefix("left alone: _tarn_") })
+    try connection.rows("UPDATE app.orders SET price = 7 WHERE id = 1")
+    #expect(
+      try connection.value("SELECT _tarn_cols ? 'price' FROM app.orders WHERE id = 1") == "t")
+    #expect(
+      try connection.value("SELECT count(*) FROM tarn.property WHERE name LIKE '\\_tarn%'") == "0")
+  }
+
   @Test func `a table is adopted once, and one that is not there never`() throws {
     let (_, connection, _) = try prepared(orders)
     let adoption = ServerAdoption(connection)
