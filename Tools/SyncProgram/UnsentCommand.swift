@@ -26,7 +26,8 @@ enum UnsentCommand {
     if one.count > one.first.count { keys += ", …" }
     let objects = "\(one.count) \(one.count == 1 ? "object" : "objects")"
     guard let stuck = one.stuck else {
-      return "\(printable(one.className)): \(objects), to be sent as one commit: \(keys)\n"
+      let text = one.isJoined ? "to be sent as one commit" : "to be sent"
+      return "\(printable(one.className)): \(objects), \(text): \(keys)\n"
     }
     let attempts = "\(stuck.attempts) \(stuck.attempts == 1 ? "attempt" : "attempts")"
     return """
@@ -59,7 +60,9 @@ enum UnsentCommand {
   /// - Parameter name: a version, or a class that is stuck.
   static func skip(_ path: String, _ name: String, _ output: OutputPipe) throws -> ExitCode {
     let store = try StoreFile.existing(path)
-    if let version = UInt64(name) {
+    // A class may have a number as its name.
+    let waits = try UnsentReport.of(store)?.commits.map { "\($0.version)" }.contains(name) == true
+    if let version = UInt64(name), try waits || !SkipRequest.isStuck(class: name, in: store) {
       try SkipRequest.skip(version: version, in: store)
       try output.write("version \(version) will be rolled back at the next exchange\n")
     } else {

@@ -34,15 +34,19 @@ package struct SkipRequest: Equatable {
   ///
   /// - Throws: `StorageError`: `.notFound` if there are none.
   package static func skip(class name: String, in store: Store) throws(StorageError) {
-    let snapshot = try store.newestSnapshot()
-    let stuck = try StuckClasses.read(in: snapshot)
-    let older = try StuckClasses.read(StuckClasses.olderKey, in: snapshot)
-    guard stuck[name] != nil || older[name] != nil else {
+    guard try isStuck(class: name, in: store) else {
       throw StorageError(
         .notFound, operation: "skip the changes of \(name)", path: store.path,
         detail: "no class with this name is stuck; 'tarn sync unsent' lists the stuck classes")
     }
     try edit(store) { $0.classes.insert(name) }
+  }
+
+  /// Whether the server does not take the changes of a class.
+  package static func isStuck(class name: String, in store: Store) throws(StorageError) -> Bool {
+    let snapshot = try store.newestSnapshot()
+    if try StuckClasses.read(in: snapshot)[name] != nil { return true }
+    return try StuckClasses.read(StuckClasses.olderKey, in: snapshot)[name] != nil
   }
 
   private static func edit(

@@ -4,8 +4,8 @@ import TarnStore
 /// were joined, and objects that the server never had or has lost, also of classes whose objects
 /// only go to the server. Waiting, progress, status and metrics all ask here, so that they agree.
 struct UnsentCount {
-  private let snapshot: Snapshot
-  private let state: ReplicaState
+  let snapshot: Snapshot
+  let state: ReplicaState
   /// The number of the session's cursor; nil if it was deleted, and with it the records of unsent
   /// commits.
   private let cursor: UInt32?
@@ -36,6 +36,12 @@ struct UnsentCount {
 
   /// The names of the classes that the session exchanges.
   var classNames: [String] { classes.map(\.name) }
+
+  /// The classes whose changes count, also those that the session does not know yet.
+  var allClasses: [ClassSchema] { (classes + others).sorted { $0.name < $1.name } }
+
+  /// Whether a program expects a class to be exchanged that the session does not know.
+  func isUnknown(_ one: ClassSchema) -> Bool { others.contains { $0.id == one.id } }
 
   /// The commits up to there are sent, refused, or of no concern to the server.
   var done: UInt64 {

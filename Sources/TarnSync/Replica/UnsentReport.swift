@@ -18,13 +18,15 @@ package struct UnsentReport {
     package let primaryKey: Value?
   }
 
-  /// The changes of a class that were joined, and are not commits any more; of a class that the
-  /// server does not take also the objects that the file had before its first exchange.
+  /// The changes of a class that are not commits: those that were joined, and the objects that the
+  /// file had before its first exchange, or that the server has lost.
   package struct Joined {
     package let className: String
     package let count: Int
     /// The keys of the first objects.
     package let first: [Value]
+    /// Whether some were commits and were joined.
+    package let isJoined: Bool
     /// Why the server does not take them; nil if they wait for another reason.
     package let stuck: StuckClass?
   }
@@ -39,15 +41,14 @@ package struct UnsentReport {
   /// Whether there are more commits than it has.
   package private(set) var isCut = false
 
+  /// - Parameter names: the classes that a program expects to be exchanged.
   /// - Returns: nil for a file that is not a replica.
   /// - Throws: `StorageError` for a damaged file.
-  package static func of(_ store: Store) throws(StorageError) -> UnsentReport? {
-    let snapshot = try store.newestSnapshot()
-    guard let bytes = try ReplicaRecords.bytes(ReplicaState.key, in: snapshot.transaction) else {
-      return nil
-    }
-    let state = try ReplicaState(bytes, path: store.path)
-    let classes = snapshot.schema.schema.classes.filter { state.classes.contains($0.name) }
+  package static func of(
+    _ store: Store, expecting names: [String] = []
+  ) throws(StorageError) -> UnsentReport? {
+    guard let unsent = try UnsentCount(store, expecting: names) else { return nil }
+    let (snapshot, state, classes) = (unsent.snapshot, unsent.state, unsent.allClasses)
     let reader = try SnapshotReader(snapshot)
     var report = UnsentReport()
     let stuck = try StuckClasses.read(in: snapshot)
@@ -56,7 +57,10 @@ package struct UnsentReport {
     let number = cursor?.number ?? 0
     for one in classes {
       report.joined +=
-        try joined(of: one, state, stuck[one.name] ?? older[one.name], number, reader)
+        try joined(
+          of: one, state, stuck[one.name] ?? older[one.name], number, reader,
+          lacksObjects: state.hasUploads || unsent.isUnknown(one)
+        )
         .map { [$0] } ?? []
     }
     try report.addCommits(state, classes, without: number, reader)
@@ -65,11 +69,12 @@ package struct UnsentReport {
 
   private static func joined(
     of one: ClassSchema, _ state: ReplicaState, _ stuck: StuckClass?, _ number: UInt32,
-    _ reader: SnapshotReader
+    _ reader: SnapshotReader, lacksObjects: Bool
   ) throws(StorageError) -> Joined? {
     let changes = JoinedChanges(reader.snapshot)
     var keys = state.joinedTime == 0 ? KeySet() : try changes.keys(in: one.id)
-    if stuck != nil, state.hasUploads {
+    let isJoined = !keys.isEmpty
+    if lacksObjects {
       let unsent = try UnsentChanges(after: state, without: number, in: reader.snapshot)
       keys.formUnion(KeySet(try unsent.lacking(in: one.id, reader)))
     }
@@ -80,7 +85,8 @@ package struct UnsentReport {
       let deleted = try changes[one.id, key]
       if let value = known ?? deleted?.primaryKey(of: key, in: one) { first.append(value) }
     }
-    return Joined(className: one.name, count: keys.count, first: first, stuck: stuck)
+    return Joined(
+      className: one.name, count: keys.count, first: first, isJoined: isJoined, stuck: stuck)
   }
 
   private mutating func addCommits(

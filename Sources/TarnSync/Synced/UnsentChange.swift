@@ -4,8 +4,9 @@ import TarnStore
 
 /// Changes of a file that its server does not have.
 public struct UnsentChange: Sendable {
-  /// The version that the commit made; nil for changes that are no longer commits: the server was
-  /// away for long, or does not accept the changes of a class, and they will be sent as one commit.
+  /// The version that the commit made; nil for changes that are no commits: objects from before the
+  /// first exchange, or changes that will be sent as one commit, because the server was away for
+  /// long or does not accept the changes of a class.
   public let version: UInt64?
   /// When the commit was made, or the server first did not accept the changes; nil if not known.
   public let date: Date?
@@ -20,13 +21,13 @@ public struct UnsentChange: Sendable {
 }
 
 extension SyncSession {
-  /// The changes of the file that the server does not have: first changes that are no longer
-  /// commits, then commits, at most a thousand.
+  /// The changes of the file that the server does not have: first changes that are no commits, then
+  /// commits, at most a thousand. Objects that only go to the server are among them.
   ///
   /// - Throws: `Realm.Error` if the file cannot be read.
   public func unsentChanges() throws -> [UnsentChange] {
     do throws(StorageError) {
-      guard let report = try UnsentReport.of(store) else { return [] }
+      guard let report = try UnsentReport.of(store, expecting: classes) else { return [] }
       func date(_ time: Int64) -> Date { Date(timeIntervalSince1970: Double(time) / 1_000_000) }
       return report.joined.map { one in
         UnsentChange(

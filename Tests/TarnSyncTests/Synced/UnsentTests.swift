@@ -45,6 +45,10 @@ import Testing
     #expect(try report(realm).unsentCommits == 1)
     #expect(try report(realm).unsentObjects == 5)
     #expect(try report(realm).classes == ["Reading"])
+    let changes = try session.unsentChanges()
+    #expect(changes.map(\.objectCount) == [5])
+    #expect(changes.map(\.classNames) == [["Reading"]])
+    #expect(try UnsentReport.of(realm.store)?.commits.map(\.objects.count) == [5])
     let newest = try realm.store.newestSnapshot().version
     #expect(try UnsentCount(realm.store)?.isNothing(upTo: newest) == false)
     var steps = session.progress(for: .upload, mode: .forCurrentlyOutstandingWork)
@@ -53,6 +57,7 @@ import Testing
     session.resume()
     try await session.wait(for: .upload)
     #expect(try count("Reading") == 5)
+    #expect(try session.unsentChanges().isEmpty)
     #expect(await steps.next()?.isTransferComplete == true)
     #expect(try report(realm).unsentObjects == 0)
   }
@@ -151,6 +156,10 @@ import Testing
       let replica = try Replica(local.store, classes: ["Todo"])
       #expect(try report(local).lackingObjects == 2)
       #expect(try report(local).unsentObjects == 2)
+      let listed = try UnsentReport.of(local.store)?.joined ?? []
+      #expect(listed.map(\.className) == ["Todo"])
+      #expect(listed.map(\.count) == [2])
+      #expect(listed.map(\.isJoined) == [false])
       let version = try local.store.newestSnapshot().version
       #expect(try UnsentCount(local.store)?.isNothing(upTo: version) == false)
       replica.close()
@@ -159,6 +168,7 @@ import Testing
     try await realm.syncSession?.wait(for: .upload)
     #expect(try synced.todos() == ["a", "b"])
     #expect(try report(realm).unsentObjects == 0)
+    #expect(try realm.syncSession?.unsentChanges().isEmpty == true)
   }
 
   @Test func `a wait ends with the error of objects that the server refuses`() async throws {
