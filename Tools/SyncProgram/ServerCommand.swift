@@ -93,6 +93,7 @@ struct ServerCommand {
     let canAsk = isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1
     let asks: ((String) -> Bool)? = canAsk ? { Self.affirms($0) } : nil
     let found = try PropertyRenames(renames, freeing: freed, in: snapshot, asking: asks)
+    try NilKeys.refuse(in: snapshot, classes: names.isEmpty ? nil : names)
     let connection = try ServerConnection(address)
     let done = try ServerMigration(connection).run(
       snapshot.schema.schema, classes: names.isEmpty ? nil : names, renaming: found)

@@ -45,6 +45,16 @@ package struct ServerError: Error, Equatable, Sendable, CustomStringConvertible 
     }
   }
 
+  /// Whether it stays until a person acts: the login is refused or lacks a right, the database is
+  /// not there or not prepared, or lacks a class or a property.
+  var isLasting: Bool {
+    switch ServerRefusal(state) {
+    case .login, .schema: true
+    case .commit: state == ServerSetup.lacksRight
+    case .again, .standby, .merge, .version, .stuck: false
+    }
+  }
+
   /// The same problem, in the way of another operation.
   func during(_ other: String) -> ServerError {
     ServerError(state: state, other, message, detail: detail, hint: hint, at: place)

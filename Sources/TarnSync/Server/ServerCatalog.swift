@@ -83,7 +83,7 @@ struct ServerCatalog {
   /// - Throws: `ServerError` for a class that the server does not have.
   func existing(_ name: String) throws(ServerError) -> Entry {
     guard let entry = try entries().first(where: { $0.name == name }) else {
-      throw lacking(name)
+      throw ServerError(operation, "the server does not have a class \(name)")
     }
     return entry
   }
@@ -95,14 +95,14 @@ struct ServerCatalog {
     let known = Dictionary(try entries().map { ($0.name, $0) }) { first, _ in first }
     var entries: [Entry] = []
     for name in names {
-      guard let entry = known[name] else { throw lacking(name) }
+      guard let entry = known[name] else {
+        throw ServerError(
+          state: "42P01", operation, "the server does not have a class \(name)",
+          hint: "Run 'tarn server migrate' with a file that has it.")
+      }
       entries.append(entry)
     }
     return entries
-  }
-
-  private func lacking(_ name: String) -> ServerError {
-    ServerError(operation, "the server does not have a class \(name)")
   }
 
   /// - Throws: `ServerError` for a class that the server does not have, or whose table or primary
@@ -146,11 +146,16 @@ struct ServerCatalog {
   }
 
   func entries() throws(ServerError) -> [Entry] {
-    let rows = try connection.query(
-      """
-      SELECT id, name, tab, key, property, type, to_regproc('tarn.former_names') IS NOT NULL
-      FROM tarn.classes()
-      """, for: operation)
+    let rows: [[String?]]
+    do throws(ServerError) {
+      rows = try connection.query(
+        """
+        SELECT id, name, tab, key, property, type, to_regproc('tarn.former_names') IS NOT NULL
+        FROM tarn.classes()
+        """, for: operation)
+    } catch {
+      throw ServerSetup.explained(error, connection)
+    }
     var entries = Self.entries(rows)
     // Servers of an earlier revision know none.
     guard rows.first?[6] == "t" else { return entries }

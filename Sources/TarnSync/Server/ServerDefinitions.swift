@@ -13,9 +13,6 @@ package struct ServerDefinitions {
   ///   columns with single values.
   /// - Throws: `ServerError` for a class that the server does not have.
   package func run(_ names: [String]?) throws(ServerError) -> [ClassDefinition] {
-    let prepared = try connection.query(
-      "SELECT to_regproc('tarn.classes') IS NOT NULL", for: Self.operation)
-    guard prepared.first?.first == "t" else { throw ServerSetup.notPrepared(Self.operation) }
     let catalog = ServerCatalog(connection, Self.operation)
     let entries =
       if let names {

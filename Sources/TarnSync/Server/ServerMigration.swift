@@ -94,7 +94,9 @@ package struct ServerMigration {
     _ store: StoreSchema, classes names: [String],
     _ renames: PropertyRenames = PropertyRenames()
   ) throws(ServerError) {
-    let entries = try ServerCatalog(connection, Self.operation).entries()
+    // A session only looks, unless it may bring something.
+    let operation = ReplicaLink.operation
+    let entries = try ServerCatalog(connection, operation).entries()
     let incomplete = names.filter { name in
       guard let described = store.named(name),
         let entry = entries.first(where: { $0.name == name })
@@ -108,9 +110,9 @@ package struct ServerMigration {
     }
     if incomplete.isEmpty { return }
     let rights = try connection.query(
-      "SELECT pg_has_role(session_user, $1, 'MEMBER')", [ServerSchema.owner], for: Self.operation)
+      "SELECT pg_has_role(session_user, $1, 'MEMBER')", [ServerSchema.owner], for: operation)
     guard rights.first?[0] == "t",
-      try ServerRevision(connection, Self.operation).newerProblem == nil
+      try ServerRevision(connection, operation).newerProblem == nil
     else { return }
     let dropped = try classesWithDroppedColumns(store)
     let allowed = incomplete.filter { !dropped.contains($0) }

@@ -83,7 +83,29 @@ package enum ServerSetup {
 
   static func notPrepared(_ operation: String) -> ServerError {
     ServerError(
-      operation, "the database is not prepared", hint: "Run 'tarn server init' first.")
+      state: "3F000", operation, "the database is not prepared",
+      hint: "Run 'tarn server init' first.")
+  }
+
+  /// The SQLSTATE of a right that is not there.
+  static let lacksRight = "42501"
+
+  /// Why the first question of a client failed, with the remedy.
+  ///
+  /// - Parameter error: PostgreSQL's own words.
+  static func explained(_ error: ServerError, _ connection: ServerConnection) -> ServerError {
+    // The schema, or its function, is not there.
+    if ["3F000", "42883"].contains(error.state) { return notPrepared(error.operation) }
+    guard error.state == lacksRight,
+      let row = try? connection.query(
+        "SELECT session_user, pg_has_role(session_user, $1, 'MEMBER')", [ServerSchema.client],
+        for: error.operation
+      ).first, let login = row[0], row[1] != "t"
+    else { return error }
+    return ServerError(
+      state: lacksRight, error.operation,
+      "the login \(login) is not a member of \(ServerSchema.client)",
+      hint: "GRANT \(ServerSchema.client) TO \(SQLText.name(login))")
   }
 
   private static func makeRole(

@@ -142,14 +142,14 @@ private final class SessionRunner: Sendable {
     told(.ended)
   }
 
-  /// A wrong login, a missing class or a damaged file does not change soon.
+  /// A wrong login or a damaged file does not change soon.
   private func wait(after error: any Error, _ backoff: inout Backoff) -> Duration {
     guard let error = error as? ServerError, error.state != ResetRule.waitState else {
       return Self.schemaWait
     }
     switch ServerRefusal(error.state) {
-    case .login, .schema, .commit: return Self.schemaWait
-    case .merge, .version, .standby, .stuck, .again: return backoff.next()
+    case .login, .commit: return Self.schemaWait
+    case .schema, .merge, .version, .standby, .stuck, .again: return backoff.next()
     }
   }
 
@@ -163,11 +163,15 @@ private final class SessionRunner: Sendable {
   }
 
   /// Notes for the other processes whether it is connected, and why not.
-  private func note(connected: Bool, _ problem: String? = nil) throws(StorageError) {
+  ///
+  /// - Parameter lasting: the problem, if no waiting ends it.
+  private func note(
+    connected: Bool, _ problem: String? = nil, lasting: ServerError? = nil
+  ) throws(StorageError) {
     try SessionNotes.edit(store) { notes in
       if connected || notes.isConnected { notes.seen = UInt64(max(0, time(nil))) }
       notes.isConnected = connected
-      notes.problem = problem
+      notes.note(problem, lasting: lasting)
     }
   }
 
@@ -182,9 +186,11 @@ private final class SessionRunner: Sendable {
       try? note(connected: false)
       throw error
     } catch {
-      try? note(connected: false, "\(error)")
+      let lasting = (error as? ServerError).flatMap { $0.isLasting ? $0 : nil }
+      try? note(connected: false, "\(error)", lasting: lasting)
       if let failure = join(replica) {
-        try? note(connected: false, "\(error); joining the unsent commits: \(failure)")
+        let both = "\(error); joining the unsent commits: \(failure)"
+        try? note(connected: false, both, lasting: lasting)
       }
       throw error
     }
@@ -241,12 +247,12 @@ private final class SessionRunner: Sendable {
     var census = try CensusTime(since: SessionNotes.read(in: store.newestSnapshot()).seen)
     try note(connected: true)
     while !isStopped {
-      try tell(link.problem, unless: &problem)
+      try tell(link, unless: &problem)
       if link.isApart, isHurried.withLock({ $0.take() }) { link.stuckTimes.endAll() }
       let sending = try link.sendAll()
       // Not after a download alone: a push that fails would be repeated without a pause.
       succeeded()
-      try tell(link.problem, unless: &problem)
+      try tell(link, unless: &problem)
       // This session's own hint lets it download what it has sent, beside the others.
       if sending != .nothing { interval.reset() }
       let asked = try SessionNotes.read(in: store.newestSnapshot()).unanswered
@@ -272,12 +278,13 @@ private final class SessionRunner: Sendable {
 
   /// Tells of a problem beside which the exchange goes on, once.
   private func tell(
-    _ problem: ServerError?, unless former: inout ServerError?
+    _ link: ReplicaLink, unless former: inout ServerError?
   ) throws(StorageError) {
+    let problem = link.problem
     if problem == former { return }
     former = problem
     if let problem { told(.waits(problem, Self.schemaWait)) }
-    try note(connected: true, problem.map { "\($0)" })
+    try note(connected: true, problem.map { "\($0)" }, lasting: link.missing)
   }
 
   /// Waits until there may be something new on either side, and downloads it if it is there.

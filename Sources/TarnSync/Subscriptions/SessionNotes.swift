@@ -15,6 +15,12 @@ struct SessionNotes: Equatable {
   var seen: UInt64 = 0
   /// Why the session waits; nil if it does not.
   var problem: String?
+  /// The SQLSTATE of the problem; empty without one.
+  var state = ""
+  /// Whether the problem ends only when a person acts on the server or on the file.
+  var isLasting = false
+  /// How many attempts of the session have met such a problem.
+  var lastingProblems: UInt64 = 0
 
   /// The number that the session is to answer; nil for none.
   var unanswered: UInt64? { asked > answered ? asked : nil }
@@ -36,6 +42,10 @@ struct SessionNotes: Equatable {
     (notes.asked, notes.answered, notes.isConnected) = (asked, answered, flags & 1 != 0)
     notes.seen = seen
     if flags & 2 != 0 { notes.problem = problem }
+    // Earlier versions have written no more.
+    if let count: UInt64 = reader.read(), let state = reader.readText() {
+      (notes.lastingProblems, notes.state, notes.isLasting) = (count, state, flags & 4 != 0)
+    }
     return notes
   }
 
@@ -52,10 +62,25 @@ struct SessionNotes: Equatable {
     var writer = WireWriter()
     writer.write(asked)
     writer.write(answered)
-    writer.write(UInt8((isConnected ? 1 : 0) | (problem == nil ? 0 : 2)))
+    writer.write(
+      UInt8((isConnected ? 1 : 0) | (problem == nil ? 0 : 2) | (isLasting ? 4 : 0)))
     writer.write(seen)
     writer.write(text: problem ?? "")
+    writer.write(lastingProblems)
+    writer.write(text: state)
     return writer.bytes
+  }
+
+  /// Notes why the session waits.
+  ///
+  /// - Parameters:
+  ///   - text: the problem; nil for none.
+  ///   - error: the same, if no waiting ends it.
+  mutating func note(_ text: String?, lasting error: ServerError?) {
+    problem = text
+    isLasting = error != nil
+    state = error?.state ?? ""
+    if error != nil { lastingProblems += 1 }
   }
 
   /// Changes the notes, in a commit that wakes all processes.

@@ -7,7 +7,8 @@ import TarnText
 public struct SyncError: Error, Sendable, CustomStringConvertible, LocalizedError {
   /// The kinds of problem.
   public enum Code: Int, Sendable {
-    /// The exchange cannot go on for now; it is tried again.
+    /// The exchange cannot go on for now, or until the server is prepared and has the classes; it
+    /// is tried again.
     case clientSessionError = 4
     /// The file's server is another one, was restored, or has forgotten deletions that the file
     /// does not know, and the ``ClientResetMode`` is to wait.
@@ -64,6 +65,23 @@ public struct SyncError: Error, Sendable, CustomStringConvertible, LocalizedErro
         reason: "\(commit.error)")
     }
   }
+
+  /// The problem that a session has noted.
+  init(_ notes: SessionNotes) {
+    switch ServerRefusal(notes.state) {
+    case .login: code = .underlyingAuthError
+    case .commit: code = .permissionDeniedError
+    default: code = .clientSessionError
+    }
+    message = notes.problem ?? ""
+    compensatingWriteInfo = []
+    version = 0
+    sqlState = notes.state
+    propertyNames = []
+  }
+
+  /// Whether the session goes on by itself when the server is there again.
+  var isPassing: Bool { code == .clientSessionError && ServerRefusal(sqlState) != .schema }
 
   /// The problem that stops a session for a while.
   init(_ problem: any Error) {

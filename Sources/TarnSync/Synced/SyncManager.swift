@@ -9,7 +9,8 @@ public struct SyncManager: Sendable {
 
   fileprivate init(_ app: App) { self.app = app }
 
-  /// Sets what is called with the problems of sessions; nil writes them to the log.
+  /// Sets what is called with the problems of sessions; nil writes them to the log,
+  /// which is standard error unless ``Logger/shared`` is set.
   public var errorHandler: ErrorHandler? {
     get {
       guard let handler = app.errorHandler.withLock({ $0 }) else { return nil }

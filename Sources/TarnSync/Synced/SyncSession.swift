@@ -181,7 +181,8 @@ public final class SyncSession: Sendable {
     var handler = user.app.syncManager.errorHandler
     if error.code == .clientResetError, case .manual(let own?) = resetMode { handler = own }
     guard let handler else {
-      StoreLog.shared.write(.info, "synchronize \(store.path): \(error.message)")
+      let level: StoreLog.Level = error.isPassing ? .warning : .error
+      StoreLog.shared.write(level, "synchronize \(store.path): \(error.message)")
       return
     }
     handler(error, self)
@@ -192,16 +193,21 @@ public final class SyncSession: Sendable {
   /// Waits until the server has all commits that the file has now, or the file all objects of its
   /// subscriptions as the server has them now. Any process may have the session.
   ///
-  /// - Throws: ``SyncError`` if the server cannot answer the subscriptions, or does not take what
-  ///   is left to send (``unsentChanges()``); `CancellationError`; or `Realm.Error` if the file
-  ///   cannot be read.
+  /// - Throws: ``SyncError`` if the server cannot answer the subscriptions, does not take what is
+  ///   left to send (``unsentChanges()``), or no waiting helps: it refuses the login, is not
+  ///   prepared, or lacks a class; `CancellationError`; or `Realm.Error` if the file cannot be read.
   public func wait(for direction: ProgressDirection) async throws {
     do {
       switch direction {
       case .upload: try await waitForUpload()
       case .download:
+        let problems = try LastingProblems(self, direction)
         let asked = try ask()
-        try await FileWait(store: store).until { [self] in try isAnswered(asked) }
+        try await FileWait(store: store).until { [self] in
+          if try isAnswered(asked) { return true }
+          try problems.check()
+          return false
+        }
       }
       await tellProgress(of: direction)
     } catch let error as StorageError {
@@ -215,11 +221,17 @@ public final class SyncSession: Sendable {
     let former = Dictionary(stuck.map { ($0.className, $0.attempts) }) { $1 }
     if !former.isEmpty { reconnect() }
     let target = snapshot.version
+    let problems = try LastingProblems(self, .upload)
     try await FileWait(store: store).until { [store, classes] in
-      guard let unsent = try UnsentCount(store, expecting: classes) else { return false }
+      guard let unsent = try UnsentCount(store, expecting: classes) else {
+        try problems.check()
+        return false
+      }
       if try unsent.isNothing(upTo: target) { return true }
       switch try unsent.obstacle(upTo: target, since: former) {
-      case nil: return false
+      case nil:
+        try problems.check()
+        return false
       case .stuck(let error): throw SyncError(error)
       case .older(let error): throw SyncError(.writeRejected, error)
       }
@@ -229,11 +241,13 @@ public final class SyncSession: Sendable {
   func blockUntilDownloaded(
     _ configuration: SyncConfiguration, _ isCancelled: @Sendable () -> Bool
   ) throws {
+    let problems = try LastingProblems(self, .download)
     let asked = try ask()
     try FileWait(store: store).blockUntil {
       if try isCancelled() || isAnswered(asked) { return true }
+      try problems.check()
       if let problem = status.withLock({ $0.problem }),
-        problem.code != .clientSessionError || configuration.cancelAsyncOpenOnNonFatalErrors
+        problem.code == .clientResetError || configuration.cancelAsyncOpenOnNonFatalErrors
       {
         throw problem
       }

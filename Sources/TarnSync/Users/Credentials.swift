@@ -4,7 +4,8 @@ public import Foundation
 public enum Credentials: Sendable {
   /// The role that ``AppConfiguration/anonymousRole`` names, without a password.
   case anonymous
-  /// A role and its password. A role may have any name of at most 63 bytes, an address too.
+  /// A role and its password. A role may have any name of 1 to 63 bytes, an address too; a login
+  /// with another one is refused.
   case emailPassword(email: String, password: String)
   /// A role whose password libpq reads from a file with lines `host:port:database:role:password`,
   /// mode 0600: `~/.pgpass` unless given.
@@ -14,8 +15,22 @@ public enum Credentials: Sendable {
 
   /// The login, as libpq has it.
   ///
-  /// - Throws: `AppError` if the configuration has no anonymous role.
+  /// - Throws: `AppError` if the configuration has no anonymous role, or for a name that no role can
+  ///   have: PostgreSQL cuts a longer one, and takes the system's user for an empty one.
   func login(_ configuration: AppConfiguration) throws(AppError) -> UserLogin {
+    let login = try chosenLogin(configuration)
+    let bytes = login.role.utf8
+    guard (1...ServerClass.nameBytesMax).contains(bytes.count), !bytes.contains(0) else {
+      throw AppError(
+        .invalidCredentials,
+        bytes.contains(0)
+          ? "the name of a role cannot have a NUL in it"
+          : "the name of a role has 1 to \(ServerClass.nameBytesMax) bytes, not \(bytes.count)")
+    }
+    return login
+  }
+
+  private func chosenLogin(_ configuration: AppConfiguration) throws(AppError) -> UserLogin {
     switch self {
     case .anonymous:
       guard let role = configuration.anonymousRole else {

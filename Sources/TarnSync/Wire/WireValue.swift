@@ -54,9 +54,11 @@ struct WireValue: Hashable, Sendable {
 
   private init(_ time: Timestamp) {
     let exact = Self.big(time.seconds) + Self.big(time.nanoseconds)
-    let (scaled, overflows) = time.seconds.multipliedReportingOverflow(by: 1_000_000)
-    let (since1970, exceeds) = scaled.addingReportingOverflow(Int64(time.nanoseconds) / 1_000)
-    let microseconds = since1970.subtractingReportingOverflow(PostgresTime.since1970)
+    // Since 2000 first: the last times of SQL are not microseconds since 1970 of 64 bits.
+    let (seconds, exceeds) = time.seconds.subtractingReportingOverflow(
+      PostgresTime.since1970 / 1_000_000)
+    let (scaled, overflows) = seconds.multipliedReportingOverflow(by: 1_000_000)
+    let microseconds = scaled.addingReportingOverflow(Int64(time.nanoseconds) / 1_000)
     guard !overflows, !exceeds, !microseconds.overflow,
       PostgresTime.range.contains(microseconds.partialValue)
     else {

@@ -43,6 +43,31 @@ import Testing
     await #expect(throws: AppError.self) { try await closed.login(credentials: .anonymous) }
   }
 
+  /// PostgreSQL would take it for another role, or for the system's user.
+  @Test(arguments: ["", "x\u{0}y", String(repeating: "é", count: 32)])
+  func `a name that no role can have is refused`(_ name: String) async throws {
+    let all: [Credentials] = [
+      .emailPassword(email: name, password: "…"), .passfile(role: name),
+      .clientCertificate(
+        role: name, certificate: URL(filePath: "/none"), key: URL(filePath: "/none")),
+    ]
+    for credentials in all {
+      let error = await #expect(throws: AppError.self) {
+        try await app.login(credentials: credentials)
+      }
+      #expect(error?.code == .invalidCredentials)
+      #expect(error?.message.contains("the name of a role") == true)
+    }
+  }
+
+  @Test func `the longest name is a role's`() async throws {
+    let unique = "long_" + UUID().uuidString.lowercased().replacing("-", with: "")
+    let longest = unique + String(repeating: "x", count: 63 - unique.utf8.count)
+    try synced.server.rows("CREATE ROLE \(longest) LOGIN")
+    let user = try await app.login(credentials: .emailPassword(email: longest, password: "…"))
+    #expect(user.id == longest)
+  }
+
   @Test func `users switch, log out and are removed`() async throws {
     let first = try await app.login(credentials: .anonymous)
     let role = try synced.database.makeClient()

@@ -86,6 +86,12 @@ import Testing
       (.string("a\u{0}b"), "a\u{2400}b", true),
       (.date(Timestamp(seconds: 0, nanoseconds: 1_999)), "1970-01-01 00:00:00.000001+00", true),
       (.date(Timestamp(seconds: -1, nanoseconds: 500_000_000)), "1969-12-31 23:59:59.5+00", false),
+      // The last microsecond that SQL has, and the time after it.
+      (
+        .date(Timestamp(seconds: 9_224_318_015_999, nanoseconds: 999_999_000)),
+        "294276-12-31 23:59:59.999999+00", false
+      ),
+      (.date(Timestamp(seconds: 9_224_318_016_000, nanoseconds: 0)), "infinity", true),
       (.date(Timestamp(seconds: .max, nanoseconds: 0)), "infinity", true),
       (.date(Timestamp(seconds: .min, nanoseconds: 0)), "-infinity", true),
       (.double(-0.0), "-0", false),
