@@ -25,8 +25,8 @@ enum ContentJSON {
     }
   }
 
-  /// The elements of a set with links in an order that two files share: theirs is that of the object
-  /// keys, which depend on the order in which the objects were created.
+  /// The elements of a set with links in an order that two files share: theirs is that of the
+  /// object keys, which depend on the order in which the objects were created.
   private static func sorted(_ elements: [JSONValue]) -> [JSONValue] {
     let texts = elements.map { (text: JSONText.bytes($0), element: $0) }
     // Whole numbers by their value.

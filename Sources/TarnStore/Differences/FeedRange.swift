@@ -44,8 +44,8 @@ extension FeedRange {
   /// - Parameters:
   ///   - number: the cursor whose own commits are left out; nil for none.
   ///   - tellsAllDeaths: whether objects count as dead that came in the range and went again.
-  ///   - passesMigrations: whether it reads past migrations, whose own changes are unknown. Otherwise
-  ///     it ends before the first one.
+  ///   - passesMigrations: whether it reads past migrations, whose own changes are unknown.
+  ///     Otherwise it ends before the first one.
   /// - Throws: `.corrupted` if a record is damaged or missing.
   package mutating func extend(
     upTo end: Version, _ limit: Limit = Limit(), without number: UInt32? = nil,

@@ -145,8 +145,8 @@ package struct UnsentJoin {
     return try keys.union(JoinedChanges(snapshot).keys(in: id))
   }
 
-  /// Leaves out links that are nil only because their target was deleted. Of those that were deleted
-  /// before a migration the holders cannot be found: these links are nil on the server, too.
+  /// Leaves out links that are nil only because their target was deleted. If that was before a
+  /// migration, the holders cannot be found, and their links become nil on the server, too.
   private mutating func noteLinksToDeleted(_ rows: PastRows) throws(StorageError) {
     let schema = snapshot.schema.schema
     var start = replica.state.done

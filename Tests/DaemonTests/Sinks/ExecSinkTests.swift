@@ -52,8 +52,8 @@ struct ExecSinkTests {
   @Test func mergesWhatComesMeanwhile() async throws {
     let file = try NoteFile(folder)
     mkfifo(folder.file("gate"), 0o600)
-    // Each run waits until the test lets it go on. It may have opened the gate before the write that
-    // let the former one go on was closed, and reads nothing then.
+    // Each run waits until the test lets it go on. It may have opened the gate before the write
+    // that let the former one go on was closed, and reads nothing then.
     let daemon = try DaemonProcess(
       folder,
       try configuration(

@@ -129,7 +129,8 @@ import Testing
   /// The transactions that wrote the rows.
   private func versions() throws -> [[String?]] {
     try server.rows(
-      "SELECT _tarn_xid, _tarn_oid FROM \"Thing\" UNION ALL SELECT _tarn_xid, _tarn_oid FROM \"Box\" ORDER BY 2"
+      "SELECT _tarn_xid, _tarn_oid FROM \"Thing\""
+        + " UNION ALL SELECT _tarn_xid, _tarn_oid FROM \"Box\" ORDER BY 2"
     )
   }
 }
