@@ -29,8 +29,8 @@ struct Layers {
   static let sync = Layers(
     module: "Sources/TarnSync",
     folders: [
-      "Merge", "Wire", "Connection", "Filters", "Server", "Exchange", "Subscriptions", "Replica",
-      "Editing", "Pushing", "Link", "Session", "Users", "Synced",
+      "Merge", "Wire", "Connection", "Filters", "Server", "Administration", "Exchange",
+      "Subscriptions", "Replica", "Editing", "Pushing", "Link", "Session", "Users", "Synced",
     ])
 
   static let library = Layers(
