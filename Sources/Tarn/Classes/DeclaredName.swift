@@ -1,21 +1,26 @@
 /// Names of a program's declarations as its author reads them: reflection has raw identifiers with
-/// their backticks.
+/// their backticks, and no-break spaces in place of spaces.
 enum DeclaredName {
   /// The name of a property.
   ///
   /// - Parameter label: that of the property's wrapper: `_age` for `age`.
   static func property(ofWrapper label: String) -> String {
-    String(withoutBackticks(label).dropFirst())
+    String(plain(label).dropFirst())
   }
 
   /// The name of a class, without module and enclosing types.
-  static func ofType(_ type: Any.Type) -> String { String(withoutBackticks("\(type)")) }
+  static func ofType(_ type: Any.Type) -> String { plain("\(type)") }
 
-  private static func withoutBackticks(_ text: String) -> Substring {
+  private static func plain(_ text: String) -> String {
     let backtick = UInt8(ascii: "`")
     guard text.utf8.count > 2, text.utf8.first == backtick, text.utf8.last == backtick else {
-      return text[...]
+      return text
     }
-    return text[text.utf8.index(after: text.startIndex)..<text.utf8.index(before: text.endIndex)]
+    var scalars = String.UnicodeScalarView()
+    for scalar in text.unicodeScalars.dropFirst().dropLast() {
+      // No raw identifier can have one.
+      scalars.append(scalar == "\u{a0}" ? " " : scalar)
+    }
+    return String(scalars)
   }
 }
