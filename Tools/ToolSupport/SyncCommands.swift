@@ -14,8 +14,8 @@ package enum SyncCommands {
 
       --where chooses objects by a condition on a class, written as for 'tarn query'. The store has
       the objects that meet any condition on their class, and drops the others; the server keeps
-      them. The store remembers the conditions until others are given, so leaving --where out changes
-      nothing: --where 'CLASS: TRUEPREDICATE' brings all objects of the class back.
+      them. The store remembers the conditions until others are given, so leaving --where out
+      changes nothing: --where 'CLASS: TRUEPREDICATE' brings all objects of the class back.
 
       A commit that the server refuses is rolled back in the store; its class, key and reason are
       printed, and the exit status is 1. 'tarn sync status FILE' prints what the store knows about

@@ -95,7 +95,7 @@ package struct ServerMigration {
     _ renames: PropertyRenames = PropertyRenames()
   ) throws(ServerError) {
     // A session only looks, unless it may bring something.
-    let operation = ReplicaLink.operation
+    let operation = ServerSetup.exchange
     let entries = try ServerCatalog(connection, operation).entries()
     let incomplete = names.filter { name in
       guard let described = store.named(name),

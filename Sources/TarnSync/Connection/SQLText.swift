@@ -5,6 +5,9 @@ import TarnStore
 /// The server reads bytes. A quote beside U+0301 or U+200D is a part of another `Character`, so
 /// nothing here looks at characters.
 package enum SQLText {
+  /// The longest name in PostgreSQL, in bytes. It cuts longer ones, and two may become one.
+  static let nameBytesMax = 63
+
   /// A name in double quotes, so that its case counts.
   package static func name(_ name: String) -> String { "\"" + doubled(name, "\"") + "\"" }
 

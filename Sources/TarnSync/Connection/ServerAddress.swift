@@ -30,13 +30,13 @@ package struct ServerAddress: Sendable, CustomStringConvertible {
           "Put it into ~/.pgpass (host:port:database:user:password, mode 0600) and leave it out.")
     }
     for (keyword, what) in [("user", "login"), ("dbname", "database")] {
-      guard let name = parameters[keyword], name.utf8.count > ServerClass.nameBytesMax else {
+      guard let name = parameters[keyword], name.utf8.count > SQLText.nameBytesMax else {
         continue
       }
       throw ServerError(
         "use the server's address",
         "the name of its \(what) has \(name.utf8.count) bytes; PostgreSQL takes "
-          + "\(ServerClass.nameBytesMax)")
+          + "\(SQLText.nameBytesMax)")
     }
     given = parameters
     if let seconds = parameters["connect_timeout"].flatMap({ Int($0) }) {

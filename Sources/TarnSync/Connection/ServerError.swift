@@ -45,12 +45,15 @@ package struct ServerError: Error, Equatable, Sendable, CustomStringConvertible 
     }
   }
 
+  /// The SQLSTATE of a right that is not there.
+  static let lacksRight = "42501"
+
   /// Whether it stays until a person acts: the login is refused or lacks a right, the database is
   /// not there or not prepared, or lacks a class or a property.
   var isLasting: Bool {
     switch ServerRefusal(state) {
     case .login, .schema: true
-    case .commit: state == ServerSetup.lacksRight
+    case .commit: state == Self.lacksRight
     case .again, .standby, .merge, .version, .stuck: false
     }
   }

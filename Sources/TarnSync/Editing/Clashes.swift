@@ -3,8 +3,8 @@ import TarnStore
 /// Rows of the server that would break a unique rule of the file, because an object with unsent
 /// changes has the same values here.
 ///
-/// The server refuses these changes, unless its row has other values by then. Until it has got them,
-/// the file leaves out the columns of the rule, or a new row as a whole.
+/// The server refuses these changes, unless its row has other values by then. Until it has got
+/// them, the file leaves out the columns of the rule, or a new row as a whole.
 struct Clashes {
   /// By incarnation.
   private var columns: [ClassID: [Int64: Set<ColumnID>]] = [:]

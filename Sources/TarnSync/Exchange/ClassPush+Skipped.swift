@@ -70,8 +70,8 @@ extension ClassPush {
   func skipped(_ verb: String, orPolicy isPolicy: Bool = false) -> ServerError {
     ServerError(
       state: "09000", operation,
-      "\(isPolicy ? "a policy, trigger" : "a trigger") or rule of \(one.table) skipped the row of an"
-        + " object that a store wants to \(verb)",
+      "\(isPolicy ? "a policy, trigger" : "a trigger") or rule of \(one.table) skipped the row of"
+        + " an object that a store wants to \(verb)",
       hint: "A trigger skips a row when it returns NULL.")
   }
 }

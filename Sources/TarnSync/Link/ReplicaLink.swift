@@ -59,7 +59,7 @@ package final class ReplicaLink {
   /// answers here.
   var answered: () throws -> Void = {}
 
-  static let operation = "exchange with the server"
+  static let operation = ServerSetup.exchange
   /// The message of the function that registers a replica.
   private static let otherLogin = "the replica belongs to another role"
   /// So many downloads may follow each other because the server turns out to be another one.

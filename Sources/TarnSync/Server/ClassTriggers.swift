@@ -12,7 +12,8 @@
 ///
 /// Other triggers of the table may change a row between our first trigger and our last one. What
 /// they set stays, as if SQL had written it; the key of a new object is not theirs to change. To
-/// notice that costs something, so our triggers look once in a transaction whether there are others.
+/// notice that costs something, so our triggers look once in a transaction whether there are
+/// others.
 struct ClassTriggers {
   private let id: Int
   private let table: String
@@ -237,7 +238,8 @@ extension ClassTriggers {
         NEW._tarn_parts := NULL;
         IF said ? 'by' AND TG_OP = 'INSERT' THEN
           IF said->>'key' <> NEW.\(key)::text THEN
-            RAISE EXCEPTION 'a trigger of % has changed the primary key of a new object from % to %',
+            RAISE EXCEPTION
+              'a trigger of % has changed the primary key of a new object from % to %',
               TG_RELID::regclass, said->>'key', NEW.\(key) USING ERRCODE = '09000';
           END IF;
           NEW._tarn_oid := (said->>'oid')::bigint;

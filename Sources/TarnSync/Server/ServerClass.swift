@@ -12,8 +12,6 @@ struct ServerClass: Equatable, Sendable {
   /// The class and its embedded classes as JSON; nil for a table of an application.
   var definition: String?
 
-  /// The longest name in PostgreSQL, in bytes. It cuts longer ones, and two may become one.
-  static let nameBytesMax = 63
   /// A row must fit into a page.
   static let columnsMax = 500
   private static let systemColumns: Set = ["tableoid", "xmin", "cmin", "xmax", "cmax", "ctid"]
@@ -81,8 +79,11 @@ struct ServerClass: Equatable, Sendable {
   }
 
   static func nameProblems(_ name: String, _ what: String) -> [String] {
-    if name.utf8.count > nameBytesMax {
-      return ["the name of \(what) has \(name.utf8.count) bytes; PostgreSQL takes \(nameBytesMax)"]
+    if name.utf8.count > SQLText.nameBytesMax {
+      return [
+        "the name of \(what) has \(name.utf8.count) bytes; PostgreSQL takes "
+          + "\(SQLText.nameBytesMax)"
+      ]
     }
     if name.utf8.contains(0) { return ["the name of \(what) has a NUL in it"] }
     if name.beginsWithBytes(of: "_tarn_") {

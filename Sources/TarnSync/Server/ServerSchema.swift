@@ -190,8 +190,8 @@ enum ServerSchema {
       \(pruning("renewal"))
     END $$;
 
-    -- The number of a replica, which a login makes for itself. It is found by the login's name, which
-    -- a copy of the database keeps, or by its number, which a renamed login keeps.
+    -- The number of a replica, which a login makes for itself. It is found by the login's name,
+    -- which a copy of the database keeps, or by its number, which a renamed login keeps.
     CREATE OR REPLACE FUNCTION tarn.register(own uuid) RETURNS integer
     LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$ \(mark)
     DECLARE

@@ -81,14 +81,14 @@ package enum ServerSetup {
       hint: "Use a login that is one, such as: \(row[2] ?? "a superuser").")
   }
 
+  /// What a session does, for its errors.
+  static let exchange = "exchange with the server"
+
   static func notPrepared(_ operation: String) -> ServerError {
     ServerError(
       state: "3F000", operation, "the database is not prepared",
       hint: "Run 'tarn server init' first.")
   }
-
-  /// The SQLSTATE of a right that is not there.
-  static let lacksRight = "42501"
 
   /// Why the first question of a client failed, with the remedy.
   ///
@@ -96,14 +96,14 @@ package enum ServerSetup {
   static func explained(_ error: ServerError, _ connection: ServerConnection) -> ServerError {
     // The schema, or its function, is not there.
     if ["3F000", "42883"].contains(error.state) { return notPrepared(error.operation) }
-    guard error.state == lacksRight,
+    guard error.state == ServerError.lacksRight,
       let row = try? connection.query(
         "SELECT session_user, pg_has_role(session_user, $1, 'MEMBER')", [ServerSchema.client],
         for: error.operation
       ).first, let login = row[0], row[1] != "t"
     else { return error }
     return ServerError(
-      state: lacksRight, error.operation,
+      state: ServerError.lacksRight, error.operation,
       "the login \(login) is not a member of \(ServerSchema.client)",
       hint: "GRANT \(ServerSchema.client) TO \(SQLText.name(login))")
   }

@@ -195,7 +195,8 @@ public final class SyncSession: Sendable {
   ///
   /// - Throws: ``SyncError`` if the server cannot answer the subscriptions, does not take what is
   ///   left to send (``unsentChanges()``), or no waiting helps: it refuses the login, is not
-  ///   prepared, or lacks a class; `CancellationError`; or `Realm.Error` if the file cannot be read.
+  ///   prepared, or lacks a class; `CancellationError`; or `Realm.Error` if the file cannot be
+  ///   read.
   public func wait(for direction: ProgressDirection) async throws {
     do {
       switch direction {

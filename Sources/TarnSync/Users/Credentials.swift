@@ -15,17 +15,17 @@ public enum Credentials: Sendable {
 
   /// The login, as libpq has it.
   ///
-  /// - Throws: `AppError` if the configuration has no anonymous role, or for a name that no role can
-  ///   have: PostgreSQL cuts a longer one, and takes the system's user for an empty one.
+  /// - Throws: `AppError` if the configuration has no anonymous role, or for a name that no role
+  ///   can have: PostgreSQL cuts a longer one, and takes the system's user for an empty one.
   func login(_ configuration: AppConfiguration) throws(AppError) -> UserLogin {
     let login = try chosenLogin(configuration)
     let bytes = login.role.utf8
-    guard (1...ServerClass.nameBytesMax).contains(bytes.count), !bytes.contains(0) else {
+    guard (1...SQLText.nameBytesMax).contains(bytes.count), !bytes.contains(0) else {
       throw AppError(
         .invalidCredentials,
         bytes.contains(0)
           ? "the name of a role cannot have a NUL in it"
-          : "the name of a role has 1 to \(ServerClass.nameBytesMax) bytes, not \(bytes.count)")
+          : "the name of a role has 1 to \(SQLText.nameBytesMax) bytes, not \(bytes.count)")
     }
     return login
   }

@@ -52,7 +52,7 @@ import Testing
   func `the server reads the names that were written`(_ setting: String) throws {
     let connection = try PostgresDatabase().connect()
     try connection.rows("SET standard_conforming_strings = \(setting)")
-    try forEachPart(Self.texts.filter { $0.utf8.count <= ServerClass.nameBytesMax }) { part in
+    try forEachPart(Self.texts.filter { $0.utf8.count <= SQLText.nameBytesMax }) { part in
       let columns = part.map { "0 AS \(SQLText.name($0))" }.joined(separator: ", ")
       let found = try connection.rows(
         "SELECT json_object_keys(row_to_json(x)) FROM (SELECT \(columns)) x")

@@ -4,7 +4,8 @@ import Testing
 
 @testable import TarnSync
 
-/// Rows that the server does not write, or writes past Tarn's triggers, although it reports success.
+/// Rows that the server does not write, or writes past Tarn's triggers, although it reports
+/// success.
 @Suite struct SkippedRowTests {
   private let pair: ReplicaPair
 
@@ -82,7 +83,8 @@ import Testing
   @Test(arguments: [
     "TRIGGER", "CREATE RULE r AS ON DELETE TO \"Thing\" DO INSTEAD NOTHING",
     """
-    ALTER TABLE "Thing" ENABLE ROW LEVEL SECURITY; CREATE POLICY s ON "Thing" FOR SELECT USING (true)
+    ALTER TABLE "Thing" ENABLE ROW LEVEL SECURITY;
+    CREATE POLICY s ON "Thing" FOR SELECT USING (true)
     """,
   ])
   func `an object whose deletion the server skips comes back`(_ script: String) throws {

@@ -127,8 +127,8 @@ package struct ConfigurationFiles: Sendable {
     return problems
   }
 
-  /// Files that two entries of `sync` match now, and patterns that are the same. A daemon that begins
-  /// gives such a file to the first entry: the other files must not wait for a person.
+  /// Files that two entries of `sync` match now, and patterns that are the same. A daemon that
+  /// begins gives such a file to the first entry: the other files must not wait for a person.
   func sharedFiles(of settings: DaemonSettings) -> [ConfigurationProblem] {
     var seen: [String: Int] = [:]
     var problems: [ConfigurationProblem] = []
