@@ -2,8 +2,8 @@ import TarnStore
 import TarnText
 
 /// The one form that equal elements of a set have: the decimals 1.0 and 1.00 are one element, as
-/// 0.0 and -0.0 are, and 1 and 1.0 in a set of mixed values. Of several forms the one whose text comes
-/// first stays, in whatever order stores have met them.
+/// 0.0 and -0.0 are, and 1 and 1.0 in a set of mixed values. Of several forms the one whose text
+/// comes first stays, in whatever order stores have met them.
 struct SetForms {
   private let type: ColumnType
 
