@@ -129,31 +129,6 @@ import Testing
     #expect(try server.value("SELECT count(*) FROM \"Todo\"") == "1")
   }
 
-  @Test func `without a handler the problem is written once`() async throws {
-    let path = folder.file("one")
-    let lines = Lock([String]())
-    StoreLog.shared.setHook { level, message in
-      if message.contains(path) { lines.withLock { $0.append("\(level) \(message)") } }
-      if level >= .warning { StoreLog.writeToStandardError(message) }
-    }
-    defer {
-      StoreLog.shared.setHook { level, message in
-        if level >= .warning { StoreLog.writeToStandardError(message) }
-      }
-    }
-    let app = app()
-    let realm = try await Realm(configuration: configuration(app))
-    for _ in 1...3 {
-      await #expect(throws: SyncError.self) {
-        try await realm.syncSession?.wait(for: .download)
-      }
-    }
-    let problems = lines.withLock { $0.filter { $0.contains("synchronize") } }
-    #expect(problems.count == 1, "\(problems)")
-    #expect(problems.first?.hasPrefix("error ") == true)
-    #expect(problems.first?.contains("the database is not prepared") == true)
-  }
-
   @Test func `a wait for an upload ends where the server lacks a property`() async throws {
     try prepare(.membership)
     try join()
