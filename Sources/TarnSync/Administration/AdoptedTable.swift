@@ -195,7 +195,7 @@ struct AdoptedTable {
     return problems
   }
 
-  /// Who can let the owner of our functions have the table.
+  /// The logins that can give the owner of our functions the table.
   private var foreignness: String {
     let (role, ours) = (SQLText.name(owner), ServerSchema.owner)
     return isOfSuperuser

@@ -125,7 +125,7 @@ package struct ServerAddress: Sendable, CustomStringConvertible {
 
   /// The same server, with other times to wait for it.
   ///
-  /// - Parameter time: for a connection, for an answer, and for the receipt of what was sent.
+  /// - Parameter time: for a connection, for an answer, and for the receipt of sent bytes.
   package func waiting(atMost time: Duration) -> ServerAddress {
     var address = self
     address.timeouts = ServerTimeouts(connect: time, answer: time, receipt: time)

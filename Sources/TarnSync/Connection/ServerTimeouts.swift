@@ -8,7 +8,7 @@ package struct ServerTimeouts: Equatable, Sendable {
   /// sends much has more time, because the server may write it before it answers.
   package var answer: Duration? = .seconds(60)
 
-  /// How long bytes that were sent may not even be received by the server's machine.
+  /// How long the server's machine may leave sent bytes without a receipt.
   package var receipt = Duration.seconds(30)
 
   /// After so much silence the server counts as away, though its answer may still come.

@@ -11,7 +11,7 @@ struct PushPart {
   let isLater: Bool
   /// Whether it is an error if it writes fewer rows.
   let isChecked: Bool
-  /// What must hold besides, in SQL.
+  /// A further condition, in SQL.
   var condition: String?
   /// Whether it deletes rows whose keys the push makes again.
   var isAgain = false

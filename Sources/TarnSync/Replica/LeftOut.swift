@@ -22,7 +22,7 @@ struct LeftOut: Equatable {
     /// The epoch of the file's schema.
     var epoch: UInt64
 
-    /// Of a row that is read again as soon as unsent changes are sent.
+    /// The reader of a row that is read again once unsent changes are sent.
     static func untilSent(_ epoch: UInt64) -> Reader { Reader(revision: 0, epoch: epoch) }
   }
 

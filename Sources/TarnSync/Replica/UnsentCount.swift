@@ -57,7 +57,7 @@ struct UnsentCount {
     return try changedKeys(upTo: version).values.allSatisfy(\.isEmpty)
   }
 
-  /// Why nothing more of what is not sent will be sent for now: the server does not take it.
+  /// Why no unsent change will be sent for now: the server does not accept them.
   ///
   /// - Parameters:
   ///   - end: the last version that counts.
@@ -67,7 +67,7 @@ struct UnsentCount {
   func obstacle(upTo end: Version, since former: [String: UInt64]) throws(StorageError)
     -> StuckNews?
   {
-    // What is to be skipped is no obstacle.
+    // Changes that will be skipped do not count.
     guard try SkipRequest.read(in: snapshot).isEmpty else { return nil }
     let stuck = try StuckClasses.read(in: snapshot).classes
     let older = try StuckClasses.read(StuckClasses.olderKey, in: snapshot).classes
@@ -82,7 +82,7 @@ struct UnsentCount {
     return stuck.isEmpty ? .older(first.problemOfOlder) : .stuck(first.problem)
   }
 
-  /// What the server does not take.
+  /// The changes that the server does not accept.
   enum StuckNews {
     case stuck(ServerError)
     case older(ServerError)

@@ -81,7 +81,7 @@ package enum ServerSetup {
       hint: "Use a login that is one, such as: \(row[2] ?? "a superuser").")
   }
 
-  /// What a session does, for its errors.
+  /// The operation that errors of a session name.
   static let exchange = "exchange with the server"
 
   static func notPrepared(_ operation: String) -> ServerError {

@@ -68,7 +68,7 @@ enum ScalarCoder {
     }
   }
 
-  /// The same for a mixed value, whose texts are no numbers.
+  /// The same for a mixed value, whose texts are not numbers.
   static func isRounded(mixed json: JSONValue) -> Bool {
     switch json {
     case .whole, .number: return isRounded(json)

@@ -40,10 +40,10 @@ struct SetForms {
     }
   }
 
-  /// What identifies an element.
+  /// The identity of an element.
   private enum Element: Hashable {
     case value(ElementKey)
-    /// Of a link.
+    /// The identity of a link.
     case text(WireItem)
   }
 
