@@ -213,12 +213,14 @@ extension ReplicaEdit {
   }
 
   /// The content from which commits began that a restored server has lost, and which are sent
-  /// again; nil where it is known.
+  /// again; nil where it is known. Other commits began with a download, and are later than that.
   private func recalled(
     _ kept: [KeptContent], _ place: SequencePlace, _ coder: ContentCoder,
     _ theirs: Content<WireItem>, _ mine: Content<WireItem>
   ) throws(StorageError) -> KeptContent? {
-    guard let last = kept.last, !kept.contains(where: { $0.version <= done }) else { return nil }
+    guard let last = kept.last, !kept.contains(where: { $0.version <= done }),
+      try unsent.hasChanged(place, upTo: kept[0].version)
+    else { return nil }
     let rows = try rowsAtDone()
     guard try rows.contains(ObjectRef(classID: place.classID, key: place.key)) else { return nil }
     let elements = try LocalItems(rows: rows).elements(of: place)

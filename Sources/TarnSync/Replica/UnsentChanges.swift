@@ -24,8 +24,10 @@ final class UnsentChanges {
   private let joined: JoinedChanges?
   /// From other versions up to the same.
   private var later: [UInt64: FeedRange] = [:]
-  /// Whose embedded objects were changed, by the version from which the changes are.
-  private var owners: [Version: EmbeddedOwners] = [:]
+  /// From the same version up to others.
+  private var earlier: [UInt64: FeedRange] = [:]
+  /// Whose embedded objects were changed, by the versions between which the changes are.
+  private var owners: [[Version]: EmbeddedOwners] = [:]
   /// The columns that have the values of earlier ones since a migration.
   private var successors: [ClassID: [ColumnID: ColumnID]] = [:]
   private var deletedKeys: [ClassID: [ElementKey: [ObjectKey]]] = [:]
@@ -68,7 +70,7 @@ final class UnsentChanges {
   func pending(
     of key: ObjectKey, in id: ClassID, after void: UInt64
   ) throws(StorageError) -> Pending {
-    let pending = try recorded(of: key, in: id, after: void)
+    let pending = try recorded(of: key, in: id, range(after: void))
     // What was joined is about an object that has gone since.
     guard let joined, !pending.isDeleted, let before = try joined[id, key] else { return pending }
     var whole = before.pending(after: void)
@@ -77,11 +79,16 @@ final class UnsentChanges {
     return whole
   }
 
-  /// The changes that the change records have.
+  /// Whether a commit up to a version has created an object or changed a property of it.
+  func hasChanged(_ place: SequencePlace, upTo version: UInt64) throws(StorageError) -> Bool {
+    let changes = try recorded(of: place.key, in: place.classID, range(upTo: version))
+    return changes.isCreated || changes.columns.contains(place.column)
+  }
+
+  /// The changes that change records have.
   private func recorded(
-    of key: ObjectKey, in id: ClassID, after void: UInt64
+    of key: ObjectKey, in id: ClassID, _ range: FeedRange
   ) throws(StorageError) -> Pending {
-    let range = try range(after: void)
     var pending = Pending()
     pending.isDeleted = range.deaths[id]?.keys.contains(key) ?? false
     let owned = try owners(range).found[id] ?? [:]
@@ -107,9 +114,9 @@ final class UnsentChanges {
   }
 
   private func owners(_ range: FeedRange) throws(StorageError) -> EmbeddedOwners {
-    if let known = owners[range.from] { return known }
+    if let known = owners[[range.from, range.to]] { return known }
     let made = try EmbeddedOwners(of: range.changes, in: snapshot)
-    owners[range.from] = made
+    owners[[range.from, range.to]] = made
     return made
   }
 
@@ -121,6 +128,17 @@ final class UnsentChanges {
       upTo: range.to, without: number, tellsAllDeaths: true, passesMigrations: true, in: snapshot)
     later[version] = rest
     return rest
+  }
+
+  private func range(upTo version: UInt64) throws(StorageError) -> FeedRange {
+    if version >= range.to.rawValue { return range }
+    if let known = earlier[version] { return known }
+    var part = FeedRange(after: range.from, commitID: 0)
+    try part.extend(
+      upTo: max(range.from, Version(version)), without: number, tellsAllDeaths: true,
+      passesMigrations: true, in: snapshot)
+    earlier[version] = part
+    return part
   }
 
   /// The objects of a class that something happened to.
