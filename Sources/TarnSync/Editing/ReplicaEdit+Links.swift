@@ -53,6 +53,18 @@ extension ReplicaEdit {
     return try linksToDeleted().places.contains(place)
   }
 
+  /// Keeps that the server has no link at a place where an unsent commit has deleted the target, so
+  /// that none waits there once the deletion is sent.
+  func noteCut(_ place: WaitingLinks.Place) throws(StorageError) {
+    guard try linksToDeleted().places.contains(place) else { return }
+    let (id, key) = (place.object.classID, place.object.key)
+    var table = try objects.contents(of: key, in: id)
+    table[place.column] = [
+      KeptContent(version: snapshot.version.rawValue, stamp: Stamp(0, by: 0), server: WireValue([]))
+    ]
+    objects.set(table, of: key, in: id)
+  }
+
   /// Whether a link can wait at a place: it has parts, or no other link.
   func isOpen(_ place: WaitingLinks.Place) throws(StorageError) -> Bool {
     let (id, key) = (place.object.classID, place.object.key)

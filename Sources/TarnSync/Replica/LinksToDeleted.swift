@@ -39,7 +39,9 @@ struct LinksToDeleted {
         let object = ObjectRef(classID: one.id, key: key)
         for shared in try before?.rows(with: object, primaryKey) ?? [] {
           let links = try shared.waitingLinks(to: object, primaryKey, from: all)
-          try note(links.filter { !Self.isIn(refusing, $0.place, rows) }, rows)
+          try note(
+            links.filter { !Self.isIn(refusing, $0.place, rows) }, rows, since: shared.version,
+            objects)
         }
       }
     }
@@ -54,7 +56,8 @@ struct LinksToDeleted {
   }
 
   private mutating func note(
-    _ links: [WaitingLinks.Waiting], _ rows: PastRows
+    _ links: [WaitingLinks.Waiting], _ rows: PastRows, since version: Version,
+    _ objects: ReplicaObjects
   ) throws(StorageError) {
     for link in links {
       let holder = link.place.object
@@ -66,7 +69,26 @@ struct LinksToDeleted {
         let value = try rows.value(of: column.id, at: holder.key, in: holder.classID)
         if value != .null { continue }
       }
-      if places.insert(link.place).inserted || !waiting.contains(link) { waiting.append(link) }
+      guard places.insert(link.place).inserted || !waiting.contains(link) else { continue }
+      if try Self.isCut(link, since: version, column, rows.schema.schema, objects) { continue }
+      waiting.append(link)
+    }
+  }
+
+  /// Whether a download after a version has shown that the server does not have a link any more.
+  private static func isCut(
+    _ link: WaitingLinks.Waiting, since version: Version, _ column: ColumnSchema,
+    _ schema: StoreSchema, _ objects: ReplicaObjects
+  ) throws(StorageError) -> Bool {
+    let holder = link.place.object
+    let table = try objects.contents(of: holder.key, in: holder.classID)
+    guard let last = table[column.id]?.last, !last.isOfFormer, last.version > version.rawValue
+    else { return false }
+    guard let coder = ContentCoder(column, schema) else { return true }
+    let place = SequencePlace(classID: holder.classID, key: holder.key, column: column.id)
+    let items = coder.content(last.server, at: last.stamp).elements.items
+    return !LinkTarget.all(in: items, coder.items.column, schema).contains {
+      WaitingLinks.Waiting($0, at: place) == link
     }
   }
 }

@@ -168,4 +168,25 @@ import Testing
     try synchronize()
     try expectLinked("y")
   }
+
+  /// The server has lost the links before the deletion that would have made them nil.
+  @Test(arguments: [false, true])
+  func `links that SQL has cut do not return with their target`(isSentFirst: Bool) throws {
+    try a.create("Note", .string("x"), a: 1)
+    try makeBox(a)
+    try linkAll(a, to: "x")
+    try synchronize()
+    try server.rows("UPDATE \"Thing\" SET note = NULL")
+    try server.rows(
+      """
+      UPDATE "Box" SET notes = '[]', "noteSet" = '[]', "any" = NULL, mixes = '[1, null, 2]',
+        spot = jsonb_set(spot, '{note}', 'null')
+      """)
+    try b.delete("Note", .string("x"))
+    if isSentFirst { try synchronize() }
+    try b.create("Note", .string("x"), a: 2)
+    try b.synchronize()
+    try synchronize()
+    try expectLinks(false)
+  }
 }
