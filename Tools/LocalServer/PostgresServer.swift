@@ -23,7 +23,7 @@ package final class PostgresServer: Sendable {
       "$bin/initdb" -D "$data" -X "$folder/wal" -A trust -U \(administrator) -E UTF8 --locale=C \\
         --no-sync
     else
-      "$bin/pg_basebackup" -h "$2" -U \(administrator) -D "$data" -R -X stream \\
+      "$bin/pg_basebackup" -h "$2" -U \(administrator) -D "$data" $4 -X stream \\
         --checkpoint=fast --no-sync
     fi >"$folder/initdb.log" 2>&1 || { cat "$folder/initdb.log" >&2; exit 1; }
     "$bin/postgres" -D "$data" -k "$folder" -c listen_addresses= $1 \\
@@ -41,7 +41,13 @@ package final class PostgresServer: Sendable {
   ///   - options: of the server.
   ///   - primary: the server that it follows as a standby.
   package init(_ options: String, standbyOf primary: PostgresServer? = nil) throws {
-    program = try HeldProgram(Self.script, [options, primary?.folder ?? ""])
+    program = try HeldProgram(Self.script, [options, primary?.folder ?? "", "", "-R"])
+  }
+
+  /// A server with a copy of another one's files, as a snapshot of a disk or a machine has them: no
+  /// file says that it is a copy.
+  package init(_ options: String, copyOf original: PostgresServer) throws {
+    program = try HeldProgram(Self.script, [options, original.folder])
   }
 
   /// A server whose data, without the log of changes, are on a disk of their own, in memory. Needs

@@ -56,6 +56,9 @@ package struct ServerRepair {
   /// Makes the database another server to its replicas, which reconcile everything: `tarn server
   /// restored`, after any restore.
   ///
+  /// Tables that were restored by themselves lack commits that the schema `tarn` has as taken: all
+  /// replicas send again what they keep.
+  ///
   /// - Returns: the names of classes whose tables are missing.
   package func restore() throws(ServerError) -> [String] {
     let operation = "take note of the restore"
@@ -63,11 +66,15 @@ package struct ServerRepair {
     return try catalog.changing { () throws(ServerError) in
       try connection.run(
         """
+        WITH moved AS (
+          UPDATE tarn.class c SET tab = t.tgrelid
+          FROM pg_trigger t JOIN pg_proc p ON p.oid = t.tgfoid
+          WHERE t.tgname = '\(ClassTriggers.name)' AND p.pronamespace = 'tarn'::regnamespace
+            AND p.proname = concat('merge_', c.id) AND c.tab <> t.tgrelid
+          RETURNING 1)
+        UPDATE tarn.replica SET version = 0, commit = 0
+        WHERE EXISTS (SELECT FROM moved) AND EXISTS (\(ServerIdentity.placeIsNoted));
         UPDATE tarn.server SET history = gen_random_uuid();
-        UPDATE tarn.class c SET tab = t.tgrelid
-        FROM pg_trigger t JOIN pg_proc p ON p.oid = t.tgfoid
-        WHERE t.tgname = '\(ClassTriggers.name)' AND p.pronamespace = 'tarn'::regnamespace
-          AND p.proname = concat('merge_', c.id) AND c.tab <> t.tgrelid;
         """, for: operation)
       return try connection.query(
         "SELECT name FROM tarn.class WHERE tab NOT IN (SELECT oid FROM pg_class) ORDER BY name",

@@ -18,6 +18,9 @@ final class ReplicaEdit {
   var waitingContents: [(place: SequencePlace, coder: ContentCoder)] = []
   /// Whether all objects are compared with the server's, which may have been restored.
   var isComparing = false
+  /// Incarnations that a restored server, or another one, does not know. A row with the key of such
+  /// an object is the object, which another replica has sent again.
+  var lost: Set<Int64> = []
   /// The links to deleted objects that wait since the push whose outcome this write stores.
   private(set) var accepted: [WaitingLinks.Waiting] = []
   private var knownDeleted: LinksToDeleted?
@@ -138,6 +141,8 @@ final class ReplicaEdit {
       object.isJoined = pending.isCreated
       try set(row, key, one, keeping: pending, except: faults)
       if pending.isCreated { try join(row.key.value, key, one) }
+    } else if let known, lost.contains(known.incarnation) {
+      try set(row, key, one, keeping: pending, except: faults)
     } else {
       // Another object has the key: the unsent changes of the former one are void.
       object.void = snapshot.version.rawValue
@@ -169,13 +174,14 @@ final class ReplicaEdit {
   ) throws(StorageError) -> ObjectKey? {
     for key in try unsent.deleted(row.key, in: one.described) where key != present {
       let known = try objects[one.id, key]
-      guard known == nil || known?.incarnation == row.incarnation,
+      let isSame = known.map { $0.incarnation == row.incarnation || lost.contains($0.incarnation) }
+      guard isSame ?? true,
         try unsent.pending(of: key, in: one.id, after: known?.void ?? 0).isDeleted
       else { continue }
       var object =
         known ?? ReplicaObject(incarnation: row.incarnation, version: 0, isJoined: true)
-      object.version = row.version
-      try objects.set(object, key, in: one.id)
+      (object.incarnation, object.version) = (row.incarnation, row.version)
+      try objects.replace(known, by: object, key, in: one.id)
       // Commits before the deletion may be sent by themselves.
       if one.hasContents { try keepContents(of: row, key, one) }
       return key
@@ -284,6 +290,7 @@ final class ReplicaEdit {
       guard let wire, let value = wire.value(type) else {
         try WaitingLinks.set(nil, at: place, &objects)
         try setLink(.null, place)
+        try noteCut(place)
         continue
       }
       let found = try session.find(primaryKey: value, in: target)

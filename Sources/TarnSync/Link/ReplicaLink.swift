@@ -230,12 +230,13 @@ package final class ReplicaLink {
     let isPruned = answer.pruned >= state.position.end && state.position != .none
     // A server that crashed without having made its last commits durable hands out their ids again.
     let isBack = answer.position.end < state.position.end
-    let isReset = !isSame || isPruned || isBack
-    if isReset, standing == .stranger { try markStale() }
+    let isOther = !isSame || isBack
+    let isReset = isOther || isPruned
+    if isOther || isReset && standing == .stranger { try markStale() }
     if isReset || standing == .stranger || state.isStale {
       let rule = isReset ? resetting : .standard
       try rule.run(self) {
-        try ReplicaReconciliation(self, isOtherServer: !isSame || isBack).run(downloaded, all: true)
+        try ReplicaReconciliation(self, isOtherServer: isOther).run(downloaded, all: true)
         try markEqual(downloaded)
       }
       return try download(attempt: attempt + 1)
@@ -361,7 +362,8 @@ package final class ReplicaLink {
   }
 
   /// Lets every row be fetched. After a restore, for one: the server has lost pushes of this file,
-  /// and rows that they changed may be back at the version of the download before them.
+  /// and rows that they changed may be back at the version of the download before them. And its new
+  /// transactions have ids that lost ones had, so rows of the same version differ.
   func markStale() throws(StorageError) {
     var next = replica.state
     next.isStale = true

@@ -65,8 +65,10 @@ struct ReplicaReconciliation {
   private func apply(
     _ page: RowReader.Page, _ one: ReplicaClass, _ clock: Int64
   ) throws -> [ObjectKey] {
-    try link.replica.edit(clock: clock) { edit, _ throws(StorageError) in
+    let lost = try lostIncarnations(page.rows, one)
+    return try link.replica.edit(clock: clock) { edit, _ throws(StorageError) in
       edit.isComparing = true
+      edit.lost = lost
       var keys: [ObjectKey] = []
       for row in page.rows {
         if let key = try edit.apply(row, one) { keys.append(key) }
@@ -77,6 +79,34 @@ struct ReplicaReconciliation {
       }
       return keys
     }
+  }
+
+  /// The incarnations of the objects here that have the keys of rows and that a restored server
+  /// does not know any more.
+  private func lostIncarnations(
+    _ rows: [RowReader.Row], _ one: ReplicaClass
+  ) throws -> Set<Int64> {
+    guard isOtherServer else { return [] }
+    let replica = link.replica
+    let snapshot = try replica.store.newestSnapshot()
+    let objects = ReplicaObjects(snapshot)
+    let present = PastRows(try SnapshotReader(snapshot), RecordedPast(at: snapshot.version))
+    let unsent = try UnsentChanges(
+      after: replica.state, without: replica.cursor.number, in: snapshot)
+    var others: [(key: Value, incarnation: Int64)] = []
+    for row in rows {
+      var keys = try unsent.deleted(row.key, in: one.described)
+      if let key = try present.find(primaryKey: row.key.value, in: one.id) { keys.append(key) }
+      for key in keys {
+        guard let known = try objects[one.id, key], known.incarnation != row.incarnation
+        else { continue }
+        others.append((row.key.value, known.incarnation))
+      }
+    }
+    if others.isEmpty { return [] }
+    let fates = try ServerFate.of(
+      others, one.exchange, link.connection, for: Self.operation)
+    return Set(fates.filter { $0.value == .unknown }.keys)
   }
 
   /// - Returns: the objects that are as the server has them, and the primary keys of all others.

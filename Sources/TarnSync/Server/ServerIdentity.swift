@@ -51,6 +51,13 @@ enum ServerIdentity {
   /// Whether the place is noted as it is.
   static let isNoted = "coalesce(o.system = f.system, false)"
 
+  /// A query with a row if the tables of the schema `tarn` are those of the note, so they were not
+  /// restored.
+  static let placeIsNoted = """
+    SELECT FROM tarn.server s CROSS JOIN LATERAL (SELECT \(facts)) f (place, system, timeline)
+      JOIN tarn.origin o ON o.history = s.history AND o.place = f.place
+    """
+
   static let functions = """
     -- In PL/pgSQL, which plans a statement once in a connection; SQL functions do so at each call.
     -- A function of its own costs 30 to 90 us in each transaction: what each push and pull needs is

@@ -373,4 +373,16 @@ import Testing
     #expect(try a.objects() == ["Thing 1": Object(a: 1, rest: "7")])
     #expect(try b.objects() == ["Thing 1": Object(a: 1, rest: "7")])
   }
+
+  @Test func `an unsent change of an object that another store has sent again is kept`() throws {
+    let copy = try ServerCopy(server)
+    try a.create("Thing", .int(1), a: 1)
+    try synchronize()
+    try copy.restore()
+    try b.set("Thing", .int(1), 2, .int(7))
+    try synchronize()
+    #expect(b.refused.isEmpty)
+    #expect(try a.objects() == ["Thing 1": Object(a: 1, rest: "7")])
+    #expect(try b.objects() == ["Thing 1": Object(a: 1, rest: "7")])
+  }
 }

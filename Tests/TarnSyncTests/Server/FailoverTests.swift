@@ -33,18 +33,23 @@ import Testing
     for file in [files[0], files[1], files[0]] { try file.synchronize() }
   }
 
+  /// - Returns: a standby that gets no change of the server any more, and a connection to it.
+  private func standbyThatIsBehind() throws -> (PostgresServer, ServerConnection) {
+    let standby = try PostgresServer("-c fsync=off", standbyOf: server)
+    let observer = try ServerConnection(
+      ServerAddress(standby.address("postgres") + "&target_session_attrs=any"))
+    try observer.rows("ALTER SYSTEM SET primary_conninfo = ''")
+    try observer.rows("SELECT pg_reload_conf()")
+    while try observer.value("SELECT count(*) FROM pg_stat_wal_receiver") != "0" {}
+    return (standby, observer)
+  }
+
   @Test func `what was acknowledged reaches the standby that takes over`() throws {
     let (a, b) = (files[0], files[1])
     for number in 1...3 { try a.create("Thing", .int(Int64(number)), a: number) }
     try a.create("Note", .string("n"), a: 1)
     try synchronize()
-    let standby = try PostgresServer("-c fsync=off", standbyOf: server)
-    let observer = try ServerConnection(
-      ServerAddress(standby.address("postgres") + "&target_session_attrs=any"))
-    // From here on it is behind.
-    try observer.rows("ALTER SYSTEM SET primary_conninfo = ''")
-    try observer.rows("SELECT pg_reload_conf()")
-    while try observer.value("SELECT count(*) FROM pg_stat_wal_receiver") != "0" {}
+    let (standby, observer) = try standbyThatIsBehind()
     try a.set("Thing", .int(1), 1, .int(7))
     try a.delete("Thing", .int(2))
     try b.create("Thing", .int(4), a: 4, note: "n")
@@ -63,5 +68,53 @@ import Testing
     #expect(try a.objects() != shown.0)
     let rows = try connect().rows("SELECT _id, a, b FROM \"Thing\" ORDER BY _id")
     #expect(rows == [["1", "7", nil], ["3", "3", "9"], ["4", "4", nil]])
+  }
+
+  /// The rows have the version that the files know, and other values.
+  @Test func `a standby's transactions have ids that the former server has used`() throws {
+    let a = files[0]
+    try a.create("Thing", .int(1), a: 1)
+    try synchronize()
+    let (standby, observer) = try standbyThatIsBehind()
+    let owner = try connect()
+    for _ in 0..<50 { try owner.rows("SELECT pg_current_xact_id()") }
+    let former = try owner.value("UPDATE \"Thing\" SET a = 8 RETURNING pg_current_xact_id()")
+    try synchronize()
+    #expect(try a.objects().description.contains("8"))
+    for file in files { file.disconnect() }
+    server = standby
+    try observer.rows("SELECT pg_promote()")
+    let last = try #require(former.flatMap { Int($0) }) - 1
+    while let next = try Int(observer.value("SELECT pg_current_xact_id()") ?? ""), next < last {}
+    let new = try observer.value(
+      "UPDATE \"Thing\" SET a = 9 RETURNING pg_current_xact_id()")
+    #expect(new == former)
+    try synchronize()
+    let fresh = try file()
+    try fresh.synchronize()
+    for file in files { #expect(try file.objects() == fresh.objects()) }
+  }
+
+  /// Nothing says that the server was restored but the numbers of its transactions.
+  @Test func `what a copy of the server's disk lacks is sent again`() throws {
+    let (a, b) = (files[0], files[1])
+    for number in 1...3 { try a.create("Thing", .int(Int64(number)), a: number) }
+    try synchronize()
+    let copy = try PostgresServer("-c fsync=off", copyOf: server)
+    try a.set("Thing", .int(1), 1, .int(7))
+    try a.delete("Thing", .int(2))
+    try b.create("Thing", .int(4), a: 4, note: "n")
+    try synchronize()
+    try connect().run("UPDATE \"Thing\" SET a = 8 WHERE _id = 3", for: "write by SQL")
+    try synchronize()
+    for file in files { file.disconnect() }
+    server = copy
+    try synchronize()
+    let rows = try connect().rows("SELECT _id, a FROM \"Thing\" ORDER BY _id")
+    #expect(rows == [["1", "7"], ["3", "3"], ["4", "4"]])
+    #expect(try a.objects() == b.objects())
+    let new = try file()
+    try new.synchronize()
+    #expect(try new.objects() == a.objects())
   }
 }

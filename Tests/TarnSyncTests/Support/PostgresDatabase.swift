@@ -35,6 +35,17 @@ struct PostgresDatabase {
     try ServerConnection(ServerAddress(server.address(name, as: role)))
   }
 
+  /// Runs a program of PostgreSQL on the database.
+  func run(_ program: String, _ options: [String]) throws {
+    let place = ["-h", server.folder, "-U", PostgresServer.administrator]
+    let process = try Process.run(
+      URL(filePath: "/usr/bin/env"), arguments: [program] + place + options + [name])
+    process.waitUntilExit()
+    guard process.terminationStatus == 0 else {
+      throw ServerError("run \(program)", "it ended with \(process.terminationStatus)")
+    }
+  }
+
   /// Makes a login that may do what programs may.
   func makeClient() throws -> String {
     let role = "client_" + UUID().uuidString.prefix(8).lowercased()
