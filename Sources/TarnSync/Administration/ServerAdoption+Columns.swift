@@ -42,7 +42,7 @@ extension ServerAdoption {
       try catalog.makeTriggers(whole)
     }
     return columns.map { "added \(name).\($0.name)" }
-      + others.filter(\.isLeft).map { "left alone: \($0.name), \($0.reason)" }
+      + others.compactMap(\.rest)
   }
 }
 

@@ -23,7 +23,7 @@ package struct ServerAdoption {
     try catalog.requireFree(name, place)
     let found = try AdoptedTable(place, connection, Self.operation)
     var problems = found.problems(asClass: name)
-    let (columns, rest) = (found.ownColumns.filter(\.isProperty), found.ownColumns.filter(\.isLeft))
+    let columns = found.ownColumns.filter(\.isProperty)
     problems += ServerClass.nameProblems(name, "class \(name)")
     for column in columns {
       problems += ServerClass.nameProblems(column.name, "column \(column.name)")
@@ -45,23 +45,25 @@ package struct ServerAdoption {
     return ["adopted \(found.name) as \(name)"]
       + (former.isEmpty
         ? [] : ["made anew: \(former.joined(separator: ", ")), which an adoption had left there"])
-      + rest.map { "left alone: \($0.name), \($0.reason)" }
+      + found.ownColumns.compactMap(\.rest)
       + (try TableRights(place, connection, Self.operation).lines)
   }
 
   /// The statements before those that make triggers. The owner of the functions must see all rows,
-  /// so it becomes a member of the role that owns the table, or the owner if that is a superuser.
+  /// so it becomes a member of the role that owns the table. It becomes the table's owner instead
+  /// if that role is a member of it, or a superuser.
   private func preparation(of found: AdoptedTable) -> String {
     let (table, owner) = (found.name, ServerSchema.owner)
     var text = "SET LOCAL lock_timeout = '10s';\n"
-    if found.isOfSuperuser {
-      text += "ALTER TABLE \(table) OWNER TO \(owner);\n"
-    } else if !found.isOfOurs {
-      text += "GRANT \(SQLText.name(found.owner)) TO \(owner);\n"
-    }
     if !found.lackingRights.isEmpty {
       let rights = found.lackingRights.joined(separator: ", ")
       text += "GRANT \(rights) ON SCHEMA \(SQLText.name(found.schema)) TO \(owner);\n"
+    }
+    if !found.isOfOurs {
+      text +=
+        found.isGiven
+        ? "ALTER TABLE \(table) OWNER TO \(owner);\n"
+        : "GRANT \(SQLText.name(found.owner)) TO \(owner);\n"
     }
     text += "SET LOCAL ROLE \(owner);\n"
     // Of a schema `tarn` that was dropped, or is not part of what was restored.

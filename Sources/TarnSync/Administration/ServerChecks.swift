@@ -24,7 +24,7 @@ struct ServerChecks {
     }
     if checked.isEmpty { return [] }
     let isOurs = try connection.query(
-      "SELECT definition IS NOT NULL FROM tarn.class WHERE id = $1", ["\(known.id)"],
+      "SELECT NOT adopted FROM tarn.class WHERE id = $1", ["\(known.id)"],
       for: operation)
     guard isOurs.first?.first == "t" else { return [] }
     let rows = try connection.query(

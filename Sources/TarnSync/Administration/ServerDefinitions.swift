@@ -10,7 +10,7 @@ package struct ServerDefinitions {
 
   /// - Parameter names: the classes; nil for all.
   /// - Returns: the classes and their embedded ones. A table that an application had before has the
-  ///   columns with single values.
+  ///   columns with single values, and those that a store has declared.
   /// - Throws: `ServerError` for a class that the server does not have.
   package func run(_ names: [String]?) throws(ServerError) -> [ClassDefinition] {
     let catalog = ServerCatalog(connection, Self.operation)
@@ -74,6 +74,12 @@ package struct ServerDefinitions {
       for place in classes.indices where classes[place].name == entry.name {
         // Without columns that were dropped since.
         classes[place].properties.removeAll { !present.contains($0.name) }
+        let declared = Set(classes[place].properties.map(\.name))
+        if present != declared {
+          classes[place].properties += try columns(entry).properties.filter {
+            !declared.contains($0.name)
+          }
+        }
       }
       return classes
     } catch {

@@ -212,12 +212,15 @@ package struct ServerMigration {
       try catalog.define(one, known.id)
       try catalog.makeTriggers(catalog.present(known.id))
     }
+    // Without it new stores would lack the columns whose types do not say what they hold.
+    let isDescribed = added.isEmpty ? try catalog.define(one, known.id, changing: false) : false
     let again = added.filter(known.dropped.contains)
     if !again.isEmpty { try takeOver(again, known, catalog) }
     var done = added.map { name in
       "added \(one.name).\(name)"
         + (again.contains(name) ? " again: stores take its values from the server" : "")
     }
+    if isDescribed { done.append("described \(one.name) for new stores") }
     done += checked
     for rule in one.uniqueRules where try catalog.makeUnique(rule, known) {
       done.append("made \(one.name) unique by \(rule.joined(separator: ", "))")

@@ -57,7 +57,7 @@ package struct ServerStatus: Equatable, Sendable {
 
   private static func number(_ text: String?) -> Int { text.flatMap { Int($0) } ?? 0 }
 
-  /// A class without a definition has all columns of its table.
+  /// An adopted class can have all columns of its table.
   private static func columns(
     _ connection: ServerConnection, _ operation: String
   ) throws(ServerError) -> [String] {
@@ -65,7 +65,8 @@ package struct ServerStatus: Equatable, Sendable {
       """
       SELECT c.name, c.tab::regclass::text, a.attname, format_type(a.atttypid, a.atttypmod)
       FROM tarn.class c JOIN pg_attribute a ON a.attrelid = c.tab
-      WHERE c.definition IS NULL AND a.attnum > 0 AND NOT a.attisdropped
+      WHERE coalesce((to_jsonb(c)->>'adopted')::boolean, c.definition IS NULL)
+        AND a.attnum > 0 AND NOT a.attisdropped
         AND a.attgenerated = '' AND NOT starts_with(a.attname::text, '_tarn_')
         AND NOT EXISTS (
           SELECT FROM tarn.property p WHERE p.class = c.id AND p.name = a.attname)

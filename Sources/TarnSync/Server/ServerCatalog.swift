@@ -1,4 +1,5 @@
 import TarnStore
+import TarnText
 
 /// The classes that a server has, and what is made with each of them.
 struct ServerCatalog {
@@ -211,8 +212,8 @@ struct ServerCatalog {
   /// Enters a class whose table is there.
   func register(_ one: ServerClass, table: String) throws(ServerError) -> Entry {
     let made = try connection.query(
-      "INSERT INTO tarn.class (name, tab) VALUES ($1, $2::regclass) RETURNING id",
-      [one.name, table], for: operation)
+      "INSERT INTO tarn.class (name, tab, adopted) VALUES ($1, $2::regclass, $3) RETURNING id",
+      [one.name, table, "\(one.definition == nil)"], for: operation)
     let id = made.first?[0].flatMap { Int($0) } ?? 0
     try define(one, id)
     for column in [one.key] + one.columns { try note(column, id) }
@@ -220,12 +221,41 @@ struct ServerCatalog {
     return try present(id)
   }
 
-  /// Notes how a store declares a class.
-  func define(_ one: ServerClass, _ id: Int) throws(ServerError) {
-    guard let definition = one.definition else { return }
+  /// Notes how a store declares a class. What other stores have declared besides stays.
+  ///
+  /// - Parameter changes: whether a former note is changed.
+  /// - Returns: whether something was noted.
+  @discardableResult
+  func define(
+    _ one: ServerClass, _ id: Int, changing changes: Bool = true
+  ) throws(ServerError) -> Bool {
+    guard let definition = one.definition else { return false }
+    let former = try connection.query(
+      "SELECT definition FROM tarn.class WHERE id = $1", ["\(id)"], for: operation)
+    if !changes, former.first?[0] != nil { return false }
     try connection.query(
-      "UPDATE tarn.class SET definition = $2 WHERE id = $1", ["\(id)", definition],
-      for: operation)
+      "UPDATE tarn.class SET definition = $2 WHERE id = $1",
+      ["\(id)", Self.merged(definition, with: former.first?[0])], for: operation)
+    return true
+  }
+
+  /// A declaration of a class and those embedded in it, with the properties and embedded classes
+  /// that only a former one has.
+  private static func merged(_ text: String, with former: String?) -> String {
+    guard let former, case .array(let others)? = try? JSONScanner.value(in: former),
+      case .array(let classes)? = try? JSONScanner.value(in: text)
+    else { return text }
+    let merged = classes.map { one in
+      guard let other = others.first(where: { $0["class"] == one["class"] }),
+        case .object(let members) = one, case .array(let own)? = one["columns"],
+        case .array(let known)? = other["columns"]
+      else { return one }
+      let rest = known.filter { column in !own.contains { $0["name"] == column["name"] } }
+      return JSONValue.object(
+        members.map { $0.name == "columns" ? JSONMember("columns", .array(own + rest)) : $0 })
+    }
+    let rest = others.filter { other in !classes.contains { $0["class"] == other["class"] } }
+    return JSONText.text(.array(merged + rest))
   }
 
   func note(_ column: ServerColumn, _ id: Int) throws(ServerError) {

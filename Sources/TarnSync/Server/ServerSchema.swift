@@ -8,7 +8,7 @@ enum ServerSchema {
   static let formats = 1...1
   static var format: Int { formats.upperBound }
   /// That of the functions and triggers, which is raised by each change of them.
-  static let revision = 7
+  static let revision = 8
   /// Begins the body of each function.
   static let mark = "\(markStart)\(revision)"
   static let markStart = "-- Tarn, revision "
@@ -37,7 +37,7 @@ enum ServerSchema {
       id integer PRIMARY KEY GENERATED ALWAYS AS IDENTITY,
       name text COLLATE "C" NOT NULL UNIQUE,
       tab oid NOT NULL UNIQUE DEFERRABLE,
-      -- As a store declares it, with its embedded classes; null for a table of an application.
+      -- As stores declare it, with its embedded classes; null if none has declared it.
       definition text
     );
     CREATE TABLE tarn.property (
@@ -75,6 +75,9 @@ enum ServerSchema {
     UPDATE tarn.server SET format = \(format) WHERE format < \(format);
     -- The policies and rights of the table when replicas last went over the class.
     ALTER TABLE tarn.class ADD COLUMN IF NOT EXISTS access text;
+    -- The table of an application, which keeps its own rules.
+    ALTER TABLE tarn.class ADD COLUMN IF NOT EXISTS adopted boolean;
+    UPDATE tarn.class SET adopted = definition IS NULL WHERE adopted IS NULL;
     -- A renamed login goes on with its replicas.
     ALTER TABLE tarn.replica ADD COLUMN IF NOT EXISTS login oid;
     -- Names that properties had: programs that have them still are served under the new ones.

@@ -64,4 +64,65 @@ import Testing
     #expect(error?.hint == "Exchange it, too: --class Note")
     #expect(try ServerDefinitions(connection).run(["Thing", "Note"]).count == 2)
   }
+
+  /// The type of a column does not say whether it holds a list, a set, a map or an object.
+  @Test func `a new store has the lists of an adopted table that another store has declared`()
+    throws
+  {
+    let database = try PostgresDatabase()
+    let connection = try database.connect()
+    _ = try ServerSetup.run(connection)
+    try connection.rows(
+      "CREATE TABLE \"Box\" (_id bigint PRIMARY KEY, items jsonb, other text COLLATE \"C\")")
+    let lines = try ServerAdoption(connection).run(table: "\"Box\"", as: "Box")
+    #expect(lines.contains { $0.hasPrefix("not in new stores yet: items, of type jsonb") })
+    let first = try ServerDefinitions(connection).run(nil)[0]
+    #expect(first.properties.map(\.name) == ["_id", "other"])
+    let definition = ClassDefinition(
+      name: "Box",
+      properties: [
+        .init(name: "_id", type: .int, isIndexed: true, isPrimaryKey: true),
+        .init(name: "items", type: .int, collection: .list),
+      ])
+    let folder = TemporaryFolder()
+    var options = Store.Options()
+    options.classes = [definition]
+    let store = try StoreRegistry.open(folder.file("a"), options)
+    let schema = try store.newestSnapshot().schema.schema
+    let migration = ServerMigration(connection)
+    #expect(try migration.run(schema) == ["described Box for new stores"])
+    let again = try migration.run(schema)
+    #expect(again == [])
+    let found = try ServerDefinitions(connection).run(nil)[0]
+    #expect(found.properties.map(\.name) == ["_id", "items", "other"])
+    #expect(found.properties[1] == definition.properties[1])
+  }
+
+  @Test func `a new store has the properties of all stores that were brought`() throws {
+    let database = try PostgresDatabase()
+    let connection = try database.connect()
+    _ = try ServerSetup.run(connection)
+    let folder = TemporaryFolder()
+    func bring(_ property: ClassDefinition.Property, _ members: [String]) throws {
+      var options = Store.Options()
+      options.classes = [
+        ClassDefinition(
+          name: "Box",
+          properties: [
+            .init(name: "_id", type: .int, isIndexed: true, isPrimaryKey: true), property,
+            .init(name: "spot", type: .link, isOptional: true, target: "Spot"),
+          ]),
+        ClassDefinition(
+          name: "Spot", properties: members.map { .init(name: $0, type: .int) }, isEmbedded: true),
+      ]
+      let store = try StoreRegistry.open(folder.file(property.name), options)
+      try ServerMigration(connection).run(store.newestSnapshot().schema.schema)
+    }
+    try bring(.init(name: "items", type: .int, collection: .list), ["p", "q"])
+    try bring(.init(name: "scores", type: .int, collection: .map), ["p", "r"])
+    let found = try ServerDefinitions(connection).run(nil)
+    #expect(found[0].properties.map(\.name) == ["_id", "scores", "spot", "items"])
+    #expect(found[0].properties.last?.collection == .list)
+    #expect(found[1].properties.map(\.name) == ["p", "r", "q"])
+  }
 }
