@@ -98,7 +98,9 @@ import ToolSupport
     #expect(try sql("SELECT count(*) FROM good") == ["1"])
     let skipped = try finished(["sync", "skip", file, "4711"])
     #expect(skipped.end == .exited(0), "\(skipped.errors)")
-    _ = try finished(words)
+    let next = try finished(words)
+    #expect(next.end == .exited(0))
+    #expect(next.errors.contains("it was skipped by a user"), "\(next.errors)")
     #expect(try finished(["sync", "unsent", file]).output == ["the server has everything"])
     #expect(try finished(words).end == .exited(0))
   }

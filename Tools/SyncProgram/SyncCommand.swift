@@ -117,7 +117,7 @@ struct SyncCommand {
     var attempts = Self.attemptsMax
     while true {
       let link = try ReplicaLink(replica, ServerConnection(address)) { commit in
-        refused += 1
+        if !commit.isSkipped { refused += 1 }
         SyncProgram.complain(Self.text(commit))
       }
       attempts -= 1

@@ -11,6 +11,9 @@ package struct RefusedCommit {
   /// The properties whose rule was broken, as far as the server tells.
   package let properties: [String]
 
+  /// Whether it was rolled back because a user skipped it.
+  package var isSkipped: Bool { error.message == SkipRequest.refusal.message }
+
   init(
     version: UInt64, objects: [(className: String, primaryKey: Value)], error: ServerError,
     properties: [String] = []

@@ -195,6 +195,23 @@ import Testing
     #expect(try keys("Thing") == ["1", "3"])
   }
 
+  @Test func `objects from before the first exchange can be skipped`() throws {
+    defer { replica.end() }
+    try replica.create("Thing", .int(1), a: 1)
+    try replica.create("Note", .string("n"), a: 1)
+    try fail("Note", "PERFORM nothing_like_that()")
+    _ = try exchange(5)
+    try SkipRequest.skip(class: "Note", in: replica.store)
+    #expect(try exchange(1) == [])
+    #expect(try replica.objects().keys.sorted() == ["Thing 1"])
+    #expect(replica.refused.flatMap(\.objects).map(\.primaryKey) == [.string("n")])
+    #expect(replica.refused.map(\.isSkipped) == [true])
+    try mend("Note")
+    #expect(try exchange(1) == [])
+    #expect(try keys("Note") == [])
+    #expect(try isAllSent() == true)
+  }
+
   @Test func `a commit that waits can be skipped`() throws {
     defer { replica.end() }
     try replica.create("Thing", .int(1), a: 1)

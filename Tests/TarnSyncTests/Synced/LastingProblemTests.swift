@@ -129,6 +129,26 @@ import Testing
     #expect(try server.value("SELECT count(*) FROM \"Todo\"") == "1")
   }
 
+  /// In a process of its own: one log is for the whole process.
+  @Test func `without a handler the problem is written once`() async throws {
+    let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+      try await LastingProblemTests().waitThrice()
+    }
+    let said = String(decoding: try #require(result).standardErrorContent, as: UTF8.self)
+    let lines = said.split(separator: "\n").filter { $0.contains("synchronize") }
+    #expect(lines.count == 1, "\(said)")
+    #expect(lines.first?.contains("the database is not prepared") == true, "\(said)")
+  }
+
+  private func waitThrice() async throws {
+    let realm = try await Realm(configuration: configuration(app()))
+    for _ in 1...3 {
+      await #expect(throws: SyncError.self) {
+        try await realm.syncSession?.wait(for: .download)
+      }
+    }
+  }
+
   @Test func `a wait for an upload ends where the server lacks a property`() async throws {
     try prepare(.membership)
     try join()
