@@ -175,4 +175,32 @@ struct ExecSinkTests {
     #expect(most <= 2)
     daemon.stop()
   }
+
+  /// Each of many sinks is served without another commit, however often each had to wait.
+  @Test func sinksShareTheCommandsThatMayRun() async throws {
+    let file = try NoteFile(folder)
+    let script = try folder.file(
+      "script", Array("#!/bin/sh\ncat >>\(folder.path)/out-$TARN_WATCH\n".utf8))
+    chmod(script, 0o755)
+    let watches = (1...6).map { number in
+      """
+        - name: w\(number)
+          file: $/notes.tarn
+          class: Note
+          sinks: [{exec: [$/script], timeout: 1h}]
+
+      """
+    }
+    let daemon = try DaemonProcess(folder, "commands: 1\nwatches:\n" + watches.joined())
+    for round in 1...10 {
+      for id in 1...5 { try file.put(id, "n", count: round) }
+      let version = try file.version
+      for number in 1...6 {
+        let output = folder.file("out-w\(number)")
+        try await yieldUntil { try NoteModel(file: output).version == version }
+        #expect(try NoteModel(file: output).notes == file.expected)
+      }
+    }
+    #expect(daemon.stop() == .exited(0))
+  }
 }

@@ -31,6 +31,7 @@ final class SinkRunner: Sendable {
   let status: SinkStatus
   private let watch: WatchSettings
   private let sink: any Sink
+  private let place: Slots.Place?
   private let file: OpenFile
   private let cursorName: String
   private let positions: PositionFile?
@@ -44,6 +45,7 @@ final class SinkRunner: Sendable {
   ) {
     self.watch = watch
     self.sink = sink
+    place = sink.slots?.place()
     self.file = file
     self.cursorName = cursorName
     self.positions = positions
@@ -67,6 +69,7 @@ final class SinkRunner: Sendable {
     state.withLock { $0.hasStopped = true }
     sink.stop()
     queue.sync {
+      place?.leave()
       flush()
       close()
     }
@@ -173,16 +176,17 @@ final class SinkRunner: Sendable {
     guard let cursor = state.withLock({ $0.cursor }) else { return }
     do {
       guard let batch = try nextBatch(cursor) else {
+        // It may have waited for a slot, or been handed one.
+        place?.leave()
         let newest = file.store.newestKnownVersion.rawValue
         return status.isCurrent(at: newest)
       }
       if !batch.isEmpty {
-        if let slots = sink.slots {
-          guard slots.take(orCall: { [weak self] in self?.schedule(after: .zero) }) else { return }
-        }
-        defer { sink.slots?.give() }
+        let hasSlot = place?.take { [weak self] in self?.schedule(after: .zero) }
+        guard hasSlot ?? true else { return }
         try deliver(batch)
       }
+      place?.leave()
       try batch.acknowledge()
       acknowledged(batch)
       schedule(after: .zero)
@@ -223,6 +227,7 @@ final class SinkRunner: Sendable {
   }
 
   private func failed(_ reason: String, _ retryAfter: Duration?) {
+    place?.leave()
     let wait = state.withLock { state -> Duration? in
       if state.hasStopped { return nil }
       let wait = max(state.backoff.next(), retryAfter ?? .zero)
