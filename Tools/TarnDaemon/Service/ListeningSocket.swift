@@ -1,32 +1,56 @@
 import CDaemon
 import Foundation
+import TarnStore
 import ToolSupport
 
 /// A listening socket: made here, or handed over by systemd.
 final class ListeningSocket: Sendable {
   let descriptor: Int32
-  private let path: String?
+  /// The path that it was made at, and which socket that is.
+  private let place: (path: String, identity: FileIdentity)?
 
-  /// Makes it with these rights. A socket that nobody listens on any more is replaced.
+  /// Makes it with these rights. A socket that nobody listens on any more is replaced; anything
+  /// else that is there is kept.
   init(at path: String, mode: UInt32) throws {
-    self.path = path
-    descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | O_CLOEXEC | O_NONBLOCK, 0)
-    guard descriptor >= 0 else { throw ToolError("cannot make", "a socket", errno: errno) }
-    var code = bind(path, mode)
-    if code == EADDRINUSE, !Self.isAlive(path) {
-      unlink(path)
-      code = bind(path, mode)
+    let made = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | O_CLOEXEC | O_NONBLOCK, 0)
+    guard made >= 0 else { throw ToolError("cannot make", "a socket", errno: errno) }
+    do {
+      // Two daemons that begin at the same time look, remove and listen one after the other.
+      let folder = open(URL(fileURLWithPath: path).deletingLastPathComponent().path, O_RDONLY)
+      defer { if folder >= 0 { close(folder) } }
+      if folder >= 0 { flock(folder, LOCK_EX) }
+      try Self.start(made, at: path, mode)
+    } catch {
+      close(made)
+      throw error
     }
-    guard code == 0, listen(descriptor, 128) == 0 else {
-      let found = code == 0 ? errno : code
-      close(descriptor)
-      throw ToolError("cannot listen on", path, errno: found)
+    descriptor = made
+    place = Self.identity(of: path).map { (path, $0) }
+  }
+
+  private static func start(_ descriptor: Int32, at path: String, _ mode: UInt32) throws {
+    var code = bind(descriptor, path, mode)
+    if code == EADDRINUSE {
+      var facts = stat()
+      guard lstat(path, &facts) != 0 || facts.st_mode & S_IFMT == S_IFSOCK else {
+        throw ToolError(
+          "cannot listen on \(path): it is not a socket; remove it or give another path")
+      }
+      guard isAbandoned(path) else {
+        throw ToolError("cannot listen on \(path): another process listens there")
+      }
+      unlink(path)
+      code = bind(descriptor, path, mode)
+    }
+    guard code == 0 else { throw ToolError("cannot listen on", path, errno: code) }
+    guard Foundation.listen(descriptor, 128) == 0 else {
+      throw ToolError("cannot listen on", path, errno: errno)
     }
   }
 
   /// One for TCP.
   init(host: String, port: Int) throws {
-    path = nil
+    place = nil
     var hints = addrinfo()
     hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
     hints.ai_flags = AI_PASSIVE | AI_NUMERICSERV
@@ -54,27 +78,37 @@ final class ListeningSocket: Sendable {
   /// One that systemd has made.
   init(descriptor: Int32) {
     self.descriptor = descriptor
-    path = nil
+    place = nil
     _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
     _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
   }
 
   deinit {
-    if let path { unlink(path) }
+    // Another process may have made one there since.
+    if let place, Self.identity(of: place.path) == place.identity { unlink(place.path) }
     close(descriptor)
   }
 
-  private func bind(_ path: String, _ mode: UInt32) -> Int32 {
+  private static func identity(of path: String) -> FileIdentity? {
+    var facts = stat()
+    guard lstat(path, &facts) == 0 else { return nil }
+    return FileIdentity(device: UInt64(facts.st_dev), inode: UInt64(facts.st_ino))
+  }
+
+  private static func bind(_ descriptor: Int32, _ path: String, _ mode: UInt32) -> Int32 {
     // The rights hold from the first moment on.
     let former = umask(mode_t(~mode & 0o777))
     defer { umask(former) }
     return UnixAddress.with(path) { Foundation.bind(descriptor, $0, $1) } == 0 ? 0 : errno
   }
 
-  private static func isAlive(_ path: String) -> Bool {
-    let probe = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | O_CLOEXEC, 0)
+  /// Whether nobody listens on a socket. One that this process may not connect to, whose queue is
+  /// full, or of another type, is somebody's.
+  private static func isAbandoned(_ path: String) -> Bool {
+    let probe = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | O_CLOEXEC | O_NONBLOCK, 0)
     defer { close(probe) }
-    return UnixAddress.with(path) { connect(probe, $0, $1) } == 0
+    return UnixAddress.with(path) { connect(probe, $0, $1) } != 0
+      && (errno == ECONNREFUSED || errno == ENOENT)
   }
 
   func accept() -> Int32? {
