@@ -66,11 +66,12 @@ struct FileSinkTests {
       try daemon.killAndRestart()
       if random.chance(50) {
         // As if it had died in the middle of a line.
+        let beginning = "{\"watch\":\"notes\",\"file\":\"\(file.path)\",\"version\":9"
         let handle = try #require(FileHandle(forWritingAtPath: output))
         daemon.process.signal(SIGKILL)
         daemon.process.wait()
         try handle.seekToEnd()
-        try handle.write(contentsOf: Data("{\"version\":9".utf8))
+        try handle.write(contentsOf: Data(beginning.utf8))
         try handle.close()
         try daemon.restart()
       }

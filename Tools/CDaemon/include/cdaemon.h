@@ -39,6 +39,10 @@ bool tarn_user_exists(const char *name);
 int tarn_pipe(int ends[2], bool without_blocking);
 int tarn_accept(int listener);
 
+// Locks a file for this open descriptor of it, without waiting. Returns 0 or an errno; EAGAIN and
+// EACCES if another descriptor has it. A child that is started does not keep the lock.
+int tarn_lock_file(int descriptor);
+
 // MARK: - Requests
 
 // A connection to servers, kept alive between requests. One thread at a time.

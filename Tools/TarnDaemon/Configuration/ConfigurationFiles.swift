@@ -43,6 +43,7 @@ package struct ConfigurationFiles: Sendable {
       problems.append(ConfigurationProblem(path, 0, "", "the folder has no .yaml file"))
     }
     problems += Self.doubles(in: merged, path)
+    problems += OutputCheck(merged).problems(path)
     return (merged, problems)
   }
 

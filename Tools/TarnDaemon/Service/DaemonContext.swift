@@ -10,6 +10,7 @@ final class DaemonContext: Sendable {
   let instance: String
   let commands: Slots
   let requests = Slots(DaemonContext.requestsMax)
+  let outputs = OutputFiles()
   private let stateFolder: String?
 
   /// - Throws: `ToolError` if the state folder cannot be made.

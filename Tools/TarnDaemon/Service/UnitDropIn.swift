@@ -26,7 +26,8 @@ enum UnitDropIn {
       paths.insert(fixedFolder(of: watch.file))
       for sink in watch.sinks {
         switch sink.kind {
-        case .file(let file): paths.insert(fixedFolder(of: file.path))
+        case .file(let file) where !file.path.beginsWithBytes(of: "/dev/"):
+          paths.insert(fixedFolder(of: file.path))
         case .socket(let socket) where !socket.path.beginsWithBytes(of: "@"):
           paths.insert(fixedFolder(of: socket.path))
         default: break

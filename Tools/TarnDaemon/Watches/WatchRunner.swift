@@ -131,7 +131,7 @@ final class WatchRunner: FileTable.Listener {
     switch sink.kind {
     case .exec(let settings): ExecSink(settings, context.commands, status, context.log)
     case .webhook(let settings): WebhookSink(settings, context.requests)
-    case .file(let settings): FileSink(settings)
+    case .file(let settings): FileSink(settings, context.outputs)
     case .socket, .events: preconditionFailure("a hub serves the clients of '\(sink.name)'")
     }
   }

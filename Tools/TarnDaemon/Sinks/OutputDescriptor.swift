@@ -1,0 +1,57 @@
+import Foundation
+import TarnStore
+
+/// An output as it was opened.
+struct OutputDescriptor {
+  enum Kind {
+    /// Lines are whole in it, also after a death, and on the disk once they are delivered.
+    case file
+    /// A pipe, a terminal, a device such as /dev/null, or this program's own output: nothing can be
+    /// taken back.
+    case stream
+  }
+
+  let path: String
+  let descriptor: Int32
+  let kind: Kind
+  let identity: FileIdentity
+
+  init(_ path: String) throws(DeliveryFailure) {
+    self.path = path
+    let own = ["/dev/stdout": STDOUT_FILENO, "/dev/stderr": STDERR_FILENO][path]
+    // Those two may be sockets, which cannot be opened.
+    descriptor = own.map { fcntl($0, F_DUPFD_CLOEXEC, 3) } ?? Self.open(path)
+    guard descriptor >= 0 else {
+      throw errno == ENXIO
+        ? Self.failure(path, "nobody reads it") : Self.failure(path, errno: errno)
+    }
+    var facts = stat()
+    fstat(descriptor, &facts)
+    identity = FileIdentity(device: UInt64(facts.st_dev), inode: UInt64(facts.st_ino))
+    switch facts.st_mode & S_IFMT {
+    case S_IFREG where own == nil: kind = .file
+    case S_IFBLK:
+      close(descriptor)
+      throw Self.failure(path, "it is a disk")
+    default: kind = .stream
+    }
+  }
+
+  private static func open(_ path: String) -> Int32 {
+    var facts = stat()
+    let known = stat(path, &facts) == 0 ? facts.st_mode & S_IFMT : S_IFREG
+    // Opening a pipe that nobody reads would wait. To read a file is needed to mend it.
+    let flags =
+      known == S_IFREG || known == S_IFDIR
+      ? O_RDWR | O_CREAT | O_APPEND : O_WRONLY | O_NONBLOCK | O_NOCTTY
+    return Foundation.open(path, flags | O_CLOEXEC, 0o640)
+  }
+
+  static func failure(_ path: String, _ reason: String) -> DeliveryFailure {
+    DeliveryFailure(description: "cannot write \(path): \(reason)")
+  }
+
+  static func failure(_ path: String, errno code: Int32) -> DeliveryFailure {
+    failure(path, String(cString: strerror(code)))
+  }
+}
