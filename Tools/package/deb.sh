@@ -69,9 +69,10 @@ mkdir -p "$work/tarn-daemon/usr/share/man/man1" "$work/tarn-daemon/DEBIAN"
 mv "$work/tarn/usr/share/man/man1/tarn-daemon.1.gz" "$work/tarn-daemon/usr/share/man/man1/"
 mkdir -p "$work/tarn-sync/usr/share/man/man1"
 mv "$work/tarn/usr/share/man/man1"/tarn-{sync,server}.1.gz "$work/tarn-sync/usr/share/man/man1/"
-for script in postinst prerm postrm; do
+for script in config postinst prerm postrm; do
   install -m 755 "$here/tarn-daemon.$script" "$work/tarn-daemon/DEBIAN/$script"
 done
+install -m 644 "$here/tarn-daemon.templates" "$work/tarn-daemon/DEBIAN/templates"
 
 libraries=$(find "$work/tarn/usr/lib/tarn" -name '*.so' -printf 'usr/lib/tarn/%f\n')
 # shellcheck disable=SC2086
@@ -81,7 +82,7 @@ make_package tarn "$(dependencies "$work/tarn" usr/bin/tarn usr/bin/tarn-stress 
  other one learns of it at once and gets the exact difference. 'tarn' imports,
  queries, watches, checks and exports stores."
 make_package tarn-daemon \
-  "tarn (= $version), adduser, $(dependencies "$work/tarn-daemon" usr/lib/tarn/tarn-daemon)" \
+  "tarn (= $version), adduser, debconf (>= 0.5) | debconf-2.0, $(dependencies "$work/tarn-daemon" usr/lib/tarn/tarn-daemon)" \
   "delivers changes of Tarn databases to programs" \
   " Watches queries of Tarn stores and hands their changes to commands, files,
  sockets, webhooks and event streams, each at least once and in order, over

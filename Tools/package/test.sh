@@ -89,8 +89,12 @@ rm "$root/daemon.pid"
 
 step "purged"
 rm "$root/etc/tarn/watch.d/shop.yaml"
-inside apt-get purge --yes --quiet 'tarn*' >"$packages/purge.log" 2>&1 || fail "purge"
-rm -rf "$root/run/tarn"
+inside env DEBIAN_FRONTEND=noninteractive apt-get purge --yes --quiet 'tarn*' >"$packages/purge.log" 2>&1 \
+  || fail "purge"
+[ -s "$root/var/lib/tarn/orders.tarn" ] || fail "the purge deleted a store"
+[ ! -e "$root/var/lib/tarn/positions" ] || fail "the purge left positions"
+grep -q 'files in /var/lib/tarn are kept' "$packages/purge.log" || fail "the purge does not say what it keeps"
+rm -rf "$root/run/tarn" "$root/var/lib/tarn"
 find "$root" -xdev | sort >"$packages/after.txt"
 left=$(comm -13 "$packages/before.txt" "$packages/after.txt" | grep -F tarn || true)
 [ -z "$left" ] || fail "left behind: $left"
