@@ -8,7 +8,9 @@ package import TarnText
 ///      "modified":[{"key":2,"properties":["age"],"old":{"age":3},"new":{"id":2,"age":4}}]}
 ///
 /// A new beginning has `"startAnew":"expired"` and `"objects"` instead. Of several lines each has
-/// `"part"`, counted from 1, and all but the last have `"more":true`. Confined to one thread at a
+/// `"part"`, counted from 1, and all but the last have `"more":true`. Only the first has
+/// `"startAnew"` or `"cleared"`, so that a consumer that empties its copy keeps the parts after it.
+/// Only the last has `"position"`, which stands for the whole batch. Confined to one thread at a
 /// time.
 package final class FeedLine {
   private enum Place {
@@ -41,6 +43,8 @@ package final class FeedLine {
   private var rest = Place.begin
   private var part = 1
   private var lineBytes = 0
+  /// Where in the line the position belongs, if only its end decides whether it has one.
+  private var positionPlace: Int?
   /// The kind of the changes whose array is open.
   private var kind: RecordedChange.Kind?
   private var json = JSONText()
@@ -78,10 +82,13 @@ package final class FeedLine {
   package func nextLine() -> [UInt8]? {
     var line: [UInt8] = []
     while line.last != 0x0a, let piece = next() { line += piece }
+    if case .done = place, let positionPlace, !line.isEmpty {
+      line.insert(contentsOf: #","position":"\#(batch.position)""#.utf8, at: positionPlace)
+    }
     return line.isEmpty ? nil : line
   }
 
-  /// The next piece, which is never empty; nil at the end.
+  /// The next piece, which is never empty; nil at the end. For a batch without a limit.
   package func next() -> [UInt8]? {
     if case .begin = place { beginLine() }
     switch place {
@@ -105,18 +112,25 @@ package final class FeedLine {
       json.key(name)
       json.unsigned(version)
     }
-    for (name, text) in [("class", className), ("position", batch.position.description)] {
-      json.key(name)
-      json.string(text)
+    json.key("class")
+    json.string(className)
+    if limit < .max {
+      positionPlace = json.bytes.count
+    } else {
+      json.key("position")
+      json.string(batch.position.description)
     }
     if let reason = batch.startAnew {
-      json.key("startAnew")
-      json.string("\(reason)")
+      if part == 1 {
+        json.key("startAnew")
+        json.string("\(reason)")
+      }
       json.key("objects")
       json.beginArray()
     } else {
       for (name, isTrue) in [
-        ("repeated", tellsRepeats && batch.isRepeated), ("cleared", changes.isCleared),
+        ("repeated", tellsRepeats && batch.isRepeated),
+        ("cleared", changes.isCleared && part == 1),
       ] where isTrue {
         json.key(name)
         json.bool(true)

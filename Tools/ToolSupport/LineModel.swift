@@ -20,12 +20,10 @@ package struct LineModel {
     }
     self.version = Int(version)
     if case .string(let reason)? = line["startAnew"] {
-      if line["part"] == nil || line["part"] == .integer(1) {
-        objects = [:]
-        beginnings.append(reason)
-      }
-      return put(line["objects"])
+      objects = [:]
+      beginnings.append(reason)
     }
+    put(line["objects"])
     if line["cleared"] == .bool(true) { objects = [:] }
     for kind in ["deleted", "left", "gone"] {
       for object in Self.items(line[kind]) { objects[Self.key(object)] = nil }
