@@ -115,7 +115,7 @@ struct ConfigurationTests {
     ),
     (
       watch.replacingOccurrences(of: "- name: notes", with: "- name: a/b"),
-      "f:2: watches[0].name: needs at most 64 letters, digits and '-', '_', '.', not 'a/b'"
+      "f:2: watches[0].name: needs 1 to 64 letters, digits and '-', '_', '.', not 'a/b'"
     ),
     ("watches: [{name: n}]\n", "f:1: watches[0]: the key 'file' is missing"),
   ])

@@ -1,5 +1,6 @@
 import Foundation
 import Tarn
+import TarnStore
 import TestSupport
 import Testing
 
@@ -47,5 +48,41 @@ struct PositionFileTests {
       let expected = place > end ? second : first
       #expect(try PositionFile(path).content.acknowledged == expected, "torn at \(place)")
     }
+  }
+
+  @Test func notesTheFileThatItIsFor() throws {
+    let path = folder.file("p")
+    let position = try position(1)
+    var place = WatchedPlace(
+      path: "/srv/a b\n.tarn", file: FileIdentity(device: 5, inode: .max))
+    // Nothing is noted before there is a position.
+    _ = try PositionFile(path, of: place)
+    #expect(PositionFile.noted(in: path) == nil)
+    try PositionFile(path, of: place).update { $0.acknowledged = position }
+    #expect(PositionFile.noted(in: path)?.place == place)
+    // Another file is at the path now.
+    place = WatchedPlace(path: place.path, file: FileIdentity(device: 5, inode: 6))
+    _ = try PositionFile(path, of: place)
+    let noted = try #require(PositionFile.noted(in: path))
+    #expect(noted.place == place)
+    #expect(noted.content.acknowledged == position)
+  }
+
+  /// Its keys hold until the batch is acknowledged.
+  @Test func knowsABatchThatAnEarlierVersionBegan() throws {
+    let path = folder.file("p")
+    let (done, next) = (try position(1), try position(2))
+    try PositionFile(path).update { content in
+      content.acknowledged = done
+      content.intended = next
+      content.isOfEarlierVersion = true
+    }
+    #expect(try PositionFile(path).content.isOfEarlierVersion)
+    try PositionFile(path).update { content in
+      content.acknowledged = next
+      content.intended = nil
+      content.isOfEarlierVersion = false
+    }
+    #expect(try PositionFile(path).content == PositionFile.Content(acknowledged: next))
   }
 }

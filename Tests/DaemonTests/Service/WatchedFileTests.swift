@@ -86,6 +86,38 @@ struct WatchedFileTests {
     daemon.stop()
   }
 
+  /// A copy has the cursor of the original, whose consumer has nothing of the copy.
+  @Test func deliversACopyFromItsBeginning() async throws {
+    let first = try NoteFile(folder, "a.tarn")
+    try first.put(1, "one")
+    let daemon = try DaemonProcess(folder, Self.configuration("*.tarn"))
+    try await yieldUntil { try lines(of: first.path).version == 1 }
+    // The copy is made when the acknowledgement is in the file and in the state folder.
+    daemon.stop()
+    let copy = folder.file("0.tarn")
+    try FileManager.default.copyItem(atPath: first.path, toPath: copy)
+    for _ in 1...2 {
+      try daemon.restart()
+      try first.put(2, "two")
+      let version = try first.version
+      try await yieldUntil { try lines(of: first.path).version == version }
+      try await yieldUntil { try lines(of: copy).version == 1 }
+      daemon.stop()
+    }
+    #expect(try lines(of: copy).notes == [1: "one 0"])
+    #expect(try lines(of: copy).beginnings == ["restored"])
+    #expect(try lines(of: first.path).beginnings == ["snapshot"])
+    // A file that is moved goes on.
+    #expect(rename(first.path, folder.file("z.tarn")) == 0)
+    for ending in ["-lock", "-signal"] { unlink(first.path + ending) }
+    try daemon.restart()
+    let moved = try NoteFile(folder, "z.tarn")
+    try moved.put(3, "three")
+    try await yieldUntil { try lines(of: moved.path).notes == [3: "three 0"] }
+    #expect(try lines(of: moved.path).beginnings == [])
+    daemon.stop()
+  }
+
   @Test func refusesAClassThatIsNotThere() async throws {
     _ = try NoteFile(folder)
     let daemon = try DaemonProcess(

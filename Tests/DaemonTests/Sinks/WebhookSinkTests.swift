@@ -129,6 +129,36 @@ struct WebhookSinkTests {
     let bodies = received.requests.filter(\.isTaken).map(\.body)
     #expect(bodies.allSatisfy { $0.utf8.count < 2_500 })
     #expect(bodies.count > 5)
+    // Only a body that ends a batch has the position that a receiver may keep.
+    for body in bodies {
+      let json = try JSONScanner.value(in: body)
+      #expect((json["position"] == nil) == (json["more"] != nil))
+      #expect(json["startAnew"] == nil || json["part"] == .integer(1))
+    }
+    daemon.stop()
+    server.signal(SIGKILL)
+  }
+
+  /// Two watches of one store post different bodies for the same commits to one receiver.
+  @Test func watchesOfOneStoreHaveKeysOfTheirOwn() async throws {
+    let (server, port) = try self.server(seed: 1, failing: 0)
+    let file = try NoteFile(folder)
+    try file.put(1, "one")
+    let watches = ["a", "b"].map { name in
+      """
+        - name: \(name)
+          file: $/notes.tarn
+          class: Note
+          sinks: [{webhook: 'http://127.0.0.1:\(port)/hook'}]
+
+      """
+    }
+    let daemon = try DaemonProcess(folder, "watches:\n" + watches.joined())
+    _ = try await receive { $0.requests.count == 2 }
+    try file.put(2, "two")
+    let requests = try await receive { $0.requests.count == 4 }.requests
+    #expect(Set(requests.map(\.key)).count == 4)
+    #expect(requests.allSatisfy { $0.key.utf8.count == 32 })
     daemon.stop()
     server.signal(SIGKILL)
   }

@@ -11,6 +11,7 @@ struct SettingsReader {
   func daemon(_ node: YAMLNode, instance: String) -> DaemonSettings {
     let reader = MappingReader(node, path: "", problems)
     var settings = DaemonSettings(instance: reader.string("name") ?? instance)
+    if let fault = Self.fault(inDaemonName: settings.instance) { reader.add("name", fault) }
     settings.stateFolder = absolute("state", reader)
     if let http = reader.mapping("http") { settings.http = self.http(http) }
     if let count = reader.integer("commands", in: 1...1000) { settings.commandsMax = count }
@@ -63,7 +64,9 @@ struct SettingsReader {
     var settings = WatchSettings(
       name: reader.required("name"), file: absolute("file", reader) ?? reader.required("file"),
       className: reader.required("class"))
-    if let fault = Self.fault(inName: settings.name) { reader.add("name", fault) }
+    if reader.has("name"), let fault = Self.fault(inName: settings.name) {
+      reader.add("name", fault)
+    }
     settings.formerName = reader.string("rename")
     settings.filter = reader.string("where")
     settings.columns = reader.strings("columns")
@@ -106,8 +109,14 @@ struct SettingsReader {
     let isFine = name.allSatisfy {
       $0.isASCII && ($0.isLetter || $0.isNumber || "-_.".contains($0))
     }
-    return isFine && name.utf8.count <= 64 && name != "." && name != ".."
-      ? nil : "needs at most 64 letters, digits and '-', '_', '.', not '\(name)'"
+    return isFine && !name.isEmpty && name.utf8.count <= 64 && name != "." && name != ".."
+      ? nil : "needs 1 to 64 letters, digits and '-', '_', '.', not '\(name)'"
+  }
+
+  /// Slashes divide the names of cursors into daemon, watch and sink.
+  private static func fault(inDaemonName name: String) -> String? {
+    name.isEmpty || name.utf8.count > 100 || name.utf8.contains { $0 < 0x20 || $0 == 0x2f }
+      ? "needs 1 to 100 bytes of text without '/', not '\(name)'" : nil
   }
 
   private func delivery(_ reader: MappingReader) -> DeliverySettings {

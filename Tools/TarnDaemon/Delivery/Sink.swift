@@ -7,6 +7,7 @@ struct Delivery {
   let batch: ChangeBatch
   let watch: WatchSettings
   let path: String
+  var keys = RequestKeys(consumer: "")
 
   /// The columns to write; nil for all.
   private var columns: Set<String>? { watch.columns.map { Set($0.map(Self.first)) } }

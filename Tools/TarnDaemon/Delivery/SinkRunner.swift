@@ -23,7 +23,12 @@ final class SinkRunner: Sendable {
     var isFlushDue = false
     /// What is acknowledged and not in the position file.
     var unsaved: ChangePosition?
+    /// Identifies the consumer to receivers.
+    var consumer = ""
   }
+
+  /// A position in no file's history: a consumer with it has nothing of the file.
+  private static let nowhere = ChangePosition("00000000-0000-0000-0000-000000000000/0/0")
 
   /// Acknowledgements are made durable that often at most.
   static let flushEvery = DispatchTimeInterval.milliseconds(100)
@@ -35,13 +40,15 @@ final class SinkRunner: Sendable {
   private let file: OpenFile
   private let cursorName: String
   private let positions: PositionFile?
+  /// Whether the file is a copy, whose cursor is the original's.
+  private let isCopy: Bool
   private let log: DaemonLog
   private let queue: DispatchQueue
   private let state: Lock<State>
 
   init(
     _ watch: WatchSettings, _ sink: any Sink, _ file: OpenFile, cursorName: String,
-    positions: PositionFile?, _ status: SinkStatus, _ log: DaemonLog
+    positions: PositionFile?, isCopy: Bool, _ status: SinkStatus, _ log: DaemonLog
   ) {
     self.watch = watch
     self.sink = sink
@@ -49,6 +56,7 @@ final class SinkRunner: Sendable {
     self.file = file
     self.cursorName = cursorName
     self.positions = positions
+    self.isCopy = isCopy
     self.status = status
     self.log = log
     queue = DispatchQueue(label: "tarn-sink")
@@ -127,15 +135,16 @@ final class SinkRunner: Sendable {
   }
 
   private func openCursor() throws -> ChangeCursor {
-    let known = try file.store.cursors().first { $0.record.name == cursorName }
+    let known = try file.cursorRecord(cursorName)
     var expected = positions?.content.acknowledged
     // A position that is behind the cursor was not saved in time: it tells nothing.
     if let known, let position = expected,
-      ChangePosition(known.record.acknowledged).historyID == position.historyID,
-      known.record.acknowledged.version.rawValue >= position.version
+      ChangePosition(known.acknowledged).historyID == position.historyID,
+      known.acknowledged.version.rawValue >= position.version
     {
       expected = nil
     }
+    if isCopy, positions?.content.acknowledged == nil { expected = Self.nowhere }
     var grouped: GroupedAcknowledgements?
     let cursor = try file.cursor(
       cursorName, watch,
@@ -146,7 +155,11 @@ final class SinkRunner: Sendable {
       grouped = made
       return made
     }
-    state.withLock { $0.grouped = grouped }
+    let consumer = try file.cursorRecord(cursorName).map { "cursor \($0.created)" }
+    state.withLock { state in
+      state.grouped = grouped
+      state.consumer = consumer ?? ""
+    }
     return cursor
   }
 
@@ -157,6 +170,7 @@ final class SinkRunner: Sendable {
     if let cause = file.copyCause { throw ToolError("the file cannot be followed: \(cause)") }
     var start = positions.content.acknowledged
     if start == nil, watch.start == .newest { start = try file.newestPosition() }
+    state.withLock { $0.consumer = "reader \(cursorName)" }
     let keeper = KeptPosition(
       at: start.map { FeedPlace($0) }, in: try file.store.newestSnapshot())
     return try file.reader(cursorName, watch, keeper: keeper)
@@ -214,13 +228,18 @@ final class SinkRunner: Sendable {
 
   private func deliver(_ batch: ChangeBatch) throws {
     status.isBehind()
+    var keys = RequestKeys(consumer: state.withLock { $0.consumer })
     if sink.repeatsExactly, batch.startAnew == nil {
-      try positions?.update { $0.intended = batch.position }
+      try positions?.update { content in
+        if content.intended != batch.position { content.isOfEarlierVersion = false }
+        content.intended = batch.position
+      }
+      keys.areOfEarlierVersion = positions?.content.isOfEarlierVersion ?? false
     }
     if let reason = batch.startAnew, reason != .snapshot {
       log.write(.notice, "starts anew: \(reason)", of: status)
     }
-    try sink.deliver(Delivery(batch: batch, watch: watch, path: file.path))
+    try sink.deliver(Delivery(batch: batch, watch: watch, path: file.path, keys: keys))
     status.delivered(upTo: batch.to, isNewBeginning: batch.startAnew != nil)
     state.withLock { $0.backoff.reset() }
     wait(watch.delivery.interval)
@@ -271,7 +290,10 @@ final class SinkRunner: Sendable {
     do {
       try positions?.update { content in
         content.acknowledged = position
-        if content.intended == position { content.intended = nil }
+        if content.intended == position {
+          content.intended = nil
+          content.isOfEarlierVersion = false
+        }
       }
       try grouped?.flush()
     } catch {
@@ -282,9 +304,10 @@ final class SinkRunner: Sendable {
 }
 
 extension Duration {
+  /// At most a century, which fits.
   var interval: DispatchTimeInterval {
     .nanoseconds(
-      Int(clamping: components.seconds) * 1_000_000_000
+      Int(min(components.seconds, 3_155_760_000)) * 1_000_000_000
         + Int(components.attoseconds / 1_000_000_000))
   }
 

@@ -133,6 +133,7 @@ package final class Daemon: HTTPServer.Routes {
   }
 
   private func apply(_ settings: DaemonSettings) {
+    context.positions?.use(settings)
     let endedSyncs = state.withLock { state in
       let ended = state.syncs.filter { !settings.syncs.contains($0.settings) }
       state.syncs.removeAll { one in ended.contains { $0 === one } }

@@ -6,12 +6,11 @@ import ToolSupport
 
 /// Posts each batch to a URL, as one body or several.
 ///
-/// A repeated request has the same `Idempotency-Key` (history, from, to and part) and the same
-/// body: the end of a range is made durable before it is first sent, and the cursor keeps old
-/// values.
+/// A repeated request has the same `Idempotency-Key` and the same body: the end of a range is made
+/// durable before it is first sent, and the cursor keeps old values.
 final class WebhookSink: Sink {
-  /// How much of an answer is shown.
-  private static let answerBytes = 200
+  /// A receiver may ask for no longer pause.
+  private static let retryAfterMax = Duration.seconds(3_600)
 
   let slots: Slots?
   let repeatsExactly = true
@@ -28,17 +27,13 @@ final class WebhookSink: Sink {
 
   func deliver(_ delivery: Delivery) throws(DeliveryFailure) {
     let line = delivery.line(limit: settings.bodyBytes, tellsRepeats: false)
-    let position = delivery.batch.position
-    let range =
-      "\(position.historyID.uuidString.lowercased())-\(delivery.batch.from)-\(position.version)"
-    let key = delivery.batch.startAnew == nil ? range : range + "-anew"
     let secret = try secret()
     var part = 1
     var next = line.nextLine()
     while let body = next {
       next = line.nextLine()
       let isOnly = part == 1 && next == nil
-      try post(body, key: isOnly ? key : "\(key)-\(part)", secret)
+      try post(body, key: delivery.keys.key(of: delivery, part: part, isOnly: isOnly), secret)
       part += 1
     }
   }
@@ -75,9 +70,12 @@ final class WebhookSink: Sink {
       throw DeliveryFailure(description: "\(Self.place(settings.url)): \(error)")
     }
     guard !(200..<300).contains(answer.status) else { return }
+    var text = "\(Self.place(settings.url)) answered \(answer.status)"
+    if let wait = answer.retryAfter, wait > Self.retryAfterMax {
+      text += " and asks to wait \(wait.components.seconds) s, of which the daemon waits an hour"
+    }
     throw DeliveryFailure(
-      description: "\(Self.place(settings.url)) answered \(answer.status)",
-      retryAfter: answer.retryAfter)
+      description: text, retryAfter: answer.retryAfter.map { min($0, Self.retryAfterMax) })
   }
 
   /// A URL without its path and query, which may have a secret.

@@ -68,12 +68,14 @@ final class OpenFile: Sendable {
       keeper: keeper)
   }
 
+  func cursorRecord(_ name: String) throws -> CursorRecord? {
+    try store.cursors().first { $0.record.name == name }?.record
+  }
+
   /// Whether there is a cursor of that name that selects something else than the watch.
   func selectionDiffers(of name: String, _ watch: WatchSettings) throws -> Bool {
-    guard let known = try store.cursors().first(where: { $0.record.name == name }) else {
-      return false
-    }
-    return try realm().selectionDiffers(Self.selection(watch), from: known.record.selection)
+    guard let known = try cursorRecord(name) else { return false }
+    return try realm().selectionDiffers(Self.selection(watch), from: known.selection)
   }
 
   /// The newest position.

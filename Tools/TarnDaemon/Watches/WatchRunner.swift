@@ -81,7 +81,7 @@ final class WatchRunner: FileTable.Listener {
   func deleteCursors(ofSinks names: Set<String>) {
     for file in state.withLock({ Array($0.files.values) }) {
       for name in names {
-        context.removePositions(settings.name, name, file.path)
+        context.positions?.remove(settings.name, name, file.path)
         guard file.isWritable else { continue }
         do {
           try file.store.deleteCursor(context.cursorName(settings.name, name))
@@ -106,25 +106,33 @@ final class WatchRunner: FileTable.Listener {
           + "as the file keeps change records anyway",
         [("TARN_WATCH", settings.name), ("TARN_FILE", file.path)])
     }
-    var made: [SinkRunner] = []
-    for sink in settings.sinks where !sink.servesClients {
-      let status = SinkStatus(settings.name, sink.name, file.path)
-      let positions: PositionFile?
-      do {
-        positions = try context.positions(settings.name, sink.name, file.path)
-      } catch {
-        context.log.write(.warning, "\(error)", of: status)
-        positions = nil
-      }
-      made.append(
-        SinkRunner(
-          settings, self.sink(sink, status), file,
-          cursorName: context.cursorName(settings.name, sink.name), positions: positions, status,
-          context.log))
-    }
-    let runners = made
+    let cursors = (try? file.store.cursors())?.map(\.record) ?? []
+    let runners = settings.sinks.filter { !$0.servesClients }.map { runner($0, file, cursors) }
     state.withLock { $0.runners[file.path] = runners }
     for runner in runners { runner.start() }
+  }
+
+  private func runner(
+    _ sink: SinkSettings, _ file: OpenFile, _ cursors: [CursorRecord]
+  ) -> SinkRunner {
+    let status = SinkStatus(settings.name, sink.name, file.path)
+    let cursor = context.cursorName(settings.name, sink.name)
+    var positions: PositionFile?
+    var isCopy = false
+    do {
+      let opened = try context.positions?.open(
+        settings.name, sink.name, file.path, cursors, cursor: cursor)
+      positions = opened?.file
+      if case .copied(let original)? = opened?.origin {
+        isCopy = true
+        context.log.write(.notice, "the file is a copy of \(original)", of: status)
+      }
+    } catch {
+      context.log.write(.warning, "\(error)", of: status)
+    }
+    return SinkRunner(
+      settings, self.sink(sink, status), file, cursorName: cursor, positions: positions,
+      isCopy: isCopy, status, context.log)
   }
 
   private func sink(_ sink: SinkSettings, _ status: SinkStatus) -> any Sink {
@@ -147,7 +155,7 @@ final class WatchRunner: FileTable.Listener {
       guard names.contains(old), !names.contains(new) else { continue }
       do {
         try file.store.renameCursor(old, to: new)
-        context.movePositions(former, sink.name, file.path, to: settings.name)
+        try context.positions?.move(former, sink.name, file.path, to: settings.name)
       } catch {
         context.log.write(.warning, "cannot take over the cursor '\(old)': \(error)")
       }

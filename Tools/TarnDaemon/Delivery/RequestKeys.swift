@@ -1,0 +1,31 @@
+import Tarn
+
+/// The `Idempotency-Key` of each request: a repeated request has the same one, and no other has it.
+struct RequestKeys {
+  /// Identifies the consumer. A cursor is identified by its creation, since its name changes when a
+  /// watch is renamed.
+  let consumer: String
+  /// Whether an earlier version, whose keys named no consumer, began to send the batch.
+  var areOfEarlierVersion = false
+
+  /// The key of a part of a batch, which may be the only one. It is ASCII, whatever the names.
+  func key(of delivery: Delivery, part: Int, isOnly: Bool) -> String {
+    let batch = delivery.batch
+    let isAnew = batch.startAnew != nil
+    if areOfEarlierVersion {
+      let history = batch.position.historyID.uuidString.lowercased()
+      let range = "\(history)-\(batch.from)-\(batch.position.version)\(isAnew ? "-anew" : "")"
+      return isOnly ? range : "\(range)-\(part)"
+    }
+    // Copies of a file have the same cursor.
+    let facts = "\(consumer)/\(batch.from)/\(batch.position)/\(isAnew)/\(part)/\(delivery.path)"
+    return ShortSum.of(facts)
+  }
+}
+
+/// A sum of a text that no other text has: 32 hexadecimal digits.
+enum ShortSum {
+  static func of(_ text: String) -> String {
+    String(HTTPClient.signature(of: Array(text.utf8), Array("tarn".utf8)).prefix(32))
+  }
+}

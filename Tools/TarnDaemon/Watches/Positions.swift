@@ -1,0 +1,144 @@
+import Foundation
+import Tarn
+import TarnStore
+import ToolSupport
+
+/// The positions of a daemon's consumers in its state folder:
+/// `positions/DAEMON/WATCH/SINK/`, with a file for each watched path. Any thread.
+///
+/// Names of watches and sinks have no slash, so no two consumers share a position. Earlier versions
+/// wrote `positions/WATCH.SINK.SUM`: such a file is taken over unless it fits two consumers.
+final class Positions: Sendable {
+  private let folder: String
+  private let daemon: String
+  /// How many sinks each name of an earlier version fits.
+  private let formerNames = Lock<[String: Int]>([:])
+
+  init(in stateFolder: String, daemon: String, _ settings: DaemonSettings) {
+    folder = "\(stateFolder)/positions"
+    self.daemon = Self.escaped(daemon)
+    use(settings)
+  }
+
+  /// Makes the folder, for the daemon's user only.
+  func make() throws { try make(folder) }
+
+  func use(_ settings: DaemonSettings) {
+    var names: [String: Int] = [:]
+    for watch in settings.watches {
+      for name in [watch.name, watch.formerName].compactMap({ $0 }) {
+        for sink in watch.sinks { names["\(name).\(sink.name)", default: 0] += 1 }
+      }
+    }
+    formerNames.withLock { [names] in $0 = names }
+  }
+
+  private func make(_ path: String) throws {
+    try FileManager.default.createDirectory(
+      atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+  }
+
+  // MARK: - Positions
+
+  /// The position of a sink in a file.
+  ///
+  /// - Parameters:
+  ///   - cursors: those of the file.
+  ///   - cursor: the name of the sink's.
+  /// - Returns: the position, and whether the file is a copy whose cursor belongs to the original.
+  func open(
+    _ watch: String, _ sink: String, _ file: String, _ cursors: [CursorRecord], cursor: String
+  ) throws -> (file: PositionFile, origin: FileOrigin) {
+    guard let place = WatchedPlace(at: file) else { throw ToolError("there is no file \(file)") }
+    try make(sinkFolder(watch, sink))
+    let path = path(watch, sink, file)
+    var origin = FileOrigin.alone
+    if !exists(path), !takeOver(watch, sink, file, cursors, cursor),
+      let known = cursors.first(where: { $0.name == cursor })
+    {
+      let history = ChangePosition(known.acknowledged).historyID
+      origin = FileOrigin(of: place, history: history, notes(watch, sink), now: WatchedPlace.init)
+      if case .moved(let former) = origin { rename(self.path(watch, sink, former), path) }
+    }
+    return (try PositionFile(path, of: place), origin)
+  }
+
+  func remove(_ watch: String, _ sink: String, _ file: String) {
+    unlink(path(watch, sink, file))
+    if fitsOne(watch, sink) { unlink(formerPath(watch, sink, file)) }
+    // Folders that are not empty stay.
+    rmdir(sinkFolder(watch, sink))
+    rmdir("\(folder)/\(daemon)/\(watch)")
+  }
+
+  func move(_ watch: String, _ sink: String, _ file: String, to newWatch: String) throws {
+    try make(sinkFolder(newWatch, sink))
+    let new = path(newWatch, sink, file)
+    if rename(path(watch, sink, file), new) != 0, fitsOne(watch, sink) {
+      rename(formerPath(watch, sink, file), new)
+    }
+    rmdir(sinkFolder(watch, sink))
+    rmdir("\(folder)/\(daemon)/\(watch)")
+  }
+
+  private func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
+
+  /// Takes over what an earlier version wrote. Another daemon with such a watch and sink may have
+  /// written it, too, if it has the same state folder.
+  private func takeOver(
+    _ watch: String, _ sink: String, _ file: String, _ cursors: [CursorRecord], _ cursor: String
+  ) -> Bool {
+    let isShared = cursors.contains {
+      $0.name != cursor && $0.name.endsWithBytes(of: "/\(watch)/\(sink)")
+    }
+    guard !isShared, fitsOne(watch, sink) else { return false }
+    return rename(formerPath(watch, sink, file), path(watch, sink, file)) == 0
+  }
+
+  private func fitsOne(_ watch: String, _ sink: String) -> Bool {
+    formerNames.withLock { $0["\(watch).\(sink)"] ?? 0 } <= 1
+  }
+
+  private func notes(_ watch: String, _ sink: String) -> [FileOrigin.Note] {
+    let folder = sinkFolder(watch, sink)
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+    return names.compactMap { name in
+      guard let (place, content) = PositionFile.noted(in: "\(folder)/\(name)"),
+        let position = content.acknowledged ?? content.intended
+      else { return nil }
+      return FileOrigin.Note(place: place, history: position.historyID)
+    }
+  }
+
+  // MARK: - Paths
+
+  private func sinkFolder(_ watch: String, _ sink: String) -> String {
+    "\(folder)/\(daemon)/\(watch)/\(sink)"
+  }
+
+  func path(_ watch: String, _ sink: String, _ file: String) -> String {
+    "\(sinkFolder(watch, sink))/\(ShortSum.of(file))"
+  }
+
+  func formerPath(_ watch: String, _ sink: String, _ file: String) -> String {
+    let sum = file.utf8.reduce(0xcbf2_9ce4_8422_2325 as UInt64) {
+      ($0 ^ UInt64($1)) &* 0x100_0000_01b3
+    }
+    return "\(folder)/\(watch).\(sink).\(String(sum, radix: 16))"
+  }
+
+  /// A text as a file's name: no other text has the same.
+  private static func escaped(_ text: String) -> String {
+    var name = ""
+    for byte in text.utf8 {
+      switch byte {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
+        name.unicodeScalars.append(Unicode.Scalar(byte))
+      case UInt8(ascii: ".") where !name.isEmpty: name += "."
+      default: name += "%" + String(byte, radix: 16)
+      }
+    }
+    return name.isEmpty ? "%" : name
+  }
+}
