@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -45,7 +46,7 @@ static int become(const identity *wanted) {
 
 static void run(
     const char *program, char *const arguments[], char *const environment[],
-    const identity *wanted, const int descriptors[3], int report) {
+    const identity *wanted, const int descriptors[3], int report, pid_t parent) {
   setpgid(0, 0);
   struct sigaction action = {.sa_handler = SIG_DFL};
   for (int number = 1; number < NSIG; number++) sigaction(number, &action, NULL);
@@ -56,6 +57,10 @@ static void run(
   for (int target = 0; target < 3; target++)
     if (dup2(descriptors[target], target) < 0) code = errno;
   if (!code && wanted) code = become(wanted);
+  // It ends with the thread that waits for it, and so with a daemon that is killed: a new daemon
+  // starts the command again. Changing the user would have undone this before.
+  if (!code && prctl(PR_SET_PDEATHSIG, SIGKILL)) code = errno;
+  if (!code && getppid() != parent) _exit(127);
   if (!code) {
     execvpe(program, arguments, environment);
     code = errno;
@@ -83,9 +88,10 @@ int tarn_start(
     if (descriptors[index] < 0) code = errno;
   if (!code && pipe2(ends, O_CLOEXEC)) code = errno;
   if (!code) {
+    pid_t parent = getpid();
     pid_t child = fork();
     if (child == 0) {
-      run(program, arguments, environment, user ? &wanted : NULL, descriptors, ends[1]);
+      run(program, arguments, environment, user ? &wanted : NULL, descriptors, ends[1], parent);
     }
     if (child < 0) code = errno;
     close(ends[1]);

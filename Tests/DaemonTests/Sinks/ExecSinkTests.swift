@@ -203,4 +203,21 @@ struct ExecSinkTests {
     }
     #expect(daemon.stop() == .exited(0))
   }
+
+  /// The daemon that follows runs it again, and not beside it.
+  @Test func aCommandEndsWithADaemonThatIsKilled() async throws {
+    let file = try NoteFile(folder)
+    try file.put(1, "one")
+    let daemon = try DaemonProcess(
+      folder, try configuration("echo $$ >>\(folder.path)/runs; exec sleep 600"))
+    try await yieldUntil { lines("runs").count == 1 }
+    let process = try #require(lines("runs").first)
+    daemon.process.signal(SIGKILL)
+    daemon.process.wait()
+    try await yieldUntil {
+      // Its parent is gone, so it may stay as a name without a process.
+      let status = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)
+      return status?.contains(") Z ") ?? true
+    }
+  }
 }

@@ -24,7 +24,7 @@
 
 // Starts a program in a process group of its own, with these descriptors as standard input, output
 // and error, default signal handling and no other descriptor. `user` may be null: then it runs as
-// this process does. Returns 0 or an errno.
+// this process does. It is killed when the thread that calls this ends. Returns 0 or an errno.
 int tarn_start(
     const char *program, char *const arguments[], char *const environment[], const char *user,
     int input, int output, int error, pid_t *process);

@@ -17,11 +17,14 @@ final class CommandRun {
 
   /// A longer line of output is passed on in parts.
   private static let lineBytesMax = 4_096
+  /// So much is read or written at a time, so that a command which never stops does not keep the
+  /// daemon from looking at the clock.
+  private static let turnBytesMax = 1 << 18
 
   private let process: pid_t
   private let ended: Int32
   private var input: Int32
-  private let output: Int32
+  private var output: Int32
   private let line: FeedLine?
   private var piece: [UInt8] = []
   private var written = 0
@@ -62,8 +65,8 @@ final class CommandRun {
   }
 
   deinit {
-    if input >= 0 { close(input) }
-    close(output)
+    closeInput()
+    closeOutput()
     if ended >= 0 { close(ended) }
   }
 
@@ -101,7 +104,8 @@ final class CommandRun {
 
   /// Writes what the pipe takes.
   private func feed() {
-    while input >= 0 {
+    var total = 0
+    while input >= 0, total < Self.turnBytesMax {
       if written == piece.count {
         guard let next = line?.next() else { return closeInput() }
         piece = next
@@ -115,6 +119,7 @@ final class CommandRun {
       // It may end without reading everything.
       guard count > 0 else { return closeInput() }
       written += count
+      total += count
     }
   }
 
@@ -123,17 +128,25 @@ final class CommandRun {
     input = -1
   }
 
+  /// A command may close its output, and go on.
+  private func closeOutput() {
+    if output >= 0 { close(output) }
+    output = -1
+  }
+
   private func read(_ print: (String) -> Void) {
     var bytes = [UInt8](repeating: 0, count: 1 << 14)
-    while true {
+    var total = 0
+    while output >= 0, total < Self.turnBytesMax {
       let count = Foundation.read(output, &bytes, bytes.count)
       if count < 0, errno == EINTR { continue }
+      if count == 0 { closeOutput() }
       guard count > 0 else { break }
+      total += count
       printed += bytes[..<count]
-      while let end = printed.firstIndex(of: 0x0a) {
-        print(String(decoding: printed[..<end], as: UTF8.self))
-        printed.removeSubrange(...end)
-      }
+      let lines = printed.split(separator: 0x0a, omittingEmptySubsequences: false)
+      for line in lines.dropLast() { print(String(decoding: line, as: UTF8.self)) }
+      printed = Array(lines.last ?? [])
       if printed.count >= Self.lineBytesMax {
         print(String(decoding: printed, as: UTF8.self))
         printed = []
