@@ -54,6 +54,70 @@ struct EventTests {
     #expect(daemon.stop() == .exited(0))
   }
 
+  /// A client is connected while the endpoint changes.
+  @Test func anotherEndpointEndsTheStreams() async throws {
+    let file = try NoteFile(folder)
+    try file.put(1, "one")
+    let daemon = try DaemonProcess(folder, Self.configuration)
+    let clients = try (1...5).map { _ in try stream() }
+    for client in clients { _ = try event(client) }
+    let other = Self.configuration.replacingOccurrences(of: "http.sock", with: "other.sock")
+    try daemon.reload(other)
+    for client in clients { while try client.line() != nil {} }
+    let request = "GET /watches/notes/events HTTP/1.0\r\n\r\n"
+    var opened: LineClient?
+    try await yieldUntil {
+      opened = try? LineClient(folder.file("other.sock"), request)
+      return opened != nil
+    }
+    let client = try #require(opened)
+    var model = NoteModel()
+    try model.apply(try event(client).data)
+    #expect(try model.notes == file.expected)
+    #expect(daemon.stop() == .exited(0))
+  }
+
+  /// Clients come and go while the daemon ends.
+  @Test(.serialized, arguments: 0..<Seeds.rounds(100, few: 10))
+  func endsWhileClientsConnect(_ round: Int) throws {
+    _ = try NoteFile(folder)
+    let daemon = try DaemonProcess(folder, Self.configuration)
+    var clients: [LineClient] = []
+    for _ in 0..<round { clients.append(try stream()) }
+    daemon.process.signal(SIGTERM)
+    while clients.count < 200, let client = try? stream() {
+      clients.append(client)
+      if clients.count % 3 == 0 { clients.removeFirst() }
+    }
+    #expect(daemon.process.wait() == .exited(0))
+  }
+
+  /// A quiet stream has comments, by which a client that has left is noticed.
+  @Test func noticesClientsThatLeave() async throws {
+    let file = try NoteFile(folder)
+    try file.put(1, "one")
+    let daemon = try DaemonProcess(
+      folder,
+      Self.configuration.replacingOccurrences(
+        of: "events: true", with: "events: true, heartbeat: 10ms"))
+    do {
+      let client = try stream()
+      _ = try event(client)
+      while try client.line() != ":" {}
+      #expect(try self.clients(daemon) == 1)
+    }
+    try await yieldUntil { try self.clients(daemon) == 0 }
+    daemon.stop()
+  }
+
+  private func clients(_ daemon: DaemonProcess) throws -> Int64? {
+    let (text, _) = try DaemonProcess.run(["status", "--json", "--config", daemon.configuration])
+    guard case .array(let sinks)? = try JSONScanner.value(in: text)["sinks"],
+      case .integer(let count)? = sinks.first?["clients"]
+    else { return nil }
+    return count
+  }
+
   @Test(arguments: [
     ("/watches/other/events", "404"), ("/nothing", "404"),
     ("/watches/notes/events?from=x", "400"), ("/health", "200"),

@@ -125,5 +125,7 @@ struct SocketSettings: Equatable, Sendable {
 
 struct EventSettings: Equatable, Sendable {
   var patience = Duration.seconds(30)
+  /// A stream that is quiet for that long gets a comment, by which a client that left is noticed.
+  var heartbeat = Duration.seconds(15)
   var clientsMax = 256
 }

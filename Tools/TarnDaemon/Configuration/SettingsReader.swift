@@ -210,6 +210,8 @@ struct SettingsReader {
     var settings = EventSettings()
     if reader.bool("events") == false { reader.add("events", "must be true") }
     if let time = reader.duration("patience") { settings.patience = time }
+    if let time = reader.duration("heartbeat") { settings.heartbeat = time }
+    if settings.heartbeat <= .zero { reader.add("heartbeat", "must be longer than 0") }
     if let count = reader.integer("clients", in: 1...10_000) { settings.clientsMax = count }
     return settings
   }

@@ -28,7 +28,14 @@ final class HTTPServer: Sendable {
   private static let timeoutSeconds: UInt32 = 30
   private static let connectionsMax: UInt32 = 1_000
 
+  /// The event streams that are open: libmicrohttpd must not end while one of them sleeps.
+  private struct Streams {
+    var clients: [ObjectIdentifier: EventClient] = [:]
+    var hasStopped = false
+  }
+
   private let settings: HTTPSettings
+  private let streams = Lock(Streams())
   private let token: String?
   private unowned let routes: any Routes
   private let server = Lock<Server?>(nil)
@@ -48,19 +55,22 @@ final class HTTPServer: Sendable {
       { context, connection, path, method, _, _, size, request in
         HTTPServer.handle(context, connection, path, method, size, request)
       },
-      { _, _, request, _ in HTTPServer.complete(request?.pointee) }, context)
+      { context, _, request, _ in HTTPServer.complete(context, request?.pointee) }, context)
     guard let made else { throw ToolError("cannot serve HTTP") }
     server.withLock { $0 = Server(pointer: made) }
   }
 
-  /// Event streams must have ended before.
+  /// Ends event streams that are open. Requests to reload must have been answered.
   func stop() {
-    let made = server.withLock { $0.take() }
+    guard let made = server.withLock({ $0.take() }) else { return }
     // It would close the socket, which belongs to the listener.
-    if let made {
-      _ = MHD_quiesce_daemon(made.pointer)
-      MHD_stop_daemon(made.pointer)
+    _ = MHD_quiesce_daemon(made.pointer)
+    let open = streams.withLock { streams in
+      streams.hasStopped = true
+      return Array(streams.clients.values)
     }
+    for client in open { client.close("the HTTP endpoint ends") }
+    MHD_stop_daemon(made.pointer)
   }
 
   // MARK: - Requests
@@ -69,10 +79,14 @@ final class HTTPServer: Sendable {
   // because: its address is never read.
   private nonisolated(unsafe) static let mark = UnsafeMutableRawPointer(bitPattern: 1)
 
-  private static func complete(_ request: UnsafeMutableRawPointer?) {
-    guard let request, request != mark else { return }
-    (Unmanaged<AnyObject>.fromOpaque(request).takeRetainedValue() as? any OpenRequest)?
-      .isCompleted()
+  private static func complete(
+    _ context: UnsafeMutableRawPointer?, _ request: UnsafeMutableRawPointer?
+  ) {
+    guard let context, let request, request != mark else { return }
+    let object = Unmanaged<AnyObject>.fromOpaque(request).takeRetainedValue()
+    let server = Unmanaged<HTTPServer>.fromOpaque(context).takeUnretainedValue()
+    server.streams.withLock { $0.clients[ObjectIdentifier(object)] = nil }
+    (object as? any OpenRequest)?.isCompleted()
   }
 
   private static func handle(
@@ -154,6 +168,11 @@ final class HTTPServer: Sendable {
     _ client: EventClient, _ connection: OpaquePointer,
     _ request: UnsafeMutablePointer<UnsafeMutableRawPointer?>
   ) -> MHD_Result {
+    let isLate = streams.withLock { streams in
+      if !streams.hasStopped { streams.clients[ObjectIdentifier(client)] = client }
+      return streams.hasStopped
+    }
+    if isLate { return HTTPAnswer(503, "the HTTP endpoint ends\n").send(connection) }
     let pointer = Unmanaged.passRetained(client as AnyObject).toOpaque()
     request.pointee = pointer
     let response = MHD_create_response_from_callback(

@@ -247,7 +247,7 @@ package final class Daemon: HTTPServer.Routes {
     }
     do {
       let positions = try position.map { try Subscription.positions($0, hub) } ?? [:]
-      return .success(EventClient(connection, hub, patience: settings.patience, at: positions))
+      return .success(EventClient(connection, hub, settings, at: positions))
     } catch {
       return .failure(HTTPAnswer(400, "\(error)\n"))
     }

@@ -14,7 +14,7 @@ final class EventClient: Subscriber.Transport, OpenRequest {
     var taken = 0
     var isSuspended = false
     var isClosed = false
-    var isStarted = false
+    var lastSent = DispatchTime.now()
   }
 
   // The connection may be resumed from any thread until the request is completed.
@@ -24,19 +24,19 @@ final class EventClient: Subscriber.Transport, OpenRequest {
 
   private let connection: Connection
   private let hub: FeedHub
-  private let patience: Duration
+  private let settings: EventSettings
   private let positions: [String: ChangePosition]
   private let state = Lock(State())
   private let subscriber = Lock<Subscriber?>(nil)
   private let isInEvent = Lock(false)
 
   init(
-    _ connection: OpaquePointer, _ hub: FeedHub, patience: Duration,
+    _ connection: OpaquePointer, _ hub: FeedHub, _ settings: EventSettings,
     at positions: [String: ChangePosition]
   ) {
     self.connection = Connection(pointer: connection)
     self.hub = hub
-    self.patience = patience
+    self.settings = settings
     self.positions = positions
   }
 
@@ -44,7 +44,7 @@ final class EventClient: Subscriber.Transport, OpenRequest {
 
   func start() {
     hub.queue.async { [self] in
-      let made = Subscriber(hub, self, patience: patience, at: positions)
+      let made = Subscriber(hub, self, patience: settings.patience, at: positions)
       subscriber.withLock { $0 = made }
       hub.add(made)
     }
@@ -70,8 +70,17 @@ final class EventClient: Subscriber.Transport, OpenRequest {
     resume()
   }
 
+  func keepAlive() {
+    let isQuiet = state.withLock { state in
+      // A client that has not taken everything is waited for as long as it may take.
+      state.isSuspended && state.lastSent + settings.heartbeat.interval <= .now()
+    }
+    if isQuiet, !isInEvent.withLock({ $0 }) { put(Array(":\n\n".utf8)) }
+  }
+
   private func put(_ bytes: [UInt8]) {
     state.withLock { state in
+      state.lastSent = .now()
       if state.taken > 0 {
         state.unsent.removeFirst(state.taken)
         state.taken = 0

@@ -253,7 +253,7 @@ final class FeedHub: FileTable.Listener {
           log.write(.warning, "cannot move the cursor: \(error)", of: channel.status)
         }
       }
-      for subscriber in state.withLock({ $0.subscribers }) { subscriber.checkPatience() }
+      for subscriber in state.withLock({ $0.subscribers }) { subscriber.check() }
     }
   }
 }

@@ -135,6 +135,9 @@ final class SocketClient: Subscriber.Transport {
     end()
   }
 
+  /// The source that reads notices a client that leaves.
+  func keepAlive() {}
+
   func close(_ reason: String) {
     // Half a line cannot be ended; then the client only sees the end.
     if state.unsent.isEmpty { refuse(reason) } else { end() }

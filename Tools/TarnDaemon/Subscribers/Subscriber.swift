@@ -23,6 +23,9 @@ final class Subscriber: Sendable {
     func send(_ bytes: [UInt8], position: ChangePosition, isEnd: Bool) -> Bool
     /// Ends the connection; the reason is for the client.
     func close(_ reason: String)
+    /// Sends something without a meaning if the connection was quiet for long, to notice a client
+    /// that has left.
+    func keepAlive()
   }
 
   // Confined to the hub's queue.
@@ -108,10 +111,11 @@ final class Subscriber: Sendable {
     if wantsMore { hub.serve(self) }
   }
 
-  func checkPatience() {
-    guard state.isBusy, !state.hasEnded,
-      DispatchTime.now() > state.busySince + patience.interval
-    else { return }
+  /// Drops a client that does not read, or lets the transport find out whether it is there.
+  func check() {
+    if state.hasEnded { return }
+    guard state.isBusy else { return transport.keepAlive() }
+    guard DispatchTime.now() > state.busySince + patience.interval else { return }
     drop("the client did not read for \(patience.rounded) s")
   }
 
