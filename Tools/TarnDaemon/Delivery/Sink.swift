@@ -40,9 +40,10 @@ protocol Sink: AnyObject, Sendable {
   var slots: Slots? { get }
   /// Delivers a batch; returns when the receiver has it. Blocks.
   func deliver(_ delivery: Delivery) throws(DeliveryFailure)
-  /// Opens files again whose names may mean others by now.
+  /// Closes what is open, so that the next delivery opens it again: its name may mean another file
+  /// by now. Not during a delivery.
   func reopen()
-  /// Ends a delivery that is running, with a failure. Later ones fail, too.
+  /// Lets a delivery that is running end soon, with a failure. Later ones fail, too. Never waits.
   func stop()
 }
 

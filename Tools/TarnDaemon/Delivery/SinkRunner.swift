@@ -72,11 +72,17 @@ final class SinkRunner: Sendable {
 
   func reopen() { queue.async { [sink] in sink.reopen() } }
 
-  /// Ends a running delivery and makes durable what is acknowledged.
-  func stop() {
+  /// Lets a running delivery end soon; none begins any more. Never waits.
+  func stopSoon() {
     state.withLock { $0.hasStopped = true }
     sink.stop()
+  }
+
+  /// Ends a running delivery and makes durable what is acknowledged.
+  func stop() {
+    stopSoon()
     queue.sync {
+      sink.reopen()
       place?.leave()
       flush()
       close()

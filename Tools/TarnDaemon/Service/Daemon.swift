@@ -19,6 +19,9 @@ package final class Daemon: HTTPServer.Routes {
     var hasStopped = false
   }
 
+  /// Everything has ended by then, or is given up: the process ends within 5 s.
+  private static let stopTime = DispatchTimeInterval.milliseconds(4_500)
+
   private let configuration: ConfigurationFiles
   private let context: DaemonContext
   private let log: DaemonLog
@@ -183,16 +186,35 @@ package final class Daemon: HTTPServer.Routes {
     }
   }
 
-  /// Ends everything; acknowledged positions are durable when this returns.
+  /// Ends everything; acknowledged positions are durable when this returns, unless another
+  /// process's writer holds a file up for longer than a daemon may take: those batches are
+  /// delivered again.
   package func stop() {
     ServiceNotice.stopping()
     files.onLook(nil)
-    state.withLock { $0.hasStopped = true }
+    let watches = state.withLock { state in
+      state.hasStopped = true
+      return state.watches
+    }
+    // All deliveries end at the same time.
+    for watch in watches { watch.stopSoon() }
+    let ended = DispatchSemaphore(value: 0)
+    Thread.detachNewThread { [self] in
+      stopAll()
+      ended.signal()
+    }
+    guard ended.wait(timeout: .now() + Self.stopTime) == .timedOut else { return }
+    log.write(.warning, "ends, although a file is held up: its last batches are sent again")
+  }
+
+  private func stopAll() {
     // One that runs is done first.
     reloads.sync {}
     let (watches, syncs, server) = state.withLock { ($0.watches, $0.syncs, $0.server.take()) }
-    for sync in syncs { sync.stop() }
-    DispatchQueue.concurrentPerform(iterations: watches.count) { watches[$0].stop() }
+    for watch in watches { watch.stopSoon() }
+    DispatchQueue.concurrentPerform(iterations: syncs.count + watches.count) { index in
+      if index < syncs.count { syncs[index].stop() } else { watches[index - syncs.count].stop() }
+    }
     server?.stop()
   }
 

@@ -26,10 +26,7 @@ final class FileSink: Sink {
     }
   }
 
-  func stop() {
-    hasStopped.withLock { $0 = true }
-    reopen()
-  }
+  func stop() { hasStopped.withLock { $0 = true } }
 
   func deliver(_ delivery: Delivery) throws(DeliveryFailure) {
     try output.withLock { output throws(DeliveryFailure) in

@@ -57,6 +57,11 @@ final class WatchRunner: FileTable.Listener {
     for hub in hubs.values { files.add(settings.file, hub) }
   }
 
+  /// Lets all deliveries end soon. Never waits.
+  func stopSoon() {
+    for runner in state.withLock({ $0.runners.values.flatMap { $0 } }) { runner.stopSoon() }
+  }
+
   /// Ends all deliveries; what is acknowledged is durable when this returns.
   func stop() {
     files.remove(self)
@@ -69,6 +74,7 @@ final class WatchRunner: FileTable.Listener {
       return (state.runners.values.flatMap { $0 }, state.listening)
     }
     for socket in listening { socket.stop() }
+    for runner in runners { runner.stopSoon() }
     DispatchQueue.concurrentPerform(iterations: runners.count) { runners[$0].stop() }
     for hub in hubs.values { hub.stop() }
   }
