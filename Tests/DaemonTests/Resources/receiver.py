@@ -1,6 +1,7 @@
 """A server for webhooks that fails by chance. Prints its port; writes each request to a file.
 
-Arguments: the file, a seed, and how many of 100 requests fail.
+Arguments: the file, a seed, and how many of 100 requests fail; and what Retry-After says, if all
+requests fail and it does.
 """
 import http.server, json, random, sys
 
@@ -16,6 +17,8 @@ class Receiver(http.server.BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers["Content-Length"]))
         fails = chance.randrange(100) < failures
         kind = chance.randrange(4) if fails else None
+        if len(sys.argv) > 4:
+            kind = 2
         taken = kind is None or kind == 0
         log.write(json.dumps({
             "key": self.headers["Idempotency-Key"],
@@ -29,7 +32,7 @@ class Receiver(http.server.BaseHTTPRequestHandler):
             return
         self.send_response({None: 200, 1: 500, 2: 503, 3: 429}[kind])
         if kind == 2:
-            self.send_header("Retry-After", "0")
+            self.send_header("Retry-After", sys.argv[4] if len(sys.argv) > 4 else "0")
         self.send_header("Content-Length", "0")
         self.end_headers()
 

@@ -100,6 +100,20 @@ struct FileSinkTests {
     daemon.stop()
   }
 
+  /// An interval that no clock can hold is one that never ends.
+  @Test func waitsForAnyInterval() async throws {
+    let file = try NoteFile(folder)
+    try file.put(1, "one")
+    let daemon = try DaemonProcess(
+      folder,
+      Self.configuration.replacingOccurrences(
+        of: "class: Note", with: "class: Note\n    delivery: {interval: 200000d}"))
+    try await wait(for: file)
+    try file.put(2, "two")
+    #expect(daemon.stop() == .exited(0))
+    #expect(try NoteModel(file: output).notes == [1: "one 0"])
+  }
+
   /// A full disk holds up its own sink only.
   @Test func triesAgainWhenTheDiskIsFull() async throws {
     let file = try NoteFile(folder)

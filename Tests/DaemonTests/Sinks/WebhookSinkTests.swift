@@ -18,11 +18,15 @@ struct WebhookSinkTests {
     let body: String
   }
 
-  private func server(seed: UInt64, failing percent: Int) throws -> (ChildProcess, port: String) {
+  private func server(
+    seed: UInt64, failing percent: Int, retryAfter: String? = nil
+  ) throws -> (ChildProcess, port: String) {
     let script = try #require(
       Bundle.module.url(forResource: "receiver", withExtension: "py", subdirectory: "Resources"))
     let process = try ChildProcess(
-      "python3", [script.path, folder.file("requests"), "\(seed)", "\(percent)"])
+      "python3",
+      [script.path, folder.file("requests"), "\(seed)", "\(percent)"]
+        + [retryAfter].compactMap { $0 })
     return (process, try #require(process.line { _ in true }))
   }
 
@@ -136,6 +140,19 @@ struct WebhookSinkTests {
       #expect(json["startAnew"] == nil || json["part"] == .integer(1))
     }
     daemon.stop()
+    server.signal(SIGKILL)
+  }
+
+  /// A receiver cannot silence a sink for longer than an hour, nor end the daemon.
+  @Test(arguments: ["9223372037", "9223372036854775807", "Fri, 31 Dec 9999 23:59:59 GMT"])
+  func waitsAnHourAtMost(_ retryAfter: String) async throws {
+    let (server, port) = try self.server(seed: 1, failing: 100, retryAfter: retryAfter)
+    let file = try NoteFile(folder)
+    try file.put(1, "one")
+    let daemon = try DaemonProcess(folder, configuration(port))
+    try await yieldUntil { daemon.errors.contains("trying again in 3600.00 s") }
+    #expect(daemon.errors.contains("s, of which the daemon waits an hour"))
+    #expect(daemon.stop() == .exited(0))
     server.signal(SIGKILL)
   }
 
