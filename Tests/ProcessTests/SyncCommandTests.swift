@@ -105,6 +105,65 @@ import ToolSupport
     #expect(try finished(words).end == .exited(0))
   }
 
+  private func database() throws -> (url: String, sql: (String) throws -> Void) {
+    let server = try PostgresServer.shared.get()
+    let name = "command_" + UUID().uuidString.prefix(8).lowercased()
+    let made = try finished(
+      ["createdb", "-h", server.folder, "-U", PostgresServer.administrator, name], "/usr/bin/env")
+    #expect(made.end == .exited(0), "\(made.errors)")
+    return (
+      server.address(name),
+      { text in
+        let words = ["psql", "-q", "-h", server.folder, "-U", PostgresServer.administrator]
+        let run = try finished(words + ["-c", text, name], "/usr/bin/env")
+        #expect(run.end == .exited(0), "\(run.errors)")
+      }
+    )
+  }
+
+  @Test func `a class whose table is gone is named with the command`() throws {
+    let (url, sql) = try database()
+    _ = try finished(["server", "init", url])
+    try sql(
+      "CREATE TABLE thing (_id bigint PRIMARY KEY); CREATE TABLE note (_id bigint PRIMARY KEY)")
+    for (table, one) in [("thing", "Thing"), ("note", "Note")] {
+      _ = try finished(["server", "adopt", url, table, one])
+    }
+    let words = ["sync", folder.file("a"), "--to", url]
+    #expect(try finished(words).end == .exited(0))
+    try sql("DROP TABLE note")
+    let first = try finished(words)
+    #expect(first.end == .exited(0), "\(first.errors)")
+    let sentence = "no longer has the table of the class"
+    #expect(first.errors.contains("\(sentence) Note"), "\(first.errors)")
+    try sql("DROP TABLE thing")
+    for file in ["a", "new"] {
+      let run = try finished(["sync", folder.file(file), "--to", url])
+      #expect(run.end == .exited(1))
+      #expect(run.errors.contains(sentence), "\(run.errors)")
+      #expect(run.errors.contains("'tarn server restored'"), "\(run.errors)")
+    }
+  }
+
+  @Test func `the first problem of a migration is a database that is not prepared`() throws {
+    let (url, _) = try database()
+    let (file, rows) = (folder.file("a"), folder.file("rows.csv"))
+    try Data("name\nfrodo\n".utf8).write(to: URL(fileURLWithPath: rows))
+    let made = try finished(
+      ["import", file, rows, "--class", "Keyless"], OwnProgram.sibling("tarn"))
+    #expect(made.end == .exited(0), "\(made.errors)")
+    let run = try finished(["server", "migrate", url, file])
+    #expect(run.end == .exited(1))
+    #expect(run.errors.contains("the database is not prepared"), "\(run.errors)")
+  }
+
+  @Test func `the help has the forms of the command`() throws {
+    let help = try finished(["sync", "--help"]).output.joined(separator: "\n")
+    let usage =
+      "Usage: tarn sync [OPTIONS] FILE | status FILE | unsent FILE | skip FILE VERSION|CLASS"
+    #expect(help.contains(usage), "\(help)")
+  }
+
   /// 2130706433 is this machine, too, but libpq looks it up as a name.
   @Test func `no login is sent without TLS to a host that the environment names`() throws {
     let listener = try StartupListener()

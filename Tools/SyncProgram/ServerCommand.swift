@@ -88,14 +88,15 @@ struct ServerCommand {
       return done.isEmpty ? ["the server's functions and triggers are up to date"] : done
     }
     let store = try StoreFile.existing(file)
+    let migration = ServerMigration(try ServerConnection(address))
+    try migration.requirePrepared()
     let names = Array(rest.dropFirst())
     let snapshot = try store.newestSnapshot()
     let canAsk = isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1
     let asks: ((String) -> Bool)? = canAsk ? { Self.affirms($0) } : nil
     let found = try PropertyRenames(renames, freeing: freed, in: snapshot, asking: asks)
     try NilKeys.refuse(in: snapshot, classes: names.isEmpty ? nil : names)
-    let connection = try ServerConnection(address)
-    let done = try ServerMigration(connection).run(
+    let done = try migration.run(
       snapshot.schema.schema, classes: names.isEmpty ? nil : names, renaming: found)
     return done.isEmpty ? ["the server has everything"] : done
   }

@@ -48,11 +48,25 @@ enum StoreFile {
     let schema = try store.newestSnapshot().schema.schema
     let known = definitions.map(\.name).filter { schema.named($0)?.isVacant == false }
     let common = known.isEmpty ? [] : try ExchangedClasses.chosen(known, schema, path)
+    let lost = try problems(schema, besides: known, connection)
     guard !common.isEmpty else {
+      if let first = lost.first { throw first }
       throw ToolError(
         "\(path) and the server have no class in common. 'tarn server migrate' adds the classes"
           + " of a store to the server")
     }
+    for problem in lost { SyncProgram.complain("tarn: \(printableLines("\(problem)"))\n") }
     return (store, common)
+  }
+
+  /// Why classes of the store are not exchanged although the server has them; of a store without
+  /// classes, why those of the server are not.
+  private static func problems(
+    _ schema: StoreSchema, besides known: [String], _ connection: ServerConnection
+  ) throws -> [ServerError] {
+    let own = schema.classes.filter { !$0.isVacant && !$0.isEmbedded }.map(\.name)
+    let others = own.filter { !known.contains($0) }
+    if others.isEmpty, !known.isEmpty { return [] }
+    return try ServerDefinitions(connection).problems(of: own.isEmpty ? nil : others)
   }
 }

@@ -35,7 +35,7 @@ struct SyncCommand {
     if files.first == "skip", files.count == 3 {
       return try UnsentCommand.skip(files[1], files[2], output)
     }
-    guard files.count == 1 else { throw UsageError("give one FILE") }
+    guard files.count == 1 else { throw UsageError("give one FILE, not \(files.count)") }
     guard let server else { throw UsageError("give the server with --to URL") }
     var address = try ServerAddress(server)
     if let timeout { address = address.waiting(atMost: timeout) }

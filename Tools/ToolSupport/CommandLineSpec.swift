@@ -39,8 +39,14 @@ package struct PositionalSpec: Sendable {
   package let isOptional: Bool
   /// Whether it takes all remaining arguments; only the last one may.
   package let repeats: Bool
+  /// The argument in the line of usage, where dots would claim too much; nil for the standard.
+  let written: String?
 
-  package init(_ name: String, _ help: String, isOptional: Bool = false, repeats: Bool = false) {
+  package init(
+    _ name: String, _ help: String, isOptional: Bool = false, repeats: Bool = false,
+    written: String? = nil
+  ) {
+    self.written = written
     self.name = name
     self.help = help
     self.isOptional = isOptional
@@ -48,7 +54,7 @@ package struct PositionalSpec: Sendable {
   }
 
   var usage: String {
-    let base = repeats ? "\(name)..." : name
+    let base = written ?? (repeats ? "\(name)..." : name)
     return isOptional ? "[\(base)]" : base
   }
 }

@@ -37,7 +37,7 @@ package enum SyncCommands {
     positionals: [
       PositionalSpec(
         "FILE", "the store; or 'status', 'unsent' or 'skip', the store, and what to skip",
-        repeats: true)
+        repeats: true, written: "FILE | status FILE | unsent FILE | skip FILE VERSION|CLASS")
     ],
     options: [
       .value("to", "URL", "the server, such as postgresql://db.example/todo"),

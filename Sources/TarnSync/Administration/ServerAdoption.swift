@@ -17,6 +17,7 @@ package struct ServerAdoption {
   /// - Throws: `ServerError`; one error lists everything that stands against it. The table is
   ///   unchanged then.
   package func run(table: String, as name: String) throws(ServerError) -> [String] {
+    try ServerSetup.check(connection, Self.operation)
     let place = try TableName.find(table, connection, Self.operation)
     if let lines = try addColumns(name, place) { return lines }
     let catalog = ServerCatalog(connection, Self.operation)

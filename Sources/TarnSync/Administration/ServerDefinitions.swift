@@ -32,6 +32,23 @@ package struct ServerDefinitions {
     return definitions
   }
 
+  /// Why the server cannot exchange some of its classes: it has lost their tables, or the tables
+  /// their primary keys.
+  ///
+  /// - Parameter names: the classes to look at; nil for all.
+  package func problems(of names: [String]?) throws(ServerError) -> [ServerError] {
+    let catalog = ServerCatalog(connection, ServerSetup.exchange)
+    var problems: [ServerError] = []
+    for entry in try catalog.entries() where names?.contains(entry.name) ?? true {
+      do throws(ServerError) {
+        try catalog.requireWhole(entry)
+      } catch {
+        problems.append(error)
+      }
+    }
+    return problems
+  }
+
   /// - Throws: `ServerError` if a class links to one that was not chosen.
   private static func requireTargets(
     of definitions: [ClassDefinition], _ names: [String]

@@ -24,7 +24,13 @@ package struct ServerMigration {
     _ store: StoreSchema, classes names: [String]? = nil,
     renaming renames: PropertyRenames = PropertyRenames()
   ) throws(ServerError) -> [String] {
-    try run(classes(store, names), renames)
+    try requirePrepared()
+    return try run(classes(store, names), renames)
+  }
+
+  /// - Throws: `ServerError` for a database that is not prepared: the problem to report first.
+  package func requirePrepared() throws(ServerError) {
+    try ServerSetup.check(connection, Self.operation)
   }
 
   /// Replaces functions and triggers alone.

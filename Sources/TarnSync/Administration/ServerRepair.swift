@@ -12,7 +12,9 @@ package struct ServerRepair {
   /// - Returns: false if it was so before.
   package func depend(_ name: String, on table: String) throws(ServerError) -> Bool {
     let operation = "let \(name) depend on \(table)"
+    try ServerSetup.check(connection, operation)
     let place = try TableName.find(table, connection, operation).name
+    try requireOwner(of: place, operation)
     let catalog = ServerCatalog(connection, operation)
     return try catalog.changing(asOwner: false) { () throws(ServerError) in
       let entry = try catalog.existing(name)
@@ -30,6 +32,20 @@ package struct ServerRepair {
       try catalog.renew(entry.id)
       return true
     }
+  }
+
+  /// Only its owner can let a trigger of a table fire always.
+  private func requireOwner(of table: String, _ operation: String) throws(ServerError) {
+    let rows = try connection.query(
+      """
+      SELECT quote_ident(current_user), t.relowner::regrole FROM pg_class t
+      WHERE t.oid = $1::regclass AND NOT pg_has_role(t.relowner, 'USAGE')
+      """, [table], for: operation)
+    guard let row = rows.first, let login = row[0], let owner = row[1] else { return }
+    throw ServerError(
+      state: ServerError.lacksRight, operation,
+      "the login \(login) lacks the rights of \(owner), who owns \(table)",
+      hint: "Use a login that has them, or GRANT \(owner) TO \(login).")
   }
 
   /// Sends rows that were changed past the triggers, and lets replicas drop those that were

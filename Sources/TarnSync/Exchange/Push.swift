@@ -124,7 +124,10 @@ struct Push {
       switch ServerRefusal(error.state) {
       case .merge: return .mergeFirst
       case .version: return .otherVersion
-      case .commit: return .refused(error)
+      case .commit:
+        let explained = try ServerObstacles.explained(error, connection)
+        if explained != error { throw explained }
+        return .refused(error)
       case .login, .schema, .standby, .stuck, .again: throw error
       }
     }

@@ -23,7 +23,7 @@ extension ReplicaLink {
 
   /// Why not everything is exchanged that is to be: the server lacks properties of the file, cannot
   /// answer its subscriptions, or does not take the changes of a class.
-  var problem: ServerError? { missing ?? queries.refusal ?? stuck.classes.first?.problem }
+  var problem: ServerError? { missing ?? queries.refusal ?? stuck.problem }
 
   /// Whether all objects that the file is to have are here, and no others.
   package var isComplete: Bool { progress.values.allSatisfy(\.isComplete) }
@@ -167,7 +167,8 @@ extension ReplicaLink {
       refused[name] = try refusal(
         of: progress[one.id]?.queries ?? [], one, "read the objects of \(name)")
     }
-    let named = Self.joined(refused, "read objects") ?? error
+    let named =
+      try Self.joined(refused, "read objects") ?? ServerObstacles.explained(error, connection)
     if let subscribed, subscribed > 0 { try refuse(subscribed, "\(named)") }
     return named
   }

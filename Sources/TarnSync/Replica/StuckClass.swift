@@ -51,6 +51,22 @@ struct StuckClasses: Equatable {
   /// before its first exchange. Nothing of them is held up.
   static let olderKey = ReplicaKey(142, ClassID(0), 0)
 
+  /// One error for all of them, with the remedy; nil without one.
+  var problem: ServerError? {
+    guard classes.count > 1, let first = classes.first else { return classes.first?.problem }
+    let sorted = classes.sorted { $0.className < $1.className }
+    let lines = sorted.map { one in
+      let code = one.error.state.isEmpty ? "" : " (SQLSTATE \(one.error.state))"
+      return "- \(one.className): \(one.error.message)\(code)"
+    }
+    return ServerError(
+      state: first.error.state,
+      "send the changes of \(sorted.map(\.className).joined(separator: ", "))",
+      "the server does not accept them", detail: lines.joined(separator: "\n"),
+      hint: "The other classes are exchanged. 'tarn sync unsent FILE' lists the changes that wait,"
+        + " 'tarn sync skip FILE CLASS' rolls those of a class back.")
+  }
+
   subscript(name: String) -> StuckClass? { classes.first { $0.className == name } }
 
   static func read(

@@ -3,7 +3,8 @@
 enum ServerObstacles {
   /// A sentence for each.
   static var query: String {
-    [persistence, columns, collation, stateColumns, owner, keys].joined(separator: "\nUNION ALL\n")
+    [persistence, columns, collation, stateColumns, owner, schema, keys].joined(
+      separator: "\nUNION ALL\n")
   }
 
   private static let persistence = """
@@ -56,6 +57,43 @@ enum ServerObstacles {
     FROM tarn.class c JOIN pg_class t ON t.oid = c.tab JOIN pg_roles r ON r.oid = t.relowner
     WHERE NOT pg_has_role('\(ServerSchema.owner)', t.relowner, 'USAGE')
     """
+
+  /// After `SET SCHEMA`: the owner of our functions was allowed to use the former one.
+  private static let schema = """
+    SELECT format('\(ServerSchema.owner) may not use the schema of %s, so that stores are not '
+      'served; run ''GRANT USAGE ON SCHEMA %I TO \(ServerSchema.owner)''', t.oid::regclass,
+      n.nspname)
+    FROM tarn.class c JOIN pg_class t ON t.oid = c.tab JOIN pg_namespace n ON n.oid = t.relnamespace
+    WHERE NOT has_schema_privilege('\(ServerSchema.owner)', n.oid, 'USAGE')
+    """
+
+  /// Adds the remedy to an error about a right that Tarn needs: to call one of its functions, or to
+  /// use the schema of a table. Such an error says nothing about the values of a commit.
+  ///
+  /// - Returns: the same error for all others.
+  static func explained(
+    _ error: ServerError, _ connection: ServerConnection
+  ) throws(ServerError) -> ServerError {
+    guard error.state == ServerError.lacksRight else { return error }
+    let hints = try connection.query(
+      """
+      SELECT format('The login %s may not call %s. Run ''tarn server migrate'', which grants it.',
+        current_user, f)
+      FROM unnest($1::text[]) f WHERE NOT has_function_privilege(f, 'EXECUTE')
+      UNION ALL
+      SELECT DISTINCT format('\(ServerSchema.owner) may not use the schema: '
+        'GRANT USAGE ON SCHEMA %I TO \(ServerSchema.owner)', n.nspname)
+      FROM pg_trigger g JOIN pg_class t ON t.oid = g.tgrelid
+      JOIN pg_namespace n ON n.oid = t.relnamespace
+      WHERE g.tgname = $2 AND NOT has_schema_privilege('\(ServerSchema.owner)', n.oid, 'USAGE')
+      """, [SQLText.array(ServerSchema.clientFunctions), ClassTriggers.name],
+      for: error.operation
+    ).compactMap { $0[0] }
+    if hints.isEmpty { return error }
+    return ServerError(
+      state: error.state, error.operation, error.message, detail: error.detail,
+      hint: hints.joined(separator: "\n"))
+  }
 
   /// Primary keys of several columns, and those that are not the one by which our trigger merges:
   /// its text has the key's name.

@@ -186,7 +186,9 @@ private final class SessionRunner: Sendable {
       try? note(connected: false)
       throw error
     } catch {
-      let lasting = (error as? ServerError).flatMap { $0.isLasting ? $0 : nil }
+      let lasting = (error as? ServerError).flatMap { error in
+        error.isLasting || error.state == ResetRule.waitState ? error : nil
+      }
       try? note(connected: false, "\(error)", lasting: lasting)
       if let failure = join(replica) {
         let both = "\(error); joining the unsent commits: \(failure)"

@@ -1,11 +1,13 @@
 import TarnStore
 
 /// Ends a wait for the server when its session, of whichever process, meets a problem that no
-/// waiting ends: a wrong login, a database that is not prepared, a class that is not there.
+/// waiting ends: a wrong login, a database that is not prepared, a class that is not there, a reset
+/// that is manual. Or when there is no session, because the user has logged out.
 ///
 /// Only problems that are met after the wait began count: those of before may have been mended.
 struct LastingProblems: Sendable {
   private let store: Store
+  private let user: User
   private let isUpload: Bool
   /// How many problems there were before.
   private let former: UInt64
@@ -17,6 +19,7 @@ struct LastingProblems: Sendable {
     _ session: SyncSession, _ direction: SyncSession.ProgressDirection
   ) throws(StorageError) {
     store = session.store
+    user = session.user
     isUpload = direction == .upload
     let notes = try SessionNotes.read(in: store.newestSnapshot())
     former = notes.lastingProblems
@@ -30,6 +33,7 @@ struct LastingProblems: Sendable {
 
   /// - Throws: ``SyncError`` for such a problem; `StorageError` if the file cannot be read.
   func check() throws {
+    try requireLogin()
     let notes = try SessionNotes.read(in: store.newestSnapshot())
     guard notes.isLasting else { return }
     var isNews = notes.lastingProblems != former
@@ -39,5 +43,17 @@ struct LastingProblems: Sendable {
       if let asked, notes.answered >= asked { isNews = true }
     }
     if isNews { throw SyncError(notes) }
+  }
+
+  /// A process in which the user has logged in may still have the session.
+  private func requireLogin() throws {
+    if user.isLoggedIn { return }
+    let cursor = try store.cursors().first { $0.record.name == SessionNotes.cursorName }
+    if cursor?.isHeld == true { return }
+    throw SyncError(
+      .underlyingAuthError,
+      ServerError(
+        ServerSetup.exchange, "the user \(user.id) has logged out",
+        hint: "Unsent commits stay in the file, and are sent after the next login."))
   }
 }

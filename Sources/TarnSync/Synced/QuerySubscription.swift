@@ -35,16 +35,24 @@ public struct QuerySubscription<T: Object> {
 
   /// Traps for a condition that no server can answer.
   func resolved(in store: Store) -> Subscription {
+    var text = ""
     do {
-      let predicate =
-        switch condition {
-        case .all: TarnStore.Predicate.constant(true)
-        case .query(let query): Query<T>.condition(query)
-        case .filter(let text, let arguments): try T.condition(text, arguments)
-        }
+      let predicate: TarnStore.Predicate
+      switch condition {
+      case .all: predicate = .constant(true)
+      case .query(let query):
+        predicate = Query<T>.condition(query)
+        text = " where \(predicate)"
+      case .filter(let filter, let arguments):
+        text = " where \(filter)"
+        predicate = try T.condition(filter, arguments)
+      }
       return try Subscription(name, T.nameInFile, predicate, store)
     } catch {
-      trap("Cannot subscribe to \(T.nameInFile): \(error)")
+      trap(
+        "Cannot subscribe to \(T.nameInFile)\(text): \(error). Subscribe to a condition that the"
+          + " server can evaluate, and filter its objects in the file. Results.subscribe() throws"
+          + " this error instead.")
     }
   }
 }

@@ -13,7 +13,7 @@ public struct SyncError: Error, Sendable, CustomStringConvertible, LocalizedErro
     /// The file's server is another one, was restored, or has forgotten deletions that the file
     /// does not know, and the ``ClientResetMode`` is to wait.
     case clientResetError = 7
-    /// The login was refused.
+    /// The login was refused, or the user has logged out.
     case underlyingAuthError = 8
     /// The role lacks a right that the exchange needs.
     case permissionDeniedError = 9
@@ -69,6 +69,7 @@ public struct SyncError: Error, Sendable, CustomStringConvertible, LocalizedErro
   /// The problem that a session has noted.
   init(_ notes: SessionNotes) {
     switch ServerRefusal(notes.state) {
+    case _ where notes.state == ResetRule.waitState: code = .clientResetError
     case .login: code = .underlyingAuthError
     case .commit: code = .permissionDeniedError
     default: code = .clientSessionError

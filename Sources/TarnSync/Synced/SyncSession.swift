@@ -193,10 +193,12 @@ public final class SyncSession: Sendable {
   /// Waits until the server has all commits that the file has now, or the file all objects of its
   /// subscriptions as the server has them now. Any process may have the session.
   ///
+  /// A session that is suspended keeps it waiting until ``resume()``.
+  ///
   /// - Throws: ``SyncError`` if the server cannot answer the subscriptions, does not take what is
   ///   left to send (``unsentChanges()``), or no waiting helps: it refuses the login, is not
-  ///   prepared, or lacks a class; `CancellationError`; or `Realm.Error` if the file cannot be
-  ///   read.
+  ///   prepared, or lacks a class, a reset is ``ClientResetMode/manual(errorHandler:)``, or the
+  ///   user has logged out; `CancellationError`; or `Realm.Error` if the file cannot be read.
   public func wait(for direction: ProgressDirection) async throws {
     do {
       switch direction {

@@ -21,8 +21,10 @@ public enum SyncSubscriptionState: Sendable {
 ///       subscriptions.append(QuerySubscription<Todo>(name: "mine") { $0.owner == "frodo" })
 ///     }
 ///
-/// The set is that of its creation or of its last update. An object that no query chooses any more
-/// leaves the file, and observers see a deletion; the server keeps it. For one thread at a time.
+/// Each access to `realm.subscriptions` creates a set of its own, which has the subscriptions as of
+/// its creation or of its own last update: other sets do not show a change, and `append` in the
+/// block is for the set whose update it is. An object that no query chooses any more leaves the
+/// file, and observers see a deletion; the server keeps it. For one thread at a time.
 public final class SyncSubscriptionSet {
   private let store: Store
   private var version: UInt64 = 0
@@ -69,8 +71,9 @@ public final class SyncSubscriptionSet {
   /// Changes the subscriptions: `block` appends and removes, on the newest ones of the file.
   ///
   /// - Parameter onComplete: called on another thread when all objects are here, or with an error:
-  ///   ``SyncError`` if the server cannot answer a query, `CancellationError` if the subscriptions
-  ///   have been changed again.
+  ///   ``SyncError`` if the server cannot answer a query, or if no waiting helps, as for
+  ///   ``SyncSession/wait(for:)``; `CancellationError` if the subscriptions have been changed
+  ///   again.
   public func update(
     _ block: () -> Void, onComplete: (@Sendable ((any Error)?) -> Void)? = nil
   ) {
@@ -93,8 +96,9 @@ public final class SyncSubscriptionSet {
 
   /// Changes the subscriptions, and waits until all objects are here.
   ///
-  /// - Throws: ``SyncError`` if the server cannot answer a query, `CancellationError` if the
-  ///   subscriptions have been changed again, or if the task is cancelled.
+  /// - Throws: ``SyncError`` if the server cannot answer a query, or if no waiting helps, as for
+  ///   ``SyncSession/wait(for:)``; `CancellationError` if the subscriptions have been changed
+  ///   again, or if the task is cancelled.
   nonisolated(nonsending) public func update(_ block: () -> Void) async throws {
     change(block)
     let (store, version) = (store, version)
@@ -102,9 +106,15 @@ public final class SyncSubscriptionSet {
   }
 
   private static func complete(_ store: Store, _ version: UInt64) async throws {
-    try await FileWait(store: store).until {
+    var problems: LastingProblems?
+    if let session = SessionHub.shared.session(of: store) {
+      problems = try LastingProblems(session, .download)
+    }
+    try await FileWait(store: store).until { [problems] in
       switch state(try SubscriptionSet.read(in: store.newestSnapshot()), version) {
-      case .pending: return false
+      case .pending:
+        try problems?.check()
+        return false
       case .complete: return true
       case .error(let error): throw error
       case .superseded: throw CancellationError()
@@ -151,16 +161,20 @@ public final class SyncSubscriptionSet {
 
   private func requireUpdate(_ operation: String) {
     guard isInUpdate else {
-      trap("\(operation) changes the subscriptions: call it in the block of update.")
+      trap(
+        "\(operation) changes the subscriptions: call it in the block of update, on the object"
+          + " whose update it is. Each realm.subscriptions is another object: keep one in a"
+          + " variable.")
     }
   }
 
   /// Adds subscriptions. One with the name of another replaces it; one without a name is added
   /// unless there is an equal one.
   ///
-  /// Traps outside of ``update(_:onComplete:)``, and for a query that no server can answer: it
-  /// names properties of the class, integers, strings and Booleans of embedded objects by path, and
-  /// links as `== object` or by the primary key.
+  /// Traps outside of the block of this set's ``update(_:onComplete:)``, and for a query that no
+  /// server can answer, where `Results.subscribe` throws. A query names properties of the class,
+  /// integers, strings and Booleans of embedded objects by path, and links as `== object` or by the
+  /// primary key.
   public func append<T: Object>(_ subscriptions: QuerySubscription<T>...) {
     requireUpdate("append")
     for one in subscriptions { add(one.resolved(in: store)) }
@@ -312,7 +326,8 @@ public struct SyncSubscription {
 }
 
 extension Realm {
-  /// The subscriptions of the file. Traps for a Realm that is not synchronized.
+  /// The subscriptions that the file has now, as an object of their own. Traps for a Realm that is
+  /// not synchronized.
   public var subscriptions: SyncSubscriptionSet {
     guard configuration.syncConfiguration != nil else {
       trap("A Realm has subscriptions if its configuration is from flexibleSyncConfiguration.")

@@ -143,5 +143,14 @@ import ToolSupport
       Self.article("Daemon").components(separatedBy: "## All keys\n").last?
         .components(separatedBy: "\n## ").first)
     #expect(keys.filter { !table.contains("`\($0)`") }.sorted() == [])
+    // A key of several parts is in the row of each.
+    for part in ["sync", "delivery", "exec", "webhook", "socket", "events"] {
+      let function = reader.components(separatedBy: "private func \(part)(").last?
+        .components(separatedBy: "\n  }\n").first
+      let own = try #require(function).matches(of: read).map { String($0.1) }
+      #expect(!own.isEmpty, "\(part)")
+      let row = table.components(separatedBy: "\n").first { $0.hasPrefix("| `\(part)` |") }
+      #expect(own.filter { row?.contains("`\($0)`") != true } == [], "\(part)")
+    }
   }
 }

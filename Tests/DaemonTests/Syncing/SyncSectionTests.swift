@@ -139,6 +139,7 @@ import ToolSupport
     try await yieldUntil { try problem().contains("permission denied") }
     #expect(try problem().contains("subscribe to Note"))
     #expect(daemon.errors.contains("permission denied"))
+    #expect(daemon.errors.contains("tarn-daemon: \(a.path): "), "\(daemon.errors)")
     let set = try SubscriptionSet.read(in: a.newestSnapshot())
     #expect(set?.state != .pending && set?.state != .complete)
     #expect(daemon.stop() == .exited(0))
@@ -201,6 +202,26 @@ import ToolSupport
       $0.contains("tarn_sync_connected{file=\"\(b.path)\"}")
     }
     #expect(series.count == 1, "\(series)")
+    #expect(daemon.stop() == .exited(0))
+  }
+
+  @Test func `entries without a file are not compared`() throws {
+    let entry = "  - server: '\(owner)'\n"
+    let path = try folder.file("none.yaml", Array(("sync:\n" + entry + entry).utf8))
+    let checked = try DaemonProcess.run(["check", "--config", path])
+    #expect(checked.end == .exited(1))
+    #expect(checked.text.contains("file"), "\(checked.text)")
+    #expect(!checked.text.contains("both match"), "\(checked.text)")
+  }
+
+  @Test func `a log outside of the journal names the file and the time`() async throws {
+    let a = try store("a.tarn")
+    let text = configuration("classes: Note")
+      .replacing(owner, with: "postgresql://nobody@localhost:1/nowhere")
+    let daemon = try DaemonProcess(folder, text)
+    try await yieldUntil { daemon.errors.contains("trying again in ") }
+    #expect(daemon.errors.contains("tarn-daemon: \(a.path): "), "\(daemon.errors)")
+    #expect(!daemon.errors.contains("trying again in 0 s"), "\(daemon.errors)")
     #expect(daemon.stop() == .exited(0))
   }
 

@@ -229,4 +229,20 @@ import Testing
     #expect(try UnsentReport.of(replica.store)?.commits.isEmpty == true)
     #expect(try SkipRequest.read(in: replica.store.newestSnapshot()) == SkipRequest())
   }
+
+  @Test func `one error names all stuck classes`() throws {
+    defer { replica.end() }
+    try replica.synchronize()
+    for table in ["Thing", "Note"] { try fail(table, "PERFORM nothing_like_that()") }
+    try replica.create("Note", .string("n"), a: 1)
+    try replica.create("Thing", .int(1), a: 1)
+    let error = #expect(throws: ServerError.self) {
+      try replica.connected().synchronizeOnce { _ in }
+    }
+    let text = "\(try #require(error))"
+    for part in [
+      "cannot send the changes of Note, Thing", "- Note: ", "- Thing: ", "(SQLSTATE 42883)",
+      "'tarn sync skip FILE CLASS'",
+    ] { #expect(text.contains(part), "\(text)") }
+  }
 }

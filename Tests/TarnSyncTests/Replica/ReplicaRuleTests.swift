@@ -240,6 +240,46 @@ import Testing
     #expect(try server.value("SELECT a FROM \"Thing\" WHERE _id = 1") == "1")
   }
 
+  /// Nobody has to send these commits again when the right is back.
+  @Test func `a function that the role may not call makes commits wait`() throws {
+    try a.create("Thing", .int(1), a: 1)
+    try synchronize()
+    try server.rows("REVOKE EXECUTE ON FUNCTION tarn.push FROM tarn_client")
+    try a.set("Thing", .int(1), 1, .int(5))
+    let error = #expect(throws: ServerError.self) { try a.synchronize() }
+    #expect(error?.state == ServerError.lacksRight)
+    #expect(error?.isLasting == true)
+    #expect(error?.hint.contains("tarn server migrate") == true)
+    #expect(try a.objects() == ["Thing 1": Object(a: 5)])
+    try ServerMigration(server).run()
+    a.disconnect()
+    try synchronize()
+    #expect(a.refused.isEmpty)
+    #expect(try server.value("SELECT a FROM \"Thing\"") == "5")
+  }
+
+  @Test func `a table in a schema that the owner may not use makes commits wait`() throws {
+    try a.create("Thing", .int(1), a: 1)
+    try synchronize()
+    try server.run(
+      """
+      CREATE SCHEMA app; GRANT USAGE ON SCHEMA app TO tarn_client, tarn_owner;
+      ALTER TABLE "Thing" SET SCHEMA app
+      """, for: "test")
+    try ServerMigration(server).run()
+    try server.rows("REVOKE USAGE ON SCHEMA app FROM tarn_owner")
+    try a.set("Thing", .int(1), 1, .int(5))
+    a.disconnect()
+    let error = #expect(throws: ServerError.self) { try a.synchronize() }
+    #expect(error?.hint.contains("GRANT USAGE ON SCHEMA app TO tarn_owner") == true)
+    try server.rows("GRANT USAGE ON SCHEMA app TO tarn_owner")
+    a.disconnect()
+    b.disconnect()
+    try synchronize()
+    #expect(a.refused.isEmpty)
+    #expect(try server.value("SELECT a FROM app.\"Thing\"") == "5")
+  }
+
   @Test func `commits with large values are sent one by one`() throws {
     try a.connected().pull()
     try a.connected().pushBytes = 3_000

@@ -1,3 +1,4 @@
+import Foundation
 import TarnStore
 import Testing
 
@@ -34,6 +35,46 @@ import Testing
     try connection.rows("INSERT INTO members VALUES ('a', 'b')")
     #expect(try pull(connection, since: before) == (false, true))
     #expect(try pull(connection, since: position(connection)) == (false, false))
+  }
+
+  @Test func `a table of others is refused with the grant that is missing`() throws {
+    let database = try PostgresDatabase([.todo])
+    let server = try database.connect()
+    let name = "depend_" + UUID().uuidString.prefix(8).lowercased()
+    try server.run(
+      """
+      CREATE ROLE \(name)_owner; CREATE ROLE \(name) LOGIN;
+      GRANT tarn_owner TO \(name);
+      CREATE TABLE share (who text); ALTER TABLE share OWNER TO \(name)_owner
+      """, for: "test")
+    let repair = ServerRepair(try database.connect(as: name))
+    let error = #expect(throws: ServerError.self) { try repair.depend("Todo", on: "share") }
+    #expect(
+      error?.message == "the login \(name) lacks the rights of \(name)_owner, who owns public.share"
+    )
+    #expect(error?.hint.contains("GRANT \(name)_owner TO \(name)") == true)
+    try server.rows("GRANT \(name)_owner TO \(name)")
+    #expect(try repair.depend("Todo", on: "share"))
+  }
+
+  @Test func `a database that is not prepared is the first problem`() throws {
+    let connection = try PostgresDatabase().connect()
+    let keyless = StoreSchema(classes: [
+      ClassSchema(
+        id: ClassID(0), name: "Keyless",
+        columns: [ColumnSchema(id: ColumnID(0), name: "a", type: .int)])
+    ])
+    let attempts: [() throws -> Void] = [
+      { try ServerMigration(connection).run(keyless) },
+      { _ = try ServerRepair(connection).depend("Todo", on: "nothing") },
+      { _ = try ServerAdoption(connection).run(table: "nothing", as: "Nothing") },
+      { _ = try ServerRepair(connection).touch("Todo") },
+      { try ServerRepair(connection).forget(class: "Todo") },
+    ]
+    for attempt in attempts {
+      let error = #expect(throws: ServerError.self) { try attempt() }
+      #expect(error?.message == "the database is not prepared")
+    }
   }
 
   /// An older transaction that commits after a newer one must not be missed, and nobody waits.

@@ -52,6 +52,10 @@ import Testing
 
   @Test(arguments: [
     ("DROP TABLE \"Todo\"", "class Todo has no table"),
+    (
+      "CREATE SCHEMA app; ALTER TABLE \"Todo\" SET SCHEMA app",
+      "tarn_owner may not use the schema of app.\"Todo\""
+    ),
     ("CREATE TABLE sub () INHERITS (\"Todo\")", "\"Todo\" has child tables"),
     (
       "CREATE TABLE top (_id text COLLATE \"C\"); ALTER TABLE \"Todo\" INHERIT top",

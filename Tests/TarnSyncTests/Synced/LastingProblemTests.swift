@@ -168,4 +168,65 @@ import Testing
     try await session.wait(for: .upload)
     #expect(try server.value("SELECT count(*) FROM \"Todo\"") == "1")
   }
+
+  // MARK: - Problems of the file's user
+
+  /// A Realm whose session has downloaded.
+  private func opened(
+    _ mode: ClientResetMode = .recoverUnsyncedChanges()
+  ) async throws -> (User, Realm) {
+    try prepare(.membership)
+    try join()
+    let app = app()
+    app.syncManager.errorHandler = { _, _ in }
+    let user = try await app.login(credentials: .emailPassword(email: role, password: "…"))
+    var configuration = user.flexibleSyncConfiguration(
+      clientResetMode: mode,
+      initialSubscriptions: { $0.append(QuerySubscription<Todo>(name: "all")) })
+    configuration.fileURL = URL(filePath: folder.file("one"))
+    configuration.objectTypes = [Todo.self]
+    return (user, try await Realm(configuration: configuration, downloadBeforeOpen: .always))
+  }
+
+  /// What a program gets that waits in each way.
+  private func errors(_ realm: Realm) async throws -> [SyncError?] {
+    let (session, subscriptions) = (try #require(realm.syncSession), realm.subscriptions)
+    let upload = await #expect(throws: SyncError.self) { try await session.wait(for: .upload) }
+    let download = await #expect(throws: SyncError.self) { try await session.wait(for: .download) }
+    let update = await #expect(throws: SyncError.self) {
+      try await subscriptions.update {
+        subscriptions.removeAll()
+        subscriptions.append(QuerySubscription<Todo>(name: "some") { $0.owner == "sam" })
+      }
+    }
+    return [upload, download, update]
+  }
+
+  @Test(.timeLimit(.minutes(30))) func `no wait outlasts a reset that is manual`() async throws {
+    let (_, realm) = try await opened(.manual())
+    let session = try #require(realm.syncSession)
+    session.suspend()
+    try await yieldUntil { session.connectionState == .disconnected }
+    try realm.write { realm.create(Todo.self, value: ["_id": "a", "owner": "frodo"]) }
+    _ = try ServerRepair(server).restore()
+    session.resume()
+    for error in try await errors(realm) {
+      #expect(error?.code == .clientResetError)
+      #expect(error?.message.contains("Choose another ClientResetMode") == true)
+    }
+  }
+
+  @Test(.timeLimit(.minutes(30))) func `no wait outlasts a logout`() async throws {
+    let (user, realm) = try await opened()
+    let session = try #require(realm.syncSession)
+    try await user.logOut()
+    try realm.write { realm.create(Todo.self, value: ["_id": "a", "owner": "frodo"]) }
+    for error in try await errors(realm) {
+      #expect(error?.code == .underlyingAuthError)
+      #expect(error?.message.contains("the user \(role) has logged out") == true)
+    }
+    try await user.app.login(credentials: .emailPassword(email: role, password: "…"))
+    try await session.wait(for: .upload)
+    #expect(try server.value("SELECT count(*) FROM \"Todo\"") == "1")
+  }
 }

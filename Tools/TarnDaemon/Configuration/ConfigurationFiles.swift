@@ -133,7 +133,8 @@ package struct ConfigurationFiles: Sendable {
   func sharedFiles(of settings: DaemonSettings) -> [ConfigurationProblem] {
     var seen: [String: Int] = [:]
     var problems: [ConfigurationProblem] = []
-    for (index, sync) in settings.syncs.enumerated() {
+    // An entry without a file has that problem alone.
+    for (index, sync) in settings.syncs.enumerated() where !sync.file.isEmpty {
       for file in Set(FileTable.paths(of: sync.file) + [sync.file]).sorted() {
         guard let other = seen.updateValue(index, forKey: file) else { continue }
         problems.append(

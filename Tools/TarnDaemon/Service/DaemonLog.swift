@@ -40,7 +40,9 @@ package final class DaemonLog: Sendable {
   package func write(_ level: Level, _ message: String, _ fields: [(String, String)] = []) {
     guard level.rawValue <= most.rawValue else { return }
     if toJournal { return send(level, message, fields) }
-    let place = fields.filter { $0.0 != "TARN_FILE" }.map(\.1).joined(separator: "/")
+    // A sink is named by its watch; a session of 'sync' has only its file.
+    let names = fields.filter { $0.0 != "TARN_FILE" }
+    let place = (names.isEmpty ? fields : names).map { printable($0.1) }.joined(separator: "/")
     let head = place.isEmpty ? "tarn-daemon" : "tarn-daemon: \(place)"
     let line = "\(head): \(printable(message))\n"
     writing.withLock { _ in

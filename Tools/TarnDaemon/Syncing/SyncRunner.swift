@@ -147,7 +147,7 @@ final class SyncRunner: FileTable.Listener {
         "the server refused version \(commit.version), which changed objects of \(names): "
           + "\(commit.error)", path)
     case .waits(let why, let time):
-      note(.warning, "\(why); trying again in \(time.components.seconds) s", path)
+      note(.warning, "\(why); trying again in \(time.rounded) s", path)
     case .notice(let notice): note(.warning, notice.text, path)
     case .joined: note(.notice, SyncEvent.joinedText, path)
     case .isUpToDate, .ended: break
