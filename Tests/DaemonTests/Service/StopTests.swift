@@ -18,10 +18,9 @@ struct StopTests {
       Array("#!/bin/sh\ntrap '' TERM\necho >>\(folder.path)/runs\nexec sleep 600\n".utf8))
     chmod(script, 0o755)
     let sinks = (1...12).map { "{name: s\($0), exec: [$/script], timeout: 1h, grace: 3s}" }
+    let watch = "{name: a, file: $/notes.tarn, class: Note"
     let daemon = try DaemonProcess(
-      folder,
-      "watches: [{name: a, file: $/notes.tarn, class: Note, sinks: [\(sinks.joined(separator: ", "))]}]"
-    )
+      folder, "watches: [\(watch), sinks: [\(sinks.joined(separator: ", "))]}]")
     try await yieldUntil {
       FileManager.default.contents(atPath: folder.file("runs"))?.count == 12
     }
