@@ -78,10 +78,14 @@ struct PositionsTests {
     let positions = positions("d", watch("a", "b"))
     let position = try position(3)
     try positions.open("a", "b", file, [], cursor: "c").file.update { $0.acknowledged = position }
+    try positions.begin("a", "b")
     try positions.move("a", "b", file, to: "n")
+    #expect(positions.hasBegun("n", "b"))
+    #expect(!positions.hasBegun("a", "b"))
     #expect(
       try positions.open("n", "b", file, [], cursor: "c").file.content.acknowledged == position)
     positions.remove("n", "b", file)
+    positions.end("n", "b")
     #expect(
       try FileManager.default.contentsOfDirectory(atPath: folder.file("positions/d")) == [])
   }

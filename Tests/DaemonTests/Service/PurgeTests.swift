@@ -40,6 +40,7 @@ struct PurgeTests {
     let sum = String(repeating: "0a", count: 16)
     for name in ["", "shop/"] {
       try make("\(name)positions/watch/orders/log/\(sum)")
+      try make("\(name)positions/watch/orders/log/begun")
       try make("\(name)positions/or.ders.log.cbf29ce484222325")
     }
   }

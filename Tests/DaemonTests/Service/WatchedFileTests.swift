@@ -86,6 +86,52 @@ struct WatchedFileTests {
     daemon.stop()
   }
 
+  /// `start: newest` is for what was there when the watch began.
+  @Test func deliversWhatAppearsLaterFromItsBeginning() async throws {
+    let first = try NoteFile(folder, "a.tarn")
+    try first.put(1, "one")
+    let newest = Self.configuration("*.tarn").replacingOccurrences(
+      of: "class: Note", with: "class: Note\n    start: newest")
+    let daemon = try DaemonProcess(folder, newest)
+    try first.put(2, "two")
+    let second = try NoteFile(folder, "b.tarn")
+    try second.put(1, "one")
+    try await yieldUntil { try lines(of: second.path).version == second.version }
+    try await yieldUntil { try lines(of: first.path).version == first.version }
+    #expect(try lines(of: first.path).notes == [2: "two 0"])
+    #expect(try lines(of: second.path).notes == [1: "one 0"])
+    daemon.stop()
+    let third = try NoteFile(folder, "c.tarn")
+    try third.put(1, "one")
+    try daemon.restart()
+    try await yieldUntil { try lines(of: third.path).version == third.version }
+    #expect(try lines(of: third.path).notes == [1: "one 0"])
+    #expect(try lines(of: first.path).beginnings == [])
+    daemon.stop()
+  }
+
+  /// A daemon that reads such a store is ended by SIGBUS, and systemd starts it again.
+  @Test func servesOthersBesideAStoreThatWasEmptied() async throws {
+    let first = try NoteFile(folder, "a.tarn")
+    try first.put(1, "one")
+    // This process must not have it open.
+    let second = folder.file("b.tarn")
+    do {
+      let other = TemporaryFolder()
+      try NoteFile(other).put(2, "two")
+      try FileManager.default.copyItem(atPath: other.file("notes.tarn"), toPath: second)
+    }
+    let daemon = try DaemonProcess(folder, Self.configuration("*.tarn"))
+    try await yieldUntil { try lines(of: second).version == 1 }
+    try await yieldUntil { try lines(of: first.path).version == 1 }
+    #expect(truncate(second, 0) == 0)
+    try daemon.killAndRestart()
+    #expect(daemon.errors.contains("waiting for \(second): the file is not made yet"))
+    try first.put(3, "three")
+    try await yieldUntil { try lines(of: first.path).version == 2 }
+    #expect(daemon.stop() == .exited(0))
+  }
+
   /// A copy has the cursor of the original, whose consumer has nothing of the copy.
   @Test func deliversACopyFromItsBeginning() async throws {
     let first = try NoteFile(folder, "a.tarn")

@@ -6,6 +6,14 @@ enum DaemonTestStore {
     try StoreRegistry.open(path, Store.Options()).newestSnapshot().version.rawValue
   }
 
+  static func rename(_ path: String, _ name: String, to newName: String) throws {
+    try StoreRegistry.open(path, Store.Options()).renameCursor(name, to: newName)
+  }
+
+  static func delete(_ path: String, _ name: String) throws {
+    try StoreRegistry.open(path, Store.Options()).deleteCursor(name)
+  }
+
   static func cursors(_ path: String) throws -> [String] {
     try StoreRegistry.open(path, Store.Options()).cursors().map(\.record.name)
   }

@@ -42,13 +42,16 @@ final class SinkRunner: Sendable {
   private let positions: PositionFile?
   /// Whether the file is a copy, whose cursor is the original's.
   private let isCopy: Bool
+  /// Whether the watch had begun before the file was found.
+  private let hasBegun: @Sendable () -> Bool
   private let log: DaemonLog
   private let queue: DispatchQueue
   private let state: Lock<State>
 
   init(
     _ watch: WatchSettings, _ sink: any Sink, _ file: OpenFile, cursorName: String,
-    positions: PositionFile?, isCopy: Bool, _ status: SinkStatus, _ log: DaemonLog
+    positions: PositionFile?, isCopy: Bool, hasBegun: @escaping @Sendable () -> Bool,
+    _ status: SinkStatus, _ log: DaemonLog
   ) {
     self.watch = watch
     self.sink = sink
@@ -57,6 +60,7 @@ final class SinkRunner: Sendable {
     self.cursorName = cursorName
     self.positions = positions
     self.isCopy = isCopy
+    self.hasBegun = hasBegun
     self.status = status
     self.log = log
     queue = DispatchQueue(label: "tarn-sink")
@@ -141,6 +145,7 @@ final class SinkRunner: Sendable {
   }
 
   private func openCursor() throws -> ChangeCursor {
+    try file.takeOverCursor(cursorName)
     let known = try file.cursorRecord(cursorName)
     var expected = positions?.content.acknowledged
     // A position that is behind the cursor was not saved in time: it tells nothing.
@@ -153,7 +158,7 @@ final class SinkRunner: Sendable {
     if isCopy, positions?.content.acknowledged == nil { expected = Self.nowhere }
     var grouped: GroupedAcknowledgements?
     let cursor = try file.cursor(
-      cursorName, watch,
+      cursorName, watch, startingAt: startsAtNewest ? .newest : .snapshot,
       keeping: sink.repeatsExactly || watch.keepsOldValues ? .oldValues : .keys,
       limit: watch.keeps.map { LagLimit($0) }, expecting: expected
     ) { held, snapshot throws(StorageError) in
@@ -169,13 +174,17 @@ final class SinkRunner: Sendable {
     return cursor
   }
 
+  /// Whether a consumer without a position begins with the newest version. What has come into being
+  /// since the watch began, a file or a class, is delivered from its beginning.
+  private var startsAtNewest: Bool { watch.start == .newest && !hasBegun() }
+
   private func openReader() throws -> ChangeCursor {
     guard let positions else {
       throw ToolError("the file cannot be written, and there is no state folder for its position")
     }
     if let cause = file.copyCause { throw ToolError("the file cannot be followed: \(cause)") }
     var start = positions.content.acknowledged
-    if start == nil, watch.start == .newest { start = try file.newestPosition() }
+    if start == nil, startsAtNewest { start = try file.newestPosition() }
     state.withLock { $0.consumer = "reader \(cursorName)" }
     let keeper = KeptPosition(
       at: start.map { FeedPlace($0) }, in: try file.store.newestSnapshot())

@@ -41,8 +41,8 @@ struct CheckCommand {
     }
     for (path, names) in expected.sorted(by: { $0.key < $1.key }) {
       let known = (try? OpenFile(path, readOnly: true).store.cursors()) ?? []
-      for cursor in known.map(\.record.name)
-      where cursor.beginsWithBytes(of: context.prefix) && !names.contains(cursor) {
+      for cursor in known.map(\.record.name) {
+        guard let name = context.ownName(of: cursor), !names.contains(name) else { continue }
         warnings.append(
           "\(path): the cursor '\(cursor)' belongs to no watch any more: delete it with 'tarn "
             + "cursor delete \(path) \(cursor)', or give its watch's name to 'rename'"
@@ -59,7 +59,11 @@ extension OpenFile {
     var found: [String] = []
     for sink in watch.sinks {
       let name = context.cursorName(watch.name, sink.name)
-      if try selectionDiffers(of: name, watch) {
+      let earlier = try earlierCursors(of: name)
+      if try cursorRecord(name) == nil, earlier.count > 1 {
+        found.append("\(watch.name)/\(sink.name): \(path): \(Self.doubt(earlier, name))")
+      }
+      if try selectionDiffers(of: earlier.first?.record.name ?? name, watch) {
         found.append(
           "\(watch.name)/\(sink.name): \(path): starts anew, because class, filter or columns "
             + "differ from those of its cursor")

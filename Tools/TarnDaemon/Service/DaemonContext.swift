@@ -27,11 +27,17 @@ final class DaemonContext: Sendable {
     if makesFolder { try positions?.make() }
   }
 
-  /// Names a cursor by host, daemon, watch and sink, so that no two daemons share one.
-  func cursorName(_ watch: String, _ sink: String) -> String { prefix + "\(watch)/\(sink)" }
+  /// Names a cursor by daemon, watch and sink. Not by the host: a container that is started again
+  /// may have another name.
+  func cursorName(_ watch: String, _ sink: String) -> String { "\(instance)/\(watch)/\(sink)" }
 
-  /// What the names of all cursors of this daemon begin with.
-  var prefix: String {
-    "\(ProcessInfo.processInfo.hostName.prefix(64))/\(instance)/"
+  /// The name of one of this daemon's cursors as it is now: earlier versions put the host in front.
+  /// Nil for the cursors of others.
+  func ownName(of cursor: String) -> String? {
+    let parts = cursor.splitASCII("/")
+    guard parts.count == 3 || parts.count == 4, parts[parts.count - 3] == instance else {
+      return nil
+    }
+    return parts.suffix(3).joined(separator: "/")
   }
 }

@@ -17,10 +17,9 @@ final class RetainingCursor: Sendable {
     self.file = file
     limits = watch.keeps?.limits ?? Self.standard
     var found: HeldCursor?
-    var start = watch
-    start.start = .newest
     cursor = try file.cursor(
-      name, start, keeping: watch.keepsOldValues ? .oldValues : .keys, limit: LagLimit.none,
+      name, watch, startingAt: .newest, keeping: watch.keepsOldValues ? .oldValues : .keys,
+      limit: LagLimit.none,
       expecting: nil
     ) { held, _ throws(StorageError) in
       found = held

@@ -49,13 +49,14 @@ final class OpenFile: Sendable {
   ///   - position: what the consumer has got; nil if that is not known.
   ///   - keeper: gets the cursor, and the snapshot in which it is, and returns what stands between.
   func cursor(
-    _ name: String, _ watch: WatchSettings, keeping values: KeptValues,
-    limit: LagLimit?, expecting position: ChangePosition?,
+    _ name: String, _ watch: WatchSettings, startingAt start: CursorStart,
+    keeping values: KeptValues, limit: LagLimit?, expecting position: ChangePosition?,
     keeper: (HeldCursor, Snapshot) throws(StorageError) -> any FeedKeeper
   ) throws -> ChangeCursor {
-    try realm().cursor(
-      name, of: Self.selection(watch),
-      startingAt: watch.start == .snapshot ? .snapshot : .newest, keeping: values, limit: limit,
+    // The name may be that of an earlier version.
+    try takeOverCursor(name)
+    return try realm().cursor(
+      name, of: Self.selection(watch), startingAt: start, keeping: values, limit: limit,
       expecting: position, waiting: .zero, taking: false, keeper: keeper)
   }
 
@@ -70,6 +71,36 @@ final class OpenFile: Sendable {
 
   func cursorRecord(_ name: String) throws -> CursorRecord? {
     try store.cursors().first { $0.record.name == name }?.record
+  }
+
+  /// The cursors that earlier versions, which put the host in front, may have made for a sink.
+  func earlierCursors(of name: String) throws -> [KnownCursor] {
+    try store.cursors().filter { cursor in
+      let parts = cursor.record.name.splitASCII("/")
+      return parts.count == 4 && parts.suffix(3).joined(separator: "/") == name
+    }
+  }
+
+  static func doubt(_ cursors: [KnownCursor], _ name: String) -> String {
+    let list = cursors.map { "'\($0.record.name)'" }.joined(separator: ", ")
+    return
+      "each of the cursors \(list) may be the one of '\(name)': give each daemon another 'name',"
+      + " or delete those of daemons that are gone with 'tarn cursor delete'"
+  }
+
+  /// Gives the cursor that an earlier version made for a sink its present name.
+  ///
+  /// - Throws: `ToolError` if it is not known which one that is, or if another daemon has it.
+  func takeOverCursor(_ name: String) throws {
+    guard try cursorRecord(name) == nil else { return }
+    let earlier = try earlierCursors(of: name)
+    guard let only = earlier.first else { return }
+    guard earlier.count == 1 else { throw ToolError(Self.doubt(earlier, name)) }
+    guard !only.isHeld else {
+      throw ToolError(
+        "another daemon has the cursor '\(only.record.name)', which may be this one's")
+    }
+    try store.renameCursor(only.record.name, to: name)
   }
 
   /// Whether there is a cursor of that name that selects something else than the watch.

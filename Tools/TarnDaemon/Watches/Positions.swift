@@ -66,9 +66,31 @@ final class Positions: Sendable {
   func remove(_ watch: String, _ sink: String, _ file: String) {
     unlink(path(watch, sink, file))
     if fitsOne(watch, sink) { unlink(formerPath(watch, sink, file)) }
+  }
+
+  // MARK: - Beginnings
+
+  /// Whether a sink has begun, with the files that were there.
+  func hasBegun(_ watch: String, _ sink: String) -> Bool { exists(mark(watch, sink)) }
+
+  func begin(_ watch: String, _ sink: String) throws {
+    if hasBegun(watch, sink) { return }
+    try make(sinkFolder(watch, sink))
+    let made = Foundation.open(mark(watch, sink), O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+    guard made >= 0 else { throw ToolError("cannot make", mark(watch, sink), errno: errno) }
+    close(made)
+  }
+
+  /// Forgets a sink.
+  func end(_ watch: String, _ sink: String) {
+    unlink(mark(watch, sink))
     // Folders that are not empty stay.
     rmdir(sinkFolder(watch, sink))
     rmdir("\(folder)/\(daemon)/\(watch)")
+  }
+
+  private func mark(_ watch: String, _ sink: String) -> String {
+    "\(sinkFolder(watch, sink))/begun"
   }
 
   func move(_ watch: String, _ sink: String, _ file: String, to newWatch: String) throws {
@@ -77,8 +99,8 @@ final class Positions: Sendable {
     if rename(path(watch, sink, file), new) != 0, fitsOne(watch, sink) {
       rename(formerPath(watch, sink, file), new)
     }
-    rmdir(sinkFolder(watch, sink))
-    rmdir("\(folder)/\(daemon)/\(watch)")
+    if hasBegun(watch, sink) { try begin(newWatch, sink) }
+    end(watch, sink)
   }
 
   private func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }

@@ -54,7 +54,26 @@ final class WatchRunner: FileTable.Listener {
       state.withLock { $0.listening.append(made) }
     }
     files.add(settings.file, self)
+    markBeginning()
     for hub in hubs.values { files.add(settings.file, hub) }
+  }
+
+  /// Notes durably that the files that are there now were found.
+  private func markBeginning() {
+    guard let positions = context.positions else {
+      guard settings.start == .newest else { return }
+      return context.log.write(
+        .notice,
+        "without a state folder, 'start: newest' also holds for files and classes that "
+          + "appear later", [("TARN_WATCH", settings.name)])
+    }
+    for sink in settings.sinks where !sink.servesClients {
+      do {
+        try positions.begin(settings.name, sink.name)
+      } catch {
+        context.log.write(.warning, "\(error)", [("TARN_WATCH", settings.name)])
+      }
+    }
   }
 
   /// Lets all deliveries end soon. Never waits.
@@ -85,6 +104,7 @@ final class WatchRunner: FileTable.Listener {
 
   /// Deletes the cursors of sinks that are gone, after `stop`.
   func deleteCursors(ofSinks names: Set<String>) {
+    defer { for name in names { context.positions?.end(settings.name, name) } }
     for file in state.withLock({ Array($0.files.values) }) {
       for name in names {
         context.positions?.remove(settings.name, name, file.path)
@@ -138,7 +158,10 @@ final class WatchRunner: FileTable.Listener {
     }
     return SinkRunner(
       settings, self.sink(sink, status), file, cursorName: cursor, positions: positions,
-      isCopy: isCopy, status, context.log)
+      isCopy: isCopy,
+      hasBegun: { [context, settings] in
+        context.positions?.hasBegun(settings.name, sink.name) ?? false
+      }, status, context.log)
   }
 
   private func sink(_ sink: SinkSettings, _ status: SinkStatus) -> any Sink {
@@ -150,16 +173,18 @@ final class WatchRunner: FileTable.Listener {
     }
   }
 
-  /// Gives the cursors of the watch's former name to it.
+  /// Gives the cursors of the watch's former name to it, and those of earlier versions the names
+  /// that they have now. A sink whose cursor is in doubt says so itself.
   private func takeOverCursors(of file: OpenFile) {
-    guard let former = settings.formerName, file.isWritable else { return }
-    let names = Set((try? file.store.cursors())?.map(\.record.name) ?? [])
+    guard file.isWritable else { return }
     for sink in settings.sinks {
-      let (old, new) = (
-        context.cursorName(former, sink.name), context.cursorName(settings.name, sink.name)
-      )
-      guard names.contains(old), !names.contains(new) else { continue }
+      let new = context.cursorName(settings.name, sink.name)
+      try? file.takeOverCursor(new)
+      guard let former = settings.formerName else { continue }
+      let old = context.cursorName(former, sink.name)
       do {
+        try file.takeOverCursor(old)
+        guard try file.cursorRecord(old) != nil, try file.cursorRecord(new) == nil else { continue }
         try file.store.renameCursor(old, to: new)
         try context.positions?.move(former, sink.name, file.path, to: settings.name)
       } catch {
