@@ -74,7 +74,7 @@ struct EventTests {
     var model = NoteModel()
     try model.apply(try event(client).data)
     #expect(try model.notes == file.expected)
-    #expect(daemon.stop() == .exited(0))
+    #expect(daemon.stop() == .exited(0), "\(daemon.errors)")
   }
 
   /// Clients come and go while the daemon ends.
@@ -89,7 +89,7 @@ struct EventTests {
       clients.append(client)
       if clients.count % 3 == 0 { clients.removeFirst() }
     }
-    #expect(daemon.process.wait() == .exited(0))
+    #expect(daemon.process.wait() == .exited(0), "\(daemon.errors)")
   }
 
   /// A quiet stream has comments, by which a client that has left is noticed.

@@ -199,7 +199,7 @@ package final class Daemon: HTTPServer.Routes {
     // All deliveries end at the same time.
     for watch in watches { watch.stopSoon() }
     let ended = DispatchSemaphore(value: 0)
-    Thread.detachNewThread { [self] in
+    DispatchQueue(label: "tarn-stop").async { [self] in
       stopAll()
       ended.signal()
     }

@@ -61,13 +61,12 @@ final class EventClient: Subscriber.Transport, OpenRequest {
     return false
   }
 
+  /// Any thread. The connection does not sleep when this returns, and never again.
   func close(_ reason: String) {
     let text = JSONText.text(.object([JSONMember("error", .string(reason))]))
     put(
       Array((isInEvent.withLock { $0 } ? "\n\n" : "").utf8)
-        + Array("event: end\ndata: \(text)\n\n".utf8))
-    state.withLock { $0.isClosed = true }
-    resume()
+        + Array("event: end\ndata: \(text)\n\n".utf8), isEnd: true)
   }
 
   func keepAlive() {
@@ -78,24 +77,20 @@ final class EventClient: Subscriber.Transport, OpenRequest {
     if isQuiet, !isInEvent.withLock({ $0 }) { put(Array(":\n\n".utf8)) }
   }
 
-  private func put(_ bytes: [UInt8]) {
+  private func put(_ bytes: [UInt8], isEnd: Bool = false) {
     state.withLock { state in
+      if state.isClosed { return }
+      state.isClosed = isEnd
       state.lastSent = .now()
       if state.taken > 0 {
         state.unsent.removeFirst(state.taken)
         state.taken = 0
       }
       state.unsent += bytes
+      // Under the lock: whoever finds it awake may end the server.
+      if state.isSuspended { MHD_resume_connection(connection.pointer) }
+      state.isSuspended = false
     }
-    resume()
-  }
-
-  private func resume() {
-    let isSuspended = state.withLock { state in
-      defer { state.isSuspended = false }
-      return state.isSuspended
-    }
-    if isSuspended { MHD_resume_connection(connection.pointer) }
   }
 
   // MARK: - On libmicrohttpd's thread
