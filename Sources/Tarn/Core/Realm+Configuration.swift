@@ -67,7 +67,8 @@ extension Realm {
     public var origin: String?
 
     /// The version of the program's model. Raise it whenever the model changes by more than added
-    /// classes, properties or indexes; see the article on migrations.
+    /// classes, properties or indexes; see the article on migrations. With 0 and no classes
+    /// (`objectTypes: []`), as in tools, a file of any version is opened.
     public var schemaVersion: UInt64 = 0
 
     /// Converts the data of an older model to this one; see ``Migration``. Called when a file with
@@ -155,12 +156,18 @@ extension Realm.Configuration {
     return .file(fileURL.path)
   }
 
+  /// Whether the file's schema version applies: a program without classes, such as a tool, has no
+  /// model whose version it could give.
+  func takesVersionOfFile(_ model: ModelSchema) -> Bool {
+    schemaVersion == 0 && model.definitions.isEmpty
+  }
+
   func storeOptions(_ model: ModelSchema) -> Store.Options {
     var options = Store.Options()
     options.isReadOnly = readOnly
     options.isDurable = durability == .full && inMemoryIdentifier == nil
     options.classes = model.definitions
-    options.schemaVersion = schemaVersion
+    options.schemaVersion = takesVersionOfFile(model) ? nil : schemaVersion
     return options
   }
 }

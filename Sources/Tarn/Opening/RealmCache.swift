@@ -40,7 +40,10 @@ enum RealmCache {
       require(
         found.configuration.readOnly == configuration.readOnly,
         "Realm at path '\(store.path)' already opened with different read permissions")
-      guard found.configuration.schemaVersion == configuration.schemaVersion else {
+      guard
+        found.configuration.schemaVersion == configuration.schemaVersion
+          || configuration.takesVersionOfFile(model)
+      else {
         throw Realm.Error(
           .alreadyOpen,
           message: "Realm at path '\(store.path)' already opened with different schema version: "

@@ -17,10 +17,12 @@ struct NoteFile {
   let path: String
   private let configuration: Realm.Configuration
 
-  init(_ folder: TemporaryFolder, _ name: String = "notes.tarn") throws {
+  init(
+    _ folder: TemporaryFolder, _ name: String = "notes.tarn", schemaVersion: UInt64 = 0
+  ) throws {
     path = folder.file(name)
     var configuration = Realm.Configuration(
-      fileURL: URL(fileURLWithPath: path), objectTypes: [Note.self])
+      fileURL: URL(fileURLWithPath: path), schemaVersion: schemaVersion, objectTypes: [Note.self])
     configuration.durability = .relaxed
     self.configuration = configuration
     _ = try realm
