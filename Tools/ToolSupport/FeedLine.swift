@@ -50,13 +50,13 @@ package final class FeedLine {
   private var json = JSONText()
 
   /// - Parameters:
-  ///   - columns: the only columns that are written, besides the primary key; nil for all.
+  ///   - columns: what is written, besides the primary key; nil for all.
   ///   - limit: about how many bytes a line has at most.
   ///   - tellsRepeats: whether it says that some of it may have been delivered before; without,
   ///     a repeated batch has the same bytes.
   ///   - members: written first.
   package init(
-    _ batch: ChangeBatch, ofClass className: String, columns: Set<String>? = nil,
+    _ batch: ChangeBatch, ofClass className: String, columns: ChosenColumns? = nil,
     limit: Int = .max, tellsRepeats: Bool = true, _ members: [JSONMember] = []
   ) {
     self.batch = batch

@@ -5,10 +5,10 @@ package import TarnText
 /// Writes recorded values as JSON, in the form that an import reads.
 package struct RecordedJSON {
   package let schema: StoreSchema
-  /// The only columns that are written, besides the primary key; nil for all.
-  private let columns: Set<String>?
+  /// What is written, besides the primary key; nil for all.
+  private let columns: ChosenColumns?
 
-  package init(schema: StoreSchema, columns: Set<String>? = nil) {
+  package init(schema: StoreSchema, columns: ChosenColumns? = nil) {
     self.schema = schema
     self.columns = columns
   }
@@ -17,15 +17,25 @@ package struct RecordedJSON {
   package func object(_ values: [String: RecordedValue], of described: ClassSchema) -> JSONValue {
     .object(
       described.columns.compactMap { column in
-        guard !column.isRemoved, let value = values[column.name],
-          columns?.contains(column.name) ?? true || column.id == described.primaryKey
-        else { return nil }
+        guard let value = values[column.name], writes(column, of: described) else { return nil }
         return JSONMember(column.name, property(value, column))
       })
   }
 
-  /// The value of a property.
+  /// Whether a property of the objects is written.
+  package func writes(_ column: ColumnSchema, of described: ClassSchema) -> Bool {
+    if column.isRemoved { return false }
+    return column.id == described.primaryKey || columns == nil
+      || columns?.within(column.name) != nil
+  }
+
+  /// The value of a property of the objects.
   package func property(_ value: RecordedValue, _ column: ColumnSchema) -> JSONValue {
+    let whole = json(value, column)
+    return columns?.within(column.name)?.part(of: whole, column, schema) ?? whole
+  }
+
+  private func json(_ value: RecordedValue, _ column: ColumnSchema) -> JSONValue {
     if case .dictionary(let items) = value, column.collection == .map {
       // The column says that it is a map, so its keys need no check.
       return .object(members(items, column))
@@ -42,7 +52,11 @@ package struct RecordedJSON {
       return isAmbiguous ? MixedJSON.typed("map", .object(members)) : .object(members)
     case .embedded(let values):
       guard let described = column.target.flatMap({ schema[$0] }) else { return .null }
-      return object(values, of: described)
+      return .object(
+        described.columns.compactMap { column in
+          guard !column.isRemoved, let value = values[column.name] else { return nil }
+          return JSONMember(column.name, json(value, column))
+        })
     case .object(let identity):
       let name = Self.name(of: identity)
       return column.type == .any ? MixedJSON.link(to: identity.className, name) : name

@@ -10,24 +10,26 @@ struct ClassView: Equatable {
   let columns: [ColumnSchema]
   /// The index of the primary key in `columns`.
   let keyPosition: Int?
-  private let names: [String]?
+  /// The choice of columns; nil for all.
+  let chosen: ChosenColumns?
   /// Whether the rows are groups of objects, not objects.
   let isOfGroups: Bool
 
   var id: ClassID { schema.id }
   var name: String { schema.name }
   /// Whether only some columns are shown.
-  var showsSome: Bool { names != nil }
+  var showsSome: Bool { chosen != nil || isOfGroups }
   /// The noun for a row in messages.
   var rowName: String { isOfGroups ? "group" : "object" }
 
-  /// - Parameter names: the columns to show, nil for all. Names that the class does not have are
+  /// - Parameter chosen: the columns to show, nil for all. Names that the class does not have are
   ///   ignored.
-  init(_ schema: ClassSchema, only names: [String]? = nil) {
+  init(_ schema: ClassSchema, only chosen: ChosenColumns? = nil) {
     self.schema = schema
-    self.names = names
+    self.chosen = chosen
     isOfGroups = false
-    columns = names.map { $0.compactMap(schema.named) } ?? schema.columns.filter { !$0.isRemoved }
+    columns =
+      chosen.map { $0.names.compactMap(schema.named) } ?? schema.columns.filter { !$0.isRemoved }
     keyPosition = columns.firstIndex { $0.id == schema.primaryKey }
   }
 
@@ -46,12 +48,12 @@ struct ClassView: Equatable {
       id: schema.id, name: schema.name, columns: columns,
       primaryKey: key.map { _ in ColumnID(0) })
     keyPosition = key.map { _ in 0 }
-    names = headings
+    chosen = nil
     isOfGroups = true
   }
 
   /// The same view of the class in another version.
-  func at(_ schema: SchemaView) -> ClassView { ClassView(schema[id], only: names) }
+  func at(_ schema: SchemaView) -> ClassView { ClassView(schema[id], only: chosen) }
 
   /// The class with that name.
   static func named(
@@ -62,11 +64,9 @@ struct ClassView: Equatable {
       let list = names.isEmpty ? "it has none" : "it has: \(names.joined(separator: ", "))"
       throw ToolError("no class '\(name)' in \(path); \(list)")
     }
-    for column in columns ?? [] where found.named(column) == nil {
-      let list = ClassView(found).columns.map(\.name).joined(separator: ", ")
-      throw ToolError("class \(name) has no column '\(column)'; it has: \(list)")
-    }
-    return ClassView(found, only: columns)
+    let chosen = columns.map { ChosenColumns(StoreAccess.keyPaths($0, on: found)) }
+    try chosen?.check(on: found, view.schema, followsLinks: false)
+    return ClassView(found, only: chosen)
   }
 
   /// The object's properties in the order of `columns`, nil if there is no such object. A link is
@@ -84,7 +84,9 @@ struct ClassView: Equatable {
         fields.append(.json(.null))
       } else if column.mayHaveParts(reader.schema) {
         let content = try reader.content(of: column, at: key, in: id)
-        fields.append(.json(try ContentJSON.json(content, column, reader)))
+        let json = try ContentJSON.json(content, column, reader)
+        let inner = chosen?.within(column.name)
+        fields.append(.json(inner?.part(of: json, column, reader.schema.schema) ?? json))
       } else if let value = try image.value(column, slot) {
         fields.append(.value(value))
       } else {

@@ -72,21 +72,22 @@ struct CursorWatch {
     }
     defer { withExtendedLifetime(trap) {} }
     let store = try StoreAccess.openExisting(path, writing: patience)
-    let described = try ClassView.named(className, in: store.newestSnapshot().schema, path).schema
-    if let columns {
-      _ = try ClassView.named(className, in: store.newestSnapshot().schema, path, only: columns)
-    }
-    let cursor = try open()
+    let schema = try store.newestSnapshot().schema
+    let described = try ClassView.named(className, in: schema, path).schema
+    let keyPaths = columns.map { StoreAccess.keyPaths($0, on: described) }
+    let chosen = keyPaths.map { ChosenColumns($0) }
+    try chosen?.check(on: described, schema.schema, followsLinks: true)
+    let cursor = try open(keyPaths)
     defer { cursor.close() }
-    return try follow(cursor, store, StoreFollower(store, stop), described, output)
+    return try follow(cursor, store, StoreFollower(store, stop), described, chosen, output)
   }
 
-  private func open() throws -> ChangeCursor {
+  private func open(_ keyPaths: [String]?) throws -> ChangeCursor {
     let configuration = Realm.Configuration(
       fileURL: URL(fileURLWithPath: path), objectTypes: [])
     return try Realm(configuration: configuration).cursor(
       name,
-      of: .objects(ofClass: className, filter: filter, keyPaths: columns),
+      of: .objects(ofClass: className, filter: filter, keyPaths: keyPaths),
       startingAt: showsInitial ? .snapshot : .newest,
       keeping: keepsOldValues ? .oldValues : .keys,
       limit: keeps.map { LagLimit($0) }, taking: takes)
@@ -94,11 +95,12 @@ struct CursorWatch {
 
   private func follow(
     _ cursor: ChangeCursor, _ store: Store, _ follower: StoreFollower, _ described: ClassSchema,
-    _ output: OutputPipe
+    _ chosen: ChosenColumns?, _ output: OutputPipe
   ) throws -> ExitCode {
     let schema = { try store.newestSnapshot().schema.schema }
     let printer: any FeedPrinter =
-      usesJSON ? JSONFeedPrinter(output) : TextFeedPrinter(output, terminal, schema)
+      usesJSON
+      ? JSONFeedPrinter(output, chosen) : TextFeedPrinter(output, terminal, chosen, schema)
     var input = AcknowledgedPositions()
     var printed = 0
     while printed < batchesMax {

@@ -11,11 +11,15 @@ protocol FeedPrinter {
 /// One JSON object a line for each batch; see `FeedLine`.
 struct JSONFeedPrinter: FeedPrinter {
   private let output: OutputPipe
+  private let columns: ChosenColumns?
 
-  init(_ output: OutputPipe) { self.output = output }
+  init(_ output: OutputPipe, _ columns: ChosenColumns?) {
+    self.output = output
+    self.columns = columns
+  }
 
   func print(_ batch: ChangeBatch, _ described: ClassSchema) throws {
-    let line = FeedLine(batch, ofClass: described.name)
+    let line = FeedLine(batch, ofClass: described.name, columns: columns)
     while let piece = line.next() { try output.write(piece) }
   }
 }
@@ -24,19 +28,22 @@ struct JSONFeedPrinter: FeedPrinter {
 struct TextFeedPrinter: FeedPrinter {
   private let output: OutputPipe
   private let terminal: Terminal
+  private let columns: ChosenColumns?
   private let schema: () throws -> StoreSchema
 
   init(
-    _ output: OutputPipe, _ terminal: Terminal, _ schema: @escaping () throws -> StoreSchema
+    _ output: OutputPipe, _ terminal: Terminal, _ columns: ChosenColumns?,
+    _ schema: @escaping () throws -> StoreSchema
   ) {
     self.output = output
     self.terminal = terminal
+    self.columns = columns
     self.schema = schema
   }
 
   func print(_ batch: ChangeBatch, _ described: ClassSchema) throws {
     let changes = batch.changes(ofClass: described.name)
-    let lines = RecordedLines(schema: try schema(), terminal)
+    let lines = RecordedLines(schema: try schema(), columns: columns, terminal)
     let head = terminal.styled("version \(batch.to)  \(printable(described.name))", .bold)
     if let reason = batch.startAnew {
       try output.write("\(head)  starts anew (\(reason))\n")
@@ -59,8 +66,8 @@ struct RecordedLines {
   private let json: RecordedJSON
   private let terminal: Terminal
 
-  init(schema: StoreSchema, _ terminal: Terminal) {
-    json = RecordedJSON(schema: schema)
+  init(schema: StoreSchema, columns: ChosenColumns? = nil, _ terminal: Terminal) {
+    json = RecordedJSON(schema: schema, columns: columns)
     self.terminal = terminal
   }
 
@@ -105,7 +112,9 @@ struct RecordedLines {
     _ values: [String: RecordedValue], _ described: ClassSchema
   ) -> [(ColumnSchema, RecordedValue)] {
     described.columns.compactMap { column in
-      guard !column.isRemoved, column.id != described.primaryKey else { return nil }
+      guard json.writes(column, of: described), column.id != described.primaryKey else {
+        return nil
+      }
       return values[column.name].map { (column, $0) }
     }
   }

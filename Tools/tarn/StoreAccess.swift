@@ -95,13 +95,24 @@ enum StoreAccess {
     return offset..<(overflows ? .max : end)
   }
 
-  /// The names in `--columns`; nil if it is not given.
+  /// The columns in `--columns`, or paths within them, as they are written; nil if it is not given.
   static func columns(_ arguments: ParsedArguments) throws -> [String]? {
     guard arguments.has("columns") else { return nil }
-    let names = names("columns", arguments).map { PathText.name($0) }
-    guard !names.isEmpty else { throw UsageError("--columns needs at least one column") }
-    guard Set(names).count == names.count else { throw UsageError("--columns has duplicates") }
-    return names
+    let columns = names("columns", arguments).map { String($0) }
+    guard !columns.isEmpty else { throw UsageError("--columns needs at least one column") }
+    guard Set(columns.map { PathText.name($0) }).count == columns.count else {
+      throw UsageError("--columns has duplicates")
+    }
+    return columns
+  }
+
+  /// The key paths that columns stand for. A column whose name has a dot needs no back quotes.
+  static func keyPaths(_ columns: [String], on described: ClassSchema) -> [String] {
+    columns.map { column in
+      let name = PathText.name(column)
+      let isName = described.named(name) != nil
+      return PathText.text(of: isName ? [name] : PathText.names(in: column))
+    }
   }
 
   /// The terminal, coloured as `--color` says.

@@ -121,15 +121,18 @@ struct ModificationReader {
       _ index: Int, _ sequence: StoredSequence, _ reader: SnapshotReader
     ) throws -> WatchedSequence.Element {
       let content = try reader.content(sequence.value(at: index), column, place)
+      let json = try ContentJSON.element(content, column, reader)
+      let inner = new.view.chosen?.within(column.name)
       return WatchedSequence.Element(
         index: index, key: sequence.shape.isMap ? try sequence.key(at: index) : nil,
-        value: try ContentJSON.element(content, column, reader))
+        value: inner?.part(ofElement: json, column, reader.schema.schema) ?? json)
     }
     result.deletions = try indexes.deletions.map { try element($0, before, old.reader) }
     result.insertions = try indexes.insertions.map { try element($0, after, new.reader) }
     result.modifications = try zip(indexes.modifications, indexes.modificationsNew).map {
       (try element($0, before, old.reader), try element($1, after, new.reader))
     }
+    if new.view.chosen != nil { result.modifications.removeAll { $0.old.value == $0.new.value } }
     result.moves = indexes.moves
     return result
   }

@@ -34,8 +34,9 @@ public struct CursorSelection: Sendable {
   /// - Parameters:
   ///   - type: the class.
   ///   - keyPaths: the reported changes of objects that exist, like those of `observe`: the
-  ///     properties at the end of these paths, and the links on the way. Nil for all properties of
-  ///     the objects and of the objects embedded in them; links are not followed then.
+  ///     properties at the end of these paths, and the links on the way. A property that holds
+  ///     embedded objects is selected with all that is in them. Nil for all properties of the
+  ///     objects and of the objects embedded in them; links are not followed then.
   public static func objects<Element: Object>(
     of type: Element.Type, keyPaths: [String]? = nil
   ) -> CursorSelection {
@@ -128,7 +129,7 @@ struct BoundSelection: Sendable {
       let condition = try part.condition(core)
       var paths: [ScopePath]?
       if case .paths(let found) = KeyPathResolver.reach(part.keyPaths, from: [binding], core) {
-        paths = found
+        paths = found.map { $0.withEmbedded(schema) }
       }
       do throws(PredicateError) {
         parts.append(try FeedPart(described.id, where: condition, paths: paths, schema))

@@ -139,9 +139,8 @@ private struct FeedClassStep<Rows: LinkedRows> {
     var columns: [ColumnID: KeySet] = [:]
     for entry in along {
       found.formUnion(entry.keys)
-      guard let first = entry.path.dependencies.first, first.links.isEmpty, first.origin == nil
-      else { continue }
-      columns[first.column] = columns[first.column]?.union(entry.keys) ?? entry.keys
+      guard let column = entry.path.dependencies.first.flatMap(part.ownColumn) else { continue }
+      columns[column] = columns[column]?.union(entry.keys) ?? entry.keys
     }
     told.assigned = columns.sorted { $0.key < $1.key }.map {
       FeedClass.Assigned(column: $0.key, keys: $0.value)

@@ -40,6 +40,17 @@ package final class FeedPart: Sendable {
   /// The class and the classes of the objects embedded in its objects, at any depth.
   package let ownClasses: Set<ClassID>
 
+  /// The property of the class that a change belongs to: the changed one, or the one that leads to
+  /// the embedded object that has it. Nil for a change behind a link to another object.
+  func ownColumn(of change: QueryDependency) -> ColumnID? {
+    guard change.origin == nil else { return nil }
+    guard let first = change.links.first else { return change.column }
+    let isInside = change.links.allSatisfy {
+      !$0.isBackwards && $0.target != classID && ownClasses.contains($0.target)
+    }
+    return isInside ? first.column : nil
+  }
+
   /// Whether the old values of all classes are known of which the values, the condition and the
   /// paths are.
   func canBeShown(in past: PastRows) -> Bool {

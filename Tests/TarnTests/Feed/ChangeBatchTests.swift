@@ -221,6 +221,36 @@ import Testing
     #expect(dogs.modified.first?.edit(of: "age") == nil)
   }
 
+  /// A selected property has its embedded objects whole, and a path selects within them.
+  @Test func keyPathsSelectEmbeddedObjects() throws {
+    try add(1)
+    try realm.write {
+      try find(1).kennel = FedAddress()
+      try find(1).kennel?.room = FedRoom()
+    }
+    let whole = try MemoryCursor(
+      realm, of: .objects(of: FedDog.self, keyPaths: ["kennel"]), keeping: .oldValues)
+    let city = try MemoryCursor(
+      realm, of: .objects(of: FedDog.self, keyPaths: ["kennel.city"]), keeping: .oldValues)
+    let room = try MemoryCursor(
+      realm, of: .objects(of: FedDog.self, keyPaths: ["kennel.room"]), keeping: .oldValues)
+    try realm.write { try find(1).kennel?.room?.number = 4 }
+    let batch = try #require(try whole.cursor.next())
+    #expect(batch[FedDog.self].modified.map(\.properties) == [["kennel"]])
+    let old = batch[FedDog.self].modified.first?.oldValues["kennel"]
+    guard case .embedded(let kennel) = old, case .embedded(let former) = kennel["room"] else {
+      Issue.record("no old value: \(String(describing: old))")
+      return
+    }
+    #expect(former["number"] == .int(0))
+    #expect(try city.cursor.next() == nil)
+    #expect(try room.cursor.next()?[FedDog.self].modified.map(\.properties) == [["kennel"]])
+    try realm.write { try find(1).kennel?.city = "Bonn" }
+    #expect(try city.cursor.next()?[FedDog.self].modified.map(\.properties) == [["kennel"]])
+    try batch.acknowledge()
+    #expect(try whole.cursor.next()?[FedDog.self].modified.count == 1)
+  }
+
   @Test func keyPathsNarrowWhatIsTold() throws {
     try add(1)
     let memory = try MemoryCursor(realm, of: .objects(of: FedDog.self, keyPaths: ["name"]))

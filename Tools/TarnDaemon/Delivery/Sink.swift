@@ -10,18 +10,13 @@ struct Delivery {
   var keys = RequestKeys(consumer: "")
 
   /// The columns to write; nil for all.
-  private var columns: Set<String>? { watch.columns.map { Set($0.map(Self.first)) } }
+  private var columns: ChosenColumns? { watch.columns.map { ChosenColumns($0) } }
 
   /// The batch as a line of JSON, or as several of about that many bytes at most.
   func line(limit: Int = .max, tellsRepeats: Bool = true) -> FeedLine {
     FeedLine(
       batch, ofClass: watch.className, columns: columns, limit: limit, tellsRepeats: tellsRepeats,
       [JSONMember("watch", .string(watch.name)), JSONMember("file", .string(path))])
-  }
-
-  /// The column that a key path begins with.
-  private static func first(_ path: String) -> String {
-    String(path[..<(path.firstASCII(".") ?? path.endIndex)])
   }
 }
 
