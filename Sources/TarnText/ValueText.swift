@@ -80,60 +80,79 @@ package enum ValueText {
   // MARK: - Reading
 
   /// A value of that type from a field of CSV or a command line; nil if the text does not fit.
-  package static func parse(_ text: String, as type: ColumnType) -> Value? {
+  ///
+  /// - Parameter rounding: whether a number that the type does not hold becomes the nearest one.
+  ///   Otherwise it does not fit; see `WrittenNumber`.
+  package static func parse(
+    _ text: String, as type: ColumnType, rounding: Bool = true
+  ) -> Value? {
     switch type {
     case .int: Int64(text).map { .int($0) }
     case .bool: Bool(spelling: text).map { .bool($0) }
     case .string: .string(text)
     case .data: Data(base64Encoded: text).map { .data(Array($0)) }
     case .date: Timestamp(iso8601: text).map { .date($0) }
-    case .float: Float(text).flatMap { isInRange($0.isInfinite, text) ? .float($0) : nil }
-    case .double: Double(text).flatMap { isInRange($0.isInfinite, text) ? .double($0) : nil }
+    case .float:
+      Float(text).flatMap { value in
+        fits(text, value.isFinite) { rounding || $0.isHeld(by: value) } ? .float(value) : nil
+      }
+    case .double:
+      Double(text).flatMap { value in
+        fits(text, value.isFinite) { rounding || $0.isHeld(by: value) } ? .double(value) : nil
+      }
     case .objectID: Bytes12(hexadecimal: text).map { .objectID($0) }
     case .uuid: Bytes16(uuidText: text).map { .uuid($0) }
     case .decimal:
-      DecimalNumber(text: text).flatMap {
-        isInRange($0.isInfinite, text) ? .decimal($0.cell) : nil
+      DecimalNumber.parse(text).flatMap { value, isExact in
+        fits(text, value.isFinite) { _ in rounding || isExact } ? .decimal(value.cell) : nil
       }
     case .link, .any: nil
     }
   }
 
-  /// False for digits that parse as infinity because the number is out of the type's range.
-  private static func isInRange(_ isInfinite: Bool, _ text: String) -> Bool {
-    !isInfinite || !text.utf8.contains { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }
+  /// Whether a text may be read as a number: one of the names that are not finite, or digits that
+  /// the number holds. Swift and C read more, such as `0x1p3` and `nan(0x5)`.
+  ///
+  /// - Parameter isFinite: false if the number is out of the type's range, or none.
+  private static func fits(
+    _ text: String, _ isFinite: Bool, _ holds: (WrittenNumber) -> Bool
+  ) -> Bool {
+    if let written = WrittenNumber(text) { return isFinite && holds(written) }
+    return namesOfNonFinite.contains(
+      (text.rest(afterBytesOf: "-") ?? text.rest(afterBytesOf: "+") ?? text[...]).lowercased())
   }
 
-  /// The integer of a number whose fraction is zero.
-  private static func integer(_ text: String) -> Int64? {
-    let parts = text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-    guard parts.count == 2, parts[1].allSatisfy({ $0 == UInt8(ascii: "0") }) else { return nil }
-    return Int64(String(decoding: parts[0], as: UTF8.self))
-  }
+  private static let namesOfNonFinite: Set<String> = ["nan", "inf", "infinity"]
 
   /// A value of that type from JSON, also null; nil if it is of another kind. A string column
   /// accepts any value, as it would be written.
-  package static func parse(_ json: JSONValue, as type: ColumnType) -> Value? {
+  ///
+  /// - Parameter rounding: as above.
+  package static func parse(
+    _ json: JSONValue, as type: ColumnType, rounding: Bool = true
+  ) -> Value? {
     if json == .null { return .null }
     switch (type, json) {
     case (.int, .integer(let value)): return .int(value)
-    case (.int, .double(let value)): return Int64(exactly: value).map { .int($0) }
+    // The shortest digits are those of the JSON; the double may be beside an integer.
+    case (.int, .double(let value)):
+      return WrittenNumber("\(value)")?.integer.map { .int($0) }
     case (.bool, .bool(let value)): return .bool(value)
     case (.bool, .integer(let value)) where 0...1 ~= value: return .bool(value == 1)
-    case (.float, .integer(let value)): return .float(Float(value))
+    case (.float, .integer(let value)), (.double, .integer(let value)):
+      return parse("\(value)", as: type, rounding: rounding)
     case (.float, .double(let value)):
-      let float = Float(value)
-      return float.isFinite ? .float(float) : nil
-    case (.double, .integer(let value)): return .double(Double(value))
+      return parse("\(value)", as: type, rounding: rounding)
     case (.double, .double(let value)): return .double(value)
     case (.float, .whole(let text)), (.double, .whole(let text)), (.decimal, .whole(let text)),
       (.float, .number(let text)), (.double, .number(let text)), (.decimal, .number(let text)):
-      return parse(text, as: type)
-    case (.int, .number(let text)): return integer(text).map { .int($0) }
+      return parse(text, as: type, rounding: rounding)
+    case (.int, .number(let text)): return WrittenNumber(text)?.integer.map { .int($0) }
     case (.decimal, .integer(let value)): return .decimal(DecimalNumber(value).cell)
     case (.decimal, .double(let value)): return .decimal(DecimalNumber(shortest: value).cell)
     case (.float, .string(let text)), (.double, .string(let text)):
-      return JSONText.nonFinite(named: text) == nil ? nil : parse(text, as: type)
+      return JSONText.nonFinite(named: text) == nil
+        ? nil : parse(text, as: type, rounding: rounding)
     case (.string, .string(let text)): return .string(text)
     case (.string, _):
       var written = JSONText()
@@ -142,7 +161,7 @@ package enum ValueText {
     case (.bool, .string(let text)), (.data, .string(let text)), (.date, .string(let text)),
       (.objectID, .string(let text)),
       (.uuid, .string(let text)), (.decimal, .string(let text)):
-      return parse(text, as: type)
+      return parse(text, as: type, rounding: rounding)
     default: return nil
     }
   }

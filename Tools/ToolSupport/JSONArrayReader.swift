@@ -43,24 +43,14 @@ package final class JSONArrayReader {
       take()
     }
     do throws(JSONError) {
-      guard case .object(let members) = try Self.value(in: bytes) else {
+      guard case .object(let members) = try JSONScanner.value(in: bytes, keepingDigits: true)
+      else {
         return .bad("not a JSON object", line: first)
       }
       return .record(members, line: first)
     } catch {
       return .bad(error.description, line: first)
     }
-  }
-
-  private static func value(in bytes: [UInt8]) throws(JSONError) -> JSONValue {
-    let result = bytes.withUnsafeBytes { raw -> Result<JSONValue, JSONError> in
-      do throws(JSONError) {
-        return .success(try JSONScanner.value(in: raw))
-      } catch {
-        return .failure(error)
-      }
-    }
-    return try result.get()
   }
 
   /// Checks that nothing follows the array.

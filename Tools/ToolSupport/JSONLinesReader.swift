@@ -13,7 +13,8 @@ package final class JSONLinesReader {
     while let line = try lines.next() {
       if line.allSatisfy({ $0 == 0x20 || $0 == 0x09 || $0 == 0x0d }) { continue }
       do throws(JSONError) {
-        guard case .object(let members) = try JSONScanner.value(in: line) else {
+        guard case .object(let members) = try JSONScanner.value(in: line, keepingDigits: true)
+        else {
           return .bad("not a JSON object", line: lines.lineNumber)
         }
         return .record(members, line: lines.lineNumber)

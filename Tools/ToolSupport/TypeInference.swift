@@ -4,7 +4,7 @@ package import TarnText
 
 /// The type of an imported column, inferred from its values.
 package indirect enum InferredType: Sendable, Equatable {
-  case bool, int, double, date, string
+  case bool, int, double, decimal, date, string
   /// Values without a common type, such as lists and numbers.
   case any
   /// Arrays with elements of one type; whether an element is null.
@@ -23,15 +23,17 @@ package struct InferredColumn: Sendable, Equatable {
   package let isOptional: Bool
 }
 
-/// Infers the narrowest type of each column that accepts all values seen: bool, int, double, date,
-/// otherwise string; ints and doubles together are doubles. JSON values of several kinds, and
-/// numbers that no type represents exactly, make a mixed column: each value keeps its own type. A
-/// column without values is an optional string.
+/// Infers the narrowest type of each column that accepts all values seen: bool, int, double,
+/// decimal, date, otherwise string; ints and doubles together are doubles. JSON values of several
+/// kinds make a mixed column: each value keeps its own type. A column without values is an optional
+/// string.
+///
+/// No number loses digits: fractions that a Double does not hold (see `WrittenNumber`), together or
+/// with whole numbers, make a decimal column, and beyond 34 digits a string column.
 ///
 /// Text is treated conservatively, because a text that looks like a number may be a name: `007` and
 /// `+1` are strings, because as numbers they would not be exported unchanged, and so is a whole
-/// number beyond Int64. Text is a bool only as `true` or `false`. No number loses digits: a column
-/// with fractions and with whole numbers that no Double represents exactly is a string column.
+/// number beyond Int64. Text is a bool only as `true` or `false`.
 ///
 /// JSON arrays are lists. JSON objects are embedded objects if most of them have the same names,
 /// otherwise maps. Deeper nesting, such as arrays in arrays, is mixed.
@@ -120,7 +122,20 @@ struct ValueShape: Sendable {
     static let int = Candidates(rawValue: 2)
     static let double = Candidates(rawValue: 4)
     static let date = Candidates(rawValue: 8)
-    static let all: Candidates = [.bool, .int, .double, .date]
+    static let decimal = Candidates(rawValue: 16)
+    static let all: Candidates = [.bool, .int, .double, .date, .decimal]
+
+    /// The types that hold an integer.
+    static func holding(_ integer: Int64) -> Candidates {
+      Double(exactly: integer) == nil ? [.int, .decimal] : [.int, .double, .decimal]
+    }
+
+    /// The types that hold another number.
+    static func holding(_ text: String) -> Candidates {
+      guard let written = WrittenNumber(text), let double = Double(text) else { return [] }
+      let decimal: Candidates = DecimalNumber.parse(text)?.isExact == true ? .decimal : []
+      return written.isHeld(by: double) ? decimal.union(.double) : decimal
+    }
   }
 
   /// The kinds of JSON values seen, as bits.
@@ -133,6 +148,10 @@ struct ValueShape: Sendable {
 
   private let depth: Int
   private var candidates = Candidates.all
+  /// Whether a number had a fraction or an exponent.
+  private var hasFraction = false
+  /// Whether a text had a whole number beyond Int64: alone these are names.
+  private var hasLongWhole = false
   private var kinds: Kinds = []
   /// Values that are neither null nor lists or objects.
   private var values = 0
@@ -158,14 +177,19 @@ struct ValueShape: Sendable {
     switch value {
     case .null: nulls += 1
     case .bool: narrow(to: .bool, .bool)
-    case .integer(let number):
-      narrow(to: Double(exactly: number) == nil ? .int : [.int, .double], .number)
+    case .integer(let number): narrow(to: .holding(number), .number)
     // Reported when it is read as an int: one line does not decide for all.
-    case .whole(let text): narrow(to: Self.isExact(text) ? [.int, .double] : .int, .number)
-    case .double, .number: narrow(to: .double, .number)
+    case .whole(let text): narrow(to: Candidates.holding(text).union(.int), .number)
+    case .double:
+      hasFraction = true
+      narrow(to: [.double, .decimal], .number)
+    case .number(let text):
+      hasFraction = true
+      narrow(to: Candidates.holding(text), .number)
     case .string(let text):
       let isNumber = JSONText.nonFinite(named: text) != nil
-      narrow(to: isNumber ? .double : Timestamp(iso8601: text) != nil ? .date : [], .string)
+      narrow(
+        to: isNumber ? [.double, .decimal] : Timestamp(iso8601: text) != nil ? .date : [], .string)
     case .array(let items):
       arrays += 1
       for item in items { addInner(item) }
@@ -184,6 +208,8 @@ struct ValueShape: Sendable {
   mutating func merge(_ other: ValueShape) {
     candidates.formIntersection(other.candidates)
     kinds.formUnion(other.kinds)
+    hasFraction = hasFraction || other.hasFraction
+    hasLongWhole = hasLongWhole || other.hasLongWhole
     values += other.values
     nulls += other.nulls
     arrays += other.arrays
@@ -211,7 +237,7 @@ struct ValueShape: Sendable {
   }
 
   mutating func add(text: String) {
-    if candidates.isEmpty { values += 1 } else { narrow(to: Self.candidates(of: text), []) }
+    if candidates.isEmpty { values += 1 } else { narrow(to: look(at: text), []) }
   }
 
   private mutating func addInner(_ value: JSONValue) {
@@ -251,31 +277,38 @@ struct ValueShape: Sendable {
     if values == 0 { return .string }
     if candidates.contains(.bool) { return .bool }
     if candidates.contains(.int) { return .int }
-    if candidates.contains(.double) { return .double }
+    if candidates.contains(.double), hasFraction || !hasLongWhole { return .double }
+    if candidates.contains(.decimal), hasFraction { return .decimal }
     if candidates.contains(.date) { return .date }
-    return kinds.isSubset(of: .string) ? .string : .any
+    return kinds.isSubset(of: .string) || kinds == .number ? .string : .any
   }
 
   // MARK: - Texts
 
-  private static func candidates(of text: String) -> Candidates {
+  private mutating func look(at text: String) -> Candidates {
     if text == "true" || text == "false" { return .bool }
-    if let integer = Int64(text), integer.description == text {
-      return Double(exactly: integer) == nil ? .int : [.int, .double]
+    if let integer = Int64(text), integer.description == text { return .holding(integer) }
+    switch Self.number(text) {
+    case .double:
+      hasFraction = true
+      return [.double, .decimal]
+    case .number:
+      hasFraction = true
+      return .holding(text)
+    case .whole:
+      hasLongWhole = true
+      return .holding(text)
+    default: break
     }
-    if isDecimal(text) || JSONText.nonFinite(named: text) != nil { return .double }
+    if JSONText.nonFinite(named: text) != nil { return [.double, .decimal] }
     return Timestamp(iso8601: text) != nil ? .date : []
   }
 
-  /// Digits with a point or an exponent, without a leading zero or plus: `1.5`, `-2e10`, `0.1`.
-  private static func isDecimal(_ text: String) -> Bool {
-    guard text.utf8.contains(where: { $0 == 0x2e || $0 | 0x20 == 0x65 }) else { return false }
-    guard case .double? = try? JSONScanner.value(in: text) else { return false }
-    return true
-  }
-
-  /// Whether a Double represents the whole number exactly.
-  private static func isExact(_ text: String) -> Bool {
-    Double(text).map { String(format: "%.0f", $0) } == text
+  /// A number in the form of JSON: without a leading zero or plus.
+  private static func number(_ text: String) -> JSONValue? {
+    guard let first = text.utf8.first,
+      first == UInt8(ascii: "-") || UInt8(ascii: "0")...UInt8(ascii: "9") ~= first
+    else { return nil }
+    return try? JSONScanner.value(in: Array(text.utf8), keepingDigits: true)
   }
 }

@@ -43,6 +43,7 @@ enum UnixTime: Int64, CaseIterable {
       Timestamp(unixTime: text, perSecond: rawValue)
     case .json(.integer(let number)): Timestamp(unixTime: "\(number)", perSecond: rawValue)
     case .json(.double(let number)): Timestamp(unixTime: "\(number)", perSecond: rawValue)
+    case .json(.number(let text)): Timestamp(unixTime: text, perSecond: rawValue)
     case .text, .json: nil
     }
   }

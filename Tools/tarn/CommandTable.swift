@@ -43,6 +43,8 @@ enum CommandTable {
     "count (default), sum:NAME, min:NAME, max:NAME, avg:NAME")
   private static let explain = OptionSpec.flag(
     "explain", "print the query plan instead of the objects")
+  private static let round = OptionSpec.flag(
+    "round", "round numbers to what their column holds; else they are errors")
   private static let all = OptionSpec.flag("all", "all objects of the class")
 
   private static let inspect = CommandSpec(
@@ -139,6 +141,7 @@ enum CommandTable {
       .value(
         "nullable", "[CLASS.]COL,...", repeats: true, "make columns nullable, existing ones too"),
       .flag("update", "update existing objects where values differ"),
+      round,
       .value("on-error", "refuse|skip|ignore", "what to do with bad lines (default: refuse)"),
       .value("batch", "N", "objects per commit, with --on-error skip or ignore (default: all)"),
       timeout,
@@ -235,7 +238,7 @@ enum CommandTable {
     positionals: [
       file, oneClass, PositionalSpec("COLUMN=VALUE", "what to set", repeats: true),
     ],
-    options: [condition, all, timeout])
+    options: [condition, all, round, timeout])
 
   private static let delete = CommandSpec(
     "delete", "Deletes objects.",

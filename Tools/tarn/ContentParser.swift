@@ -11,6 +11,9 @@ struct ContentParser {
   /// Whether a member that is missing from an embedded object becomes the zero of its type if it
   /// cannot be null. Otherwise a missing member is an error.
   var usesDefaults = false
+  /// Whether a number that its column does not hold becomes the nearest one. Otherwise it is an
+  /// error.
+  var rounds = false
 
   /// The content for the column.
   ///
@@ -26,7 +29,7 @@ struct ContentParser {
       guard let text else { return column.empty }
       let value: JSONValue
       do {
-        value = try JSONScanner.value(in: text)
+        value = try JSONScanner.value(in: Array(text.utf8), keepingDigits: true)
       } catch {
         throw ToolError("column '\(column.name)': \(Self.quoted(text)) is not valid JSON: \(error)")
       }
@@ -71,23 +74,38 @@ struct ContentParser {
     if column.type == .any { return try any(json, path) }
     if let described = embedded(column) { return try object(json, described, path) }
     if let target = column.target { return .value(try link(.json(json), target, path)) }
-    guard let value = Self.value(.json(json), column) else {
-      var hint = ""
-      if case .whole = json {
-        hint = ": it has more than 64 bits (--types \(path):decimal keeps its digits)"
-      }
-      throw ToolError(
-        "column '\(path)': \(Self.quoted(json)) is not of type \(column.typeName)\(hint)")
+    guard let value = Self.value(.json(json), column, rounding: rounds) else {
+      throw misfit(Self.quoted(json), .json(json), column, path)
     }
     return .value(value)
   }
 
-  private static func value(_ raw: RawValue, _ column: ColumnReading) -> Value? {
+  private static func value(
+    _ raw: RawValue, _ column: ColumnReading, rounding: Bool
+  ) -> Value? {
     if let unixTime = column.unixTime { return unixTime.date(raw).map { .date($0) } }
     switch raw {
-    case .json(let json): return ValueText.parse(json, as: column.type)
-    case .text(let text): return text.flatMap { ValueText.parse($0, as: column.type) }
+    case .json(let json): return ValueText.parse(json, as: column.type, rounding: rounding)
+    case .text(let text):
+      return text.flatMap { ValueText.parse($0, as: column.type, rounding: rounding) }
     }
+  }
+
+  /// The error for a value that does not fit its column.
+  private func misfit(
+    _ quoted: String, _ raw: RawValue, _ column: ColumnReading, _ path: String
+  ) -> ToolError {
+    if Self.value(raw, column, rounding: true) != nil {
+      let other = column.type == .decimal ? "" : "; a decimal column keeps up to 34 digits"
+      return ToolError(
+        "column '\(path)': \(quoted) has digits that a \(column.typeName) does not hold "
+          + "(--round rounds it\(other))")
+    }
+    var hint = ""
+    if column.type == .int, case .json(.whole) = raw {
+      hint = ": it has more than 64 bits (--types \(path):decimal keeps its digits)"
+    }
+    return ToolError("column '\(path)': \(quoted) is not of type \(column.typeName)\(hint)")
   }
 
   private func scalar(_ text: String?, _ column: ColumnReading) throws -> Value {
@@ -97,9 +115,8 @@ struct ContentParser {
       throw ToolError("column '\(column.name)' cannot be null")
     }
     if let target = column.target { return try link(.text(text), target, column.name) }
-    guard let value = Self.value(.text(text), column) else {
-      throw ToolError(
-        "column '\(column.name)': \(Self.quoted(text)) is not of type \(column.typeName)")
+    guard let value = Self.value(.text(text), column, rounding: rounds) else {
+      throw misfit(Self.quoted(text), .text(text), column, column.name)
     }
     return value
   }
@@ -162,9 +179,14 @@ struct ContentParser {
     case .integer(let value): return .value(.int(value))
     case .double(let value): return .value(.double(value))
     case .whole, .number:
-      // A double would lose digits.
-      guard let value = ValueText.parse(json, as: .decimal) else {
-        throw ToolError("column '\(path)': \(Self.quoted(json)) is not a number that can be stored")
+      // The first type that holds it.
+      let types: [ColumnType] = if case .number = json { [.double, .decimal] } else { [.decimal] }
+      guard
+        let value = types.lazy.compactMap({ ValueText.parse(json, as: $0, rounding: rounds) }).first
+      else {
+        throw ToolError(
+          "column '\(path)': \(Self.quoted(json)) is not a number that can be stored exactly "
+            + "(--round rounds it)")
       }
       return .value(value)
     case .string(let text): return .value(.string(text))
@@ -199,7 +221,7 @@ struct ContentParser {
     guard let type = ValueText.type(named: name), type != .any else {
       throw ToolError("column '\(path)': there is no type '\(name)'")
     }
-    guard value != .null, let found = ValueText.parse(value, as: type) else {
+    guard value != .null, let found = ValueText.parse(value, as: type, rounding: rounds) else {
       throw ToolError("column '\(path)': \(Self.quoted(value)) is not of type \(name)")
     }
     return .value(found)

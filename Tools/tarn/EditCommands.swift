@@ -38,6 +38,7 @@ struct SetCommand {
   private let className: String
   private let condition: Condition
   private let patience: WriterPatience
+  private let rounds: Bool
   private let assignments: [(column: String, text: String)]
 
   init(_ arguments: ParsedArguments) throws {
@@ -45,6 +46,7 @@ struct SetCommand {
     className = arguments.required("CLASS")
     condition = try StoreAccess.deliberateCondition(arguments)
     patience = try WriterPatience(arguments)
+    rounds = arguments.has("round")
     assignments = try arguments.positionals("COLUMN=VALUE").map { text in
       let (name, value) = PathText.first(of: text[...], before: "=")
       guard let value, !name.isEmpty else {
@@ -91,7 +93,8 @@ struct SetCommand {
     }
     let isJSON = column.mayHaveParts(session.schema)
     let field: String? = text.isEmpty ? nil : text == "\"\"" && !isJSON ? "" : text
-    let parser = ContentParser(schema: session.schema.schema, links: LinkFinder(session))
+    let parser = ContentParser(
+      schema: session.schema.schema, links: LinkFinder(session), rounds: rounds)
     return (column, try parser.content(.text(field), ColumnReading(column)))
   }
 }

@@ -40,6 +40,7 @@ struct ImportCommand {
   private let types: GivenTypes
   private let nullables: GivenNullables
   private let usesDefaults: Bool
+  private let rounds: Bool
   private let updates: Bool
   private let onError: OnError
   private let batch: Int?
@@ -70,6 +71,7 @@ struct ImportCommand {
     types = try GivenTypes(arguments, classes: classes)
     nullables = GivenNullables(arguments, classes: classes)
     usesDefaults = arguments.has("defaults")
+    rounds = arguments.has("round")
     updates = arguments.has("update")
     let word = try arguments.choice(
       "on-error", of: ["refuse", "skip", "ignore"], default: "refuse")
@@ -215,6 +217,7 @@ struct ImportCommand {
         source.className, stored: stored, found: readings, key: source.key,
         nullable: nullables.names(in: source.className))
       plan.usesDefaults = usesDefaults
+      plan.rounds = rounds
       plan.unixTimes = types.unixTimes(in: source.className)
       plan.embedded = Array(inferred.embedded[before...])
       plan.refusesUnknown = !areAllKnown

@@ -17,6 +17,8 @@ struct ImportPlan {
   var unixTimes: [String: UnixTime] = [:]
   /// Whether columns missing from a record become the zeros of their types.
   var usesDefaults = false
+  /// Whether numbers that their columns do not hold are rounded.
+  var rounds = false
   /// Whether an existing column becomes nullable, which needs a migration.
   let widens: Bool
   /// The primary key, if there is one.
@@ -133,7 +135,8 @@ struct ImportPlan {
   func contents(
     _ record: ImportRecord, _ links: any LinkFinding
   ) throws -> (contents: [String: Content], waiting: [ImportField]) {
-    let parser = ContentParser(schema: schema, links: links, usesDefaults: usesDefaults)
+    let parser = ContentParser(
+      schema: schema, links: links, usesDefaults: usesDefaults, rounds: rounds)
     var contents: [String: Content] = [:]
     var waiting: [ImportField] = []
     contents.reserveCapacity(record.fields.count)
@@ -156,7 +159,8 @@ struct ImportPlan {
 
   /// The contents of some fields.
   func contents(_ fields: [ImportField], _ links: any LinkFinding) throws -> [String: Content] {
-    let parser = ContentParser(schema: schema, links: links, usesDefaults: usesDefaults)
+    let parser = ContentParser(
+      schema: schema, links: links, usesDefaults: usesDefaults, rounds: rounds)
     var contents: [String: Content] = [:]
     for field in fields {
       if let column = columns[field.name] {

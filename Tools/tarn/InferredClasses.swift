@@ -43,6 +43,7 @@ struct InferredClasses {
     case .bool: .bool
     case .int: .int
     case .double: .double
+    case .decimal: .decimal
     case .date: .date
     case .string: .string
     case .any, .list, .map, .object: .any

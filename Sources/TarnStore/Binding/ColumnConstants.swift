@@ -184,10 +184,13 @@ extension ColumnConstants {
       guard let written = DecimalNumber(text: "\(value)") else { return .double(Double(value)) }
       return .decimal(written)
     case .string(let text):
-      guard let decimal = DecimalNumber(text: text) else {
+      guard let decimal = DecimalNumber.parse(text) else {
         throw mismatch(value, ": write a decimal like 12.50 or \"12.50\"")
       }
-      return .decimal(decimal)
+      guard decimal.isExact else {
+        throw mismatch(value, ": a decimal has up to \(DecimalNumber.digitsMax) digits")
+      }
+      return .decimal(decimal.value)
     default: return try number(value)
     }
   }

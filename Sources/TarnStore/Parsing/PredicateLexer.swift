@@ -132,18 +132,21 @@ struct PredicateLexer {
     return number
   }
 
-  /// A double if it prints as the number is written, or if no type could represent all of the
-  /// digits; a decimal if a double would lose some. Nil for an integer that is too long for both.
+  /// A double if it prints as the number is written; a decimal if a double would lose digits. Nil
+  /// if both would.
   private static func number(_ text: String, isInteger: Bool) -> Value? {
     guard let double = Double(text), let written = DecimalNumber.parse(text) else { return nil }
     if written.isExact, DecimalNumber(shortest: double).order != written.value.order {
       return .decimal(written.value.cell)
     }
-    return isInteger && !written.isExact || double.isInfinite ? nil : .double(double)
+    let isHeld = written.isExact || WrittenNumber(text)?.isHeld(by: double) == true
+    return isInteger && !written.isExact || !isHeld || double.isInfinite ? nil : .double(double)
   }
 
   private static func mistake(_ isInteger: Bool) -> String {
-    isInteger ? "has more digits than a number can have" : "is out of the range of numbers"
+    isInteger
+      ? "has more digits than a number can have"
+      : "has more digits than a number can have, or is out of the range of numbers"
   }
 
   private mutating func hexadecimalNumber(_ start: Int) throws(PredicateSyntaxError) -> Value {

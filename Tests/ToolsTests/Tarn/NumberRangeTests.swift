@@ -28,7 +28,6 @@ import Testing
     let before = try row()
     for line in [
       "{\"id\":2,\"d\":\(number),\"f\":1,\"m\":1}", "{\"id\":2,\"d\":1,\"f\":\(number),\"m\":1}",
-      "{\"id\":2,\"d\":1,\"f\":1,\"m\":1,\"a\":\(number)}",
       "{\"id\":2,\"d\":1,\"f\":1,\"m\":1,\"a\":{\"$type\":\"double\",\"value\":\(number)}}",
     ] {
       #expect(try load(line).errors.hasPrefix("tarn: line 1: "), "\(line)")
@@ -47,6 +46,14 @@ import Testing
       #expect(filter.output == count + "\n", "\(condition) \(filter.errors)")
     }
     #expect(try row() == before)
+  }
+
+  /// A value of any type that a double does not hold is a decimal.
+  @Test func mixedValuesBecomeDecimals() throws {
+    try fill()
+    let done = try load("{\"id\":2,\"d\":1,\"f\":1,\"m\":1,\"a\":1e400}")
+    #expect(done.status == 0, "\(done.errors)")
+    #expect(try row().contains(#""a":{"$type":"decimal","value":"1E+400"}"#))
   }
 
   @Test func floatsAreRefused() throws {

@@ -43,13 +43,19 @@ import Testing
       ([#"{"a":{"$type":"decimal","value":"1"}}"#, #"{"a":1}"#], "a:any"),
       ([#"{"a":1}"#, #"{"a":9223372036854775808}"#], "a:int"),
       ([#"{"a":1.5}"#, #"{"a":9223372036854775808}"#], "a:double"),
-      ([#"{"a":1.5}"#, #"{"a":9223372036854775809}"#], "a:any"),
-      ([#"{"a":1.5}"#, #"{"a":9007199254740993}"#], "a:any"),
+      ([#"{"a":1.5}"#, #"{"a":9223372036854775809}"#], "a:decimal"),
+      ([#"{"a":1.5}"#, #"{"a":9007199254740993}"#], "a:decimal"),
+      ([#"{"a":0.30000000000000004}"#, #"{"a":1}"#], "a:double"),
+      ([#"{"a":12345678901234567.89}"#, #"{"a":null}"#], "a:decimal?"),
+      ([#"{"a":0.10000000000000000000000000000000001}"#, #"{"a":1}"#], "a:string"),
+      ([#"{"a":0.10000000000000000001}"#, #"{"a":"x"}"#], "a:any"),
+      ([#"{"a":1e400}"#], "a:decimal"),
     ] as [([String], String)])
   func jsonSuggestsShapes(_ lines: [String], _ expected: String) throws {
     var inference = TypeInference()
     for line in lines {
-      guard case .object(let members) = try JSONScanner.value(in: line) else { continue }
+      let value = try JSONScanner.value(in: Array(line.utf8), keepingDigits: true)
+      guard case .object(let members) = value else { continue }
       inference.add(members)
     }
     #expect(inference.columns.map(Self.text).joined(separator: " ") == expected)
@@ -77,6 +83,11 @@ import Testing
       (["true", "1"], "string"), (["007", "1"], "string"), (["+1"], "string"),
       (["9223372036854775808"], "string"), (["2024-01-31", "2024-02-29T10:00:00Z"], "date"),
       (["2023-02-29"], "string"), (["2024-01-31", "5"], "string"), ([""], "string"),
+      (["0.10000000000000000001"], "decimal"), (["12345678901234567.89", "1"], "decimal"),
+      (["9007199254740993.0"], "decimal"), (["0.30000000000000004"], "double"),
+      (["9007199254740993", "0.5"], "decimal"), (["1", "9223372036854775808"], "string"),
+      (["1.5", "9223372036854775808"], "double"),
+      (["0.1", "0." + String(repeating: "3", count: 40)], "string"),
       ([nil, nil], "string?"), (["1.", "2"], "string"), (["0x10"], "string"), (["TRUE"], "string"),
     ] as [([String?], String)])
   func textSuggestsAType(_ values: [String?], _ expected: String) {
