@@ -1,4 +1,3 @@
-import Foundation
 import TarnStore
 import TarnSync
 import ToolSupport
@@ -6,7 +5,7 @@ import ToolSupport
 /// Opens stores for the commands.
 enum StoreFile {
   static func existing(_ path: String) throws -> Store {
-    guard FileManager.default.fileExists(atPath: path) else {
+    guard FileFacts.at(path) != nil else {
       throw ToolError("\(path): the file does not exist")
     }
     var options = Store.Options()
@@ -19,7 +18,7 @@ enum StoreFile {
   ///
   /// - Parameter names: the classes; empty for those of before.
   static func exchanged(_ path: String, _ names: [String]) throws -> (Store, [String])? {
-    guard FileManager.default.fileExists(atPath: path) else { return nil }
+    guard FileFacts.at(path) != nil else { return nil }
     let store = try existing(path)
     guard let report = try ReplicaReport.of(store) else { return nil }
     let known = Set(report.classes)
@@ -36,7 +35,7 @@ enum StoreFile {
   ) throws -> (Store, [String]) {
     let definitions = try ServerDefinitions(connection).run(names.isEmpty ? nil : names)
     var options = Store.Options()
-    if FileManager.default.fileExists(atPath: path) {
+    if FileFacts.at(path) != nil {
       let schema = try existing(path).newestSnapshot().schema.schema
       options.classes = definitions.filter { schema.named($0.name) == nil }
       // Without names only what both have.

@@ -43,7 +43,7 @@ package struct CommandLineParser: Sendable {
 
   /// Parses this process's command line. Exits if there is nothing to run.
   package func parseOrExit(
-    _ arguments: [String] = Array(CommandLine.arguments.dropFirst())
+    _ arguments: [String] = Array(ProgramArguments.all.dropFirst())
   ) -> ParsedArguments {
     switch parse(arguments) {
     case .run(let parsed): return parsed
@@ -176,6 +176,9 @@ package struct CommandLineParser: Sendable {
     guard option.repeats || parsed.given[option.name] == nil else {
       throw UsageError("--\(option.name) is given twice")
     }
+    guard !value.escapesBytes || ["FILE", "PATH", "FOLDER"].contains(option.valueName) else {
+      throw UsageError("--\(option.name): '\(printable(value))' is not UTF-8")
+    }
     parsed.given[option.name, default: []].append(value)
   }
 
@@ -189,6 +192,9 @@ package struct CommandLineParser: Sendable {
         rest = []
       } else if let next = rest.popFirst() {
         parsed.positionalValues[spec.name] = [next]
+      }
+      if !spec.isPath, let text = parsed.positionalValues[spec.name]?.first(where: \.escapesBytes) {
+        throw UsageError("\(spec.name): '\(printable(text))' is not UTF-8")
       }
       if !spec.isOptional, parsed.positionalValues[spec.name, default: []].isEmpty {
         throw UsageError("\(command.name) needs \(spec.name): \(spec.help)")

@@ -53,6 +53,9 @@ package struct PositionalSpec: Sendable {
     self.repeats = repeats
   }
 
+  /// Whether it is a path, whose bytes need not be UTF-8.
+  var isPath: Bool { ["FILE", "OTHER", "INPUT"].contains(name) }
+
   var usage: String {
     let base = written ?? (repeats ? "\(name)..." : name)
     return isOptional ? "[\(base)]" : base

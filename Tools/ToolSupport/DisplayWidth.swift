@@ -1,3 +1,5 @@
+import TarnStore
+
 // The width of text on a terminal, and escaping of text that would control the terminal.
 
 /// The number of terminal cells of a text: 2 for wide East Asian letters and emoji, 0 for combining
@@ -37,7 +39,7 @@ private let wideRanges: [ClosedRange<UInt32>] = [
 
 /// Text from a file, made safe for a terminal and for one line: control characters, including the
 /// escape character, become `\n`, `\t` or `\u{1b}`, and so do marks that change the direction of
-/// writing.
+/// writing. A byte of a path that is not UTF-8 becomes `\xe9`.
 package func printable(_ text: String) -> String {
   if !text.unicodeScalars.contains(where: isUnsafe) { return text }
   var result = ""
@@ -46,6 +48,8 @@ package func printable(_ text: String) -> String {
     case "\n": result += "\\n"
     case "\r": result += "\\r"
     case "\t": result += "\\t"
+    case _ where String.escapedByte(scalar) != nil:
+      result += "\\x" + String(scalar.value & 0xff, radix: 16)
     case _ where isUnsafe(scalar): result += "\\u{\(String(scalar.value, radix: 16))}"
     default: result.unicodeScalars.append(scalar)
     }
@@ -63,7 +67,7 @@ package func printableLines(_ text: String) -> String {
 func isUnsafe(_ scalar: Unicode.Scalar) -> Bool {
   switch scalar.value {
   case 0..<0x20, 0x7f..<0xa0, 0x2028, 0x2029, 0x202a...0x202e, 0x2066...0x2069: return true
-  default: return false
+  default: return String.escapedByte(scalar) != nil
   }
 }
 

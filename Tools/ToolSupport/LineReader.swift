@@ -1,4 +1,5 @@
 import Foundation
+import TarnStore
 import TarnText
 
 /// Reads a file or a pipe line by line through one buffer, whatever its size. Confined to one
@@ -30,7 +31,7 @@ package final class LineReader {
     if path == "-" {
       return LineReader(descriptor: STDIN_FILENO, name: "standard input", owned: false)
     }
-    let descriptor = Foundation.open(path, O_RDONLY | O_CLOEXEC)
+    let descriptor = path.withPath { Foundation.open($0, O_RDONLY | O_CLOEXEC) }
     guard descriptor >= 0 else { throw ToolError("cannot read", path, errno: errno) }
     return LineReader(descriptor: descriptor, name: path, owned: true)
   }

@@ -1,4 +1,5 @@
 import Foundation
+import TarnStore
 import TarnText
 import ToolSupport
 
@@ -52,7 +53,7 @@ struct ImportInput {
 
   private static func kind(_ path: String) -> mode_t {
     var status = stat()
-    let result = path == "-" ? fstat(STDIN_FILENO, &status) : stat(path, &status)
+    let result = path == "-" ? fstat(STDIN_FILENO, &status) : path.withPath { stat($0, &status) }
     return result == 0 ? status.st_mode & S_IFMT : 0
   }
 
@@ -109,7 +110,7 @@ struct ImportInput {
 
   /// Copies a file that can be read only once.
   private static func spooled(_ path: String, _ name: String) throws -> String {
-    let input = path == "-" ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC)
+    let input = path == "-" ? STDIN_FILENO : path.withPath { open($0, O_RDONLY | O_CLOEXEC) }
     guard input >= 0 else { throw ToolError("cannot read", path, errno: errno) }
     let copy = try UnnamedFile.make()
     let output = OutputPipe(descriptor: copy, name: "the copy of \(name)")

@@ -1,4 +1,5 @@
 import Foundation
+import TarnStore
 
 /// The files of a store that an import creates. They are removed if it fails.
 struct ImportRemains {
@@ -25,12 +26,12 @@ struct ImportRemains {
     try? StoreAccess.removeIfEmpty(path)
     // The store cannot be opened on a full disk, nor if one of its three file names is too long.
     guard StoreAccess.fileSize(path) ?? 0 <= Self.emptyBytesMax, !isLocked else { return }
-    for file in missing { unlink(file) }
+    for file in missing { _ = FileFacts.remove(file) }
   }
 
   /// Whether a process has the store open: each process locks a byte of the lock file.
   private var isLocked: Bool {
-    let descriptor = open(path + "-lock", O_RDWR | O_CLOEXEC | O_NOFOLLOW)
+    let descriptor = (path + "-lock").withPath { open($0, O_RDWR | O_CLOEXEC | O_NOFOLLOW) }
     guard descriptor >= 0 else { return errno != ENOENT && errno != ENAMETOOLONG }
     defer { close(descriptor) }
     var lock = flock()

@@ -38,8 +38,8 @@ struct LastWords {
   /// From now on a fatal signal reports that file.
   static func keep(for arguments: ParsedArguments) {
     guard let path = arguments.positional("FILE") else { return }
-    let texts = [CommandLine.arguments.first ?? "tarn", word, "", arguments.command, path]
-    for (index, text) in texts.enumerated() { words[index] = strdup(text) }
+    let texts = [ProgramArguments.all.first ?? "tarn", word, "", arguments.command, path]
+    for (index, text) in texts.enumerated() { words[index] = text.withPath { strdup($0) } }
     words[texts.count] = nil
     names.initialize(repeating: nil, count: 65)
     for (number, name) in signals { names[Int(number)] = strdup(name) }

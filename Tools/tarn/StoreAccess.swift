@@ -29,10 +29,8 @@ enum StoreAccess {
   /// The size of the file at the path, nil if there is none. A store whose creation was never
   /// finished counts as none.
   static func fileSize(_ path: String) -> Int? {
-    var status = stat()
-    guard stat(path, &status) == 0 else { return nil }
-    let isFile = status.st_mode & S_IFMT == S_IFREG
-    return isFile && Environment.isYetToBeMade(path: path) ? 0 : Int(status.st_size)
+    guard let facts = FileFacts.at(path) else { return nil }
+    return facts.isRegularFile && Environment.isYetToBeMade(path: path) ? 0 : Int(facts.byteCount)
   }
 
   /// Removes a store that holds classes but no objects.

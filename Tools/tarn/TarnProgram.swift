@@ -17,7 +17,7 @@ enum TarnProgram {
   static func run() -> Int32 {
     StandardDescriptors.fill()
     SignalTrap.ignoreBrokenPipes()
-    if let words = LastWords(CommandLine.arguments) { return words.tell().rawValue }
+    if let words = LastWords(ProgramArguments.all) { return words.tell().rawValue }
     let arguments = parser.parseOrExit()
     LastWords.keep(for: arguments)
     let output = OutputPipe()
@@ -43,9 +43,9 @@ enum TarnProgram {
     case "cursor": return try CursorCommand(arguments).run(output)
     case "retention": return try RetentionCommand(arguments).run(output)
     case DaemonCommand.name:
-      throw become(DaemonCommand.program, CommandLine.arguments.dropFirst(2))
+      throw become(DaemonCommand.program, ProgramArguments.all.dropFirst(2))
     case let name where SyncCommands.names.contains(name):
-      throw become(SyncCommands.program, CommandLine.arguments.dropFirst())
+      throw become(SyncCommands.program, ProgramArguments.all.dropFirst())
     case "schema": return try SchemaCommand(arguments).run(output)
     case "create": return try CreateCommand(arguments).run(output)
     case "diff": return try DiffCommand(arguments).run(output)
@@ -63,7 +63,7 @@ enum TarnProgram {
   private static func become(_ program: String, _ words: some Sequence<String>) -> ToolError {
     let folder = URL(fileURLWithPath: OwnProgram.path).deletingLastPathComponent()
     let places = [folder.path, folder.deletingLastPathComponent().path + "/lib/tarn"]
-    var arguments = ([program] + words).map { strdup($0) } + [nil]
+    var arguments = ([program] + words).map { $0.withPath { strdup($0) } } + [nil]
     for place in places { execv("\(place)/\(program)", &arguments) }
     return ToolError(
       "cannot start \(program) in \(places.joined(separator: " or ")): "

@@ -5,7 +5,7 @@ extension Realm {
   /// True if the configuration's file exists; for an in-memory Realm, if an instance is open.
   public static func fileExists(for configuration: Configuration) -> Bool {
     switch configuration.location {
-    case .file(let path): FileManager.default.fileExists(atPath: path)
+    case .file(let path): FileFacts.at(path) != nil
     case .memory: StoreRegistry.isOpen(configuration.location)
     }
   }
@@ -30,16 +30,12 @@ extension Realm {
     let url = URL(fileURLWithPath: path)
     let existed = fileExists(for: configuration)
     for suffix in ["", "-lock", "-signal"] {
-      do {
-        try FileManager.default.removeItem(atPath: path + suffix)
-      } catch CocoaError.fileNoSuchFile {
-        continue
-      } catch {
-        let isRefused = (error as? CocoaError)?.code == .fileWriteNoPermission
-        throw Error(
-          isRefused ? .filePermissionDenied : .fileOperationFailed,
-          message: "Cannot delete \(path + suffix): \(error.localizedDescription)", fileURL: url)
-      }
+      guard let code = FileFacts.remove(path + suffix), code != ENOENT else { continue }
+      let isRefused = code == EACCES || code == EPERM || code == EROFS
+      throw Error(
+        isRefused ? .filePermissionDenied : .fileOperationFailed,
+        message: "Cannot delete \(path + suffix): \(unsafe String(cString: strerror(code)))",
+        fileURL: url)
     }
     if existed { StoreLog.shared.write(.info, "deleted \(path)") }
     return existed

@@ -42,7 +42,9 @@ enum CompanionFile {
       let companion = path + kind.ending
       // LMDB may have it open in this process, and closing it here would drop LMDB's locks.
       if let facts = FileFacts.at(companion), facts.byteCount > 0 {
-        if unsafe access(companion, R_OK | W_OK) != 0 { return notWritable(errno, path) }
+        if unsafe companion.withPath({ unsafe access($0, R_OK | W_OK) }) != 0 {
+          return notWritable(errno, path)
+        }
         continue
       }
       do throws(StorageError) {
@@ -72,7 +74,7 @@ enum CompanionFile {
   private static func openExisting(
     _ kind: CompanionKind, _ path: String, _ data: FileFacts, _ attempt: Int
   ) throws(StorageError) -> OwnedDescriptor? {
-    let reference = unsafe tarn_file_reference(path)
+    let reference = unsafe path.withPath { unsafe tarn_file_reference($0) }
     if reference < 0 {
       if errno == ENOENT { return nil }
       throw StorageError(errno: errno, operation: "open", path: path)
@@ -158,12 +160,16 @@ enum CompanionFile {
   static func create(
     _ kind: CompanionKind, at path: String, like data: FileFacts
   ) throws(StorageError) -> Bool {
-    let nameless = unsafe tarn_nameless_file(FilePaths.folder(of: path), 0o600)
+    let nameless = unsafe FilePaths.folder(of: path).withPath {
+      unsafe tarn_nameless_file($0, 0o600)
+    }
     if nameless >= 0 {
       let file = OwnedDescriptor(adopting: nameless)
       guard try prepare(file.raw, kind, path, data) else { return false }
       let source = "/proc/self/fd/\(file.raw)"
-      let result = unsafe linkat(AT_FDCWD, source, AT_FDCWD, path, AT_SYMLINK_FOLLOW)
+      let result = unsafe path.withPath {
+        unsafe linkat(AT_FDCWD, source, AT_FDCWD, $0, AT_SYMLINK_FOLLOW)
+      }
       if result == 0 || errno == EEXIST { return true }
       if errno == ENOSPC || errno == EDQUOT {
         throw StorageError(errno: errno, operation: "open", path: path)
@@ -176,20 +182,22 @@ enum CompanionFile {
   static func createNamed(
     _ kind: CompanionKind, at path: String, like data: FileFacts
   ) throws(StorageError) -> Bool {
-    var template = Array("\(path).XXXXXX".utf8CString)
+    var template = ("\(path).XXXXXX".pathBytes + [0]).map { CChar(bitPattern: $0) }
     let made = unsafe tarn_temporary_file(&template)
     guard made >= 0 else { throw StorageError(errno: errno, operation: "open", path: path) }
     let file = OwnedDescriptor(adopting: made)
-    let name = unsafe template.withUnsafeBufferPointer { unsafe String(cString: $0.baseAddress!) }
     var isRenamed = false
-    defer { if !isRenamed { unsafe unlink(name) } }
+    defer { if !isRenamed { unsafe unlink(template) } }
     guard try prepare(file.raw, kind, path, data) else { return false }
-    if unsafe tarn_rename_to_new(name, path) == 0 {
+    if unsafe path.withPath({ unsafe tarn_rename_to_new(template, $0) }) == 0 {
       isRenamed = true
       return true
     }
     // Some file systems cannot rename without replacing, but can link.
-    if errno == EINVAL || errno == ENOSYS, unsafe link(name, path) == 0 { return true }
+    if errno == EINVAL || errno == ENOSYS, unsafe path.withPath({ unsafe link(template, $0) }) == 0
+    {
+      return true
+    }
     if errno == EEXIST { return true }
     throw StorageError(errno: errno, operation: "open", path: path)
   }

@@ -36,7 +36,14 @@ package struct FileFacts: Sendable {
   /// The file at the path now; nil if there is none, or none that this process can see.
   package static func at(_ path: String) -> FileFacts? {
     var facts = stat()
-    return unsafe stat(path, &facts) == 0 ? FileFacts(facts) : nil
+    return unsafe path.withPath { unsafe stat($0, &facts) } == 0 ? FileFacts(facts) : nil
+  }
+
+  /// Deletes the file at the path.
+  ///
+  /// - Returns: why it cannot, as an error number; nil if it has.
+  package static func remove(_ path: String) -> Int32? {
+    unsafe path.withPath { unsafe unlink($0) } == 0 ? nil : errno
   }
 
   package static func of(descriptor: Int32) -> FileFacts? {
@@ -54,7 +61,7 @@ package struct OwnedDescriptor: ~Copyable {
   package init(
     opening path: String, flags: Int32, mode: UInt32 = 0o666, operation: String
   ) throws(StorageError) {
-    raw = tarn_above_standard(unsafe open(path, flags | O_CLOEXEC, mode))
+    raw = unsafe path.withPath { tarn_above_standard(unsafe open($0, flags | O_CLOEXEC, mode)) }
     if raw < 0 { throw StorageError(errno: errno, operation: operation, path: path) }
   }
 
@@ -75,9 +82,9 @@ package struct OwnedDescriptor: ~Copyable {
 enum FilePaths {
   /// The path without links and dots, so that two names of one file have the same lock file.
   static func resolved(_ path: String) -> String? {
-    guard let resolved = unsafe realpath(path, nil) else { return nil }
+    guard let resolved = unsafe path.withPath({ unsafe realpath($0, nil) }) else { return nil }
     defer { unsafe free(resolved) }
-    return unsafe String(cString: resolved)
+    return unsafe String(path: resolved)
   }
 
   static func folder(of path: String) -> String {
@@ -87,13 +94,13 @@ enum FilePaths {
 
   /// The names in the folder, in no order; empty if it cannot be read.
   static func names(in folder: String) -> [String] {
-    guard let entries = unsafe opendir(folder) else { return [] }
+    guard let entries = unsafe folder.withPath({ unsafe opendir($0) }) else { return [] }
     defer { unsafe closedir(entries) }
     var names: [String] = []
     while let entry = unsafe readdir(entries) {
       unsafe withUnsafePointer(to: &entry.pointee.d_name) { start in
         unsafe start.withMemoryRebound(to: CChar.self, capacity: 256) {
-          names.append(unsafe String(cString: $0))
+          names.append(unsafe String(path: $0))
         }
       }
     }

@@ -35,6 +35,6 @@ struct CreatedFiles {
       tarn_lock_exclusive(file.raw, DataLocks.making, 1) == 0,
       tarn_is_locked_elsewhere(file.raw, DataLocks.shared, 0) == 0
     else { return }
-    for path in paths { unsafe unlink(path) }
+    for path in paths { unsafe path.withPath { _ = unsafe unlink($0) } }
   }
 }

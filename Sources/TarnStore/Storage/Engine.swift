@@ -91,7 +91,7 @@ struct EngineOpening {
     var flags = UInt32(MDB_NOSUBDIR | MDB_NOTLS)
     if options.durability == .none { flags |= UInt32(MDB_NOSYNC) }
     if !isWritable { flags |= UInt32(MDB_RDONLY) }
-    result = unsafe mdb_env_open(raw, dataPath, flags, mode)
+    result = unsafe dataPath.withPath { unsafe mdb_env_open(raw, $0, flags, mode) }
     if result == 0 { return unsafe (0, LMDBHandle(raw: raw)) }
     // "If this function fails, mdb_env_close() must be called to discard the handle."
     unsafe mdb_env_close(raw)

@@ -31,7 +31,9 @@ struct NewStore {
   ///
   /// - Returns: false if another process has created a file there meanwhile.
   func create() throws(StorageError) -> Bool {
-    let nameless = unsafe tarn_nameless_file(FilePaths.folder(of: path), 0o666)
+    let nameless = unsafe FilePaths.folder(of: path).withPath {
+      unsafe tarn_nameless_file($0, 0o666)
+    }
     if nameless >= 0 {
       let file = OwnedDescriptor(adopting: nameless)
       try write(image(), to: file.raw, isNamed: false)
@@ -48,9 +50,10 @@ struct NewStore {
     let folder = try OwnedDescriptor(
       opening: FilePaths.folder(of: path), flags: O_RDONLY | O_DIRECTORY, operation: "create")
     let source = "/proc/self/fd/\(file)"
-    guard unsafe linkat(AT_FDCWD, source, AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0 else {
-      return false
+    let isLinked = unsafe path.withPath {
+      unsafe linkat(AT_FDCWD, source, AT_FDCWD, $0, AT_SYMLINK_FOLLOW) == 0
     }
+    guard isLinked else { return false }
     FaultPoint.hit("new.linked")
     // Some file systems refuse this for folders, and give no such guarantee.
     _ = fsync(folder.raw)

@@ -65,7 +65,7 @@ struct FileToOpen: ~Copyable {
       throw StorageError(
         .notAStore, operation: "open", path: path, detail: "the path is not a regular file")
     }
-    let mayWrite = unsafe access(path, W_OK) == 0
+    let mayWrite = unsafe path.withPath { unsafe access($0, W_OK) } == 0
     if !mayWrite && !options.isReadOnly {
       throw StorageError(errno: errno, operation: "open", path: path)
     }
@@ -230,7 +230,7 @@ struct FileToOpen: ~Copyable {
   private borrowing func checkLockIsWritable() throws(StorageError) {
     let isThere = FileFacts.at(lockPath) != nil
     let asked = isThere ? lockPath : FilePaths.folder(of: path)
-    if unsafe access(asked, isThere ? R_OK | W_OK : W_OK) != 0 {
+    if unsafe asked.withPath({ unsafe access($0, isThere ? R_OK | W_OK : W_OK) }) != 0 {
       var error = StorageError(errno: errno, operation: "open", path: path)
       if error.code == .permissionDenied {
         error.detail = "\(asked) cannot be written, but readers must lock there, too"

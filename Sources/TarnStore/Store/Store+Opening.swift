@@ -90,7 +90,9 @@ extension Store {
 
   /// Removes the file and its companions.
   func removeFiles() {
-    for suffix in ["", "-lock", "-signal"] { _ = unsafe unlink(path + suffix) }
+    for suffix in ["", "-lock", "-signal"] {
+      unsafe (path + suffix).withPath { _ = unsafe unlink($0) }
+    }
   }
 
   private func requireHead() throws(StorageError) {

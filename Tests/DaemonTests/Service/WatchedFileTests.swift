@@ -46,6 +46,33 @@ struct WatchedFileTests {
     daemon.stop()
   }
 
+  /// The daemon has no classes, and takes the schema version of the file.
+  @Test func watchesFilesThatAreMigrated() async throws {
+    let file = try NoteFile(folder, schemaVersion: 2)
+    try file.put(1, "one")
+    let daemon = try DaemonProcess(folder, Self.configuration())
+    try await yieldUntil { try lines(of: file.path).notes == file.expected }
+    let migrated = try NoteFile(folder, schemaVersion: 3)
+    try migrated.put(2, "two")
+    try await yieldUntil { try lines(of: file.path).notes == migrated.expected }
+    try daemon.killAndRestart()
+    try migrated.put(3, "three")
+    try await yieldUntil { try lines(of: file.path).notes == migrated.expected }
+    #expect(!daemon.errors.contains("schema version"), "\(daemon.errors)")
+    daemon.stop()
+  }
+
+  /// Names that are not UTF-8: the bytes E9 and E8.
+  @Test func watchesFilesOfAnyName() async throws {
+    let files = try ["caf\u{10ffe9}.tarn", "caf\u{10ffe8}.tarn"].map { try NoteFile(folder, $0) }
+    for (number, file) in files.enumerated() { try file.put(number, "note") }
+    let daemon = try DaemonProcess(folder, Self.configuration("*.tarn"))
+    for file in files {
+      try await yieldUntil { try lines(of: file.path).notes == file.expected }
+    }
+    daemon.stop()
+  }
+
   @Test func startsAnewWithAFileThatReplacesAnother() async throws {
     let file = try NoteFile(folder)
     try file.put(1, "one")

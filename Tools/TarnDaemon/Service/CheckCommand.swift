@@ -69,7 +69,7 @@ extension OpenFile {
             + "differ from those of its cursor")
       }
     }
-    if access(path, W_OK) != 0 {
+    if path.withPath({ access($0, W_OK) }) != 0 {
       found.append(
         "\(watch.name): \(path): cannot be written, so positions are kept in the state folder and "
           + "hold only as long as the file's retention")

@@ -12,7 +12,7 @@ package enum DaemonProgram {
   package static func run() -> Int32 {
     StandardDescriptors.fill()
     SignalTrap.ignoreBrokenPipes()
-    let arguments = parser.parseOrExit([DaemonCommand.name] + CommandLine.arguments.dropFirst())
+    let arguments = parser.parseOrExit([DaemonCommand.name] + ProgramArguments.all.dropFirst())
     do {
       switch arguments.positional("ACTION") ?? "run" {
       case "run": return try serve(arguments).rawValue

@@ -1,5 +1,6 @@
 import CDaemon
 import Foundation
+import TarnStore
 import ToolSupport
 
 /// One run of a command: feeds its standard input, passes on what it prints, and ends it when its
@@ -42,8 +43,8 @@ final class CommandRun {
       throw Self.failure(words[0], errno)
     }
     var made = pid_t()
-    var arguments = words.map { strdup($0) } + [nil]
-    var settings = environment.map { strdup($0) } + [nil]
+    var arguments = words.map { $0.withPath { strdup($0) } } + [nil]
+    var settings = environment.map { $0.withPath { strdup($0) } } + [nil]
     defer { for text in arguments + settings { free(text) } }
     let code = tarn_start(
       words[0], &arguments, &settings, user, inputEnds[0], outputEnds[1], outputEnds[1], &made)

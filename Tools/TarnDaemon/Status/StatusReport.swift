@@ -44,8 +44,7 @@ struct StatusReport {
     var file = File(path: path, waiting: open == nil ? reason ?? "not opened yet" : nil)
     guard let open else { return file }
     let store = open.store
-    var status = stat()
-    if stat(path, &status) == 0 { file.bytes = Int(status.st_size) }
+    if let facts = FileFacts.at(path) { file.bytes = Int(facts.byteCount) }
     file.version = store.newestKnownVersion.rawValue
     file.isFollowed = open.copyCause == nil
     file.writer = store.gate.holder.map { "\($0.process)" }

@@ -143,7 +143,7 @@ final class FileTable: Sendable {
     defer { globfree(&found) }
     guard glob(pattern, 0, nil, &found) == 0 else { return [] }
     let paths = (0..<Int(found.gl_pathc)).compactMap { index in
-      found.gl_pathv[index].map { String(cString: $0) }
+      found.gl_pathv[index].map { String(path: $0) }
     }
     // The companions of a store, whose names begin with its own.
     return paths.filter { path in

@@ -13,12 +13,11 @@ final class OpenFile: Sendable {
   /// - Throws: `ToolError` if there is no store at the path, or it cannot be opened.
   init(_ path: String, readOnly: Bool = false) throws {
     self.path = path
-    var status = stat()
-    guard stat(path, &status) == 0 else { throw ToolError("there is no such file") }
-    guard status.st_size > 0, !Environment.isYetToBeMade(path: path) else {
+    guard let facts = FileFacts.at(path) else { throw ToolError("there is no such file") }
+    guard facts.byteCount > 0, !Environment.isYetToBeMade(path: path) else {
       throw ToolError("the file is not made yet")
     }
-    isWritable = !readOnly && access(path, W_OK) == 0
+    isWritable = !readOnly && path.withPath { access($0, W_OK) } == 0
     var options = Store.Options()
     options.isReadOnly = !isWritable
     options.adoptsClasses = false

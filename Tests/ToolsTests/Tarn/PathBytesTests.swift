@@ -1,0 +1,52 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import TarnStore
+
+/// Files whose names are not UTF-8.
+@Suite struct PathBytesTests {
+  private let folder = TemporaryFolder()
+
+  private func shell(_ script: String) throws -> ToolProcess.Result {
+    try ToolProcess(
+      folder, ["-c", script, "sh", ToolProcess.tarn.path], program: "/bin/sh"
+    ).finish()
+  }
+
+  @Test func eachNameIsAFile() throws {
+    let made = try shell(
+      """
+      for name in $(printf 'caf\\351 caf\\350'); do
+        printf '{"name":"%s"}\\n' "$(printf %s "$name" | od -An -tx1 | tr -d ' ')" |
+          "$1" import "$name.tarn" - -f jsonl -c A || exit
+      done
+      for name in $(printf 'caf\\351 caf\\350'); do
+        "$1" export "$name.tarn" A || exit
+        "$1" watch "$name.tarn" A --cursor w --exit-after 1 --json | cut -c 1-12 || exit
+        "$1" log "$name.tarn" --patch || exit
+        "$1" inspect "$name.tarn" --check > /dev/null || exit
+      done
+      "$1" diff *.tarn
+      """)
+    #expect(made.errors == "")
+    let lines = made.output.split(separator: "\n").map(String.init)
+    #expect(
+      lines.filter { $0.hasPrefix("{\"name\"") } == [
+        #"{"name":"636166e9"}"#, #"{"name":"636166e8"}"#,
+      ])
+    #expect(lines.filter { $0.hasPrefix("{\"version\"") }.count == 2)
+    #expect(made.status == 1, "they differ")
+    let names = try shell("ls | od -An -c | tr -d ' \\n'").output
+    #expect(names.contains(#"caf350.tarn\ncaf350.tarn-lock"#), "\(names)")
+    #expect(names.contains(#"caf351.tarn\ncaf351.tarn-lock"#), "\(names)")
+  }
+
+  @Test func messagesShowTheBytes() throws {
+    let missing = try shell(#""$1" inspect "$(printf 'caf\351')""#)
+    #expect(missing.errors == #"tarn: caf\xe9: there is no such file"# + "\n")
+    let filter = try shell(#""$1" count a.tarn A "$(printf 'name == "\351"')""#)
+    #expect(filter.status == 2)
+    #expect(filter.errors.contains(#"FILTER: 'name == "\xe9"' is not UTF-8"#), "\(filter.errors)")
+  }
+}
