@@ -30,15 +30,42 @@ static char **attempt(const char *word, int start, int end) {
   return candidates && *candidates ? rl_completion_matches(word, give) : NULL;
 }
 
+static int is_given_up;
+
+static int give_up(int count, int key) {
+  (void)count;
+  (void)key;
+  is_given_up = 1;
+  rl_done = 1;
+  return 0;
+}
+
+// While a line is edited, Ctrl-C is a key and no signal, which would end the program. The settings
+// are lost with each line.
+static int begin_line(void) {
+  rl_parse_and_bind("setty -d -intr intr=");
+  return 0;
+}
+
 void tarn_line_prepare(const char *program, tarn_completer completer) {
   complete = completer;
   rl_readline_name = (char *)program;
   rl_initialize();
   rl_attempted_completion_function = attempt;
+  rl_pre_input_hook = begin_line;
+  rl_add_defun("tarn-give-up", give_up, 3);
   using_history();
 }
 
-char *tarn_line_read(const char *prompt) { return readline(prompt); }
+char *tarn_line_read(const char *prompt) {
+  is_given_up = 0;
+  char *line = readline(prompt);
+  if (!is_given_up) return line;
+  free(line);
+  fputs("^C\n", rl_outstream ? rl_outstream : stdout);
+  fflush(rl_outstream ? rl_outstream : stdout);
+  return strdup("");
+}
 void tarn_line_remember(const char *line) { add_history(line); }
 int tarn_history_load(const char *path) { return read_history(path); }
 

@@ -118,8 +118,13 @@ struct CursorWatch {
         try batch.acknowledge()
         continue
       }
-      switch follower.wait(beyond: known, toWrite: false) {
-      case .news, .writable, .silence, .keys: continue
+      // Nobody can acknowledge after the end of the input.
+      let keys = acknowledging == .manual ? STDIN_FILENO : -1
+      switch follower.wait(beyond: known, toWrite: false, keys: keys) {
+      case .keys:
+        try input.read()
+        if input.isAtEnd { return .success }
+      case .news, .writable, .silence: continue
       case .stopped: return end(.stopped)
       case .readerGone: return end(.readerGone)
       case .lost: return end(.lost)

@@ -11,9 +11,9 @@ struct ShellCommand {
 
   init(_ arguments: ParsedArguments) throws { path = arguments.required("FILE") }
 
-  func run(_ output: OutputPipe) throws -> ExitCode {
+  func run() throws -> ExitCode {
     _ = try StoreAccess.openExisting(path)
-    guard isatty(STDIN_FILENO) == 1 else { return runPipe(output) }
+    guard isatty(STDIN_FILENO) == 1 else { return runPipe() }
     ShellCompletion.path = path
     tarn_line_prepare("tarn") { line, word in
       let candidates = ShellCompletion.candidates(
@@ -27,20 +27,32 @@ struct ShellCommand {
       free(typed)
       if line.trimmingASCII(lineEnds: true).isEmpty { continue }
       tarn_line_remember(line)
+      // A command may end the program.
+      if let history { _ = tarn_history_save(history, Self.historyLines) }
       if ["quit", "exit"].contains(String(line.trimmingASCII())) { break }
-      _ = perform(line, output)
+      performTyped(line)
     }
-    if let history { _ = tarn_history_save(history, Self.historyLines) }
     return .success
   }
 
-  private func runPipe(_ output: OutputPipe) -> ExitCode {
+  private func runPipe() -> ExitCode {
     while let line = readLine() {
       if line.trimmingASCII(lineEnds: true).isEmpty { continue }
-      let code = perform(line, output)
+      let code = perform(line, OutputPipe())
       if code != .success { return code }
     }
     return .success
+  }
+
+  /// Runs a line of a person. Ctrl-C ends the command, and if it does not end, the second one the
+  /// program.
+  private func performTyped(_ line: String) {
+    // Cancelled for good by Ctrl-C, so each command has its own.
+    let output = OutputPipe()
+    let cancel = output.cancel
+    let trap = SignalTrap([SIGINT]) { _ in cancel() }
+    defer { withExtendedLifetime(trap) {} }
+    _ = perform(line, output)
   }
 
   private static func historyPath() -> String? {
@@ -72,86 +84,16 @@ struct ShellCommand {
         TarnProgram.complain(String(text.trimmingASCII(lineEnds: true)))
         return .usage
       }
+    } catch OutputPipe.Failure.closed, OutputPipe.Failure.cancelled {
+      return .success
+    } catch OutputPipe.Failure.failed(let error) {
+      TarnProgram.complain(error.message)
+      return .failure
     } catch {
       try? output.flush()
       TarnProgram.complain("\(error)")
       return .failure
     }
-  }
-}
-
-/// A line of the shell.
-enum ShellLine {
-  /// Commands whose filter needs no quotes.
-  private static let filtering: Set<String> = ["query", "count", "watch"]
-  /// Commands of the program that are for no file, or for a prompt.
-  private static let others: Set<String> = ["shell", "generate", "create", "daemon"]
-
-  /// The commands of the shell.
-  static var commands: [CommandSpec] {
-    CommandTable.commands.filter { !others.contains($0.name) }
-  }
-
-  /// The arguments of the program that a line stands for.
-  static func words(of line: String, path: String) throws -> [String] {
-    let words = try split(line)
-    guard let name = words.first else { return [] }
-    if name == "help" { return words }
-    guard let command = commands.first(where: { $0.name == name }) else {
-      throw UsageError("unknown command '\(name)'; 'help' lists them")
-    }
-    let place = command.positionals.firstIndex { $0.name == "FILE" } ?? 0
-    guard filtering.contains(name), words.count > 2 else {
-      return Array(words.prefix(place + 1)) + [path] + words.dropFirst(place + 1)
-    }
-    return [name, path, words[1]] + filter(after: words[1], line)
-  }
-
-  /// What follows the class: the filter as it was typed, and the options.
-  private static func filter(after className: String, _ line: String) -> [String] {
-    guard let range = line.utf8.firstRange(of: className.utf8), let all = try? split(line) else {
-      return []
-    }
-    var rest = line[range.upperBound...]
-    // A class name in quotes.
-    rest = rest.rest(afterBytesOf: "\"") ?? rest.rest(afterBytesOf: "'") ?? rest
-    let options = rest.utf8.firstRange(of: " -".utf8)
-    let text = String(rest[..<(options?.lowerBound ?? rest.endIndex)].trimmingASCII())
-    let optionWords = options.flatMap { try? split(String(rest[$0.lowerBound...])) } ?? []
-    if text.isEmpty { return Array(all.dropFirst(2)) }
-    // Quotes around the whole filter are those of a shell.
-    let isQuoted =
-      text.beginsWithBytes(of: "'") && text.endsWithBytes(of: "'") && text.utf8.count > 1
-    let inner = String(Substring(text.utf8.dropFirst().dropLast()))
-    return [isQuoted ? inner : text] + optionWords
-  }
-
-  /// Words in the way of a shell: quotes and backslashes.
-  static func split(_ line: String) throws -> [String] {
-    var words: [String] = []
-    var word: String?
-    var quote: Unicode.Scalar?
-    var isEscaped = false
-    for character in line.unicodeScalars {
-      if isEscaped {
-        word = (word ?? "") + String(character)
-        isEscaped = false
-      } else if character == "\\", quote != "'" {
-        isEscaped = true
-      } else if let open = quote {
-        if character == open { quote = nil } else { word = (word ?? "") + String(character) }
-      } else if character == "'" || character == "\"" {
-        quote = character
-        word = word ?? ""
-      } else if character.properties.isWhitespace {
-        if let word { words.append(word) }
-        word = nil
-      } else {
-        word = (word ?? "") + String(character)
-      }
-    }
-    guard quote == nil, !isEscaped else { throw UsageError("the line ends within quotes") }
-    return words + (word.map { [$0] } ?? [])
   }
 }
 

@@ -108,6 +108,15 @@ import Testing
     #expect(try acknowledged())
   }
 
+  /// After the end of the input nobody can acknowledge.
+  @Test func endsWithItsInput() throws {
+    #expect(try watch("--exit-after", "1").status == 0)
+    let watch = try ToolProcess(
+      folder, ["watch", "a.realm", "Dog", "--cursor", "w", "--ack", "manual"])
+    #expect(try watch.finish() == ToolProcess.Result(status: 0, output: "", errors: ""))
+    #expect(try store.cursors().first?.isHeld == false)
+  }
+
   @Test func aHeldCursorCanBeTaken() throws {
     let held = try store.openCursor(CursorRequest("w"))
     defer { held.release() }

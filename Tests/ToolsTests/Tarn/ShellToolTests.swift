@@ -54,6 +54,49 @@ import Testing
     #expect(result.errors.contains(reason))
   }
 
+  /// The filter is everything between the class and the first option, as it is typed.
+  @Test(arguments: [
+    ("count Dog age > -5", 2), ("count Dog -5 < age", 2), ("count 'Dog' age > 5", 1),
+    (#"count Dog name == "a -n b --x""#, 0), ("count Dog 'age > 5'", 1),
+    ("count Dog 'Rex' == name OR name == 'Ann B'", 2), (#"count Dog "age > 5""#, 1),
+    (#"count Dog "Rex" == name OR name == "Ann B""#, 2), ("count Dog --where 'age > 5'", 1),
+    ("count --where 'age > 5' Dog", 1), ("count Dog -w 'age > -5'", 2),
+  ])
+  func filtersNeedNoQuotes(_ line: String, _ count: Int) throws {
+    try makeFile()
+    let result = try tarn("shell", "a.tarn", input: line)
+    #expect(result.output == "\(count)\n", "\(result.errors)")
+  }
+
+  /// Ctrl-C gives up a line, or ends a command; the next ones are not affected.
+  @Test func ctrlCEndsOnlyOneThing() throws {
+    try makeFile()
+    let screen = try Screen()
+    try screen.resize(columns: 80, lines: 24)
+    let process = try ToolProcess(
+      folder, ["shell", "a.tarn"], environment: ["HOME": folder.path, "TERM": "xterm"],
+      output: screen, typed: true)
+    _ = screen.text(upTo: "tarn> ")
+    try screen.type("query D\u{3}")
+    _ = screen.text(upTo: "^C\r\n")
+    try screen.type("count Dog\n")
+    _ = screen.text(upTo: "\r\n2\r\n")
+    for _ in 0..<2 {
+      try screen.type("watch Dog\n")
+      _ = screen.text(upTo: "Ann B")
+      process.signal(SIGINT)
+      _ = screen.text(upTo: "tarn> ")
+      try screen.type("count Dog age > 5\n")
+      _ = screen.text(upTo: "\r\n1\r\n")
+    }
+    // The history does not wait for the end.
+    process.signal(SIGKILL)
+    #expect(process.status() == -1)
+    let history = try String(
+      contentsOfFile: folder.file(".local/state/tarn/history"), encoding: .utf8)
+    #expect(history.contains("watch"))
+  }
+
   /// A person types, with completion and history.
   @Test func completesWhatIsTyped() throws {
     try makeFile()

@@ -10,7 +10,8 @@
 typedef char *(*tarn_completer)(const char *line, const char *word);
 
 void tarn_line_prepare(const char *program, tarn_completer completer);
-// The next line, allocated with malloc; null at the end of the input.
+// The next line, allocated with malloc; null at the end of the input. One that Ctrl-C gives up is
+// empty.
 char *tarn_line_read(const char *prompt);
 void tarn_line_remember(const char *line);
 // Not 0 if it cannot.
