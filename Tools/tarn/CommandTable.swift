@@ -330,7 +330,8 @@ enum CommandTable {
     "schema", "Prints the classes of a store.",
     discussion: """
       --swift prints source that a program can take over; names that Swift does not allow are
-      mapped. --json prints what 'create' reads.
+      mapped, and with CLASS the classes that it leads to are printed as well. --json prints what
+      'create' reads.
       """,
     positionals: [file, PositionalSpec("CLASS", "only this class", isOptional: true)],
     options: [

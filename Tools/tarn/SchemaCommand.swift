@@ -26,11 +26,28 @@ struct SchemaCommand {
     if usesJSON {
       try output.write(JSONText.text(SchemaJSON.json(classes, schema.schema)) + "\n")
     } else if asSwift {
-      try output.write(SwiftSource.text(classes, schema.schema))
+      let chosen = className == nil ? classes : Self.reached(from: classes, schema.schema)
+      try output.write(SwiftSource(chosen, schema.schema).text)
     } else {
       for described in classes { try output.write(Self.text(described, schema.schema)) }
     }
     return .success
+  }
+
+  /// The classes, and those that their properties lead to, without which they do not compile.
+  private static func reached(
+    from classes: [ClassSchema], _ schema: StoreSchema
+  ) -> [ClassSchema] {
+    var ids = Set(classes.map(\.id))
+    var open = classes
+    while let next = open.popLast() {
+      for column in next.columns where !column.isRemoved {
+        guard let target = column.target.flatMap({ schema[$0] }), ids.insert(target.id).inserted
+        else { continue }
+        open.append(target)
+      }
+    }
+    return schema.classes.filter { ids.contains($0.id) }
   }
 
   private static func text(_ described: ClassSchema, _ schema: StoreSchema) -> String {
@@ -50,66 +67,4 @@ struct SchemaCommand {
     }
     return text
   }
-}
-
-/// Classes as Swift source that the library compiles.
-enum SwiftSource {
-  private static let keywords: Set<String> = [
-    "as", "associatedtype", "break", "case", "catch", "class", "continue", "default", "defer",
-    "deinit", "do", "else", "enum", "extension", "fallthrough", "false", "fileprivate", "for",
-    "func", "guard", "if", "import", "in", "init", "inout", "internal", "is", "let", "nil",
-    "operator", "precedencegroup", "private", "protocol", "public", "repeat", "rethrows", "return",
-    "self", "static", "struct", "subscript", "super", "switch", "throw", "throws", "true", "try",
-    "typealias", "var", "where", "while", "Any", "Self",
-  ]
-
-  static func text(_ classes: [ClassSchema], _ schema: StoreSchema) -> String {
-    "import Foundation\nimport Tarn\n" + classes.map { "\n" + text($0, schema) }.joined()
-  }
-
-  private static func text(_ described: ClassSchema, _ schema: StoreSchema) -> String {
-    let base = described.isEmbedded ? "EmbeddedObject" : "Object"
-    let columns = described.columns.filter { !$0.isRemoved }
-    var text = "final class \(identifier(described.name)): \(base) {\n"
-    for column in columns {
-      text += "  \(wrapper(column, described)) var \(identifier(column.name)): "
-      text += "\(SchemaText.type(of: column, schema))\n"
-    }
-    let renamed = columns.filter { plain($0.name) != $0.name }
-    if !renamed.isEmpty {
-      let pairs = renamed.map { "\"\(plain($0.name))\": \(literal($0.name))" }
-      text += "\n  override class func propertiesMapping() -> [String: String] {\n"
-      text += "    [\(pairs.joined(separator: ", "))]\n  }\n"
-    }
-    if !described.uniqueRules.isEmpty {
-      let rules = described.uniqueRules.map { rule in
-        "[" + rule.map { literal(plain(described[$0].name)) }.joined(separator: ", ") + "]"
-      }
-      text += "\n  override class func uniqueProperties() -> [[String]] {\n"
-      text += "    [\(rules.joined(separator: ", "))]\n  }\n"
-    }
-    return text + "}\n"
-  }
-
-  private static func wrapper(_ column: ColumnSchema, _ described: ClassSchema) -> String {
-    if column.id == described.primaryKey { return "@Persisted(primaryKey: true)" }
-    if column.isIndexed { return "@Persisted(indexed: true)" }
-    return column.deleteRule == .cascade ? "@Persisted(onDelete: .cascade)" : "@Persisted"
-  }
-
-  /// A name with only what a Swift name may have.
-  private static func plain(_ name: String) -> String {
-    let letters = name.map { character -> Character in
-      character.isLetter || character.isNumber || character == "_" ? character : "_"
-    }
-    let text = String(letters)
-    return text.first?.isNumber ?? true ? "_" + text : text
-  }
-
-  private static func identifier(_ name: String) -> String {
-    let name = plain(name)
-    return keywords.contains(name) ? "`\(name)`" : name
-  }
-
-  private static func literal(_ text: String) -> String { JSONText.text(.string(text)) }
 }

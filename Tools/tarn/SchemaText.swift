@@ -4,10 +4,15 @@ import TarnStore
 enum SchemaText {
   /// `Int?`, `List<Dog>`, `MutableSet<String>`, `Map<String, Int?>`, `AnyRealmValue`.
   static func type(of column: ColumnSchema, _ schema: StoreSchema) -> String {
+    type(of: column) { schema[$0]?.name ?? "?" }
+  }
+
+  /// - Parameter className: the name of a class.
+  static func type(of column: ColumnSchema, className: (ClassID) -> String) -> String {
     let isLink = column.type == .link && [.none, .map].contains(column.collection)
     // A mixed value can be null by itself.
     let isOptional = (column.isOptional && column.type != .any) || isLink
-    let element = name(column, schema) + (isOptional ? "?" : "")
+    let element = name(column, className) + (isOptional ? "?" : "")
     return switch column.collection {
     case .none: element
     case .list: "List<\(element)>"
@@ -16,7 +21,9 @@ enum SchemaText {
     }
   }
 
-  private static func name(_ column: ColumnSchema, _ schema: StoreSchema) -> String {
+  private static func name(
+    _ column: ColumnSchema, _ className: (ClassID) -> String
+  ) -> String {
     switch column.type {
     case .int: "Int"
     case .bool: "Bool"
@@ -29,7 +36,7 @@ enum SchemaText {
     case .objectID: "ObjectId"
     case .uuid: "UUID"
     case .any: "AnyRealmValue"
-    case .link: column.target.flatMap { schema[$0]?.name } ?? "?"
+    case .link: column.target.map(className) ?? "?"
     }
   }
 }
