@@ -2,7 +2,8 @@ import TarnText
 
 /// Reads CSV (RFC 4180): a header, then records with as many fields; quoted fields may contain
 /// separators, doubled quotes and line ends. Lines end with LF, CRLF or CR, also mixed. An empty
-/// field without quotes is null, `""` is the empty string.
+/// field without quotes is null, `""` is the empty string. A column without a name is called
+/// `column1` by its position.
 ///
 /// A malformed record is returned as a bad one with the number of its first line. Reading continues
 /// after the line where the error was found.
@@ -15,19 +16,26 @@ package final class CSVReader {
 
   /// Reads the header.
   /// - Throws: also if the header is missing or malformed, or has a name twice.
-  package init(_ lines: LineReader, separator: UInt8 = UInt8(ascii: ",")) throws(ToolError) {
+  package convenience init(
+    _ lines: LineReader, separator: UInt8 = UInt8(ascii: ",")
+  ) throws(ToolError) {
+    try self.init(lines, CSVDialect(separator: separator))
+  }
+
+  package init(_ lines: LineReader, _ dialect: CSVDialect) throws(ToolError) {
     lines.endsAtReturns = true
     self.lines = lines
-    self.separator = separator
-    guard let first = try Self.record(lines, separator) else {
+    separator = dialect.separator
+    if dialect.hasSeparatorLine { _ = try lines.next() }
+    guard let first = try Self.record(lines, dialect.separator) else {
       throw ToolError("\(lines.name): the file is empty; a header is missing")
     }
     switch first {
-    case .bad(let reason, _): throw ToolError("\(lines.name): line 1: \(reason)")
-    case .record(let fields, _):
-      header = fields.map { $0 ?? "" }
+    case .bad(let reason, let line): throw ToolError("\(lines.name): line \(line): \(reason)")
+    case .record(let fields, let line):
+      header = Self.named(fields)
       if let twice = Self.repeated(header) {
-        throw ToolError("\(lines.name): line 1: two columns are called '\(twice)'")
+        throw ToolError("\(lines.name): line \(line): two columns are called '\(twice)'")
       }
     }
   }
@@ -44,6 +52,17 @@ package final class CSVReader {
       return item
     }
     return nil
+  }
+
+  /// The header's names; those that are empty by their position.
+  private static func named(_ fields: [String?]) -> [String] {
+    let known = Set(fields.compactMap { $0 })
+    return fields.enumerated().map { index, name in
+      if let name, !name.isEmpty { return name }
+      var name = "column\(index + 1)"
+      while known.contains(name) { name += "_" }
+      return name
+    }
   }
 
   private static func repeated(_ names: [String]) -> String? {
@@ -86,7 +105,7 @@ package final class CSVReader {
       } else if let text = validText(rest[..<length]) {
         fields.append(text)
       } else {
-        return .bad("field \(fields.count + 1) is not UTF-8", line: number)
+        return .bad("field \(fields.count + 1) is not UTF-8 \(TextEncoding.hint)", line: number)
       }
       if length == rest.count { return .record(fields, line: number) }
       start += length + 1
@@ -140,7 +159,7 @@ private struct QuotedRecord {
     } else if let text = String(validating: field, as: UTF8.self) {
       fields.append(text)
     } else {
-      fault = "field \(fields.count + 1) is not UTF-8"
+      fault = "field \(fields.count + 1) is not UTF-8 \(TextEncoding.hint)"
     }
     field.removeAll(keepingCapacity: true)
     state = .start

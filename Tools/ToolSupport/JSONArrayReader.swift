@@ -1,7 +1,9 @@
+import TarnStore
 package import TarnText
 
 /// Reads an array of objects in any layout, one element in memory at a time. An element that is not
-/// an object is returned as a bad one, and reading continues after it.
+/// an object is returned as a bad one, and reading continues after it. The array may be a member of
+/// an object, or of one in it, whose other members are skipped.
 package final class JSONArrayReader {
   private enum State { case start, elements, end }
 
@@ -13,14 +15,26 @@ package final class JSONArrayReader {
   /// Returned after the last element.
   private var rest: InputItem<[JSONMember]>?
 
-  /// - Parameter lines: must be at its start.
-  package init(_ lines: LineReader) { self.lines = lines }
+  /// The names of the members that lead to the array.
+  private let path: [String]
+
+  /// - Parameters:
+  ///   - lines: must be at its start.
+  ///   - path: the names of the members that lead to the array.
+  package init(_ lines: LineReader, at path: [String] = []) {
+    self.lines = lines
+    self.path = path
+  }
 
   /// The next element's members, or a bad element, with its first line; nil at the end.
   package func next() throws(ToolError) -> InputItem<[JSONMember]>? {
     if state == .start {
-      // Skips white space and the opening bracket.
-      while try peek() != UInt8(ascii: "["), try peek() != nil { take() }
+      for name in path { try descend(to: name) }
+      // Skips white space, a byte order mark and the opening bracket.
+      while let byte = try peek(), byte != UInt8(ascii: "[") {
+        if !path.isEmpty, byte > 0x20 { throw misplaced("is no array") }
+        take()
+      }
       take()
       state = .elements
       try skipSpace()
@@ -49,7 +63,33 @@ package final class JSONArrayReader {
       }
       return .record(members, line: first)
     } catch {
-      return .bad(error.description, line: first)
+      return .bad(error.withHint, line: first)
+    }
+  }
+
+  private func misplaced(_ reason: String) -> ToolError {
+    ToolError("\(lines.name): line \(line): '\(path.joined(separator: "."))' \(reason)")
+  }
+
+  /// Goes into an object, to the value of one of its members.
+  private func descend(to name: String) throws(ToolError) {
+    while let byte = try peek(), byte != UInt8(ascii: "{") {
+      if byte > 0x20, byte < 0x80 { throw misplaced("is in no object") }
+      take()
+    }
+    take()
+    while true {
+      try skipSpace()
+      guard try peek() == UInt8(ascii: "\"") else { throw misplaced("is not in the input") }
+      let bytes = try element(endingAt: [UInt8(ascii: ":")])
+      guard case .string(let found)? = try? JSONScanner.value(in: bytes) else {
+        throw misplaced("cannot be found: a name is not JSON")
+      }
+      take()
+      try skipSpace()
+      if found.hasSameBytes(as: name) { return }
+      _ = try element(endingAt: [UInt8(ascii: ","), UInt8(ascii: "}")])
+      take()
     }
   }
 
@@ -57,12 +97,15 @@ package final class JSONArrayReader {
   private func finish() throws(ToolError) {
     take()
     state = .end
+    if !path.isEmpty { return }
     try skipSpace()
     if try peek() != nil { rest = .bad("unexpected text after the array", line: line) }
   }
 
   /// The bytes up to the comma or bracket after the element.
-  private func element() throws(ToolError) -> [UInt8] {
+  private func element(
+    endingAt ends: [UInt8] = [UInt8(ascii: "]"), UInt8(ascii: ",")]
+  ) throws(ToolError) -> [UInt8] {
     var bytes: [UInt8] = []
     var depth = 0
     var isText = false
@@ -80,7 +123,7 @@ package final class JSONArrayReader {
         switch byte {
         case UInt8(ascii: "\""): isText = true
         case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
-        case UInt8(ascii: "]") where depth == 0, UInt8(ascii: ",") where depth == 0: return bytes
+        case _ where depth == 0 && ends.contains(byte): return bytes
         case UInt8(ascii: "}"), UInt8(ascii: "]"): depth = max(0, depth - 1)
         default: break
         }

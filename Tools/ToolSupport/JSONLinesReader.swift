@@ -1,25 +1,152 @@
 package import TarnText
 
-/// Reads JSON Lines: one object per line. Empty lines are skipped; any other line that is not an
-/// object is returned as a bad one, and reading can continue after it.
+/// Reads JSON objects one after another: one per line (JSON Lines), over several lines as programs
+/// print them for people, or several on a line. Empty lines are skipped; anything else that is not
+/// an object is returned as a bad one, and reading can continue at the next line.
 package final class JSONLinesReader {
   /// The underlying lines, for positions and progress.
   package let lines: LineReader
+  /// An object that lasts longer than a line; its first line.
+  private var piece = JSONPiece()
+  private var firstLine = 0
+  /// Read, and not returned yet.
+  private var found: ArraySlice<InputItem<[JSONMember]>> = []
 
   package init(_ lines: LineReader) { self.lines = lines }
 
   /// The next object's members, or a bad line; nil at the end.
   package func next() throws(ToolError) -> InputItem<[JSONMember]>? {
-    while let line = try lines.next() {
-      if line.allSatisfy({ $0 == 0x20 || $0 == 0x09 || $0 == 0x0d }) { continue }
-      do throws(JSONError) {
-        guard case .object(let members) = try JSONScanner.value(in: line, keepingDigits: true)
-        else {
-          return .bad("not a JSON object", line: lines.lineNumber)
+    while found.isEmpty {
+      guard let line = try lines.next() else {
+        giveUpPiece()
+        break
+      }
+      if piece.isEmpty {
+        if line.allSatisfy(JSONPiece.isSpace) { continue }
+        if let item = single(line) { return item }
+      } else if piece.isUnlikely(before: line) {
+        giveUpPiece()
+      }
+      split(line)
+      guard piece.bytes.count < lines.maximumLineBytes else {
+        throw ToolError(
+          "\(lines.name): the object in line \(firstLine) is longer than "
+            + "\(lines.maximumLineBytes) bytes")
+      }
+    }
+    return found.popFirst()
+  }
+
+  /// The usual line: an object. Nil for another one.
+  private func single(_ line: UnsafeRawBufferPointer) -> InputItem<[JSONMember]>? {
+    guard case .object(let members)? = try? JSONScanner.value(in: line, keepingDigits: true) else {
+      return nil
+    }
+    return .record(members, line: lines.lineNumber)
+  }
+
+  /// Finds the objects that end in a line. One that does not is kept.
+  private func split(_ line: UnsafeRawBufferPointer) {
+    var rest = line[...]
+    while true {
+      if piece.isEmpty {
+        rest = rest.drop(while: JSONPiece.isSpace)
+        guard let first = rest.first else { return }
+        firstLine = lines.lineNumber
+        // Only brackets say where a value ends.
+        guard first == UInt8(ascii: "{") || first == UInt8(ascii: "[") else {
+          return add(Array(rest))
         }
-        return .record(members, line: lines.lineNumber)
-      } catch {
-        return .bad(error.description, line: lines.lineNumber)
+      }
+      let end = piece.end(in: rest)
+      piece.bytes += rest[..<(end ?? rest.endIndex)]
+      guard let end else {
+        // A string ends in its line, and brackets belong to each other.
+        if piece.isInString || piece.hasWrongBracket { return giveUpPiece() }
+        piece.bytes.append(0x0a)
+        return
+      }
+      rest = rest[end...].drop(while: JSONPiece.isSpace)
+      // What is no object makes the line a bad one.
+      let isAlone = rest.isEmpty || rest.first == UInt8(ascii: "{")
+      add(isAlone ? piece.bytes : piece.bytes + rest)
+      piece = JSONPiece()
+      if !isAlone { return }
+    }
+  }
+
+  private func giveUpPiece() {
+    if piece.bytes.last == 0x0a { piece.bytes.removeLast() }
+    if !piece.isEmpty { add(piece.bytes) }
+    piece = JSONPiece()
+  }
+
+  private func add(_ bytes: [UInt8]) {
+    do throws(JSONError) {
+      guard case .object(let members) = try JSONScanner.value(in: bytes, keepingDigits: true) else {
+        found.append(.bad("not a JSON object", line: firstLine))
+        return
+      }
+      found.append(.record(members, line: firstLine))
+    } catch {
+      found.append(.bad(error.withHint, line: firstLine))
+    }
+  }
+}
+
+extension JSONError {
+  /// The description, and how text in another encoding is converted.
+  var withHint: String {
+    message == "a string is not UTF-8" ? "\(description) \(TextEncoding.hint)" : description
+  }
+}
+
+/// A value with brackets, as far as it has been read.
+struct JSONPiece {
+  var bytes: [UInt8] = []
+  private(set) var isInString = false
+  private(set) var hasWrongBracket = false
+  private var isEscaped = false
+  /// The open brackets.
+  private var open: [UInt8] = []
+  /// The last byte that is not white space.
+  private var last: UInt8 = 0
+
+  var isEmpty: Bool { bytes.isEmpty }
+
+  /// White space, and the byte that begins a text in a sequence of JSON texts (RFC 7464).
+  static func isSpace(_ byte: UInt8) -> Bool {
+    byte == 0x20 || byte == 0x09 || byte == 0x0a || byte == 0x0d || byte == 0x1e
+  }
+
+  /// Whether it cannot go on with that line: an object begins where a name has to be.
+  func isUnlikely(before line: UnsafeRawBufferPointer) -> Bool {
+    line.first { !Self.isSpace($0) } == UInt8(ascii: "{") && open.last == UInt8(ascii: "{")
+      && last != UInt8(ascii: ":")
+  }
+
+  /// The place behind the value's end; nil if it does not end in those bytes.
+  mutating func end(in text: Slice<UnsafeRawBufferPointer>) -> Int? {
+    for place in text.indices {
+      let byte = text[place]
+      if isInString {
+        if isEscaped {
+          isEscaped = false
+        } else if byte == UInt8(ascii: "\\") {
+          isEscaped = true
+        } else if byte == UInt8(ascii: "\"") {
+          isInString = false
+        }
+        continue
+      }
+      if !Self.isSpace(byte) { last = byte }
+      switch byte {
+      case UInt8(ascii: "\""): isInString = true
+      case UInt8(ascii: "{"), UInt8(ascii: "["): open.append(byte)
+      case UInt8(ascii: "}"), UInt8(ascii: "]"):
+        if open.popLast().map({ $0 + 2 }) != byte { hasWrongBracket = true }
+        if open.isEmpty { return place + 1 }
+      default: break
       }
     }
     return nil

@@ -27,13 +27,17 @@ package final class LineReader {
   private var bytesBefore: Int64 = 0
 
   /// Opens a file; `-` is standard input.
-  package static func open(_ path: String) throws(ToolError) -> LineReader {
+  ///
+  /// - Parameter name: the input's name in messages, if it is not the path.
+  package static func open(
+    _ path: String, _ name: String? = nil
+  ) throws(ToolError) -> LineReader {
     if path == "-" {
       return LineReader(descriptor: STDIN_FILENO, name: "standard input", owned: false)
     }
     let descriptor = path.withPath { Foundation.open($0, O_RDONLY | O_CLOEXEC) }
     guard descriptor >= 0 else { throw ToolError("cannot read", path, errno: errno) }
-    return LineReader(descriptor: descriptor, name: path, owned: true)
+    return LineReader(descriptor: descriptor, name: name ?? path, owned: true)
   }
 
   /// - Parameter owned: whether the descriptor is closed with the reader.
@@ -109,6 +113,17 @@ package final class LineReader {
       try fill()
       position -= moved
     }
+  }
+
+  /// The first bytes of the input, at least up to that many line ends, and whether that is all of
+  /// it. Consumes nothing. Call it before anything is read.
+  package func head(
+    lines: Int, bytes limit: Int = 1 << 16
+  ) throws(ToolError) -> (bytes: UnsafeRawBufferPointer, isWhole: Bool) {
+    while !atEnd, end - start < limit,
+      buffer[start..<end].count(where: { $0 == 0x0a || $0 == 0x0d }) < lines
+    { try fill() }
+    return (UnsafeRawBufferPointer(rebasing: buffer[start..<end]), atEnd)
   }
 
   /// The next bytes, without regard to lines: those in the buffer, or as many as the next read

@@ -83,11 +83,17 @@ enum CommandTable {
   private static let importing = CommandSpec(
     "import", "Adds objects from CSV, JSON or Debian package files.",
     discussion: """
-      JSON is one object per line, or an array of objects. Types are inferred unless given;
-      existing columns of the class keep their types. Arrays become lists. Objects become embedded
-      objects (of a class CLASS_COLUMN) if most of them have the same names, otherwise maps. Values
-      of mixed types become an AnyRealmValue column. Sets must be declared with --types. In CSV, all
-      of these are JSON in a field, and the column's type must be given or exist already.
+      JSON is one object after another, on a line each or over several lines, or an array of
+      objects; --records data takes the array that an object has as its member 'data'. Of GeoJSON
+      each feature becomes an object with its properties and its geometry. In CSV the fields are
+      separated by commas, semicolons, tabs or '|', as the first lines show, or as --delimiter
+      says. Input that gzip, xz, zstd or bzip2 has compressed is unpacked. Text must be UTF-8.
+
+      Types are inferred unless given; existing columns of the class keep their types. Arrays
+      become lists. Objects become embedded objects (of a class CLASS_COLUMN) if most of them have
+      the same names, otherwise maps. Values of mixed types become an AnyRealmValue column. Sets
+      must be declared with --types. In CSV, all of these are JSON in a field, and the column's type
+      must be given or exist already.
 
       A column of declared type accepts for bool true, t, yes, y, on, 1 and their opposites in any
       case; for dates ISO 8601 (2024-01-02, 2024-01-02T10:20:30.5Z, 2024-01-02 10:20:30 -0500, …
@@ -129,7 +135,11 @@ enum CommandTable {
         "the class to add to, one for each INPUT; created if it does not exist"),
       .value(
         "format", short: "f", "FORMAT",
-        "csv, jsonl (also for an array) or debian (default: by the file's name)"),
+        "csv, tsv, jsonl (also for an array) or debian (default: by the file's name)"),
+      .value(
+        "delimiter", short: "d", "CHAR", "what separates the fields of CSV: a character or tab"),
+      .value(
+        "records", "NAME", "the member of a JSON object that has the objects; a path of names"),
       .value(
         "key", short: "k", "[CLASS.]COL", repeats: true,
         "the primary key of all new classes, or of one class"),

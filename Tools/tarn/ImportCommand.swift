@@ -30,7 +30,7 @@ struct ImportCommand {
   /// An input and the class it is imported into.
   private struct Source {
     var path: String
-    var format: ImportFormat
+    var layout: ImportLayout
     var className: String
     var key: String?
   }
@@ -65,7 +65,7 @@ struct ImportCommand {
     let keys = try GivenKeys(arguments, classes: classes)
     sources = try zip(paths, classes).map { path, name in
       Source(
-        path: path, format: try Self.format(of: path, arguments), className: name,
+        path: path, layout: try Self.layout(of: path, arguments), className: name,
         key: keys.key(of: name))
     }
     types = try GivenTypes(arguments, classes: classes)
@@ -86,10 +86,28 @@ struct ImportCommand {
     }
   }
 
+  private static func layout(of path: String, _ arguments: ParsedArguments) throws -> ImportLayout {
+    ImportLayout(
+      format: try format(of: path, arguments), separator: try separator(arguments),
+      path: arguments.value("records").map { PathText.names(in: $0) } ?? [])
+  }
+
+  private static func separator(_ arguments: ParsedArguments) throws -> UInt8? {
+    guard let text = arguments.value("delimiter") else { return nil }
+    if text == "tab" || text == "\\t" { return 0x09 }
+    let byte = text.rest(afterBytesOf: "\\x").flatMap { UInt8($0, radix: 16) } ?? text.utf8.first
+    guard let byte, text.utf8.count == 1 || text.beginsWithBytes(of: "\\x"), byte < 0x80,
+      ![0x0a, 0x0d, 0x22].contains(byte)
+    else {
+      throw UsageError("--delimiter takes one ASCII character, 'tab' or \\x1f, not '\(text)'")
+    }
+    return byte
+  }
+
   private static func format(of path: String, _ arguments: ParsedArguments) throws -> ImportFormat {
     if arguments.has("format") {
-      let word = try arguments.choice("format", of: ["csv", "jsonl", "debian"], default: "")
-      return ImportFormat(rawValue: word) ?? .jsonl
+      let words = ["csv", "tsv", "jsonl", "json", "debian"]
+      return ImportFormat(name: try arguments.choice("format", of: words, default: "")) ?? .jsonl
     }
     guard let guess = ImportFormat(path: path) else {
       throw UsageError("'\(path)' has an unknown extension; give --format")
@@ -144,13 +162,16 @@ struct ImportCommand {
   private func prepare(
     _ report: ImportReport
   ) throws -> (plans: [ImportPlan], records: [RecordSource]) {
-    let inputs = try sources.map { try ImportInput($0.path, $0.format) }
+    let inputs = try sources.map { try ImportInput($0.path, $0.layout) }
     let existing = try existingSnapshot()
     let stored = existing?.schema.schema ?? StoreSchema()
     var found: [[InferredColumn]?] = []
     for (number, source) in sources.enumerated() {
       found.append(
-        source.format == .debian ? nil : try columns(of: inputs[number], number, report))
+        source.layout.format == .debian
+          ? nil
+          : try columns(
+            of: inputs[number], number, isNew: stored.named(source.className) == nil, report))
     }
     // The columns of a bad line are unknown.
     let plans = try plans(found, stored, areAllKnown: report.count == 0)
@@ -161,7 +182,7 @@ struct ImportCommand {
   /// The same for a pipe that is read once. The first records are buffered until they are written.
   private func prepareStream() throws -> (plans: [ImportPlan], records: [RecordSource]) {
     let source = sources[0]
-    let (header, next) = try ImportInput(source.path, source.format, isReadOnce: true).records()
+    let (header, next) = try ImportInput(source.path, source.layout, isReadOnce: true).records()
     let stored = try existingSnapshot()?.schema.schema ?? StoreSchema()
     let isKnown = stored.named(source.className)?.isVacant == false
     let size = isKnown ? batch ?? 1 : max(batch ?? 1, Self.sampleSize)
@@ -172,7 +193,7 @@ struct ImportCommand {
       first.append(item)
       if case .record(let record, _) = item { inference.add(record) }
     }
-    let found = source.format == .debian ? nil : inference.columns
+    let found = source.layout.format == .debian ? nil : inference.columns
     let plans = try plans([found], stored, areAllKnown: false)
     let records: RecordSource = { body in
       for item in first { try body(item) }
@@ -247,15 +268,24 @@ struct ImportCommand {
   }
 
   private func columns(
-    of input: ImportInput, _ number: Int, _ report: ImportReport
+    of input: ImportInput, _ number: Int, isNew: Bool, _ report: ImportReport
   ) throws -> [InferredColumn] {
     var inference = TypeInference()
     func expect(_ names: [String]) { inference.expect(names) }
+    var (count, first): (Int, ImportRecord?) = (0, nil)
     try input.forEach("Reading", header: expect) { item in
       switch item {
       case .bad(let reason, let line): report.add(ImportLocation(input: number, line: line), reason)
-      case .record(let record, _): inference.add(record)
+      case .record(let record, _):
+        inference.add(record)
+        if count == 0 { first = record }
+        count += 1
       }
+    }
+    if isNew, count == 1, let list = first?.onlyList, sources[number].layout.path.isEmpty {
+      TarnProgram.complain(
+        "\(input.name) is one object; --records \(PathText.text(of: [list.name])) imports the "
+          + "\(list.count) objects in its '\(list.name)'")
     }
     return inference.columns
   }

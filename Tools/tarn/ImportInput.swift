@@ -9,24 +9,49 @@ typealias ImportField = (name: String, value: RawValue)
 /// One record: an object to import.
 struct ImportRecord {
   var fields: [ImportField]
+
+  /// The field with several objects, if there is one: perhaps these were meant.
+  var onlyList: (name: String, count: Int)? {
+    let lists = fields.compactMap { field -> (name: String, count: Int)? in
+      guard case .json(.array(let items)) = field.value, items.count > 1,
+        items.allSatisfy({ if case .object = $0 { true } else { false } })
+      else { return nil }
+      return (field.name, items.count)
+    }
+    return lists.count == 1 ? lists[0] : nil
+  }
 }
 
 /// The formats that can be imported.
 enum ImportFormat: String {
-  case csv, jsonl, debian
+  case csv, tsv, jsonl, debian
 
-  /// The format of a file by its extension; nil if that is unknown.
+  /// The format of a file by its extension; nil if that is unknown. One that says how the file is
+  /// compressed does not count.
   init?(path: String) {
     if path == DebianStatusReader.defaultPath {
       self = .debian
       return
     }
-    switch path.splitASCII(".").last.map({ $0.lowercased() }) {
+    switch Compression.name(unpacking: path).splitASCII(".").last.map({ $0.lowercased() }) {
     case "csv": self = .csv
-    case "jsonl", "ndjson", "json": self = .jsonl
+    case "tsv", "tab": self = .tsv
+    case "jsonl", "ndjson", "json", "geojson", "geojsonl", "geojsons": self = .jsonl
     default: return nil
     }
   }
+
+  /// The format that `--format` calls by that name.
+  init?(name: String) { self.init(rawValue: name == "json" ? "jsonl" : name) }
+}
+
+/// How an input is written.
+struct ImportLayout {
+  var format: ImportFormat
+  /// What separates the fields of CSV; nil to find it out.
+  var separator: UInt8?
+  /// The names of the members that lead to an array of objects.
+  var path: [String] = []
 }
 
 /// Calls `body` with each record in order, or with the error in its place, and its line number.
@@ -36,14 +61,33 @@ typealias RecordSource = (_ body: (InputItem<ImportRecord>) throws -> Void) thro
 /// pipe is copied to an unnamed temporary file first, unless it is read only once.
 struct ImportInput {
   private let path: String
-  private let format: ImportFormat
+  let name: String
+  private let layout: ImportLayout
+  private let isReadOnce: Bool
 
   /// - Parameter isReadOnce: true if only one of the methods is called, once.
-  init(_ path: String, _ format: ImportFormat, isReadOnce: Bool = false) throws {
-    self.format = format
-    let name = path == "-" ? "standard input" : path
+  init(_ path: String, _ layout: ImportLayout, isReadOnce: Bool = false) throws {
+    self.layout = layout
+    self.isReadOnce = isReadOnce
+    name = path == "-" ? "standard input" : path
+    if isReadOnce {
+      self.path = path
+      return
+    }
     let isFile = path != "-" && Self.kind(path) == S_IFREG
-    self.path = isFile || isReadOnce ? path : try Self.spooled(path, name)
+    self.path = try Self.unpacked(isFile ? path : Self.spooled(path, name), name)
+  }
+
+  /// A copy of a file that is compressed; the file itself if it is not.
+  private static func unpacked(_ path: String, _ name: String) throws -> String {
+    let input = path.withPath { open($0, O_RDONLY | O_CLOEXEC) }
+    // The error is reported when it is read.
+    guard input >= 0 else { return path }
+    defer { close(input) }
+    guard let compression = Compression.of(descriptor: input) else { return path }
+    let copy = try UnnamedFile.make()
+    try compression.unpack(input, to: copy, name)
+    return "/proc/self/fd/\(copy)"
   }
 
   /// Whether the file can be read only once, such as a pipe.
@@ -67,7 +111,7 @@ struct ImportInput {
     _ label: String, header: ([String]) -> Void = { _ in },
     _ body: (InputItem<ImportRecord>) throws -> Void
   ) throws {
-    let lines = try LineReader.open(path)
+    let lines = try LineReader.open(path, name)
     var progress = ProgressBar(label, total: lines.totalBytes ?? 0)
     let (names, next) = try reader(lines)
     header(names)
@@ -78,12 +122,15 @@ struct ImportInput {
   }
 
   /// The columns that the input names before its records, and a reader of the records.
-  func records() throws -> (header: [String], next: Next) { try reader(LineReader.open(path)) }
+  func records() throws -> (header: [String], next: Next) {
+    try reader(LineReader.open(path, name))
+  }
 
   private func reader(_ lines: LineReader) throws -> (header: [String], next: Next) {
-    switch format {
-    case .csv:
-      let csv = try CSVReader(lines)
+    try TextEncoding.check(lines.head(lines: 1, bytes: 8).bytes, name)
+    switch layout.format {
+    case .csv, .tsv:
+      let csv = try CSVReader(lines, dialect(lines))
       return (
         csv.header,
         {
@@ -93,11 +140,17 @@ struct ImportInput {
         }
       )
     case .jsonl:
-      func record(_ members: [JSONMember]) -> ImportRecord {
-        ImportRecord(fields: members.map { ($0.name, .json($0.value)) })
+      let record = { (members: [JSONMember]) in
+        ImportRecord(fields: GeoJSON.flattened(members).map { ($0.name, .json($0.value)) })
       }
-      if try lines.firstByte() == UInt8(ascii: "[") {
-        let array = JSONArrayReader(lines)
+      var path = layout.path
+      // Of a pipe only the first line, since more may come late.
+      let count = isReadOnce ? 1 : 100
+      if path.isEmpty, try GeoJSON.isCollection(lines.head(lines: count, bytes: 1 << 12).bytes) {
+        path = GeoJSON.pathOfFeatures
+      }
+      if try !path.isEmpty || lines.firstByte() == UInt8(ascii: "[") {
+        let array = JSONArrayReader(lines, at: path)
         return ([], { try array.next()?.map(record) })
       }
       let jsonl = JSONLinesReader(lines)
@@ -106,6 +159,14 @@ struct ImportInput {
       let debian = DebianStatusReader(lines)
       return ([], { try debian.next()?.map { $0.importRecord } })
     }
+  }
+
+  private func dialect(_ lines: LineReader) throws -> CSVDialect {
+    if let separator = layout.separator { return CSVDialect(separator: separator) }
+    if layout.format == .tsv { return CSVDialect(separator: 0x09) }
+    // Of a pipe only the header, since more may come late.
+    let head = try lines.head(lines: isReadOnce ? 1 : 40)
+    return try CSVDialect(of: head.bytes, isWhole: head.isWhole, name)
   }
 
   /// Copies a file that can be read only once.

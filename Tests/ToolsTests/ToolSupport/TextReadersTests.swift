@@ -150,7 +150,8 @@ import Testing
       ])
     #expect(
       try csv([0x61, 0x0a, 0xff, 0x0a, 0x22, 0xff, 0x22, 0x0a]) == [
-        "a", "2: bad, field 1 is not UTF-8", "3: bad, field 1 is not UTF-8",
+        "a", "2: bad, field 1 is not UTF-8 \(TextEncoding.hint)",
+        "3: bad, field 1 is not UTF-8 \(TextEncoding.hint)",
       ])
   }
 
