@@ -45,7 +45,7 @@ struct AdoptedTable {
     var isLeft: Bool { !isProperty }
     var reason: String { isGenerated ? "a generated column" : "of type \(type)" }
 
-    /// What the adoption leaves to do for it, or leaves alone.
+    /// The line about a column that new stores do not have, or that is left alone.
     var rest: String? {
       if isLeft { return "left alone: \(name), \(reason)" }
       guard SQLTypeName(type).propertyType == nil else { return nil }

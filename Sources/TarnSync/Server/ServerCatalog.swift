@@ -221,7 +221,7 @@ struct ServerCatalog {
     return try present(id)
   }
 
-  /// Notes how a store declares a class. What other stores have declared besides stays.
+  /// Notes how a store declares a class. Properties that only other stores have declared stay.
   ///
   /// - Parameter changes: whether a former note is changed.
   /// - Returns: whether something was noted.
