@@ -78,7 +78,9 @@ struct ContentWriter {
         over = was?.key
       case .map: over = known.first { $0.name.hasSameBytes(as: names[index]) }?.key
       default:
-        let isSame = present.flatMap(element)?.id == element(content)?.id
+        // A SQL program writes no names: it has changed the object that is there.
+        let name = element(content)?.id
+        let isSame = name?.isOfSQL == true || present.flatMap(element)?.id == name
         over = isSame ? known.first?.key : nil
       }
       let (key, differs) = try writer.written(item.json, over: over, id)

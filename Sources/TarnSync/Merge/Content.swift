@@ -50,10 +50,12 @@ package enum Content<Value: Hashable & Sendable>: Equatable, Sendable {
     _ base: ListElement<Value>?, _ theirs: ListElement<Value>?, _ mine: ListElement<Value>?,
     _ removal: Stamp, _ resolve: Resolution<Value>
   ) -> ListElement<Value>? {
-    if let theirs, let mine, theirs.id == mine.id {
+    // A SQL program writes no names: it has changed the element that was there.
+    if var result = theirs, let mine,
+      result.id == mine.id || result.id.isOfSQL && base?.id == mine.id
+    {
       let former = base?.id == mine.id ? base?.content : nil
-      var result = mine
-      result.content = resolve(former, theirs.content, mine.content)
+      result.content = resolve(former, result.content, mine.content)
       return result
     }
     if mine?.id == base?.id { return theirs }

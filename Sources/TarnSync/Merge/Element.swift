@@ -13,6 +13,9 @@ package struct ElementID: Hashable, Sendable {
   /// The place among the elements that the commit inserted.
   package let number: UInt32
 
+  /// Whether a SQL program has written the element, and no replica has named it.
+  package var isOfSQL: Bool { author == 0 }
+
   package init(author: UInt32, version: UInt64, salt: UInt32, number: UInt32) {
     self.author = author
     self.version = version

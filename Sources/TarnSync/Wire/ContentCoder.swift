@@ -97,9 +97,11 @@ struct ContentCoder: Sendable {
     case (.none, _):
       guard let item = items.item(json, &faults) else { return nil }
       if item == .null { return .one(nil) }
-      let known = wire?.exact.flatMap { ListNames($0, of: 1) }
-      let name = (known ?? ListNames(of: 1, writtenAt: stamp)).elements[0]
-      return .one(ListElement(name.id, item, min(name.stamp, stamp)))
+      guard let known = wire?.exact.flatMap({ ListNames($0, of: 1) })?.elements[0] else {
+        let name = ListNames(of: 1, writtenAt: stamp).elements[0].id
+        return .one(ListElement(name, item, stamp))
+      }
+      return .one(ListElement(known.id, item, min(known.stamp, stamp)))
     case (_, .null): return empty
     case (.list, .array(let list)):
       let known = wire?.exact.flatMap { ListNames($0, of: list.count) }

@@ -59,11 +59,14 @@ import Testing
     }
   }
 
-  private func expect(_ text: String, _ column: UInt16, line: Int = #line) throws {
+  private func expect(
+    _ text: String, _ column: UInt16, in replicas: [FileReplica]? = nil, line: Int = #line
+  ) throws {
     let location = SourceLocation(
       fileID: #fileID, filePath: #filePath, line: line, column: 1)
-    for replica in [a, b] {
-      #expect(try shown(column, replica) == text, sourceLocation: location)
+    for replica in replicas ?? [a, b] {
+      let found = try shown(column, replica)
+      #expect(found == text, sourceLocation: location)
     }
   }
 
@@ -387,5 +390,34 @@ import Testing
     for replica in [a, b] {
       #expect(try replica.objects()["Thing 1"]?.note?.contains("n1") == true)
     }
+  }
+
+  /// Names are for replicas: the column that SQL writes has none.
+  @Test func `a member that SQL writes stands beside an unsent change of another`() throws {
+    try make()
+    try makeSpot("Oslo", a)
+    try synchronize()
+    try server.rows("UPDATE \"Box\" SET spot = jsonb_set(spot, '{rank}', '31')")
+    try setSpot(0, .string("Rome"), b)
+    try b.synchronize()
+    try expect("{\"city\":\"Rome\",\"facts\":{},\"note\":null,\"rank\":31}", 5, in: [b])
+    // It is still the same object for a store that has downloaded nothing since.
+    a.pause()
+    try setSpot(0, .string("Bonn"), a)
+    try synchronize()
+    try expect("{\"city\":\"Bonn\",\"facts\":{},\"note\":null,\"rank\":31}", 5)
+  }
+
+  @Test func `of a mixed value the later one of a store and SQL stays`() throws {
+    try make()
+    try setMixed("1", b)
+    try server.rows("UPDATE \"Box\" SET \"any\" = '2'")
+    try synchronize()
+    try expect("2", 7)
+    try server.rows("UPDATE \"Box\" SET \"any\" = '3'")
+    b.pause()
+    try setMixed("4", b)
+    try synchronize()
+    try expect("4", 7)
   }
 }
