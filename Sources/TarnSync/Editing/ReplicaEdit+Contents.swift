@@ -221,7 +221,9 @@ extension ReplicaEdit {
     guard let last = kept.last, !kept.contains(where: { $0.version <= done }),
       try unsent.hasChanged(place, upTo: kept[0].version)
     else { return nil }
-    let rows = try rowsAtDone()
+    // Downloads before the first of them are part of it.
+    let first = try locals().history.steps(of: place).first?.commit.version.rawValue
+    let rows = try rows(at: max(done, first.map { $0 - 1 } ?? done))
     guard try rows.contains(ObjectRef(classID: place.classID, key: place.key)) else { return nil }
     let elements = try LocalItems(rows: rows).elements(of: place)
     let content = Content.recalled(elements, coder, as: [theirs, mine])

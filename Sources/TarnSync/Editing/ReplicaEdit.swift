@@ -43,7 +43,7 @@ final class ReplicaEdit {
   private let names: [String]
   private let number: UInt32
   private var knownLocals: LocalContents?
-  private var knownRows: PastRows?
+  private var knownRows: [UInt64: PastRows] = [:]
   /// Whether the file had links that wait for objects of the class that was asked about last.
   private var awaited: (id: ClassID, isAny: Bool)?
 
@@ -96,11 +96,11 @@ final class ReplicaEdit {
     return made
   }
 
-  /// The file as it was after the last commit that is sent.
-  func rowsAtDone() throws(StorageError) -> PastRows {
-    if let knownRows { return knownRows }
-    let made = try PastRows(at: state.done.version, from: SnapshotReader(snapshot))
-    knownRows = made
+  /// The file as it was at an earlier version.
+  func rows(at version: UInt64) throws(StorageError) -> PastRows {
+    if let known = knownRows[version] { return known }
+    let made = try PastRows(at: Version(version), from: SnapshotReader(snapshot))
+    knownRows[version] = made
     return made
   }
 
@@ -451,7 +451,8 @@ final class ReplicaEdit {
     for property in one.exchange.others
     where property.contents == nil && columns.contains(property.id) {
       let known =
-        isNew ? one.absent(property) : try rowsAtDone().value(of: property.id, at: key, in: one.id)
+        isNew
+        ? one.absent(property) : try rows(at: done).value(of: property.id, at: key, in: one.id)
       guard var former = known else { continue }
       if let target = one.target(of: property), case .link(let other) = former,
         try session.reader.row(other, in: target) == nil

@@ -46,6 +46,39 @@ import Testing
     #expect(rows == [["1", "1"], ["2", "22"], ["3", "3"], ["5", "5"]])
   }
 
+  @Test func `removals of downloaded parts are sent again to a restored server`() throws {
+    let (a, b) = (files[0], files[1])
+    func change(
+      _ file: FileReplica, _ column: UInt16, _ body: (WriteSession, SequencePlace) throws -> Void
+    ) throws {
+      try file.commit { session in
+        let found = try session.find(primaryKey: .int(1), in: FileBox.id)
+        try body(session, FileBox.place(try #require(found), column))
+      }
+    }
+    let owner = try server.database.connect()
+    try a.commit { session in
+      let key = try session.create([ColumnID(0): .int(1)], in: FileBox.id)
+      try session.insert([.int(1), .int(2)], at: 0, in: FileBox.place(key, 1))
+    }
+    try synchronize()
+    // Parts that the other file downloads.
+    try change(a, 1) { try $0.insert([.int(9)], at: 2, in: $1) }
+    try change(a, 2) { try $0.insert(.string("t"), intoSet: $1) }
+    try change(a, 3) { try $0.set(.int(9), forKey: "k", inMap: $1) }
+    try synchronize()
+    let copy = try ServerCopy(owner)
+    try change(b, 1) { try $0.remove(2..<3, in: $1) }
+    try change(b, 2) { try $0.remove(.string("t"), fromSet: $1) }
+    try change(b, 3) { try $0.removeValue(forKey: "k", fromMap: $1) }
+    try synchronize()
+    try copy.restore()
+    for file in [b, a, b] { try file.synchronize() }
+    let rows = try owner.rows("SELECT items::text, tags::text, scores::text FROM \"Box\"")
+    #expect(rows == [["[1, 2]", "[]", "{}"]])
+    #expect(try a.objects() == b.objects())
+  }
+
   @Test func `what a table lacks that was restored by itself is sent again`() throws {
     let (a, b) = (files[0], files[1])
     let owner = try server.database.connect()
