@@ -26,6 +26,7 @@ final class UnsentChanges {
   private var later: [UInt64: FeedRange] = [:]
   /// From the same version up to others.
   private var earlier: [UInt64: FeedRange] = [:]
+  private var knownFirst: UInt64?
   /// Whose embedded objects were changed, by the versions between which the changes are.
   private var owners: [[Version]: EmbeddedOwners] = [:]
   /// The columns that have the values of earlier ones since a migration.
@@ -81,6 +82,7 @@ final class UnsentChanges {
 
   /// Whether a commit up to a version has created an object or changed a property of it.
   func hasChanged(_ place: SequencePlace, upTo version: UInt64) throws(StorageError) -> Bool {
+    guard try version >= firstVersion() else { return false }
     let changes = try recorded(of: place.key, in: place.classID, range(upTo: version))
     return changes.isCreated || changes.columns.contains(place.column)
   }
@@ -128,6 +130,20 @@ final class UnsentChanges {
       upTo: range.to, without: number, tellsAllDeaths: true, passesMigrations: true, in: snapshot)
     later[version] = rest
     return rest
+  }
+
+  /// The version of the first commit. Those of the session before it may be many.
+  private func firstVersion() throws(StorageError) -> UInt64 {
+    if let knownFirst { return knownFirst }
+    var first = UInt64.max
+    try ChangeLog.forEachHeader(after: range.from, in: snapshot.transaction) {
+      header, _ throws(StorageError) in
+      if header.meta.note?.cursors.contains(number) == true { return true }
+      first = header.to.rawValue
+      return false
+    }
+    knownFirst = first
+    return first
   }
 
   private func range(upTo version: UInt64) throws(StorageError) -> FeedRange {
