@@ -196,7 +196,7 @@ extension ReplicaLink {
       let plan = try PushPlan(
         joined, classes, replica.state, without: replica.cursor.number, in: snapshot,
         bytesMax: .max)
-      try takeBack(plan, SkipRequest.refusal)
+      try takeBack(plan, RefusedCommit.skipped)
     }
   }
 
@@ -217,7 +217,7 @@ extension ReplicaLink {
       refused(
         RefusedCommit(
           version: 0, objects: primaryKeys.map { (one.described.name, $0) },
-          error: SkipRequest.refusal))
+          error: RefusedCommit.skipped))
     }
     unwelcome = unwelcome.filter { $0.classID != one.id }
     try keepUnwelcome()
@@ -241,7 +241,7 @@ extension ReplicaLink {
       after: replica.state.done, through: version, without: replica.cursor.number, in: snapshot)
     let plan = try PushPlan(
       unsent, classes, replica.state, without: replica.cursor.number, in: snapshot)
-    try takeBack(plan, SkipRequest.refusal)
+    try takeBack(plan, RefusedCommit.skipped)
     try SkipRequest.end(replica) { $0.remove(version: version) }
     skipped.remove(version: version)
   }

@@ -12,7 +12,11 @@ package struct RefusedCommit {
   package let properties: [String]
 
   /// Whether it was rolled back because a user skipped it.
-  package var isSkipped: Bool { error.message == SkipRequest.refusal.message }
+  package var isSkipped: Bool { error.message == Self.skipped.message }
+
+  /// The error of a commit that a user skipped.
+  static let skipped = ServerError(
+    "exchange with the server", "it was skipped by a user of this machine")
 
   init(
     version: UInt64, objects: [(className: String, primaryKey: Value)], error: ServerError,

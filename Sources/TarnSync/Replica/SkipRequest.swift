@@ -12,10 +12,6 @@ package struct SkipRequest: Equatable {
 
   private static let key = ReplicaKey(141, ClassID(0), 0)
 
-  /// The reason that the commit's handler gets.
-  static let refusal = ServerError(
-    "exchange with the server", "it was skipped by a user of this machine")
-
   /// Asks the session to roll back a commit.
   ///
   /// - Throws: `StorageError`: `.notFound` if it is not among those that wait to be sent.

@@ -62,3 +62,18 @@ struct WireItem: Hashable, Sendable {
     return Dictionary(members.map { (StoredText($0.name), $0.value) }) { $1 }
   }
 }
+
+extension Content where Value == WireItem {
+  /// The elements in the order in which a file has them, and the keys of a map.
+  var elements: (items: [WireItem], keys: [String]) {
+    switch self {
+    case .single: return ([], [])
+    case .one(let element): return (element.map { [$0.content.value] } ?? [], [])
+    case .list(let list): return (list.map(\.content.value), [])
+    case .set(let items): return (Array(items), [])
+    case .map(let entries):
+      let sorted = entries.sorted { ItemCoder.isBefore($0.key, $1.key) }
+      return (sorted.map(\.value.value), sorted.map(\.key.text))
+    }
+  }
+}
