@@ -34,8 +34,8 @@ import Testing
 
   @Test func `a class is exchanged whatever its names are`() throws {
     var random = SeededRandom(seed: Seeds.chosen ?? 1)
-    for round in 0..<Seeds.rounds(100, few: 3) {
-      let name = names(1, &random)[0]
+    // They are classes of one database.
+    for (round, name) in names(Seeds.rounds(100, few: 3), &random).enumerated() {
       let properties = names(41, &random)
       let writer = try database.connect()
       let store = try store([definition(name, properties)], "\(round)", migratedBy: writer)
