@@ -1,6 +1,6 @@
 import TarnStore
 
-/// What separates the fields of a CSV file, as its first lines show.
+/// The separator of the fields of a CSV file, as its first lines show.
 package struct CSVDialect: Equatable, Sendable {
   package let separator: UInt8
   /// Whether the first line names the separator, as spreadsheets write it: `sep=;`.

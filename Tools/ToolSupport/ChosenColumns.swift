@@ -63,7 +63,7 @@ package struct ChosenColumns: Sendable, Equatable {
     isWhole ? self : members.first { $0.name.hasSameBytes(as: name) }?.chosen
   }
 
-  /// What of a property's value is written.
+  /// The part of a property's value that is written.
   ///
   /// - Parameter column: the property that this is the choice within.
   package func part(

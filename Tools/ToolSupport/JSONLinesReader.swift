@@ -67,7 +67,7 @@ package final class JSONLinesReader {
         return
       }
       rest = rest[end...].drop(while: JSONPiece.isSpace)
-      // What is no object makes the line a bad one.
+      // A line that is not an object is a bad one.
       let isAlone = rest.isEmpty || rest.first == UInt8(ascii: "{")
       add(isAlone ? piece.bytes : piece.bytes + rest)
       piece = JSONPiece()

@@ -5,7 +5,7 @@ package import TarnText
 /// Writes recorded values as JSON, in the form that an import reads.
 package struct RecordedJSON {
   package let schema: StoreSchema
-  /// What is written, besides the primary key; nil for all.
+  /// The columns that are written besides the primary key; nil for all.
   private let columns: ChosenColumns?
 
   package init(schema: StoreSchema, columns: ChosenColumns? = nil) {

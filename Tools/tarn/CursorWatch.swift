@@ -118,7 +118,7 @@ struct CursorWatch {
         try batch.acknowledge()
         continue
       }
-      // Nobody can acknowledge after the end of the input.
+      // No acknowledgement can follow the end of the input.
       let keys = acknowledging == .manual ? STDIN_FILENO : -1
       switch follower.wait(beyond: known, toWrite: false, keys: keys) {
       case .keys:

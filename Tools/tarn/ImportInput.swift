@@ -48,7 +48,7 @@ enum ImportFormat: String {
 /// How an input is written.
 struct ImportLayout {
   var format: ImportFormat
-  /// What separates the fields of CSV; nil to find it out.
+  /// The separator of the fields of CSV; nil to find it out.
   var separator: UInt8?
   /// The names of the members that lead to an array of objects.
   var path: [String] = []

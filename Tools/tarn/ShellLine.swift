@@ -10,7 +10,7 @@ enum ShellLine {
   /// A word, and how it is written.
   private struct Word {
     var text = ""
-    /// Where it stands in the line.
+    /// Its place in the line.
     var range: Range<String.Index>
     /// How many quotes it has: two for one quoted text.
     var quotes = 0

@@ -56,7 +56,7 @@ final class StoreFollower {
       if stop.isRequested || waits[0].revents != 0 { return .stopped }
       if waits[2].revents & Int16(POLLERR | POLLHUP) != 0 { return .readerGone }
       if waits[2].revents & Int16(POLLOUT) != 0 { return .writable }
-      // The end of a pipe is no input.
+      // The end of a pipe is not input.
       if waits[3].revents & Int16(POLLIN | POLLHUP) != 0 { return .keys }
       let arrivals = waits[1].revents != 0 ? descriptor?.drain() ?? [] : []
       if isBehind || ready == 0 || !arrivals.isEmpty { return .news }

@@ -67,7 +67,7 @@ package struct ServerAdoption {
         : "GRANT \(SQLText.name(found.owner)) TO \(owner);\n"
     }
     text += "SET LOCAL ROLE \(owner);\n"
-    // Of a schema `tarn` that was dropped, or is not part of what was restored.
+    // A schema `tarn` that was dropped, or that a restored backup lacked, had made them.
     for column in found.formerState { text += "ALTER TABLE \(table) DROP COLUMN \(column);\n" }
     text += """
       ALTER TABLE \(table)

@@ -4,7 +4,7 @@ import TarnStore
 
 /// Changes of a file that its server does not have.
 public struct UnsentChange: Sendable {
-  /// The version that the commit made; nil for changes that are no commits: objects from before the
+  /// The version that the commit made; nil for changes outside of commits: objects from before the
   /// first exchange, or changes that will be sent as one commit, because the server was away for
   /// long or does not accept the changes of a class.
   public let version: UInt64?
@@ -21,7 +21,7 @@ public struct UnsentChange: Sendable {
 }
 
 extension SyncSession {
-  /// The changes of the file that the server does not have: first changes that are no commits, then
+  /// The changes of the file that the server does not have: first changes outside of commits, then
   /// commits, at most a thousand. Objects that only go to the server are among them.
   ///
   /// - Throws: `Realm.Error` if the file cannot be read.

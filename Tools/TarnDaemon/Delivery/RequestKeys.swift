@@ -8,7 +8,7 @@ struct RequestKeys {
   /// Whether an earlier version, whose keys named no consumer, began to send the batch.
   var areOfEarlierVersion = false
 
-  /// The key of a part of a batch, which may be the only one. It is ASCII, whatever the names.
+  /// The key of a part of a batch, which may be its only part. It is ASCII for all names.
   func key(of delivery: Delivery, part: Int, isOnly: Bool) -> String {
     let batch = delivery.batch
     let isAnew = batch.startAnew != nil

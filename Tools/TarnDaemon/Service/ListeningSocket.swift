@@ -9,7 +9,7 @@ final class ListeningSocket: Sendable {
   /// The path that it was made at, and which socket that is.
   private let place: (path: String, identity: FileIdentity)?
 
-  /// Makes it with these rights. A socket that nobody listens on any more is replaced; anything
+  /// Makes it with these rights. A socket that has no listener any more is replaced; anything
   /// else that is there is kept.
   init(at path: String, mode: UInt32) throws {
     let made = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | O_CLOEXEC | O_NONBLOCK, 0)

@@ -40,7 +40,7 @@ struct OutputDescriptor {
   private static func open(_ path: String) -> Int32 {
     var facts = stat()
     let known = stat(path, &facts) == 0 ? facts.st_mode & S_IFMT : S_IFREG
-    // Opening a pipe that nobody reads would wait. To read a file is needed to mend it.
+    // Opening a pipe without a reader would wait. Mending a file needs to read it.
     let flags =
       known == S_IFREG || known == S_IFDIR
       ? O_RDWR | O_CREAT | O_APPEND : O_WRONLY | O_NONBLOCK | O_NOCTTY

@@ -66,7 +66,7 @@ final class OutputFile: Sendable {
         if kind == .file, fdatasync(descriptor) != 0 { throw failure(errno: errno) }
         isInLine = false
       } catch {
-        // Nobody shall read half a line. What another program has appended since is kept.
+        // No reader may get half a line. Bytes that another program appended since are kept.
         let isOurs = kind == .file && lseek(descriptor, 0, SEEK_END) == start + off_t(count)
         let isTakenBack = isOurs && ftruncate(descriptor, start) == 0
         if count > 0, !isTakenBack { isInLine = true }

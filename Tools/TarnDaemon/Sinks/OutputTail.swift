@@ -34,7 +34,7 @@ struct OutputTail: Equatable {
     if tail.isEmpty {
       kind = .none
     } else if tail[0] == 0, head.starts(with: Self.beginning) {
-      // A power cut may leave zeros in place of what was written.
+      // A power cut may leave zeros in place of written bytes.
       kind = Self.isZero(descriptor, start..<size) ? .cut : .whole
     } else if Self.beginsAsOurs(tail) {
       kind = Self.isWhole(descriptor, start..<size) ? .whole : .cut

@@ -15,7 +15,7 @@ struct WatchedPlace: Equatable, Sendable {
     self.file = file
   }
 
-  /// What is at a path now; nil if that is nothing.
+  /// The file at a path now; nil if there is none.
   init?(at path: String) {
     guard let facts = FileFacts.at(path) else { return nil }
     self.init(path: path, file: facts.identity)
