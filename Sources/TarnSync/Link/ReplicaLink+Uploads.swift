@@ -3,18 +3,46 @@ import TarnStore
 
 /// Objects that the server never had, or has lost.
 extension ReplicaLink {
-  private static let uploadMax = 1_000
-  /// How many are tried together that were refused in smaller parts: they may refer to each other.
+  /// How many objects are tried together that were refused in smaller parts: they may refer to each
+  /// other.
   private static let togetherMax = 10_000
+
+  private typealias Upload = (place: Int, key: ObjectKey)
+
+  /// Uploads that see the same objects.
+  private struct UploadRun {
+    /// So many parts are sent while other programs commit: each writes entries into the file, which
+    /// cannot use the pages again that a snapshot from before them has.
+    static let partsMax = 50
+
+    let name = PushName.upload()
+    var snapshot: Snapshot
+    /// How many parts were sent.
+    var sent = 0
+    /// The parts that a foreign key refuses.
+    var refused: [(part: ArraySlice<Upload>, error: ServerError)] = []
+
+    /// Lets the file use the pages again that earlier parts have freed.
+    ///
+    /// - Returns: false if the snapshot has stayed too long, because there are other commits.
+    mutating func renew(_ replica: Replica) throws(StorageError) -> Bool {
+      let newest = try replica.snapshot()
+      if newest.version == snapshot.version {
+        snapshot = newest
+        return true
+      }
+      return sent < Self.partsMax
+    }
+  }
 
   /// Sends objects that were in the file before it was a replica, and those that the server has
   /// lost. Objects that the server refuses stay unchanged here.
   func upload() throws -> Sending {
     guard replica.state.hasUploads, isComplete else { return .nothing }
-    let snapshot = try replica.snapshot()
-    try forgetWelcome(snapshot)
-    let missing = try classes.map { try keysToUpload($0, snapshot) }
-    let objects = try UploadOrder(classes, snapshot).sorted(missing)
+    var run = UploadRun(snapshot: try replica.snapshot())
+    try forgetWelcome(run.snapshot)
+    let missing = try classes.map { try keysToUpload($0, run.snapshot) }
+    let objects = try UploadOrder(classes, run.snapshot).sorted(missing)
     if objects.isEmpty {
       if unwelcome.isEmpty {
         var next = replica.state
@@ -23,7 +51,7 @@ extension ReplicaLink {
       }
       return .nothing
     }
-    guard try upload(objects, snapshot) else { return .pullFirst }
+    guard try upload(objects, &run) else { return .pullFirst }
     try keepUnwelcome()
     try dropSent()
     return .sent
@@ -32,37 +60,34 @@ extension ReplicaLink {
   /// The same with the objects of one class.
   func upload(_ one: ReplicaClass) throws -> Sending {
     guard let place = classes.firstIndex(where: { $0.id == one.id }) else { return .nothing }
-    let snapshot = try replica.snapshot()
-    try forgetWelcome(snapshot)
-    let missing = try keysToUpload(one, snapshot)
+    var run = UploadRun(snapshot: try replica.snapshot())
+    try forgetWelcome(run.snapshot)
+    let missing = try keysToUpload(one, run.snapshot)
     if missing.isEmpty { return .nothing }
-    guard try upload(missing.map { (place, $0) }, snapshot) else { return .pullFirst }
+    guard try upload(missing.map { (place, $0) }, &run) else { return .pullFirst }
     try keepUnwelcome()
     try dropSent()
     return .sent
   }
 
-  private typealias Upload = (place: Int, key: ObjectKey)
-
   /// Sends objects in parts. Objects that a foreign key refuses are sent again as long as the
   /// server accepts others, which may be those to which they refer.
   ///
   /// - Returns: false if something must be downloaded first.
-  private func upload(_ objects: [Upload], _ snapshot: Snapshot) throws -> Bool {
-    var (rest, size) = (objects[...], Self.uploadMax)
+  private func upload(_ objects: [Upload], _ run: inout UploadRun) throws -> Bool {
+    var (rest, size) = (objects[...], uploadMax)
     while true {
-      var refused: [(part: ArraySlice<Upload>, error: ServerError)] = []
+      run.refused = []
       for start in stride(from: rest.startIndex, to: rest.endIndex, by: size) {
+        guard try run.renew(replica) else { return true }
         let part = rest[start..<min(start + size, rest.endIndex)]
-        guard try upload(part, snapshot, splits: size > Self.uploadMax, &refused) else {
-          return false
-        }
+        guard try upload(part, splits: size > uploadMax, &run) else { return false }
       }
-      let others = refused.flatMap(\.part)
+      let others = run.refused.flatMap(\.part)
       if others.isEmpty { return true }
-      if others.count == rest.count, size > Self.uploadMax {
-        for (part, error) in refused {
-          for one in part { try note(one, unwelcome: error, snapshot) }
+      if others.count == rest.count, size > uploadMax {
+        for (part, error) in run.refused {
+          for one in part { try note(one, unwelcome: error, run.snapshot) }
         }
         return true
       }
@@ -70,41 +95,39 @@ extension ReplicaLink {
     }
   }
 
-  /// - Parameters:
-  ///   - splits: whether a part that a foreign key refuses is sent again in smaller ones.
-  ///   - refused: the parts that a foreign key refuses.
+  /// - Parameter splits: whether a part that a foreign key refuses is sent again in smaller ones.
   /// - Returns: false if something must be downloaded first.
   private func upload(
-    _ objects: ArraySlice<Upload>, _ snapshot: Snapshot, splits: Bool,
-    _ refused: inout [(part: ArraySlice<Upload>, error: ServerError)]
+    _ objects: ArraySlice<Upload>, splits: Bool, _ run: inout UploadRun
   ) throws -> Bool {
     let state = replica.state
     let plan = try PushPlan(
       classes.indices.map { place in
         (classes[place], objects.filter { $0.place == place }.map(\.key))
-      }, state, time: try timeOfUploads(snapshot), without: replica.cursor.number, in: snapshot,
-      bytesMax: pushBytes)
+      }, of: run.name, state, time: try timeOfUploads(run.snapshot),
+      without: replica.cursor.number, in: run.snapshot, bytesMax: pushBytes)
     if !plan.isTooLarge {
       switch try sendOnce(plan, to: state.sent) {
       case .taken:
         try accept(plan, state)
+        run.sent += 1
         return true
       case .again, .pullFirst: return false
       case .refused(let error):
         let isByKey = error.state == "23503"
         if isByKey, !splits || objects.count == 1 {
-          refused.append((objects, error))
+          run.refused.append((objects, error))
           return true
         }
         if objects.count == 1 {
-          try note(objects[objects.startIndex], unwelcome: error, snapshot)
+          try note(objects[objects.startIndex], unwelcome: error, run.snapshot)
           return true
         }
       }
     }
     let middle = (objects.startIndex + objects.endIndex) / 2
-    return try upload(objects[..<middle], snapshot, splits: splits, &refused)
-      && upload(objects[middle...], snapshot, splits: splits, &refused)
+    return try upload(objects[..<middle], splits: splits, &run)
+      && upload(objects[middle...], splits: splits, &run)
   }
 
   /// A stamp for values whose time is unknown: earlier than those of all commits, so the unsent

@@ -23,6 +23,8 @@ package final class ReplicaLink {
   var stepBytes = Pull.stepBytesMax
   /// How large the values of a push may be, unless it has one commit; tests lower it.
   var pushBytes = 32 << 20
+  /// How many objects from before the first session a push has; tests lower it.
+  var uploadMax = 1_000
   /// How many commits a push has at most; fewer after a refusal.
   private var run = PushRun.commitsMax
   var conflicts = Conflicts()

@@ -103,10 +103,14 @@ struct PushPlan {
 
   /// Sends objects as a whole: those that the file had before it was a replica.
   ///
-  /// - Parameter bytesMax: how large the values of several objects may be.
+  /// - Parameters:
+  ///   - upload: the name of a run of such pushes, whose objects have incarnations in the order of
+  ///     their keys: a file and its server find place for those in few pages.
+  ///   - bytesMax: how large the values of several objects may be.
   init(
-    _ objects: [(class: ReplicaClass, keys: [ObjectKey])], _ state: ReplicaState, time: Int64,
-    without cursor: UInt32, in snapshot: Snapshot, bytesMax: Int
+    _ objects: [(class: ReplicaClass, keys: [ObjectKey])], of upload: PushName,
+    _ state: ReplicaState, time: Int64, without cursor: UInt32, in snapshot: Snapshot,
+    bytesMax: Int
   ) throws(StorageError) {
     last = state.done
     newest = try SnapshotReader(snapshot)
@@ -116,7 +120,7 @@ struct PushPlan {
     leftOut = LeftOutRows(snapshot)
     limit = state.limit
     stamp = Stamp(limit.limited(time, madeAt: time), by: state.number)
-    name = PushName(replica: .random(), commit: 0)
+    name = upload
     let structured = objects.filter { $0.class.hasContents && !$0.keys.isEmpty }
     locals =
       structured.isEmpty
@@ -395,15 +399,19 @@ private final class LaterChanges {
 /// number of 128 bits that only the server gets.
 struct PushName {
   let replica: Bytes16
-  /// The random id of the last commit.
-  let commit: UInt64
+  /// The random id of the last commit; nil for a run of uploads, which are of no commit.
+  let commit: UInt64?
+
+  /// The name of a run of uploads.
+  static func upload() -> PushName { PushName(replica: .random(), commit: nil) }
 
   func incarnation(of key: ObjectKey, in id: ClassID) -> Int64 {
     var state: UInt64 = 0
-    for word in [
-      replica.high, replica.low, commit, UInt64(id.rawValue), UInt64(bitPattern: key.rawValue),
-    ] { state = Self.mixed(state ^ word) }
-    return Int64(bitPattern: state)
+    for word in [replica.high, replica.low, commit ?? 0, UInt64(id.rawValue)] {
+      state = Self.mixed(state ^ word)
+    }
+    guard commit != nil else { return Int64(bitPattern: state) &+ key.rawValue }
+    return Int64(bitPattern: Self.mixed(state ^ UInt64(bitPattern: key.rawValue)))
   }
 
   /// SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014).
