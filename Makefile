@@ -29,7 +29,7 @@ WITH_THREADS := '(Observ|Fork|FreezingTh|Reacting|Round|Skipping|WorkAhead|FreeL
 WITH_POINTERS := '(Cluster|GroupedSums|SortBuffer|Collection|Directory|Index|LongValues|Nested|Page|Record|RowAccess|Scan|Signal|TreeKey|Adding|Unmanaged|Embedded|AnyRealm|List|Map|MutableSet)[A-Za-z]*Tests/'
 
 .PHONY: help setup demo test test-release test-feed check format lint bench bench-pages stress damage docs
-.PHONY: programs install deb test-deb soak simulate demo-sync test-sync
+.PHONY: programs install deb test-deb soak simulate demo-daemon demo-sync test-sync
 .PHONY: sanitize sanitize-engine sanitize-address sanitize-thread clean
 
 help: ## list what can be made
@@ -38,12 +38,19 @@ help: ## list what can be made
 setup: ## install what is missing from Debian's packages (asks nothing, says what it does)
 	@Tools/setup.sh
 
-demo: setup ## show the main job on this machine's package database
+demo: ## show the main job on this machine's package database
+	@Tools/setup.sh shell
 	swift build -c release --product tarn
-	swift build -c release --product tarn-daemon
 	@Tools/demo/demo.sh $(RELEASE)/tarn
 
-demo-sync: setup ## show two stores that meet in a PostgreSQL server
+demo-daemon: ## show the daemon, which hands changes to a script
+	@Tools/setup.sh shell daemon
+	swift build -c release --product tarn
+	swift build -c release --product tarn-daemon
+	@Tools/demo/demo-daemon.sh $(RELEASE)/tarn
+
+demo-sync: ## show two stores that meet in a PostgreSQL server
+	@Tools/setup.sh shell sync
 	swift build -c release --product tarn
 	swift build -c release --product tarn-sync
 	@Tools/demo/demo-sync.sh $(RELEASE)/tarn

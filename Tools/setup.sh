@@ -1,7 +1,8 @@
 #!/bin/bash
-# Installs the packages that Tarn needs on a Debian machine with a Swift toolchain; with the argument
-# 'package' also those that make and test its own packages. If all are installed, it does nothing and
-# needs neither network nor root.
+# Installs the packages that parts of Tarn need on a Debian machine with a Swift toolchain. If all are
+# installed, it does nothing and needs neither network nor root.
+#
+# Usage: setup.sh [shell] [daemon] [sync] [test] [package]; without arguments all that tests need.
 set -euo pipefail
 
 if ! command -v swift >/dev/null; then
@@ -9,33 +10,51 @@ if ! command -v swift >/dev/null; then
   exit 1
 fi
 
+parts=${*:-shell daemon sync test}
 missing=()
-command -v pkg-config >/dev/null || missing+=(pkg-config)
-command -v python3 >/dev/null || missing+=(python3)
-command -v curl >/dev/null || missing+=(curl)
-has_library() { command -v pkg-config >/dev/null && pkg-config --exists "$1"; }
-has_library lmdb || missing+=(liblmdb-dev)
-has_library sqlite3 || missing+=(libsqlite3-dev)
-has_library icu-i18n || missing+=(libicu-dev)
-has_library yaml-0.1 || missing+=(libyaml-dev)
-has_library libcurl || missing+=(libcurl4-openssl-dev)
-has_library libmicrohttpd || missing+=(libmicrohttpd-dev)
-has_library libsystemd || missing+=(libsystemd-dev)
-has_library libedit || missing+=(libedit-dev)
-has_library libpq || missing+=(libpq-dev)
-has_library libcrypto || missing+=(libssl-dev)
-# This package has no pkg-config file.
-[ -e /usr/include/bid_functions.h ] || missing+=(libintelrdfpmath-dev)
-# The tests start servers of their own.
-ls /usr/lib/postgresql/*/bin/postgres >/dev/null 2>&1 || missing+=(postgresql)
-[ -x /usr/sbin/pgbouncer ] || missing+=(pgbouncer)
-if [ "${1:-}" = package ]; then
-  for program in patchelf lintian mmdebstrap; do
-    command -v "$program" >/dev/null || missing+=("$program")
-  done
-  command -v dpkg-shlibdeps >/dev/null || missing+=(dpkg-dev)
-  command -v systemd-analyze >/dev/null || missing+=(systemd)
-fi
+lacks_library() { ! command -v pkg-config >/dev/null || ! pkg-config --exists "$1"; }
+library() { if lacks_library "$1"; then missing+=("$2"); fi; }
+program() { if ! command -v "$1" >/dev/null; then missing+=("$2"); fi; }
+for part in $parts; do
+  case $part in
+    shell)
+      program pkg-config pkg-config
+      library lmdb liblmdb-dev
+      library icu-i18n libicu-dev
+      library libedit libedit-dev
+      # This package has no pkg-config file.
+      [ -e /usr/include/bid_functions.h ] || missing+=(libintelrdfpmath-dev)
+      ;;
+    daemon)
+      library yaml-0.1 libyaml-dev
+      library libcurl libcurl4-openssl-dev
+      library libmicrohttpd libmicrohttpd-dev
+      library libsystemd libsystemd-dev
+      library libcrypto libssl-dev
+      library libpq libpq-dev
+      ;;
+    sync)
+      library libpq libpq-dev
+      # The tests and the demonstration start servers of their own.
+      ls /usr/lib/postgresql/*/bin/postgres >/dev/null 2>&1 || missing+=(postgresql)
+      ;;
+    test)
+      program python3 python3
+      program curl curl
+      library sqlite3 libsqlite3-dev
+      [ -x /usr/sbin/pgbouncer ] || missing+=(pgbouncer)
+      ;;
+    package)
+      for name in patchelf lintian mmdebstrap; do program "$name" "$name"; done
+      program dpkg-shlibdeps dpkg-dev
+      program systemd-analyze systemd
+      ;;
+    *)
+      echo "setup: 'shell', 'daemon', 'sync', 'test' or 'package', not '$part'" >&2
+      exit 2
+      ;;
+  esac
+done
 [ ${#missing[@]} -eq 0 ] && exit 0
 
 if ! command -v apt-get >/dev/null; then

@@ -179,14 +179,16 @@ import Testing
         """)
   }
 
-  @Test func theDemoRunsAndLeavesNothingBehind() throws {
+  @Test(arguments: [
+    ("demo.sh", "7 exact changes"), ("demo-daemon.sh", "2 changes handed to a script."),
+  ])
+  func theDemosRunAndLeaveNothingBehind(_ script: String, _ end: String) throws {
     let root = URL(fileURLWithPath: #filePath).pathComponents.dropLast(4).joined(separator: "/")
     let demo = try ToolProcess(
-      folder, [root + "/Tools/demo/demo.sh", ToolProcess.tarn.path], program: "/bin/bash")
+      folder, [root + "/Tools/demo/\(script)", ToolProcess.tarn.path], program: "/bin/bash")
     let done = try demo.finish()
     #expect(done.status == 0, "\(done.errors)")
-    #expect(done.output.contains("7 exact changes"))
-    #expect(done.output.contains("2 changes handed to a script."))
+    #expect(done.output.contains(end))
     #expect(folder.names.filter { $0.hasPrefix("tarn-demo") }.isEmpty)
   }
 
