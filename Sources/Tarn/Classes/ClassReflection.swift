@@ -43,7 +43,7 @@ struct PropertyReflection: Sendable {
     if isDynamic { return (object as any DynamicReading).dynamicValue(of: self) as Any }
     return withExtendedLifetime(object) { unsafe wrapper.read(object, at: field(of: object)) }
   }
-  /// The same without its optional; nil for a collection.
+  /// The value without its optional; nil for a collection.
   func readFlat(_ object: ObjectBase) -> Any? {
     if collection != .none { return nil }
     return isOptional || isDynamic ? flattened(read(object)) : read(object)
@@ -55,7 +55,7 @@ struct PropertyReflection: Sendable {
   func write(_ value: _BoxedValue, _ object: ObjectBase) -> Bool {
     withExtendedLifetime(object) { unsafe wrapper.write(value, object, at: field(of: object)) }
   }
-  /// Gives a collection those elements.
+  /// Replaces the elements of a collection.
   func write(elements: any SequenceBacking, _ object: ObjectBase) {
     withExtendedLifetime(object) {
       unsafe wrapper.write(elements: elements, object, at: field(of: object))
@@ -84,7 +84,7 @@ final class ClassReflection: Sendable {
   let type: ObjectBase.Type
   /// The name in files.
   let name: String
-  /// In the order of declaration, those of superclasses first; without ignored ones.
+  /// In the order of declaration, a superclass's first; without ignored ones.
   let properties: [PropertyReflection]
   /// Number of the primary key among `properties`.
   let primaryKey: Int?

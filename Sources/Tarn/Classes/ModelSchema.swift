@@ -4,8 +4,8 @@ import TarnStore
 /// The classes and columns that a program's models require in a file, by name and without a file's
 /// numbers.
 ///
-/// Describing them takes far longer than opening a file that is open, so that it is done once for
-/// each choice of classes; see `of`.
+/// Describing the classes takes far longer than opening a file that is already open, so it is done
+/// once for each choice of classes; see `of`.
 final class ModelSchema: Sendable {
   /// In the order of their names.
   let classes: [ClassReflection]
@@ -23,7 +23,7 @@ final class ModelSchema: Sendable {
 
   subscript(name: String) -> ClassReflection? { numbers[name].map { classes[$0] } }
 
-  /// Of no class.
+  /// The schema without classes.
   static let empty = ModelSchema(classes: [], definitions: [])
 
   private init(classes: [ClassReflection], definitions: [ClassDefinition]) {
@@ -32,9 +32,9 @@ final class ModelSchema: Sendable {
     numbers = Dictionary(uniqueKeysWithValues: classes.enumerated().map { ($1.name, $0) })
   }
 
-  /// Describes the given classes, or all of the program that want to be in default schemas.
+  /// Describes the given classes, or all classes of the program that belong to default schemas.
   ///
-  /// - Throws: what contradicts itself in any of them, all at once.
+  /// - Throws: all contradictions in their declarations at once.
   convenience init(_ types: [ObjectBase.Type]? = nil) throws(ModelError) {
     var reflections: [String: ClassReflection] = [:]
     var problems: [String] = []
@@ -153,11 +153,11 @@ extension ModelSchema {
   private static let known = Lock(Known())
   private static let listsMax = 64
 
-  /// The model of the given classes, or of all of the program that want to be in default schemas.
-  /// Those of libraries that were loaded since the last time are found. Traps for classes that
-  /// contradict themselves, with all that is wrong with them.
+  /// The model of the given classes, or of all classes of the program that belong to default
+  /// schemas, including those of libraries loaded since the last call. Traps if classes contradict
+  /// themselves, and lists every contradiction.
   static func of(_ types: [ObjectBase.Type]?) -> ModelSchema {
-    // Before the classes are looked for: a library that is loaded meanwhile is looked at next time.
+    // Read before the search: the next call then searches a library that is loaded meanwhile.
     let binaries = tarn_binary_count()
     let list = types.map { $0.map { ObjectIdentifier($0) } }
     let found = known.withLock { known in
@@ -169,7 +169,7 @@ extension ModelSchema {
     do { made = try ModelSchema(types) } catch { trap(error.description) }
     return known.withLock { known in
       guard let list else {
-        // Most libraries bring no classes: what was made for the model before stays right.
+        // Most libraries bring no classes, so the schemas made for the known model stay valid.
         let model = known.all.flatMap { $0.model.describesSame(made) ? $0.model : nil } ?? made
         known.all = (binaries, model)
         return model

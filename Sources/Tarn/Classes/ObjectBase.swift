@@ -16,8 +16,8 @@ import TarnStore
   // While a transaction edits the row, `_image` is an image without columns: every load from it
   // reports "slow", and the slow path reads from `_working`.
   //
-  // All of them are final and unchecked, and used only by inlinable code of this module:
-  // that is what keeps a read at a few nanoseconds in the client. Those that are not pointers are
+  // All of them are final and unchecked, and used only by inlinable code of this module: that is
+  // what keeps a read at a few nanoseconds in the client. The fields that are not pointers are
   // marked as safe: exclusivity cannot be violated, because no access to them runs other code.
 
   /// The Realm instance's generation and thread; nil while unmanaged. Lives as long as `_instance`.
