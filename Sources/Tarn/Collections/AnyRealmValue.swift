@@ -1,7 +1,7 @@
 public import Foundation
 import TarnStore
 
-/// A value of any type that a property can have. Its type can differ from object to object, and
+/// A value of any type that a property can have. The type can differ from object to object, and can
 /// change.
 ///
 ///     class Setting: Object {

@@ -51,8 +51,8 @@ public struct MapDelta<Key: _MapKey, Value: RealmCollectionValue> {
 
   /// Applies the change to the old entries. Threading: like the map.
   ///
-  /// A Swift dictionary has one entry for keys that are two spellings of the same letters, which a
-  /// map distinguishes: the entry of the key that comes last in the map.
+  /// A Swift dictionary has one entry for two canonically equivalent keys, which a map
+  /// distinguishes: the entry of the key that is last in the map.
   public func apply(to entries: inout [Key: Value]) {
     for key in deletions { entries.removeValue(forKey: key) }
     for key in insertions + modifications {
@@ -61,7 +61,8 @@ public struct MapDelta<Key: _MapKey, Value: RealmCollectionValue> {
     if entries.count != elements.count { applySpellings(to: &entries) }
   }
 
-  /// Sets the last of all spellings if one of them was removed, inserted or set.
+  /// For each spelling that was removed, inserted or set, sets the value of the last equal
+  /// spelling.
   private func applySpellings(to entries: inout [Key: Value]) {
     let changed = Set(deletions + insertions + modifications)
     for position in 0..<elements.count {
@@ -81,9 +82,9 @@ extension Dictionary {
 
 extension ObservedChange {
   /// Applies the change to a dictionary: `.initial` fills it, an update changes it, an error leaves
-  /// it as it is. It then equals the map, if `.initial` is applied before any further write; of
-  /// keys that are two spellings of the same letters it has the last one, as in
-  /// ``MapDelta/apply(to:)``. Threading: like the map.
+  /// it as it is. The dictionary then equals the map, if `.initial` is applied before any further
+  /// write; for canonically equivalent keys it has the last one, as in ``MapDelta/apply(to:)``.
+  /// Threading: like the map.
   public func apply<Key, Value>(to entries: inout [Key: Value])
   where Collection == Map<Key, Value>, Delta == MapDelta<Key, Value> {
     switch self {

@@ -1,6 +1,6 @@
 import TarnStore
 
-/// What a map's observer is called with.
+/// The argument of a map's observer: the first state, a change, or an error.
 public enum RealmMapChange<Collection: RealmKeyedCollection> {
   /// The first call: the map is ready to be read.
   case initial(Collection)
@@ -9,7 +9,7 @@ public enum RealmMapChange<Collection: RealmKeyedCollection> {
   case update(
     Collection, deletions: [Collection.Key], insertions: [Collection.Key],
     modifications: [Collection.Key])
-  /// The file can no longer be followed; this is the last call.
+  /// The file can no longer be observed; this is the last call.
   case error(any Error)
 }
 

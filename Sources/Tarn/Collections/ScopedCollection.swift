@@ -12,14 +12,14 @@ public protocol _ScopedCollection: _DeltaCollection {
 // `[]` must mean strings. So the typed ones are disfavored. `observe` and `observeChanges` differ
 // only in the types of their closures' parameters, which would be ambiguous under one name.
 extension _ScopedCollection {
-  /// Calls `block` as without key paths, but an object counts as modified only if something on one
-  /// of the key paths was set: in the object, as in `"name"`, or behind links, collections and
-  /// backlinks, as in `"owner.city.name"`. Insertions, deletions, moves, changes of section, and
-  /// assignments to a key of a map are always reported. See <doc:Observing>.
+  /// Like `observe(_:)`, but an object counts as modified only if a property on one of the key
+  /// paths was set: in the object, as in `"name"`, or behind links, collections and backlinks, as
+  /// in `"owner.city.name"`. Insertions, deletions, moves, changes of section, and assignments to a
+  /// key of a map are always reported. See <doc:Observing>.
   ///
-  /// Nil and an empty array filter nothing. Each token has a filter of its own. Traps for a
-  /// property that a class does not have, for values that are not objects, and where the call
-  /// without key paths does.
+  /// Nil and an empty array filter nothing. Each token has its own filter. Traps for a property
+  /// that a class does not have, for values that are not objects, and in the same cases as
+  /// `observe(_:)`.
   ///
   /// - Returns: a token; retain it for as long as you want to observe.
   public func observe(
@@ -40,9 +40,9 @@ extension _ScopedCollection {
 
   /// Like `observe(_:)`, with changes counted up to `depth` links away (3 by default): an object
   /// counts as modified if a property was set in it, or in an object within that depth. With a
-  /// depth of 0 only its own properties count, with `Int.max` every object that links reach. The
-  /// cost depends on the objects, not on the number. Traps for a negative depth, and in the same
-  /// cases as `observe(_:)`.
+  /// depth of 0 only its own properties count, with `Int.max` every object that its links reach.
+  /// The cost depends on the objects reached, not on the depth. Traps for a negative depth, and in
+  /// the same cases as `observe(_:)`.
   ///
   /// - Returns: a token; retain it for as long as you want to observe.
   public func observe(

@@ -31,7 +31,7 @@ extension ValueFold {
     "\(Whole.min) to \(Whole.max)"
   }
 
-  /// The same; nil too for what the type cannot hold.
+  /// The value as `T`; nil for null, and for a value that `T` cannot hold.
   static func held<T: _Persistable>(_ value: Value) -> T? {
     if let typed = T._unbox(_BoxedValue(value)) { return typed }
     // A sum of a type that is wider than the property's, or an average.
