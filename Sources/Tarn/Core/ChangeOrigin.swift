@@ -6,11 +6,11 @@ public struct _ChangeOrigin<Change> {
   let source: any ObservedSource
   /// The elements are objects whose classes the program does not have.
   let isDynamic: Bool
-  /// How far changes are looked for from the elements.
+  /// The number of links, or the key paths, through which changes of an element are found.
   private(set) var reach = Scope.standard
-  /// False if nobody will ask what elements an update leads to.
+  /// False if no caller reads the elements after an update.
   var readsTarget = true
-  /// Nil for news of which this observer is not told.
+  /// Converts a change for this observer; nil for one that it does not receive.
   let translate: (News<LiveDifference>, () -> PastElements) -> Change?
 
   /// The same changes in another form.
@@ -22,8 +22,8 @@ public struct _ChangeOrigin<Change> {
     }
   }
 
-  /// The same changes for an observer that looks that far. Traps for a key path that names a
-  /// property which the elements' class does not have.
+  /// The same changes for an observer with that scope. Traps for a key path with a property that
+  /// the elements' class does not have.
   func looking(_ look: _ObservationScope) -> _ChangeOrigin {
     core.checkThread()
     var other = self

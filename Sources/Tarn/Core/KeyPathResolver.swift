@@ -1,26 +1,26 @@
 import TarnStore
 
-/// Turns key paths of the program into those of the file.
+/// Resolves key paths of the program to columns of the file.
 struct KeyPathResolver {
   private let core: RealmCore
   private let keyPath: String
 
-  /// One way that a key path leads, as far as it has been read. An `AnyRealmValue` may lead to
-  /// objects of several classes.
+  /// One resolution of a key path, as far as it has been read. Through an `AnyRealmValue` a key
+  /// path can lead to objects of several classes.
   private struct Way {
     let root: ClassBinding
     var binding: ClassBinding
     var property = 0
     var links: [LinkStep] = []
     var dependencies: [QueryDependency] = []
-    /// What was read last, and the classes that it leads to.
+    /// The property read last, and the classes that it links to.
     var last: PropertyReflection?
     var targets: [ClassBinding] = []
   }
 
-  /// Nil without key paths: then nothing is filtered.
+  /// Nil without key paths, which means no filter.
   ///
-  /// - Parameter roots: the classes of the objects that the key paths begin at.
+  /// - Parameter roots: the classes of the objects at which the key paths begin.
   static func reach(
     _ keyPaths: [String]?, from roots: [ClassBinding], _ core: RealmCore
   ) -> Scope? {
@@ -49,7 +49,7 @@ struct KeyPathResolver {
     }
   }
 
-  /// The way to a property of the objects that it has come to.
+  /// The way continued by a property of its current class; nil if that class does not have it.
   private func going(_ way: Way, to name: String) -> Way? {
     guard let number = way.binding.reflection.number(name) else { return nil }
     var next = way
@@ -80,7 +80,7 @@ struct KeyPathResolver {
     return core.bindings(of: Set(all), isDynamic: property.isDynamic)
   }
 
-  /// The ways into the objects that a way has come to; none if it has not come to any.
+  /// The ways into the objects that the last property links to; empty if it is not a link.
   private func entered(_ way: Way) -> [Way] {
     way.targets.map { target in
       let dependency = way.dependencies[way.dependencies.count - 1]
@@ -130,7 +130,7 @@ struct KeyPathResolver {
 }
 
 extension RealmCore {
-  /// How classes of the file meet those of the program; without those that it does not have.
+  /// The bindings of classes in the file; without classes that the program does not have.
   func bindings(of ids: Set<ClassID>, isDynamic: Bool) -> [ClassBinding] {
     let schema = schemaToBind().schema
     let described = ids.sorted().compactMap { schema[$0] }.filter { !$0.isVacant }

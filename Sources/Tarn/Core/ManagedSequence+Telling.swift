@@ -63,7 +63,7 @@ extension ManagedSequence {
 }
 
 extension PropertyEffect.Kind {
-  /// The change in which elements of a list are replaced by so many others.
+  /// The replacement of a range of a list by `count` elements.
   static func replacing(_ range: Range<Int>, _ count: Int) -> PropertyEffect.Kind {
     if range.isEmpty {
       return .insertion(IndexSet(range.lowerBound..<range.lowerBound + count))

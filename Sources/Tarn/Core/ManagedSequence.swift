@@ -3,8 +3,8 @@ import TarnStore
 
 /// The elements of a collection of a managed object: a view at the version of the object's Realm.
 ///
-/// It names the row and the column and does not hold the object, so that objects and their
-/// collections do not retain each other. The view is looked up again whenever the instance has
+/// It stores the row and the column and does not retain the object, so that objects and their
+/// collections do not retain each other. The view is looked up again when the instance has
 /// advanced, and cached until then.
 final class ManagedSequence: SequenceBacking, StoredElements {
   let place: SequencePlace
@@ -15,8 +15,8 @@ final class ManagedSequence: SequenceBacking, StoredElements {
   private let life: UInt32
   /// The write that made the object, while it was open: cancelling it invalidates the collection.
   let createdInWrite: WriteMark?
-  /// The view that was used last. The instance clears it when rows move: objects of the program
-  /// must not keep a version in the file.
+  /// The view that was used last. The instance clears it when rows move, because a collection that
+  /// the program holds must not keep a version in the file.
   private var known: SequenceView?
   /// The treatment of unmanaged objects whose primary key exists.
   var update = Realm.UpdatePolicy.error
@@ -143,7 +143,7 @@ final class ManagedSequence: SequenceBacking, StoredElements {
     life == instance.state.life ? nil : ManagedSequence(reviving: self)
   }
 
-  /// A value to look for; nil if it cannot be in.
+  /// The stored form of a value to search for; nil if the collection cannot contain it.
   func sought(_ boxed: _BoxedValue) -> Value? {
     guard let object = boxed.object else { return boxed.nested == nil ? boxed.value : nil }
     guard let core = object._core, core === instance || core === instance.oldSide else {

@@ -1,6 +1,6 @@
 import TarnStore
 
-/// What of its elements an observer of a collection looks at.
+/// How far an observer looks into the elements of a collection.
 public struct _ObservationScope: Sendable {
   enum Part: Sendable {
     case resolved(Scope)
@@ -10,7 +10,7 @@ public struct _ObservationScope: Sendable {
 
   static let standard = _ObservationScope(part: .resolved(.standard))
 
-  /// No key paths are as good as none said.
+  /// Without key paths, nil and empty mean the same.
   init(keyPaths: [String]?) {
     guard let keyPaths, !keyPaths.isEmpty else {
       self = .standard
@@ -28,7 +28,7 @@ public struct _ObservationScope: Sendable {
 }
 
 extension RealmCore {
-  /// Traps for key paths of which the elements' class knows nothing.
+  /// Traps for a key path with a property that the elements' class does not have.
   func reach(of look: _ObservationScope, in source: any ObservedSource, isDynamic: Bool) -> Scope {
     switch look.part {
     case .resolved(let scope): return scope

@@ -28,18 +28,18 @@ extension Realm {
       didSet { if fileURL != nil { inMemoryIdentifier = nil } }
     }
 
-    /// The name of an in-memory Realm of this process. It ends with its last instance, or with the
-    /// process. The process's threads share it by this name; the same name in another process is
-    /// another Realm. Setting it clears `fileURL`.
+    /// The name of an in-memory Realm of this process. All threads of the process share it by this
+    /// name; the same name in another process is another Realm. Its data is discarded with its last
+    /// instance. Setting it clears `fileURL`.
     public var inMemoryIdentifier: String? {
       didSet { if inMemoryIdentifier != nil { fileURL = nil } }
     }
 
     /// True to refuse every write, and to refuse to create the file. Other processes' commits are
-    /// followed and observed as usual, unless this user cannot write the lock file or the signal
-    /// file, the disk has no room for them, or no read transaction is left. Then the Realm has a
-    /// private copy of the newest commit, which never changes, and its observers are called once
-    /// with an error that names the cause.
+    /// read and observed as usual, unless this user cannot write the lock file or the signal file,
+    /// the disk has no room for them, or no read transaction is left. Then the Realm has a private
+    /// copy of the newest commit, which never changes, and its observers are called once with an
+    /// error that names the cause.
     public var readOnly = false
 
     /// The classes that the Realm knows; nil for all classes that the program has loaded. Linked
@@ -57,13 +57,13 @@ extension Realm {
     public var maximumNumberOfActiveVersions: UInt?
 
     /// How long the file keeps change records without a cursor. Stored in the file when it is
-    /// opened for writing, if the file keeps less; only ``Realm/setRetention(_:)`` lowers it. Nil
-    /// for what the file says.
+    /// opened for writing, if that extends the file's retention; only ``Realm/setRetention(_:)``
+    /// lowers it. Nil to use the file's setting.
     public var retention: Retention?
 
-    /// Who made a commit, as its record says, at most 64 bytes; see
-    /// ``RetainedVersion/origin``. Nil for the program's name with its process id. Instances of one
-    /// thread have the name of the first.
+    /// The author of this instance's commits, at most 64 bytes, stored in their records; see
+    /// ``RetainedVersion/origin``. Nil for the program's name with its process id. All instances of
+    /// a thread have the origin of the first.
     public var origin: String?
 
     /// The version of the program's model. Raise it whenever the model changes by more than added
@@ -95,7 +95,7 @@ extension Realm {
     /// times as long. Off, it costs nothing.
     public var tracksObservation = false
 
-    /// Keeps the file the same as a server's objects; nil without one.
+    /// Keeps the file in step with the objects of a server; nil without sync.
     package var companion: (any StoreCompanion)? {
       get { companionHolder?.companion }
       set { companionHolder = newValue.map { CompanionHolder(companion: $0) } }
@@ -123,7 +123,7 @@ extension Realm {
       self.objectTypes = objectTypes
     }
 
-    /// What identifies the store: the file's path, or the name of the in-memory Realm.
+    /// The location of the store: the file's path, or the name of the in-memory Realm.
     public var description: String {
       let location = inMemoryIdentifier.map { "in memory '\($0)'" } ?? fileURL?.path ?? "nowhere"
       return "Realm.Configuration(\(location)\(readOnly ? ", read-only" : ""))"
@@ -156,8 +156,8 @@ extension Realm.Configuration {
     return .file(fileURL.path)
   }
 
-  /// Whether the file's schema version applies: a program without classes, such as a tool, has no
-  /// model whose version it could give.
+  /// Whether to take the schema version from the file: a program without classes, such as a tool,
+  /// has no model and so no version of its own.
   func takesVersionOfFile(_ model: ModelSchema) -> Bool {
     schemaVersion == 0 && model.definitions.isEmpty
   }

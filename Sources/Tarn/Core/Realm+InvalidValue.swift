@@ -37,8 +37,8 @@ extension Realm {
       case tooManyElements
     }
 
-    /// The most elements that a collection is made from: some of Swift's, such as a range, have
-    /// more than fit in memory.
+    /// The maximum number of elements that a collection is made from: some of Swift's collections,
+    /// such as a range, have more than fit in memory.
     static let elementsMax = 100_000_000
 
     /// The problem with the value.

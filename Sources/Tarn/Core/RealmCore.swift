@@ -6,11 +6,11 @@ import TarnStore
 @safe final class RealmCore: Instance {
   let configuration: Realm.Configuration
   let classes: ClassBindings
-  /// The bindings that each thread adds to those; nil unless the instance is frozen.
+  /// The bindings that each thread adds to `classes`; nil unless the instance is frozen.
   private let classesOfThreads: ThreadList<ClassBindings>?
   /// Unmanaged objects on their way into the Realm.
   let intake = ObjectIntake()
-  /// Sources that equal collections share.
+  /// Live sources that equal collections share.
   let shared: SharedSources
   /// The frozen instance of the version at the last `freeze()`.
   weak var lastFrozen: RealmCore?
@@ -18,7 +18,7 @@ import TarnStore
   weak var oldSide: RealmCore?
   /// Writes that wait for their turn or for the disk; nil until there is one.
   @safe @exclusivity(unchecked) final var pendingWrites: (any PendingWrites)?
-  /// Lives as long as the instance: its part of a session with a server.
+  /// The instance's part of a session with a server; lives as long as the instance.
   var companion: AnyObject?
   /// Called at the instance's end, with its open write if it has one, by the code that created it.
   var takeBack: ((RealmCore) -> Void)?
@@ -69,7 +69,7 @@ import TarnStore
 
   // MARK: - Classes
 
-  /// The binding of a class of the program. Traps if it is not in the Realm's schema.
+  /// The binding of a class in the program. Traps if it is not in the Realm's schema.
   func binding(of type: ObjectBase.Type) -> ClassBinding {
     let schema = schemaToBind()
     if isFrozen {

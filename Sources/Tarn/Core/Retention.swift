@@ -1,22 +1,22 @@
 import TarnStore
 
 /// How long a file keeps its change records without a cursor. A record is kept as long as it is
-/// within every limit that is given.
+/// within all given limits.
 ///
 /// Records are what ``Realm/versions``, ``Realm/changes(from:to:of:)``, undo, and cursors that
 /// start at the oldest version read. The retention is stored in the file and holds
 /// for all programs: see ``Realm/Configuration/retention`` and ``Realm/setRetention(_:)``.
 public struct Retention: Hashable, Sendable {
-  /// By the age of the history: the time between commits counts, an hour between two of them at
-  /// most, so that a clock that jumps neither removes records nor keeps them much longer. Nil is no
+  /// The age of the history. It is the sum of the times between commits, at most an hour between
+  /// two, so that a clock that jumps neither removes records nor keeps them much longer. Nil for no
   /// limit.
   public var age: Duration?
-  /// This many versions, the newest ones. Nil is no limit.
+  /// The number of newest versions to keep. Nil for no limit.
   public var versions: Int?
-  /// The bytes of the records together. Nil is no limit.
+  /// The size of all records together, in bytes. Nil for no limit.
   public var bytes: Int?
-  /// Whether records keep the values before each commit, which undo needs. Costs each commit about
-  /// what it changes once more.
+  /// Whether records keep the values before each commit, which undo needs. Each commit then writes
+  /// about twice as much.
   public var keepsOldValues: Bool
 
   /// Traps without any limit, and for one that is negative: a file that keeps all records grows
