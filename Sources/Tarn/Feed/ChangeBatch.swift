@@ -3,24 +3,24 @@ package import TarnStore
 /// A cursor's report to its consumer: the net changes of consecutive versions, or a snapshot to
 /// start over from.
 ///
-/// A consumer checks ``startAnew`` first. If it is not nil, it drops what it has and takes the
-/// objects of ``snapshot``; otherwise it drops what is absent and stores what is present, class by
-/// class. Then it calls ``acknowledge()``.
+/// A consumer checks ``startAnew`` first. If it is not nil, it discards its copy and stores the
+/// objects of ``snapshot``; otherwise it removes the objects in `absent` and stores those in
+/// `present`, class by class. Then it calls ``acknowledge()``.
 ///
 /// Threading: any. Everything that is read through a batch is frozen. A batch keeps a version in
-/// the file for as long as it, or an object of it, is referenced.
+/// the file as long as the batch, or an object read from it, is referenced.
 public final class ChangeBatch: Sendable {
   let cursor: ChangeCursor
   let start: FeedPlace
   let end: FeedPlace
-  /// The changes; none if the consumer must start over.
+  /// The changes; empty if the consumer must start over.
   public let changes: VersionChanges
-  /// Why the consumer must start over; nil if ``changes`` has everything since the acknowledged
+  /// Why the consumer must start over; nil if ``changes`` is complete since the acknowledged
   /// position.
   public let startAnew: StartAnewReason?
-  /// True if some of it may have been delivered before: to this program, or to one that had the
-  /// cursor before. Repeated changes are merged with later ones; objects that came and went
-  /// meanwhile are then among the deleted ones.
+  /// True if some of the changes may have been delivered before: to this program, or to one that
+  /// had the cursor before. Repeated changes are merged with later ones; objects that were added
+  /// and deleted meanwhile are then reported as deleted.
   public let isRepeated: Bool
 
   init(
@@ -37,11 +37,11 @@ public final class ChangeBatch: Sendable {
 
   /// The version before the first change: the acknowledged one.
   public var from: UInt64 { changes.from }
-  /// The version after the last change; of the snapshot if the consumer must start over.
+  /// The version after the last change, or of the snapshot if the consumer must start over.
   public var to: UInt64 { changes.to }
 
-  /// Where the consumer is when it has applied the batch. Kept together with the effect and given
-  /// back when the cursor is opened, it makes the effect exactly once.
+  /// The consumer's position once it has applied the batch. To apply every batch exactly once,
+  /// store it together with the effect, and pass it when the cursor is opened.
   public var position: ChangePosition { ChangePosition(end) }
 
   /// The Realm that objects are read from, frozen at the newest version when the batch was made.
@@ -54,11 +54,11 @@ public final class ChangeBatch: Sendable {
   /// that the cursor selects.
   public var snapshot: Realm? { startAnew == nil ? nil : realm }
 
-  /// True if there is nothing to apply: the position moves over commits that change nothing that is
-  /// selected.
+  /// True if there is nothing to apply: the commits since the position changed nothing that the
+  /// cursor selects.
   public var isEmpty: Bool { startAnew == nil && changes.isEmpty }
 
-  /// The names of the classes with something to tell.
+  /// The names of the classes with changes.
   public var classNames: [String] { changes.classNames }
 
   /// The changes of the objects of a class. Traps if the class is not in the Realm's schema.
@@ -72,35 +72,35 @@ public final class ChangeBatch: Sendable {
     changes.changes(ofClass: className)
   }
 
-  /// All objects of a class that the cursor selects, at the version of ``realm``: what a consumer
-  /// that starts over takes. Traps if the class is not in the Realm's schema.
+  /// All objects of a class that the cursor selects, at the version of ``realm``: the content for a
+  /// consumer that starts over. Traps if the class is not in the Realm's schema.
   public func objects<Element: Object>(_ type: Element.Type) -> Results<Element> {
     changes.selected(QuerySpec(type))
   }
 
-  /// The same for a class as the file describes it.
+  /// Like ``objects(_:)``, for a class as the file describes it.
   public func objects(ofClass className: String) -> Results<DynamicObject> {
     changes.selected(QuerySpec(dynamicClass: className))
   }
 
   // MARK: - Acknowledging
 
-  /// Makes it durable that the consumer has applied the batch: the next one begins at its end.
+  /// Records durably that the consumer has applied the batch: the next one begins at its end.
   ///
-  /// In a write of the same file that is open where this is called, the acknowledgement is part of
-  /// that write: an effect in the file and its acknowledgement are one commit, which the cursor is
-  /// not told of. Otherwise it waits for other writers and is a small commit of its own, which no
-  /// observer receives.
+  /// If a write of the same file is open where this is called, the acknowledgement is part of that
+  /// write: an effect in the file and its acknowledgement are one commit, which the cursor does not
+  /// report. Otherwise this waits for other writers and makes a small commit, which no observer
+  /// receives.
   ///
-  /// - Throws: `Realm.Error` if the batch does not begin at the acknowledged position; the message
-  ///   says what that is. Also if the cursor is closed, was taken by another process or deleted.
+  /// - Throws: `Realm.Error` if the batch does not begin at the acknowledged position, which the
+  ///   message names. Also if the cursor is closed, deleted, or was taken by another process.
   public func acknowledge() throws {
     try cursor.acknowledge(from: start, to: end)
   }
 
-  /// The same from a task: waits without blocking a thread of the task's executor.
+  /// Acknowledges the batch from a task, without blocking a thread of the task's executor.
   ///
-  /// - Throws: the same errors.
+  /// - Throws: the same errors as ``acknowledge()``.
   public func acknowledge(
     isolation actor: isolated (any Actor)? = #isolation
   ) async throws {

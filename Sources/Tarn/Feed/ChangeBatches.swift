@@ -1,27 +1,27 @@
 import TarnStore
 
-/// The batches of a cursor, one after the other, for `for try await`; see
+/// The batches of a cursor, one after another, for `for try await`; see
 /// ``ChangeCursor/batches(of:limit:)``.
 ///
-/// A loop waits for commits of any process. Asked for more without an acknowledgement, it waits for
-/// the next commit or acknowledgement, and then returns the same again, merged with what is new.
-/// It ends when the task is cancelled and when the cursor is closed.
+/// A loop waits for commits of any process. If the last batch was not acknowledged, the loop waits
+/// for the next commit or acknowledgement, and then returns the same changes again, merged with new
+/// ones. It ends when the task is cancelled and when the cursor is closed.
 ///
 /// Threading: any task may iterate, on any actor; batches are made outside of it.
 public struct ChangeBatches: AsyncSequence, Sendable {
   let cursor: ChangeCursor
   let request: ChangeCursor.Request
 
-  /// Creates a loop. Let one at a time run for a cursor.
+  /// Creates an iterator. Use only one at a time for a cursor.
   public func makeAsyncIterator() -> Iterator { Iterator(FeedFollower(cursor, request)) }
 
-  /// Asks for one batch after the other.
+  /// Returns one batch after another.
   public struct Iterator: AsyncIteratorProtocol {
     private let follower: FeedFollower
 
     init(_ follower: FeedFollower) { self.follower = follower }
 
-    /// The next batch, as soon as there is one; nil at the end.
+    /// The next batch, as soon as the cursor has one; nil at the end.
     ///
     /// - Parameter actor: the calling code's actor.
     /// - Throws: `Realm.Error` like ``ChangeCursor/next(limit:)``.
@@ -36,11 +36,11 @@ public struct ChangeBatches: AsyncSequence, Sendable {
 @available(*, unavailable, message: "make a loop of its own in each task")
 extension ChangeBatches.Iterator: Sendable {}
 
-/// Follows a cursor for one loop.
+/// Produces the batches of a cursor for one loop.
 final class FeedFollower: Sendable {
   private struct State {
     var registration: (id: Int, commits: StoreRegistration)?
-    /// The batch that was returned last: from where, to where.
+    /// The range of versions of the batch returned last.
     var told: ToldRange?
   }
 
@@ -84,7 +84,8 @@ final class FeedFollower: Sendable {
     state.withLock { $0.registration = registration }
   }
 
-  /// False for what was returned last and not acknowledged, if nothing has come since.
+  /// Records a batch as returned. False if it equals the last one, which was not acknowledged, and
+  /// so is not returned again.
   private func note(_ batch: ChangeBatch) -> Bool {
     let range = ToldRange(batch)
     return state.withLock { state in
@@ -95,7 +96,7 @@ final class FeedFollower: Sendable {
   }
 }
 
-/// Which batch it was.
+/// The range of versions in a batch.
 struct ToldRange: Equatable, Sendable {
   private let from: FeedPlace
   private let to: FeedPlace
@@ -109,7 +110,8 @@ struct ToldRange: Equatable, Sendable {
 }
 
 extension ChangeCursor {
-  /// The batches from the acknowledged position on, also of commits to come; see ``ChangeBatches``.
+  /// The batches from the acknowledged position on, including future commits; see
+  /// ``ChangeBatches``.
   ///
   /// ```swift
   /// for try await batch in cursor.batches() {
@@ -119,9 +121,9 @@ extension ChangeCursor {
   /// ```
   ///
   /// - Parameters:
-  ///   - types: the classes to tell; none for all that the cursor selects. An acknowledgement
+  ///   - types: the classes to report; none for all that the cursor selects. An acknowledgement
   ///     counts for all classes, whether they were reported or not.
-  ///   - limit: how many commits a batch merges at most.
+  ///   - limit: the maximum number of commits to merge into one batch.
   public func batches(of types: Object.Type..., limit: BatchLimit = .none) -> ChangeBatches {
     ChangeBatches(cursor: self, request: request(types, limit))
   }

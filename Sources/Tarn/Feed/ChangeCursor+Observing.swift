@@ -2,18 +2,17 @@ public import Dispatch
 import TarnStore
 
 extension ChangeCursor {
-  /// Calls `block` with one batch after the other, from the acknowledged position on, also with
-  /// those of commits to come. No call begins before the one before it has returned.
+  /// Calls `block` with one batch after another, from the acknowledged position on, including
+  /// future commits. Each call begins after the one before has returned.
   ///
-  /// After a call without an acknowledgement, the next one comes with the next commit, or as soon
-  /// as the batch is acknowledged.
+  /// After a call without an acknowledgement, the next call follows the next commit, or comes as
+  /// soon as the batch is acknowledged.
   ///
   /// - Parameters:
-  ///   - queue: where it is called; nil for a queue of the observation's own. Batches are made
-  ///     elsewhere.
-  ///   - types: the classes to tell; none for all that the cursor selects.
-  ///   - limit: how many commits a batch merges at most.
-  ///   - block: gets a batch, or the error because of which there are no more.
+  ///   - queue: where to call `block`; nil for a private queue. Batches are made on another queue.
+  ///   - types: the classes to report; none for all that the cursor selects.
+  ///   - limit: the maximum number of commits to merge into one batch.
+  ///   - block: receives a batch, or the error that ends the observation.
   /// - Returns: a token; keep it for as long as you want to observe.
   public func observe(
     on queue: DispatchQueue? = nil, of types: Object.Type..., limit: BatchLimit = .none,
@@ -28,7 +27,7 @@ extension ChangeCursor {
 
 /// An observation of a cursor with a block.
 ///
-/// Threading: the work is on its own queue, the calls are on the block's.
+/// Threading: batches are made on its own queue; `block` is called on its queue.
 private final class FeedObservation: TokenHost {
   private let cursor: ChangeCursor
   private let request: ChangeCursor.Request
@@ -40,7 +39,7 @@ private final class FeedObservation: TokenHost {
 
   private struct Progress {
     var registration: (id: Int, commits: StoreRegistration)?
-    /// A look is due or running; more news then mean another look.
+    /// A look is scheduled or running; more news then cause another one.
     var isBusy = false
     var hasNews = false
     var told: ToldRange?
@@ -78,7 +77,7 @@ private final class FeedObservation: TokenHost {
     }
   }
 
-  /// There may be something to tell.
+  /// Looks for a new batch, because there may be one.
   private func look() {
     let isFirst = progress.withLock { progress in
       progress.hasNews = true

@@ -1,8 +1,8 @@
 import Foundation
 package import TarnStore
 
-/// A named, durable position in the changes of a file: it reports everything to a consumer since
-/// the position that was acknowledged last, also what happened while no program was running.
+/// A named, durable position in the changes of a file. It reports every change since the position
+/// acknowledged last, including changes made while the consumer was not running.
 ///
 /// ```swift
 /// let cursor = try realm.cursor("indexer", of: .objects(of: Dog.self))
@@ -15,37 +15,37 @@ package import TarnStore
 /// ```
 ///
 /// One process has a cursor at a time, until ``close()`` or until the last reference to it is
-/// released. A cursor keeps change records in the file, no version of the data. <doc:Cursors>
+/// released. A cursor keeps change records in the file, not versions of the data. <doc:Cursors>
 /// describes what a consumer must do.
 ///
-/// Threading: any; no run loop is needed. Batches follow each other, so let one task or thread ask.
+/// Threading: any; no run loop is needed. Request batches from one task or thread only.
 public final class ChangeCursor: Sendable {
-  /// What a caller asks for.
+  /// A request for a batch.
   struct Request: Sendable {
     var limit = BatchLimit.none
-    /// The last version to tell; nil for the newest.
+    /// The last version to report; nil for the newest.
     var through: Version?
     /// Whether the same range must give the same batch again.
     var isExact = false
-    /// The names of the classes to tell; nil for all that are selected.
+    /// The names of the classes to report; nil for all that are selected.
     var classes: Set<String>?
   }
 
   private struct State {
     var bound: (epoch: UInt64, selection: BoundSelection)?
-    /// Up to there anything may have been delivered before without an acknowledgement.
+    /// The version through which batches may have been delivered without an acknowledgement.
     var toldThrough: Version
-    /// Why the consumer must start over, besides what the file knows.
+    /// Why the consumer must start over, apart from reasons recorded in the file.
     var pending: FeedReason?
-    /// The write that has acknowledged the new beginning.
+    /// The write that has acknowledged the restart.
     var pendingMark: WriteMark?
-    /// Called when something was acknowledged.
+    /// Called after each acknowledgement.
     var followers: [Int: @Sendable () -> Void] = [:]
     var lastFollower = 0
     var isClosed = false
     var tail = PastTail()
 
-    /// The reason, unless a write has been committed that acknowledges the new beginning.
+    /// The reason to start over, unless a committed write has acknowledged the restart.
     mutating func reasonToBeginAnew() -> FeedReason? {
       guard let mark = pendingMark, !mark.isOpen else { return pending }
       pendingMark = nil
@@ -54,12 +54,12 @@ public final class ChangeCursor: Sendable {
     }
   }
 
-  /// A range without anything to report that is at least so long is an empty batch, so that
-  /// its records need not be kept.
+  /// A range of at least this many commits without anything to report becomes an empty batch, so
+  /// that its records need not be kept.
   static let emptyCommits = 1_000
   static let emptyBytes = 1 << 20
 
-  /// The name that it was opened by.
+  /// The name with which it was opened.
   public let name: String
   let store: Store
   let keeper: any FeedKeeper
@@ -71,9 +71,9 @@ public final class ChangeCursor: Sendable {
   private let state: Lock<State>
 
   /// - Parameters:
-  ///   - level: how much of the state before a commit its record keeps for the cursor.
-  ///   - toldThrough: up to there a former holder may have delivered batches.
-  ///   - pending: why the consumer must start over, besides what the file knows.
+  ///   - level: the part of the state before a commit that its record keeps for the cursor.
+  ///   - toldThrough: the version through which a former holder may have delivered batches.
+  ///   - pending: why the consumer must start over, apart from reasons recorded in the file.
   init(
     _ name: String, _ keeper: any FeedKeeper, _ core: RealmCore, _ selection: CursorSelection,
     keeping level: BeforeLevel = .keys, toldThrough: Version, pending: FeedReason? = nil
@@ -91,12 +91,13 @@ public final class ChangeCursor: Sendable {
 
   deinit { end { $0.release() } }
 
-  /// Lets another process, or another part of this one, open the cursor. Nothing is acknowledged by
-  /// this. Loops over ``batches(of:limit:)`` end, and observers are not called any more. Asking and
-  /// acknowledging is an error from now on. Has no effect if it is closed.
+  /// Releases the cursor, so that another process, or another part of this one, can open it. This
+  /// acknowledges nothing. Loops over ``batches(of:limit:)`` end, and observers are not called any
+  /// more. From now on, requesting a batch or acknowledging one throws. Has no effect on a closed
+  /// cursor.
   ///
-  /// If everything was acknowledged, a small commit notes that, unless another writer is busy: so
-  /// that the next batch is not called repeated. Releasing the last reference does not.
+  /// If everything was acknowledged, a small commit records that, unless another writer is busy, so
+  /// that the next batch does not count as repeated. Releasing the last reference does not do this.
   public func close() {
     let told = state.withLock { $0.toldThrough }
     let known = try? keeper.state(in: store.newestSnapshot())
@@ -118,7 +119,7 @@ public final class ChangeCursor: Sendable {
   /// True after ``close()``.
   public var isClosed: Bool { state.withLock { $0.isClosed } }
 
-  /// What was acknowledged last.
+  /// The position acknowledged last.
   ///
   /// - Throws: `Realm.Error` if the file cannot be read.
   public var position: ChangePosition {
@@ -132,28 +133,28 @@ public final class ChangeCursor: Sendable {
 
   // MARK: - Batches
 
-  /// Everything since the acknowledged version, as one batch; nil if nothing happened since that
-  /// the cursor selects. Never waits for commits.
+  /// Everything since the acknowledged version, as one batch; nil if no commit since then changed
+  /// anything that the cursor selects. Never waits for commits.
   ///
-  /// Without an acknowledgement the next call returns the same again, merged with what happened
-  /// since; see ``ChangeBatch/isRepeated``.
+  /// Without an acknowledgement, the next call returns the same changes again, merged with later
+  /// ones; see ``ChangeBatch/isRepeated``.
   ///
-  /// - Parameter limit: how many commits it merges at most.
+  /// - Parameter limit: the maximum number of commits to merge.
   /// - Throws: `Realm.Error` if the file cannot be read, was migrated to classes that the program
   ///   does not have, or if the cursor is closed or was taken by another process.
   public func next(limit: BatchLimit = .none) throws -> ChangeBatch? {
     try batch(Request(limit: limit))
   }
 
-  /// Everything since the acknowledged version up to a version, as one batch: exactly the versions
-  /// after the acknowledged one up to that, which may select nothing. Nil if they are acknowledged,
-  /// and as long as there is no such version.
+  /// The changes from the acknowledged version up to the given one, as one batch of exactly these
+  /// versions, which may be empty. Nil if the version is acknowledged, or does not exist yet.
   ///
   /// For consumers that send a batch and must send the same one again after an error: if the cursor
   /// keeps old values, ``ObjectChanges/recorded`` is equal in each call, whatever was committed
-  /// since. It lists objects that came and went in the range as deleted, like a repeated batch.
+  /// since. Objects that were added and deleted in the range are listed as deleted, as in a
+  /// repeated batch.
   ///
-  /// - Throws: the same errors.
+  /// - Throws: the same errors as ``next(limit:)``.
   public func next(through version: UInt64) throws -> ChangeBatch? {
     try batch(Request(through: Version(version)))
   }
@@ -191,7 +192,7 @@ public final class ChangeCursor: Sendable {
     let from = known.acknowledged
     let isRepeated =
       keeper.notesDeliveries && state.withLock { $0.toldThrough > from.version }
-    // A range that is asked for by its end is the same whether it was given before or not.
+    // A range with a given end is the same whether it was delivered before or not.
     let mayRepeat = isRepeated || request.through != nil || request.isExact
     func batch(
       _ end: FeedPlace, _ difference: FeedDifference, _ reason: FeedReason? = nil
@@ -234,7 +235,7 @@ public final class ChangeCursor: Sendable {
     }
   }
 
-  /// What leads back to a version, if the cursor keeps old values.
+  /// The records from which a past version is read, if the cursor keeps old values.
   private func past(
     _ version: Version, _ snapshot: Snapshot
   ) throws(StorageError) -> RecordedPast? {
@@ -244,7 +245,7 @@ public final class ChangeCursor: Sendable {
       defer { state.withLock { $0.tail = tail } }
       return try tail.past(at: version, in: snapshot)
     } catch {
-      // The cursor starts over at a record that it cannot read.
+      // The cursor starts over at an unreadable record.
       guard error.code == .corrupted else { throw error }
       return nil
     }
@@ -286,7 +287,7 @@ public final class ChangeCursor: Sendable {
     else { return false }
     let session = core.sessionToCommit()
     do throws(StorageError) {
-      // Blocks that share a transaction are of several writers; then it belongs to none of them.
+      // A transaction shared by blocks of several writers belongs to none of them.
       try keeper.acknowledge(from: from, to: to, in: session, owns: core.write.savepoint == nil)
     } catch {
       throw Realm.Error(error)
@@ -301,7 +302,7 @@ public final class ChangeCursor: Sendable {
 
   // MARK: - Following
 
-  /// Calls `body`, on any thread, when there may be more to tell, until `unfollow`.
+  /// Calls `body`, on any thread, when there may be more to report, until `unfollow`.
   func follow(
     _ body: @escaping @Sendable () -> Void
   ) throws(Realm.Error) -> (id: Int, commits: StoreRegistration) {

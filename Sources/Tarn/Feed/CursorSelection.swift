@@ -1,16 +1,16 @@
 import TarnStore
 
-/// Which objects a cursor reports, and which of their changes: some classes, each with a condition
-/// and key paths if wanted, or the whole Realm.
+/// The objects that a cursor reports, and the changes of them: some classes, optionally with a
+/// filter and key paths for each, or the whole Realm.
 ///
 /// ```swift
 /// let both = CursorSelection.objects(of: Dog.self) { $0.age > 3 }
 ///   .adding(.objects(of: Person.self, keyPaths: ["name"]))
 /// ```
 ///
-/// The selection belongs to the cursor: it is kept in the file, and a cursor that is opened with
-/// another one starts over; see ``StartAnewReason/selection``. Objects embedded in an object are
-/// part of it and have no entry of their own.
+/// The selection belongs to the cursor and is stored in the file. A cursor that is opened with
+/// another selection starts over; see ``StartAnewReason/selection``. Embedded objects belong to the
+/// object that contains them and have no entry of their own.
 public struct CursorSelection: Sendable {
   /// One class of a selection.
   struct Part: Sendable {
@@ -24,7 +24,7 @@ public struct CursorSelection: Sendable {
   /// Nil for the whole Realm.
   let parts: [Part]?
 
-  /// All objects of all classes: also of those that are added to the file later.
+  /// All objects of all classes, including classes that are added to the file later.
   public static let wholeRealm = CursorSelection(parts: nil)
 
   private init(parts: [Part]?) { self.parts = parts }
@@ -33,22 +33,22 @@ public struct CursorSelection: Sendable {
   ///
   /// - Parameters:
   ///   - type: the class.
-  ///   - keyPaths: the reported changes of objects that exist, like those of `observe`: the
-  ///     properties at the end of these paths, and the links on the way. A property that holds
-  ///     embedded objects is selected with all that is in them. Nil for all properties of the
-  ///     objects and of the objects embedded in them; links are not followed then.
+  ///   - keyPaths: the changes of existing objects to report, as for `observe`: the properties at
+  ///     the end of these paths, and the links on the way. A property that holds embedded objects
+  ///     includes all properties of these. Nil for all properties of the objects and of objects
+  ///     embedded in them; links are then not followed.
   public static func objects<Element: Object>(
     of type: Element.Type, keyPaths: [String]? = nil
   ) -> CursorSelection {
     part(type, keyPaths) { _ throws(Realm.Error) in .constant(true) }
   }
 
-  /// The objects of a class that meet a condition, which may lead over links and collections.
+  /// The objects of a class that match a condition, which may follow links and collections.
   ///
   /// - Parameters:
   ///   - type: the class.
-  ///   - keyPaths: the changes that are reported.
-  ///   - condition: the same as for `where` on results. Values in it are captured at this call.
+  ///   - keyPaths: the changes to report.
+  ///   - condition: a condition as for `where` on results. Its values are captured at this call.
   public static func objects<Element: Object>(
     of type: Element.Type, keyPaths: [String]? = nil,
     where condition: (Query<Element>) -> Query<Bool>
@@ -61,9 +61,9 @@ public struct CursorSelection: Sendable {
   ///
   /// - Parameters:
   ///   - className: its name in the file.
-  ///   - filter: a filter string without placeholders; nil for all objects. One that does not fit
-  ///     the class is an error where the cursor is opened.
-  ///   - keyPaths: the changes that are reported.
+  ///   - filter: a filter string without placeholders; nil for all objects. Opening a cursor with a
+  ///     filter that does not fit the class throws.
+  ///   - keyPaths: the changes to report.
   public static func objects(
     ofClass className: String, filter: String? = nil, keyPaths: [String]? = nil
   ) -> CursorSelection {
@@ -98,10 +98,10 @@ public struct CursorSelection: Sendable {
   }
 }
 
-/// A selection at one schema.
+/// A selection resolved at one schema.
 struct BoundSelection: Sendable {
   let parts: [FeedPart]
-  /// What is kept in the file of it; nil for the whole Realm.
+  /// The selection as stored in the file; nil for the whole Realm.
   let names: [FeedSelectionName]?
 
   /// - Parameter core: a frozen instance at the schema.
@@ -146,7 +146,7 @@ struct BoundSelection: Sendable {
     self.names = names
   }
 
-  /// The names of the classes that conditions and key paths lead to and that are not selected.
+  /// The names of classes that filters and key paths reach but that are not selected.
   func related(in schema: SchemaView) -> [String] {
     guard names != nil else { return [] }
     var ids: Set<ClassID> = []

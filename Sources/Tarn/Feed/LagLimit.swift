@@ -1,11 +1,11 @@
 import TarnStore
 
-/// How far a cursor may fall behind before it expires: then its records are removed, and its next
-/// batch is ``StartAnewReason/expired``. A consumer that never comes back must not fill the disk.
+/// How far a cursor may fall behind before it expires: its records are then removed, and its next
+/// batch is ``StartAnewReason/expired``. Without it, an abandoned consumer would fill the disk.
 public struct LagLimit: Hashable, Sendable {
-  /// By the age of the history, counted as for ``Retention/age``. Nil is no limit.
+  /// The age of the history, counted as for ``Retention/age``. Nil for no limit.
   public var age: Duration?
-  /// In bytes of change records, with the old values in them. Nil is no limit.
+  /// The size of change records in bytes, including their old values. Nil for no limit.
   public var bytes: Int?
 
   /// Traps for negative limits.
@@ -17,10 +17,10 @@ public struct LagLimit: Hashable, Sendable {
     self.bytes = bytes
   }
 
-  /// A gibibyte, and no limit of age: what a new cursor has.
+  /// One gibibyte without a limit of age: the limit of a new cursor.
   public static let standard = LagLimit(bytes: 1 << 30)
 
-  /// No limit: the file grows until the consumer comes back.
+  /// No limit: the file grows until the consumer returns.
   public static let none = LagLimit()
 
   init(_ limits: CursorLimits) {

@@ -1,17 +1,18 @@
 import TarnStore
 
-/// An object that changed between two versions, and what changed in it.
+/// An object that changed between two versions, with its changes.
 ///
 /// Threading: frozen; any thread may read it.
 public struct ModifiedObject<Element: Object> {
   /// The object at the newest version.
   public let object: Element
   /// The names of the properties that were assigned, even the same value, in the order of their
-  /// declaration. A change in an embedded object counts as one of the property that leads to it. Of
-  /// a cursor with key paths these are the first properties on those that lead to a change. Empty
-  /// if nothing in the object itself was assigned that the cursor asks for.
+  /// declaration. A change in an embedded object counts as a change of the property that contains
+  /// it. For a cursor with key paths, these are the first properties of the paths on which
+  /// something changed. Empty if no property of the object itself that the cursor selects was
+  /// assigned.
   public let properties: [String]
-  /// The values that the assigned properties had before, if the cursor keeps old values.
+  /// The former values of the assigned properties, if the cursor keeps old values.
   public let oldValues: [String: RecordedValue]
   private let edits: [String: CollectionEdit]
 
@@ -33,10 +34,10 @@ public struct ModifiedObject<Element: Object> {
     properties.contains(_name(for: keyPath))
   }
 
-  /// How the elements of a list, set or map moved; nil if they did not, or if the property is none.
+  /// How the elements of a list, set or map moved; nil if they did not, or for another property.
   public func edit(of property: String) -> CollectionEdit? { edits[property] }
 
-  /// How the elements of a list, set or map moved; nil if they did not, or if the property is none.
+  /// How the elements of a list, set or map moved; nil if they did not, or for another property.
   public func edit(of keyPath: PartialKeyPath<Element>) -> CollectionEdit? {
     edits[_name(for: keyPath)]
   }

@@ -1,9 +1,9 @@
 import TarnStore
 
-/// What happened to the objects of one class between two versions, as net changes.
+/// The net changes of the objects of one class between two versions.
 ///
-/// Whoever keeps a copy of the objects drops what ``absent`` identifies, and then stores what
-/// ``present`` has; the others say in more detail why. Objects are frozen at the newest version.
+/// To keep a copy of the objects up to date, remove those in ``absent``, then store those in
+/// ``present``; the other properties give the details. Objects are frozen at the newest version.
 ///
 /// Threading: frozen; any thread may read it.
 public struct ObjectChanges<Element: Object> {
@@ -25,16 +25,16 @@ public struct ObjectChanges<Element: Object> {
     rows = RecordedRows(core, PastRows(reader, end))
   }
 
-  /// True if there is nothing.
+  /// True if there are no changes.
   public var isEmpty: Bool { told.isEmpty }
 
   // MARK: - In short
 
-  /// All objects that the cursor selects and that came, changed or entered: each once.
+  /// All objects that the cursor selects and that were added, changed or entered, each once.
   public var present: [Element] { objects(presentKeys) }
 
-  /// All objects that are deleted, or that the cursor does not select now. Some of them may never
-  /// have been reported before: ignore identities that you do not have.
+  /// All objects that were deleted, or that the cursor no longer selects. Some of them may never
+  /// have been reported before: ignore unknown identities.
   public var absent: [ObjectIdentity] { deleted + identities(told.left) + gone }
 
   // MARK: - In detail
@@ -42,21 +42,20 @@ public struct ObjectChanges<Element: Object> {
   /// Objects that were added.
   public var inserted: [Element] { objects(told.inserted) }
 
-  /// Objects that were added with the primary key of one that was deleted: nothing of that is left.
+  /// Objects that were added with the primary key of a deleted one, of which nothing remains.
   public var replaced: [Element] { objects(told.replaced) }
 
-  /// Objects in which something changed that the cursor asks for. An object that the cursor did not
-  /// select before is among these if an assignment in it was the reason; with old values it is
-  /// among `entered`.
+  /// Objects with a change that the cursor selects. An object that the cursor did not select before
+  /// is among these if an assignment in it was the reason; with old values it is in `entered`.
   public var modified: [ModifiedObject<Element>] { modifiedObjects(told.modified) }
 
-  /// Objects that the cursor selects now and may not have selected before, for another reason: an
-  /// object that they link to changed, or a property that only the condition reads. Without old
-  /// values some of them were selected before.
+  /// Objects that the cursor selects now and may not have selected before, for another reason: a
+  /// change in an object that they link to, or in a property that only the condition reads. Without
+  /// old values, some of them were selected before.
   public var entered: [ModifiedObject<Element>] { modifiedObjects(told.entered) }
 
-  /// Objects that were deleted. Without old values these include objects that the cursor's
-  /// condition never met.
+  /// Objects that were deleted. Without old values these include objects that never matched the
+  /// cursor's condition.
   public var deleted: [ObjectIdentity] {
     told.deleted.map { key in
       let primaryKey = told.primaryKeys[key].flatMap { ObjectIdentity.PrimaryKey($0) }
@@ -64,36 +63,36 @@ public struct ObjectChanges<Element: Object> {
     }
   }
 
-  /// Objects that exist, changed, and do not meet the cursor's condition. Without old values these
-  /// include objects that never met it.
+  /// Objects that exist, changed, and do not match the cursor's condition. Without old values these
+  /// include objects that never matched it.
   public var left: [ObjectIdentity] { identities(told.left) }
 
-  /// Objects that came or changed and do not exist any more: they were deleted after the end of the
-  /// batch, which a later one reports, or by a commit of the consumer's own.
+  /// Objects that were added or changed and no longer exist: they were deleted after the end of the
+  /// batch, which a later one reports, or by the consumer's own commit.
   public var gone: [ObjectIdentity] {
     identities(told.gone) + identities(presentKeys.filter { !exists($0) })
   }
 
   /// True if all objects that existed before were deleted at once. `deleted` then has those whose
-  /// keys were kept; a consumer that has others drops them, too.
+  /// keys were kept; a consumer removes all others, too.
   public var isCleared: Bool { told.isCleared }
 
-  /// Identifies an object of this class, for keeping it with a copy.
+  /// The identity of an object of this class, to be stored with a copy.
   public func identity(of object: Element) -> ObjectIdentity {
     identity(ObjectKey(object._key))
   }
 
   // MARK: - As data
 
-  /// True if ``recorded`` has the values of the version after the changes. Otherwise that was not
-  /// the newest version when this was made, and old values of the class were not kept since: then
-  /// it has the values of the newest version.
+  /// True if ``recorded`` has the values of the version after the changes. False if that was not
+  /// the newest version when this was made, and the old values of the class since then are not
+  /// kept: ``recorded`` then has the values of the newest version.
   public var hasOwnValues: Bool {
     !told.isOfNewest || core.frozen?.snapshot.version == told.end
   }
 
-  /// All of it as data, in a fixed order: of the same two versions this is always the same if
-  /// ``hasOwnValues`` is true, whatever was committed since.
+  /// All changes as data, in a fixed order. If ``hasOwnValues`` is true, they are equal for the
+  /// same two versions, whatever was committed since.
   public var recorded: [RecordedChange] {
     let kinds: [(RecordedChange.Kind, KeySet)] = [
       (.deleted, told.deleted), (.left, told.left), (.gone, told.gone),
@@ -104,14 +103,14 @@ public struct ObjectChanges<Element: Object> {
     return kinds.flatMap { kind, keys in keys.map { change(kind, $0, old) } }
   }
 
-  /// The values of an object that exists at the version after the changes, by the names of its
-  /// properties; nil for others. See ``hasOwnValues``.
+  /// The values, by property name, of an object that exists at the version after the changes; nil
+  /// for other objects. See ``hasOwnValues``.
   public func values(of identity: ObjectIdentity) -> [String: RecordedValue]? {
     values(of: ObjectKey(identity.objectKey))
   }
 
-  /// The values that an object had before, by the names of its properties, if the cursor keeps
-  /// them: of a deleted object all, of another one those of the assigned properties.
+  /// The former values of an object by property name, if the cursor keeps them: all values of a
+  /// deleted object, and of another one those of its assigned properties.
   public func oldValues(of identity: ObjectIdentity) -> [String: RecordedValue] {
     oldValues(of: ObjectKey(identity.objectKey), oldRows)
   }
@@ -149,7 +148,7 @@ public struct ObjectChanges<Element: Object> {
     }
   }
 
-  /// The rows before the changes; nil if nothing is known of them.
+  /// The rows before the changes; nil if their values were not kept.
   private var oldRows: RecordedRows? {
     guard let start, !start.changes.schemaChanged else { return nil }
     // Embedded objects are read with the object, and their commits may have kept less.
@@ -181,7 +180,7 @@ public struct ObjectChanges<Element: Object> {
     told.inserted.union(told.replaced).union(told.modified).union(told.entered)
   }
 
-  /// Whether the object exists at the newest version, of which objects are made.
+  /// Whether the object exists at the newest version, from which objects are made.
   private func exists(_ key: ObjectKey) -> Bool {
     if told.isOfNewest { return true }
     return trapping { () throws(StorageError) in

@@ -1,8 +1,8 @@
 public import Foundation
 import TarnStore
 
-/// Identifies an object of a class, also one that does not exist any more: by its primary key, or
-/// by its object key in a class without one.
+/// Identifies an object of a class, even a deleted one: by its primary key, or by its object key in
+/// a class without one.
 public struct ObjectIdentity: Hashable, Sendable, Codable, CustomStringConvertible {
   /// The value of a primary key.
   public enum PrimaryKey: Hashable, Sendable, Codable {
@@ -16,12 +16,12 @@ public struct ObjectIdentity: Hashable, Sendable, Codable, CustomStringConvertib
 
   /// The name of the class in the file.
   public let className: String
-  /// The primary key. Nil if the class has none, and of a deleted object if its commit did not keep
-  /// it: at that time no cursor or retention asked for keys, which is only possible with
-  /// `keeping: .none` and with versions from before the cursor.
+  /// The primary key. Nil if the class has none, and for a deleted object if its commit did not
+  /// keep it because no cursor or retention required keys then. That is only possible with
+  /// `keeping: .none` and for versions from before the cursor.
   public let primaryKey: PrimaryKey?
-  /// The number of the object in its class. Another object may get the number of a deleted one only
-  /// if it is the integer primary key.
+  /// The number of the object in its class. The number of a deleted object is reused only in a
+  /// class with an integer primary key, which it equals.
   public let objectKey: Int64
 
   init(_ className: String, _ key: ObjectKey, primaryKey: PrimaryKey?) {
@@ -31,7 +31,7 @@ public struct ObjectIdentity: Hashable, Sendable, Codable, CustomStringConvertib
   }
 
   /// The primary key as a value of the model's type, such as `identity.key(as: String.self)`. Nil
-  /// if there is none, if it is nil, or if it is of another type.
+  /// if the class has none, and if the key is nil or has another type.
   public func key<Key>(as type: Key.Type = Key.self) -> Key? {
     switch primaryKey {
     case .int(let number): number as? Key

@@ -5,10 +5,10 @@ public enum CursorStart: Sendable, Hashable {
   /// With the commits after this call.
   case newest
   /// With the oldest version after which all changes are in the file: for cursors, for the
-  /// retention, or for readers. With the commits after this call if there is none.
+  /// retention, or for readers. Like ``newest`` if the file has no change records.
   case oldest
-  /// With a snapshot of what is there, as ``StartAnewReason/snapshot``, and then with the commits
-  /// after it.
+  /// With a snapshot of the current objects, reported as ``StartAnewReason/snapshot``, and then
+  /// with the commits after it.
   case snapshot
 }
 
@@ -22,9 +22,9 @@ extension CursorStart {
   }
 }
 
-/// What change records keep of the state before a commit while a cursor asks for it.
+/// The state before a commit that its change record keeps for a cursor.
 public enum KeptValues: Sendable, Hashable, CaseIterable {
-  /// Nothing: deleted objects have their object keys only.
+  /// Nothing: deleted objects have only their object keys.
   case none
   /// The primary keys of deleted objects.
   case keys
@@ -44,24 +44,24 @@ public enum KeptValues: Sendable, Hashable, CaseIterable {
 }
 
 extension Realm {
-  /// Opens a cursor of this file, or makes it if there is none of that name. See <doc:Cursors>.
+  /// Opens a cursor of this file, or creates it if the name is new. See <doc:Cursors>.
   ///
   /// Traps in a write and for a frozen Realm.
   ///
   /// - Parameters:
   ///   - name: identifies the cursor in the file.
-  ///   - selection: which objects and changes it reports. Opened with another one than before, it
-  ///     starts over.
+  ///   - selection: the objects and changes to report. If it differs from the cursor's stored
+  ///     selection, the cursor starts over.
   ///   - start: where a new cursor begins.
-  ///   - values: what commits from now on keep for it; costs each of them a little.
-  ///   - limit: how far it may fall behind; nil for what it has, and ``LagLimit/standard`` if it is
-  ///     new.
-  ///   - position: the position that the consumer has kept with its effect; nil if it keeps none.
-  ///     What it has is not reported again; a position that is not in this file's log is
+  ///   - values: what commits from now on keep for the cursor, at a small cost for each.
+  ///   - limit: how far it may fall behind; nil to keep the cursor's limit, or
+  ///     ``LagLimit/standard`` for a new cursor.
+  ///   - position: the position that the consumer has stored with its effect; nil without one.
+  ///     Changes up to there are not reported again; a position that is not in this file's log is
   ///     ``StartAnewReason/restored``.
   ///   - patience: how long to wait for another holder.
-  ///   - takes: true to take the cursor from another holder at once: from a process that is stopped
-  ///     or hangs. What that one acknowledges from then on is refused with an error.
+  ///   - takes: true to take the cursor from another holder at once, such as a process that is
+  ///     stopped or hangs. Later acknowledgements by that holder throw.
   /// - Throws: `Realm.Error.busy` if another process or another part of this one has it, with the
   ///   process and since when; `.filePermissionDenied` for a read-only Realm; `.invalidInput` for a
   ///   selection that does not fit the file.
@@ -77,7 +77,7 @@ extension Realm {
     ) { held, _ throws(StorageError) in held }
   }
 
-  /// The same for a caller that puts something between the cursor and the file.
+  /// Like the public `cursor`, for a caller that wraps the cursor's access to the file.
   package func cursor(
     _ name: String, of selection: CursorSelection, startingAt start: CursorStart,
     keeping values: KeptValues, limit: LagLimit?, expecting position: ChangePosition?,
@@ -126,12 +126,12 @@ extension Realm {
     }
   }
 
-  /// A cursor whose position the caller keeps: the file retains nothing for it.
+  /// A cursor whose position the caller stores: the file retains nothing for it.
   ///
   /// - Parameters:
   ///   - name: for messages.
-  ///   - values: what the file keeps, for whatever reason.
-  ///   - keeper: has the position.
+  ///   - values: the old values that the file keeps for other reasons.
+  ///   - keeper: stores the position.
   package func reader(
     _ name: String, of selection: CursorSelection, keeping values: KeptValues,
     keeper: any FeedKeeper
@@ -143,7 +143,7 @@ extension Realm {
 }
 
 extension Realm {
-  /// Whether a selection is another one than what the file keeps of a cursor's.
+  /// Whether a selection differs from a cursor's selection in the file.
   package func selectionDiffers(
     _ selection: CursorSelection, from names: [FeedSelectionName]?
   ) throws -> Bool {

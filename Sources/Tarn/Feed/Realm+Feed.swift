@@ -1,8 +1,8 @@
 package import TarnStore
 
 extension Realm {
-  /// Runs `block` in a write transaction that belongs to a cursor, and commits it: the cursor is
-  /// not told of this commit. For consumers that write their effect into the same file: acknowledge
+  /// Runs `block` in a write transaction that belongs to a cursor, and commits it: the cursor does
+  /// not report this commit. For consumers that write their effect into the same file: acknowledge
   /// the batch in the block, so that the effect and the acknowledgement are one commit.
   ///
   /// ```swift
@@ -12,10 +12,10 @@ extension Realm {
   /// }
   /// ```
   ///
-  /// What other commits did to the same objects is reported, with the values of the newest version.
-  /// A write that acknowledges a batch belongs to its cursor without this, too.
+  /// Changes of the same objects by other commits are reported, with the values of the newest
+  /// version. A write that acknowledges a batch belongs to its cursor without this, too.
   ///
-  /// Traps for a cursor of another file, and like `write` otherwise.
+  /// Traps for a cursor of another file, and in the same cases as `write`.
   ///
   /// - Parameters:
   ///   - cursor: the cursor.
@@ -37,9 +37,8 @@ extension Realm {
     }
   }
 
-  /// The net difference between two versions whose change records are retained, in the terms of a
-  /// selection. Versions are retained for cursors, for the retention that the file asks for, and
-  /// for readers.
+  /// The net difference between two versions whose change records are retained, limited to a
+  /// selection. Records are retained for cursors, for the file's retention, and for readers.
   ///
   /// Objects have the values of the newest version; ``ObjectChanges/recorded`` has those of the
   /// last of the two versions where old values are retained. Threading: like the Realm; the result
@@ -48,7 +47,7 @@ extension Realm {
   /// - Parameters:
   ///   - from: the version before the first change.
   ///   - to: the version after the last change.
-  ///   - selection: which objects and changes to tell.
+  ///   - selection: the objects and changes to report.
   /// - Throws: `Realm.Error.invalidInput` if the versions are in the wrong order, too new or not
   ///   retained, or if a migration is between them; `.invalidDatabase` if a record is damaged.
   public func changes(
@@ -58,7 +57,7 @@ extension Realm {
     return try changes(from: from, to: to, of: selection, &tail)
   }
 
-  /// The same for a caller that goes from version to version.
+  /// Like the public `changes`, for a caller that proceeds from version to version.
   package func changes(
     from: UInt64, to: UInt64, of selection: CursorSelection, _ tail: inout PastTail
   ) throws -> VersionChanges {

@@ -1,22 +1,22 @@
 import TarnStore
 
 extension Realm {
-  /// Takes back what one commit changed, in a commit of its own: properties that it set get their
-  /// former values, objects that it added are deleted, and objects that it deleted come back under
-  /// their keys, with the links to them.
+  /// Undoes one commit by a new one: properties that it set get their former values, objects that
+  /// it added are deleted, and objects that it deleted are added again under their keys, with the
+  /// links to them.
   ///
-  /// The old values come from the change records, so these must have kept them in that commit and
-  /// in all later ones. Begins and commits a write like `write`. If there is nothing to change any
-  /// more, nothing is committed. Links to objects that no longer exist stay nil, or out of their
-  /// list or set.
+  /// The old values come from the change records of that commit and all later ones, which must have
+  /// kept them. Begins and commits a write like `write`. If nothing is left to change, nothing is
+  /// committed. Links to objects that no longer exist stay nil; lists and sets do not get them
+  /// back.
   ///
   /// - Parameters:
   ///   - version: the version that the commit made.
-  ///   - overwriting: true to take the commit back even if later ones changed the same properties
-  ///     and objects: their changes of these are lost.
-  /// - Throws: ``UndoRefusal`` with the later changes in the way; `Realm.Error.invalidInput` if
-  ///   there is no such version, its record or its old values are not in the file, or a migration
-  ///   came later. Nothing was written then.
+  ///   - overwriting: true to undo the commit even if later ones changed the same properties and
+  ///     objects, whose changes are then lost.
+  /// - Throws: ``UndoRefusal`` with the conflicting later changes; `Realm.Error.invalidInput` if
+  ///   the version does not exist, its record or its old values are not in the file, or a migration
+  ///   followed. Nothing is written then.
   public func undo(_ version: UInt64, overwriting: Bool = false) throws {
     try restoring { session throws(StorageError) in
       let restoring = try Restoring(undoing: Version(version), in: session)
@@ -26,12 +26,11 @@ extension Realm {
     }
   }
 
-  /// Returns to the state of a version, in a commit of its own: takes back everything that later
-  /// commits changed.
+  /// Returns to the state of a version, by a commit that undoes all later ones.
   ///
   /// - Parameter version: a version since which every commit has kept its old values.
-  /// - Throws: `Realm.Error.invalidInput` if there is no such version, the records since then or
-  ///   their old values are not in the file, or a migration came later. Nothing was written then.
+  /// - Throws: `Realm.Error.invalidInput` if the version does not exist, the later records or their
+  ///   old values are not in the file, or a migration followed. Nothing is written then.
   public func revert(to version: UInt64) throws {
     try restoring { session throws(StorageError) in
       (try Restoring(revertingTo: Version(version), in: session), [])

@@ -1,14 +1,14 @@
-/// What happened to one object between two versions, as data: for consumers that send or keep
-/// changes instead of reading objects.
+/// The change of one object between two versions, as data: for consumers that send or store changes
+/// instead of reading objects.
 public struct RecordedChange: Hashable, Sendable {
-  /// What happened, as in ``ObjectChanges``.
+  /// The kind of change, as in ``ObjectChanges``.
   public enum Kind: String, Hashable, Sendable, Codable, CaseIterable {
     case inserted, replaced, modified, entered, left, deleted, gone
   }
 
-  /// What happened to the object.
+  /// The kind of change.
   public let kind: Kind
-  /// Which object.
+  /// The object.
   public let identity: ObjectIdentity
   /// The names of the assigned properties of an object that was modified or entered.
   public let properties: [String]

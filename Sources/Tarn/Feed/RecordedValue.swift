@@ -1,11 +1,11 @@
 public import Foundation
 package import TarnStore
 
-/// A property's value at one version, as data: it needs no Realm and no version of the file, and
+/// A property's value at one version, as data: it needs no Realm, keeps no version of the file, and
 /// never changes.
 ///
-/// Values are equal if they are the same data of the same type. `Codable`, so that they can be
-/// kept or sent; equal values give equal bytes if the encoder sorts its keys.
+/// Values are equal if they have the same type and the same data. `Codable`, so that they can be
+/// stored or sent; equal values give equal bytes if the encoder sorts its keys.
 public indirect enum RecordedValue: Hashable, Sendable, Codable {
   /// Nil.
   case none
@@ -30,7 +30,7 @@ public indirect enum RecordedValue: Hashable, Sendable, Codable {
   /// A map.
   case dictionary([String: RecordedValue])
 
-  /// The value as one of a property of any type; nil for links, embedded objects and collections.
+  /// The value as an `AnyRealmValue`; nil for links, embedded objects and collections.
   public var anyValue: AnyRealmValue? {
     switch self {
     case .none: AnyRealmValue.none
@@ -48,8 +48,8 @@ public indirect enum RecordedValue: Hashable, Sendable, Codable {
     }
   }
 
-  /// The value as one of a property's type, such as `value.value(as: String.self)`; nil if it is
-  /// of another type.
+  /// The value as a property's type, such as `value.value(as: String.self)`; nil if it has another
+  /// type.
   public func value<T>(as type: T.Type = T.self) -> T? {
     switch self {
     case .none, .embedded, .list, .set, .dictionary: nil

@@ -5,14 +5,14 @@ import TarnStore
 public struct RetainedVersion: Hashable, Sendable {
   /// The version that the commit made.
   public let version: UInt64
-  /// When it was committed, by the clock of the machine that committed it. Nil for a commit of a
-  /// library that recorded no time. Clocks jump: the order of versions is that of their numbers.
+  /// The time of the commit, by the clock of the machine that made it. Nil for a commit of a
+  /// library that recorded no time. Clocks can jump: versions are ordered by number.
   public let date: Date?
-  /// Who committed it: ``Realm/Configuration/origin``. Empty if that is not known.
+  /// The author of the commit, from ``Realm/Configuration/origin``. Empty if unknown.
   public let origin: String
-  /// The bytes of its record.
+  /// The size of its change record in bytes.
   public let byteCount: Int
-  /// The names of the classes that it changed. Of very many classes only the first ones.
+  /// The names of the classes that it changed; only the first ones if there are very many.
   public let classNames: [String]
   /// Whether it changed classes or properties.
   public let isMigration: Bool
@@ -28,10 +28,10 @@ public struct RetainedVersion: Hashable, Sendable {
 }
 
 extension Realm {
-  /// The versions whose change records are in the file, oldest first. The newest one is always
-  /// among them once the file has had a commit.
+  /// The versions whose change records are in the file, oldest first. The newest version is always
+  /// included once the file has had a commit.
   ///
-  /// Reads a header for each version. Threading: like the Realm.
+  /// Reads one header per version. Threading: like the Realm.
   ///
   /// - Throws: `Realm.Error` if the file cannot be read.
   public var versions: [RetainedVersion] {
@@ -45,7 +45,7 @@ extension Realm {
   }
 
   /// How long the file keeps change records without a cursor: a record is kept as long as any of
-  /// these keeps it. Several programs may have asked for limits of different kinds.
+  /// these keeps it, because programs may have set limits of different kinds.
   ///
   /// - Throws: `Realm.Error` if the file cannot be read.
   public var retention: [Retention] {
@@ -56,10 +56,10 @@ extension Realm {
     }
   }
 
-  /// Sets how long the file keeps change records without a cursor, for all programs: also less than
-  /// before, which a configuration cannot ask for. Records that nothing needs then are removed.
+  /// Sets how long the file keeps change records without a cursor, for all programs. Unlike a
+  /// configuration, it can also lower the retention. Records that are no longer needed are removed.
   ///
-  /// Waits for other writers. Makes no version, and calls no observer. Traps in a write and for a
+  /// Waits for other writers. Creates no version and calls no observer. Traps in a write and for a
   /// frozen Realm.
   ///
   /// - Parameter retention: nil to keep records only for cursors and readers.

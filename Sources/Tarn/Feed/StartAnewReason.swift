@@ -1,13 +1,13 @@
-/// Why a cursor cannot report what changed: its consumer drops what it has and begins with the
+/// Why a cursor cannot report the changes: its consumer discards its copy and begins with the
 /// objects of a snapshot.
 public enum StartAnewReason: Sendable, Hashable, CaseIterable {
-  /// The cursor was made with `startingAt: .snapshot`.
+  /// The cursor was created with `startingAt: .snapshot`.
   case snapshot
-  /// What the cursor needs was removed, because it had fallen behind its limits.
+  /// Records that the cursor needs were removed, because it had fallen behind its limit.
   case expired
   /// A change record that the cursor needs is damaged.
   case unreadable
-  /// The file is not the one that the position is from: a copy, or a restored older state of it.
+  /// The position comes from another file: this one is a copy or was restored to an older state.
   case restored
   /// A migration changed classes or properties.
   case schema

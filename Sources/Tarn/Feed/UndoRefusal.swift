@@ -1,10 +1,10 @@
 public import Foundation
 
-/// Why an undo was refused: later commits changed again what the commit had changed.
+/// Why an undo was refused: later commits changed the same properties or objects.
 public struct UndoRefusal: Error, Equatable, Sendable, CustomStringConvertible, LocalizedError {
   /// One of the later changes.
   public struct Conflict: Equatable, Sendable, CustomStringConvertible {
-    /// What happened to the object later.
+    /// The later change of the object.
     public enum Cause: Equatable, Sendable {
       /// The property was set again.
       case modified(property: String)
@@ -22,7 +22,7 @@ public struct UndoRefusal: Error, Equatable, Sendable, CustomStringConvertible, 
     public let className: String
     /// The object's primary key as text; nil if the class has none.
     public let primaryKey: String?
-    /// What happened to the object.
+    /// The later change of the object.
     public let cause: Cause
 
     init(className: String, primaryKey: String?, cause: Cause) {

@@ -1,10 +1,9 @@
 import TarnStore
 
-/// The net difference between two versions, by classes: `changes[Dog.self].inserted`.
+/// The net difference between two versions, by class: `changes[Dog.self].inserted`.
 ///
-/// Objects are frozen at the newest version at the time when this was made, ``realm``; it stays the
-/// same. The pages of that version cannot be reused as long as this, its Realm or an object of it
-/// is referenced.
+/// Objects are frozen at ``realm``, the newest version when this was made. The pages of that
+/// version cannot be reused as long as this, its Realm or an object from it is referenced.
 ///
 /// Threading: any.
 public final class VersionChanges: @unchecked Sendable {
@@ -29,29 +28,29 @@ public final class VersionChanges: @unchecked Sendable {
     self.selection = selection
   }
 
-  /// The Realm that objects are read from, frozen.
+  /// The frozen Realm that objects are read from.
   public var realm: Realm { Realm(core) }
 
-  /// True if nothing happened that is selected.
+  /// True if nothing that is selected changed.
   public var isEmpty: Bool { difference.isEmpty }
 
   /// True if ``realm`` is at the version ``to``. Otherwise objects have values of a newer version,
-  /// and a later difference has what happened since.
+  /// and a later difference has the changes since.
   public var reachesNewest: Bool { core.frozen?.snapshot.version.rawValue == to }
 
-  /// The names of the classes with something to tell.
+  /// The names of the classes with changes.
   public var classNames: [String] {
     let schema = core.schemaToBind()
     return difference.classes.map { schema[$0.id].name }
   }
 
-  /// What happened to the objects of a class. Traps if the class is not in the Realm's schema.
+  /// The changes of the objects of a class. Traps if the class is not in the Realm's schema.
   public subscript<Element: Object>(type: Element.Type) -> ObjectChanges<Element> {
     let binding = core.binding(of: type)
     return ObjectChanges(difference, core, binding)
   }
 
-  /// What happened to the objects of a class as the file describes it. Traps if the file has no
+  /// The changes of the objects of a class as the file describes it. Traps if the file has no
   /// such class.
   public func changes(ofClass className: String) -> ObjectChanges<DynamicObject> {
     let binding = core.dynamicBinding(className)
