@@ -1,14 +1,14 @@
 import TarnStore
 
-/// What is worked out of many objects: how many there are, or the sum, minimum, maximum or average
-/// of a property. For ``RealmCollection/grouped(by:_:)`` and ``RealmCollection/aggregate(_:)``.
+/// An aggregate of many objects: their number, or the sum, minimum, maximum or average of a
+/// property. For ``RealmCollection/grouped(by:_:)`` and ``RealmCollection/aggregate(_:)``.
 ///
 /// ```swift
 /// realm.objects(Dog.self).grouped(by: \.breed, .count, .max(of: \.age), .average(of: \.weight))
 /// ```
 ///
-/// Nil and NaN take no part. The sum of floats and doubles is exact whatever came and went before,
-/// and rounded once, when it is read.
+/// Nil and NaN are ignored. The sum of floats and doubles is exact, whichever values were added and
+/// removed before, and is rounded once, when it is read.
 ///
 /// Threading: any.
 public struct Aggregate<Root: KeypathSortable, Result>: @unchecked Sendable {
@@ -17,7 +17,7 @@ public struct Aggregate<Root: KeypathSortable, Result>: @unchecked Sendable {
   let kind: AggregateTerm.Kind
   /// The property's name; empty for `count`.
   let property: String
-  /// What it is, from how it is stored.
+  /// Converts the stored result.
   let read: (Value) -> Result
   /// False for a value that cannot be read.
   let isReadable: (Value) -> Bool
@@ -47,9 +47,9 @@ extension Aggregate where Result == Int {
 }
 
 extension Aggregate {
-  /// The sum of a property's values, 0 if there are no values; of enums and custom types the sum of
-  /// what is stored, which for a custom type is a value of it. Reading one that the type cannot
-  /// hold, or refuses, traps.
+  /// The sum of a property's values, 0 without values. For enums and custom types it is the sum of
+  /// their stored values, returned for a custom type as a value of it. Traps when it is read if the
+  /// type cannot hold or refuses it.
   public static func sum<T: _Aggregatable>(of keyPath: KeyPath<Root, T>) -> Self
   where Result == T._Sum, T._Stored: AddableType {
     let name = _name(for: keyPath, .aggregate)
@@ -59,8 +59,8 @@ extension Aggregate {
       ValueFold.isHeld($0, by: T._Stored.self)
     }
   }
-  /// The sum of the property with that name, in the type that is asked for. Grouping by it traps
-  /// if the class has no such property or it is not a number.
+  /// The sum of a property given by name, as the requested type. Grouping by it traps if the class
+  /// has no such property or it is not a number.
   public static func sum(ofProperty name: String) -> Self where Result: AddableType {
     Self(.sum, name) {
       ValueFold.typed($0, "property '\(name)'") ?? Result(_nearest: 0)
@@ -69,34 +69,34 @@ extension Aggregate {
     }
   }
 
-  /// The minimum of a property, nil if there are no values. Enums and custom types compare as they
-  /// are stored.
+  /// The minimum of a property, nil without values. Enums and custom types compare by their stored
+  /// values.
   public static func min<T: _Aggregatable>(of keyPath: KeyPath<Root, T>) -> Self
   where Result == T._Extreme?, T._Stored: MinMaxType { extreme(.min, keyPath) }
-  /// The minimum of the property with that name, in the type that is asked for. Grouping by it
-  /// traps if the class has no such property or it is neither a number nor a date.
+  /// The minimum of a property given by name, as the requested type. Grouping by it traps if the
+  /// class has no such property or it is neither a number nor a date.
   public static func min<T: MinMaxType>(ofProperty name: String) -> Self
   where Result == T? { optional(.min, name) }
 
-  /// The maximum of a property, as `min` has it.
+  /// The maximum of a property; see `min(of:)`.
   public static func max<T: _Aggregatable>(of keyPath: KeyPath<Root, T>) -> Self
   where Result == T._Extreme?, T._Stored: MinMaxType { extreme(.max, keyPath) }
-  /// The maximum of the property with that name, as `min` has it.
+  /// The maximum of a property given by name; see `min(ofProperty:)`.
   public static func max<T: MinMaxType>(ofProperty name: String) -> Self
   where Result == T? { optional(.max, name) }
 
-  /// The average of a property's values as they are stored, nil if there are no values.
+  /// The average of a property's stored values, nil without values.
   public static func average<T: _Aggregatable>(of keyPath: KeyPath<Root, T>) -> Self
   where Result == Double?, T._Stored: AddableType {
     optional(.average, _name(for: keyPath, .aggregate))
   }
-  /// The average of a property's values as a decimal, nil if there are no values.
+  /// The average of a property's values as a decimal, nil without values.
   public static func average(of keyPath: KeyPath<Root, Decimal128>) -> Self
   where Result == Decimal128? { optional(.average, _name(for: keyPath, .aggregate)) }
-  /// The same for an optional property.
+  /// The average of an optional property as a decimal, nil without values.
   public static func average(of keyPath: KeyPath<Root, Decimal128?>) -> Self
   where Result == Decimal128? { optional(.average, _name(for: keyPath, .aggregate)) }
-  /// The average of the property with that name, as `sum` has it; nil if there are no values.
+  /// The average of a property given by name, nil without values; see `sum(ofProperty:)`.
   public static func average<T: AddableType>(ofProperty name: String) -> Self
   where Result == T? { optional(.average, name) }
 

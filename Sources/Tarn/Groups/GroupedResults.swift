@@ -10,11 +10,11 @@ import TarnStore
 ///
 /// The groups are in the order of their keys: nil, NaN, then by value, strings byte by byte. A
 /// group is inserted with its first object and deleted with its last one. While groups are
-/// observed, a commit takes time for the objects that it changes, not for all.
+/// observed, a commit costs time for the objects that it changes, not for all.
 ///
 /// Belongs to its Realm's thread, queue or actor; a ``Group`` is an independent value.
 public struct GroupedResults<Key: _Persistable & Hashable, Values> {
-  /// One group as it was when it was read.
+  /// A group at the time it was read.
   public struct Group: Identifiable {
     /// The common key of its objects.
     public let key: Key
@@ -138,7 +138,7 @@ extension GroupedResults: RandomAccessCollection, _DeltaCollection, Equatable, D
       news.map { delta($0.changes, $0.new) }.map { ObservedChange($0, revived()) }
     }
   }
-  /// The groups are told by their positions in the new ones.
+  /// The changes of groups, with their positions among the new ones.
   private func delta(_ changes: IndexChanges, _ table: GroupTable) -> CollectionDelta<Group> {
     // Groups are not objects, whose state would be read.
     let positions = PastElements(of: [], in: PreviousRows(nil)) {
@@ -154,7 +154,7 @@ extension GroupedResults: RandomAccessCollection, _DeltaCollection, Equatable, D
     }
   }
 
-  /// The same groups in the instance's present life.
+  /// The same groups in the instance's current life.
   private func revived() -> GroupedResults { GroupedResults(groups.revived()) }
 }
 

@@ -4,9 +4,9 @@ import TarnStore
 public enum AggregateChange<Values> {
   /// The first call, with the current values.
   case initial(Values)
-  /// They changed since the last call.
+  /// The values changed since the last call.
   case update(old: Values, new: Values)
-  /// The file can no longer be followed; this is the last call.
+  /// The file can no longer be observed; this is the last call.
   case error(any Error)
 }
 
@@ -19,7 +19,7 @@ public enum AggregateChange<Values> {
 /// }
 /// ```
 ///
-/// While this is observed, a commit takes time for the objects that it changes, not for all.
+/// While this is observed, a commit costs time for the objects that it changes, not for all.
 ///
 /// Belongs to its Realm's thread, queue or actor.
 public struct LiveAggregate<Values>: _ObservableCollection, Equatable, CustomStringConvertible {
@@ -49,8 +49,8 @@ public struct LiveAggregate<Values>: _ObservableCollection, Equatable, CustomStr
   /// True if both are the same aggregates of the same results.
   public static func == (a: Self, b: Self) -> Bool { a.groups.isSame(as: b.groups) }
 
-  /// What `observe` would tell, for `for await`. Traps for aggregates of an invalidated Realm; see
-  /// ``ChangeSequence`` for who may go over it.
+  /// The changes that `observe` reports, for `for await`. Traps for aggregates of an invalidated
+  /// Realm; ``ChangeSequence`` says which code may iterate over it.
   public var changes: ChangeSequence<AggregateChange<Values>> { _plainOrigin.changes }
 
   public var _plainOrigin: _ChangeOrigin<AggregateChange<Values>> {
