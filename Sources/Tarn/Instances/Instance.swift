@@ -2,7 +2,7 @@ import CTarn
 import TarnStore
 
 /// A Realm instance, as far as reading, editing, advancing and observing need it: a file on one
-/// scheduler. This class knows neither the program's classes nor objects; `RealmCore`, its only
+/// scheduler. This class knows neither the program's classes nor its objects; `RealmCore`, its only
 /// subclass, does.
 ///
 /// It is at the version of one snapshot. Only these advance it: a turn of its scheduler,
@@ -38,8 +38,8 @@ import TarnStore
 
   /// Reports reads and changes to Swift's Observation; nil while that is off.
   private(set) final var tracking: Tracking?
-  /// The observers of its rows' properties; nil if there are none, which every assignment through
-  /// the instance checks.
+  /// The observers of its rows' properties; nil without any, which every assignment through the
+  /// instance checks.
   @safe @exclusivity(unchecked) final var properties: PropertyTable?
   /// Holds the observers, and decides when they are called.
   private(set) final var delivery: Delivery!
@@ -77,8 +77,7 @@ import TarnStore
   // MARK: - Confinement
 
   /// Traps unless this code runs where the instance lives. Updates the thread if the scheduler has
-  /// moved to another one. Other code may run by now on the thread where an actor or a queue ran
-  /// last.
+  /// moved to another one: other code may now run on the thread where an actor or a queue ran last.
   final func checkThread() {
     let thread = tarn_thread_id()
     if unsafe context.pointee.thread == thread, !sharesThreads { return }
@@ -103,7 +102,7 @@ import TarnStore
 
   // MARK: - The current version
 
-  /// The reader of the current snapshot; starts at the newest one if there is none.
+  /// The reader of the current snapshot; starts at the newest one if the instance has none.
   final func shown() -> SnapshotReader {
     if state.needsReset, session == nil {
       if trapping({ () throws(StorageError) in try delivery.advance() }) {
@@ -136,7 +135,7 @@ import TarnStore
   final var session: WriteSession? { write.session }
   final var activeWrite: ActiveWrite? { write.active }
 
-  /// The rows as they are now, those of an open write in front.
+  /// The rows as they are now, including those of an open write.
   final func rows() -> StoreRows { StoreRows(shown(), session) }
 
   /// True if no object of any class exists.

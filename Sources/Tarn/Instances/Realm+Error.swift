@@ -19,8 +19,8 @@ extension Realm {
       case filePermissionDenied = 3
       /// Not used by Tarn.
       case fileExists = 4
-      /// There is no file, and the Realm is read-only or the migration a dry run; or there is no
-      /// such folder.
+      /// There is no file, and the Realm is read-only or the migration is a dry run; or the folder
+      /// does not exist.
       case fileNotFound = 5
       /// Not used by Tarn.
       case fileFormatUpgradeRequired = 6
@@ -50,7 +50,7 @@ extension Realm {
       case invalidDatabase = 20
       /// Not used by Tarn.
       case incompatibleHistories = 21
-      /// A write to a class of a synchronized Realm that no subscription has. Nothing was written.
+      /// A write to a class of a synchronized Realm that has no subscription. Nothing was written.
       case noSubscriptionForWrite = 22
       /// Two objects have the same combination of values in properties that `uniqueProperties()`
       /// makes unique; the message names them. Nothing was written.
@@ -64,7 +64,7 @@ extension Realm {
     public let code: Code
     /// A sentence for people: the problem and, where possible, its remedy.
     public let message: String
-    /// The file that it concerns, if any.
+    /// The file concerned, if any.
     public let fileURL: URL?
 
     /// An error of that kind.
@@ -170,7 +170,7 @@ extension Realm.Error {
 }
 
 extension Store {
-  /// The file, nil of a store in memory.
+  /// The file; nil for an in-memory store.
   var fileURL: URL? { StoreLocation.file(ofErrorAt: path).map { URL(fileURLWithPath: $0) } }
 }
 
