@@ -1,6 +1,6 @@
 import TarnStore
 
-/// What a migration did, or what a dry run would have done.
+/// The result of a migration, or of a dry run.
 public struct MigrationReport: Sendable, Equatable, CustomStringConvertible {
   /// Counts for the objects of one class.
   public struct ClassCounts: Sendable, Equatable {
