@@ -1,15 +1,15 @@
 import TarnStore
 
 extension _CollectionProperty {
-  /// Calls `block` when the object that has the collection goes, or its deletion is taken back: see
-  /// <doc:Properties>. The elements are observed as the object's property:
+  /// Calls `block` when the object that has the collection is deleted, or its deletion is
+  /// cancelled: see <doc:Properties>. To observe the elements, observe the object's property:
   /// `person.observe(\.dogs)`.
   ///
-  /// `block` is called on the Realm's thread, queue or actor, at that moment. Traps for another key
-  /// path than `\.isInvalidated`, and for a collection that is frozen, invalidated, or within a
+  /// `block` is called on the Realm's thread, queue or actor, at that moment. Traps for a key path
+  /// other than `\.isInvalidated`, and for a collection that is frozen, invalidated, or within a
   /// value.
   ///
-  /// - Returns: a token; keep it for as long as you want to observe. It keeps the collection.
+  /// - Returns: a token; keep it for as long as you want to observe. It retains the collection.
   public func observe(
     _ keyPath: KeyPath<Self, Bool>, options: PropertyObservingOptions = [],
     _ block: @escaping (Self, PropertyObservedChange<Bool>) -> Void
@@ -47,7 +47,7 @@ extension _CollectionProperty {
   }
 }
 
-/// An observation of the existence of a collection's object.
+/// Observes the existence of a collection's object.
 private final class SequenceEndObservation<C: _CollectionProperty>: PropertyObservation {
   /// The token retains it.
   private weak var collection: C?

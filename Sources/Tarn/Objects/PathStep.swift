@@ -3,9 +3,9 @@ import TarnStore
 
 extension RealmCollection {
   /// A property of each element, in the order of the collection; nil where it is null. Values have
-  /// the type that is stored, as in ``ObjectBase/value(forKey:)``. The key "self" returns the
-  /// elements themselves. For a set, repeated values are left out: each is
-  /// listed once, at its first place.
+  /// the stored type, as in ``ObjectBase/value(forKey:)``. The key "self" returns the elements
+  /// themselves. For a set, repeated values are left out: each is listed once, at its first
+  /// position.
   ///
   /// Traps if the elements are not objects or have no such property.
   public func value(forKey key: String) -> [Any?] {
@@ -38,15 +38,15 @@ extension RealmCollection {
 }
 
 extension Map {
-  /// The value under a key; nil if there is none or the value is nil. It has the type that is
-  /// stored, as in ``ObjectBase/value(forKey:)``.
+  /// The value under a key; nil if the key does not exist or its value is nil. It has the stored
+  /// type, as in ``ObjectBase/value(forKey:)``.
   ///
   /// For a property of all values, use the values: `map.values.map { $0?.age }`.
   public func value(forKey key: String) -> Any? {
     storedContent(of: self[Key(_mapKey: key)] as Any)
   }
 
-  /// The value under a key, nil if there is none; the same as the subscript.
+  /// The value under a key, nil if the key does not exist; the same as the subscript.
   public func object(forKey key: Key) -> Value? { self[key] }
 
   /// The value at a path that begins with a key, such as `rex.mother.age`; nil if a value on the
@@ -96,7 +96,7 @@ extension Map {
   }
 }
 
-/// A map of any types.
+/// A map with keys and values of any types.
 protocol AnyMap {
   func value(forKeyPath path: String) -> Any?
   func setValue(_ value: Any?, forKeyPath path: String)

@@ -27,8 +27,8 @@ public struct _ObjectOrigin {
   func observe<Observed: AnyObject>(
     _ block: @escaping (ObjectChange<Observed>) -> Void
   ) -> NotificationToken {
-    // Objects may have very many observers, so theirs keep nothing but the block. For a type that
-    // is not known to be a class, the compiler would wrap it once more.
+    // Objects may have very many observers, so each of theirs stores only the block. The compiler
+    // would wrap it once more for a type that is not known to be a class.
     guard let view else { return core.observe(object, look) { block($0.typed()) } }
     return core.observe(object, look) { block($0.map(view).typed()) }
   }
@@ -63,17 +63,17 @@ extension _PropertyObservable {
     _objectOrigin(along: .texts(nil)).observe(block)
   }
 
-  /// Calls `block` as without key paths, but only for changes on one of them, in this object or
-  /// behind its links: `"dog.name"` reports another dog and a new name of the dog, `"dogs"` reports
-  /// inserted, deleted and moved dogs, `"dogs.name"` also their names. The reported property is the
-  /// first of the key path. The object's deletion is always reported. See <doc:Observing>.
+  /// Like `observe(_:)`, but only for changes on one of the key paths, in this object or behind its
+  /// links: `"dog.name"` reports another dog and a new name of the dog, `"dogs"` reports inserted,
+  /// deleted and moved dogs, `"dogs.name"` also their names. The reported property is the first of
+  /// the key path. The object's deletion is always reported. See <doc:Observing>.
   ///
   /// For a projection, a key path begins with the label of a projected property or with the
   /// property that it projects, and may continue: with `@Projected(\Person.friends) var mates`,
   /// `"mates"`, `"friends"` and `"mates.firstName"`.
   ///
   /// Nil and an empty array filter nothing. Traps for a property that a class does not have, for
-  /// one that is not projected, and in the same cases as without key paths.
+  /// one that is not projected, and in the same cases as `observe(_:)`.
   ///
   /// - Returns: a token; keep it for as long as you want to observe.
   public func observe(
@@ -122,7 +122,7 @@ extension ObjectChange {
     }
   }
 
-  /// The same with the object's own type. Traps if it is of another one.
+  /// The same change with the object as `Typed`. Traps if the object has another type.
   fileprivate func typed<Typed: AnyObject>() -> ObjectChange<Typed> {
     map { object in
       guard let typed = object as? Typed else {

@@ -3,7 +3,8 @@ import TarnStore
 
 /// Gives rows to dynamic objects that a `ValueReader` made.
 extension RealmCore {
-  /// Makes an object of a class of the file from values by name, in order, or from another object.
+  /// Makes an object of a class in the file from values by name or in order, or from another
+  /// object.
   func dynamicCreate(
     _ name: String, value: Any, update: Realm.UpdatePolicy
   ) -> DynamicObject {
@@ -26,8 +27,8 @@ extension RealmCore {
     return object
   }
 
-  /// Gives objects their rows: first each object's values, then the links between them. An embedded
-  /// object is thereby taken from its former owner.
+  /// Creates the objects' rows: first each object's values, then the links between them. An
+  /// embedded object is thereby removed from its former owner.
   func makeRows(for reader: ValueReader, _ update: Realm.UpdatePolicy) {
     let dynamic = reader.made.filter { $0.reflection.type == DynamicObject.self }
     let policies = dynamic.map { made in
@@ -81,7 +82,7 @@ extension RealmCore {
     adopt(made.object, key, binding)
   }
 
-  /// Sets a property of a dynamic object. The targets of its links are managed, or are added.
+  /// Sets a property of a dynamic object. Link targets are managed already, or are added.
   func set(
     _ column: ColumnID, of object: ObjectBase, _ property: PropertyReflection,
     _ given: GivenValue, _ update: Realm.UpdatePolicy
@@ -112,7 +113,7 @@ extension GivenValue {
 }
 
 extension ColumnSchema {
-  /// The value of a column that was not given, as a primary key: a new one if it is an id.
+  /// The value of a primary key column that was not given: a new one if it is an id.
   fileprivate var zero: Value {
     if isOptional { return .null }
     switch type {
