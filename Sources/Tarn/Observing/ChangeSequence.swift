@@ -8,34 +8,34 @@ import TarnStore
 /// }
 /// ```
 ///
-/// A loop gets what an observer would be called with, the first element of a collection being
-/// `.initial`. A loop that takes its time gets one merged change for everything since the one
-/// before, whatever happened meanwhile; nothing is queued up. Each loop observes for itself. The
-/// version before a change, which nested changes are read from, is kept for a loop for at most 32
-/// moves of its Realm; after that ``NestedChange`` names elements as a whole.
+/// A loop receives the changes that an observer would be called with; for a collection the first
+/// element is `.initial`. A slow loop receives one merged change for everything since its last
+/// element; changes are not queued. Each loop has its own observation. The version before a change,
+/// from which nested changes are read, is kept for a loop for at most 32 advances of its Realm;
+/// after that ``NestedChange`` names elements as a whole.
 ///
-/// The observation begins when the first element is asked for. It ends when the task is cancelled,
-/// when the loop is left, and after an error or a deletion: of the object, or of the one that has
-/// the list, set, map or links. The loop then ends, too.
+/// The observation begins when the first element is requested. It ends when the task is cancelled,
+/// when the loop is left, and after an error or the deletion of the object, or of the object that
+/// has the list, set, map or links. The loop then ends, too.
 ///
 /// Threading: belongs to its Realm's thread, queue or actor, and so does the loop: write it in code
 /// of the main actor, of the actor that the Realm was opened for, or of an actor that runs on the
-/// Realm's queue. Traps elsewhere, and where nothing can be observed: on a thread that has no later
+/// Realm's queue. Traps elsewhere, and where observing is not possible: on a thread without later
 /// turns, for frozen objects and collections, and in a write that has changed something.
 public struct ChangeSequence<Element>: AsyncSequence {
   private let makeFeed: () -> ChangeFeed<Element>
 
   init(_ makeFeed: @escaping () -> ChangeFeed<Element>) { self.makeFeed = makeFeed }
 
-  /// A loop of its own, which observes from its first element on. Threading: any.
+  /// Creates an iterator, which observes from its first element on. Threading: any.
   public func makeAsyncIterator() -> Iterator { Iterator(feed: makeFeed()) }
 
-  /// Asks for one change after the other. Copies share what they have been given. The observation
-  /// ends with the last of them.
+  /// Returns one change after another. Copies share one observation, which ends with the last of
+  /// them.
   public struct Iterator: AsyncIteratorProtocol {
     fileprivate let feed: ChangeFeed<Element>
 
-    /// The changes since the last call, as one, as soon as there are any; nil at the end.
+    /// The changes since the last call, merged, as soon as there are any; nil at the end.
     ///
     /// - Parameter actor: the actor that the Realm belongs to.
     public mutating func next(isolation actor: isolated (any Actor)?) async -> Element? {
@@ -44,16 +44,17 @@ public struct ChangeSequence<Element>: AsyncSequence {
   }
 }
 
-/// Where an observation that is asked for its news leaves them.
+/// Holds the changes of a pulled observation until they are read.
 final class ChangeInbox<Change> {
   var change: Change?
 }
 
-/// An observation that calls nobody. It wakes who waits for its news, and is asked for them.
+/// An observation that calls no block of the program. It wakes the loop that waits for changes,
+/// which then pulls them.
 protocol PulledObservation: Observation {
-  /// Tells its block everything up to now.
+  /// Delivers all changes until now to its block.
   func pull(_ host: any DeliveryHost)
-  /// Nothing will come any more.
+  /// True if no further changes can follow.
   var isExhausted: Bool { get }
 }
 
@@ -66,7 +67,7 @@ final class ChangeFeed<Change> {
     let token: NotificationToken
     /// Its change since the last call.
     let take: () -> Change?
-    /// Nothing will come any more.
+    /// True if no further changes can follow.
     let isOver: () -> Bool
   }
 
@@ -75,8 +76,8 @@ final class ChangeFeed<Change> {
   private var source: Source?
   private var isOver = false
 
-  /// - Parameter begin: registers an observation that wakes by the signal; traps where that cannot
-  ///   be done.
+  /// - Parameter begin: registers an observation that wakes the signal; traps where observing is
+  ///   not possible.
   init(_ begin: @escaping (ChangeSignal) -> Source) { self.begin = begin }
 
   /// A feed of an observation whose block fills an inbox.
@@ -102,7 +103,7 @@ final class ChangeFeed<Change> {
 
   deinit { source?.token.end() }
 
-  /// The same changes in other words; to be made before this one is asked.
+  /// The same changes, converted; to be called before this feed is used.
   func map<Other>(_ transform: @escaping (Change) -> Other) -> ChangeFeed<Other> {
     ChangeFeed<Other> { [begin] signal in
       let source = begin(signal)
@@ -131,7 +132,7 @@ final class ChangeFeed<Change> {
   }
 }
 
-/// An observation of a collection that is asked for its news.
+/// An observation of a collection whose changes are pulled by a loop.
 final class PulledCollectionObservation: CollectionObservation, PulledObservation {
   private let signal: ChangeSignal
 

@@ -1,8 +1,8 @@
 import TarnStore
 
-/// Wakes the one task that waits for news.
+/// Wakes the one task that waits for changes.
 ///
-/// Threading: it waits and is woken on the instance's scheduler; `cancel()` may come from anywhere.
+/// Threading: used on the instance's scheduler, except `cancel()`, which any thread may call.
 final class ChangeSignal: Sendable {
   private enum State {
     case idle
@@ -12,7 +12,7 @@ final class ChangeSignal: Sendable {
 
   private let state = Lock(State.idle)
 
-  /// Somebody waits.
+  /// True while a task waits.
   var isWaiting: Bool {
     state.withLock { if case .waiting = $0 { true } else { false } }
   }
@@ -22,7 +22,7 @@ final class ChangeSignal: Sendable {
     state.withLock { if case .cancelled = $0 { true } else { false } }
   }
 
-  /// Lets who waits go on.
+  /// Resumes the waiting task.
   func wake() { end(.idle) }
 
   private func cancel() { end(.cancelled) }
@@ -35,7 +35,7 @@ final class ChangeSignal: Sendable {
     waiting?.resume()
   }
 
-  /// Waits until it is woken or the task is cancelled. Goes on where it was called.
+  /// Waits until it is woken or the task is cancelled. Continues where it was called.
   func wait(isolation actor: isolated (any Actor)?) async {
     await withTaskCancellationHandler {
       await withCheckedContinuation(isolation: actor) { continuation in

@@ -1,17 +1,18 @@
 import TarnStore
 
-/// What became of a collection with positions since the observer was told last.
+/// The changes of an ordered collection since the observer's last call.
 ///
-/// All arrays of positions ascend. Removing the deletions from the old collection and then putting
-/// in the elements of the new one at the insertions gives the new one; `apply(to:)` does that.
+/// All arrays of positions ascend. Removing the deletions from the old collection and then
+/// inserting the elements of the new one at the insertions gives the new collection; see
+/// `apply(to:)`.
 ///
-/// The new collection is the one that the observer is told of. A callback, also one of another
-/// observer, may write before it is asked for: what is read here stays as it was. Objects are live
-/// all the same: those that were deleted since are invalidated.
+/// The new collection is the one that is being reported. Its elements stay readable here even if a
+/// callback, also one of another observer, has written since. Objects are still live: objects that
+/// were deleted since are invalidated.
 ///
-/// Threading: as the collection. For as long as it is referenced it keeps two versions in the file,
-/// the one that it leads to and the one before: pages that only they use are not written anew. So
-/// take from it what you need, and let go of it.
+/// Threading: like the collection. While it is referenced, it keeps the versions before and after
+/// the change in the file: pages that only they use cannot be reused. So read what you need, and
+/// release it.
 public struct CollectionDelta<Element> {
   /// An element that stayed in the collection and moved.
   public struct Move: Hashable, Sendable {
@@ -21,28 +22,28 @@ public struct CollectionDelta<Element> {
     public let to: Int
   }
 
-  /// Old positions of elements that went or moved.
+  /// Old positions of elements that were removed or moved.
   public let deletions: [Int]
-  /// New positions of elements that came or moved.
+  /// New positions of elements that were inserted or moved.
   public let insertions: [Int]
-  /// Old positions of elements that stayed where they were among the others, and changed.
+  /// Old positions of elements that changed and did not move.
   public let modifications: [Int]
   /// The new positions of the same elements, in the same order.
   public let modificationsNew: [Int]
   /// The elements that moved, by their old positions: each is also deleted and inserted, and may
-  /// have changed as well. A collection that keeps an order of its own, such as a set, has none.
+  /// have changed as well. Empty for a collection with its own order, such as a set.
   public let moves: [Move]
   /// The number of elements in the new collection.
   public var count: Int { elements.count }
 
   let elements: PastElements
-  /// Where the collection is.
+  /// The instance of the collection.
   let host: any DeliveryHost
   /// The elements are objects whose classes the program does not have.
   let isDynamic: Bool
   private let make: (Value) -> Element
 
-  /// - Parameter make: an element as the program sees it, from what is stored.
+  /// - Parameter make: converts a stored element to the program's type.
   init(
     _ changes: IndexChanges, _ elements: PastElements, on host: any DeliveryHost,
     isDynamic: Bool, _ make: @escaping (Value) -> Element
@@ -70,12 +71,13 @@ public struct CollectionDelta<Element> {
     self.make = make
   }
 
-  /// The same of what is made of each element.
+  /// The same changes with each element converted.
   func map<Other>(_ transform: @escaping (Element) -> Other) -> CollectionDelta<Other> {
     CollectionDelta<Other>(self) { [make] in transform(make($0)) }
   }
 
-  /// The same of what is made of each element and of what was at the end of a path from it then.
+  /// The same changes with each element converted together with the value that was at the end of a
+  /// path from it.
   func map<Other>(
     along path: ScopePath, _ transform: @escaping (Element, Value) -> Other
   ) -> CollectionDelta<Other> {
@@ -95,8 +97,8 @@ public struct CollectionDelta<Element> {
     return elements.value(at: position)
   }
 
-  /// Makes the new collection of the old one, the changed elements included. Traps for an array of
-  /// another length than the old collection had. Threading: as the collection.
+  /// Turns the old collection into the new one, including changed elements. Traps if the array does
+  /// not have the length of the old collection. Threading: like the collection.
   public func apply(to array: inout [Element]) {
     requireOld(array.count)
     if !deletions.isEmpty || !insertions.isEmpty {
@@ -117,13 +119,13 @@ public struct CollectionDelta<Element> {
 }
 
 extension Array {
-  /// The elements that stay, in their new positions, and those that came.
+  /// The elements that stay, at their new positions, and the inserted ones.
   ///
   /// - Parameters:
   ///   - deletions: old positions, ascending.
   ///   - insertions: new positions, ascending.
-  ///   - count: how many there are then.
-  ///   - element: what is inserted at a new position.
+  ///   - count: the number of elements afterwards.
+  ///   - element: the inserted element at a new position.
   func rearranged(
     deleting deletions: [Int], inserting insertions: [Int], count: Int, _ element: (Int) -> Element
   ) -> [Element] {

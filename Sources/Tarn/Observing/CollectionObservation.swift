@@ -2,26 +2,26 @@ import TarnStore
 
 /// An observation of a collection.
 class CollectionObservation: Observation {
-  /// - Parameter elements: what the news lead to; an update's alone may be asked for.
+  /// - Parameter elements: the elements after the news; may be called for an update only.
   typealias Block = (_ news: News<LiveDifference>, _ elements: () -> PastElements) -> Void
 
-  /// Observed strongly: a token keeps its source alive.
+  /// Referenced strongly: a token keeps its source alive.
   let source: any ObservedSource
-  /// What it is told of the source, as far as it looks.
+  /// The changes of the source within this observer's scope.
   let view: ScopedLog
   private(set) var needsInitial = true
   private let block: Block
   private var skipped: Set<Int> = []
   private let asksForElements: Bool
-  /// The states before skipped steps, which a call may lead to that leaves those out.
+  /// The states before skipped steps, for a call that reports the changes up to such a step.
   private var statesBeforeSkipped: [Int: PastState] = [:]
-  /// The states before the steps that the next calls begin with, in their order: what has changed
-  /// behind the elements is told from there on.
+  /// The states before the steps with which the next calls begin, in order: changes in linked
+  /// objects are reported from there on.
   private var statesBefore: [(step: Int, state: PastState)] = []
-  /// They were let go of, and what comes up to the next call is told without them.
+  /// These states were released, and the next call does not report changes in linked objects.
   private var hasLostStates = false
-  /// What the first call showed, where that was no committed state: another observer had changed
-  /// rows already, in the write whose begin made the call.
+  /// The content at the first call, if that was not a committed state: another observer had already
+  /// changed rows, in the write whose start made the call.
   private var baseline: LiveBaseline?
 
   init(
@@ -43,13 +43,13 @@ class CollectionObservation: Observation {
 
   override var readsTarget: Bool { asksForElements }
 
-  /// A loop asks for the steps, which may take its time.
+  /// True for a loop, which pulls steps and may be slow.
   var isPulled: Bool { false }
 
-  /// It is called in the next round for the first time.
+  /// The first call is due in the next round.
   var isFirstCallDue: Bool { needsInitial }
 
-  /// Steps after which it is told anew.
+  /// The steps after which a new call begins.
   var marks: [Int] { [seen] + skipped.flatMap { [$0 - 1, $0] } }
 
   override func skip(step: Int, from former: PastState) {
@@ -60,18 +60,18 @@ class CollectionObservation: Observation {
     if statesBefore.last?.step == step { statesBefore.removeLast() }
   }
 
-  /// There is something to tell of a step that was just made.
+  /// Notes a step that was just made and that will be reported.
   func note(step: Int, from former: PastState) {
     guard asksForElements, !needsInitial, !hasLostStates else { return }
     if let last = statesBefore.last, !skipped.contains(where: { $0 > last.step }) { return }
     statesBefore.append((step, former))
   }
 
-  /// The first step of which the state before it is kept.
+  /// The first step whose preceding state is kept.
   final var firstStepKept: Int? { statesBefore.first?.step }
 
-  /// Lets go of the states before steps that nobody has asked for; what has changed behind the
-  /// elements since is not known then.
+  /// Releases the states before steps that the loop has not read. Changes in linked objects since
+  /// then are no longer known.
   final func forgetStatesBefore() {
     statesBefore = []
     hasLostStates = true
@@ -82,12 +82,13 @@ class CollectionObservation: Observation {
       needsInitial = false
       seen = host.step
       prepare()
-      // What it belonged to went before it could be told of anything.
+      // Its owner was deleted before the first call.
       if source.isGone { return }
       if host.session?.isEmpty == false { baseline = source.baseline() }
       return block(.initial, Self.trapNoElements)
     }
-    // A skipped step splits what is to be told: one call for what came before, then on after it.
+    // A skipped step splits the changes: one call for the steps before it, another for those after
+    // it.
     while let next = view.stepNumbers.first(where: { $0 > seen && $0 <= target }) {
       if skipped.remove(next) != nil {
         seen = next
@@ -109,10 +110,9 @@ class CollectionObservation: Observation {
     hasLostStates = false
   }
 
-  /// What there was after step `last`, though a callback may have moved the instance since, or
-  /// written.
+  /// The elements after step `last`, even if a callback has advanced the instance or written since.
   ///
-  /// - Parameter former: where it began.
+  /// - Parameter former: the state before the change.
   private func elements(
     after last: Int, _ former: PastState?, _ host: any DeliveryHost
   ) -> PastElements {
@@ -127,7 +127,7 @@ class CollectionObservation: Observation {
     trap("internal error: this change leads to no new state")
   }
 
-  /// The first call is near: what it shows is worked out.
+  /// Evaluates the content for the first call, which is due soon.
   func prepare() {
     trapping { () throws(StorageError) in try source.beginFollowing() }
   }

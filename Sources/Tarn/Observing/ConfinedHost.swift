@@ -1,4 +1,4 @@
-/// Reaches an instance from elsewhere, on its scheduler. It goes with the last token.
+/// Reaches an instance from other threads, on its scheduler. Released with the last token.
 final class ConfinedHost: TokenHost, @unchecked Sendable {
   // because: `host` is used on its scheduler alone, and after the scheduler's end by `deinit`.
   private var host: (any DeliveryHost)?
@@ -9,19 +9,19 @@ final class ConfinedHost: TokenHost, @unchecked Sendable {
     scheduler = host.scheduler
   }
 
-  /// Observations hold closures, and these what they came from, which keeps the instance. They are
-  /// taken out in a turn, which does not come where the actor is gone. Then all tokens have ended,
-  /// no code can be isolated to the actor any more, and nobody else has this.
+  /// Observations hold closures, which may retain the instance. They are removed in a turn, and no
+  /// turn runs once the actor is gone. By then all tokens have ended, no code can be isolated to
+  /// the actor any more, and nothing else references this object.
   deinit {
     if scheduler.isGone { host?.dropObservations() }
   }
 
-  /// The thread ends, whose turns these were: tokens keep nothing any more.
+  /// The thread that ran the turns ends: from now on tokens retain nothing.
   func letGo() { host = nil }
 
   var isCurrent: Bool { scheduler.isCurrent }
 
-  /// Takes an ended observation out of the instance's tables, with the closure that it holds:
+  /// Removes an ended observation, with the closure that it holds, from the instance's tables:
   /// here, or in a later turn of the instance's scheduler.
   func unlink(_ state: ObservationState) {
     if scheduler.isCurrent { return remove(state) }

@@ -1,13 +1,14 @@
 import TarnStore
 
-/// How the shown version moves.
+/// Moves the instance from version to version.
 extension Delivery {
-  /// Moves the instance as one step. Everything that observers need is worked out here, while both
-  /// ends are held.
+  /// Moves the instance in one step. Everything that observers need is computed here, while both
+  /// versions are held.
   func move(_ move: PreparedMove) throws(StorageError) {
     guard let properties = host.properties else { return try step(move) }
     let changes = move.changes
-    // All before the move, and then all of them after it: no observer sees half of it.
+    // All observers are called before the move, and then all after it, so that none sees a part of
+    // it.
     let telling = telling {
       properties.begin(properties.effects(of: changes), in: changes.classes.map(\.id))
     }
@@ -16,11 +17,11 @@ extension Delivery {
     host.endProperties()
   }
 
-  /// The same after the instance's own commit, of which observers of properties know.
+  /// Moves after the instance's own commit, of which property observers have been notified.
   ///
   /// - Parameters:
-  ///   - news: what observed objects had before; nil to read it from what is shown.
-  ///   - former: what there was before, if that is not what is shown.
+  ///   - news: the former values of observed objects; nil to read them from the current version.
+  ///   - former: the state before, if that is not the current version.
   func moveAfterCommit(
     to snapshot: Snapshot, _ changes: ChangeSet, _ news: [ObjectNews]? = nil,
     from former: PastState? = nil
@@ -51,7 +52,7 @@ extension Delivery {
     return try advance(to: host.newestFittingSnapshot())
   }
 
-  /// Moves to a snapshot that is as new as the shown one or newer.
+  /// Advances to a snapshot, unless it is the current one.
   func advance(to newest: Snapshot) throws(StorageError) -> Bool {
     guard let reader = host.reader else {
       let changes = ChangeSet(from: .zero, to: newest.version)

@@ -1,14 +1,14 @@
 import TarnStore
 
-/// How large steps and first evaluations are left to a worker, so that no turn is long.
+/// Leaves large steps and first evaluations to a worker, so that no turn takes long.
 ///
-/// A turn looks at what it would have to read. If that is little, it does so. If not, it pins the
-/// newest version, asks a worker for what every result becomes there, and ends without having
-/// moved; the worker's end is another turn, which moves to exactly that version with what is ready
-/// by then. It is used only if the instance is still at the step that the work began from: a
-/// refresh or a write does not wait for it but computes by itself, and moves on.
+/// A turn estimates what it would have to read. If that is little, it reads it. If not, it pins the
+/// newest version, has a worker compute the new content of every source there, and ends without
+/// moving; when the worker is done, another turn moves to exactly that version with the prepared
+/// content. It is used only if the instance is still at the step at which the work began: a refresh
+/// or a write does not wait for it but computes the content itself, and moves on.
 extension Delivery {
-  /// The first half of a turn: moves to the newest version, or hands the way there over.
+  /// The first half of a turn: moves to the newest version, or hands the work over.
   ///
   /// - Returns: true if the version changed.
   func followInTurn() throws(StorageError) -> Bool {
@@ -20,7 +20,7 @@ extension Delivery {
       switch end {
       case .cancelled: break
       case .failed:
-        // Here it ends as it would have without a worker.
+        // Without the worker, the turn ends here.
         observers.awaitNobody()
         return mayMove ? try advance() : false
       case .done(let changes, let answers):
@@ -32,14 +32,15 @@ extension Delivery {
     return moved
   }
 
-  /// Calls who has not been called yet, or has a worker prepare that if it takes much. The instance
-  /// does not move.
+  /// Makes the first calls that are due, or has a worker prepare them if that takes long. The
+  /// instance does not move.
   func deliverFirstCalls() {
     if workLimits.usesWorker { enqueueFirstCalls() }
     deliverRound()
   }
 
-  /// Before the instance moves outside of a turn: what a worker was asked for is computed here.
+  /// Before the instance moves outside of a turn: computes here the work that a worker was asked
+  /// for.
   func cancelWorkAhead() {
     guard let workAhead else { return }
     workAhead.work.cancel()
@@ -59,15 +60,15 @@ extension Delivery {
       }
       try move(
         PreparedMove(snapshot: ahead.work.snapshot, changes: changes, prepared: prepared))
-      // What was committed meanwhile comes in a turn of its own.
+      // Later commits are read in a turn of their own.
       host.scheduleTurn()
     }
     try takeFirstRows(ahead, answers)
     return moves
   }
 
-  /// Gives results the rows for their first calls. They may be of an older version than the shown
-  /// one: what lies in between is read from the file, which has kept it for the work's snapshot.
+  /// Gives results the rows for their first calls. They may be of an older version than the current
+  /// one: the changes since are read from the file, which has kept them for the work's snapshot.
   private func takeFirstRows(
     _ ahead: WorkAhead, _ answers: [WorkResult]
   ) throws(StorageError) {
@@ -132,7 +133,7 @@ extension Delivery {
     from shown: Snapshot, to newest: Snapshot, _ changes: LiveWork.Changes,
     _ concerned: [any ObservedSource]
   ) {
-    // Work that came to nothing may run still; its end is a turn, which asks again.
+    // Abandoned work may still be running; when it ends, a turn asks again.
     guard workAhead == nil else { return }
     var items: [any WorkItem] = []
     var sources: [any ObservedSource] = []
@@ -148,7 +149,7 @@ extension Delivery {
     start(LiveWork(newest, from: shown, changes, items), sources, isMove: true)
   }
 
-  /// What first calls show that is too much for the turn.
+  /// Hands over first calls that are too large for the turn.
   private func enqueueFirstCalls() {
     let awaited = awaitLargeFirstCalls()
     guard workAhead == nil, !awaited.isEmpty else { return }
@@ -158,8 +159,8 @@ extension Delivery {
     start(LiveWork(snapshot, from: snapshot, .known(nothing), items), awaited, isMove: false)
   }
 
-  /// Marks the sources whose first calls have to wait for a worker: all but the smallest ones, as
-  /// many as fit into a turn.
+  /// Marks the sources whose first calls have to wait for a worker: all except the smallest ones,
+  /// as many of these as fit into a turn.
   private func awaitLargeFirstCalls() -> [any ObservedSource] {
     let costs = observers.sourcesBeforeFirstCall.map {
       ($0, workLimits.rows(of: $0.costOfFirstCall()))

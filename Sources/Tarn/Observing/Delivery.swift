@@ -1,35 +1,35 @@
 import TarnStore
 
-/// Who observes an instance, and when they are called: turns, rounds, and what a worker does before
-/// them. The rules are told at `Observation`.
+/// The observers of an instance, and when they are called: turns, rounds, and the work that a
+/// worker does before them. `Observation` describes the rules.
 ///
 /// Threading: confined to the instance's scheduler.
 final class Delivery {
-  // The instance has this, and nobody else.
+  // Only the instance references this.
   unowned let host: any DeliveryHost
   private(set) var observers = ObserverTable()
   /// The targets of the rounds that are being delivered, the innermost last.
   private(set) var roundTargets: [Int] = []
-  /// What they show, the innermost last; nil if nobody reads it.
+  /// The snapshots at their targets, the innermost last; nil if no observer reads it.
   private var roundStates: [Snapshot?] = []
-  /// What realm-level observers are being told at this moment.
+  /// The notification that realm-level observers are receiving.
   private var realmNews: RealmNews?
-  /// A turn came at a moment when nothing may move; it is made up for.
+  /// A turn was requested when the instance could not move; it is made up for later.
   private var turnIsOwed = false
-  /// More than 0 while observers of properties are called who may neither move the instance nor
+  /// More than 0 while observers of properties are called, which may neither move the instance nor
   /// begin or end a write.
   private var tellingDepth = 0
-  /// The shown version moved where no observer can be called.
+  /// The version moved where no observer can be called.
   private var pendingDidChange = false
-  /// Who waits until no worker has anything to do for the instance.
+  /// Calls for when a worker has nothing left to do for the instance.
   private var waiting: [() -> Void] = []
-  /// A write that was committed and of which observers are still to be told. Its memory is freed
-  /// after they were: with a thousand clusters that takes a tenth of the time until then.
+  /// A committed write whose observers have not all been called. Its memory is freed after they
+  /// have been: freeing a thousand clusters takes a tenth of the time until then.
   private var committed: WriteSession?
-  /// Set when the store can no longer be followed: the error that ended it.
+  /// The error that ended observation, once the store can no longer be followed.
   private(set) var failure: StorageError?
 
-  /// When a worker is asked, and what it has been asked for.
+  /// When to ask a worker, and the work it has been asked for.
   var workLimits: WorkAhead.Limits
   var workAhead: WorkAhead?
 
@@ -38,28 +38,28 @@ final class Delivery {
     workLimits = WorkAhead.Limits(on: host.scheduler)
   }
 
-  /// What the running round leads to, if anybody whom it calls reads that.
+  /// The snapshot of the running round, if an observer that it calls reads that.
   var roundState: Snapshot? { roundStates.last ?? nil }
-  /// Why observers get an error and nothing else; nil if changes can be followed.
+  /// The only error that observers will receive; nil if changes can be followed.
   var refusal: StorageError? { failure ?? host.store.refusalToFollow }
   /// Inside of a round.
   var isDelivering: Bool { !roundTargets.isEmpty }
-  /// A callback is running in which the version may not move.
+  /// A callback is running during which the version must not move.
   var isBusy: Bool { isDelivering || realmNews != nil || isTellingOfProperties }
-  /// The same as far as `refresh` is concerned, which may be called to learn what is new.
+  /// True if `refresh`, which some callbacks may call, must do nothing.
   var refusesRefresh: Bool { isDelivering || realmNews == .move || isTellingOfProperties }
-  /// Observers of properties are running in the middle of what they are told of.
+  /// Observers of properties are running in the middle of a change.
   var isTellingOfProperties: Bool { tellingDepth > 0 }
 
   func postponeDidChange() { pendingDidChange = true }
   func cancelWork() { workAhead?.work.cancel() }
-  /// Nobody will be called any more.
+  /// Ends all observations.
   func dropObservations() {
     observers.endAll()
     observers = ObserverTable()
   }
 
-  /// Calls observers of properties in the middle of what they are told of.
+  /// Calls observers of properties in the middle of a change.
   func telling<R>(_ call: () -> R) -> R {
     tellingDepth += 1
     defer {
@@ -71,7 +71,7 @@ final class Delivery {
 
   // MARK: - Turns
 
-  /// One turn of the scheduler: follow the file, then tell observers.
+  /// One turn of the scheduler: follows the file, then calls observers.
   func takeTurn() {
     host.checkThread()
     defer { callWhoWaits() }
@@ -81,21 +81,21 @@ final class Delivery {
       return
     }
     turnIsOwed = false
-    // Nothing can be read from a file that was cut.
+    // A truncated file cannot be read.
     if let loss = host.store.loss, loss.code == .corrupted { return fail(loss) }
     do {
       tellOfMove(try followInTurn())
       if !host.autorefresh, host.isBehind { tellRealmObservers(.newerVersion) }
       // A realm-level observer may have left a write open.
       if host.session == nil { deliverRound() } else { turnIsOwed = true }
-      // What was committed to it before is shown first.
+      // Commits made before the loss are shown first.
       if let loss = host.store.loss, host.session == nil, workAhead == nil { fail(loss) }
     } catch {
       fail(error)
     }
   }
 
-  /// Calls back in the turn after which a worker has nothing to do for the instance any more.
+  /// Calls back in the first turn in which a worker has nothing left to do for the instance.
   func callWhenWorkIsDone(_ call: @escaping () -> Void) { waiting.append(call) }
 
   private func callWhoWaits() {
@@ -105,14 +105,14 @@ final class Delivery {
     for call in calls { call() }
   }
 
-  /// Starts a later turn if one was turned away at a wrong moment.
+  /// Schedules a turn if one was refused at a wrong moment.
   func makeUpForOwedTurn() {
     if turnIsOwed, host.session == nil, !isDelivering, !isTellingOfProperties {
       host.scheduleTurn()
     }
   }
 
-  /// The store can no longer be followed: observers hear of it once, the shown state stays.
+  /// The store can no longer be followed: observers receive the error once, and the version stays.
   func fail(_ error: StorageError) {
     failure = error
     committed = nil
@@ -122,7 +122,7 @@ final class Delivery {
 
   // MARK: - Rounds
 
-  /// Calls everybody who has not been told of something up to the step shown now.
+  /// Calls every observer with the changes that it has not received up to the current step.
   func deliverRound() {
     if let refusal = host.store.refusalToFollow { return observers.end(with: refusal) }
     let target = host.step
@@ -145,29 +145,29 @@ final class Delivery {
     makeUpForOwedTurn()
   }
 
-  /// The round inside the begin of a write: only if there is more to tell than the round that is
-  /// running knows of.
+  /// The round at the start of a write: only if the running round does not know all changes.
   func deliverRoundForBegin() {
     guard let running = roundTargets.last else { return deliverRound() }
     if host.step > running || observers.hasInitialOutstanding { deliverRound() }
   }
 
-  /// After a commit of the instance's own, whose observers are called in a later turn.
+  /// Notifies realm-level observers of the instance's own commit; others are called in a later
+  /// turn.
   ///
-  /// - Parameter session: the write, unless somebody else still needs it.
+  /// - Parameter session: the write, unless other code still needs it.
   func tellOfCommit(_ session: WriteSession? = nil, except skipped: Set<ObjectIdentifier>) {
     if observers.hasPendingChange { committed = session }
     tellRealmObservers(.move, except: skipped)
     showCommit()
   }
 
-  /// After the instance has moved to its own commit.
+  /// Schedules a turn after the instance has moved to its own commit.
   func showCommit() {
     if observers.hasPendingChange { host.scheduleTurn() }
     makeUpForOwedTurn()
   }
 
-  /// Freeing large steps is left to a worker as well.
+  /// Large steps are freed by a worker as well.
   private func letGo(of told: [LiveChange]) {
     let weight = told.reduce(0) { saturatingSum($0, $1.weight) }
     if weight > 1_000, workLimits.usesWorker { LiveWork.letGo(of: told) }
@@ -175,7 +175,7 @@ final class Delivery {
 
   // MARK: - Realm-level observers
 
-  /// Tells them that the version moved, now or where they could not be called.
+  /// Notifies them that the version moved, now or earlier where they could not be called.
   func tellOfMove(_ moved: Bool) {
     let owed = pendingDidChange
     pendingDidChange = false

@@ -1,19 +1,19 @@
 import TarnStore
 
-/// What observers of objects of one class look at who look along the same key paths.
+/// The shared key paths of observers of objects of one class.
 final class KeyPathScope {
-  /// A property that key paths begin with.
+  /// The first property of a key path.
   struct FirstProperty {
     /// Its number in the program's class.
     let number: Int
-    /// Nil for objects that link to this one.
+    /// Nil for backlinks.
     let column: ColumnID?
   }
 
   let classID: ClassID
   let paths: [ScopePath]
-  /// What is told of a key path is what is at the end of these, by its number; of the others the
-  /// first property is told.
+  /// By number of the first property, the paths whose end is reported. For other properties the
+  /// first property itself is reported.
   let ends: [Int: ScopePath]
   /// In the order of their numbers.
   let properties: [FirstProperty]
@@ -36,7 +36,7 @@ final class KeyPathScope {
   func observes(_ column: ColumnID) -> Bool { properties.contains { $0.column == column } }
 }
 
-/// The observers of objects that look along key paths, found by what may lie on those.
+/// The observers of objects along key paths, found by the classes on the paths.
 struct KeyPathScopeTable {
   private struct Name: Hashable {
     let classID: ClassID
@@ -46,7 +46,7 @@ struct KeyPathScopeTable {
   private var watches: [Name: KeyPathScope] = [:]
   private var byClass: [ClassID: [KeyPathScope]] = [:]
 
-  /// What those look at who look along the same.
+  /// The scope for these paths, shared by all observers with the same ones.
   mutating func watch(
     _ classID: ClassID, _ paths: [ScopePath], ends: [Int: ScopePath], _ schema: SchemaView
   ) -> KeyPathScope {
@@ -72,9 +72,9 @@ struct KeyPathScopeTable {
     for id in watch.scope.concerningClasses { byClass[id]?.removeAll { $0 === watch } }
   }
 
-  /// Logs what a move has changed on the paths.
+  /// Logs the changes of a move on the paths.
   ///
-  /// - Parameter tell: called with each observation that there is something new for.
+  /// - Parameter tell: called with each observation that has new changes.
   func log(
     _ move: LiveMove, step: Int, _ tell: (ObjectObservation) -> Void
   ) throws(StorageError) {

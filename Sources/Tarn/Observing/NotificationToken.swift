@@ -3,15 +3,15 @@ import TarnStore
 /// Keeps an observation alive. Releasing the last reference ends it; so does `invalidate()`.
 ///
 /// A token may be invalidated on any thread, except that of a realm-level observation, which
-/// belongs to its Realm's scheduler. It keeps a strong reference to what it observes, so the
-/// observation goes on when the program drops its own Realm, objects and collections.
+/// belongs to its Realm's scheduler. It retains the object or collection that it observes, so the
+/// observation continues when the program releases its own Realm, objects and collections.
 public final class NotificationToken: Sendable {
   private let state: ObservationState?
-  /// The token keeps the instance alive, not the observation: so an instance goes when the last
-  /// token of it has ended, wherever that happened.
+  /// The token keeps the instance alive, not the observation: the instance is released when its
+  /// last token has ended, on whatever thread that happens.
   private let host: Lock<(any TokenHost)?>
 
-  /// A token of no observation; `invalidate()` on it returns false.
+  /// An inactive token; `invalidate()` on it returns false.
   public init() {
     state = nil
     host = Lock(nil)
@@ -37,7 +37,7 @@ public final class NotificationToken: Sendable {
     return end()
   }
 
-  /// The same wherever this is called, for a Realm's own observation too.
+  /// Like `invalidate()`, from any thread, even for a realm-level observation.
   @discardableResult
   func end() -> Bool {
     guard let state, state.end() else { return false }
@@ -56,9 +56,9 @@ public final class NotificationToken: Sendable {
   }
 }
 
-/// What a token keeps alive, and takes its observation out of.
+/// The owner of observations: a token retains it, and removes its observation from it.
 protocol TokenHost: AnyObject, Sendable {
-  /// This code runs where the observation is called.
+  /// True if this code runs where the observation is called.
   var isCurrent: Bool { get }
   func unlink(_ state: ObservationState)
 }

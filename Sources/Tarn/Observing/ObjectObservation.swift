@@ -1,12 +1,12 @@
 import TarnStore
 
-/// What an object observer is called with.
+/// The argument of an object's observer.
 public enum ObjectChange<T> {
-  /// The file can no longer be followed; nothing comes after this.
+  /// The file can no longer be observed; this is the last call.
   case error(any Error)
   /// Properties of the object were assigned, each listed once in the order of declaration.
   case change(_ object: T, _ properties: [PropertyChange])
-  /// The object was deleted; nothing comes after this.
+  /// The object was deleted; this is the last call.
   case deleted
 }
 
@@ -14,20 +14,20 @@ public enum ObjectChange<T> {
 public struct PropertyChange {
   /// The property's name.
   public let name: String
-  /// The value at the observer's last call (at registration, if there was none), nil for null and
-  /// for collections.
+  /// The value at the observer's last call, or at registration before the first one; nil for null
+  /// and for collections.
   public let oldValue: Any?
   /// The value now, nil for null and for collections.
   public let newValue: Any?
 }
 
-/// What one step did to one observed object, with the values before it.
+/// The effect of one step on one observed object, with the values before it.
 struct ObjectNews {
   let isDeletion: Bool
   let oldValues: [(column: ColumnID, Value)]
   let observations: [ObjectObservation]
 
-  /// - Parameter rows: what there was before.
+  /// - Parameter rows: the rows before the step.
   init(
     _ changes: ClassChanges, _ key: ObjectKey, _ observations: [ObjectObservation],
     _ rows: StoreRows
@@ -40,7 +40,7 @@ struct ObjectNews {
     }
     oldValues = changes.touched.compactMap { entry in
       guard entry.keys.contains(key) else { return nil }
-      // A collection is named; what it held is told to its own observers.
+      // A collection is only named; its own observers receive its former content.
       let value = trapping { () throws(StorageError) in
         try rows.plainValue(of: entry.column, at: key, in: changes.id)
       }
@@ -49,20 +49,21 @@ struct ObjectNews {
   }
 }
 
-/// An observation of one object's row: what is to be told of it, until it is told.
+/// An observation of one object's row: collects changes until they are delivered.
 class ObjectObservation: Observation {
-  /// What is to be told: columns with their values at the last call, kept first-wins.
+  /// Undelivered changes: columns with their values at the last call; the first value is kept.
   private struct Entry {
     var step: Int
     var isDeletion: Bool
     var oldValues: [(column: ColumnID, Value)]
-    /// What was at the ends of key paths that something on them has changed of, by their numbers.
+    /// The former values at the ends of key paths on which something changed, by number.
     var ends: [Int: Value] = [:]
   }
 
   let classID: ClassID
   let key: ObjectKey
-  /// The only properties that count, and what is behind them; nil for the object's own.
+  /// The only properties that count, and the paths behind them; nil for the object's own
+  /// properties.
   let watch: KeyPathScope?
   private var entries: [Entry] = []
 
@@ -76,7 +77,7 @@ class ObjectObservation: Observation {
     super.init(state: state, serial: serial, seen: seen)
   }
 
-  /// - Returns: false if nothing of that is to be told.
+  /// - Returns: false if none of it is to be reported.
   func log(_ news: ObjectNews, step: Int) -> Bool {
     var oldValues = news.oldValues
     if let watch { oldValues.removeAll { !watch.observes($0.column) } }
@@ -89,7 +90,7 @@ class ObjectObservation: Observation {
   ///
   /// - Parameters:
   ///   - value: the property's, unless that was set.
-  ///   - end: what was at the end, if that is to be told.
+  ///   - end: the former value at the end of the key path, if that is to be reported.
   func log(
     behind property: KeyPathScope.FirstProperty, _ value: Value, end: Value?, step: Int
   ) {
@@ -125,21 +126,21 @@ class ObjectObservation: Observation {
     tell(Self.firstValues(told), ends: Self.firstEnds(told))
   }
 
-  /// A callback has deleted the object since. That is told in a later round, and nothing before it:
-  /// there is no object any more that a change could be told of.
+  /// A callback has deleted the object since. The deletion is reported in a later round, and
+  /// earlier changes are not, because the object no longer exists.
   private func isDeletedMeanwhile(after target: Int, _ host: any DeliveryHost) -> Bool {
     if let deletion = entries.first(where: \.isDeletion) { return deletion.step > target }
-    // What an open write has deleted may be there again after it.
+    // An object deleted by an open write may exist again after it.
     return host.session != nil && isGone
   }
 
-  /// The object is not there now.
+  /// True if the object does not exist now.
   var isGone: Bool { false }
 
-  /// Something is to be told.
+  /// True if changes are waiting to be delivered.
   var hasEntries: Bool { !entries.isEmpty }
 
-  /// Leaves one entry of what was logged, as if it had been one step.
+  /// Merges all entries into one, as if they were one step.
   func mergeEntries() {
     guard entries.count > 1, let last = entries.last else { return }
     entries = [
@@ -149,7 +150,7 @@ class ObjectObservation: Observation {
     ]
   }
 
-  /// Steps are logged in their order, so that those to be told are the first ones.
+  /// Steps are logged in order, so the entries to deliver are the first ones.
   private func takeEntries(upTo target: Int) -> [Entry] {
     let count = entries.partitioningIndex { $0.step > target }
     if count == entries.count {
@@ -170,18 +171,18 @@ class ObjectObservation: Observation {
     return first.map { ($0, $1) }
   }
 
-  /// What was at the end of each key path before the first step that changed something on it.
+  /// The value at the end of each key path before the first step that changed something on it.
   private static func firstEnds(_ told: [Entry]) -> [Int: Value] {
     told.reduce(into: [:]) { $0.merge($1.ends) { first, _ in first } }
   }
 
-  /// Calls the callback with the columns that were assigned, and what was in them at its last call.
+  /// Calls the callback with the assigned columns, and their values at its last call.
   ///
-  /// - Parameter ends: what was at the ends of key paths then, by their numbers: of an object's
-  ///   observer only for those that begin with what links to the object.
+  /// - Parameter ends: the values that were at the ends of key paths, by number; for an object's
+  ///   observer only those of key paths that begin with backlinks.
   func tell(_ oldValues: [(column: ColumnID, Value)], ends: [Int: Value]) {}
 
-  /// Tells the callback that the object is gone, and nothing more to come.
+  /// Notifies the callback of the deletion, which is its last call.
   func tellOfDeletion() {}
 }
 

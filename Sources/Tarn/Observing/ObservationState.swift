@@ -3,8 +3,8 @@ import TarnStore
 
 /// The life of one observation, shared by its token and by the instance that calls it.
 ///
-/// The step to dead happens once, and a callback starts only while it has not: so none starts
-/// after `invalidate()` has returned on the observing scheduler.
+/// An observation ends once, and a callback starts only before that: so none starts after
+/// `invalidate()` has returned on the observing scheduler.
 final class ObservationState: Sendable {
   let target: ObservationTarget
   private let isAlive = Atomic<Bool>(true)
@@ -18,7 +18,7 @@ final class ObservationState: Sendable {
   func end() -> Bool { isAlive.exchange(false, ordering: .acquiringAndReleasing) }
 }
 
-/// What an observation observes, where its instance has registered it.
+/// The target of an observation, where its instance has registered it.
 enum ObservationTarget: Sendable {
   case realm
   case object(ClassID, ObjectKey)

@@ -1,15 +1,15 @@
-/// What `observeChanges` is called with, and what `changes` gives: the first state of a collection,
-/// or what became of it since.
+/// The argument of an `observeChanges` block, and the element of `changes`: the first state of a
+/// collection, or its changes since then.
 public enum ObservedChange<Collection, Delta> {
-  /// The first: the collection is ready to be read.
+  /// The first call: the collection is ready to be read.
   case initial(Collection)
-  /// The collection changed since the last one. The delta says how and knows what it leads to, even
-  /// if somebody has written since and the collection shows more.
+  /// The collection changed since the last call. The delta has the changes and the elements after
+  /// them, even if another callback has written since and the collection already shows that.
   case update(Collection, Delta)
-  /// The file can no longer be followed; nothing comes after this.
+  /// The file can no longer be observed; this is the last call.
   case error(any Error)
 
-  /// The same of another collection that shows this one.
+  /// The same change of another collection that represents this one.
   func map<Other, OtherDelta>(
     _ collection: (Collection) -> Other, _ delta: (Delta) -> OtherDelta
   ) -> ObservedChange<Other, OtherDelta> {
@@ -22,11 +22,11 @@ public enum ObservedChange<Collection, Delta> {
 }
 
 extension ObservedChange where Collection: Sequence, Delta == CollectionDelta<Collection.Element> {
-  /// Brings an array up to this change: `.initial` fills it, an update changes it, an error leaves
-  /// it as it is. An array that every change is applied to always equals the collection as the last
-  /// of them left it, if `.initial` is applied before anything else is written.
+  /// Applies this change to an array: `.initial` fills it, an update changes it, an error leaves it
+  /// as it is. An array to which every change is applied equals the collection after the last of
+  /// them, if `.initial` is applied before any further write.
   ///
-  /// Traps for an array of another length than the changes before have made. Threading: as the
+  /// Traps if the array's length differs from that after the change before. Threading: like the
   /// collection.
   public func apply(to array: inout [Collection.Element]) {
     switch self {

@@ -1,15 +1,15 @@
 import TarnStore
 
-/// Who observes what on one instance, found by what changed and not by walking through everybody.
+/// The observers of one instance, found by what changed, without visiting all of them.
 ///
 /// Confined to the instance's scheduler. Tokens that end elsewhere are only marked dead; their
 /// entries here are cleared in the next turn.
 final class ObserverTable {
   private var nextSerial = 0
   private(set) var realmObservations: [RealmObservation] = []
-  /// By class, by key: object observations are found from the smaller side, touched keys or these.
+  /// By class and key: object observations are found from the smaller side, touched keys or these.
   private var objects: [ClassID: [ObjectKey: [ObjectObservation]]] = [:]
-  /// Those of them that look along key paths.
+  /// The scopes of object observers with key paths.
   private var keyPathScopes = KeyPathScopeTable()
   /// Sources with observers.
   private(set) var sources = SourceTable()
@@ -19,13 +19,13 @@ final class ObserverTable {
   /// Observations with news, in the order in which they will be called once sorted.
   private var queue: [Observation] = []
   private(set) var count = 0
-  /// Loops that have not asked for a step yet, and hold the state before it.
+  /// Loops that have not read a step yet, and hold the state before it.
   private var keepers: [CollectionObservation] = []
-  /// For so many steps they do.
+  /// The number of steps for which they may hold it.
   static let stepsKept = 32
 
   var isEmpty: Bool { count == 0 }
-  /// Later turns have somebody to tell.
+  /// True if later turns may have observers to call.
   var wantsTurns: Bool { count > 0 }
 
   func claimSerial() -> Int {
@@ -40,9 +40,9 @@ final class ObserverTable {
     count += 1
   }
 
-  /// What observers of objects of a class look at along those paths.
+  /// The scope of observers of a class along these paths.
   ///
-  /// - Parameter ends: the paths of which is told what is at the end, by their numbers.
+  /// - Parameter ends: by number, the paths whose end is reported.
   func watch(
     _ classID: ClassID, _ paths: [ScopePath], ends: [Int: ScopePath], _ schema: SchemaView
   ) -> KeyPathScope {
@@ -102,7 +102,7 @@ final class ObserverTable {
     source.endFollowing()
   }
 
-  /// Those that are told what one view shows.
+  /// The observations that receive the changes of one view.
   private func observations(of view: ScopedLog) -> [CollectionObservation] {
     byView[ObjectIdentifier(view)] ?? []
   }
@@ -111,7 +111,7 @@ final class ObserverTable {
 
   /// Old values of the observed objects that `changes` touches.
   ///
-  /// - Parameter rows: what there was before.
+  /// - Parameter rows: the rows before the changes.
   func readOldValues(_ changes: ChangeSet, _ rows: StoreRows) -> [ObjectNews] {
     guard !objects.isEmpty else { return [] }
     var news: [ObjectNews] = []
@@ -124,11 +124,11 @@ final class ObserverTable {
     return news
   }
 
-  /// Logs what the step that was just made means for each observation that it concerns.
+  /// Logs the effect of the step just made for each observation concerned.
   ///
   /// - Parameters:
-  ///   - prepared: what a worker has made of the step for these sources.
-  ///   - concerned: the sources that it can concern; nil if they have not been looked for yet.
+  ///   - prepared: the content that a worker has computed for some sources.
+  ///   - concerned: the sources that the step can concern; nil to look for them.
   func log(
     _ move: LiveMove, step: Int, _ news: [ObjectNews], _ prepared: PreparedSteps = [:],
     concerned: [any ObservedSource]? = nil
@@ -146,7 +146,7 @@ final class ObserverTable {
       let isNews = trapping { () throws(StorageError) in
         try source.follow(move, prepared: prepared)
       }
-      // Whoever waits for news learns that none will come.
+      // A loop that waits for changes learns that no more will follow.
       guard isNews || source.isGone else { continue }
       if source.asksProgram { asked.append(source) }
       for view in source.views where view.hasNews(of: step) || source.isGone {
@@ -161,8 +161,8 @@ final class ObserverTable {
     for source in asked { source.askAboutStep() }
   }
 
-  /// Logs for one observer of an object what happened between a state that another instance shows
-  /// and what this one shows, as if it had been observed there.
+  /// Logs, for one observer of an object, the changes between another instance's version and this
+  /// one's, as if the object had been observed there.
   func makeUp(
     for observation: ObjectObservation, _ move: LiveMove, from past: any DeliveryHost, step: Int
   ) {
@@ -183,7 +183,7 @@ final class ObserverTable {
     }
   }
 
-  /// Loops that take their time hold no version for good.
+  /// Prevents slow loops from keeping a version indefinitely.
   private func forgetStates(before step: Int) {
     keepers.removeAll { observation in
       guard let first = observation.firstStepKept, observation.state.isActive else { return true }
@@ -201,7 +201,7 @@ final class ObserverTable {
 
   // MARK: - Rounds
 
-  /// Those that are to be called in a round which begins now, in their order.
+  /// The observations to call in a round that begins now, in order.
   func newsworthy(upTo target: Int) -> [Observation] {
     queue.sort { $0.serial < $1.serial }
     return queue.filter { $0.hasPendingChange(upTo: target) }
@@ -212,10 +212,10 @@ final class ObserverTable {
     queue.contains { ($0 as? CollectionObservation)?.isFirstCallDue == true }
   }
 
-  /// True if somebody can be called.
+  /// True if an observation can be called.
   var hasPendingChange: Bool { queue.contains { $0.hasPendingChange(upTo: .max) } }
 
-  /// Sources with observers of whom none has been called yet.
+  /// Sources with observers none of which has been called yet.
   var sourcesBeforeFirstCall: [any ObservedSource] {
     var found: Set<ObjectIdentifier> = []
     return queue.compactMap { observation in
@@ -227,7 +227,7 @@ final class ObserverTable {
     }
   }
 
-  /// Lets first calls come in the next round, whatever they cost there.
+  /// Makes the first calls due in the next round, whatever they cost.
   func awaitNobody() {
     for source in sources.all { source.isAwaited = false }
   }
@@ -239,10 +239,10 @@ final class ObserverTable {
     }
   }
 
-  /// Takes those out of the queue that have nothing left to be told, and lets go of the steps that
-  /// everybody has been told of.
+  /// Removes observations without pending changes from the queue, and drops the steps that all
+  /// observers have received.
   ///
-  /// - Returns: what these did.
+  /// - Returns: the changes of these steps.
   func settle() -> [LiveChange] {
     var told: [LiveChange] = []
     var settled: Set<ObjectIdentifier> = []
@@ -263,9 +263,9 @@ final class ObserverTable {
     return told
   }
 
-  /// Lets go of the steps in one view that all its observers have been told of.
+  /// Drops the steps of one view that all its observers have received.
   ///
-  /// - Returns: what these did.
+  /// - Returns: the changes of these steps.
   @discardableResult
   func forgetSteps(of view: ScopedLog) -> [LiveChange] {
     let there = observations(of: view)
@@ -282,7 +282,7 @@ final class ObserverTable {
     }
   }
 
-  /// All but those of the Realm.
+  /// All observations except realm-level ones.
   private var observationsOfContent: [Observation] {
     var found: [Observation] = []
     for there in byView.values { found += there as [Observation] }
@@ -290,12 +290,12 @@ final class ObserverTable {
     return found
   }
 
-  /// Nobody is called any more. The table is of no use then.
+  /// Ends all observations. The table must not be used afterwards.
   func endAll() {
     for observation in realmObservations + observationsOfContent { observation.state.end() }
   }
 
-  /// Ends everybody but those realm-level observers that cannot be told why.
+  /// Ends all observations, except realm-level ones that cannot receive an error.
   func end(with error: StorageError) {
     for observation in realmObservations { observation.end(with: error) }
     count -= realmObservations.removeAll(countingWhere: { !$0.state.isActive })
@@ -307,7 +307,7 @@ final class ObserverTable {
 }
 
 extension Array {
-  /// Removes the elements that match and tells how many there were.
+  /// Removes the matching elements and returns their number.
   @discardableResult
   fileprivate mutating func removeAll(countingWhere matches: (Element) -> Bool) -> Int {
     let before = count

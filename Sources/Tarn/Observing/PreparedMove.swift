@@ -1,13 +1,12 @@
 import TarnStore
 
-/// A move to a newer version, and what is known of it before it is made.
+/// A move to a newer version, and what was computed for it in advance.
 struct PreparedMove {
   let snapshot: Snapshot
-  /// The changes since the version that is shown.
+  /// The changes since the current version.
   let changes: ChangeSet
-  /// The sources that it can concern; nil if they have not been looked for yet. One that has come
-  /// since is not followed yet, and one whose last observer has gone is not followed any more: both
-  /// need not be told of the move.
+  /// The sources that it can concern; nil to look for them. A source added since is not followed
+  /// yet, and one whose last observer has ended is not followed any more: neither needs the move.
   var concerned: [any ObservedSource]?
   /// The results that a worker has computed for these sources.
   var prepared: PreparedSteps = [:]

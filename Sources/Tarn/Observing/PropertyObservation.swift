@@ -2,22 +2,22 @@ import Foundation
 import Synchronization
 import TarnStore
 
-/// What happens to a property, or to the object that has it.
+/// A change of a property, or of the object that has it.
 struct PropertyEffect {
   enum Kind: Equatable {
     case setting
     case insertion(IndexSet)
     case removal(IndexSet)
     case replacement(IndexSet)
-    /// The object goes. It may come back if the write that deletes it is cancelled, unless this is
-    /// for good.
+    /// The object is deleted. It may return if the write that deletes it is cancelled, unless this
+    /// is for good.
     case leaving(forGood: Bool)
     /// The deletion of the object is cancelled.
     case returning
   }
 
   let row: ObjectRef
-  /// Nil for what happens to the object.
+  /// Nil for a change of the object itself.
   let column: ColumnID?
   let kind: Kind
 
@@ -35,7 +35,7 @@ struct PropertyEffect {
 }
 
 extension PropertyEffect.Kind {
-  /// Of an object, not of a property.
+  /// True for a change of an object, not of a property.
   var isOfObject: Bool {
     switch self {
     case .leaving, .returning: true
@@ -43,16 +43,16 @@ extension PropertyEffect.Kind {
     }
   }
 
-  /// Both at once. What happens to the object comes first: what its properties do then is nothing.
+  /// Both changes at once. A change of the object takes precedence over changes of its properties.
   func merged(with other: Self) -> Self {
     if self == other || isOfObject { return self }
     return other.isOfObject ? other : .setting
   }
 
-  /// No element comes or goes.
+  /// True if no element is inserted or removed.
   var isOfNothing: Bool { self == .insertion([]) || self == .removal([]) }
 
-  /// As it is told to observers.
+  /// The form in which observers receive it.
   func described<Value>(
     _: Value.Type
   ) -> (kind: PropertyObservedChange<Value>.Kind, indexes: IndexSet?) {
@@ -65,11 +65,11 @@ extension PropertyEffect.Kind {
   }
 }
 
-/// Something that is told of a property before it changes and afterwards.
+/// A receiver of changes of a property, before and after each.
 ///
-/// What it observes is a chain of rows, or of unmanaged objects: the first is the object that is
-/// observed, each further one what a link of the one before leads to, and in the last one is the
-/// property. It is hooked to each of them, and hooked anew when a link changes.
+/// It observes a chain of rows, or of unmanaged objects: the first is the observed object, each
+/// further one is the target of a link of the one before, and the last one has the property. It is
+/// hooked to each of them, and hooked again when a link changes.
 class PropertyObservation {
   private static let lastSerial = Atomic<UInt64>(0)
 
@@ -78,15 +78,15 @@ class PropertyObservation {
   let serial = PropertyObservation.lastSerial.wrappingAdd(1, ordering: .relaxed).newValue
   /// The open write has deleted the object.
   fileprivate(set) var isGone = false
-  /// Where it is hooked.
+  /// The tables in which it is registered.
   private var hooks: [any PropertyHooks] = []
 
-  /// Tells that something is about to happen.
+  /// Called before a change.
   ///
-  /// - Returns: what is to be called when it has happened; nil if it is none of its business.
+  /// - Returns: a closure to call after the change; nil if the change does not concern it.
   func begin(_ kind: PropertyEffect.Kind) -> (() -> Void)? { nil }
 
-  /// Hooks it to what it observes now.
+  /// Hooks it to its current chain.
   func hook() {}
 
   final func hook(to hooks: any PropertyHooks, _ entry: PropertyRegistration) {
@@ -103,11 +103,12 @@ class PropertyObservation {
 /// One link of the chain that an observation follows.
 struct PropertyRegistration {
   let observation: PropertyObservation
-  /// Of an unmanaged object the number of the property; nil if the object itself is observed.
+  /// The column, or for an unmanaged object the property's number; nil to observe the object
+  /// itself.
   let column: ColumnID?
-  /// In the object that is observed, not behind a link.
+  /// True for the observed object, false behind a link.
   var isRoot: Bool
-  /// Where the property is, not a link on the way to it.
+  /// True for the property itself, false for a link on the path to it.
   var isLast: Bool
 
   func concerns(_ column: ColumnID?, _ kind: PropertyEffect.Kind) -> Bool {
@@ -118,15 +119,15 @@ struct PropertyRegistration {
   }
 }
 
-/// What observations are hooked to.
+/// A table in which observations are registered.
 protocol PropertyHooks: AnyObject {
   func add(_ hook: PropertyRegistration)
   func remove(_ observation: PropertyObservation)
 }
 
-/// Observers that were told that something is about to happen, until they are told that it has.
+/// The observers that were called before a change and have not been called after it.
 struct PropertyNotification {
-  /// Whom to tell of what.
+  /// The call of one observation.
   struct Call {
     let observation: PropertyObservation
     var kind: PropertyEffect.Kind
@@ -140,7 +141,7 @@ struct PropertyNotification {
 
   private let told: [Told]
 
-  /// Tells them in their order. Each is told once, whatever happens to it.
+  /// Calls the observations in their order, each only once, whatever happens to it.
   init(_ hooks: [(hook: PropertyRegistration, kind: PropertyEffect.Kind)]) {
     var calls: [UInt64: Call] = [:]
     for (hook, kind) in hooks {
@@ -159,7 +160,7 @@ struct PropertyNotification {
     }
   }
 
-  /// Tells those who still observe. First all of them get to know where their chains lead now.
+  /// Calls the observations that are still active. First all of them update their chains.
   func finish() {
     for told in told where told.call.observation.state.isActive {
       let observation = told.call.observation

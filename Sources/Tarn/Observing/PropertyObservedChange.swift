@@ -1,10 +1,10 @@
 public import Foundation
 
-/// What the observer of a property wants to be told.
+/// The values and calls that the observer of a property requests.
 public struct PropertyObservingOptions: OptionSet, Sendable {
   /// The options as bits.
   public let rawValue: UInt
-  /// Options of those bits.
+  /// The set with these bits.
   public init(rawValue: UInt) { self.rawValue = rawValue }
 
   /// The value after the change.
@@ -17,30 +17,30 @@ public struct PropertyObservingOptions: OptionSet, Sendable {
   public static let prior = PropertyObservingOptions(rawValue: 8)
 }
 
-/// What the observer of a property is called with.
+/// The argument of a property's observer.
 public struct PropertyObservedChange<Value> {
-  /// What happened to the property.
+  /// The kind of change.
   public enum Kind: Sendable {
-    /// It was assigned, or so much happened to the list that it counts as another one.
+    /// The property was assigned, or the list changed in more than one way.
     case setting
-    /// Elements came into the list.
+    /// Elements were inserted into the list.
     case insertion
-    /// Elements left the list.
+    /// Elements were removed from the list.
     case removal
     /// Elements of the list were set or moved.
     case replacement
   }
 
-  /// What happened. Always `.setting` for a property that is no list.
+  /// The kind of change. Always `.setting` for a property that is not a list.
   public let kind: Kind
   /// The positions of the elements in the list: after an insertion, before a removal. Nil for
   /// `.setting`.
   public let indexes: IndexSet?
-  /// The value before the change, if `.old` was asked for. Nil for a collection, which is live: its
-  /// observer can read it in the prior call. Nil, too, where a key path with `!` leads nowhere.
+  /// The value before the change, if `.old` was requested. Nil for a collection, which is live: its
+  /// observer can read it in the prior call. Also nil if a key path with `!` passes through nil.
   public let oldValue: Value?
-  /// The value after the change, if `.new` was asked for; nil in a prior call, and where a key path
-  /// with `!` leads nowhere.
+  /// The value after the change, if `.new` was requested; nil in a prior call, and if a key path
+  /// with `!` passes through nil.
   public let newValue: Value?
   /// True for the call before the change.
   public let isPrior: Bool

@@ -3,8 +3,8 @@ import TarnStore
 
 /// The effects that a change in the open write has on observed properties.
 extension PropertyTable {
-  /// Pointing a link to an embedded object elsewhere deletes that, and takes the new one from where
-  /// it was.
+  /// Assigning a link to an embedded object deletes the former object, and removes the new one from
+  /// its former owner.
   func effects(
     ofSetting column: ColumnID, of row: ObjectRef, to value: Value, in session: WriteSession?
   ) -> [PropertyEffect] {
@@ -26,10 +26,10 @@ extension PropertyTable {
       }
   }
 
-  /// What goes when objects are deleted, and what loses links to them or to embedded ones that
-  /// come to another owner.
+  /// The effects of deleting objects: on the objects themselves, and on the properties that lose a
+  /// link to them or an embedded object that moves to another owner.
   ///
-  /// - Parameter isKnown: says what the caller tells by itself.
+  /// - Parameter isKnown: true for effects that the caller reports itself.
   func effects(
     ofDeleting objects: [ObjectRef], taking taken: [ObjectRef] = [], in session: WriteSession?,
     except isKnown: (PropertyEffect) -> Bool = { _ in false }
@@ -49,7 +49,7 @@ extension PropertyTable {
     return effects
   }
 
-  /// What becomes of a property when these objects are lost to it; nil if it has none of them.
+  /// The effect on a property of losing these objects; nil if it contains none of them.
   func effect(
     on row: ObjectRef, _ column: ColumnID, in session: WriteSession,
     ofLosing isLost: (ObjectRef) -> Bool
@@ -71,7 +71,7 @@ extension PropertyTable {
     let positions = positions(in: row, described, session, where: isLost)
     if positions.isEmpty { return described.type == .any ? PropertyEffect(row, column) : nil }
     guard described.collection == .list else { return PropertyEffect(row, column) }
-    // Without the object an element of any type is null, others go.
+    // An `AnyRealmValue` element becomes null without its object, other elements are removed.
     let kind: PropertyEffect.Kind =
       described.type == .any ? .replacement(positions) : .removal(positions)
     return PropertyEffect(row, column, kind)

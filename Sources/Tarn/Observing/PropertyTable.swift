@@ -1,18 +1,18 @@
 import Foundation
 import TarnStore
 
-/// Who observes properties of an instance's rows.
+/// The observers of properties of an instance's rows.
 ///
-/// Confined to the instance's scheduler, as the instance is. Observations that ended elsewhere are
-/// passed over until they are removed.
+/// Confined to the instance's scheduler, as the instance is. Observations that were ended elsewhere
+/// are skipped until they are removed.
 final class PropertyTable {
   private var rows: [ClassID: [ObjectKey: [PropertyRegistration]]] = [:]
-  /// Of those that are told of every change of a class.
+  /// The registrations for every change of a class.
   private var classes: [ClassID: [PropertyRegistration]] = [:]
   private var observations: [ObjectIdentifier: PropertyObservation] = [:]
-  /// Objects that are observed have gone.
+  /// Observed objects have been deleted.
   private var mayHaveGone = false
-  /// Where nothing can be scheduled, observations that ended elsewhere stay until there are many.
+  /// Where no turn can be scheduled, ended observations stay until they are many.
   private var cleanUpAt = 64
 
   var isEmpty: Bool { observations.isEmpty }
@@ -61,14 +61,14 @@ final class PropertyTable {
 
   func contains(_ state: ObjectIdentifier) -> Bool { observations[state] != nil }
 
-  /// Ends those whose objects the write has deleted that was just committed.
+  /// Ends the observations of objects that the write just committed has deleted.
   func endGone() {
     guard mayHaveGone else { return }
     for observation in observations.values where observation.isGone { observation.state.end() }
     removeEnded()
   }
 
-  /// Forgets those that have ended elsewhere, or with their objects.
+  /// Removes observations that were ended elsewhere, or with their objects.
   func removeEnded() {
     for (id, observation) in observations where !observation.state.isActive {
       observation.unhook()
@@ -86,15 +86,15 @@ final class PropertyTable {
 
   func watches(_ id: ClassID) -> Bool { classes[id] != nil }
 
-  /// True if somebody observes that, which takes some work to find out more about.
+  /// True if the property is observed, so that its change must be examined further.
   func watches(_ row: ObjectRef, _ column: ColumnID) -> Bool {
     watches(row.classID)
       || rows[row.classID]?[row.key]?.contains { $0.column == column } ?? false
   }
 
-  /// Tells those whom it concerns what is about to happen.
+  /// Notifies the observations concerned before a change.
   ///
-  /// - Parameter ids: classes with other changes than those.
+  /// - Parameter ids: classes with changes other than the effects.
   func begin(_ effects: [PropertyEffect], in ids: some Sequence<ClassID> = [])
     -> PropertyNotification
   {
@@ -114,7 +114,7 @@ final class PropertyTable {
     return PropertyNotification(concerned)
   }
 
-  /// Tells all that their objects are about to be invalidated; with that they end.
+  /// Notifies all observations that their objects are about to be invalidated, which ends them.
   func beginEnd() -> PropertyNotification {
     begin(
       rows(of: Array(rows.keys)).map { PropertyEffect($0, .leaving(forGood: true)) },
@@ -126,7 +126,7 @@ final class PropertyTable {
     removeEnded()
   }
 
-  /// Nobody is called any more. The table is of no use then.
+  /// Ends all observations. The table must not be used afterwards.
   func endStates() { for observation in observations.values { observation.state.end() } }
 
   // MARK: - What is observed
@@ -145,7 +145,7 @@ final class PropertyTable {
     }
   }
 
-  /// What a move of the instance does to what is observed.
+  /// The effects of a move of the instance on observed properties.
   func effects(of changes: ChangeSet) -> [PropertyEffect] {
     if changes.schemaChanged { return properties.map { PropertyEffect($0.row, $0.column) } }
     var effects: [PropertyEffect] = []
@@ -166,9 +166,9 @@ final class PropertyTable {
     return effects
   }
 
-  /// What it does to what is observed that a write is cancelled.
+  /// The effects of cancelling a write on observed properties.
   ///
-  /// - Parameter script: how a collection came to be what it is now.
+  /// - Parameter script: the edits that made a collection what it is now.
   func effects(
     ofCancelling changes: ChangeSet, script: (ObjectRef, ColumnID) -> EditScript?
   ) -> [PropertyEffect] {
@@ -193,7 +193,7 @@ final class PropertyTable {
   }
 }
 
-/// What observations of one class are hooked to.
+/// The registrations for one class.
 private final class ClassHooks: PropertyHooks {
   private unowned let table: PropertyTable
   private let id: ClassID
@@ -207,7 +207,7 @@ private final class ClassHooks: PropertyHooks {
   func remove(_ observation: PropertyObservation) { table.remove(observation, id) }
 }
 
-/// What observations of one row are hooked to.
+/// The registrations for one row.
 private final class RowHooks: PropertyHooks {
   private unowned let table: PropertyTable
   private let row: ObjectRef
@@ -222,7 +222,7 @@ private final class RowHooks: PropertyHooks {
 }
 
 extension EditScript {
-  /// The script as the change of a list: with positions if it is of one kind.
+  /// The script as a change of a list, with positions if all edits are of one kind.
   fileprivate var effect: PropertyEffect.Kind {
     let changes = indexChanges()
     switch (changes.deletions, changes.insertions, changes.modifications) {
@@ -233,7 +233,7 @@ extension EditScript {
     }
   }
 
-  /// The same for the way back.
+  /// The same for undoing the script.
   fileprivate var effectOfUndoing: PropertyEffect.Kind {
     switch effect {
     case .insertion(let indexes): .removal(indexes)

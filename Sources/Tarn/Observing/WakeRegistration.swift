@@ -1,11 +1,11 @@
 import Synchronization
 import TarnStore
 
-/// Brings commits, of other processes and of other instances, to an instance's scheduler.
+/// Notifies an instance's scheduler of commits of other processes and other instances.
 ///
-/// A wake carries nothing: it asks for a turn, and the turn looks what the newest version is. At
+/// A wake-up carries no data: it requests a turn, and the turn looks for the newest version. At
 /// most one turn is waiting at any time; the mark is cleared before the turn looks, so that a
-/// commit after the look asks for another.
+/// commit after the look requests another one.
 final class WakeRegistration: Sendable {
   private let scheduler: Scheduler
   private let target: Target
@@ -46,14 +46,14 @@ final class WakeRegistration: Sendable {
     held.withLock { $0.registration = registration }
   }
 
-  /// Asks for a turn, unless one is waiting already.
+  /// Requests a turn, unless one is waiting already.
   func schedule() {
     guard scheduler.hasTurns else { return }
     guard !isWaiting.exchange(true, ordering: .acquiringAndReleasing) else { return }
     scheduler.schedule { [weak self] in
       guard let self else { return }
       isWaiting.store(false, ordering: .sequentiallyConsistent)
-      // A callback may let go of the instance, whose parts do not keep it.
+      // A callback may release the instance, whose parts do not retain it.
       guard let host = target.host else { return }
       withExtendedLifetime(host) { host.delivery.takeTurn() }
     }
