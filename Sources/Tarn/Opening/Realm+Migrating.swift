@@ -8,11 +8,11 @@ extension Realm {
   /// keeps every byte. It does not take the write lock, so others may write meanwhile.
   ///
   /// - Parameters:
-  ///   - configuration: which file, with the version, classes and block to migrate to.
+  ///   - configuration: the file, with the version, classes and block to migrate to.
   ///   - dryRun: true to commit nothing.
   ///   - progress: called on this thread while the block enumerates objects, about once per
   ///     thousand.
-  /// - Returns: a report of what was done, or would have been done.
+  /// - Returns: a report of the changes made, or that a dry run would have made.
   /// - Throws: `Realm.Error`, like opening; `.fileNotFound` in a dry run without a file.
   @discardableResult
   public static func performMigration(
@@ -40,7 +40,7 @@ extension Realm {
 
 /// The schema version of a file.
 ///
-/// - Throws: `Realm.Error` if there is no file or it cannot be read.
+/// - Throws: `Realm.Error` if the file does not exist or cannot be read.
 public func schemaVersionAtURL(_ fileURL: URL) throws -> UInt64 {
   var options = Store.Options()
   options.isReadOnly = true

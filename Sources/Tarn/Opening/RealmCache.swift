@@ -149,11 +149,11 @@ enum RealmCache {
     }
   }
 
-  /// The live instance of the store that lives where this code runs; it is opened if there is none.
-  /// Traps if it cannot be opened.
+  /// The live instance of the store that lives where this code runs, opened if necessary. Traps if
+  /// it cannot be opened.
   ///
   /// - Parameters:
-  ///   - home: the scheduler of the object that is looked for.
+  ///   - home: the scheduler of the object to look up.
   ///   - purpose: the reason for opening it, for the message.
   static func here(
     _ store: Store, _ configuration: Realm.Configuration, home: Scheduler.Key, for purpose: String
@@ -166,7 +166,7 @@ enum RealmCache {
     }
   }
 
-  /// An instance of the store that lives where this code runs; nil if there is none.
+  /// An instance of the store that lives where this code runs; nil without one.
   ///
   /// Code can run in several contexts at once: on a queue that took over a thread, on a thread with
   /// manual schedulers. Then the queue counts for more than `home`, that for more than another
