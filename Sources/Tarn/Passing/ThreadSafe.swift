@@ -12,9 +12,9 @@ import TarnStore
 /// }
 /// ```
 ///
-/// Each read looks the object up in the Realm that lives where the reading code runs, like
-/// `Realm(configuration:)` with the same configuration; if there is none, it is opened. The rules
-/// are those of `Realm.resolve`. Read it once and keep the result as long as you are in that
+/// Each read looks the object up in the Realm that lives where the reading code runs, as
+/// `Realm(configuration:)` with the same configuration would return, opening it if necessary. The
+/// rules are those of `Realm.resolve`. Read it once and keep the result as long as you are in that
 /// context: each read is a new lookup. Between the read and a write the object may be deleted.
 ///
 /// It works for local variables, properties and parameters. In the Swift 6 language mode a closure

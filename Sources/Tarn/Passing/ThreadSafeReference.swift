@@ -32,8 +32,8 @@ public struct ThreadSafeReference<Confined: ThreadConfined>: Sendable {
   }
 
   /// True if the object is permanently gone: deleted in the newest version of the file, or created
-  /// in a write that was cancelled. Results of all objects of a class are never invalidated, those
-  /// of a collection when the collection is. Threading: any.
+  /// in a write that was cancelled. Results of all objects of a class are never invalidated;
+  /// results of a collection are when the collection is. Threading: any.
   ///
   /// A Realm at an older version may still have the object, and `resolve` returns it there.
   public var isInvalidated: Bool { parcel.isGone }
@@ -47,7 +47,7 @@ public struct ThreadSafeReference<Confined: ThreadConfined>: Sendable {
     return found
   }
 
-  /// The same in the Realm that lives where this code runs.
+  /// The object in the Realm that lives where this code runs.
   func resolveHere() -> Confined? { resolve(in: parcel.instanceHere()) }
 }
 
