@@ -7,9 +7,8 @@
 ///     }
 ///     let cards = realm.objects(PersonCard.self).where { $0.age > 20 }
 ///
-/// A projection holds nothing but its object: reading and assigning its properties reads and
-/// assigns the object's. Belongs to the thread, queue or actor of the object; see
-/// <doc:ClassProjections>.
+/// A projection holds only its object: its properties read and assign those of the object. Belongs
+/// to the thread, queue or actor of the object; see <doc:ClassProjections>.
 open class Projection<Root: ObjectBase>: ProjectionObservable {
   /// The object that this is a view of.
   public final let rootObject: Root

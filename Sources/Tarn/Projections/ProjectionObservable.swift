@@ -16,7 +16,7 @@ extension ProjectionObservable {
 }
 
 extension ProjectionLayout {
-  /// What an observer of a projection looks at, and how it is told of it.
+  /// The scope of a projection's observer, and the form of the changes that it receives.
   ///
   /// - Parameter wanted: paths in the object's class; none for all properties.
   fileprivate func look<P: ProjectionObservable>(
