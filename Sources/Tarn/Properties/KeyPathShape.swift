@@ -16,7 +16,7 @@ struct KeyPathShape {
 
   struct Property {
     /// The getter, or its entry in the class's table: the same in all key paths to the property,
-    /// through whichever subclass and from whichever module.
+    /// from any subclass and any module.
     let getter: UInt
     /// Generic code refers to a protocol's requirement: that is not a getter but a number.
     let isRequirement: Bool

@@ -9,7 +9,7 @@ import TarnStore
 /// If no case has the stored value, reading gives nil for an optional property and traps for
 /// others. So never remove a case that files may contain.
 ///
-/// A synchronized Realm leaves out the server's values that are none of `allCases`, unless the
+/// A synchronized Realm leaves out the server's values that are not in `allCases`, unless the
 /// property is optional.
 public protocol PersistableEnum: RawRepresentable, CaseIterable, Comparable, _Persistable,
   _OptionalPersistable, _Indexable, _SortableElement, _Aggregatable, _QueryComparable, _QueryStored,
@@ -34,7 +34,7 @@ extension PersistableEnum {
   public static var _limits: _ValueLimits {
     let cases = Set(allCases.map { $0._box().value })
     let none = RawValue._default()
-    // An initializer of its own may make a case of any raw value.
+    // A custom initializer may make a case of any raw value.
     let isOpen = !cases.contains(none._box().value) && Self(rawValue: none) != nil
     return isOpen ? raw : _ValueLimits(domain: .values(cases))
   }
