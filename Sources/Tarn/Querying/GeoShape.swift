@@ -2,7 +2,7 @@ import TarnStore
 
 /// A place on the earth.
 ///
-/// An object has a place as an embedded object of a class of the program, in the form of GeoJSON:
+/// A place is stored as an embedded object of a class of the program, in the form of GeoJSON:
 ///
 ///     class Place: EmbeddedObject {
 ///       @Persisted var type = "Point"
@@ -129,11 +129,11 @@ public struct GeoPolygon: _GeoShape {
   /// Rings inside the outer one whose insides do not belong to the polygon.
   public let holes: [[GeoPoint]]
 
-  /// Nil for a ring of fewer than four places, with fewer than three different ones, whose end is
-  /// not its beginning, that crosses itself, or that connects a place directly with the opposite
-  /// one, to which there is no single shortest path; for a hole that is not inside the outer ring;
-  /// for rings that cross each other or have a side in common; and for more than 10,000 places in
-  /// all.
+  /// Nil for a ring of fewer than four places, with fewer than three different ones, whose last
+  /// place is not its first, that crosses itself, or that connects a place directly with its
+  /// antipode, to which no single path is the shortest; for a hole that is not inside the outer
+  /// ring; for rings that cross each other or have a side in common; and for more than 10,000
+  /// places in all.
   public init?(outerRing: [GeoPoint], holes: [[GeoPoint]] = []) {
     (self.outerRing, self.holes) = (outerRing, holes)
     if stored.mistake != nil { return nil }

@@ -1,11 +1,11 @@
 import TarnStore
 
-/// Conditions on what the values of a collection come to: `$0.scores.max > 90`. Nil and NaN do not
-/// take part. Without any values the sum is 0, and the others are nil.
+/// Conditions on aggregates of a collection's values: `$0.scores.max > 90`. Nil and NaN are
+/// ignored. Without values, the sum is 0 and the other aggregates are nil.
 extension Query where T: _AggregatedCollection, T._Aggregated: _QueryMinMax {
-  /// The least of the values.
+  /// The minimum of the values.
   public var min: Query<T._Aggregated> { aggregate(.minimum) }
-  /// The greatest of the values.
+  /// The maximum of the values.
   public var max: Query<T._Aggregated> { aggregate(.maximum) }
 }
 
@@ -17,29 +17,29 @@ extension Query where T: _AggregatedCollection, T._Aggregated: _QueryNumber {
 }
 
 extension Query where T: _AggregatedCollection, T._Aggregated: _QueryDecimal {
-  /// The same, to compare with a decimal.
+  /// The average of the values, to compare with a decimal.
   @_disfavoredOverload
   public var avg: Query<Decimal128> { aggregate(.average) }
 }
 
-/// The same of a property of all objects in a collection: `$0.dogs.age.max > 10`. Traps behind
-/// anything else than a collection.
+/// Conditions on aggregates of a property of all objects in a collection: `$0.dogs.age.max > 10`.
+/// Traps if the path does not lead through a collection.
 extension Query where T: _QueryMinMax {
-  /// The least of what the property has in the objects of the collection.
+  /// The minimum of the property over the objects of the collection.
   public var min: Query<T> { aggregateOfElements(.minimum) }
-  /// The greatest of what the property has in the objects of the collection.
+  /// The maximum of the property over the objects of the collection.
   public var max: Query<T> { aggregateOfElements(.maximum) }
 }
 
 extension Query where T: _QueryNumber {
-  /// The sum of what the property has in the objects of the collection.
+  /// The sum of the property over the objects of the collection.
   public var sum: Query<T> { aggregateOfElements(.sum) }
-  /// The average of what the property has in the objects of the collection.
+  /// The average of the property over the objects of the collection.
   public var avg: Query<Double> { aggregateOfElements(.average) }
 }
 
 extension Query where T: _QueryDecimal {
-  /// The same, to compare with a decimal.
+  /// The average of the property, to compare with a decimal.
   @_disfavoredOverload
   public var avg: Query<Decimal128> { aggregateOfElements(.average) }
 }

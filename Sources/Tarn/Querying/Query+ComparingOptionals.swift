@@ -32,19 +32,19 @@ extension Query where T: _OptionalPersistable & _QueryComparable {
 /// A value that may be missing although its type is not optional: one reached through a link, under
 /// a key or at a position, and the minimum of an empty collection.
 extension Query where T: _OptionalPersistable {
-  /// True if there is no value. Traps for a property that always has one.
+  /// True if the value is missing. Traps for a property that always has one.
   public static func == (property: Query, value: _OptionalNilComparisonType) -> Query<Bool> {
     property.compareToNil(.equal)
   }
-  /// True if there is a value. Traps for a property that always has one.
+  /// True if the value exists. Traps for a property that always has one.
   public static func != (property: Query, value: _OptionalNilComparisonType) -> Query<Bool> {
     property.compareToNil(.notEqual)
   }
-  /// True if there is no value. Traps for a property that always has one.
+  /// True if the value is missing. Traps for a property that always has one.
   public static func == (value: _OptionalNilComparisonType, property: Query) -> Query<Bool> {
     property.compareToNil(.equal)
   }
-  /// True if there is a value. Traps for a property that always has one.
+  /// True if the value exists. Traps for a property that always has one.
   public static func != (value: _OptionalNilComparisonType, property: Query) -> Query<Bool> {
     property.compareToNil(.notEqual)
   }

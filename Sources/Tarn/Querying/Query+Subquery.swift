@@ -30,7 +30,7 @@ struct ElementScope: Sendable {
 
   init(_ collection: [String]) { self.collection = collection }
 
-  /// The collection that two conditions have in common; nil if there is none.
+  /// The common collection of two conditions; nil if they differ.
   init?(_ a: ElementScope?, _ b: ElementScope?) {
     guard let a, let b, a.collection == b.collection else { return nil }
     collection = a.collection
@@ -55,7 +55,7 @@ struct ElementScope: Sendable {
     return scope
   }
 
-  /// The rest of a path after an element; nil if it goes elsewhere.
+  /// The rest of a path after an element; nil for a path outside of the collection.
   fileprivate func rest(of path: [String]) -> [String]? {
     path.starts(with: collection) ? Array(path[collection.count...]) : nil
   }

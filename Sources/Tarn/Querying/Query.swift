@@ -21,16 +21,16 @@ public struct Query<T> {
     case condition(Predicate)
     /// A value of some element of a collection: the path to the collection, and on from an element.
     case any([String])
-    /// An aggregate of a collection's elements, or of the rest of the path in each: their number,
-    /// say.
+    /// An aggregate, such as the number of a collection's elements, or of the rest of the path in
+    /// each element.
     case total([String], @Sendable (ComparisonOperator, Operand) -> CollectionCondition.Test)
     /// The number of elements of some collection among those at the end of a path through another.
     case anyCount([String])
   }
   let content: Content
-  /// The collection whose elements this tests, if it tests those of one alone.
+  /// The collection whose elements this tests, if it tests elements of only one.
   var scope: ElementScope?
-  /// The store that compared objects must belong to; nil if that is not known.
+  /// The store that compared objects must belong to; nil if unknown.
   let storeOfObjects: ObjectIdentifier?
 
   init(_ content: Content, of scope: ElementScope? = nil, in store: ObjectIdentifier? = nil) {
