@@ -1,10 +1,10 @@
 import TarnStore
 
 extension LiveSource<ResultModel> {
-  /// The rows now, an open write's changes included.
+  /// The current rows, including an open write's changes.
   ///
   /// - Parameter createdInWrite: the write that created the object that has the collection, while
-  ///   it was open. If it is cancelled, there are no rows.
+  ///   it was open. If it is cancelled, the result is empty.
   func current(createdInWrite: WriteMark?) -> ResultRows {
     if createdInWrite?.wasCancelled == true { return model.nothing }
     return trapping { () throws(StorageError) in try current() }
@@ -21,7 +21,7 @@ extension RealmCore {
     knownResult(name) ?? shared.results.share(make(), as: name)
   }
 
-  /// The shared rows of a query, nil if there are none.
+  /// The shared rows of a query; nil without any.
   func knownResult(_ name: WeakTable<QuerySpec>.Name) -> LiveResult? {
     guard let known = shared.results.known(name) as? LiveResult, !known.isOwnerGone else {
       return nil

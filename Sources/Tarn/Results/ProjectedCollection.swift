@@ -197,7 +197,7 @@ private struct PropertySource<Root: ObjectBase, Value: RealmCollectionValue>: Pr
   }
 }
 
-/// A property of the objects of a collection, as it is passed on.
+/// A property of the objects of a collection, in a form that can be passed to another thread.
 private struct PropertyPassage<Root: ObjectBase, Value: RealmCollectionValue>:
   Passage
 {

@@ -1,31 +1,31 @@
 import TarnStore
 
-/// A collection that aggregates a property of its objects in a way of its own.
+/// A collection with its own way of aggregating a property of its objects.
 protocol PropertyAggregating {
   func storedAggregate(_ kind: AggregateTerm.Kind, of property: String) -> Value
 }
 
 extension _ObjectAggregating {
-  /// The minimum of the property with that name, nil if there are no values. Nil and NaN are
-  /// ignored. Traps if there are no objects but other values, if they have no such property that is
-  /// a number or a date, or if its type is another.
+  /// The minimum of a property given by name, nil without values. Nil and NaN are ignored. Traps if
+  /// the elements are not objects, if they have no such property that is a number or a date, or if
+  /// the property has another type.
   public func min<T: MinMaxType>(ofProperty name: String) -> T? {
     ValueFold.typed(aggregate(.min, name), "property '\(name)'")
   }
 
-  /// The maximum of the property with that name, nil if there are no values. Traps as `min` does.
+  /// The maximum of a property given by name, nil without values. Traps in the same cases as `min`.
   public func max<T: MinMaxType>(ofProperty name: String) -> T? {
     ValueFold.typed(aggregate(.max, name), "property '\(name)'")
   }
 
-  /// The sum of the property with that name, 0 if there are no values. Traps as `min` does, and if
-  /// the type cannot hold the sum.
+  /// The sum of a property given by name, 0 without values. Traps in the same cases as `min`, and
+  /// if the type cannot hold the sum.
   public func sum<T: AddableType>(ofProperty name: String) -> T {
     ValueFold.typed(aggregate(.sum, name), "property '\(name)'") ?? T(_nearest: 0)
   }
 
-  /// The average of the property with that name, nil if there are no values; truncated for integer
-  /// types. Traps as `min` does.
+  /// The average of a property given by name, nil without values; truncated for integer types.
+  /// Traps in the same cases as `min`.
   public func average<T: AddableType>(ofProperty name: String) -> T? {
     ValueFold.typed(aggregate(.average, name), "property '\(name)'")
   }
@@ -42,12 +42,12 @@ extension _ObjectAggregating {
 }
 
 extension _ObjectAggregating where _Member: KeypathSortable {
-  /// The minimum of a property, nil if there are no values. Nil and NaN are ignored. Enums and
-  /// custom types compare as they are stored.
+  /// The minimum of a property, nil without values. Nil and NaN are ignored. Enums and custom types
+  /// compare by their stored values.
   public func min<T: _Aggregatable>(of keyPath: KeyPath<_Member, T>) -> T._Extreme?
   where T._Stored: MinMaxType { extreme(.min, keyPath) }
 
-  /// The maximum of a property, as `min` has it.
+  /// The maximum of a property; see `min(of:)`.
   public func max<T: _Aggregatable>(of keyPath: KeyPath<_Member, T>) -> T._Extreme?
   where T._Stored: MinMaxType { extreme(.max, keyPath) }
 
@@ -58,20 +58,20 @@ extension _ObjectAggregating where _Member: KeypathSortable {
     return T._extreme(_BoxedValue(aggregate(kind, name)), "property '\(name)'")
   }
 
-  /// The sum of a property's values, 0 if there are no values; of enums and custom types the sum of
-  /// what is stored, which for a custom type is a value of it. Traps if the type cannot hold the
-  /// sum, or refuses it.
+  /// The sum of a property's values, 0 without values. For enums and custom types it is the sum of
+  /// the stored values, returned for a custom type as a value of it. Traps if the type cannot hold
+  /// or refuses the sum.
   public func sum<T: _Aggregatable>(of keyPath: KeyPath<_Member, T>) -> T._Sum
   where T._Stored: AddableType {
     let name = _name(for: keyPath, .aggregate)
     return T.sum(aggregate(.sum, name), "property '\(name)'")
   }
 
-  /// The average of a property's values as they are stored, nil if there are no values.
+  /// The average of a property's stored values, nil without values.
   public func average<T: _Aggregatable>(of keyPath: KeyPath<_Member, T>) -> Double?
   where T._Stored: AddableType { average(ofProperty: _name(for: keyPath, .aggregate)) }
 
-  /// The average of decimals as a decimal, nil if there are no values.
+  /// The average of decimals as a decimal, nil without values.
   public func average<T: _Aggregatable>(of keyPath: KeyPath<_Member, T>) -> Decimal128?
   where T._Stored: AddableType, T._Sum == Decimal128 {
     average(ofProperty: _name(for: keyPath, .aggregate))
