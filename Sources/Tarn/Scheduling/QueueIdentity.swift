@@ -2,7 +2,7 @@ import Dispatch
 
 /// Recognises a queue from the code that runs on it.
 enum QueueIdentity {
-  /// Lives as long as the queue, whichever of Dispatch's objects represents it.
+  /// Lives as long as the queue, even if several Dispatch objects represent it.
   private final class Mark: Sendable {
     deinit { SchedulerEnd.tell(.queue(ObjectIdentifier(self))) }
   }
@@ -25,7 +25,7 @@ enum QueueIdentity {
     queue.getSpecific(key: key).map { ObjectIdentifier($0) } ?? ObjectIdentifier(queue)
   }
 
-  /// `DispatchQueue.main` is another object at each use, so objects cannot identify it.
+  /// `DispatchQueue.main` returns a new object at each use, so objects cannot identify it.
   static func isMain(_ queue: DispatchQueue) -> Bool { queue.label == DispatchQueue.main.label }
 
   static var mainIsCurrent: Bool {

@@ -32,7 +32,7 @@ enum Scheduler: Sendable {
     require(
       QueueIdentity.isCurrent(queue),
       "A Realm must be opened on its queue: call this on '\(queue.label)'.")
-    // Traps where the queue is concurrent: there is no other way to tell one from a serial queue.
+    // Traps on a concurrent queue: a serial queue cannot be recognized in another way.
     dispatchPrecondition(condition: .onQueueAsBarrier(queue))
     self = .queue(queue)
   }

@@ -1,8 +1,8 @@
 import Glibc
 import TarnStore
 
-/// A store that a manual scheduler watches: through a descriptor of its own, so that no other
-/// thread stands between a commit and the pump.
+/// A store that a manual scheduler watches through its own descriptor, so that no other thread is
+/// involved between a commit and the pump.
 final class WatchedStore: Sendable {
   /// Nil if the user has no inotify instance left: then the pump polls every few milliseconds.
   private let descriptor: WaitDescriptor?
@@ -36,7 +36,7 @@ final class WatchedStore: Sendable {
     if descriptor == nil { watched.fallBack(.noWatch) }
   }
 
-  /// What to wait on, -1 if there is nothing.
+  /// The descriptor to wait on, -1 without one.
   var rawDescriptor: Int32 { watched.isEnded ? -1 : descriptor?.descriptor ?? -1 }
   var mustPoll: Bool { watched.isPolled }
   /// The store is gone, which was reported.
