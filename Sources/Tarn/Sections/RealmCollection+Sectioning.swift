@@ -133,7 +133,7 @@ enum SectionKeyRule {
     return key
   }
 
-  /// Traps if there is none.
+  /// Traps without a descriptor.
   static func checked(_ descriptors: [SortDescriptor]) -> [SortDescriptor] {
     require(
       !descriptors.isEmpty,

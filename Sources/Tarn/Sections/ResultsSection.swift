@@ -124,14 +124,14 @@ public struct ResultsSection<
     }
   }
 
-  /// The same section in the instance's present life.
+  /// The same section in the instance's current life.
   private func revived() -> ResultsSection {
     ResultsSection(parent.revived(), key, number: number)
   }
 }
 
 extension PastElements {
-  /// The elements of one section; none if there is no such section.
+  /// The elements of one section; empty if the section does not exist.
   fileprivate func part<Key>(of key: Key, in table: SectionTable<Key>) -> PastElements {
     guard let section = table.number(of: key) else { return part(0) { $0 } }
     return part(table.count(of: section)) { table.position($0, in: section) }

@@ -133,7 +133,7 @@ struct SectionChanges {
       && sectionsToDelete.isEmpty
   }
 
-  /// Nil if there are none, of which observers are not told.
+  /// Nil without changes, which are not reported to observers.
   var ifAny: SectionChanges? { isEmpty ? nil : self }
 
   /// The difference of two tables.

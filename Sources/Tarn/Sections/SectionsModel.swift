@@ -1,18 +1,18 @@
 import TarnStore
 
-/// Results that are shown in sections. The keys of the sections are the program's business: they
-/// are left open here and filled in when the program is asked about content that is shown.
+/// Results in sections. Only the program can compute the keys of sections: they are left open here
+/// and filled in when the program is asked about the current content.
 struct SectionsModel<Key: Hashable>: LiveModel {
   struct Content: LiveContent {
     var rows: ResultRows
-    /// How the rows fall into sections.
+    /// The sections of the rows.
     var sections: KeyedRows<Key>
 
     var isOwnerGone: Bool { rows.isOwnerGone }
   }
 
   let results: ResultModel
-  /// What a key may be made of: it is asked for again when something there was set.
+  /// The scope from which keys are computed: a key is computed again when something in it was set.
   let keyScope: BoundScope
 
   init(results: ResultModel, _ schema: SchemaView) {
@@ -51,7 +51,7 @@ struct SectionsModel<Key: Hashable>: LiveModel {
 
   struct Step {
     fileprivate var rows: ResultModel.Step
-    /// What the move did to rows in the eyes of the keys.
+    /// The changes of rows within the scope of the keys.
     fileprivate let all: LiveChange?
     fileprivate let former: KeyedRows<Key>
   }
@@ -108,24 +108,24 @@ struct SectionsModel<Key: Hashable>: LiveModel {
   }
 }
 
-/// How the rows of a moment fall into sections, once the program has said their keys. Then it does
-/// not change any more.
+/// The sections of the rows at one version, once the program has computed their keys. After that it
+/// does not change.
 final class KeyedRows<Key: Hashable>: DerivedState, @unchecked Sendable {
-  // because: a worker passes it on without a look inside. It is filled in on the scheduler of its
-  // instance, and before other threads see it if that is frozen.
+  // because: a worker passes it on without reading it. It is filled in on the scheduler of its
+  // instance, and if that is frozen, before other threads see it.
 
-  /// Nil until the program has been asked.
+  /// Nil until the keys have been computed.
   private(set) var table: SectionTable<Key>?
-  /// What the rows were before and how they became these.
+  /// The former rows and the changes since.
   private var origin: (former: KeyedRows, moves: IndexChanges)?
 
-  /// Nothing is known.
+  /// Nothing is known yet.
   init() {}
 
-  /// The rows that `former` became.
+  /// The rows after changes of `former`.
   init(from former: KeyedRows, _ moves: IndexChanges) { origin = (former, moves) }
 
-  /// Asks for the keys of rows that came or changed, or of all if those before were not known.
+  /// Computes the keys of added and changed rows, or of all rows if the former keys are unknown.
   ///
   /// - Parameter key: the key of the row at a position.
   func fill(rowCount: Int, _ key: (Int) -> Key) {
