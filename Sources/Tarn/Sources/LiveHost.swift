@@ -1,24 +1,23 @@
 package import TarnStore
 
-/// The instance that live sources belong to, as far as they know it: a Realm's, or what a tool has
-/// instead of it.
+/// The instance of live sources, as far as they know it: of a Realm, or of a tool that has none.
 package protocol LiveHost: AnyObject {
-  /// The reader over the shown snapshot, which the call may begin or move.
+  /// The reader of the current snapshot; the call may begin or advance it.
   func shown() -> SnapshotReader
-  /// The write that is open and has changed something.
+  /// The open write, if it has changed something.
   var activeWrite: ActiveWrite? { get }
-  /// How often the shown version has moved.
+  /// How often the instance has moved to another version.
   var step: Int { get }
-  /// What the last moves changed.
+  /// The changes of the last moves.
   var recentSteps: RecentSteps { get }
-  /// Shows one version for good, and may be read on any thread.
+  /// Stays at one version, and may be read on any thread.
   var isFrozen: Bool { get }
 }
 
-/// A write that has changed something, and how far it has come.
+/// A write that has changed something, and its progress.
 package struct ActiveWrite {
   let session: WriteSession
-  /// Names it among the instance's writes.
+  /// Identifies it among the instance's writes.
   let serial: UInt64
 
   var position: ChangeRecorder.Position { session.recorder.position }

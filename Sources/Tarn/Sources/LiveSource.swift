@@ -1,49 +1,48 @@
 package import TarnStore
 
-/// What one instance shows of a model: the results of a query, a list, what links to an object. All
-/// collections and observers that ask for the same share it.
+/// The content of a model on one instance: the results of a query, a list, or backlinks. All
+/// collections and observers with an equal model share it.
 ///
-/// Content is worked out when it is asked for first. Then it is brought up: by each step while
-/// somebody observes, else when it is asked for again. Contents share what is the same in them, so
-/// an older one is kept (by a loop, by an observer who has not been told yet) at the cost of the
-/// difference.
+/// Content is computed at its first use. Then it is updated: by each step while it is observed,
+/// else at its next use. Contents share their equal parts, so an older one (kept by a loop, or for
+/// an observer that has not been called yet) costs only the difference.
 ///
-/// What is not for a Realm's observers alone is open to the package's tools: a source goes on by
-/// itself with any `LiveHost`.
+/// Declarations that the package's tools need are open to them: a source works with any `LiveHost`.
 ///
-/// Threading: confined to the instance's scheduler; of a frozen instance `current` may be called on
-/// any thread.
+/// Threading: confined to the instance's scheduler; for a frozen instance, `current` may be called
+/// on any thread.
 package final class LiveSource<Model: LiveModel>: ObservedSource {
   package typealias Content = Model.Content
 
-  /// What is known of the shown version.
+  /// The content known for the current version.
   private enum State {
     case unknown
-    /// The content at that step, to be brought up when it is asked for.
+    /// The content at that step, to be updated at its next use.
     case known(Content, step: Int)
-    /// The content at the instance's step. Somebody has been told of it, and each step that
-    /// concerns it is logged.
+    /// The content at the instance's step. An observer has received it, and each step that concerns
+    /// it is logged.
     case followed(Content)
   }
 
   package private(set) var model: Model
-  /// Asks the program's code for what it alone can say of content that is shown. Nothing that a
-  /// model does runs such code: this is called on the instance's scheduler only.
+  /// Asks the program's code for values of the current content that only it can compute, such as
+  /// section keys. A model never runs such code itself: this is called on the instance's scheduler
+  /// only.
   private let ask: ((Content) -> Void)?
-  // Whoever uses a source has its instance: collections hold it, observations are held by it.
+  // Every user of a source has its instance: collections retain it, and it retains observations.
   private unowned let host: any LiveHost
   private var state = State.unknown
-  /// How far its observers look, each scope once.
+  /// The scopes of its observers, each once.
   private(set) var views: [ScopedLog] = []
   private var viewsByScope: [Scope: ScopedLog] = [:]
-  /// The same as a model takes them.
+  /// The same scopes in the form that a model takes.
   private var scopes: [BoundScope] = []
-  /// Which of many views a move may concern, once somebody has asked.
+  /// Finds which of many views a move may concern; made at its first use.
   private var viewIndex: ScopeTrie?
   var registrations: [ClassID: Int] = [:]
   /// The content inside the open write, at a position of its journal.
   private var working: (content: Content, serial: UInt64, position: ChangeRecorder.Position)?
-  /// The content of a frozen instance. Nothing else of its sources changes.
+  /// The content of a frozen instance, the only part of its sources that changes.
   private let frozen: OnceValue<Content>?
   var isAwaited = false
 
@@ -56,10 +55,10 @@ package final class LiveSource<Model: LiveModel>: ObservedSource {
     frozen = host.isFrozen ? OnceValue() : nil
   }
 
-  /// Goes on with a model that asks for the same in another schema, from the next step on. What is
-  /// known and logged stays.
+  /// Continues with an equal model of another schema, from the next step on. Known content and
+  /// logged steps stay.
   ///
-  /// - Precondition: nobody has registered the source by what its model says.
+  /// - Precondition: no table has registered the source by its model.
   package func rebind(to model: Model, at schema: SchemaView) {
     self.model = model
     for view in views {
@@ -75,19 +74,19 @@ package final class LiveSource<Model: LiveModel>: ObservedSource {
 
   // MARK: - Reading
 
-  /// The content now, an open write's changes included.
+  /// The current content, including an open write's changes.
   package func current() throws(StorageError) -> Content {
     let content = try read()
     ask?(content)
     return content
   }
 
-  /// The content at the shown version without an open write, if it is known already.
+  /// The content at the current version without an open write, if known.
   var known: Content? {
     if case .nothing(let content) = missing() { content } else { nil }
   }
 
-  /// Gives a source on a frozen instance the content that its version is known to have.
+  /// Gives a source on a frozen instance the known content of its version.
   func show(_ content: Content) {
     guard let frozen else { trap("internal error: content for a source that is not frozen") }
     _ = trapping { () throws(StorageError) in
@@ -129,7 +128,7 @@ package final class LiveSource<Model: LiveModel>: ObservedSource {
     return content
   }
 
-  /// The content at the shown version, without an open write.
+  /// The content at the current version, without an open write.
   private func published() throws(StorageError) -> Content {
     let rows = StoreRows(host.shown())
     var content: Content
@@ -150,7 +149,7 @@ package final class LiveSource<Model: LiveModel>: ObservedSource {
     case everything
   }
 
-  /// What is lacking to show the shown version.
+  /// The work needed to have the content of the current version.
   private func missing() -> Missing {
     switch state {
     case .unknown: return .everything
@@ -164,7 +163,7 @@ package final class LiveSource<Model: LiveModel>: ObservedSource {
     }
   }
 
-  /// True if nobody has asked for the content yet.
+  /// True if the content has not been used yet.
   var isUnknown: Bool {
     if case .unknown = state { frozen == nil || frozen?.isKnown == false } else { false }
   }
@@ -179,7 +178,7 @@ package final class LiveSource<Model: LiveModel>: ObservedSource {
     if case .followed(let content) = state { content } else { nil }
   }
 
-  /// The owner is gone, and whoever asks for the same has to make another source.
+  /// The owner was deleted, so an equal model needs another source.
   var isOwnerGone: Bool { followed?.isOwnerGone == true }
   var isGone: Bool { model.needsOwner && isOwnerGone }
 
@@ -206,7 +205,7 @@ package final class LiveSource<Model: LiveModel>: ObservedSource {
     if !model.canFollow(content) { content = try model.evaluate(StoreRows(host.shown())) }
     state = .followed(content)
     isAwaited = false
-    // What a write shows that has changed something is in no step.
+    // Changes of an open write belong to no step.
     if host.activeWrite == nil { ask?(content) }
   }
 
@@ -230,7 +229,7 @@ package final class LiveSource<Model: LiveModel>: ObservedSource {
     guard case .followed(var content) = state, !content.isOwnerGone,
       model.hasStep(over: move.changes, seen: scopes)
     else { return false }
-    state = .unknown  // The content is changed in place: nobody else may hold it.
+    state = .unknown  // The content is changed in place, so no other reference to it may exist.
     var isNews = false
     if !prepared.isEmpty, let prepared = prepared[ObjectIdentifier(self)],
       scopes.allSatisfy({ prepared.reaches.contains(ObjectIdentifier($0)) })
@@ -252,13 +251,13 @@ package final class LiveSource<Model: LiveModel>: ObservedSource {
     return isNews
   }
 
-  /// So many are asked one by one.
+  /// Up to this number, views are asked one by one.
   private static var fewViews: Int { 8 }
-  /// Where more objects link to one, the views are asked.
+  /// If more objects than this link to one, the views are asked instead.
   private static var mostOrigins: Int { 1000 }
 
-  /// The numbers of the views in which a move may have modified something; nil if that is not found
-  /// out for all together.
+  /// The numbers of the views in which a move may have modified something; nil to ask each view
+  /// instead.
   private func concernedViews(_ move: LiveMove) throws(StorageError) -> Set<Int>? {
     if views.count <= Self.fewViews { return nil }
     let index = viewIndex ?? makeViewIndex()
@@ -336,7 +335,7 @@ package final class LiveSource<Model: LiveModel>: ObservedSource {
   }
 }
 
-/// The rows of a query: what all that ask for the same share.
+/// The rows of a query, shared by all collections and observers of it.
 typealias LiveResult = LiveSource<ResultModel>
 
 extension LiveResult {
@@ -351,8 +350,8 @@ extension LiveResult {
     return window.clamped(to: 0..<all).count
   }
 
-  /// The first row or the last while the rows have not been evaluated, if an index tells it:
-  /// `.some(nil)` where there are no rows, nil where they have to be evaluated.
+  /// The first or the last row before the rows have been evaluated, if an index has it:
+  /// `.some(nil)` without rows, nil if they have to be evaluated.
   func endWithoutRows(isLast: Bool, _ rows: StoreRows) -> ObjectKey?? {
     guard case .query(let query) = model, isUnknown else { return nil }
     return trapping { () throws(StorageError) in try query.end(isLast: isLast, rows) }

@@ -1,7 +1,7 @@
 package import TarnStore
 
 /// A live source of any kind, as its instance and its observers see it. All observers of one source
-/// share what a step means for it.
+/// share the effect of a step on it.
 protocol ObservedSource: AnyObject {
   // MARK: Where it is registered
   /// The object that it belongs to; nil for one over a class.
@@ -14,38 +14,39 @@ protocol ObservedSource: AnyObject {
   var registrations: [ClassID: Int] { get set }
 
   // MARK: Observing
-  /// What it belongs to is gone: after the last step nothing will be told.
+  /// Its owner was deleted: after the last step, no changes follow.
   var isGone: Bool { get }
   /// Every step that concerns it is logged.
   var isFollowed: Bool { get }
-  /// How far its observers look, each scope once.
+  /// The scopes of its observers, each once.
   var views: [ScopedLog] { get }
-  /// What observers are told who look that far.
+  /// The view for observers with that scope.
   func view(_ scope: Scope) -> ScopedLog
-  /// Nobody looks that far any more.
+  /// The last observer with that scope has ended.
   func remove(_ view: ScopedLog)
-  /// An observer is about to be told of what is shown. Steps are logged from here on.
+  /// An observer is about to receive the current content. Steps are logged from here on.
   func beginFollowing() throws(StorageError)
-  /// The last observer has gone.
+  /// The last observer has ended.
   func endFollowing()
   /// Logs the move that was just made.
   ///
-  /// - Parameter prepared: what a worker has made of it for some sources.
-  /// - Returns: false if there is nothing to tell in any view.
+  /// - Parameter prepared: the content that a worker has computed for some sources.
+  /// - Returns: false if no view has changes to report.
   func follow(_ move: LiveMove, prepared: PreparedSteps) throws(StorageError) -> Bool
-  /// There is what only the program's code can say of it.
+  /// True if only the program's code can compute part of its content.
   var asksProgram: Bool { get }
-  /// All sources have followed the move: what only the program's code can say of it is asked for.
+  /// All sources have followed the move: asks the program's code for the parts that only it can
+  /// compute.
   func askAboutStep()
-  /// What an open write shows, for a first call inside of it.
+  /// The content in an open write, for a first call inside of it.
   func baseline() -> LiveBaseline
-  /// The elements that a step led to, to be read whenever they are asked for.
+  /// The elements after a step, read at their first use.
   ///
   /// - Parameters:
-  ///   - change: what the step did; nil for the last one.
-  ///   - state: shows the source as it was then.
-  ///   - former: from where on is told what has changed behind them; nil if nobody knows.
-  ///   - scope: how far behind them.
+  ///   - change: the changes of the step; nil for the last one.
+  ///   - state: the state after the step.
+  ///   - former: the state since which changes in linked objects are reported; nil if unknown.
+  ///   - scope: how far links are followed.
   func elements(
     after change: LiveChange?, in state: PastState, since former: PastState?, seen scope: Scope
   ) -> PastElements
@@ -53,28 +54,28 @@ protocol ObservedSource: AnyObject {
   // MARK: Leaving work to others
   /// First calls wait for a worker.
   var isAwaited: Bool { get set }
-  /// About what a first call would have to read before it.
+  /// Roughly what a first call would have to read before it.
   func costOfFirstCall() -> LiveCost
-  /// The same for following `changes`; none while nobody has been told of anything.
+  /// Roughly what following `changes` reads; nothing before the first call.
   func cost(ofFollowing changes: ChangeSet) -> LiveCost
-  /// What a worker needs to work out the content for first calls.
+  /// The data with which a worker computes the content for first calls.
   var firstItem: any WorkItem { get }
-  /// The same to follow a move; nil while nobody has been told of anything.
+  /// The data with which a worker follows a move; nil before the first call.
   var stepItem: (any WorkItem)? { get }
-  /// Takes a worker's content over for first calls, with what was missed since.
+  /// Takes over a worker's content for first calls, and the changes made since.
   func adopt(_ answer: WorkResult, missed: ChangeSet?)
-  /// About what it takes to follow from there.
+  /// Roughly what following the changes since a worker's content reads.
   func cost(ofFollowing missed: ChangeSet, from answer: WorkResult) -> LiveCost
-  /// What a worker needs to do that.
+  /// The data with which a worker follows these changes.
   func followItem(from answer: WorkResult) -> (any WorkItem)?
 }
 
-/// A source that is kept alive by those who use it.
+/// A reference that does not retain its source; the users of the source do.
 final class WeakSource: @unchecked Sendable {
   // because: it is followed on the instance's scheduler alone, that of a frozen one on any thread,
   // and never set again.
   private(set) weak var source: (any ObservedSource)?
-  /// How far the observer looks.
+  /// The scope of the observer.
   private(set) weak var view: ScopedLog?
 
   init(_ source: any ObservedSource, _ view: ScopedLog) {
@@ -83,5 +84,5 @@ final class WeakSource: @unchecked Sendable {
   }
 }
 
-/// What a worker has made of a step, by the sources that it is about.
+/// The results that a worker has computed for a step, by source.
 package typealias PreparedSteps = [ObjectIdentifier: WorkResult]

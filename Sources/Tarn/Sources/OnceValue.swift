@@ -1,7 +1,7 @@
 import Synchronization
 import TarnStore
 
-/// A value that is worked out once, by the thread that asks first. Others wait for it.
+/// A value that is computed once, by the first thread that asks. Others wait for it.
 final class OnceValue<Value: Sendable>: Sendable {
   private final class Box: Sendable {
     let value: Value
@@ -9,7 +9,7 @@ final class OnceValue<Value: Sendable>: Sendable {
   }
 
   private let known = AtomicLazyReference<Box>()
-  /// Held by who works it out.
+  /// Held by the thread that computes it.
   private let turn = Lock(())
 
   var isKnown: Bool { known.load() != nil }

@@ -1,6 +1,6 @@
 import TarnStore
 
-/// The elements that a source showed at a version, read when they are asked for first.
+/// The elements of a source at a version, read at their first use.
 ///
 /// Threading: confined to the instance's scheduler. Keeps the versions in the file while it
 /// lives.
@@ -8,17 +8,17 @@ final class PastElements {
   private let read: () throws(StorageError) -> LiveElements
   private lazy var elements = trapping { () throws(StorageError) in try read() }
   private let makeWalk: () throws(StorageError) -> NestedWalk?
-  /// What has changed behind the elements since an earlier version; nil if that is not known.
+  /// The changes in linked objects since an earlier version; nil if unknown.
   private(set) lazy var walk = trapping { () throws(StorageError) in try makeWalk() }
 
   private let classes: Set<ClassID>
   private let state: PreviousRows
 
   /// - Parameters:
-  ///   - classes: those of the elements that are objects.
-  ///   - state: what was shown then.
+  ///   - classes: the classes of elements that are objects.
+  ///   - state: the state at that version.
   ///   - read: reads the elements.
-  ///   - walk: begins to look behind them.
+  ///   - walk: begins to follow their links.
   init(
     of classes: Set<ClassID>, in state: PreviousRows,
     _ read: @escaping () throws(StorageError) -> LiveElements,
@@ -32,7 +32,7 @@ final class PastElements {
 
   var count: Int { elements.count }
 
-  /// So many of them, each by where it is among all.
+  /// The given number of these elements, each by its position among all.
   func part(_ count: Int, _ position: @escaping (Int) -> Int) -> PastElements {
     PastElements(of: classes, in: state) { [self] () throws(StorageError) in
       .part(elements, count: count, position)
@@ -54,7 +54,7 @@ final class PastElements {
     trapping { () throws(StorageError) in try elements.value(at: position) }
   }
 
-  /// What was at the end of a path from an element that is an object; null where it led nowhere.
+  /// The value at the end of a path from an element that is an object; null through a nil link.
   func value(along path: ScopePath, from element: Value) -> Value {
     guard let object = object(element) else { return .null }
     return trapping { () throws(StorageError) in try state.value(along: path, from: object.key) }
@@ -65,7 +65,7 @@ final class PastElements {
     trapping { () throws(StorageError) in try elements.key(at: position) }
   }
 
-  /// Maps: the value under a key, nil if it is not there.
+  /// Maps: the value under a key, nil if the key does not exist.
   func value(for key: String) -> Value? {
     trapping { () throws(StorageError) in try elements.value(for: key) }
   }

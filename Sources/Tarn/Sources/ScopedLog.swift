@@ -1,14 +1,14 @@
 package import TarnStore
 
-/// What those observers of a source are told who look equally far: its steps as they see them.
+/// The steps of a source, as observers with one scope receive them.
 ///
 /// Confined to the instance's scheduler.
 package final class ScopedLog {
   package private(set) var scope: BoundScope
-  // Whoever has a view has its source.
+  // Every user of a view has its source.
   private unowned let source: any ObservedSource
   private var log = StepLog()
-  /// The difference that was asked for last, by the steps that it is of.
+  /// The difference requested last, with its range of steps.
   private var lastDifference: (first: Int, last: Int, difference: LiveDifference)?
 
   init(_ scope: BoundScope, of source: any ObservedSource) {
@@ -16,28 +16,28 @@ package final class ScopedLog {
     self.source = source
   }
 
-  /// Looks as far in another schema.
+  /// Continues with the scope in another schema.
   func rebind(to scope: BoundScope) { self.scope = scope }
 
   /// - Parameter change: nil if the step does not concern it.
-  /// - Returns: false then.
+  /// - Returns: false in that case.
   func append(_ change: LiveChange?, at step: Int) -> Bool {
     guard let change else { return false }
     log.append(change, at: step)
     return true
   }
 
-  /// There is something to tell of that step.
+  /// True if that step is to be reported.
   func hasNews(of step: Int) -> Bool { log.numbers.last == step }
 
-  /// The numbers of the steps that concern it and that not everybody has been told of, ascending.
+  /// The numbers of the steps that concern it and that not all observers have received, ascending.
   var stepNumbers: [Int] { log.numbers }
 
   func hasSteps(after seen: Int, upTo target: Int) -> Bool {
     stepNumbers.contains { $0 > seen && $0 <= target }
   }
 
-  /// The last step up to `target` that no skipped one lies before.
+  /// The last step up to `target` with no skipped one before it.
   func lastStep(from first: Int, upTo target: Int, before skipped: Set<Int>) -> Int {
     var last = first
     for number in stepNumbers where number > first && number <= target {
@@ -47,9 +47,10 @@ package final class ScopedLog {
     return last
   }
 
-  /// The difference between what there was after step `seen` and after step `last`.
+  /// The difference between the content after step `seen` and after step `last`.
   ///
-  /// - Parameter baseline: what the observer saw instead of the state after step `seen`.
+  /// - Parameter baseline: the content that the observer received instead of that after step
+  ///   `seen`.
   func difference(
     after seen: Int, upTo last: Int, from baseline: LiveBaseline?
   ) -> LiveDifference {
@@ -71,11 +72,11 @@ package final class ScopedLog {
     return made
   }
 
-  /// The elements that there were after step `last`, to be read whenever they are asked for.
+  /// The elements after step `last`, read at their first use.
   ///
   /// - Parameters:
-  ///   - state: shows the source as it was then.
-  ///   - former: from where on is told what has changed behind them; nil if nobody knows.
+  ///   - state: the state after that step.
+  ///   - former: the state since which changes in linked objects are reported; nil if unknown.
   func elements(
     after last: Int, in state: PastState, since former: PastState?
   ) -> PastElements {
@@ -84,19 +85,18 @@ package final class ScopedLog {
       after: isShown ? nil : log.change(at: last), in: state, since: former, seen: scope.scope)
   }
 
-  /// Keeps the steps that not everybody has been told of from becoming ever more: merges them
-  /// where they are many.
+  /// Limits the number of steps that not all observers have received, by merging them.
   ///
-  /// - Parameter marks: steps after which something is told anew.
+  /// - Parameter marks: steps after which a new call begins.
   func mergeSteps(splitAt marks: Set<Int>) {
     guard log.numbers.count > Swift.max(32, 2 * marks.count) else { return }
     lastDifference = nil
     log.merge(splitAt: marks)
   }
 
-  /// Lets go of the steps up to `last`, of which everybody has been told.
+  /// Drops the steps up to `last`, which all observers have received.
   ///
-  /// - Returns: what they did to rows.
+  /// - Returns: their changes of rows.
   package func forgetSteps(upTo last: Int) -> [LiveChange] {
     lastDifference = nil
     var told = log.removeAll(upTo: last)

@@ -1,25 +1,25 @@
 import TarnStore
 
-/// The state that one instance shows, and how often it has moved.
+/// The current state of one instance, and how often it has moved.
 ///
-/// A class, as the other parts of an instance are: of a struct every read would be checked for
-/// exclusive access at run time, because its methods change it for longer than a moment.
+/// A class, like the other parts of an instance: each read of a struct would be checked for
+/// exclusive access at run time, because its methods modify it over longer periods.
 final class ShownState {
   /// Nil until something is read, and after `forget`.
   private(set) var reader: SnapshotReader?
   /// How often the shown version has moved, the instance's own commits included.
   private(set) var step = 0
-  /// What the last moves changed, for sources that nobody observes.
+  /// The changes of the last moves, for sources without observers.
   private(set) var recentSteps = RecentSteps()
   /// How often the instance was invalidated; accessors of an earlier life are dead.
   private(set) var life: UInt32 = 0
-  /// Invalidated while observers need the state as what their next difference starts from: the
-  /// next use of the instance moves to the newest version.
+  /// Invalidated while observers need the state as the base of their next difference: the next use
+  /// of the instance moves to the newest version.
   private(set) var needsReset = false
 
   var version: Version? { reader?.snapshot.version }
 
-  /// Shows a state that no step leads to.
+  /// Begins at a state that no step leads to.
   func begin(with reader: SnapshotReader) { self.reader = reader }
 
   /// Moves to a newer version, which is one step.
@@ -36,7 +36,7 @@ final class ShownState {
     return former
   }
 
-  /// Makes a step that leads to no version of its own; the next move is the rest of the way.
+  /// Makes a step to a state that is not a version; the next move completes it.
   func passThrough(_ changes: ChangeSet) {
     step += 1
     recentSteps.append(step, changes)
@@ -47,14 +47,14 @@ final class ShownState {
 
   /// Ends the accessors' life.
   ///
-  /// - Parameter keepsState: it is what observers' next difference starts from.
+  /// - Parameter keepsState: true if observers' next difference is based on the state.
   func invalidate(keepsState: Bool) {
     life += 1
     if keepsState {
       needsReset = true
     } else {
       reader = nil
-      // No step leads from what is forgotten here to what will be shown.
+      // No step connects the dropped state with the next one.
       step += 1
       recentSteps = RecentSteps()
     }

@@ -1,7 +1,7 @@
 import TarnStore
 
-/// The sources of one instance that have observers, found by what can concern them: the object that
-/// they belong to, and the classes of what they show.
+/// The sources of one instance that have observers, found by what can concern them: their owner,
+/// and the classes of their content.
 struct SourceTable {
   private(set) var all: [any ObservedSource] = []
   private var byOwner: [ClassID: [ObjectKey: [any ObservedSource]]] = [:]
@@ -24,7 +24,7 @@ struct SourceTable {
     if byOwner[owner.classID]?.isEmpty == true { byOwner[owner.classID] = nil }
   }
 
-  /// Changes of these classes concern the source, for one more reason.
+  /// Registers one more reason why changes of these classes concern the source.
   mutating func register(_ source: any ObservedSource, under classes: Set<ClassID>) {
     for id in classes {
       let reasons = source.registrations[id] ?? 0
@@ -33,7 +33,7 @@ struct SourceTable {
     }
   }
 
-  /// One of those reasons is gone.
+  /// Removes one of these reasons.
   mutating func unregister(_ source: any ObservedSource, under classes: Set<ClassID>) {
     for id in classes {
       let reasons = source.registrations[id] ?? 0
@@ -42,7 +42,7 @@ struct SourceTable {
     }
   }
 
-  /// Those that `changes` can concern, each once.
+  /// The sources that `changes` can concern, each once.
   func concerned(by changes: ChangeSet) -> [any ObservedSource] {
     if all.isEmpty || changes.schemaChanged { return all }
     if byOwner.isEmpty, changes.classes.count == 1 { return byClass[changes.classes[0].id] ?? [] }

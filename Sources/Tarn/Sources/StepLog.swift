@@ -1,6 +1,6 @@
 import TarnStore
 
-/// What the steps of one source did that not everybody has been told of.
+/// The steps of one source that not all observers have received.
 struct StepLog {
   /// The number of each step among the instance's, ascending.
   private(set) var numbers: [Int] = []
@@ -11,21 +11,21 @@ struct StepLog {
     changes.append(change)
   }
 
-  /// The steps after `seen` up to `last`, as indices in here.
+  /// The indices of the steps after `seen` up to `last`.
   func range(after seen: Int, upTo last: Int) -> Range<Int> {
     let first = numbers.partitioningIndex { $0 > seen }
     return first..<max(first, numbers.partitioningIndex { $0 > last })
   }
 
-  /// What the step with that number did.
+  /// The changes of the step with that number.
   func change(at number: Int) -> LiveChange? {
     let index = numbers.partitioningIndex { $0 >= number }
     return index < numbers.count && numbers[index] == number ? changes[index] : nil
   }
 
-  /// Makes one step of neighbouring ones that everybody will be told of together.
+  /// Merges adjacent steps that all observers will receive together.
   ///
-  /// - Parameter marks: steps after which something is told anew.
+  /// - Parameter marks: steps after which a new call begins.
   mutating func merge(splitAt marks: Set<Int>) {
     var merged = StepLog()
     for (number, change) in zip(numbers, changes) {
@@ -41,9 +41,9 @@ struct StepLog {
 
   subscript(_ range: Range<Int>) -> ArraySlice<LiveChange> { changes[range] }
 
-  /// Lets go of the steps up to `last`.
+  /// Drops the steps up to `last`.
   ///
-  /// - Returns: what they did.
+  /// - Returns: their changes.
   mutating func removeAll(upTo last: Int) -> [LiveChange] {
     let count = range(after: .min, upTo: last).count
     if count == 0 { return [] }

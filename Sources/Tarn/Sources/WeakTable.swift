@@ -1,4 +1,4 @@
-/// Things that are shared for as long as somebody uses them, by what they are made of.
+/// Objects that are shared as long as they are used, by the values that they are made from.
 struct WeakTable<Key: Hashable> {
   /// A key that is hashed once and never copied: a query's is large.
   struct Name: Hashable {
@@ -29,8 +29,8 @@ struct WeakTable<Key: Hashable> {
   private static var few: Int { 64 }
 
   private var entries: [Name: Entry] = [:]
-  /// Where there are so many, entries whose object has gone are cleared out before one is added.
-  /// Twice what was left the last time, so that adding many that stay takes no longer for each.
+  /// At this size, entries of released objects are removed before one is added. It is twice the
+  /// number left the last time, so that adding many objects that stay has constant amortized cost.
   private var crowded = few
 
   var isEmpty: Bool { entries.isEmpty }
