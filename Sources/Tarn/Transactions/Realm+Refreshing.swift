@@ -4,7 +4,7 @@ extension Realm {
   /// Advances to the newest version and calls the affected observers before it returns. Does
   /// nothing inside a write or an observer's callback, and on a frozen Realm.
   ///
-  /// - Returns: true if the version changed or there was none yet.
+  /// - Returns: true if the version changed, or if the Realm had none yet.
   @discardableResult
   public func refresh() -> Bool { core.refresh() }
 
@@ -12,8 +12,8 @@ extension Realm {
   /// ``refresh()``. For Realms of actors, the main actor included: traps for any other.
   ///
   /// - Parameter _isolation: the calling code's actor; do not pass it.
-  /// - Returns: true if the version changed; false too if there was none yet, in a write, for a
-  ///   frozen Realm, and if the task is cancelled.
+  /// - Returns: true if the version changed; false also if the Realm had none yet, in a write, for
+  ///   a frozen Realm, and if the task is cancelled.
   @discardableResult
   public func asyncRefresh(_isolation: isolated any Actor = #isolation) async -> Bool {
     if core.isFrozen { return false }
@@ -49,7 +49,7 @@ extension RealmCore {
   /// Advances to the newest version and calls the affected observers, unless the instance is in a
   /// write or a callback.
   ///
-  /// - Returns: true if the version changed or there was none yet.
+  /// - Returns: true if the version changed, or if the instance had none yet.
   @discardableResult
   func refresh() -> Bool {
     if isFrozen { return false }
