@@ -79,6 +79,7 @@ static void set_request(
   curl_easy_setopt(handle, CURLOPT_XFERINFODATA, (void *)cancel);
   if (request->socket_path)
     curl_easy_setopt(handle, CURLOPT_UNIX_SOCKET_PATH, request->socket_path);
+  if (request->is_direct) curl_easy_setopt(handle, CURLOPT_NOPROXY, "*");
   if (request->certificates) curl_easy_setopt(handle, CURLOPT_CAINFO, request->certificates);
   if (request->body) {
     curl_easy_setopt(handle, CURLOPT_POST, 1L);

@@ -21,6 +21,16 @@ package struct KeepText: Equatable, Sendable {
     }
   }
 
+  /// The same as a limit for a cursor, which cannot be 0.
+  package func ofCursor() throws(UsageError) -> KeepText {
+    if microseconds == 0 || bytes == 0 {
+      throw UsageError(
+        "a cursor with the limit 0 would start anew with each batch: give a longer age, a larger "
+          + "size, or none")
+    }
+    return self
+  }
+
   package var limits: CursorLimits { CursorLimits(age: microseconds, bytes: bytes) }
 
   /// `90s`, `5m`, `2h` or `7d` in microseconds; nil for another text.

@@ -5,7 +5,7 @@ import Foundation
 package struct Terminal: Sendable {
   package let isTerminal: Bool
   /// Whether `styled` adds colours: only on a terminal that is not dumb, and not if the environment
-  /// sets NO_COLOR to a non-empty value.
+  /// sets NO_COLOR to a non-empty value; `--color always` overrides both.
   package let usesColor: Bool
   private let descriptor: Int32
   private let fallbackWidth: Int
@@ -34,7 +34,10 @@ package struct Terminal: Sendable {
   /// leaves it unchanged.
   package func colored(_ choice: String) -> Terminal {
     switch choice {
-    case "always": Terminal(descriptor: descriptor, isTerminal: true, environment: environment)
+    case "always":
+      Terminal(
+        descriptor: descriptor, isTerminal: true,
+        environment: environment.filter { $0.key != "NO_COLOR" && $0.key != "TERM" })
     case "never":
       Terminal(
         descriptor: descriptor, isTerminal: isTerminal,

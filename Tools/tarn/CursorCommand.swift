@@ -23,7 +23,7 @@ struct CursorCommand {
     self.action = action
     path = arguments.required("FILE")
     name = arguments.positional("NAME") ?? ""
-    keeps = try arguments.value("keep").map { try KeepText($0) }
+    keeps = try arguments.value("keep").map { try KeepText($0).ofCursor() }
     isForced = arguments.has("force")
     usesJSON = arguments.has("json")
     patience = try WriterPatience(arguments)

@@ -53,7 +53,7 @@ struct CursorWatch {
     acknowledging =
       try arguments.choice("ack", of: ["auto", "manual"], default: "auto") == "auto"
       ? .auto : .manual
-    keeps = try arguments.value("keep").map { try KeepText($0) }
+    keeps = try arguments.value("keep").map { try KeepText($0).ofCursor() }
     keepsOldValues = arguments.has("old-values")
     takes = arguments.has("take")
     showsInitial = !arguments.has("no-initial")

@@ -117,6 +117,26 @@ struct ConfigurationTests {
       watch.replacingOccurrences(of: "- name: notes", with: "- name: a/b"),
       "f:2: watches[0].name: needs 1 to 64 letters, digits and '-', '_', '.', not 'a/b'"
     ),
+    (
+      watch + "http: {listen: /run/x.sock, mode: 432}\n",
+      "f:7: http.mode: needs octal rights with a 0 in front, such as 0660, not '432'"
+    ),
+    (
+      watch + "    keep: 7d,0\n",
+      "f:7: watches[0].keep: a cursor with the limit 0 would start anew with each batch: give a "
+        + "longer age, a larger size, or none"
+    ),
+    (
+      watch.replacingOccurrences(of: "file: /srv/out.jsonl", with: "exec: ['a{key}']"),
+      "f:6: watches[0].sinks[0].exec: '{key}' cannot be in the program's name"
+    ),
+    (
+      watch.replacingOccurrences(
+        of: "file: /srv/out.jsonl",
+        with: "{webhook: 'http://a', headers: ['content-length: 3']}"
+      ),
+      "f:6: watches[0].sinks[0].headers: 'content-length' is set by the daemon itself"
+    ),
     ("watches: [{name: n}]\n", "f:1: watches[0]: the key 'file' is missing"),
   ])
   func namesWhatIsWrong(_ text: String, _ problem: String) throws {
@@ -127,7 +147,7 @@ struct ConfigurationTests {
   @Test func mergesAFolder() throws {
     _ = try folder.file("b.yaml", Array(Self.watch.utf8))
     _ = try folder.file(
-      "a.yaml",
+      "a.yml",
       Array(
         ("commands: 2\n"
           + Self.watch.replacingOccurrences(of: "name: notes", with: "name: other")

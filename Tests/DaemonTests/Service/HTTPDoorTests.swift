@@ -73,13 +73,20 @@ struct HTTPDoorTests {
     }
     let right = "Authorization: Bearer 0123456789abcdef"
     #expect(try status(right) == 200)
+    #expect(try status("Authorization: bearer  0123456789abcdef") == 200)
+    #expect(try status("Authorization: BearerX 0123456789abcdef") == 401)
+    #expect(try status("Authorization: Basic 0123456789abcdef") == 401)
     #expect(try status() == 401)
     #expect(try status("Authorization: Bearer 0123456789abcdeF") == 401)
     #expect(try status(right, "Host: evil") == 421)
     #expect(try status(right, "Origin: https://evil") == 403)
     #expect(try status(right, "Origin: https://good") == 200)
-    let (_, end) = try DaemonProcess.run(["status", "--config", daemon.configuration])
-    #expect(end == .exited(0))
+    // A proxy must not get the token; this one would answer nothing.
+    let proxy = ["http_proxy": "http://127.0.0.1:9", "no_proxy": ""]
+    let asked = try ChildProcess(
+      OwnProgram.sibling("tarn-daemon"), ["status", "--config", daemon.configuration],
+      environment: proxy)
+    #expect(asked.finish().end == .exited(0))
     daemon.stop()
   }
 

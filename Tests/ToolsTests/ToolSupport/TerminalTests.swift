@@ -17,6 +17,15 @@ import Testing
     }
   }
 
+  /// What a person asks for on the command line counts more than the environment.
+  @Test func anOptionOverridesTheEnvironment() {
+    for environment in [["NO_COLOR": "1"], ["TERM": "dumb"], [:]] {
+      #expect(terminal(false, environment).colored("always").usesColor)
+      #expect(!terminal(true, environment).colored("never").usesColor)
+    }
+    #expect(!terminal(true, ["NO_COLOR": "1"]).colored("auto").usesColor)
+  }
+
   @Test func theWidthFallsBackToColumnsThenTo80() {
     #expect(terminal(false, ["COLUMNS": "132"]).width == 132)
     #expect(terminal(false, ["COLUMNS": "0"]).width == 80)

@@ -63,6 +63,8 @@ typedef struct {
   long milliseconds;
   // Null for the system's certificates.
   const char *certificates;
+  // Whether proxies that the environment names are left out.
+  bool is_direct;
 } tarn_request;
 
 typedef struct {

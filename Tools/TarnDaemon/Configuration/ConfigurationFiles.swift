@@ -1,8 +1,8 @@
 import Foundation
 import ToolSupport
 
-/// Finds and reads the files of a configuration: one file, or all `*.yaml` in a folder, whose
-/// watches belong together.
+/// Finds and reads the files of a configuration: one file, or all `*.yaml` and `*.yml` in a folder,
+/// whose watches belong together.
 package struct ConfigurationFiles: Sendable {
   package let path: String
 
@@ -40,7 +40,7 @@ package struct ConfigurationFiles: Sendable {
       }
     }
     if files.isEmpty {
-      problems.append(ConfigurationProblem(path, 0, "", "the folder has no .yaml file"))
+      problems.append(ConfigurationProblem(path, 0, "", "the folder has no .yaml or .yml file"))
     }
     problems += Self.doubles(in: merged, path)
     problems += OutputCheck(merged).problems(path)
@@ -65,9 +65,10 @@ package struct ConfigurationFiles: Sendable {
     }
     guard isFolder.boolValue else { return [path] }
     return try FileManager.default.contentsOfDirectory(atPath: path)
-      .filter { $0.endsWithBytes(of: ".yaml") && !$0.beginsWithBytes(of: ".") }.sorted().map {
-        "\(path)/\($0)"
+      .filter { name in
+        [".yaml", ".yml"].contains { name.endsWithBytes(of: $0) } && !name.beginsWithBytes(of: ".")
       }
+      .sorted().map { "\(path)/\($0)" }
   }
 
   private func text(of file: String) throws(ConfigurationProblem) -> String {

@@ -146,7 +146,7 @@ final class MappingReader {
   func keep(_ key: String) -> KeepText? {
     guard let text = string(key) else { return nil }
     do throws(UsageError) {
-      return try KeepText(text)
+      return try KeepText(text).ofCursor()
     } catch {
       add(key, error.message)
       return nil

@@ -32,8 +32,10 @@ struct SettingsReader {
 
   private func mode(_ reader: MappingReader) -> UInt32? {
     guard let text = reader.string("mode") else { return nil }
-    if let mode = UInt32(text, radix: 8), mode <= 0o777 { return mode }
-    reader.add("mode", "needs rights such as 0660, not '\(text)'")
+    // Without the 0, JSON and other readers of YAML take the number for a decimal one.
+    let digits = text.rest(afterBytesOf: "0o") ?? text.rest(afterBytesOf: "0")
+    if let mode = digits.flatMap({ UInt32($0, radix: 8) }), mode <= 0o777 { return mode }
+    reader.add("mode", "needs octal rights with a 0 in front, such as 0660, not '\(text)'")
     return nil
   }
 
@@ -163,6 +165,9 @@ struct SettingsReader {
   private func exec(_ reader: MappingReader) -> ExecSettings {
     var settings = ExecSettings(command: reader.strings("exec") ?? [])
     if settings.command.first?.isEmpty ?? true { reader.add("exec", "needs a program") }
+    if let program = settings.command.first, KeyArguments.areTaken(by: [program]) {
+      reader.add("exec", "'{key}' cannot be in the program's name")
+    }
     if let time = reader.duration("timeout") { settings.timeout = time }
     if let time = reader.duration("grace") { settings.grace = time }
     settings.user = reader.string("user")
@@ -183,10 +188,8 @@ struct SettingsReader {
     }
     settings.secretFile = absolute("secret-file", reader)
     settings.headers = reader.strings("headers") ?? []
-    for header in settings.headers
-    where header.firstASCII(":") == nil || header.utf8.contains(where: { $0 < 0x20 && $0 != 0x09 })
-    {
-      reader.add("headers", "needs lines such as 'Name: value', not '\(header)'")
+    for header in settings.headers {
+      if let fault = WebhookHeaders.fault(in: header) { reader.add("headers", fault) }
     }
     if let time = reader.duration("timeout") { settings.timeout = time }
     if let bytes = reader.size("body") {

@@ -24,7 +24,7 @@ struct DaemonDoor {
     _ path: String, body: [UInt8]? = nil, timeout: Duration = .seconds(10)
   ) throws -> HTTPClient.Answer {
     var request = HTTPClient.Request(
-      url: "http://localhost\(path)", body: body, timeout: timeout)
+      url: "http://localhost\(path)", body: body, timeout: timeout, isDirect: true)
     switch settings.address {
     case .socket(let socket, _): request.socketPath = socket
     case .port(let host, let port):

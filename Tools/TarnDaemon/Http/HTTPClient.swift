@@ -13,6 +13,8 @@ final class HTTPClient: Sendable {
     var body: [UInt8]?
     var timeout: Duration
     var certificates: String?
+    /// Whether proxies that the environment names are left out.
+    var isDirect = false
   }
 
   struct Answer {
@@ -84,6 +86,7 @@ final class HTTPClient: Sendable {
         made.headers = headers.baseAddress
         made.body = request.body == nil ? nil : body.baseAddress
         made.length = body.count
+        made.is_direct = request.isDirect
         made.connect_milliseconds = connectMilliseconds
         made.milliseconds = Int(
           request.timeout.components.seconds * 1000

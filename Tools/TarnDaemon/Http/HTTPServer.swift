@@ -154,14 +154,22 @@ final class HTTPServer: Sendable {
     if let origin = header("Origin", connection), !settings.origins.contains(origin) {
       return HTTPAnswer(403, "this origin may not ask: add it to 'origins'\n")
     }
-    let wanted = Array("Bearer \(token ?? "")".utf8)
-    let found = Array((header("Authorization", connection) ?? "").utf8)
+    let wanted = Array((token ?? "").utf8)
+    let found = Array(Self.bearer(header("Authorization", connection) ?? "").utf8)
     // Takes as long for each wrong token of that length.
     let differs = zip(wanted, found).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) }
     guard token != nil, wanted.count == found.count, differs == 0 else {
       return HTTPAnswer(401, "the token is missing or wrong\n", ["WWW-Authenticate": "Bearer"])
     }
     return nil
+  }
+
+  /// The token of an Authorization header; empty for another scheme, whose name has no case.
+  static func bearer(_ header: String) -> String {
+    guard let parts = header.partsAroundASCII(" "),
+      parts.before.utf8.map({ $0 | 0x20 }).elementsEqual("bearer".utf8)
+    else { return "" }
+    return String(parts.behind.trimmingASCII())
   }
 
   private func stream(

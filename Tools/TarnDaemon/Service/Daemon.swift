@@ -11,12 +11,22 @@ package final class Daemon: HTTPServer.Routes {
     var settings: DaemonSettings
     var watches: [WatchRunner] = []
     var syncs: [SyncRunner] = []
-    var server: HTTPServer?
-    /// The settings of the server.
-    var served: HTTPSettings?
+    var servers: [HTTPServer] = []
+    /// What the servers serve.
+    var served: Doors?
     /// Requests to read the configuration that are not answered yet.
     var openReloads = 0
     var hasStopped = false
+  }
+
+  /// The addresses for HTTP: the configuration's, and those of the service manager.
+  private struct Doors: Equatable {
+    let http: HTTPSettings?
+    let handedOver: [ListeningSocket]
+
+    static func == (a: Doors, b: Doors) -> Bool {
+      a.http == b.http && a.handedOver.map(\.descriptor) == b.handedOver.map(\.descriptor)
+    }
   }
 
   /// Everything has ended by then, or is given up: the process ends within 5 s.
@@ -31,8 +41,6 @@ package final class Daemon: HTTPServer.Routes {
   private let state: Lock<State>
   /// Where the configuration is read again, one time after another.
   private let reloads = DispatchQueue(label: "tarn-reload")
-  /// The door that systemd has made.
-  private let handedOver: ListeningSocket?
 
   /// - Throws: `ToolError` with all that is wrong in the configuration.
   package init(_ configuration: ConfigurationFiles, _ log: DaemonLog) throws {
@@ -41,7 +49,6 @@ package final class Daemon: HTTPServer.Routes {
     let settings = try configuration.settings()
     context = try DaemonContext(settings, log)
     state = Lock(State(settings: settings))
-    handedOver = sd_listen_fds(1) > 0 ? ListeningSocket(descriptor: 3) : nil
   }
 
   /// Starts every watch, and then says that it is ready.
@@ -49,7 +56,8 @@ package final class Daemon: HTTPServer.Routes {
     let settings = state.withLock { $0.settings }
     for watch in settings.watches { try add(watch) }
     for sync in settings.syncs { add(sync) }
-    try serve(settings.http)
+    for warning in context.handedOver.warnings(settings) { log.write(.warning, warning) }
+    try serve(doors(settings))
     files.onLook { [weak self] in self?.tick() }
     ServiceNotice.ready(status)
   }
@@ -66,20 +74,30 @@ package final class Daemon: HTTPServer.Routes {
     state.withLock { $0.syncs.append(runner) }
   }
 
-  private func serve(_ wanted: HTTPSettings?) throws {
+  private func doors(_ settings: DaemonSettings) -> Doors {
+    Doors(http: settings.http, handedOver: context.handedOver.unnamed(in: settings))
+  }
+
+  private func serve(_ wanted: Doors) throws {
     state.withLock { $0.served = wanted }
-    var settings = wanted
-    if handedOver != nil, settings == nil { settings = HTTPSettings(address: .socket("", mode: 0)) }
-    guard let settings else { return }
-    let listener: ListeningSocket
-    switch settings.address {
-    case _ where handedOver != nil: listener = handedOver!
-    case .socket(let path, let mode): listener = try ListeningSocket(at: path, mode: mode)
-    case .port(let host, let port): listener = try ListeningSocket(host: host, port: port)
+    for listener in wanted.handedOver {
+      try serve(HTTPSettings(address: .socket("", mode: 0)), listener)
     }
+    guard let settings = wanted.http else { return }
+    if let listener = context.handedOver.socket(at: settings.address) {
+      return try serve(settings, listener)
+    }
+    switch settings.address {
+    case .socket(let path, let mode):
+      try serve(settings, ListeningSocket(at: path, mode: mode))
+    case .port(let host, let port): try serve(settings, ListeningSocket(host: host, port: port))
+    }
+  }
+
+  private func serve(_ settings: HTTPSettings, _ listener: ListeningSocket) throws {
     let server = try HTTPServer(settings, listener, self)
     try server.start()
-    state.withLock { $0.server = server }
+    state.withLock { $0.servers.append(server) }
   }
 
   private var status: String {
@@ -174,15 +192,23 @@ package final class Daemon: HTTPServer.Routes {
   /// Replaces the server if the configuration names another address, but not before the present
   /// server has answered all requests to reload.
   private func replaceServer() {
-    let (wanted, served, isBusy) = state.withLock {
-      ($0.settings.http, $0.served, $0.openReloads > 0 || $0.hasStopped)
+    let (settings, served, isBusy) = state.withLock {
+      ($0.settings, $0.served, $0.openReloads > 0 || $0.hasStopped)
     }
+    let wanted = doors(settings)
     guard wanted != served, !isBusy else { return }
-    state.withLock { $0.server.take() }?.stop()
+    for server in takeServers() { server.stop() }
     do {
       try serve(wanted)
     } catch {
       log.write(.error, "\(error)")
+    }
+  }
+
+  private func takeServers() -> [HTTPServer] {
+    state.withLock { state in
+      defer { state.servers = [] }
+      return state.servers
     }
   }
 
@@ -210,12 +236,12 @@ package final class Daemon: HTTPServer.Routes {
   private func stopAll() {
     // One that runs is done first.
     reloads.sync {}
-    let (watches, syncs, server) = state.withLock { ($0.watches, $0.syncs, $0.server.take()) }
+    let (watches, syncs) = state.withLock { ($0.watches, $0.syncs) }
     for watch in watches { watch.stopSoon() }
     DispatchQueue.concurrentPerform(iterations: syncs.count + watches.count) { index in
       if index < syncs.count { syncs[index].stop() } else { watches[index - syncs.count].stop() }
     }
-    server?.stop()
+    for server in takeServers() { server.stop() }
   }
 
   // MARK: - HTTP

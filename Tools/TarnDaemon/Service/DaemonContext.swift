@@ -11,12 +11,14 @@ final class DaemonContext: Sendable {
   let commands: Slots
   let requests = Slots(DaemonContext.requestsMax)
   let outputs = OutputFiles()
+  let handedOver: HandedOverSockets
   /// Nil without a state folder.
   let positions: Positions?
 
   /// - Throws: `ToolError` if the state folder cannot be made.
   init(_ settings: DaemonSettings, _ log: DaemonLog, makesFolder: Bool = true) throws {
     self.log = log
+    handedOver = HandedOverSockets()
     instance = settings.instance
     commands = Slots(settings.commandsMax)
     // systemd gives a list; the first is the one that the unit names first.

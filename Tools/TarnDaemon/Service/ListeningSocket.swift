@@ -5,6 +5,13 @@ import ToolSupport
 
 /// A listening socket: made here, or handed over by systemd.
 final class ListeningSocket: Sendable {
+  enum Address: Equatable {
+    case path(String)
+    case port(Int)
+    /// Not a socket that listens for streams.
+    case other
+  }
+
   let descriptor: Int32
   /// The path that it was made at, and which socket that is.
   private let place: (path: String, identity: FileIdentity)?
@@ -81,6 +88,37 @@ final class ListeningSocket: Sendable {
     place = nil
     _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
     _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+  }
+
+  /// Where it listens. An abstract name has an @ in front.
+  var address: Address {
+    var facts = sockaddr_storage()
+    var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+    var listens: Int32 = 0
+    var optionLength = socklen_t(MemoryLayout<Int32>.size)
+    guard
+      getsockopt(descriptor, SOL_SOCKET, SO_ACCEPTCONN, &listens, &optionLength) == 0, listens != 0
+    else { return .other }
+    return withUnsafeMutablePointer(to: &facts) { pointer -> Address in
+      let isKnown = pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        getsockname(descriptor, $0, &length) == 0
+      }
+      guard isKnown else { return .other }
+      let raw = UnsafeRawPointer(pointer)
+      switch Int32(pointer.pointee.ss_family) {
+      case AF_INET: return .port(Int(UInt16(bigEndian: raw.load(as: sockaddr_in.self).sin_port)))
+      case AF_INET6:
+        return .port(Int(UInt16(bigEndian: raw.load(as: sockaddr_in6.self).sin6_port)))
+      case AF_UNIX:
+        let start = MemoryLayout<sockaddr_un>.offset(of: \.sun_path) ?? 0
+        let bytes = UnsafeRawBufferPointer(start: raw, count: Int(length)).dropFirst(start)
+        guard bytes.first == 0 else {
+          return .path(String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self))
+        }
+        return .path("@" + String(decoding: bytes.dropFirst(), as: UTF8.self))
+      default: return .other
+      }
+    }
   }
 
   deinit {

@@ -6,12 +6,8 @@ import TarnText
 import ToolSupport
 
 /// Runs a command for each batch: with the batch as a line of JSON on standard input, or with the
-/// keys of its objects in place of the argument `{key}`. Exit status 0 means that it has the batch.
+/// keys of its objects in place of `{key}` in its arguments. Exit status 0 means that it has the batch.
 final class ExecSink: Sink {
-  static let keyWord = "{key}"
-  /// The most keys of one run.
-  static let keysMax = 1_000
-
   let slots: Slots?
   private let settings: ExecSettings
   private let log: DaemonLog
@@ -29,17 +25,13 @@ final class ExecSink: Sink {
   func stop() { stopping?.wake() }
 
   func deliver(_ delivery: Delivery) throws(DeliveryFailure) {
-    guard settings.command.contains(Self.keyWord) else {
-      return try run(settings.command, delivery, delivery.line())
+    let environment = try environment(delivery)
+    guard KeyArguments.areTaken(by: settings.command) else {
+      return try run(settings.command, environment, delivery.line())
     }
-    var keys = self.keys(delivery)[...]
-    // None, and there is nothing to run.
-    while !keys.isEmpty {
-      let some = keys.prefix(Self.keysMax)
-      let words = settings.command.flatMap { $0 == Self.keyWord ? Array(some) : [$0] }
-      try run(words, delivery, nil)
-      keys = keys.dropFirst(Self.keysMax)
-    }
+    // Without keys there is nothing to run.
+    let lines = try KeyArguments(settings.command).commandLines(keys(delivery), environment)
+    for words in lines { try run(words, environment, nil) }
   }
 
   /// The keys of all objects of a batch, as text.
@@ -58,7 +50,7 @@ final class ExecSink: Sink {
     }
   }
 
-  private func environment(_ delivery: Delivery) -> [String] {
+  private func environment(_ delivery: Delivery) throws(DeliveryFailure) -> [String] {
     let batch = delivery.batch
     var own = [
       "TARN_WATCH": delivery.watch.name, "TARN_FILE": delivery.path,
@@ -67,20 +59,15 @@ final class ExecSink: Sink {
     ]
     if let reason = batch.startAnew { own["TARN_START_ANEW"] = "\(reason)" }
     if batch.isRepeated { own["TARN_REPEATED"] = "1" }
-    // Of the daemon's own, without what systemd has given to it alone.
-    let inherited = ProcessInfo.processInfo.environment.filter { name, _ in
-      !["NOTIFY_SOCKET", "LISTEN_FDS", "LISTEN_PID", "WATCHDOG_USEC", "WATCHDOG_PID"]
-        .contains(name)
-    }
+    let inherited = try CommandEnvironment.variables(of: settings.user)
     return inherited.merging(own) { $1 }.map { "\($0.key)=\($0.value)" }
   }
 
   private func run(
-    _ words: [String], _ delivery: Delivery, _ line: FeedLine?
+    _ words: [String], _ environment: [String], _ line: FeedLine?
   ) throws(DeliveryFailure) {
     guard let stopping else { throw DeliveryFailure(description: "no descriptor is left") }
-    let run = try CommandRun(
-      words, environment: environment(delivery), user: settings.user, input: line)
+    let run = try CommandRun(words, environment: environment, user: settings.user, input: line)
     let end = run.wait(
       timeout: settings.timeout, grace: settings.grace, stop: stopping
     ) { [log, status] line in

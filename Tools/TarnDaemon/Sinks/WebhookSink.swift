@@ -50,16 +50,9 @@ final class WebhookSink: Sink {
   private func post(
     _ body: [UInt8], key: String, _ secret: [UInt8]?
   ) throws(DeliveryFailure) {
-    var headers = [
-      "Content-Type: application/json", "Idempotency-Key: \(key)",
-      "User-Agent: tarn/\(ToolVersion.text)",
-      // Otherwise the client waits for an answer before it sends a long body.
-      "Expect:",
-    ]
-    headers += settings.headers
-    if let secret {
-      headers.append("Tarn-Signature: sha256=\(HTTPClient.signature(of: body, secret))")
-    }
+    let headers = WebhookHeaders.lines(
+      settings.headers, key: key,
+      signature: secret.map { "sha256=\(HTTPClient.signature(of: body, $0))" })
     let answer: HTTPClient.Answer
     do {
       answer = try client.perform(

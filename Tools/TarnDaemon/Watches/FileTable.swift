@@ -146,8 +146,9 @@ final class FileTable: Sendable {
       found.gl_pathv[index].map { String(path: $0) }
     }
     // The companions of a store, whose names begin with its own.
-    return paths.filter { path in
-      !["-lock", ".lock", "-signal", ".signal"].contains { path.endsWithBytes(of: $0) }
-    }
+    return WatchedPaths.distinct(
+      paths.filter { path in
+        !["-lock", ".lock", "-signal", ".signal"].contains { path.endsWithBytes(of: $0) }
+      })
   }
 }

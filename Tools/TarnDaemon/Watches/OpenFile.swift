@@ -24,8 +24,17 @@ final class OpenFile: Sendable {
     store = try StoreRegistry.open(path, options)
   }
 
-  /// Why it does not follow commits; nil if it does.
-  var copyCause: String? { store.environment.copyCause?.detail }
+  /// Why it does not follow commits, and what helps; nil if it does.
+  var copyCause: String? {
+    guard let cause = store.environment.copyCause else { return nil }
+    let companions = ["-lock", "-signal"].map { path + $0 }
+    let isRefused = companions.contains { companion in
+      companion.withPath { access($0, R_OK | W_OK) } != 0 && errno == EACCES
+    }
+    guard cause.code == .permissionDenied, isRefused else { return cause.detail }
+    return "\(cause.detail): if it is in the group of the file, let the owner run 'chmod g+rw "
+      + "\(companions.joined(separator: " "))'"
+  }
 
   /// Whether another file is at the path by now, or none.
   var isLost: Bool { (try? store.environment.checkIdentity()) == nil }

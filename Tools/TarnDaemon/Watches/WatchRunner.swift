@@ -49,7 +49,9 @@ final class WatchRunner: FileTable.Listener {
   func start() throws {
     for sink in settings.sinks {
       guard case .socket(let socket) = sink.kind, let hub = hubs[sink.name] else { continue }
-      let listener = try ListeningSocket(at: socket.path, mode: socket.mode)
+      let listener =
+        try context.handedOver.socket(at: socket.path)
+        ?? ListeningSocket(at: socket.path, mode: socket.mode)
       let made = SocketSink(socket, hub, listener)
       state.withLock { $0.listening.append(made) }
     }
