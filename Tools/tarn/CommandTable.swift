@@ -5,17 +5,17 @@ import ToolSupport
 enum CommandTable {
   static let commands = [
     inspect, query, count, watch, importing, exporting, set, delete, reindex, log, cursor,
-    retention, schema, create, diff, shell, DaemonCommand.spec, SyncCommands.sync,
+    retention, schema, create, diff, dump, load, shell, DaemonCommand.spec, SyncCommands.sync,
     SyncCommands.server, generate,
   ]
 
-  private static let typeNames = (ValueText.typeNames + UnixTime.allCases.map(\.typeName))
+  static let typeNames = (ValueText.typeNames + UnixTime.allCases.map(\.typeName))
     .joined(separator: ", ")
-  private static let file = PositionalSpec("FILE", "the store")
-  private static let oneClass = PositionalSpec("CLASS", "the class")
+  static let file = PositionalSpec("FILE", "the store")
+  static let oneClass = PositionalSpec("CLASS", "the class")
   private static let filter = PositionalSpec(
     "FILTER", "a filter, such as 'age > 5 AND name BEGINSWITH \"R\"'", isOptional: true)
-  private static let namesHelp = """
+  static let namesHelp = """
     In a filter, a name with characters other than letters, digits and _ needs back quotes:
     '`Total Amount` > 5'. In options, only a name that contains a separator needs them:
     --sort '`a.b`', --columns '`Last, First`,age'. Inside, a back quote is doubled.
@@ -28,9 +28,9 @@ enum CommandTable {
     "sort", short: "s", "KEY[:desc]", repeats: true,
     "sort by a property; strings by bytes or by locale: name:sv, name:en:numeric, "
       + "name:nocase; separate several with commas")
-  private static let color = OptionSpec.value(
+  static let color = OptionSpec.value(
     "color", "WHEN", "auto (default), always or never")
-  private static let timeout = OptionSpec.value(
+  static let timeout = OptionSpec.value(
     "timeout", "SECONDS", "how long to wait for other writers (default: no limit)")
   private static let columns = OptionSpec.value(
     "columns", "NAME,...", repeats: true, "only these columns, in this order (default: all)")

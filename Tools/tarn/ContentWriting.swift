@@ -3,8 +3,12 @@ import TarnStore
 /// Writing contents into objects.
 extension WriteSession {
   /// Adds an object with these contents. Its primary key must be free.
+  ///
+  /// - Parameter key: a free object key for it; nil for the next one.
   @discardableResult
-  func create(_ contents: [ColumnID: Content], in id: ClassID) throws -> ObjectKey {
+  func create(
+    _ contents: [ColumnID: Content], at key: ObjectKey? = nil, in id: ClassID
+  ) throws -> ObjectKey {
     let described = schema[id]
     var values: [ColumnID: Value] = [:]
     var rest: [(ColumnSchema, Content)] = []
@@ -15,7 +19,7 @@ extension WriteSession {
       case let content?: rest.append((column, content))
       }
     }
-    let key = try create(values, in: id)
+    let key = try create(in: id, at: key) { values[$0] }
     for (column, content) in rest { try put(content, column, at: key, in: id) }
     return key
   }

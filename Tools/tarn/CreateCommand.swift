@@ -24,7 +24,7 @@ struct CreateCommand {
     options.classes = try definitions()
     let store = try StoreRegistry.open(path, options)
     let classes = try store.newestSnapshot().schema.schema.classes
-    try output.write("\(path): \(classes.count) class\(classes.count == 1 ? "" : "es")\n")
+    try output.write("\(path): \(counted(classes.count, "class", plural: "es"))\n")
     return .success
   }
 

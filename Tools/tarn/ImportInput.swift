@@ -79,7 +79,7 @@ struct ImportInput {
   }
 
   /// A copy of a file that is compressed; the file itself if it is not.
-  private static func unpacked(_ path: String, _ name: String) throws -> String {
+  static func unpacked(_ path: String, _ name: String) throws -> String {
     let input = path.withPath { open($0, O_RDONLY | O_CLOEXEC) }
     // The error is reported when it is read.
     guard input >= 0 else { return path }

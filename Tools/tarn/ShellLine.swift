@@ -5,7 +5,7 @@ enum ShellLine {
   /// Commands whose filter needs no quotes.
   private static let filtering: Set<String> = ["query", "count", "watch"]
   /// Commands of the program that are for no file, or for a prompt.
-  private static let others: Set<String> = ["shell", "generate", "create", "daemon"]
+  private static let others: Set<String> = ["shell", "generate", "create", "load", "daemon"]
 
   /// A word, and how it is written.
   private struct Word {

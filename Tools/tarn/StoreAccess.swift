@@ -182,4 +182,8 @@ struct WriterPatience {
 }
 
 /// `1 object`, `12 objects`.
-func counted(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
+///
+/// - Parameter plural: the ending of several.
+func counted(_ count: Int, _ noun: String, plural: String = "s") -> String {
+  "\(count) \(noun)\(count == 1 ? "" : plural)"
+}

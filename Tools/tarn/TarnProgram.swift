@@ -49,6 +49,8 @@ enum TarnProgram {
     case "schema": return try SchemaCommand(arguments).run(output)
     case "create": return try CreateCommand(arguments).run(output)
     case "diff": return try DiffCommand(arguments).run(output)
+    case "dump": return try DumpCommand(arguments).run(output)
+    case "load": return try LoadCommand(arguments).run(output)
     case "shell": return try ShellCommand(arguments).run()
     case "generate": return try GenerateCommand(arguments, parser).run(output)
     case "set": return try SetCommand(arguments).run(output)

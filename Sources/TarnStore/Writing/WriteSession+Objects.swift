@@ -87,14 +87,17 @@ extension WriteSession {
   /// Adds an object with that primary key (nil for a class without one) and adds it to the index.
   /// The caller has checked that no object has the key, and indexes the values of other indexed
   /// columns once it has written them.
+  ///
+  /// - Parameter key: a free object key for the object; nil for the next one. Ignored if the primary
+  ///   key is the object key.
   package func create(
-    primaryKey value: Value?, in id: ClassID
+    primaryKey value: Value?, at key: ObjectKey? = nil, in id: ClassID
   ) throws(StorageError) -> (key: ObjectKey, cluster: WorkingCluster, slot: Int) {
-    guard let primary = schema.primaryKey(of: id), let value else { return try insert(nil, in: id) }
+    guard let primary = schema.primaryKey(of: id), let value else { return try insert(key, in: id) }
     if primary.isObjectKey, case .int(let number) = value {
       return try insert(ObjectKey(number), in: id)
     }
-    let row = try insert(nil, in: id)
+    let row = try insert(key, in: id)
     row.cluster.set(primary.column, row.slot, value)
     try insertIndexEntry(value, of: primary.column, at: row.key, in: id)
     return row
@@ -110,12 +113,15 @@ extension WriteSession {
   }
 
   /// The same; `value` gives the value of a column, or nil.
+  ///
+  /// - Parameter key: a free object key for the object; nil for the next one. `continueKeys` keeps
+  ///   later objects from getting it.
   @discardableResult
   package func create(
-    in id: ClassID, _ value: (ColumnID) -> Value?
+    in id: ClassID, at key: ObjectKey? = nil, _ value: (ColumnID) -> Value?
   ) throws(StorageError) -> ObjectKey {
     let described = schema[id]
-    let row = try create(primaryKey: described.primaryKey.flatMap(value), in: id)
+    let row = try create(primaryKey: described.primaryKey.flatMap(value), at: key, in: id)
     // By index: a loop over the elements copies each with its name.
     for index in described.columns.indices where !described.columns[index].isRemoved {
       let column = described.columns[index].id
@@ -137,6 +143,11 @@ extension WriteSession {
       if let value = indexed { try insertIndexEntry(value, of: column, at: row.key, in: id) }
     }
     return row.key
+  }
+
+  /// From now on objects of the class that are added without a key get larger ones than that.
+  package func continueKeys(of id: ClassID, after key: ObjectKey) throws(StorageError) {
+    try classEdit(id).continueKeys(after: key)
   }
 
   /// Sets a property to a value of its column's type, and records it as touched even if it is

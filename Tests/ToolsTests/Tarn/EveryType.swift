@@ -92,6 +92,39 @@ struct EveryType {
     return indexed
   }()
 
+  /// Random classes instead of `Thing` and `Loose`, with some of their columns under odd names.
+  static func randomClasses(seed: UInt64) -> [ClassDefinition] {
+    var random = SeededRandom(seed: seed)
+    let names = ["Ox", "class", "$type", "Zwei Wörter", "a.b"].shuffled(using: &random)
+    return Array(classes.prefix(3))
+      + names.prefix(1 + random.below(4)).map { name in
+        var properties: [ClassDefinition.Property] = []
+        if random.chance(70) {
+          let types: [ColumnType] = [.int, .string, .objectID, .uuid]
+          properties.append(.init(name: "id", type: random.pick(types), isPrimaryKey: true))
+        }
+        for (number, column) in (columns + links).shuffled(using: &random)
+          .prefix(random.below(12)).enumerated()
+        {
+          var column = column
+          column.name = random.pick(["objects", "$value", "é \"x\"", "`q`"]) + "\(number)"
+          column.isIndexed =
+            column.collection == .none && [.int, .string, .date].contains(column.type)
+            && random.chance(50)
+          properties.append(column)
+        }
+        let unique = properties.filter {
+          $0.type == .string && $0.collection == .none && !$0.isPrimaryKey
+        }.map(\.name)
+        return ClassDefinition(
+          name: name, properties: properties, uniqueRules: unique.isEmpty ? [] : [["id"] + unique])
+      }.map { definition in
+        var definition = definition
+        if definition.properties.first?.name != "id" { definition.uniqueRules = [] }
+        return definition
+      }
+  }
+
   private var random: SeededRandom
   private let session: WriteSession
   private let targets: [ObjectKey]
@@ -122,6 +155,23 @@ struct EveryType {
     linksInAny = name != "Loose"
     let key = try session.create([ColumnID(0): .int(Int64(number))], in: described.id)
     try fill(described, key, depth: 0, from: 1)
+  }
+
+  /// Adds an object to one of the random classes, whatever its primary key is.
+  mutating func addRandom(to described: ClassSchema, id number: Int) throws {
+    linksInAny = true
+    var values: [ColumnID: Value] = [:]
+    if let primary = described.primaryKey {
+      values[primary] =
+        switch described[primary].type {
+        case .int: .int(Int64(number) * 7 - 20)
+        case .string: .string(text() + "\(number)")
+        case .objectID: .objectID(Bytes12(high: UInt64(number), low: 7))
+        default: .uuid(Bytes16(high: UInt64(number), low: 7))
+        }
+    }
+    let key = try session.create(values, in: described.id)
+    try fill(described, key, depth: 0, from: values.count)
   }
 
   /// Gives an object other values in all of its columns.
