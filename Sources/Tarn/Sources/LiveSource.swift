@@ -229,7 +229,7 @@ package final class LiveSource<Model: LiveModel>: ObservedSource {
     guard case .followed(var content) = state, !content.isOwnerGone,
       model.hasStep(over: move.changes, seen: scopes)
     else { return false }
-    state = .unknown  // The content is changed in place, so no other reference to it may exist.
+    state = .unknown  // The content is changed in place: nobody else may hold it.
     var isNews = false
     if !prepared.isEmpty, let prepared = prepared[ObjectIdentifier(self)],
       scopes.allSatisfy({ prepared.reaches.contains(ObjectIdentifier($0)) })
