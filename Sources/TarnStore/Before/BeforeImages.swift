@@ -1,27 +1,27 @@
-/// What change records keep of the state before the commits, class by class: what the changes of
-/// the same commits removed or replaced.
+/// The state before some commits that change records keep, by class: the values that the changes of
+/// these commits removed or replaced.
 ///
-/// A pure value beside the `ChangeSet` of the same commits. It has no more than a level asks for,
-/// which is given for each class when the commit is made.
+/// A pure value beside the `ChangeSet` of the same commits. It has only the values that its level
+/// requires, which is given for each class when the commit is made.
 package struct BeforeImages: Equatable, Sendable {
-  /// In the order of the ids. A class without an entry has nothing to keep at any level, as one
-  /// that only got new objects.
+  /// In the order of the ids. A class without an entry has nothing to keep at any level, such as
+  /// one that only got new objects.
   package internal(set) var classes: [ClassBefore] = []
 
   package init() {}
 
-  /// What is known of a class; nil if there is nothing to know.
+  /// The former values of a class; nil without any.
   package subscript(id: ClassID) -> ClassBefore? {
     let index = classes.partitioningIndex { $0.id >= id }
     return index < classes.count && classes[index].id == id ? classes[index] : nil
   }
 
-  /// How much is known of a class.
+  /// How much is kept of a class.
   package func level(of id: ClassID) -> BeforeLevel { self[id]?.level ?? .oldValues }
 
   /// These images, followed by those of later commits. Associative.
   ///
-  /// - Parameter changes: those of the commits that these images are of.
+  /// - Parameter changes: the changes of the commits of these images.
   package func merging(_ later: BeforeImages, after changes: ChangeSet) -> BeforeImages {
     var result = BeforeImages()
     var mine = classes[...]
@@ -38,7 +38,7 @@ package struct BeforeImages: Equatable, Sendable {
 }
 
 extension ClassChanges {
-  /// The level that is complete without any former values: nothing that it asks for was removed or
+  /// The level that is complete without any former values: nothing that it requires was removed or
   /// replaced.
   var levelWithoutImages: BeforeLevel {
     if isCleared || !deleted.isEmpty { return .none }

@@ -1,16 +1,17 @@
-/// What change records keep of one class's objects as they were before the commits.
+/// The objects of one class before some commits, as far as change records keep them.
 package struct ClassBefore: Equatable, Sendable {
   package let id: ClassID
-  /// How much is here: the least of all commits.
+  /// How much is kept: the lowest level of all commits.
   package internal(set) var level: BeforeLevel
   /// The objects that existed before and were deleted or replaced.
   package internal(set) var deleted = KeySet()
-  /// The primary keys of deleted objects, if nothing else of them is here: see `primaryKey(of:)`.
+  /// The primary keys of deleted objects, if no other values of them are kept: see
+  /// `primaryKey(of:)`.
   package internal(set) var primaryKeys: FormerColumn?
   /// In the order of the columns. A deleted object without a value in a column had null there, or,
-  /// if the column is not optional, its zero.
+  /// if the column is not optional, zero.
   package internal(set) var columns: [FormerColumn] = []
-  /// In the order of the names. A collection of a deleted object that is not here was empty.
+  /// In the order of the names. A collection of a deleted object without an entry was empty.
   package internal(set) var sequences: [FormerSequence] = []
 
   init(_ id: ClassID, _ level: BeforeLevel) {
@@ -18,12 +19,12 @@ package struct ClassBefore: Equatable, Sendable {
     self.level = level
   }
 
-  /// The former value of a property, if it is here.
+  /// The former value of a property, if it is kept.
   package func value(of column: ColumnID, at key: ObjectKey) -> FormerValue? {
     columns[column: column]?[key]
   }
 
-  /// The primary key of a deleted object. Nil for a class without one, and if it is not known.
+  /// The primary key of a deleted object. Nil for a class without one, and if it is unknown.
   package func primaryKey(of key: ObjectKey, _ described: ClassSchema) -> FormerValue? {
     guard let column = described.primaryKey, deleted.contains(key), level >= .keys else {
       return nil
@@ -34,13 +35,13 @@ package struct ClassBefore: Equatable, Sendable {
 }
 
 extension ClassBefore {
-  /// Adds what a later commit kept, if it is of objects that existed before the first one.
+  /// Adds the values that a later commit kept, if their objects existed before the first one.
   ///
-  /// - Parameter changes: of the class up to the later commit.
+  /// - Parameter changes: the changes of the class up to the later commit.
   mutating func merge(_ later: ClassBefore, after changes: ClassChanges?) {
     level = min(level, later.level)
     let (inserted, gone) = (changes?.inserted ?? KeySet(), deleted)
-    // Of an object that came in between nothing counts, and of one that went there is all.
+    // Values of an object inserted meanwhile do not count; those of a deleted object are complete.
     func counts(_ key: ObjectKey) -> Bool { !inserted.contains(key) && !gone.contains(key) }
     deleted.formUnion(later.deleted.subtracting(inserted))
     if let others = later.primaryKeys {
@@ -53,9 +54,9 @@ extension ClassBefore {
       while let next = mine.first, next.name < theirs.name { merged.append(mine.removeFirst()) }
       let earlier = mine.first?.name == theirs.name ? mine.removeFirst() : nil
       var both = theirs.before(changes?.script(of: theirs.name), earlier)
-      // Whether it is whole must not depend on how the commits are grouped.
+      // Whether it is complete must not depend on how the commits are grouped.
       both.isWhole = both.elements.count == both.oldCount
-      // Elements that only came in between are gone again.
+      // Elements inserted only meanwhile are dropped.
       if !both.elements.isEmpty { merged.append(both) }
     }
     sequences = merged + mine

@@ -10,9 +10,9 @@
 ///
 /// Numbers without a stated width are varints, values as in mixed columns (`TaggedValue`). Object
 /// keys of 32 and 33 are distances from the key before, zigzag, the first one from 0. A distance of
-/// 34 is the number of positions skipped since the element before. What does not fit a section goes
-/// on in the next one, which begins like it, and counts distances from its start; only the first
-/// one of a sequence has its old count.
+/// 34 is the number of positions skipped since the element before. A sequence that does not fit its
+/// section continues in the next one, which begins in the same way and counts distances from its
+/// start; only the first section of a sequence has its old count.
 ///
 /// The tags of long values (16 and 17) have the number under which the bytes are stored beside the
 /// record (`TreeKey.former`), counted from 0 in each record, and their length.

@@ -1,4 +1,4 @@
-/// What the change records between two versions say: the changes, and the values before them.
+/// The content of the change records between two versions: the changes, and the values before them.
 package struct RecordedPast: Equatable, Sendable {
   package private(set) var changes: ChangeSet
   package private(set) var images: BeforeImages
@@ -16,7 +16,7 @@ package struct RecordedPast: Equatable, Sendable {
   package var from: Version { changes.from }
   package var to: Version { changes.to }
 
-  /// Followed by later records. Associative.
+  /// This, followed by later records. Associative.
   package func merging(_ later: RecordedPast) -> RecordedPast {
     if changes.isEmpty, images.classes.isEmpty {
       var result = later
