@@ -235,7 +235,7 @@ extension PredicateBuilder {
     return ColumnConstants(element, condition.path, schema, [])
   }
 
-  /// For an element that may not exist: passes for every existing object of the class.
+  /// For an element that may not exist: true for every existing object of the class.
   private func isThere(_ owner: ClassSchema) -> ResolvedNode {
     guard isElement, let column = owner.columns.first(where: { !$0.isRemoved }) else {
       return .constant(true)
@@ -348,7 +348,7 @@ extension ColumnConstants: ConditionBuilder {
     throw PredicateError("values have no collections: \(condition)")
   }
 
-  /// Some element is in the range, and none is less or greater.
+  /// Some element is in the range, and none is below or above it.
   fileprivate func all(
     _ path: NamedCollectionPath, from low: Value, to high: Value, isClosed: Bool
   ) throws(PredicateError) -> ResolvedNode {
