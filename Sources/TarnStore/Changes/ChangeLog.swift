@@ -1,5 +1,5 @@
 /// The change records in the file: written with each commit, merged for a move over several
-/// versions, removed when they are no longer needed.
+/// versions, and removed when they are no longer needed.
 package enum ChangeLog {
   /// Writes the record of a commit. The note in `meta` then counts the record's bytes.
   static func put(
@@ -41,7 +41,7 @@ package enum ChangeLog {
     return fold.finish()
   }
 
-  /// The header of a version's record, as a write sees it; nil if there is no record.
+  /// The header of a version's record, as a write sees it; nil without a record.
   static func header(
     of version: Version, in transaction: borrowing WriteTransaction
   ) throws(StorageError) -> ChangeRecord.Header? {
@@ -52,14 +52,14 @@ package enum ChangeLog {
     return unsafe try ChangeRecord.decodeHeader(found, version: version)
   }
 
-  /// The same; nil also for a damaged record, which must not stop writers.
+  /// The header; nil also for a damaged record, which must not stop writers.
   static func readableHeader(
     of version: Version, in transaction: borrowing WriteTransaction
   ) throws(StorageError) -> ChangeRecord.Header? {
     try readable { () throws(StorageError) in try header(of: version, in: transaction) } ?? nil
   }
 
-  /// Nil if what `read` reads is damaged.
+  /// Nil if `read` finds damaged data.
   private static func readable<R>(
     _ read: () throws(StorageError) -> R
   ) throws(StorageError) -> R? {
@@ -71,8 +71,7 @@ package enum ChangeLog {
     }
   }
 
-  /// The header of a version's record, without the summaries beyond its first value; nil if there
-  /// is no record.
+  /// The header of a version's record, with only the first chunk's summaries; nil without a record.
   package static func header(
     of version: Version, in transaction: ReadTransaction
   ) throws(StorageError) -> ChangeRecord.Header? {
@@ -129,10 +128,10 @@ package enum ChangeLog {
   }
 
   /// Removes the oldest records whose transactions are at most `transactionID`, up to the first one
-  /// that is needed besides.
+  /// that is still needed.
   ///
   /// - Parameters:
-  ///   - most: how many values to remove at most; at least one record is removed.
+  ///   - most: the maximum number of values to remove; at least one record is removed.
   ///   - looksForFormer: whether to look for long old values of removed records.
   /// - Returns: true if more could be removed.
   static func prune(

@@ -1,19 +1,18 @@
 internal import Glibc
 
-/// What a change record says about its commit besides the changes: when it was made, by which
+/// The data about a commit in its change record besides the changes: when it was made, by which
 /// program, and its place in the history of the file.
 ///
-/// The note is a section that libraries without it skip, so that programs with either may share a
-/// file. Only the bytes of the clock differ between two machines; the order of commits is that of
-/// their versions.
+/// The note is a section that libraries without it skip, so that programs with and without it may
+/// share a file. Times depend on a machine's clock; commits are ordered by version.
 package struct CommitNote: Equatable, Sendable {
-  /// The wall clock at the commit, in microseconds since 1970. It may go back.
+  /// The wall clock at the commit, in microseconds since 1970. It may go backwards.
   package var time: Int64
-  /// A hybrid clock in microseconds since 1970: the wall clock, or more than the former stamp where
-  /// the wall clock is not. No two commits of a history have the same.
+  /// A hybrid logical clock timestamp in microseconds since 1970: the wall clock if that is greater
+  /// than the former stamp, else the former stamp plus one or more. It is unique in a history.
   package var stamp: UInt64
-  /// The age of the history, in microseconds: the sum of the times between commits, of each an hour
-  /// at most. A clock that is set wrong for a while changes little about it.
+  /// The age of the history in microseconds: the sum of the times between commits, each limited to
+  /// an hour. A clock that is wrong for a while hardly affects it.
   package var age: UInt64
   /// The bytes of all records up to and including this one.
   package var logBytes: UInt64
@@ -24,9 +23,9 @@ package struct CommitNote: Equatable, Sendable {
 
   /// The longest name of a program, in bytes.
   package static let originBytesMax = 64
-  /// The most cursors of one commit.
+  /// The maximum number of cursors of one commit.
   package static let cursorsMax = 16
-  /// The most that one commit adds to the age.
+  /// The most that one commit can add to the age.
   static let ageStepMax: UInt64 = 3_600_000_000
 
   package init(
@@ -45,7 +44,7 @@ package struct CommitNote: Equatable, Sendable {
   ///
   /// - Parameters:
   ///   - time: the wall clock, in microseconds since 1970.
-  ///   - floor: the least stamp.
+  ///   - floor: the minimum stamp.
   init(
     after last: CommitNote?, at time: Int64, cursors: [UInt32], origin: String,
     stampAtLeast floor: UInt64 = 0
@@ -65,7 +64,7 @@ package struct CommitNote: Equatable, Sendable {
     return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000
   }
 
-  /// The start of a name that has so many bytes at most.
+  /// The longest beginning of a name that has at most that many bytes.
   static func shortened(_ name: String, to bytesMax: Int = originBytesMax) -> String {
     var start = name
     while start.utf8.count > bytesMax { start.removeLast() }
@@ -74,14 +73,14 @@ package struct CommitNote: Equatable, Sendable {
 }
 
 extension CommitNote {
-  /// The section with its head, at most.
+  /// The maximum size of the section, including its head.
   static let bytesMax = 3 + 4 * 8 + 1 + 4 * cursorsMax + originBytesMax
-  /// Where the log's bytes are after the section's start.
+  /// The offset of `logBytes` from the section's start.
   private static let logBytesOffset = 3 + 3 * 8
 
   /// Appends the section.
   ///
-  /// - Returns: where to write the log's bytes once they are known.
+  /// - Returns: the offset at which to write `logBytes` once it is known.
   func write(into writer: inout RecordWriter) -> Int {
     let start = writer.bytes.count
     writer.byte(ChangeRecord.Section.note)
@@ -121,7 +120,7 @@ extension CommitNote {
     return cursors
   }
 
-  /// Reads nothing else of the payload.
+  /// Reads only the cursors of the payload.
   static func cursors(in part: inout RecordReader) throws(StorageError) -> [UInt32] {
     try part.skip(4 * MemoryLayout<UInt64>.size)
     let cursors = try readCursors(&part)
