@@ -2,9 +2,9 @@ import CTarn
 
 /// The numbers of the cluster format that Swift code needs; `ctarn_cluster.h` describes the layout.
 package enum ClusterFormat {
-  /// The most bytes of an image: the longest value in one page of the file.
+  /// The maximum size of an image in bytes: the longest value in one page of the file.
   package static let imageBytesMax = 4_080
-  /// The most rows of an image. Only rows of a byte or two reach it.
+  /// The maximum number of rows of an image. Only rows of a byte or two reach it.
   package static let rowsMax = 1_024
   /// The longest string or data value stored in the cluster itself; longer ones are stored in
   /// pieces elsewhere. A row that does not fit an image moves shorter ones out, too, longest first.
@@ -14,7 +14,7 @@ package enum ClusterFormat {
   static let descriptorBytes = Int(TARN_CLUSTER_DESCRIPTOR_BYTES)
   static let paddingBytes = Int(TARN_CLUSTER_PADDING_BYTES)
   static let checkedFrom = Int(TARN_CLUSTER_CHECKED_FROM)
-  /// With more entries there is no dictionary: a code is one byte.
+  /// A column with more entries has no dictionary: a code is one byte.
   static let dictionaryEntriesMax = 255
   /// The bytes of a long value in its row: its length.
   static let longReferenceBytes = 8

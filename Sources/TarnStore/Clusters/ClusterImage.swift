@@ -78,7 +78,7 @@ extension ClusterImage {
   /// True if each row's key is that of the row before plus one.
   var hasDenseKeys: Bool { unsafe base.load(fromByteOffset: 12, as: UInt8.self) == 0 }
 
-  /// The first slot whose key is not less than `key`; `rowCount` if there is none.
+  /// The first slot whose key is not less than `key`; `rowCount` without one.
   package func slot(atOrAfter key: ObjectKey) -> Int {
     guard hasDenseKeys else { return (0..<rowCount).partitioningIndex { self.key(at: $0) >= key } }
     // Dense keys: the slot is the distance to the first key.

@@ -119,7 +119,7 @@ struct ByteCell {
   var mayHaveLong = false
   /// `stride` bytes per row; all zero for a row without a value.
   var cells: UnsafeMutableRawPointer?
-  /// A byte per row, 1 for a row without a value. Nil if there is no such row.
+  /// A byte per row, 1 for a row without a value. Nil if every row has one.
   var nulls: UnsafeMutablePointer<UInt8>?
   /// The bytes that a string or data column's cells point to.
   var arena = ByteArena()

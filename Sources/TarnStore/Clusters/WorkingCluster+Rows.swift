@@ -4,7 +4,7 @@ extension WorkingCluster {
     return unsafe isBacked ? image.key(at: slot) : ObjectKey(keys![slot])
   }
 
-  /// The first slot whose key is not less than `key`; `rowCount` if there is none.
+  /// The first slot whose key is not less than `key`; `rowCount` without one.
   package func slot(atOrAfter key: ObjectKey) -> Int {
     if isBacked { return image.slot(atOrAfter: key) }
     guard count > 0, let keys = unsafe keys else { return 0 }
