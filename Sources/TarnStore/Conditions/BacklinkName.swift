@@ -1,5 +1,5 @@
-/// How a path names the objects that link to one through a property of theirs:
-/// `@links.Person.dogs`, one name with dots, in which those of class and property are quoted.
+/// The name in a path of the objects that link to an object through a property:
+/// `@links.Person.dogs`, one name with dots, whose class and property are quoted where needed.
 package struct BacklinkName: CustomStringConvertible {
   private static let prefix = CollectionCondition.marker + "@links."
   package let origin: String
@@ -18,7 +18,7 @@ package struct BacklinkName: CustomStringConvertible {
     self.init(origin: names[0], property: names[1])
   }
 
-  /// As it stands in a path.
+  /// Its form in a path.
   package var name: String { Self.prefix + PathText.text(of: [origin, property]) }
   package var description: String { "'\(origin).\(property)'" }
 }

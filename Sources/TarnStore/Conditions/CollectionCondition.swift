@@ -1,32 +1,32 @@
-/// A condition on the elements of a list, set or map, or on the objects that link to one, with the
-/// properties by name.
+/// A condition on the elements of a list, set or map, or on backlinks, with the properties by name.
 package struct CollectionCondition: Hashable, Sendable {
   package enum Test: Hashable, Sendable {
-    /// The number of elements compares so with a number, or with a property.
+    /// Compares the number of elements with a number, or with a property.
     case count(ComparisonOperator, Operand)
-    /// The elements are these, in this order.
+    /// The elements equal these, in this order.
     case elements([Value])
-    /// Some element, or what the path names behind it, compares so with constants, or with a
-    /// property of the object; or the path names a property, and the operand the elements.
+    /// Compares some element, or the value at the rest of the path from it, with constants or with
+    /// a property of the object; or the path names a property, and the operand the elements.
     case any(ComparisonOperator, Operand, StringOptions)
-    /// Some element, or what the path names behind it, is from the first value to the second, or
-    /// below the second.
+    /// Some element, or the value at the rest of the path from it, is between the two values;
+    /// without `isClosed` the second is excluded.
     case anyWithin(Value, Value, isClosed: Bool)
-    /// Every element is from the first value to the second, or below the second. Null and NaN do
-    /// not take part, and there is at least one other element.
+    /// Every element is between the two values; without `isClosed` the second is excluded. Null and
+    /// NaN are ignored, but one other element must exist.
     case allWithin(Value, Value, isClosed: Bool)
-    /// For some element the collection that the path names behind it has so many of its own.
+    /// Compares, for some element, the number of elements of the collection at the rest of the
+    /// path.
     case anyCount(ComparisonOperator, Value)
-    /// What all elements together come to, or what the path names behind each, compares so.
+    /// Compares an aggregate of all elements, or of the values at the rest of the path from each.
     case aggregate(CollectionAggregate, ComparisonOperator, Operand)
-    /// The number of elements that meet a condition compares so with a number. Of values the
-    /// condition's paths are empty.
+    /// Compares the number of elements that match a condition with a number. For elements that are
+    /// not objects the condition's paths are empty.
     indirect case matching(Predicate, ComparisonOperator, Operand)
   }
 
-  /// The collection, reached from the object through the links named before it; behind it, for
-  /// objects, the path from an element on, which may lead to another collection. What links to an
-  /// object is named as `BacklinkName` says, the keys of a map `mapKeys` behind it.
+  /// The path to the collection from the object, through links; after it, for elements that are
+  /// objects, the path from an element on, which may lead to another collection. Backlinks are
+  /// named as in `BacklinkName`, the keys of a map by `mapKeys` after it.
   package var path: [String]
   package var test: Test
 
@@ -35,12 +35,12 @@ package struct CollectionCondition: Hashable, Sendable {
     self.test = test
   }
 
-  /// Names count byte by byte: among them are keys of maps.
+  /// Names are compared byte by byte, because some are keys of maps.
   package static func == (a: Self, b: Self) -> Bool {
     a.path.haveSameBytes(as: b.path) && a.test == b.test
   }
 
-  /// The same condition on an object that a path leads to.
+  /// The same condition on an object at the end of a path.
   func behind(_ way: [String]) -> CollectionCondition {
     let test: Test =
       switch self.test {
@@ -53,16 +53,16 @@ package struct CollectionCondition: Hashable, Sendable {
     return CollectionCondition(way + path, test)
   }
 
-  /// What stands in a path for the keys of a map, and for its values, which are meant without.
+  /// The names in a path for the keys of a map, and for its values, which are also the default.
   package static let mapKeys = marker + "@allKeys"
   package static let mapValues = marker + "@allValues"
 }
 
 extension CollectionCondition {
-  /// What begins a part of a path that is not the name of a property.
+  /// The first character of a part of a path that is not the name of a property.
   static let marker = "\0"
 
-  /// How a text names the element that a SUBQUERY looks at.
+  /// The variable for the element in the text of a SUBQUERY.
   private static let variable = "$x"
 
   /// The text for a part of a path that is not the name of a property.
@@ -71,13 +71,13 @@ extension CollectionCondition {
   }
 }
 
-/// What can be made of all elements of a collection, by its name behind a path. NaN and null do not
-/// take part.
+/// An aggregate of all elements of a collection, by its name after a path. NaN and null are
+/// ignored.
 package enum CollectionAggregate: String, Hashable, Sendable, CaseIterable {
-  /// Null of nothing.
+  /// Null without values.
   case minimum = "@min"
   case maximum = "@max"
-  /// 0 of nothing.
+  /// 0 without values.
   case sum = "@sum"
   case average = "@avg"
 

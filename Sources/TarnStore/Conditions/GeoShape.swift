@@ -9,22 +9,22 @@ package struct GeoPosition: Hashable, Sendable {
     (self.latitude, self.longitude) = (latitude, longitude)
   }
 
-  /// There all longitudes are one.
+  /// At a pole all longitudes are the same.
   var isPole: Bool { abs(latitude) == 90 }
 }
 
-/// A part of the earth's surface that a condition asks for. The earth is a sphere here, and what is
-/// on the border of a shape is within it.
+/// The part of the earth's surface in a condition. The earth is a sphere here, and the border of a
+/// shape belongs to it.
 package enum GeoShape: Hashable, Sendable {
-  /// From a latitude up to another, and from a longitude eastwards to another.
+  /// From one latitude to another, and from one longitude eastwards to another.
   case box(bottomLeft: GeoPosition, topRight: GeoPosition)
-  /// What is at most so many radians away from its center.
+  /// All places at most that many radians from the center.
   case circle(center: GeoPosition, radius: Double)
-  /// What is inside of a ring of great-circle arcs and of no hole. The first place of a ring is the
-  /// last one, too.
+  /// All places inside a ring of great-circle arcs and in no hole. The first place of a ring is
+  /// also the last one.
   case polygon(outer: [GeoPosition], holes: [[GeoPosition]])
 
-  /// What is wrong with the shape; nil for a good one.
+  /// The problem with the shape; nil for a valid one.
   package var mistake: String? {
     do throws(GeoMistake) {
       _ = try GeoRegion(self)
@@ -35,14 +35,14 @@ package enum GeoShape: Hashable, Sendable {
   }
 }
 
-/// Why there is no such shape.
+/// The problem with an invalid shape.
 struct GeoMistake: Error {
   let message: String
   init(_ message: String) { self.message = message }
 }
 
 extension GeoShape: CustomStringConvertible {
-  /// The shape in the language that `PredicateParser` reads.
+  /// The shape in the syntax of `PredicateParser`.
   package var description: String {
     switch self {
     case .box(let bottomLeft, let topRight): "GEOBOX(\(bottomLeft), \(topRight))"
@@ -62,7 +62,7 @@ extension GeoPosition: CustomStringConvertible {
   package var description: String { "[\(longitude), \(latitude)]" }
 }
 
-/// A shape that is ready to be asked which places are within it.
+/// A shape prepared for tests of places.
 final class GeoRegion: Hashable, Sendable {
   let shape: GeoShape
   private let area: Area
@@ -73,7 +73,7 @@ final class GeoRegion: Hashable, Sendable {
     case polygon(SphericalRing, holes: [SphericalRing])
   }
 
-  /// More take too long to be checked and to be asked about each object.
+  /// More places would take too long to check, and to test for each object.
   private static let placesMax = 10_000
 
   init(_ shape: GeoShape) throws(GeoMistake) {
@@ -115,7 +115,7 @@ final class GeoRegion: Hashable, Sendable {
     }
   }
 
-  /// Whether a longitude is met on the way east from one to another.
+  /// Whether a longitude lies on the way east from one to another.
   private static func spans(_ west: Double, _ east: Double, _ longitude: Double) -> Bool {
     west <= east
       ? west <= longitude && longitude <= east : longitude >= west || longitude <= east

@@ -1,13 +1,13 @@
 /// Names and paths of names as text: `mother.age`.
 ///
-/// A name may stand in back quotes, and must where it has a separator in it: `` `a.b`.age `` has
-/// two names. A back quote within the quotes is doubled. A back quote without a second one is part
-/// of a name, as are quotes around a piece of one.
+/// A name can be written in back quotes, and must be if it contains a separator: `` `a.b`.age ``
+/// has two names. A back quote within the quotes is doubled. An unpaired back quote is part of a
+/// name, as are quotes around a part of one.
 package enum PathText {
   private static let quote = UInt8(ascii: "`")
   private static let dot: Unicode.Scalar = "."
 
-  /// The names that a path has between its dots.
+  /// The names of a path, between its dots.
   package static func names(in text: String) -> [String] {
     parts(of: text, separatedBy: dot).map(name)
   }
@@ -19,7 +19,7 @@ package enum PathText {
     }.joined(separator: ".")
   }
 
-  /// What lies between separators that are not within quotes, as it is written.
+  /// The parts between separators outside of quotes, as they are written.
   ///
   /// - Parameter separator: an ASCII character.
   package static func parts(
@@ -35,13 +35,13 @@ package enum PathText {
     return parts
   }
 
-  /// The first name of a path, and the path behind its dot.
+  /// The first name of a path, and the path after its dot.
   package static func first(of path: Substring) -> (name: String, rest: Substring?) {
     let (part, rest) = first(of: path, before: dot)
     return (name(part), rest)
   }
 
-  /// The first of the `parts`, and what is behind the separator.
+  /// The first of the `parts`, and the rest after the separator.
   package static func first(
     of text: Substring, before separator: Unicode.Scalar
   ) -> (part: Substring, rest: Substring?) {
@@ -56,7 +56,7 @@ package enum PathText {
     return (text, nil)
   }
 
-  /// The name that a part stands for.
+  /// The name that a part denotes.
   package static func name(_ part: some StringProtocol) -> String {
     let bytes = Array(part.utf8)
     guard bytes.count >= 2, bytes.first == quote, bytes.last == quote else { return String(part) }
@@ -79,8 +79,8 @@ package enum PathText {
     return result + quote
   }
 
-  /// What to say where the first of these names is unknown, but it and some of the next ones are a
-  /// known one whose dots were taken for those of a path: how that is written. Else nil.
+  /// The message for an unknown first name that, together with some of the next ones, is a known
+  /// name with dots: how to write that. Nil for others.
   package static func advice(
     for names: some Sequence<String>, among known: some Sequence<String>
   ) -> String? {

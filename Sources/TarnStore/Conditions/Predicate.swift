@@ -1,8 +1,8 @@
-/// A condition on an object, with the properties by name: what the typed query and the textual
-/// filters build. It knows no schema; `ResolvedPredicate` binds it to one and evaluates it.
+/// A condition on an object, with the properties by name: the result of typed queries and of filter
+/// strings. It is independent of a schema; `ResolvedPredicate` binds it to one and evaluates it.
 ///
-/// Build conjunctions and disjunctions through `&&`, `||` and `!`: they keep chains flat, so that
-/// a condition put together in a loop does not nest once a turn.
+/// Build conjunctions and disjunctions through `&&`, `||` and `!`: they keep chains flat, so that a
+/// condition built in a loop does not nest once per iteration.
 package enum Predicate: Hashable, Sendable {
   case constant(Bool)
   case comparison(Comparison)
@@ -33,15 +33,15 @@ package struct Comparison: Hashable, Sendable {
 }
 
 package enum Operand: Hashable, Sendable {
-  /// A property, reached from the object through the links named before it. Of an element without
-  /// properties the empty path is the element itself.
+  /// A property, reached from the object through the links named before it. An empty path is the
+  /// element itself, for elements without properties.
   case path([String])
   case value(Value)
   /// The right side of `in`.
   case values([Value])
-  /// An object that is compared member by member: its class, and what its members are to be.
+  /// An object that is compared member by member: its class, and the condition on its members.
   indirect case members(of: String, Predicate)
-  /// The right side of `in` for a link to an object that is a place.
+  /// The right side of `in` for a link to an object that stores a place.
   case shape(GeoShape)
 }
 
@@ -55,7 +55,7 @@ package enum ComparisonOperator: Hashable, Sendable, CaseIterable {
   case contains
   case beginsWith
   case endsWith
-  /// The right side is a pattern: `*` stands for any text, `?` for one character.
+  /// The right side is a pattern: `*` matches any string, `?` one character.
   case like
   case `in`
 }
@@ -63,12 +63,12 @@ package enum ComparisonOperator: Hashable, Sendable, CaseIterable {
 package struct StringOptions: OptionSet, Hashable, Sendable {
   package let rawValue: UInt8
   package init(rawValue: UInt8) { self.rawValue = rawValue }
-  /// Upper and lower case are the same, by the case folding of Unicode.
+  /// Ignores case, by the case folding of Unicode.
   package static let caseInsensitive = StringOptions(rawValue: 1)
-  /// Letters are the same with and without diacritics.
+  /// Ignores diacritics.
   package static let diacriticInsensitive = StringOptions(rawValue: 2)
 
-  /// As it stands behind an operator.
+  /// Its form after an operator.
   var suffix: String {
     switch (contains(.caseInsensitive), contains(.diacriticInsensitive)) {
     case (false, false): ""
@@ -92,7 +92,7 @@ extension Predicate {
     .comparison(Comparison(Operand(path: path), .in, .values(values)))
   }
 
-  /// True if low <= the operand <= high.
+  /// True if low <= operand <= high.
   package static func between(_ operand: Operand, _ low: Operand, _ high: Operand) -> Predicate {
     .and([
       .comparison(Comparison(operand, .greaterOrEqual, low)),
@@ -115,7 +115,7 @@ extension Predicate {
 }
 
 extension Operand {
-  /// Names count byte by byte: among them are keys of maps.
+  /// Names are compared byte by byte, because some are keys of maps.
   package static func == (a: Operand, b: Operand) -> Bool {
     switch (a, b) {
     case (.path(let a), .path(let b)): a.haveSameBytes(as: b)
@@ -139,14 +139,14 @@ extension Operand {
     }
   }
 
-  /// The same, of an object that the path leads to.
+  /// The same operand of an object at the end of the path.
   func behind(_ path: [String]) -> Operand {
     if case .path(let names) = self { .path(path + names) } else { self }
   }
 }
 
 extension Predicate {
-  /// The same condition on an object that the path leads to.
+  /// The same condition on an object at the end of the path.
   func behind(_ path: [String]) -> Predicate {
     switch self {
     case .constant: self

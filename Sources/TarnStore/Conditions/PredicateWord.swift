@@ -1,7 +1,7 @@
-/// What is a word in the text of a predicate, and which words are no names of properties there.
+/// The words of a filter string, and those that are not names of properties there.
 enum PredicateWord {
-  /// Names of properties only behind a `#`. Some have no meaning yet; they are taken already, so
-  /// that a text that works today means the same later.
+  /// These are names of properties only after a `#`. Some have no meaning yet; they are reserved so
+  /// that a string that works today keeps its meaning.
   static let reserved: Set<String> = [
     "AND", "OR", "NOT", "IN", "BETWEEN", "CONTAINS", "BEGINSWITH", "ENDSWITH", "LIKE", "MATCHES",
     "TRUE", "FALSE", "YES", "NO", "NULL", "NIL", "TRUEPREDICATE", "FALSEPREDICATE", "ANY", "SOME",
@@ -17,12 +17,12 @@ enum PredicateWord {
       || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
   }
 
-  /// True for a name that can stand without back quotes.
+  /// True for a name that can be written without back quotes.
   static func isWord(_ name: String) -> Bool {
     !name.isEmpty && name.utf8.allSatisfy(isPart)
   }
 
-  /// True for a word that means a shape behind a property and IN, and nothing elsewhere.
+  /// True for a word that denotes a shape after a property and IN, and nothing elsewhere.
   static func isShape(_ name: String) -> Bool {
     ["GEOBOX", "GEOCIRCLE", "GEOPOLYGON"].contains(name.uppercased())
   }

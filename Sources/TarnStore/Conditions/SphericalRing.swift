@@ -10,7 +10,7 @@ struct SphericalVector: Hashable, Sendable {
 
   init(_ place: GeoPosition) {
     let (latitude, longitude) = (place.latitude * .pi / 180, place.longitude * .pi / 180)
-    // So that all longitudes are one at a pole, and 180 is -180, to the last bit.
+    // So that all longitudes are equal at a pole, and 180 equals -180, to the last bit.
     let across = place.isPole ? 0 : cos(latitude)
     let isOpposite = abs(place.longitude) == 180
     self.init(
@@ -41,23 +41,23 @@ struct SphericalVector: Hashable, Sendable {
   func angle(to other: SphericalVector) -> Double { atan2(cross(other).length, dot(other)) }
 }
 
-/// A closed line of great-circle arcs. It parts the sphere in two, of which the smaller one is its
-/// inside, whichever way round the line goes; of two halves it is the one on the left.
+/// A closed line of great-circle arcs. It divides the sphere in two; its inside is the smaller
+/// part, whatever the winding, and if both are equal, the part on the left.
 ///
-/// Whether a point is inside is found by going from it to a point that lies away from the line, the
-/// pole, along a meridian of that: each arc on the way changes the side. An arc has the meridian on
-/// which it begins, seen from the west, and not the one on which it ends, so that where two arcs
-/// meet one of them is counted.
+/// Whether a point is inside is found by following the meridian from it to a pole that lies away
+/// from the line: each arc crossed on the way changes the side. An arc includes the meridian on
+/// which it begins, seen from the west, and excludes the one on which it ends, so that one of two
+/// arcs that meet is counted.
 struct SphericalRing: Sendable {
   enum Side { case inside, outside, border }
 
-  /// What is as near to an arc as that is on it: some micrometres on the earth.
+  /// A point this near to an arc is on it: some micrometres on the earth.
   private static let nearness = 1e-12
 
   private struct Arc: Sendable {
     var start: SphericalVector
     var end: SphericalVector
-    /// To the left of the way from start to end.
+    /// To the left of the direction from start to end.
     var left: SphericalVector
     /// Longitudes around the pole.
     var west = 0.0
@@ -90,7 +90,7 @@ struct SphericalRing: Sendable {
         ? west <= longitude && longitude < east : longitude >= west || longitude < east
     }
 
-    /// True if the pole's side of the great circle is the other one.
+    /// True if the pole is on the other side of the great circle.
     func isPoleward(of point: SphericalVector) -> Bool {
       let side = left.dot(point)
       return goesEast ? side < 0 : side > 0
@@ -120,7 +120,7 @@ struct SphericalRing: Sendable {
       area += Self.area(pole, start, end)
     }
     self.arcs = arcs
-    // On the left of the line lies its area, or else all but that.
+    // The area of the line is on its left, or is everything except that.
     let areaOfLeft = area > 0 ? area : 4 * .pi + area
     let leftIsInside = areaOfLeft <= 2 * .pi + 1e-9
     let goesAroundPole = abs(turns) > .pi
@@ -153,13 +153,13 @@ struct SphericalRing: Sendable {
     return arcs
   }
 
-  /// The one of some points all over the sphere from which, and from whose opposite, the nearest
-  /// arc is farthest.
+  /// The point, of some distributed over the sphere, that is farthest from the nearest arc,
+  /// together with its antipode.
   private static func pole(awayFrom arcs: [Arc]) -> SphericalVector {
     let count = 24
     var best = (distance: -1.0, pole: SphericalVector(0, 0, 1))
     for index in 0..<count {
-      // A spiral over half of the sphere, which no grid of places follows.
+      // A spiral over half of the sphere, which does not align with any regular grid of places.
       let z = 0.987_654_321 * (Double(index) + 0.5) / Double(count)
       let longitude = 2.399_963_229 * Double(index) + 0.123_456_789
       let across = (1 - z * z).squareRoot()
@@ -177,8 +177,8 @@ struct SphericalRing: Sendable {
     _ point: SphericalVector, _ first: SphericalVector, _ second: SphericalVector
   ) -> Double { atan2(point.dot(second), point.dot(first)) }
 
-  /// The area of a spherical triangle, negative if it goes round clockwise (A. van Oosterom and
-  /// J. Strackee, The Solid Angle of a Plane Triangle, 1983).
+  /// The area of a spherical triangle, negative if clockwise (A. van Oosterom and J. Strackee, The
+  /// Solid Angle of a Plane Triangle, 1983).
   private static func area(
     _ a: SphericalVector, _ b: SphericalVector, _ c: SphericalVector
   ) -> Double {
@@ -197,8 +197,8 @@ struct SphericalRing: Sendable {
 }
 
 extension SphericalRing {
-  /// Checks that rings are holes of this one: each lies inside, and no two of all the rings cross
-  /// or have a side in common.
+  /// Checks that rings are holes of this one: each lies inside, and no two of all rings cross or
+  /// have a side in common.
   func check(holes: [SphericalRing]) throws(GeoMistake) {
     if holes.isEmpty { return }
     let arcs = (holes + [self]).flatMap(\.arcs).map { ($0.start, $0.end) }
@@ -226,7 +226,7 @@ private enum SphericalCrossings {
     _ message: String = "the lines of a ring must not cross each other"
   ) throws(GeoMistake) {
     let spans = arcs.map { arc in
-      // All of an arc is as near to its middle as its ends are.
+      // Every point of an arc is at most as far from its middle as its ends are.
       let middle = (arc.start + arc.end).unit
       let radius = (middle + -arc.start).length + 1e-12
       return (low: middle.z - radius, high: middle.z + radius)
@@ -242,12 +242,12 @@ private enum SphericalCrossings {
     }
   }
 
-  /// True if each of two arcs parts the ends of the other. Arcs that touch do not cross.
+  /// True if each of two arcs separates the ends of the other. Arcs that touch do not cross.
   private static func cross(
     _ a: (start: SphericalVector, end: SphericalVector),
     _ b: (start: SphericalVector, end: SphericalVector)
   ) -> Bool {
-    // Signs that rounding alone decides say nothing.
+    // Ignore signs that only rounding decides.
     func side(_ x: SphericalVector, _ y: SphericalVector, _ z: SphericalVector) -> Double {
       let side = x.cross(y).dot(z)
       return abs(side) < 1e-15 ? 0 : side

@@ -1,13 +1,13 @@
 /// A step from a map to its entry under a key, or into a list or map within a mixed value.
 package enum ValueStep: Hashable, Sendable {
-  /// The element there. Negative ones count from the end: -1 is the last one.
+  /// The element at that position. Negative positions count from the end: -1 is the last one.
   case position(Int)
   /// The entry of a map under that key.
   case key(String)
-  /// Each element, of a map each value.
+  /// Each element, or each value of a map.
   case each
 
-  /// Keys count byte by byte.
+  /// Keys are compared byte by byte.
   package static func == (a: ValueStep, b: ValueStep) -> Bool {
     switch (a, b) {
     case (.position(let a), .position(let b)): a == b
@@ -18,7 +18,7 @@ package enum ValueStep: Hashable, Sendable {
   }
 }
 
-/// A path is made of names, and a step has one that no property has: it begins with a NUL.
+/// A path consists of names. A step has a name that no property can have: it begins with a NUL.
 extension ValueStep {
   private static let everyName = CollectionCondition.marker + "*"
   private static let keyPrefix = CollectionCondition.marker + "'"
@@ -26,7 +26,8 @@ extension ValueStep {
 
   /// Nil for the name of a property.
   package init?(_ name: String) {
-    // By bytes: a key may begin with a mark that becomes one character with the quote before it.
+    // By bytes: a key may begin with a combining mark, which forms one character with the quote
+    // before.
     let bytes = name.utf8
     if name == Self.everyName {
       self = .each
@@ -49,7 +50,7 @@ extension ValueStep {
 }
 
 extension ValueStep: CustomStringConvertible {
-  /// As a text has it behind a property.
+  /// Its form after a property in a filter string.
   package var description: String {
     switch self {
     case .position(-1): "[LAST]"
@@ -59,7 +60,7 @@ extension ValueStep: CustomStringConvertible {
     }
   }
 
-  /// What is wrong with the step into a collection of that kind; nil if nothing.
+  /// The problem with the step into a collection of that kind; nil without one.
   func mistake(into collection: CollectionKind) -> String? {
     switch (collection, self) {
     case (.none, _), (.list, .position), (.map, .key), (_, .each): nil
