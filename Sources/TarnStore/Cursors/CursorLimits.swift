@@ -1,4 +1,4 @@
-/// How far a cursor may lag behind; or how much is kept behind it. Nil is no limit.
+/// How far a cursor may fall behind, or how much is kept behind it. Nil for no limit.
 package struct CursorLimits: Hashable, Sendable {
   /// In microseconds of the history's age.
   package var age: UInt64?
@@ -10,6 +10,6 @@ package struct CursorLimits: Hashable, Sendable {
     self.bytes = bytes
   }
 
-  /// A consumer that never comes back must not fill the disk.
+  /// Without it, an abandoned consumer would fill the disk.
   package static let standard = CursorLimits(bytes: 1 << 30)
 }

@@ -1,14 +1,14 @@
-/// A named place in the history of a file, from which a consumer reads on.
+/// A named position in the history of a file, from which a consumer continues to read.
 package struct CursorRecord: Equatable, Sendable {
   package var name: String
   /// Nil for the whole file.
   package var selection: [FeedSelectionName]?
-  /// What the records keep of the state before each commit, of the selected classes.
+  /// The state before each commit that records keep for the selected classes.
   package var level: BeforeLevel
-  /// The names of further classes that conditions and key paths of the selection read, if old
-  /// values are kept: they are kept of these, too.
+  /// The names of further classes that conditions and key paths of the selection read. If old
+  /// values are kept, they are kept of these classes, too.
   package var related: [String] = []
-  /// When it was made and last acknowledged, in microseconds since 1970.
+  /// When it was created and last acknowledged, in microseconds since 1970.
   package var created: Int64
   package var acknowledgedAt: Int64
   package var acknowledged: FeedPlace
@@ -16,16 +16,16 @@ package struct CursorRecord: Equatable, Sendable {
   /// The age of the history and the bytes of its records at the acknowledged version.
   package var age: UInt64
   package var logBytes: UInt64
-  /// How far it may lag behind before it expires.
+  /// How far it may fall behind before it expires.
   package var limits: CursorLimits
-  /// How much is kept behind the acknowledged version. Nothing, if no limit is given.
+  /// How much is kept behind the acknowledged version; nothing without a limit.
   package var kept: CursorLimits
-  /// Raised each time that a process takes it.
+  /// Raised each time a process takes the cursor.
   package var epoch: UInt32
   package var holder: CursorHolder?
   /// When it expired, in microseconds since 1970, because the consumer was too far behind.
   package var expiredAt: Int64?
-  /// Why the consumer must start over, other than that.
+  /// Another reason why the consumer must start over.
   package var reason: FeedReason?
 
   package static let nameBytesMax = 255
@@ -50,7 +50,7 @@ package struct CursorRecord: Equatable, Sendable {
     self.reason = reason
   }
 
-  /// Moves a new cursor to the version to which a record leads.
+  /// Moves a new cursor to the version that a record leads to.
   mutating func begin(at header: ChangeRecord.Header, of historyID: Bytes16) {
     acknowledged = FeedPlace(
       historyID: historyID, version: header.to, commitID: header.meta.commitID)
@@ -75,7 +75,7 @@ package struct CursorRecord: Equatable, Sendable {
     return false
   }
 
-  /// Whether a record is in the span that is kept behind the acknowledged version.
+  /// Whether a record is in the range that is kept behind the acknowledged version.
   func keepsBehind(_ note: CommitNote?) -> Bool {
     if kept.age == nil, kept.bytes == nil { return false }
     guard let note else { return false }
@@ -86,7 +86,7 @@ package struct CursorRecord: Equatable, Sendable {
     return true
   }
 
-  /// Why a text is no name of a cursor; nil if it is one.
+  /// Why a string cannot be the name of a cursor; nil if it can.
   package static func fault(inName name: String) -> String? {
     if name.isEmpty { return "a cursor needs a name" }
     if name.utf8.count > nameBytesMax {

@@ -1,15 +1,15 @@
-/// What a file says about its cursors together, and how long it keeps change records without them:
+/// The settings of all cursors of a file, and how long it keeps change records without them:
 ///
 ///     u8 format | u8 flags | u64 changes | u32 next number | limits | u32 checksum
 ///
-/// Format 1 has one set of limits, whose numbers the flags name. Format 2 has several: their number
-/// as a byte, and then for each the flags of its numbers and the numbers.
+/// Format 1 has one set of limits, whose fields the flags name. Format 2 has several: their number
+/// as a byte, and then for each the flags of its fields and the fields.
 package struct FeedSettings: Equatable, Sendable {
   package static let format: UInt8 = 2
 
-  /// Raised by every change of a cursor or of the settings, so that processes know whether what
-  /// they read before is still right. Begins at random: a file that had no cursors for a while
-  /// must not get the same counter again.
+  /// Raised by every change of a cursor or of the settings, so that processes know whether their
+  /// copy is still current. Begins at a random number, because a file that had no cursors for a
+  /// while must not get the same counter again.
   package var changes: UInt64
   package var nextNumber: UInt32
   package var retention: RetentionPolicy
@@ -23,13 +23,13 @@ package struct FeedSettings: Equatable, Sendable {
     self.retention = retention
   }
 
-  /// The first bits are those of the limits.
+  /// The lowest bits are those of the limits.
   private struct Flags {
     static let oldValues: UInt8 = 8
     static let known: UInt8 = 15
   }
 
-  /// In the oldest format that has room for it.
+  /// In the oldest format that can hold it.
   package func encoded() -> [UInt8] {
     let limits = retention.limits
     var writer = RecordWriter(capacity: 48)

@@ -1,8 +1,8 @@
 /// The state of a cursor.
 package struct FeedState: Sendable {
-  /// What was acknowledged last.
+  /// The position acknowledged last.
   package var acknowledged: FeedPlace
-  /// Why the cursor cannot go on from there; nil if it can.
+  /// Why the cursor cannot continue from there; nil if it can.
   package var reason: FeedReason?
 
   package init(acknowledged: FeedPlace, reason: FeedReason?) {

@@ -1,16 +1,16 @@
-/// All cursors of a file, and how long it keeps change records besides.
+/// All cursors of a file, and its retention.
 package struct FeedTable: Equatable, Sendable {
   package var settings = FeedSettings()
   package var cursors: [UInt32: CursorRecord] = [:]
 
   package init() {}
 
-  /// Whether nothing of it needs to be in the file.
+  /// Whether nothing needs to be stored in the file.
   package var isEmpty: Bool { cursors.isEmpty && settings.retention.isEmpty }
 
   package func number(of name: String) -> UInt32? { cursors.first { $0.value.name == name }?.key }
 
-  /// Reads it, in a transaction that the cursor is of. Nil if the file has none.
+  /// Reads the table in the cursor's transaction. Nil if the file has none.
   package static func read(_ cursor: inout Cursor) throws(StorageError) -> FeedTable? {
     var isAt = unsafe try TreeKey.feed(0).withBytes { key throws(StorageError) in
       unsafe try cursor.seek(atOrAfter: key)
@@ -29,7 +29,7 @@ package struct FeedTable: Equatable, Sendable {
     return table
   }
 
-  /// The state of one cursor; nil if there is none.
+  /// The record of one cursor; nil if it does not exist.
   static func cursor(
     _ number: UInt32, in transaction: ReadTransaction
   ) throws(StorageError) -> CursorRecord? {

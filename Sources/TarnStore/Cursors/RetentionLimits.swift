@@ -1,10 +1,10 @@
-/// How long change records are kept. A record is kept while it is within every limit that is given;
-/// without any limit nothing is kept.
+/// How long change records are kept. A record is kept as long as it is within all given limits;
+/// without a limit nothing is kept.
 package struct RetentionLimits: Hashable, Sendable {
   /// In microseconds of the history's age.
   package var age: UInt64?
   package var versions: UInt64?
-  /// Of the records together.
+  /// The size of all records together.
   package var bytes: UInt64?
 
   package init(age: UInt64? = nil, versions: UInt64? = nil, bytes: UInt64? = nil) {
@@ -15,7 +15,7 @@ package struct RetentionLimits: Hashable, Sendable {
 
   package var isEmpty: Bool { age == nil && versions == nil && bytes == nil }
 
-  /// Whether every record that the others keep is kept by these as well.
+  /// Whether these keep every record that the others keep.
   package func covers(_ others: RetentionLimits) -> Bool {
     if others.isEmpty { return true }
     if isEmpty { return false }
@@ -28,8 +28,8 @@ package struct RetentionLimits: Hashable, Sendable {
   }
 
   /// - Parameters:
-  ///   - note: that of the version; nil for a commit of an older library, which is older than any
-  ///     limit of time or bytes.
+  ///   - note: the note of the version; nil for a commit of an older library, which is older than
+  ///     any limit of time or bytes.
   ///   - now: the newest version, with its note.
   func keeps(
     _ version: Version, _ note: CommitNote?, now: (version: Version, note: CommitNote?)
@@ -38,7 +38,7 @@ package struct RetentionLimits: Hashable, Sendable {
     if let versions, now.version.rawValue &- version.rawValue >= versions { return false }
     if age == nil, bytes == nil { return true }
     guard let note, let newest = now.note else { return false }
-    // They begin again where a record could not be read.
+    // The sums restart where a record could not be read.
     if let age, newest.age > note.age, newest.age - note.age > age { return false }
     if let bytes, newest.logBytes > note.logBytes, newest.logBytes - note.logBytes >= bytes {
       return false

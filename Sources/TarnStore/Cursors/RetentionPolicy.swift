@@ -1,10 +1,10 @@
-/// Which change records a file keeps without a cursor, and what is in them. A record is kept as
-/// long as any of the limits keep it: those of different programs need not be comparable.
+/// The change records that a file keeps without a cursor, and the values in them. A record is kept
+/// as long as any of the limits keeps it: limits of different programs need not be comparable.
 package struct RetentionPolicy: Hashable, Sendable {
-  /// More limits, of which none covers another, are refused.
+  /// The maximum number of limits, none of which covers another.
   package static let limitsMax = 8
 
-  /// None of them is empty or covers another. In a fixed order.
+  /// In a fixed order; none of them is empty or covers another.
   package private(set) var limits: [RetentionLimits] = []
   /// Whether the records keep the values before each commit.
   package var keepsOldValues: Bool
@@ -21,7 +21,7 @@ package struct RetentionPolicy: Hashable, Sendable {
 
   package var isEmpty: Bool { limits.isEmpty }
 
-  /// What keeps each record that either keeps.
+  /// The policy that keeps each record that either keeps.
   package func union(_ other: RetentionPolicy) -> RetentionPolicy {
     RetentionPolicy(
       limits + other.limits, keepsOldValues: keepsOldValues || other.keepsOldValues)
@@ -38,7 +38,7 @@ package struct RetentionPolicy: Hashable, Sendable {
   }
 
   /// - Parameters:
-  ///   - note: that of the version; nil for a commit of an older library.
+  ///   - note: the note of the version; nil for a commit of an older library.
   ///   - now: the newest version, with its note.
   func keeps(
     _ version: Version, _ note: CommitNote?, now: (version: Version, note: CommitNote?)
