@@ -1,5 +1,5 @@
-/// What a difference between two versions says of one class of a selection. The sets have no key in
-/// common, except that `gone` and `deleted` may.
+/// The difference between two versions for one class of a selection. The sets are disjoint, except
+/// that `gone` and `deleted` may overlap.
 package struct FeedClass: Sendable {
   /// The properties of objects that changed through one column.
   package struct Assigned: Sendable {
@@ -14,34 +14,35 @@ package struct FeedClass: Sendable {
   }
 
   package let id: ClassID
-  /// Objects that came, and match.
+  /// Objects that were added, and match.
   package var inserted = KeySet()
   /// Objects that have the primary key of a deleted one, and match.
   package var replaced = KeySet()
   /// Objects that changed within the selection, and match.
   package var modified = KeySet()
-  /// Objects that match and may not have matched before, because of something else: of what they
-  /// link to, or of a property that is not reported.
+  /// Objects that match and may not have matched before, for another reason: a change in an object
+  /// that they link to, or in a property that is not reported.
   package var entered = KeySet()
   /// Objects that exist and do not match, and may have matched before.
   package var left = KeySet()
-  /// Objects that do not exist any more, and whose primary key no other object got.
+  /// Objects that no longer exist, and whose primary key no other object has.
   package var deleted = KeySet()
-  /// Objects that came or changed, and are not in the newest version any more.
+  /// Objects that were added or changed, and are no longer in the newest version.
   package var gone = KeySet()
-  /// All objects that existed before are deleted; `deleted` has those that are known.
+  /// All objects that existed before are deleted; `deleted` has the known ones.
   package var isCleared = false
-  /// The primary keys of objects that do not exist any more, as far as they are known.
+  /// The primary keys of objects that no longer exist, as far as known.
   package var primaryKeys: [ObjectKey: Value] = [:]
-  /// What was assigned in modified objects, in the order of the columns. Objects embedded in a
-  /// property belong to it.
+  /// The columns assigned in modified objects, in order. Embedded objects belong to the property
+  /// that contains them.
   package var assigned: [Assigned] = []
-  /// The same for a selection with paths.
+  /// The paths with changes, for a selection with paths.
   package var along: [AlongPath] = []
   /// How the collections of modified objects changed, in the order of their names.
   package var sequences: [SequenceChange] = []
 
-  /// Conditions were tested in the newest version, and objects that do not exist there are gone.
+  /// Conditions were tested in the newest version, and objects that no longer exist there are
+  /// `gone`.
   package var isOfNewest = false
   /// The version after the changes.
   package internal(set) var end = Version.zero

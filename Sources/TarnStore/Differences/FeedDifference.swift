@@ -1,12 +1,12 @@
-/// A difference between two versions, in the terms of a selection.
+/// The difference between two versions for a selection.
 ///
-/// Only the net changes are in it. A class's values are those of its last version if the records
-/// since then kept the values before them. Otherwise they are those of the newest version: there
-/// conditions are tested, and objects that do not exist there are `gone`. A later difference then
-/// has these objects again.
+/// It has only net changes. The values of a class are those of the last version if the records
+/// since then kept old values. Otherwise they are those of the newest version: conditions are
+/// tested there, and objects that no longer exist there are `gone`. A later difference then has
+/// these objects again.
 package struct FeedDifference: Sendable {
-  /// What happened to the objects of each class of the selection, in the order of the ids; only
-  /// classes with something to tell.
+  /// The changes of each class of the selection, in the order of the ids; only classes with
+  /// changes.
   package var classes: [FeedClass]
   /// The records from the version before the first change to the newest one; nil if they keep no
   /// old values.
@@ -22,15 +22,15 @@ package struct FeedDifference: Sendable {
   package init() { classes = [] }
 
   /// - Parameters:
-  ///   - parts: the selection, one for each class.
-  ///   - changes: what was recorded between the two versions.
-  ///   - deaths: what is known of objects that were deleted meanwhile.
-  ///   - mayRepeat: whether a consumer may have been given a part of the changes before. An object
-  ///     that came with them may then be one that it has to drop.
-  ///   - reader: of the newest version.
-  ///   - start: the records since the version before the changes; nil if old values are not known.
-  ///   - end: the records since the version after the changes; nil for the same reason, and if
-  ///     that version is the newest.
+  ///   - parts: the selection, one part for each class.
+  ///   - changes: the recorded changes between the two versions.
+  ///   - deaths: the known objects that were deleted meanwhile.
+  ///   - mayRepeat: whether a consumer may have received a part of the changes before. It may then
+  ///     have to remove an object that these changes added.
+  ///   - reader: the reader of the newest version.
+  ///   - start: the records since the version before the changes; nil if old values are unknown.
+  ///   - end: the records since the version after the changes; nil for the same reason, and if that
+  ///     version is the newest.
   package init(
     of parts: [FeedPart], over changes: ChangeSet, deaths: [ClassID: FeedDeaths] = [:],
     mayRepeat: Bool, _ reader: SnapshotReader, start: RecordedPast? = nil,
@@ -61,12 +61,12 @@ package struct FeedDifference: Sendable {
   }
 }
 
-/// What is known of the objects of a class that were deleted in a difference.
+/// The objects of a class that were deleted in a difference.
 package struct FeedDeaths: Sendable {
   /// The primary keys, by object key.
   package var primaryKeys: [ObjectKey: Value] = [:]
-  /// Objects that were deleted, including those that came in the same difference: a consumer that
-  /// may have been given one of these must learn that it is gone.
+  /// Deleted objects, including objects added in the same difference: a consumer that may have
+  /// received one of these must learn that it was deleted.
   package var keys = KeySet()
 
   package init() {}
@@ -176,7 +176,7 @@ private struct FeedClassStep<Rows: LinkedRows> {
     told.gone.formUnion(KeySet(gone))
   }
 
-  /// Whether the object matches now; nil if it does not exist any more.
+  /// Whether the object matches now; nil if it no longer exists.
   private func matches(_ key: ObjectKey) throws(StorageError) -> Bool? {
     try rows.withRow(part.classID, key) { (row, slot) throws(StorageError) in
       if part.query.isUnfiltered { return true }
@@ -184,14 +184,14 @@ private struct FeedClassStep<Rows: LinkedRows> {
     }
   }
 
-  /// Whether the object matched before; nil if that is not known.
+  /// Whether the object matched before; nil if unknown.
   private func matched(_ key: ObjectKey) throws(StorageError) -> Bool? {
     if part.query.isUnfiltered { return true }
     guard let before else { return nil }
     return try part.query.predicate.matches(key, in: before)
   }
 
-  // MARK: - Came and went
+  // MARK: - Inserted and deleted
 
   private mutating func sortThoseThatCame() throws(StorageError) {
     if own.inserted.isEmpty { return }
@@ -212,7 +212,7 @@ private struct FeedClassStep<Rows: LinkedRows> {
     told.gone = told.gone.union(KeySet(gone)).subtracting(deaths.keys)
   }
 
-  /// Another object had the key: of a class that was cleared only the images tell.
+  /// Whether another object had the key: for a class that was cleared, only the images show that.
   private func wasThere(_ key: ObjectKey) -> Bool {
     own.deleted.contains(key) || (own.isCleared && deaths.keys.contains(key))
   }
@@ -243,8 +243,8 @@ private struct FeedClassStep<Rows: LinkedRows> {
     return part.described.keyIsPrimary ? .int(key.rawValue) : deaths.primaryKeys[key]
   }
 
-  /// The object that has the primary key of a deleted one now. The commit that made it may be one
-  /// that is not in the difference: a later one, or one of the consumer's own.
+  /// The object that now has the primary key of a deleted one. It may have been added by a commit
+  /// that is not in the difference: a later one, or the consumer's own.
   private func successor(of key: ObjectKey) throws(StorageError) -> ObjectKey? {
     guard let column = part.described.primaryKey else { return nil }
     if part.described.keyIsPrimary { return key }
@@ -252,7 +252,7 @@ private struct FeedClassStep<Rows: LinkedRows> {
     return try rows.object(in: part.classID, withPrimaryKey: value, column)
   }
 
-  /// What was assigned in objects that are neither modified nor entered is dropped.
+  /// Drops the assigned columns of objects that are neither modified nor entered.
   private mutating func keepWhatIsOfModified() {
     let kept = told.modified.union(told.entered)
     for index in told.assigned.indices {

@@ -1,7 +1,7 @@
-/// The changes of some consecutive versions, merged, with what a consumer needs to know of their
-/// commits.
+/// The changes of some consecutive versions, merged, with the data about their commits that a
+/// consumer needs.
 package struct FeedRange: Sendable {
-  /// How far to read at most. At least one commit is read.
+  /// The maximum to read. At least one commit is read.
   package struct Limit: Sendable {
     package var commits = Int.max
     /// The bytes of records.
@@ -21,11 +21,11 @@ package struct FeedRange: Sendable {
   package private(set) var changes: ChangeSet
   package private(set) var deaths: [ClassID: FeedDeaths] = [:]
   private var dead: [ClassID: DeadKeys] = [:]
-  /// The next version comes from a migration: what is before and after has no common terms.
+  /// The next version comes from a migration, which the changes cannot be merged across.
   package private(set) var endsBeforeMigration = false
-  /// The version of the last migration that it reads past.
+  /// The version of the last migration that it has read past.
   package private(set) var lastMigration: Version?
-  /// How many commits were read, and the bytes of their records.
+  /// The number of commits read, and the bytes of their records.
   package private(set) var commits = 0
   package private(set) var bytes = 0
 
@@ -39,12 +39,12 @@ package struct FeedRange: Sendable {
 }
 
 extension FeedRange {
-  /// Reads on, up to a version or a limit.
+  /// Reads more records, up to a version or a limit.
   ///
   /// - Parameters:
   ///   - number: the cursor whose own commits are left out; nil for none.
-  ///   - tellsAllDeaths: whether objects count as dead that came in the range and went again.
-  ///   - passesMigrations: whether it reads past migrations, whose own changes are unknown.
+  ///   - tellsAllDeaths: whether objects that were added and deleted in the range count as dead.
+  ///   - passesMigrations: whether to read past migrations, whose own changes are unknown.
   ///     Otherwise it ends before the first one.
   /// - Throws: `.corrupted` if a record is damaged or missing.
   package mutating func extend(
@@ -125,18 +125,18 @@ extension FeedRange {
     if !deleted.isEmpty { dead[record.classID, default: DeadKeys()].add(deleted) }
   }
 
-  /// Notes whom a commit deleted: also who came in the range, and who went before all objects of
-  /// the class did, which the changes of that do not name.
+  /// Notes the objects that a commit deleted, including objects added in the range, and objects
+  /// deleted before their class was cleared, which the changes do not name.
   private mutating func bury(_ record: FeedRecord) {
     for (id, own) in record.deaths {
       dead[id, default: DeadKeys()].add(own.keys)
       if own.primaryKeys.isEmpty { continue }
-      // A key that an object got again keeps the last value: both are the same.
+      // A key that was reused keeps the last value: both are equal.
       deaths[id, default: FeedDeaths()].primaryKeys.merge(own.primaryKeys) { $1 }
     }
   }
 
-  /// Leaves out all changes so far: a selection has nothing of them. What follows is then
+  /// Drops all changes so far, because none of them concerns the selection. Later changes are then
   /// the whole difference, and need not be merged with them.
   mutating func dropWhatTellsNothing() {
     from = to
@@ -145,9 +145,9 @@ extension FeedRange {
     dead = [:]
   }
 
-  /// Whether a change can concern what some parts of a selection tell. Reads nothing.
+  /// Whether the changes can concern some parts of a selection. Reads nothing.
   package func concerns(_ parts: [FeedPart], _ schema: SchemaView) -> Bool {
-    // An object that came and went is in no change, but its death is among the deaths.
+    // An object that was added and deleted is in no change, but among the deaths.
     let ids = changes.classes.map(\.id) + deaths.keys
     return ids.contains { id in
       schema.schema[id]?.isEmbedded == true
@@ -156,14 +156,14 @@ extension FeedRange {
   }
 }
 
-/// Keys that come in any order, and often again.
+/// Keys that are added in any order, and often repeatedly.
 private struct DeadKeys: Sendable {
   private var known = KeySet()
   private var recent: ContiguousArray<KeyRun> = []
 
   mutating func add(_ keys: KeySet) {
     recent += keys.runs
-    // The memory follows from the keys, not from how often they come.
+    // Memory depends on the keys, not on how often they are added.
     if recent.count > max(65_536, known.runs.count) { settle() }
   }
 

@@ -1,22 +1,22 @@
-/// What a cursor has to report at a snapshot.
+/// The report of a cursor at a snapshot.
 package enum FeedStep: Sendable {
   /// Nothing since the acknowledged version.
   case nothing
-  /// Some versions after that, merged.
+  /// Some versions after it, merged.
   case range(FeedRange)
-  /// What changed is not known.
+  /// The changes are not known.
   case anew(FeedReason)
 
-  /// Finds what follows the acknowledged version.
+  /// Finds the changes after the acknowledged version.
   ///
   /// - Parameters:
-  ///   - state: of the cursor, in the snapshot.
-  ///   - end: the last version to tell; nil for the newest.
-  ///   - number: of the cursor, whose own commits are left out.
+  ///   - state: the state of the cursor in the snapshot.
+  ///   - end: the last version to report; nil for the newest.
+  ///   - number: the number of the cursor, whose own commits are left out.
   ///   - isRepeated: whether some of the range may have been delivered before.
-  ///   - isExact: whether a range tells all of its versions, also of those passed over.
-  ///   - parts: the selection, to pass over commits that do not concern it where `limit` is.
-  ///   - isNews: whether a range has something to tell.
+  ///   - isExact: whether a range includes all of its versions, even irrelevant ones.
+  ///   - parts: the selection, to skip commits that do not concern it at `limit`.
+  ///   - isNews: whether a range has something to report.
   package static func next(
     after state: FeedState, upTo end: Version?, _ limit: FeedRange.Limit, without number: UInt32?,
     isRepeated: Bool, isExact: Bool = false, for parts: [FeedPart], in snapshot: Snapshot,

@@ -1,12 +1,13 @@
-/// A cursor whose acknowledgements count at once in this process and are made durable later,
-/// several together: for consumers that acknowledge more often than the disk can follow.
+/// A cursor whose acknowledgements take effect at once in this process and are made durable later,
+/// several together: for consumers that acknowledge more often than the disk allows.
 ///
-/// What was not flushed before the process dies is delivered again. Any thread.
+/// Changes whose acknowledgements were not flushed before the process dies are delivered again. Any
+/// thread.
 package final class GroupedAcknowledgements: FeedKeeper {
   private struct Content {
-    /// What is acknowledged here; nil if the file has it.
+    /// The position acknowledged here; nil if the file has it.
     var ahead: FeedPlace?
-    /// What the file has.
+    /// The position in the file.
     var durable: FeedPlace
   }
 
@@ -23,7 +24,7 @@ package final class GroupedAcknowledgements: FeedKeeper {
 
   package func state(in snapshot: Snapshot) throws(StorageError) -> FeedState {
     let state = try held.state(in: snapshot)
-    // What is acknowledged here ends a reason to start over as in the file.
+    // An acknowledgement here clears a reason to start over, as in the file.
     return content.withLock { $0.ahead }.map { FeedState(acknowledged: $0, reason: nil) } ?? state
   }
 
@@ -40,7 +41,7 @@ package final class GroupedAcknowledgements: FeedKeeper {
     try held.acknowledge(from: from, to: to, in: session, owns: owns)
   }
 
-  /// Makes durable what was acknowledged until now.
+  /// Makes all acknowledgements until now durable.
   package func flush() throws(StorageError) {
     try flushing.withLock { _ throws(StorageError) in
       let (ahead, durable) = content.withLock { ($0.ahead, $0.durable) }
