@@ -11,7 +11,7 @@ package struct DirectoryEntry: Equatable, Sendable {
   }
 }
 
-/// A view of one page of a class's directory: some 250 clusters, in the order of their keys.
+/// A view of one page of a class's directory: about 250 clusters, in the order of their keys.
 /// Little endian and unaligned:
 ///
 ///      0  u8   format, 1
@@ -34,7 +34,7 @@ package struct DirectoryEntry: Equatable, Sendable {
   private let keyWidth: Int
   private let keyBase: Int64
   let count: Int
-  /// The rows of all clusters of the page, from the header.
+  /// The number of rows in all clusters of the page, from the header.
   let rows: Int
 
   init(validating bytes: UnsafeRawBufferPointer) throws(StorageError) {
