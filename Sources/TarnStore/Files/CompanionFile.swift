@@ -32,8 +32,8 @@ enum CompanionFile {
   }
 
   /// Why this process can neither use both files nor create them so that the data's owner can use
-  /// them: it has no permission, or there is no room. Nil if it can, and also if one must not be
-  /// used, which opening then reports.
+  /// them: missing permission, or a full disk. Nil if it can, and also if one must not be used,
+  /// which opening then reports.
   static func obstacle(
     besides path: String, _ data: FileFacts, readerCount: Int
   ) -> StorageError? {
@@ -70,7 +70,7 @@ enum CompanionFile {
 
   // MARK: - Existing files
 
-  /// Nil if there is none.
+  /// Nil if the file does not exist.
   private static func openExisting(
     _ kind: CompanionKind, _ path: String, _ data: FileFacts, _ attempt: Int
   ) throws(StorageError) -> OwnedDescriptor? {

@@ -33,7 +33,7 @@ package struct FileFacts: Sendable {
     linkCount = UInt64(facts.st_nlink)
   }
 
-  /// The file at the path now; nil if there is none, or none that this process can see.
+  /// The file at the path now; nil if this process can see none there.
   package static func at(_ path: String) -> FileFacts? {
     var facts = stat()
     return unsafe path.withPath { unsafe stat($0, &facts) } == 0 ? FileFacts(facts) : nil

@@ -40,8 +40,9 @@ extension FileRights {
     return mode & 0o020 != 0 && companion.group == group && !isGiven
   }
 
-  /// The permissions of a companion of this file. The owner can always write it: a process that
-  /// only reads a write-protected store locks there, too. Those who can write it can read the data.
+  /// The permissions of a companion of this file. The owner can always write it, because a process
+  /// that only reads a write-protected store also locks there. Every user who can write it can read
+  /// the data.
   ///
   /// - Parameter given: the companion's group. If it differs from the data's, it gets none of the
   ///   permissions of the data's group.

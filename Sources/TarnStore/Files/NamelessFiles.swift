@@ -100,7 +100,7 @@ private struct LockedFolder: ~Copyable {
 
   /// Nil if another process has locked it, or it was removed.
   ///
-  /// Errors: `.limitExceeded` if there is no descriptor left.
+  /// Errors: `.limitExceeded` if the process has no descriptor left.
   init?(_ path: String) throws(StorageError) {
     let descriptor: OwnedDescriptor
     do throws(StorageError) {

@@ -14,7 +14,7 @@ struct ProcessStatus: Equatable {
 
   static var own: ProcessStatus? { ProcessStatus(in: "/proc/self") }
 
-  /// Nil if there is no such process, or it is not visible from here.
+  /// Nil if the process does not exist, or is not visible from here.
   static func of(_ processID: Int32) -> ProcessStatus? { ProcessStatus(in: "/proc/\(processID)") }
 
   private init?(in folder: String) {

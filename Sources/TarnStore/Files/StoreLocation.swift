@@ -15,7 +15,7 @@ package enum StoreLocation: Hashable, Sendable {
     }
   }
 
-  /// The file at an error's path, nil if there is none.
+  /// The file at an error's path; nil for an in-memory store or an empty path.
   package static func file(ofErrorAt path: String) -> String? {
     path.isEmpty || path.beginsWithBytes(of: memoryPrefix) ? nil : path
   }
