@@ -19,8 +19,8 @@ package enum ElementsOrigin: Hashable, Sendable {
 /// The rows of a query over an object's collection, or of a query with distinct values over a
 /// class.
 ///
-/// The first evaluation reads all elements. The first step of observed rows brings them into a form
-/// in which later steps take time only for what they change. Without the owner there are no rows.
+/// The first evaluation reads all elements. The first step of observed rows converts them to a form
+/// in which later steps cost time only for their changes. Without the owner there are no rows.
 package struct ElementsModel: LiveModel {
   package struct Content: LiveContent {
     package internal(set) var isOwnerGone = false
@@ -154,9 +154,9 @@ package struct ElementsModel: LiveModel {
   fileprivate enum Moves {
     /// The rows did not move.
     case none
-    /// As the elements did; nil if there is no script for them.
+    /// The rows move like the elements; nil without a script for these.
     case along(EditScript?)
-    /// As this script says.
+    /// The script of the rows is known.
     case known(EditScript)
   }
 
@@ -284,7 +284,7 @@ package struct ElementsModel: LiveModel {
   private enum Edit {
     case none
     case script(EditScript)
-    /// There is no script.
+    /// Without a script.
     case unknown
   }
 

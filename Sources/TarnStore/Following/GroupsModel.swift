@@ -206,7 +206,7 @@ extension IndexChanges {
 }
 
 extension GroupQuery {
-  /// What a move did to the rows of the query; nil if a scan of all rows is faster.
+  /// The change of a move in the query's groups; nil if a scan of all rows is faster.
   fileprivate func shares(over move: LiveMove) throws(StorageError) -> GroupDeltas? {
     let (changes, rows) = (move.changes, move.rows)
     if changes[query.classID]?.isCleared == true { return nil }
@@ -229,7 +229,7 @@ extension GroupQuery {
     return shares
   }
 
-  /// What a move did to rows that moved this way.
+  /// The change of a move in the groups of rows that moved this way.
   fileprivate func shares(
     from old: ResultRows, to new: ResultRows, _ moves: IndexChanges, over move: LiveMove
   ) throws(StorageError) -> GroupDeltas {

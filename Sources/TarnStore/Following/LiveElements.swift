@@ -41,7 +41,7 @@ package enum LiveElements {
     return try sequence.key(at: position)
   }
 
-  /// For maps: the value under a key, nil if there is none.
+  /// For maps: the value under a key; nil if the key does not exist.
   package func value(for key: String) throws(StorageError) -> Value? {
     guard case .sequence(let sequence?) = self else { return nil }
     let found = try sequence.find(key: key)

@@ -6,7 +6,7 @@
 package protocol LiveModel: Sendable {
   /// The content at one version, and the state that the next step needs.
   associatedtype Content: LiveContent
-  /// What a move did to content, independent of how far an observer looks.
+  /// The change of content in a move, independent of how far an observer looks.
   associatedtype Step
 
   /// The object that the source belongs to; nil for one over a class.

@@ -1,6 +1,6 @@
 /// The elements of a list, set or map of values, sorted or distinct.
 ///
-/// Every evaluation reads the whole collection. Without the owner there are no rows.
+/// Every evaluation reads the whole collection. It is empty without the owner.
 package struct ValuesModel: LiveModel {
   package struct Content: LiveContent {
     package internal(set) var isOwnerGone = false
