@@ -1,4 +1,4 @@
-/// The aggregates of the rows of a group, by name.
+/// An aggregate of the rows of a group, by name.
 package struct AggregateTerm: Hashable, Sendable {
   package enum Kind: String, Hashable, Sendable, CaseIterable {
     /// The number of rows, with or without values.

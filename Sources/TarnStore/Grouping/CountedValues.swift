@@ -1,23 +1,24 @@
-/// How a value joins the values of a group, or leaves them.
+/// How a value is added to a group's values, or removed.
 enum CountStep {
-  /// A scan finds it, before anything is added or removed.
+  /// A scan finds it, before any value is added or removed.
   case found
-  /// The same, in a scan that is read and thrown away: values are not kept, only their ends.
+  /// The same, in a scan without later updates: only the minimum and maximum are kept, not the
+  /// values.
   case passing
   case added
-  /// A value that is there.
+  /// A value of the group.
   case removed
 }
 
-/// The values that a group has in a column, of which the least and the greatest are asked for.
-/// Equal ones are counted.
+/// The values of a group in a column, for its minimum and maximum. Equal values are counted.
 ///
-/// Values that a scan finds are kept as it finds them; what came and went since is kept in order.
-/// They are put in order when the least or greatest of them has gone. A value.
+/// Values found by a scan are kept in the order in which they are found; later additions and
+/// removals are kept sorted. The found values are sorted once their minimum or maximum is removed.
+/// A value type.
 struct CountedValues<Order: Comparable & Sendable>: Sendable {
   private struct Entry: OrderStatisticEntry {
     var order: Order
-    /// Below zero for what has gone of the values that were found.
+    /// Negative for values removed from the found ones.
     var count: Int
     var weight: Int { 1 }
     static var isUnit: Bool { true }
@@ -31,7 +32,7 @@ struct CountedValues<Order: Comparable & Sendable>: Sendable {
 
   /// In any order.
   private var found: ContiguousArray<Order>
-  /// The ends of these; nil without any.
+  /// The minimum and maximum of these; nil without any.
   private var low: End?
   private var high: End?
   private var changes = OrderStatisticTree<Entry>()
@@ -54,7 +55,7 @@ struct CountedValues<Order: Comparable & Sendable>: Sendable {
     }
   }
 
-  /// The least or the greatest value; nil without any.
+  /// The minimum or the maximum; nil without values.
   func end(_ isLeast: Bool) -> Order? {
     let changed =
       changes.isEmpty ? nil : changes.entry(at: isLeast ? 0 : changes.weight - 1).order
@@ -88,7 +89,7 @@ struct CountedValues<Order: Comparable & Sendable>: Sendable {
     return isFound ? cursor.entries[index].count : 0
   }
 
-  /// From here on everything is in order.
+  /// From here on all values are sorted.
   private mutating func sortFound() {
     var all: ContiguousArray<Entry> = []
     changes.forEachLeaf { leaf in

@@ -1,6 +1,6 @@
-/// Groups by the numbers that a scan gives them, in the order in which it meets them.
+/// Numbers groups in the order in which a scan finds them.
 struct GroupNumbers {
-  /// Integers below that are found without a search.
+  /// Integers below this are found without a search.
   private static let smallEnd = 4096
 
   private(set) var groups: [GroupValue] = []
@@ -22,9 +22,9 @@ struct GroupNumbers {
     return number
   }
 
-  /// Gives the rows of a cluster the numbers of their integers, where they have a bit in `mask`.
+  /// Gives the rows of a cluster that have a bit in `mask` the numbers of their integers.
   ///
-  /// Those that are small and known come first, without a branch. Mostly these are all.
+  /// Small known integers are handled first, without a branch. Usually these are all.
   mutating func assign(
     _ integers: UnsafePointer<Int64>, _ rowCount: Int, _ mask: UnsafePointer<UInt64>,
     to numbers: UnsafeMutablePointer<Int32>
@@ -53,7 +53,7 @@ struct GroupNumbers {
     return number
   }
 
-  /// The same of a text's or data's bytes.
+  /// The number of a string's or data's bytes.
   mutating func number(of bytes: UnsafeRawBufferPointer) -> Int32 {
     let hash = unsafe TextTable.hash(bytes)
     if let number = unsafe texts.number(of: bytes, hash) { return number }
@@ -63,11 +63,11 @@ struct GroupNumbers {
   }
 }
 
-/// The numbers of texts, found by their bytes without making a value of them.
+/// The numbers of strings, found by their bytes without creating a value.
 private struct TextTable {
   private struct Place {
     var number: Int32 = -1
-    /// A part of the hash, so that other texts are rarely looked at.
+    /// A part of the hash, so that different strings are rarely compared.
     var mark: UInt32 = 0
     var start = 0
     var count = 0

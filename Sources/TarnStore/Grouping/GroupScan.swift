@@ -1,22 +1,22 @@
-/// Puts rows into groups, cluster by cluster or one by one, and adds up what is asked for of each.
-/// Used once, on one thread.
+/// Groups rows, cluster by cluster or one by one, and computes the aggregates of each group. Used
+/// once, on one thread.
 ///
-/// Of a cluster each column is decoded at once: first the one that says the group, which leaves a
-/// group's number for each row, then those that are added up. A struct: of a class every access
+/// In a cluster, each column is decoded at once: first the grouping column, which gives each row
+/// the number of its group, then the aggregated columns. A struct, because every access to a class
 /// would be checked at run time.
 @safe struct GroupScan {
   private let query: GroupQuery
   private let rows: StoreRows
   private var numbers = GroupNumbers()
   private var columns: [ScannedColumn]
-  /// How many rows each group has.
+  /// The number of rows of each group.
   private var counts: ContiguousArray<Int> = []
   private let scratch = ScanScratch(bitmapCount: 1)
 
-  /// The number of each row's group. No dates are decoded here, so their room is free.
+  /// The number of each row's group. No dates are decoded here, so their memory is free.
   private var groups: UnsafeMutablePointer<Int32> { unsafe scratch.fines }
 
-  /// - Parameter isOnce: true if nothing is added to the groups or removed later.
+  /// - Parameter isOnce: true if the groups are not updated later.
   init(_ query: GroupQuery, _ rows: StoreRows, isOnce: Bool) {
     self.query = query
     self.rows = rows
@@ -24,7 +24,7 @@
     if query.path == nil { _ = numbers.number(of: .null) }
   }
 
-  /// Takes the rows of a cluster that have a bit in `matches`.
+  /// Adds the rows of a cluster that have a bit in `matches`.
   mutating func append(
     _ image: ClusterImage, _ matches: UnsafePointer<UInt64>
   ) throws(StorageError) {
@@ -47,7 +47,7 @@
     }
   }
 
-  /// Takes one row.
+  /// Adds one row.
   mutating func append<Rows: RowReading>(_ row: Rows, _ slot: Int) throws(StorageError) {
     let number = Int(numbers.number(of: try query.group(of: row, slot, rows)))
     makeRoom()
@@ -64,7 +64,7 @@
     for index in columns.indices { columns[index].makeRoom(for: numbers.count) }
   }
 
-  /// The groups of all rows that were taken.
+  /// The groups of all added rows.
   mutating func table() -> GroupTable {
     makeRoom()
     let entries = numbers.groups.enumerated().map { number, group in
@@ -79,7 +79,7 @@
 
   // MARK: - Groups of rows
 
-  /// Those of the rows that have a value in the column.
+  /// The bits of rows that have a value in the column.
   private func valued(
     _ path: ColumnPath, _ image: ClusterImage, _ matches: UnsafePointer<UInt64>
   ) -> UnsafePointer<UInt64> {
@@ -128,7 +128,7 @@
     }
   }
 
-  /// Each entry is looked up at the first row that has it.
+  /// Each dictionary entry is looked up at the first row that has it.
   private mutating func assign(
     _ dictionary: ClusterDictionary, _ mask: UnsafePointer<UInt64>, _ rowCount: Int
   ) throws(StorageError) {
@@ -169,7 +169,7 @@
 }
 
 extension Bitmap {
-  /// As `forEach`, and quicker where the bits of a word are one run from its first.
+  /// Like `forEach`, but faster if the bits of a word are one run from its first bit.
   @inline(__always)
   static func forEachSlot<E: Error>(
     _ bits: UnsafePointer<UInt64>, _ rowCount: Int, _ body: (Int) throws(E) -> Void

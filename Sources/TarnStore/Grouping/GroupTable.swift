@@ -1,10 +1,10 @@
-/// One group: how many rows it has, and what is worked out of them. Never changes.
+/// One group: its number of rows, and their aggregates. Never changes.
 final class GroupState: Sendable {
-  /// What the rows have in common; null for all rows together.
+  /// The common value of the rows; null for one group of all rows.
   let key: Value
   let count: Int
   let columns: [ColumnTotals]
-  /// What was asked for, in that order.
+  /// The requested aggregates, in order.
   let values: [Value]
 
   init(key: Value, count: Int, _ columns: [ColumnTotals], values: [Value]) {
@@ -14,16 +14,16 @@ final class GroupState: Sendable {
     self.values = values
   }
 
-  /// True if both show the same elements: the form of a number that is worked out depends on how
-  /// its rows came and went.
+  /// True if both show the same elements: the form of an aggregate depends on the order in which
+  /// rows were added and removed.
   fileprivate func shows(_ other: GroupState) -> Bool {
     count == other.count
       && values.elementsEqual(other.values) { $0.isSameElement(as: $1) }
   }
 }
 
-/// The groups of a moment, in the order of their keys. Never changes; tables share what is the same
-/// in them.
+/// The groups at one version, in the order of their keys. Never changes; tables share their equal
+/// parts.
 package final class GroupTable: Sendable {
   struct Entry: OrderStatisticEntry {
     var order: GroupValue
@@ -42,16 +42,17 @@ package final class GroupTable: Sendable {
 
   /// The number of groups.
   package var count: Int { tree.weight }
-  /// What the rows of a group have in common.
+  /// The common value of the rows of a group.
   package func key(at position: Int) -> Value { state(at: position).key }
-  /// How many rows a group has.
+  /// The number of rows of a group.
   package func rowCount(at position: Int) -> Int { state(at: position).count }
-  /// What was asked for of a group, in that order.
+  /// The requested aggregates of a group, in order.
   package func values(at position: Int) -> [Value] { state(at: position).values }
 
   private func state(at position: Int) -> GroupState { tree.entry(at: position).state }
 
-  /// The position of a group with a key as it is stored in a column; nil if there is none.
+  /// The position of the group with a key as it is stored in a column; nil if the group does not
+  /// exist.
   package func position(of key: Value) -> Int? { GroupValue(key).flatMap(position) }
 
   private func position(of group: GroupValue) -> Int? {
@@ -64,7 +65,7 @@ package final class GroupTable: Sendable {
     position(of: group).map { state(at: $0) }
   }
 
-  /// The table after groups came, changed or went, which is nil.
+  /// The table after groups were added, changed or removed (nil).
   func applying(_ changes: [GroupValue: GroupState?], _ none: GroupState) -> GroupTable {
     if changes.isEmpty { return self }
     let edits = changes.sorted { $0.key < $1.key }.map {
@@ -77,9 +78,9 @@ package final class GroupTable: Sendable {
 
   // MARK: - Differences
 
-  /// How the groups became those of a later table.
+  /// The changes of groups from this table to a later one.
   ///
-  /// - Parameter touched: the only ones that may be others; nil if that is not known.
+  /// - Parameter touched: the only groups that may differ; nil if unknown.
   func difference(to later: GroupTable, touched: Set<GroupValue>?) -> IndexChanges {
     if self === later { return IndexChanges() }
     guard let touched else { return difference(toAll: later) }
@@ -122,7 +123,7 @@ package final class GroupTable: Sendable {
 }
 
 extension GroupValue {
-  /// Nil for what is not stored in a column.
+  /// Nil for a value that is not stored in a column.
   fileprivate init?(_ value: Value) {
     switch value {
     case .string(let text): self = .bytes(Array(text.utf8))

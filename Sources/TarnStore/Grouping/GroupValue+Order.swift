@@ -1,5 +1,5 @@
-/// Where a group stands among others: null, NaN, then by value, text byte by byte, as rows are
-/// sorted. All NaN are one, and so are 0 and -0, and decimals that are equal.
+/// The order of groups: null, NaN, then by value, strings byte by byte, as rows are sorted. All NaN
+/// are one group, and so are 0 and -0, and equal decimals.
 extension GroupValue: Comparable {
   static let null = GroupValue.scalar(.null)
 
@@ -7,14 +7,14 @@ extension GroupValue: Comparable {
     switch (a, b) {
     case (.scalar(let a), .scalar(let b)): Scalar.compare(a, b) < 0
     case (.bytes(let a), .bytes(let b)): a.lexicographicallyPrecedes(b)
-    // Of one column only null is there beside texts.
+    // A column of strings has only null besides strings.
     case (.scalar, .bytes): true
     case (.bytes, .scalar): false
     case (.any, _), (_, .any): trap("internal error: groups by a mixed column")
     }
   }
 
-  /// The value of a column of that type; of equal ones always the same.
+  /// The value for a column of that type; equal group values always give the same one.
   func value(of type: ColumnType) -> Value {
     switch (self, type) {
     case (.bytes(let bytes), .string): .string(String(decoding: bytes, as: UTF8.self))

@@ -1,13 +1,13 @@
-/// What a scan adds up of one column, by the numbers of the groups.
+/// The aggregates of one column in a scan, by the numbers of the groups.
 struct ScannedColumn {
   let column: AggregateColumn
-  /// How many rows have no value, which are fewer than those that have one.
+  /// The number of rows without a value, of which there are usually fewer.
   private var missing: ContiguousArray<Int> = []
-  // Of these those are as long that are asked for, each of another type.
+  // Only the arrays of the requested aggregates and the column's type are filled.
   private var integers: ContiguousArray<Int128> = []
   private var doubles = GroupedSums()
   private var narrow: ContiguousArray<ContiguousArray<UInt64>> = []
-  /// What other types come to.
+  /// The aggregates of other types.
   private var others: ContiguousArray<ColumnTotals> = []
 
   private enum Kind {
@@ -15,7 +15,7 @@ struct ScannedColumn {
   }
 
   private let kind: Kind
-  /// True if nothing is added or removed later, so that of values only the ends are kept.
+  /// True if the groups are not updated later, so that only the minimum and maximum are kept.
   private let isOnce: Bool
 
   init(_ column: AggregateColumn, isOnce: Bool) {
@@ -38,7 +38,7 @@ struct ScannedColumn {
     if column.hasExtremes { narrow.grow(to: count, []) }
   }
 
-  /// What one group has, of so many rows.
+  /// The aggregates of one group with that many rows.
   func totals(of group: Int, rowCount: Int) -> ColumnTotals {
     if kind == .other { return others[group] }
     var totals = ColumnTotals(column)
@@ -55,7 +55,7 @@ struct ScannedColumn {
 
   // MARK: - Rows
 
-  /// Takes one row's value.
+  /// Adds one row's value.
   mutating func append(_ value: Scalar, _ group: Int) {
     switch value {
     case _ where kind == .other: others[group].take(value, isOnce ? .passing : .found)
@@ -66,7 +66,7 @@ struct ScannedColumn {
     if isOnce { keepEnds(of: group) }
   }
 
-  /// Drops values between the ends, now and then.
+  /// Occasionally drops values between the minimum and the maximum.
   private mutating func keepEnds(of group: Int) {
     guard kind != .other, column.hasExtremes, narrow[group].count >= 1000,
       let least = narrow[group].min(), let greatest = narrow[group].max()
@@ -75,10 +75,10 @@ struct ScannedColumn {
     narrow[group] += [least, greatest]
   }
 
-  /// Takes the rows of a cluster that have a bit in `matches`.
+  /// Adds the rows of a cluster that have a bit in `matches`.
   ///
   /// - Parameters:
-  ///   - mask: those of them that have values.
+  ///   - mask: the bits of rows in `matches` that have values.
   ///   - groups: the number of each row's group.
   mutating func append(
     _ image: ClusterImage, _ matches: UnsafePointer<UInt64>, valued mask: UnsafePointer<UInt64>,
@@ -153,7 +153,7 @@ struct ScannedColumn {
 }
 
 extension ContiguousArray {
-  /// Appends the element until there are so many.
+  /// Appends the element until the array has that many.
   mutating func grow(to count: Int, _ element: Element) {
     append(contentsOf: repeatElement(element, count: count - self.count))
   }
