@@ -53,7 +53,7 @@ package struct PackedIndexRange: Sendable {
 }
 
 extension PackedIndexRange.Cut: Comparable {
-  /// Of two cuts at one key, the one after its entries is greater.
+  /// If two cuts are at one key, the one after its entries is greater.
   static func < (a: Self, b: Self) -> Bool {
     a.key != b.key ? a.key < b.key : !a.isAfter && b.isAfter
   }
@@ -64,7 +64,7 @@ extension PackedIndexRange.Cut: Comparable {
 }
 
 extension PackedIndexRange: Equatable {
-  /// The entries in both ranges; nil if there are none.
+  /// The entries in both ranges; nil without any.
   func intersection(_ other: PackedIndexRange) -> PackedIndexRange? {
     var result = self
     if let cut = other.lower, lower.map({ $0 < cut }) ?? true { result.lower = cut }
