@@ -1,21 +1,21 @@
-/// A condition on the elements of a collection, bound to its column, or on what links to an object.
+/// A condition on the elements of a collection, or on backlinks, bound to its column.
 final class CollectionTest: Hashable, Sendable {
   enum Test: Hashable, Sendable {
-    /// About their number.
+    /// Tests the number of elements.
     case count(ResolvedNode)
-    /// About some value among them.
+    /// Tests whether some value matches.
     case value(ResolvedNode)
-    /// About some object among them, which is of that class.
+    /// Tests whether some object, which has that class, matches.
     case object(ClassID, ResolvedNode)
-    /// About each of them in turn: there are as many.
+    /// Tests each element in turn: the numbers of elements and of nodes are equal.
     case each([ResolvedNode])
-    /// About what they come to together, or what a column of theirs does, as a value of that type;
-    /// the column is nil for the elements themselves.
+    /// Tests an aggregate of the elements or of a column of theirs, as a value of that type; the
+    /// column is nil for the elements themselves.
     case aggregate(CollectionAggregate, ColumnPath?, ColumnType, ResolvedNode)
-    /// About the number of those among them that meet the first node: objects of that class, or
-    /// values if it is nil.
+    /// Tests the number of elements that match the first node: objects of that class, or values if
+    /// it is nil.
     case matching(ClassID?, ResolvedNode, count: ResolvedNode)
-    /// About the place whose coordinates the elements are; the column says that they are.
+    /// Tests the place whose coordinates are the elements; the column holds the type of the place.
     case location(type: ColumnPath, GeoRegion)
   }
 
@@ -41,7 +41,7 @@ final class CollectionTest: Hashable, Sendable {
     hasher.combine(test)
   }
 
-  /// The links to the collection, the collection, and what is looked at in its objects.
+  /// The links to the collection, the collection, and the dependencies in its objects.
   var dependencies: [QueryDependency] {
     var result = way.dependencies
     if case .location(let type, _) = test {
@@ -51,7 +51,7 @@ final class CollectionTest: Hashable, Sendable {
     return result + way.dependencies(of: inner, from: target)
   }
 
-  /// What is looked at in the elements, and their class; nil if they are no objects.
+  /// The dependencies in the elements, and their class; nil if they are not objects.
   private var innerDependencies: (ClassID, [QueryDependency])? {
     switch test {
     case .object(let target, let node), .matching(let target?, let node, count: _):
@@ -119,7 +119,7 @@ final class CollectionTest: Hashable, Sendable {
     }
   }
 
-  /// Whether an element meets a node, which is about objects of a class or about values.
+  /// Whether an element matches a node, which tests objects of a class or values.
   func passes<Source: RowSource>(
     _ element: Value, _ target: ClassID?, _ node: ResolvedNode, _ source: Source
   ) throws(StorageError) -> Bool {
@@ -139,7 +139,7 @@ final class CollectionTest: Hashable, Sendable {
 }
 
 extension CollectionAggregate {
-  /// The part of a fold that it needs.
+  /// The part of a fold that the aggregate needs.
   var part: ValueFold.Part {
     switch self {
     case .minimum, .maximum: .ends
@@ -147,7 +147,7 @@ extension CollectionAggregate {
     }
   }
 
-  /// A sum of integers out of their range is a decimal.
+  /// A sum of integers out of range is a decimal.
   func result(of fold: ValueFold, as type: ColumnType) -> Value {
     let result =
       switch self {

@@ -1,7 +1,8 @@
 // Comparisons of numbers with a constant of any numeric type, as domains.
 
 extension Domain<Int64> {
-  /// The integers that compare so with a number; nil for none. NaN is unequal to all.
+  /// The integers for which the comparison with a number is true; nil for none. NaN is unequal to
+  /// all.
   init?(_ op: ComparisonOperator, number: NumericConstant) {
     switch number {
     case .int(let constant): self.init(op, constant)
@@ -21,7 +22,7 @@ extension Domain<Int64> {
       self = .range(.min, constant >= 0x1p63 ? .max : Self.floor(constant))
     case .greater, .greaterOrEqual:
       guard constant < 0x1p63 else { return nil }
-      // Not an integer: the next one up is one above the one below.
+      // Not an integer: the next integer above it is the floor plus one.
       self = .range(constant < -0x1p63 ? .min : Self.floor(constant) + 1, .max)
     default: return nil
     }
@@ -32,7 +33,7 @@ extension Domain<Int64> {
     let (floor, isExact) = constant.floor
     switch op {
     case _ where isExact: self.init(op, floor)
-    // Out of range, the floor is the least or the greatest integer.
+    // Out of range, the floor is the smallest or the largest integer.
     case .less, .lessOrEqual:
       guard constant.order > DecimalNumber(.min).order else { return nil }
       self = .range(.min, floor)
@@ -43,7 +44,7 @@ extension Domain<Int64> {
     }
   }
 
-  /// The greatest integer below a number that is in range and no integer itself.
+  /// The largest integer below a number that is in range and not an integer.
   private static func floor(_ value: Double) -> Int64 {
     let whole = Int64(value)
     return value < 0 ? whole - 1 : whole
@@ -51,8 +52,8 @@ extension Domain<Int64> {
 }
 
 extension NumericConstant {
-  /// What a float column is compared with: the float nearest to the number, as a program that gives
-  /// a float does. A number that is beyond all floats, or nearer to zero, stays as it is.
+  /// The constant that a float column is compared with: the float nearest to the number, as if the
+  /// program had given a float. A number beyond all floats, or nearer to zero, stays as it is.
   var asFloat: NumericConstant {
     let float: Float
     switch self {
@@ -65,8 +66,9 @@ extension NumericConstant {
 }
 
 extension Domain<Double> {
-  /// The doubles that compare so with a number other than NaN; nil for none. A decimal stands for
-  /// the double nearest to it: a literal of more digits than a double has is one to a double.
+  /// The doubles for which the comparison with a number other than NaN is true; nil for none. A
+  /// decimal is converted to the nearest double: a literal with more digits than a double is a
+  /// double there.
   init?(_ op: ComparisonOperator, number: NumericConstant) {
     switch number {
     case .int(let constant): self.init(op, constant)
@@ -76,7 +78,7 @@ extension Domain<Double> {
   }
 
   private init?(_ op: ComparisonOperator, _ constant: Int64) {
-    // The nearest double may lie on either side of the integer.
+    // The nearest double may be on either side of the integer.
     let nearest = Double(constant)
     let side = compareExactly(constant, nearest)
     switch op {
@@ -88,7 +90,7 @@ extension Domain<Double> {
     }
   }
 
-  /// The floats among these doubles; nil if there are none.
+  /// The floats among these doubles; nil without any.
   var floats: Domain<Float>? {
     switch self {
     case .set(let values): return Domain<Float>(values.compactMap { Float(exactly: $0) })
@@ -103,8 +105,9 @@ extension Domain<Double> {
 }
 
 extension Domain<DecimalOrder> {
-  /// The decimals that compare so with a number other than NaN; nil for none. A double stands for
-  /// the decimal that it prints as: the literal 0.1 is a tenth to a decimal.
+  /// The decimals for which the comparison with a number other than NaN is true; nil for none. A
+  /// double is converted to the decimal that it prints as: the literal 0.1 is a tenth for a
+  /// decimal.
   init?(_ op: ComparisonOperator, number: NumericConstant) {
     switch number {
     case .int(let constant): self.init(op, DecimalNumber(constant).order)

@@ -1,5 +1,5 @@
-/// The values of a column that a comparison accepts: all from a least to a greatest one, or those
-/// of an ascending list. Every comparison with a constant becomes one, or the opposite of one.
+/// The values of a column that a comparison accepts: all from a smallest to a largest one, or an
+/// ascending list. Every comparison with a constant becomes a domain, or the complement of one.
 package enum Domain<T: Comparable & Hashable & Sendable>: Hashable, Sendable {
   case range(T, T)
   case set([T])
@@ -53,17 +53,17 @@ enum NumericConstant {
   }
 }
 
-/// A type whose values a range of which can be given by its ends.
+/// A type whose ranges can be given by their first and last value.
 protocol Steppable: Comparable {
   static var least: Self { get }
   static var greatest: Self { get }
-  /// The next lower value, nil below the least.
+  /// The next lower value, nil for the smallest.
   var before: Self? { get }
   var after: Self? { get }
 }
 
 extension Domain where T: Steppable {
-  /// What compares so with a constant; nil for nothing. `op` is an equality or an order.
+  /// The values for which the comparison is true; nil for none. `op` is an equality or an order.
   init?(_ op: ComparisonOperator, _ constant: T) {
     switch op {
     case .less:

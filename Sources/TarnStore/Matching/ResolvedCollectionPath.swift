@@ -1,4 +1,4 @@
-/// The way from an object to the elements of a collection, or to what lies in a mixed value.
+/// The path from an object to the elements of a collection, or to contents of a mixed value.
 struct ResolvedCollectionPath: Hashable, Sendable {
   /// The links to the object that has the collection.
   let links: [LinkStep]
@@ -14,7 +14,7 @@ struct ResolvedCollectionPath: Hashable, Sendable {
     isInCollection = path.isInCollection
   }
 
-  /// True if it leads to one value, which is null where there is nothing.
+  /// True if it leads to one value, which is null if the path leads nowhere.
   var namesOne: Bool {
     if case .at(_, let steps) = elements { !steps.contains(.each) } else { false }
   }
@@ -24,7 +24,7 @@ struct ResolvedCollectionPath: Hashable, Sendable {
   }
 }
 
-// MARK: - What it depends on
+// MARK: - Dependencies
 
 extension ResolvedCollectionPath {
   /// The links to the collection, and the collection.
@@ -39,7 +39,7 @@ extension ResolvedCollectionPath {
     return result
   }
 
-  /// What objects among the elements depend on, as it is seen from where the links begin.
+  /// The dependencies of objects among the elements, seen from the start of the links.
   func dependencies(
     of inner: [QueryDependency], from target: ClassID
   ) -> [QueryDependency] {
@@ -74,8 +74,8 @@ extension ResolvedCollectionPath {
 // MARK: - Its elements
 
 extension ResolvedCollectionPath {
-  /// Whether some element passes, seen from the row where the links begin. Behind a link that leads
-  /// nowhere there are none, or null where one is named.
+  /// Whether some element passes, seen from the row where the links begin. Behind a nil link the
+  /// collection is empty; a path that names one element gives null.
   func contains<Rows: RowReading, Source: RowSource>(
     _ rows: Rows, _ slot: Int, _ source: Source,
     _ passes: (Value, SequencePlace) throws(StorageError) -> Bool
@@ -123,7 +123,7 @@ extension ResolvedCollectionPath {
     }
   }
 
-  /// Whether some element passes, of a whole collection.
+  /// Whether some element of a whole collection passes.
   func contains<Source: RowSource>(
     of owner: ObjectKey, _ source: Source, _ passes: (Value) throws(StorageError) -> Bool
   ) throws(StorageError) -> Bool {
@@ -149,7 +149,7 @@ extension ResolvedCollectionPath {
     return isMet
   }
 
-  /// Their number, of a whole collection.
+  /// The number of elements of a whole collection.
   func count<Source: RowSource>(
     of owner: ObjectKey, _ source: Source
   ) throws(StorageError) -> Int {
@@ -162,7 +162,7 @@ extension ResolvedCollectionPath {
     }
   }
 
-  /// The totals or ends of all elements, or of a column of theirs.
+  /// The totals, or the minimum and maximum, of all elements or of a column of theirs.
   func fold<Source: RowSource>(
     _ part: ValueFold.Part, _ path: ColumnPath?, of owner: ObjectKey, _ source: Source
   ) throws(StorageError) -> ValueFold {
@@ -185,7 +185,7 @@ extension ResolvedCollectionPath {
 }
 
 extension RowSource {
-  /// How many elements a value has that is a list or map; null for others.
+  /// The number of elements of a value that is a list or map; null for others.
   func elementCount(of value: Value, in place: SequencePlace) throws(StorageError) -> Value {
     switch value {
     case .list(let id), .map(let id): .int(Int64(try elementCount(of: place.nested(id))))
@@ -193,7 +193,7 @@ extension RowSource {
     }
   }
 
-  /// The value at the end of a path, null behind a link that leads nowhere.
+  /// The value at the end of a path, null behind a nil link.
   func scalar<Rows: RowReading>(
     _ path: ColumnPath, _ rows: Rows, _ slot: Int
   ) throws(StorageError) -> Scalar {

@@ -1,5 +1,5 @@
-// Evaluation of single rows, of what a commit touched and of rows under edit, and of values that
-// are in no row. `PredicateScan` evaluates whole clusters; both pass one table of cases.
+// Evaluation of single rows (touched by a commit, or under edit) and of values that are not in a
+// row. `PredicateScan` evaluates whole clusters; tests check both with one table of cases.
 
 extension ResolvedPredicate {
   /// Whether the predicate is true for a row.
@@ -9,7 +9,7 @@ extension ResolvedPredicate {
     try root.matches(rows, slot, source)
   }
 
-  /// Whether the predicate is true for the object with that key; false if there is none.
+  /// Whether the predicate is true for the object with that key; false if it does not exist.
   package func matches<Source: RowSource>(
     _ key: ObjectKey, in source: Source
   ) throws(StorageError) -> Bool {
@@ -21,7 +21,8 @@ extension ResolvedPredicate {
 }
 
 extension ResolvedNode {
-  /// What the tree says if `passes` says it of a test, of a comparison or of a collection.
+  /// The result of the tree, if `passes` gives the results of its tests, comparisons and
+  /// collections.
   func holds<E: Error>(_ passes: (ResolvedNode) throws(E) -> Bool) throws(E) -> Bool {
     switch self {
     case .constant(let value): return value
@@ -49,7 +50,7 @@ extension ResolvedNode {
     }
   }
 
-  /// Whether a value passes that is in no row: an element, or a number of elements.
+  /// Whether a value that is not in a row passes: an element, or a number of elements.
   func passes(_ value: Value) -> Bool {
     holds { node in
       guard case .test(let test) = node else {
@@ -71,7 +72,7 @@ extension ColumnTest {
     return found ?? acceptsNull
   }
 
-  /// As `matches` for a row at the end of the path.
+  /// Like `matches`, for a row at the end of the path.
   func matchesHere<Rows: RowReading, Source: RowSource>(
     _ rows: Rows, _ slot: Int, _ source: Source
   ) throws(StorageError) -> Bool {
@@ -86,7 +87,7 @@ extension ColumnTest {
     return passes != isNegated
   }
 
-  /// As `matches` for a value.
+  /// Like `matches`, for a value.
   fileprivate func passes(_ value: Value) -> Bool {
     value == .null ? acceptsNull : test.passes(value) != isNegated
   }
@@ -107,7 +108,7 @@ extension ColumnTest {
 }
 
 extension ScalarTest {
-  /// Whether the values that the test is about include this one, which is not null.
+  /// Whether the test accepts this value, which is not null.
   func passes(_ value: Value) -> Bool {
     switch (self, value) {
     case (.text(let pattern), .string(let text)): pattern.matches(Array(text.utf8))
@@ -120,7 +121,7 @@ extension ScalarTest {
     }
   }
 
-  /// The same of a value without bytes of its own.
+  /// Like `passes`, for a value that is not stored as bytes.
   fileprivate func accepts(_ value: Scalar) -> Bool {
     switch (self, value) {
     case (.isNaN, _): value.isNaN
@@ -138,7 +139,7 @@ extension ScalarTest {
 }
 
 extension ComparisonOperator {
-  /// Whether two values of rows compare so.
+  /// Whether the comparison of two values of rows is true.
   func accepts(_ a: Scalar, _ b: Scalar) -> Bool {
     let order = Scalar.compare(a, b)
     switch self {

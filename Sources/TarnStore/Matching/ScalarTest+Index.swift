@@ -1,8 +1,8 @@
-/// What tests are in the order of an index.
+/// Tests as ranges of an index.
 extension ScalarTest {
-  /// The entries with the values that pass; nil if the index's order does not tell them.
+  /// The entries whose values pass; nil if they are not ranges of the index's order.
   ///
-  /// - Returns: ranges that no entry shares, and whether every entry in them passes.
+  /// - Returns: disjoint ranges, and whether every entry in them passes.
   func indexRanges(_ column: ColumnSchema) -> (ranges: [PackedIndexRange], isExact: Bool)? {
     switch self {
     case .isNull: column.filesAll ? ([.equal(.null)], true) : nil
@@ -11,8 +11,8 @@ extension ScalarTest {
     }
   }
 
-  /// Of mixed values those of one type after those of another. Objects have entries where the
-  /// index holds nothing else, and also for collections that they are within.
+  /// Mixed values are ordered by type. Objects have entries in an index over objects only, and also
+  /// for collections that contain them.
   private static func indexRanges(
     _ tests: [ColumnType: ScalarTest], _ column: ColumnSchema
   ) -> (ranges: [PackedIndexRange], isExact: Bool)? {
@@ -24,7 +24,7 @@ extension ScalarTest {
         continue
       }
       guard column.filesAll, let found = test.indexRanges(type) else { return nil }
-      // Texts may be the same once they are cut.
+      // Different strings may have the same truncated key.
       for range in found.ranges.map({ $0.within(type) }) where all.last?.lower != range.lower {
         all.append(range)
       }
@@ -72,10 +72,10 @@ extension Domain {
 }
 
 extension TextPattern {
-  /// Nil for patterns that match texts all over the index.
+  /// Nil for patterns that match strings all over the index.
   fileprivate func indexRanges(_ type: ColumnType) -> [PackedIndexRange]? {
     if !options.isEmpty { return nil }
-    // Null precedes every string, but no data.
+    // Null precedes every string, but not data.
     let above = type == .string ? nil : OrderKey.null
     switch op {
     case .equal: return [.equal(Self.key(needle))]
@@ -88,7 +88,7 @@ extension TextPattern {
       let prefix = Self.literalPrefix(ofPattern: needle)
       return prefix.isEmpty ? nil : [Self.prefix(prefix)]
     case .in:
-      // Long texts may be cut to one key.
+      // Long strings may have the same truncated key.
       var keys: [OrderKey] = []
       for needle in needles where keys.last != Self.key(needle) { keys.append(Self.key(needle)) }
       return keys.map { .equal($0) }
@@ -106,7 +106,7 @@ extension TextPattern {
 }
 
 extension ColumnTest {
-  /// The one value that passes; nil if there are more or none.
+  /// The only value that passes; nil if there are more or none.
   var onlyValue: Value? {
     switch test {
     case .int(.range(let low, let high)) where low == high:

@@ -1,11 +1,11 @@
-/// A comparison of two sides. It is true if some value of one side compares so with the one value
-/// that the other has.
+/// A comparison of two sides. It is true if the comparison of some value of one side with the
+/// single value of the other is true.
 final class ValuePair: Hashable, Sendable {
   let left: ValueSource
   let op: ComparisonOperator
   let right: ValueSource
   let options: StringOptions
-  /// Both sides have strings only, or null, which precedes them.
+  /// Both sides have only strings, or null, which precedes them.
   let areStrings: Bool
 
   /// At least one side has one value.
@@ -34,7 +34,7 @@ final class ValuePair: Hashable, Sendable {
     hasher.combine(options)
   }
 
-  /// What a row costs in a scan, in nanoseconds: a rough measure.
+  /// The approximate cost of a row in a scan, in nanoseconds.
   var cost: Int {
     let own = if case (.column, .column) = (left, right) { 30 } else { 500 }
     return own + (left.linkCount + right.linkCount) * 100
@@ -55,7 +55,7 @@ final class ValuePair: Hashable, Sendable {
     return try many.contains(rows, slot, source) { value in accepts(value, single) }
   }
 
-  /// The answer where the way to the object has led nowhere.
+  /// The result if a link to the object is nil.
   var holdsBehindNothing: Bool {
     let (many, one) = right.hasOne ? (left, right) : (right, left)
     var single = Value.null
@@ -75,7 +75,7 @@ final class ValuePair: Hashable, Sendable {
 
 // MARK: - Two columns
 
-/// Values of two columns are compared in place, without copies of texts.
+/// Values of two columns are compared in place, without copying strings.
 extension ValuePair {
   private func matches<Rows: RowReading, Source: RowSource>(
     _ left: ColumnPath, _ right: ColumnPath, _ rows: Rows, _ slot: Int, _ source: Source
@@ -112,14 +112,14 @@ extension ValuePair {
     return unsafe op.accepts(a, b, options)
   }
 
-  /// - Parameter order: how the sides sort, null first.
+  /// - Parameter order: the order of the sides, null first.
   private func acceptsOneNull(order: Int) -> Bool {
     areStrings ? op.accepts(order) : op == .notEqual
   }
 }
 
 extension ComparisonOperator {
-  /// Whether two values of any kinds compare so, as a value does with a constant. Those of
+  /// Whether the comparison of two values of any kinds is true, as for a constant. Values of
   /// different kinds are unequal and have no order, and lists and maps equal nothing.
   fileprivate func accepts(_ a: Value, _ b: Value, _ options: StringOptions) -> Bool {
     switch (a, b) {
@@ -134,7 +134,7 @@ extension ComparisonOperator {
       return unsafe a.withUnsafeBytes { a in
         unsafe b.withUnsafeBytes { b in unsafe accepts(a, b, options) }
       }
-    // The key of an object says nothing without its class.
+    // Without its class, the key of an object does not identify it.
     case (.link, _), (_, .link): return self == .notEqual
     case _ where self == .equal: return a.isEqual(inCondition: b)
     case _ where self == .notEqual: return !a.isEqual(inCondition: b)

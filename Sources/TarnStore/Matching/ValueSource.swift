@@ -1,23 +1,23 @@
-/// What a collection comes to, where that is compared with a property.
+/// A number computed from a collection, to be compared with a property.
 enum CollectionFigure: Hashable, Sendable {
   case count
-  /// Of the elements, or of a column of theirs, as a value of that type.
+  /// An aggregate of the elements, or of a column of theirs, as a value of that type.
   case aggregate(CollectionAggregate, ColumnPath?, ColumnType)
 }
 
-/// Where one side of a comparison has its values, seen from an object. What has one value has null
-/// where there is nothing.
+/// The source of the values of one side of a comparison, seen from an object. A source with a
+/// single value gives null if its path leads nowhere.
 enum ValueSource: Hashable, Sendable {
   case constant(Value)
-  /// Not one of any type.
+  /// Not a mixed one.
   case column(ColumnPath)
   case total(ResolvedCollectionPath, CollectionFigure)
   /// The elements themselves; links among them lead to objects of that class.
   case elements(ResolvedCollectionPath, target: ClassID?)
-  /// What is found from each of the elements on, which are objects of that class.
+  /// The values at the end of a path from each element, which is an object of that class.
   indirect case behind(ResolvedCollectionPath, ClassID, ValueSource)
 
-  /// True if there is one value, else there are as many as elements.
+  /// True for a single value, false for one value per element.
   var hasOne: Bool {
     switch self {
     case .constant, .column: true
@@ -39,7 +39,7 @@ enum ValueSource: Hashable, Sendable {
     }
   }
 
-  /// Links on the way to the first collection.
+  /// The number of links to the first collection.
   var linkCount: Int {
     switch self {
     case .constant: 0
@@ -70,7 +70,7 @@ enum ValueSource: Hashable, Sendable {
     case .behind(let way, let target, let rest):
       return try way.contains(rows, slot, source) { (element, _) throws(StorageError) in
         guard case .link(let key) = element else {
-          // Where an element is named, all behind it is null without one.
+          // If a path names one element and it does not exist, everything behind it is null.
           return way.hasSteps ? try rest.containsBehindNothing(passes) : false
         }
         let found = try source.withRow(target, key) { (rows, slot) throws(StorageError) in
@@ -81,7 +81,7 @@ enum ValueSource: Hashable, Sendable {
     }
   }
 
-  /// The same where the way to the object has led nowhere.
+  /// The same if a link to the object is nil.
   func containsBehindNothing<E: Error>(
     _ passes: (Value) throws(E) -> Bool
   ) throws(E) -> Bool {
@@ -95,14 +95,14 @@ extension ResolvedCollectionPath {
 }
 
 extension CollectionFigure {
-  /// What is looked at in the elements.
+  /// The dependencies in the elements.
   fileprivate func dependencies(behind way: ResolvedCollectionPath) -> [QueryDependency] {
     guard case .aggregate(_, let path?, _) = self else { return [] }
     let target = path.links.first?.classID ?? path.classID
     return way.dependencies(of: path.dependencies, from: target)
   }
 
-  /// Null behind a link that leads nowhere.
+  /// Null behind a nil link.
   fileprivate func value<Rows: RowReading, Source: RowSource>(
     of way: ResolvedCollectionPath, _ rows: Rows, _ slot: Int, _ source: Source
   ) throws(StorageError) -> Value {
@@ -126,8 +126,7 @@ extension CollectionFigure {
 }
 
 extension RowSource {
-  /// The value of a column that is not of any type, links as objects; null behind a link that leads
-  /// nowhere.
+  /// The value of a column that is not mixed, links as objects; null behind a nil link.
   fileprivate func value<Rows: RowReading>(
     _ path: ColumnPath, _ rows: Rows, _ slot: Int
   ) throws(StorageError) -> Value {
