@@ -1,15 +1,17 @@
-/// The difference of two roots of one result, by the rows that a change set concerned alone.
+/// The difference of two roots of one result, computed only from the rows that a change set
+/// concerned.
 ///
-/// Rows that nothing concerned keep their order, so they serve as the scale: a row has moved for
-/// sure if the number of such rows before it is another one. Of the rest, a longest increasing
-/// subsequence stays and the others moved, so that one row that moved past another gives one
-/// deletion and one insertion, whichever of them is taken to have moved.
+/// Unconcerned rows keep their order, so they serve as a scale: a row has certainly moved if the
+/// number of unconcerned rows before it changed. Of the other rows, a longest increasing
+/// subsequence stays and the others have moved, so that a row that moved past another one gives one
+/// deletion and one insertion, whichever of the two counts as moved.
 package enum CollectionDifference {
   /// - Parameters:
-  ///   - touched: ascending; all rows that came, went, may have moved or may be modified. Rows in
-  ///     neither root do no harm.
-  ///   - replaced: keys that name another object than before: deleted and inserted even in place.
-  ///   - isModified: asked once for each row in `touched` that stayed.
+  ///   - touched: ascending; all rows that were added, removed, or may have moved or been modified.
+  ///     Rows in neither root are allowed.
+  ///   - replaced: keys that identify another object than before: deleted and inserted even in
+  ///     place.
+  ///   - isModified: called once for each row in `touched` that stayed.
   package static func between(
     _ old: OrderedRoot, _ new: OrderedRoot, touched: KeySet, replaced: KeySet = KeySet(),
     isModified: (ObjectKey) -> Bool
@@ -47,10 +49,10 @@ package enum CollectionDifference {
     return work.changes(isModified)
   }
 
-  /// The difference that one update made, without looking up again what the update found.
+  /// The difference made by one update, without repeating the look-ups of the update.
   ///
-  /// - Parameter others: ascending; rows that were neither taken out nor put in, but may be
-  ///   modified. Rows of the update in it do no harm.
+  /// - Parameter others: ascending; rows that were neither removed nor inserted, but may be
+  ///   modified. Rows of the update are allowed in it.
   package static func of(
     _ update: OrderedUpdate, others: KeySet = KeySet(), replaced: KeySet = KeySet(),
     isModified: (ObjectKey) -> Bool
@@ -70,8 +72,8 @@ package enum CollectionDifference {
     return changes
   }
 
-  /// The modifications among rows that did not move among each other. One that is in only one of
-  /// the roots, as in a damaged file, is none.
+  /// The modifications among rows that did not move relative to each other. A row in only one of
+  /// the roots, as in a damaged file, is not modified.
   private static func modifications(
     _ old: OrderedRoot, _ new: OrderedRoot, _ rows: KeySet, _ isModified: (ObjectKey) -> Bool
   ) -> IndexChanges {
@@ -115,13 +117,13 @@ package enum CollectionDifference {
 /// The steps of a difference of more than one row.
 private struct DifferenceWork {
   private let keys: ContiguousArray<ObjectKey>
-  /// In the order of the positions.
+  /// In the order of their positions.
   private let oldRows: ContiguousArray<OrderedRoot.Ranked>
   private let newRows: ContiguousArray<OrderedRoot.Ranked>
-  /// For each touched key, its new position, -1 if it is not in the new root, -2 if another
-  /// object has the key.
+  /// The new position of each touched key, -1 if it is not in the new root, -2 if it identifies
+  /// another object.
   private var newPositions: ContiguousArray<Int>
-  /// For each touched key, whether its row stays where it is.
+  /// Whether the row of each touched key stays in place.
   private var stays: ContiguousArray<Bool>
 
   init(_ keys: ContiguousArray<ObjectKey>, _ ranks: OrderedUpdate.Ranks, _ replaced: KeySet) {
@@ -146,7 +148,7 @@ private struct DifferenceWork {
     }
   }
 
-  /// Lets only those stay, of the rows that still may, that keep their order among each other.
+  /// Of the rows that may still stay, keeps a longest sequence in unchanged order.
   mutating func keepLongestIncreasing() {
     let candidates = oldRows.indices.filter { stays[oldRows[$0].index] }
     func newPosition(_ index: Int) -> Int { newPositions[oldRows[candidates[index]].index] }
@@ -156,7 +158,7 @@ private struct DifferenceWork {
       break
     }
     if isAscending { return }
-    // For each length the candidate that ends the sequence with the smallest new position.
+    // For each length, the candidate with the smallest new position that ends a sequence.
     var ends: ContiguousArray<Int> = []
     var previous = ContiguousArray<Int>(repeating: -1, count: candidates.count)
     for index in candidates.indices {
@@ -192,14 +194,14 @@ private struct DifferenceWork {
 }
 
 extension OrderedRoot {
-  /// A row and where it comes from.
+  /// A row with its position and its index.
   struct Ranked: Sendable {
     var position: Int
-    /// The position of the key in the array that was asked for.
+    /// The position of the key in the array of the caller.
     var index: Int
   }
 
-  /// Those of the ascending keys that are in, by their position.
+  /// The keys that are in the root, of ascending ones, by position.
   func ranked(_ keys: ContiguousArray<ObjectKey>) -> ContiguousArray<Ranked> {
     var result: ContiguousArray<Ranked> = []
     switch storage {

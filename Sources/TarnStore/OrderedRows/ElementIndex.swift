@@ -1,18 +1,19 @@
-/// The elements of a collection of objects under names of their own, which they keep while others
-/// come, go and move: whoever keeps rows by these names need not go through the collection when it
-/// was edited. Some 100 bytes an element. A value.
+/// The elements of a collection of objects under names, which they keep while others are inserted,
+/// removed or moved: rows that refer to names can be updated after an edit without iterating the
+/// collection. About 100 bytes per element. A value type.
 struct ElementIndex: Sendable {
-  /// The names in the order of the collection, also those of elements that are no objects.
+  /// The names in the order of the collection, including those of elements that are not objects.
   private(set) var names: OrderedRoot
   /// The biased key of the object under each name that has one.
   private var objects: OrderStatisticTree<LabelPair>
-  /// The names of objects by their keys, which are the prefixes; those of one object by age.
+  /// The names of objects by their keys, which are the prefixes; several names of one object by
+  /// age.
   private var byObject: OrderedRoot
   private var next: Int64
 
   /// Each element is named by its position.
   ///
-  /// - Parameter elements: nil where one is no object.
+  /// - Parameter elements: nil for an element that is not an object.
   init(_ elements: [ObjectKey?]) {
     names = OrderedRoot(sorted: elements.indices.map { ObjectKey(Int64($0)) })
     next = Int64(elements.count)
@@ -31,7 +32,7 @@ struct ElementIndex: Sendable {
 
   var count: Int { names.count }
 
-  /// The object with a name, nil if the element is none.
+  /// The object with a name; nil if the element is not an object.
   func object(_ name: ObjectKey) -> ObjectKey? {
     var cursor = OrderStatisticTree.Cursor(objects)
     let (index, isFound) = cursor.seek(OrderedRoot.biased(name))
@@ -53,23 +54,23 @@ struct ElementIndex: Sendable {
 
   // MARK: - Edits
 
-  /// What an edit did to the names.
+  /// The effect of an edit on the names.
   struct Edit {
     var gone: [ObjectKey] = []
     var come: [ObjectKey] = []
     var moved: [ObjectKey] = []
-    /// Of elements that were set, be it to what they were. Those that became other objects are
-    /// also gone under their old names and come under the new ones.
+    /// Elements that were set, even to the same object. Elements that became other objects are also
+    /// in `gone` with their old names and in `come` with the new ones.
     var set: [ObjectKey] = []
   }
 
-  /// True if so few elements are sooner looked up than met on the way through all of them.
+  /// True if looking up so few elements is faster than iterating all of them.
   static func isFew(_ number: Int, among count: Int) -> Bool { number <= max(8, count / 16) }
 
-  /// Brings the names over an edit. Takes time for what it did, if that is little.
+  /// Updates the names for an edit. Costs time only for its changes, if they are few.
   ///
-  /// - Parameter sequence: what the edit led to.
-  /// - Returns: nil if it did much, and nothing was changed.
+  /// - Parameter sequence: the collection after the edit.
+  /// - Returns: nil if the edit changed much; nothing was changed then.
   mutating func follow(
     _ script: EditScript, to sequence: any SequenceReading, isReplaced: (ObjectKey) -> Bool
   ) throws(StorageError) -> Edit? {
@@ -112,7 +113,7 @@ struct ElementIndex: Sendable {
     return edit
   }
 
-  /// An element to be put in.
+  /// An element to be inserted.
   private struct Incoming {
     var name: ObjectKey
     var position: Int
@@ -164,7 +165,7 @@ struct ElementIndex: Sendable {
 }
 
 extension OrderedRoot {
-  /// The rows of a sorted root that begin with a prefix, in their order.
+  /// The rows of a sorted root that have a prefix, in order.
   func keys(prefixed prefix: UInt64) throws(StorageError) -> [ObjectKey] {
     guard case .sorted(let rows, _) = storage else { trap("a keyed root has no prefixes") }
     let start = try rows.partitionPoint(in: 0..<rows.weight) { $0.prefix < prefix }

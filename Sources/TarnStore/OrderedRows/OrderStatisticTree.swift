@@ -1,11 +1,11 @@
-/// A counted B+tree that is a value: entries in the order of a key, each with a weight,
-/// and on every branch the sum of the weights below it, so that the entry at a position and the
-/// position of an entry are both found in one way from the root to a leaf.
+/// A counted B+tree with value semantics: entries in the order of a key, each with a weight, and on
+/// every branch the sum of the weights below it, so that the entry at a position and the position
+/// of an entry are both found on one path from the root to a leaf.
 ///
-/// A tree never changes. `applying` a batch of edits makes a new one that shares every node which
-/// no edit concerns; the old one stays as it is for whoever still holds it, on whatever thread.
-/// A batch visits a node once: one edit copies one path, a hundred thousand edits are nearly a
-/// linear merge. Leaves are as long as what is in them, so half-full ones waste no memory.
+/// A tree never changes. `applying` a batch of edits makes a new one that shares every node without
+/// edits; the old one stays valid for every holder, on any thread. A batch visits a node once: one
+/// edit copies one path, a hundred thousand edits are nearly a linear merge. Leaves are only as
+/// long as their entries require, so half-full ones waste no memory.
 struct OrderStatisticTree<Entry: OrderStatisticEntry>: Sendable {
   enum Node: Sendable {
     case leaf(ContiguousArray<Entry>)
@@ -13,8 +13,7 @@ struct OrderStatisticTree<Entry: OrderStatisticEntry>: Sendable {
   }
 
   struct Child: Sendable {
-    /// The first entry below. What is sought before that of a first child is still looked for
-    /// there.
+    /// The first entry below. A key before that of a first child is still looked up there.
     var first: Entry
     var weight: Int
     var node: Node
@@ -23,7 +22,7 @@ struct OrderStatisticTree<Entry: OrderStatisticEntry>: Sendable {
   private(set) var root: Node
   /// The sum of all weights.
   private(set) var weight: Int
-  /// Branches on the way to a leaf.
+  /// The number of branches on a path to a leaf.
   private(set) var height: Int
 
   static var innerCapacity: Int { 16 }
@@ -40,7 +39,7 @@ struct OrderStatisticTree<Entry: OrderStatisticEntry>: Sendable {
     self.init(count: entries.count) { entries[$0] }
   }
 
-  /// The same for `count` entries that `entry` gives, asked for 0, 1, 2 … once each.
+  /// The same for `count` entries; `entry` is called once for each of 0, 1, 2 …
   @inline(__always)
   init(count: Int, entry: (Int) -> Entry) {
     self.init()
@@ -63,7 +62,7 @@ struct OrderStatisticTree<Entry: OrderStatisticEntry>: Sendable {
     self.init(children: children, height: 0, size: Self.innerCapacity - Self.innerCapacity / 8)
   }
 
-  /// A tree over nodes of one height, in their order.
+  /// A tree over nodes of equal height, in order.
   init(children: ContiguousArray<Child>, height: Int, size: Int = OrderStatisticTree.innerCapacity)
   {
     var level = children
@@ -78,7 +77,7 @@ struct OrderStatisticTree<Entry: OrderStatisticEntry>: Sendable {
     root = level.first?.node ?? .leaf([])
     weight = level.first?.weight ?? 0
     if level.isEmpty { self.height = 0 }
-    // A branch with one way is no branch.
+    // A branch with one child is removed.
     while case .inner(let only) = root, only.count == 1 {
       root = only[0].node
       self.height -= 1
@@ -102,7 +101,7 @@ struct OrderStatisticTree<Entry: OrderStatisticEntry>: Sendable {
     return Child(first: children[0].first, weight: weight, node: .inner(children))
   }
 
-  /// Branches over the nodes, each with at most `size` of them, in even shares.
+  /// Branches over the nodes, each with at most `size` of them, evenly distributed.
   static func appendInner(
     _ children: ContiguousArray<Child>, size: Int, to result: inout ContiguousArray<Child>
   ) {
@@ -120,26 +119,26 @@ struct OrderStatisticTree<Entry: OrderStatisticEntry>: Sendable {
     }
   }
 
-  /// The end of a share of `size` that leaves no tiny one behind it.
+  /// The end of a group of about `size` that leaves no tiny group after it.
   private static func end(of start: Int, in count: Int, size: Int) -> Int {
     let rest = count - start
     return rest <= size ? count : rest < size * 2 ? start + rest / 2 : start + size
   }
 }
 
-/// What a `OrderStatisticTree` holds.
+/// An entry of an `OrderStatisticTree`.
 protocol OrderStatisticEntry: Sendable {
   associatedtype Order: Comparable & Sendable
   var order: Order { get }
   var weight: Int { get }
   /// True if every weight is 1.
   static var isUnit: Bool { get }
-  /// An edit copies a leaf and retains the leaves beside it: longer ones make the first dear,
+  /// An edit copies a leaf and retains its sibling leaves: longer leaves make the first expensive,
   /// shorter ones the second.
   static var leafCapacity: Int { get }
 }
 
-/// Two words: a label and the key under it, or a key and its label.
+/// Two words: a label and its key, or a key and its label.
 struct LabelPair: OrderStatisticEntry, BitwiseCopyable, Equatable {
   var order: UInt64
   var value: UInt64
@@ -148,9 +147,9 @@ struct LabelPair: OrderStatisticEntry, BitwiseCopyable, Equatable {
   static var leafCapacity: Int { 64 }
 }
 
-/// A row of a sorted root: its label, its biased key, and the beginning of what it is sorted by, a
-/// number that never descends from row to row. Where two rows' numbers differ they tell which one
-/// comes first, so that finding a row's position rarely reads another row.
+/// A row of a sorted root: its label, its biased key, and a prefix of its sort value, a number that
+/// never descends from row to row. If the numbers of two rows differ, they decide which one comes
+/// first, so that finding a row's position rarely reads another row.
 struct OrderedRow: OrderStatisticEntry, BitwiseCopyable, Equatable {
   var order: UInt64
   var value: UInt64
@@ -160,7 +159,7 @@ struct OrderedRow: OrderStatisticEntry, BitwiseCopyable, Equatable {
   static var leafCapacity: Int { 64 }
 }
 
-/// Sixty-four neighbouring keys, a bit for each that is in the set.
+/// Sixty-four adjacent keys, with a bit for each that is in the set.
 struct LabelBlock: OrderStatisticEntry, BitwiseCopyable, Equatable {
   var order: UInt64
   var bits: UInt64
@@ -170,7 +169,7 @@ struct LabelBlock: OrderStatisticEntry, BitwiseCopyable, Equatable {
 }
 
 extension OrderStatisticTree {
-  /// The memory of all nodes, in bytes, as if this tree shared none of them.
+  /// The memory of all nodes in bytes, as if this tree shared none of them.
   var nodeBytes: Int { Self.bytes(root) }
 
   private static func bytes(_ node: Node) -> Int {
@@ -184,7 +183,7 @@ extension OrderStatisticTree {
     }
   }
 
-  /// Traps if the tree contradicts itself. For tests.
+  /// Traps if the tree is inconsistent. For tests.
   func checkInvariants() {
     var last: Entry.Order?
     let sum = Self.check(root, height, isRoot: true, &last)

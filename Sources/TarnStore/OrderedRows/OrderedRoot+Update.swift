@@ -1,16 +1,16 @@
 extension OrderedRoot {
-  /// The root after some rows went, came or may have moved.
+  /// The root after some rows were removed, inserted or may have moved.
   ///
-  /// All of `removals` and `insertions` are taken out first, where they are in; then `insertions`
-  /// are put in, comparing nothing but rows that stayed and the new values of those that came. So
-  /// a row that may have moved belongs in `insertions` alone, and a row that is in neither has to
-  /// compare as it did. O(k log n) in time and new memory.
+  /// All of `removals` and `insertions` are removed first, if they are in the root; then
+  /// `insertions` are inserted, by comparing only rows that stayed and the new values of inserted
+  /// ones. So a row that may have moved belongs in `insertions` only, and a row in neither must
+  /// compare as before. O(k log n) in time and new memory.
   ///
   /// - Parameter insertions: no key twice; in any order, unless `insertionsAreOrdered`.
-  /// - Parameter prefixes: for each of `insertions`, which are ordered then, the beginning of what
-  ///   it is sorted by; empty if this root does not know those of its rows.
-  /// - Parameter isOrderedBefore: a strict total order; not asked for keyed roots. If it is not
-  ///   one, the order of the result is unspecified, nothing worse.
+  /// - Parameter prefixes: for each of `insertions`, which are then ordered, a prefix of its sort
+  ///   value; empty if this root does not have the prefixes of its rows.
+  /// - Parameter isOrderedBefore: a strict total order; not called for keyed roots. If it is not a
+  ///   strict total order, the order of the result is unspecified.
   package func applying(
     removals: [ObjectKey], insertions: [ObjectKey], insertionsAreOrdered: Bool = false,
     prefixes: [UInt64] = [],
@@ -22,7 +22,8 @@ extension OrderedRoot {
     ).root
   }
 
-  /// The same as `applying`, with what makes the difference of the two roots nearly free.
+  /// Like `applying`, with data from which the difference of the two roots is computed at almost no
+  /// cost.
   package func updating(
     removals: [ObjectKey], insertions: [ObjectKey], insertionsAreOrdered: Bool = false,
     prefixes: [UInt64] = [],
@@ -54,7 +55,7 @@ extension OrderedRoot {
     }
   }
 
-  /// Removals and insertions of a keyed root, which needs no order.
+  /// Removals and insertions in a keyed root, which needs no order.
   package func applying(removals: [ObjectKey], insertions: [ObjectKey]) -> OrderedRoot {
     updating(removals: removals, insertions: insertions).root
   }
@@ -69,7 +70,7 @@ extension OrderedRoot {
       keys: ContiguousArray(gone.union(new)))
   }
 
-  /// True if the row is in, begins as it did, and its neighbours still are the right ones.
+  /// True if the row exists, has the same prefix, and is still between the right neighbours.
   private func stays(
     _ key: ObjectKey, _ prefix: UInt64, _ rows: OrderStatisticTree<OrderedRow>,
     _ labels: OrderStatisticTree<LabelPair>,
@@ -113,7 +114,7 @@ extension OrderedRoot {
       }
       if isIn { changed!.bits |= bit(key) } else { changed!.bits &= ~bit(key) }
     }
-    // Merged, so that each block is met once; a key in both is in.
+    // Merged, so that each block is visited once; a key in both is inserted.
     var insertion = new.makeIterator()
     var next = insertion.next()
     for key in gone {
@@ -136,18 +137,18 @@ extension OrderedRoot {
   }
 }
 
-/// Two roots, one made from the other, and the rows that were taken out or put in.
+/// Two roots, one made from the other, and the rows that were removed or inserted.
 package struct OrderedUpdate: Sendable {
   package let old: OrderedRoot
   package let root: OrderedRoot
   /// The rows, ascending.
   let keys: ContiguousArray<ObjectKey>
-  /// Where they were and are, if the update found out on its way.
+  /// The old and new positions, if the update found them.
   let ranks: Ranks?
-  /// Rows that may have gone or moved and did not.
+  /// Rows that might have been removed or moved and were not.
   var staying = KeySet()
 
-  /// Both ascending by position; `index` is that in `keys`.
+  /// Both ascending by position; `index` is the index in `keys`.
   struct Ranks: Sendable {
     var old: ContiguousArray<OrderedRoot.Ranked>
     var new: ContiguousArray<OrderedRoot.Ranked>
@@ -163,6 +164,6 @@ package struct OrderedUpdate: Sendable {
     self.ranks = ranks
   }
 
-  /// True if it is known to have taken a row out or put one in.
+  /// True if it is known to have removed or inserted a row.
   var hasRows: Bool { ranks.map { !$0.old.isEmpty || !$0.new.isEmpty } ?? false }
 }

@@ -1,14 +1,14 @@
-/// The rows of a maintained result in their order, as a value.
+/// The rows of an incrementally maintained result in order, as a value.
 ///
-/// A root never changes; `applying` makes the next one, which shares with it all that stays the
-/// same. So observers, instances and worker can hold roots of different versions of one result for
-/// the price of the differences, and what a row's position was is answered by the old root.
+/// A root never changes; `applying` makes the next one, which shares all unchanged parts with it.
+/// So observers, instances and workers can hold roots of different versions of one result at the
+/// cost of their differences, and the old root gives the old position of a row.
 ///
 /// There are two kinds. In a *keyed* root the order is that of the object keys, as in unsorted
-/// results: a bit a row, or about that. In a *sorted* root each row has a 64-bit label, larger
-/// than those of all rows before it: one tree holds (label, key), another finds a key's label.
-/// Neither ever searches by value, so a row is found no matter how often its value changed since.
-/// Labels say nothing to the outside and may change from root to root.
+/// results: about one bit per row. In a *sorted* root each row has a 64-bit label, greater than
+/// those of all rows before it: one tree stores (label, key), another finds a key's label. Neither
+/// searches by value, so a row is found however often its value has changed. Labels have no meaning
+/// outside and may change from root to root.
 package struct OrderedRoot: Sendable {
   enum Storage: Sendable {
     /// `order` is the upper 58 bits of the biased key.
@@ -30,8 +30,8 @@ package struct OrderedRoot: Sendable {
 
   /// A root in the order given.
   ///
-  /// - Parameter prefixes: for each key the beginning of what it is sorted by, never descending;
-  ///   empty if that is not known. Then no later update may know it either.
+  /// - Parameter prefixes: for each key a prefix of its sort value, never descending; empty if they
+  ///   are unknown. Then no later update may have them either.
   /// - Precondition: no key occurs twice.
   package init(sorted keys: [ObjectKey], prefixes: [UInt64] = []) {
     require(prefixes.isEmpty || prefixes.count == keys.count)
@@ -49,7 +49,7 @@ package struct OrderedRoot: Sendable {
     }
   }
 
-  /// A sorted root of `count` rows, whose biased keys and prefixes `row` gives by position.
+  /// A sorted root of `count` rows; `row` gives their biased keys and prefixes by position.
   init(count: Int, row: (Int) -> (key: UInt64, prefix: UInt64)) {
     let stride = Self.labelStride(for: count)
     let first = Self.firstLabel(for: count)
@@ -65,8 +65,8 @@ package struct OrderedRoot: Sendable {
     storage = .sorted(rows: rows, labels: labels ?? Self.labels(of: rows))
   }
 
-  /// The labels by key, for keys that lie close together: each is put where its key says. Nil for
-  /// keys that occur twice, as in a damaged file.
+  /// The labels by key, for keys that are close together: each is stored at the index of its key.
+  /// Nil for keys that occur twice, as in a damaged file.
   private static func labels(
     of rows: OrderStatisticTree<OrderedRow>, from least: UInt64, to greatest: UInt64
   ) -> OrderStatisticTree<LabelPair>? {
@@ -119,7 +119,7 @@ package struct OrderedRoot: Sendable {
 
   package var isEmpty: Bool { count == 0 }
 
-  /// Traps if the root contradicts itself. For tests.
+  /// Traps if the root is inconsistent. For tests.
   package func checkInvariants() {
     switch storage {
     case .keyed(let blocks): blocks.checkInvariants()
@@ -141,14 +141,14 @@ package struct OrderedRoot: Sendable {
     }
   }
 
-  // Keys as unsigned numbers of the same order.
+  // Keys as unsigned numbers in the same order.
   static func biased(_ key: ObjectKey) -> UInt64 { UInt64(bitPattern: key.rawValue) ^ (1 << 63) }
   static func key(biased: UInt64) -> ObjectKey { ObjectKey(Int64(bitPattern: biased ^ (1 << 63))) }
 }
 
-/// How labels are laid out.
+/// The distribution of labels.
 extension OrderedRoot {
-  /// The distance of labels in a root built at once: wide enough for any insertions, and small
+  /// The distance of labels in a root built at once: large enough for any insertions, and small
   /// enough to leave half of all labels at the ends.
   static func labelStride(for count: Int) -> UInt64 {
     min(1 << 40, (1 << 62) / UInt64(max(count, 1)))
@@ -156,11 +156,11 @@ extension OrderedRoot {
   static func firstLabel(for count: Int) -> UInt64 {
     (1 << 63) - labelStride(for: count) * UInt64(count / 2)
   }
-  /// The distance of labels put at an end.
+  /// The distance of labels added at an end.
   static var endStride: UInt64 { 1 << 32 }
-  /// Between two rows, new ones come this close after the first of them, or in even shares if
-  /// there is less room: rows are mostly put at the end of a group of equal ones, one after the
-  /// other, and halving what is left would use the room up in forty of them.
+  /// Between two rows, new rows follow the first one at this distance, or at even distances if
+  /// there is less room: rows are usually inserted at the end of a group of equal ones, one after
+  /// another, and halving the remaining room would use it up after forty of them.
   static var innerStrideMax: UInt64 { 1 << 20 }
 }
 
@@ -220,7 +220,7 @@ extension OrderedRoot {
     }
   }
 
-  /// Finds rows; cheap for keys that come in ascending order.
+  /// Finds rows; cheap for ascending keys.
   package struct Lookup {
     private let isKeyed: Bool
     private var blocks: OrderStatisticTree<LabelBlock>.Cursor
@@ -268,9 +268,9 @@ extension OrderedRoot {
   }
 }
 
-/// Walking.
+/// Iterating.
 extension OrderedRoot {
-  /// Hands out the keys of the positions in order, until `body` returns false.
+  /// Passes the keys at the positions in order, until `body` returns false.
   package func forEachKey(in range: Range<Int>, _ body: (ObjectKey) -> Bool) {
     require(range.lowerBound >= 0 && range.upperBound <= count)
     if range.isEmpty { return }
@@ -313,7 +313,7 @@ extension OrderedRoot {
     }
   }
 
-  /// The keys of the positions, in order.
+  /// The keys at the positions, in order.
   package func keys(in range: Range<Int>) -> [ObjectKey] {
     var keys: [ObjectKey] = []
     keys.reserveCapacity(range.count)

@@ -1,27 +1,27 @@
-/// One update of a sorted root: rows out, rows in, and labels for those that came in.
+/// One update of a sorted root: removals, insertions, and labels for the inserted rows.
 ///
-/// A new row gets a label between those of its neighbours. Where there is none left, the rows
-/// around get new labels with room between them: a window that doubles until its labels are
-/// sparse, in the worst case all rows.
+/// A new row gets a label between those of its neighbours. Without a free label, the rows around it
+/// get new labels with room between them: in a window that doubles until its labels are sparse, in
+/// the worst case all rows.
 struct SortedUpdate {
-  /// A row to be put in, with the beginning of what it is sorted by.
+  /// A row to be inserted, with a prefix of its sort value.
   struct Incoming {
     var key: ObjectKey
     var prefix: UInt64
   }
 
   private typealias Edits = ContiguousArray<OrderStatisticTree<OrderedRow>.Edit>
-  /// With the rows that are out, until `removeRows` or the end.
+  /// Including removed rows, until `removeRows` or the end.
   private var rows: OrderStatisticTree<OrderedRow>
-  /// Edits of `rows` still to be made, and where those rows are in it.
+  /// Pending edits of `rows`, and the positions of these rows in it.
   private var outgoing: Edits = []
   private var removed = RemovedRows()
   private var labels: OrderStatisticTree<LabelPair>
-  /// Edits of `labels` still to be made: keys that are out.
+  /// Pending edits of `labels`: removed keys.
   private var gone: ContiguousArray<OrderStatisticTree<LabelPair>.Edit> = []
-  /// All keys taken out or put in, biased and ascending.
+  /// All removed or inserted keys, biased and ascending.
   private(set) var keys: ContiguousArray<UInt64> = []
-  /// Where they were and are, by position, with their positions in `keys`.
+  /// Their old and new positions, ascending, with their positions in `keys`.
   private(set) var oldRows: ContiguousArray<OrderedRoot.Ranked> = []
   private(set) var newRows: ContiguousArray<OrderedRoot.Ranked> = []
 
@@ -32,7 +32,7 @@ struct SortedUpdate {
 
   var result: OrderedRoot { OrderedRoot(.sorted(rows: rows, labels: labels)) }
 
-  /// Takes out what is in of these.
+  /// Removes those of these rows that are in the root.
   mutating func takeOut(_ removals: [ObjectKey], _ insertions: [ObjectKey]) {
     var all: ContiguousArray<UInt64> = []
     all.reserveCapacity(removals.count + insertions.count)
@@ -73,8 +73,8 @@ struct SortedUpdate {
     removed = RemovedRows()
   }
 
-  /// Puts in rows that are in their order and not in `rows`, and brings both trees up to date. Asks
-  /// `isOrderedBefore` only about rows with equal prefixes.
+  /// Inserts rows that are sorted and not in `rows`, and updates both trees. Calls
+  /// `isOrderedBefore` only for rows with equal prefixes.
   mutating func putIn(
     _ ordered: [Incoming],
     _ isOrderedBefore: (ObjectKey, ObjectKey) throws(StorageError) -> Bool
@@ -95,7 +95,7 @@ struct SortedUpdate {
     rank(ordered, gaps)
   }
 
-  /// A new row's position: the rows before its gap, and the new ones before it.
+  /// A new row's position: the number of rows before its gap, and of new ones before it.
   private mutating func rank(_ ordered: [Incoming], _ gaps: ContiguousArray<Int>) {
     newRows.reserveCapacity(ordered.count)
     for (ordinal, row) in ordered.enumerated() {
@@ -107,8 +107,8 @@ struct SortedUpdate {
     }
   }
 
-  /// The position before which each new row goes, the middle one first, so that it halves the
-  /// range for the others. Rows that are out still count.
+  /// The position before which each new row is inserted, the middle one first, so that it halves
+  /// the range for the others. Removed rows still count.
   private func findGaps(
     _ ordered: [Incoming], _ part: Range<Int>, _ range: Range<Int>,
     _ isOrderedBefore: (ObjectKey, ObjectKey) throws(StorageError) -> Bool,
@@ -134,8 +134,8 @@ struct SortedUpdate {
       ordered, middle + 1..<part.upperBound, gap..<range.upperBound, isOrderedBefore, &gaps)
   }
 
-  /// The row itself if it stays, or else the last one before it that does: what is out may have
-  /// another value now and cannot be asked.
+  /// The row itself if it stays, or else the last staying row before it: a removed row may have
+  /// another value now and cannot be compared.
   private func staying(at row: OrderedRow) -> OrderedRow? {
     let index = outgoing.partitioningIndex { $0.entry.order >= row.order }
     guard index < outgoing.count, outgoing[index].entry.order == row.order else { return row }
@@ -143,7 +143,7 @@ struct SortedUpdate {
     return gap == 0 ? nil : rows.entry(at: removed.position(ofStaying: gap - 1))
   }
 
-  /// The new rows with labels, ascending, or nil if a gap has not enough of them.
+  /// The new rows with labels, ascending, or nil if a gap has too few labels.
   private func labeled(
     _ ordered: [Incoming], _ gaps: ContiguousArray<Int>
   ) -> ContiguousArray<OrderedRow>? {
@@ -168,7 +168,7 @@ struct SortedUpdate {
     return result
   }
 
-  /// `count` labels between two, or nil if there are not so many.
+  /// `count` labels between two, or nil if there are fewer.
   private static func spread(
     _ count: Int, after low: UInt64?, before high: UInt64?
   ) -> (first: UInt64, stride: UInt64)? {
@@ -190,13 +190,13 @@ struct SortedUpdate {
     }
   }
 
-  /// The edits that `rows` needs: those that are out, and the new ones, which may have the label of
-  /// one that is out.
+  /// The edits of `rows`: the removed rows, and the new ones, which may have the label of a removed
+  /// one.
   private func rowEdits(_ new: ContiguousArray<OrderedRow>) -> Edits {
     Self.merging(outgoing, ContiguousArray(new.map { .init(put: $0) }))
   }
 
-  /// The edits that `labels` needs: the keys that are out, unless they came in again.
+  /// The edits of `labels`: the removed keys, unless they were inserted again.
   private func labelEdits(
     _ new: ContiguousArray<OrderedRow>
   ) -> ContiguousArray<OrderStatisticTree<LabelPair>.Edit> {
@@ -205,7 +205,7 @@ struct SortedUpdate {
     return Self.merging(gone, ContiguousArray(pairs.map { .init(put: $0) }))
   }
 
-  /// All in their order, without removals of what is put in anew.
+  /// All edits in order, without removals of entries that are put again.
   private static func merging<Entry>(
     _ removals: ContiguousArray<OrderStatisticTree<Entry>.Edit>,
     _ puts: ContiguousArray<OrderStatisticTree<Entry>.Edit>
@@ -227,20 +227,20 @@ struct SortedUpdate {
   }
 }
 
-/// Rows that are out of a tree that still has them, by their positions.
+/// Rows that were removed from a tree but are still in it, by their positions.
 private struct RemovedRows {
   /// Ascending.
   var positions: ContiguousArray<Int> = []
 
   func count(before position: Int) -> Int { positions.partitioningIndex { $0 >= position } }
 
-  /// Where the row is that so many staying ones come before.
+  /// The position of the row that is preceded by that many staying rows.
   func position(ofStaying number: Int) -> Int {
     number + positions.indices.partitioningIndex { positions[$0] - $0 > number }
   }
 }
 
-/// Making room where labels ran out.
+/// Makes room where labels ran out.
 extension SortedUpdate {
   private mutating func makeRoom(_ gaps: ContiguousArray<Int>, everywhere: Bool) {
     var start = 0
@@ -261,7 +261,7 @@ extension SortedUpdate {
     }
   }
 
-  /// Gives the rows around the gap new labels, leaving room for `count` between them. Returns the
+  /// Gives the rows around the gap new labels, with room for `count` between them. Returns the
   /// number of rows.
   private mutating func relabel(around gap: Int, _ count: Int) -> Int {
     var reach = 16
@@ -309,8 +309,8 @@ extension SortedUpdate {
     labels = labels.applying(ContiguousArray(pairs.map { .init(put: $0) }))
   }
 
-  /// Gives all rows new labels, as if built at once. Rows that are out stay known to `labels`
-  /// until the update ends.
+  /// Gives all rows new labels, as if built at once. `labels` keeps removed rows until the update
+  /// ends.
   private mutating func relabelAll() {
     var all: ContiguousArray<OrderedRow> = []
     all.reserveCapacity(rows.weight)
@@ -347,7 +347,7 @@ private struct RowReader {
 
   mutating func label(at position: Int) -> UInt64 { row(at: position).order }
 
-  /// The labels on both sides of a gap among the rows that stay, nil at an end.
+  /// The labels on both sides of a gap among the staying rows, nil at an end.
   mutating func labels(around gap: Int) -> (UInt64?, UInt64?) {
     let before = gap > 0 ? label(at: removed.position(ofStaying: gap - 1)) : nil
     let after = removed.position(ofStaying: gap)
