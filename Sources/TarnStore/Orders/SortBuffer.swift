@@ -77,7 +77,7 @@
   /// values, for rows with equal prefixes.
   package func sort() throws(StorageError) -> [ObjectKey] { try sortWithPrefixes().keys }
 
-  /// The same with the first number that each row is sorted by, unless there are no sort terms.
+  /// The same keys, with the first number of each row's sort value, unless there are no sort terms.
   package func sortWithPrefixes() throws(StorageError) -> (keys: [ObjectKey], prefixes: [UInt64]) {
     let (keys, columns, areKeysSorted) = takeRows()
     if keys.count <= 1 { return (keys.map { ObjectKey($0) }, columns.first?.highs ?? []) }
@@ -130,7 +130,7 @@
 
   /// The indices of the rows in order, in memory that the caller frees.
   ///
-  /// - Parameter prefixes: receives the first number that each row is sorted by, in that order.
+  /// - Parameter prefixes: receives the first number of each row's sort value, in that order.
   private func sorted(
     _ keys: [Int64], _ columns: [SortColumn], byKeyFirst: Bool,
     prefixes: UnsafeMutablePointer<UInt64>?
@@ -274,7 +274,7 @@ struct SortColumn {
     }
   }
 
-  /// Whether equal prefixes of a range may stand for different values.
+  /// Whether equal prefixes of a range may belong to different values.
   private func mayDiffer(_ range: Range<Int>, _ column: SortColumn) -> Bool {
     let row = unsafe Int(rows[range.lowerBound])
     var (high, low) = (column.highs[row], column.lows[row])
