@@ -67,7 +67,7 @@ extension PredicateToken {
     "CONTAINS", "BEGINSWITH", "ENDSWITH", "LIKE", "BETWEEN", "GEOWITHIN",
   ]
 
-  /// What was probably meant by a token in a place where something else was expected.
+  /// A suggestion for a token in a place where something else was expected.
   func advice(for expected: String) -> String {
     switch self {
     case .name(let word) where expected == Self.anOperator:
