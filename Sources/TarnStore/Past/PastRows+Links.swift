@@ -53,8 +53,8 @@ extension PastRows {
 
   // MARK: - Identities
 
-  /// The primary key of an object that existed. Nil for a class without one, and if it is not
-  /// known: of an object that was deleted by a commit that kept no keys.
+  /// The primary key of a former object. Nil for a class without one, and if it is unknown because
+  /// a commit that kept no keys deleted the object.
   package func primaryKey(of object: ObjectRef) throws(StorageError) -> Value? {
     let described = schema[object.classID]
     guard let column = described.primaryKey else { return nil }
@@ -81,7 +81,7 @@ extension PastRows {
 
   // MARK: - Copies
 
-  /// A property's value with its nested contents; nil if there is no such object.
+  /// A property's value with its nested contents; nil if the object does not exist.
   package func copy(of place: SequencePlace) throws(StorageError) -> CopiedValue? {
     guard let value = try value(of: place.column, at: place.key, in: place.classID) else {
       return nil

@@ -1,8 +1,8 @@
 /// The rows of a retained version that no snapshot pins any more: those of a newer snapshot, with
-/// what the change records since then kept of the old values.
+/// the old values from the change records since then.
 ///
 /// - Note: Reading a class throws `.invalidInput` if a commit since then changed it without keeping
-///   its old values, or if a migration lies in between.
+///   its old values, or after a migration.
 package struct PastRows: RowSource {
   package typealias Rows = StoreRows.Rows
 
@@ -11,8 +11,8 @@ package struct PastRows: RowSource {
   /// The changes from this version to that of the newer rows.
   package let changes: ChangeSet
   package let images: BeforeImages
-  /// Only objects that were deleted since then are read, whose last values will do: those were kept
-  /// if only deleted objects are.
+  /// Only objects deleted since then are read, for which their last values suffice: some records
+  /// keep the old values of deleted objects only.
   package var isOfDeletedObjects = false
   let cache = PastRowCache()
 
@@ -31,7 +31,7 @@ package struct PastRows: RowSource {
   }
 
   /// - Parameters:
-  ///   - reader: of the version at which the changes end. Must not be moved.
+  ///   - reader: the reader of the version at which the changes end. Must not be advanced.
   ///   - past: the records from this version to that one.
   package init(_ reader: SnapshotReader, _ past: RecordedPast) {
     newer = StoreRows(reader)
@@ -77,14 +77,14 @@ package struct PastRows: RowSource {
 
   private enum Fate { case kept, inserted, deleted }
 
-  /// What happened to an object since then.
+  /// The change of an object since then.
   private func fate(of key: ObjectKey, in id: ClassID) -> Fate {
     guard let entry = changes[id] else { return .kept }
     if images[id]?.deleted.contains(key) == true { return .deleted }
     return entry.inserted.contains(key) ? .inserted : .kept
   }
 
-  /// A property's value, nil if there is no such object. Not for collections.
+  /// A property's value; nil if the object does not exist. Not for collections.
   package func value(
     of column: ColumnID, at key: ObjectKey, in id: ClassID
   ) throws(StorageError) -> Value? {
@@ -111,8 +111,8 @@ package struct PastRows: RowSource {
     return try body(.second(rows), slot)
   }
 
-  /// The rows as they were of some objects that changed since then, with that one; nil if it did
-  /// not change. They have no collections.
+  /// Some changed objects' rows at this version, including that object; nil if it did not change.
+  /// They have no collections.
   private func changedRows(
     around key: ObjectKey, in id: ClassID
   ) throws(StorageError) -> WorkingCluster? {
@@ -144,7 +144,7 @@ package struct PastRows: RowSource {
     _ classID: ClassID, _ key: ObjectKey, _ column: ColumnID,
     _ body: (UnsafeRawBufferPointer) throws(StorageError) -> R
   ) throws(StorageError) -> R {
-    // Rows that changed have their long values in memory.
+    // Changed rows have their long values in memory.
     try unsafe newer.withLongValue(classID, key, column, body)
   }
 
@@ -161,7 +161,8 @@ package struct PastRows: RowSource {
     let former = before.sequences[name]
     let transaction = reader.snapshot.transaction
     if let former, former.isWhole { return PastSequence(former, transaction) }
-    // What was emptied before it was deleted has all of its elements among the lost ones.
+    // For a collection that was emptied before it was deleted, all elements are among the former
+    // ones.
     if before.deleted.contains(place.key) { return PastSequence(former, transaction) }
     guard let now = try reader.sequence(at: place) else {
       return former.map { PastSequence($0, transaction) }

@@ -1,20 +1,20 @@
-/// Takes changes back in an open write: what they changed gets the values of a past version again,
-/// what they added is deleted, and what they deleted comes back under its key.
+/// Undoes changes in an open write: modified properties get their values at a past version, added
+/// objects are deleted, and deleted ones are added again under their keys.
 package struct Restoring {
   private let session: WriteSession
   /// The state before the changes.
   private let past: PastRows
-  /// What is taken back.
+  /// The changes to undo.
   package let changes: ChangeSet
   package var schema: SchemaView { session.schema }
 
-  /// The conflicts, for a single commit. Empty: `run` takes back that commit and nothing else.
+  /// The conflicts of a single commit. If it is empty, `run` undoes only that commit.
   package private(set) var conflicts: [UndoConflict] = []
 
-  /// Prepares to take back the commit that made a version.
+  /// Prepares to undo the commit that made a version.
   ///
-  /// - Throws: `.invalidInput` if there is no such version any more, or its old values or those of
-  ///   a later one were not kept.
+  /// - Throws: `.invalidInput` if the version does not exist any more, or its old values or those
+  ///   of a later version were not kept.
   package init(undoing version: Version, in session: WriteSession) throws(StorageError) {
     let base = session.base
     if version == .zero || version > base.version { throw Self.missing(version) }
@@ -31,7 +31,7 @@ package struct Restoring {
 
   /// Prepares to return to a version.
   ///
-  /// - Throws: as above.
+  /// - Throws: the same errors.
   package init(revertingTo version: Version, in session: WriteSession) throws(StorageError) {
     if version > session.base.version { throw Self.missing(version) }
     past = try Self.past(version, session)
@@ -64,7 +64,7 @@ package struct Restoring {
     return past
   }
 
-  /// Objects that have the primary keys of deleted ones.
+  /// Finds objects that have the primary keys of deleted ones.
   private mutating func findTakenKeys() throws(StorageError) {
     for entry in changes.classes {
       guard let primary = schema.primaryKey(of: entry.id), !primary.isObjectKey else { continue }
@@ -103,7 +103,7 @@ package struct Restoring {
 
   // MARK: - Running
 
-  /// Takes the changes back, whatever conflicts there are.
+  /// Undoes the changes, whatever the conflicts.
   package func run() throws(StorageError) {
     try session.changing { () throws(StorageError) in
       for entry in changes.classes { try detach(entry) }
@@ -117,8 +117,8 @@ package struct Restoring {
     }
   }
 
-  /// Takes owned objects away from owners that lose them, before others get them: no object owns
-  /// itself in between.
+  /// Removes owned objects from owners that lose them, before others get them, so that no object
+  /// ever owns itself.
   private func detach(_ entry: ClassChanges) throws(StorageError) {
     for column in schema.owning(in: entry.id) {
       for key in entry.inserted.union(entry.touchedKeys(in: column.id)) {
@@ -133,7 +133,7 @@ package struct Restoring {
     }
   }
 
-  /// Adds a deleted object with its values, except links and what is stored elsewhere.
+  /// Adds a deleted object with its values, except links and values stored elsewhere.
   private func create(_ key: ObjectKey, _ id: ClassID) throws(StorageError) {
     guard try session.location(of: key, in: id) == nil else { return }
     let described = schema[id]
@@ -169,7 +169,7 @@ package struct Restoring {
     for touched in entry.touched {
       for key in touched.keys {
         guard try session.location(of: key, in: entry.id) != nil else {
-          // Deleted since then: it comes back if that is asked for.
+          // Deleted since then: it is added again if that was requested.
           try create(key, entry.id)
           for column in columns { try restore(column, key, entry.id) }
           continue

@@ -1,11 +1,11 @@
-/// What stands against taking back a commit: something that it changed was changed again since.
+/// A conflict that prevents undoing a commit: something that it changed was changed again since.
 package struct UndoConflict: Hashable, Sendable {
   package enum Cause: Hashable, Sendable {
     /// The property was set again.
     case modified(ColumnID)
     /// The object was deleted.
     case deleted
-    /// Another object took the place of the object.
+    /// Another object replaced the object.
     case replaced
     /// A link to the object, which the commit added, was made or removed.
     case linked
@@ -18,7 +18,7 @@ package struct UndoConflict: Hashable, Sendable {
 }
 
 extension UndoConflict {
-  /// Whatever of these changes later ones touch again.
+  /// Those of these changes that later ones changed again.
   static func conflicts(of changes: ChangeSet, with others: ChangeSet) -> [UndoConflict] {
     var found: [UndoConflict] = []
     for entry in changes.classes {
@@ -29,7 +29,7 @@ extension UndoConflict {
             UndoConflict(object: ObjectRef(classID: entry.id, key: key), cause: cause))
         }
       }
-      // Of objects that it added, and that still exist.
+      // Objects that it added, and that still exist.
       let gone = later.isCleared ? entry.inserted : entry.inserted.intersection(later.deleted)
       note(gone.intersection(later.inserted), .replaced)
       for touched in later.touched {
@@ -37,9 +37,9 @@ extension UndoConflict {
       }
       let linked = later.backTouched.reduce(KeySet()) { $0.union($1.keys) }
       note(entry.inserted.intersection(linked), .linked)
-      // Of objects that it deleted.
+      // Objects that it deleted.
       note(entry.deleted.subtracting(entry.inserted).intersection(later.inserted), .replaced)
-      // Of objects that it modified.
+      // Objects that it modified.
       for touched in entry.touched {
         let replaced = touched.keys.intersection(later.inserted)
         note(replaced, .replaced)
