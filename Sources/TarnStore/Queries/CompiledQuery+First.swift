@@ -1,14 +1,14 @@
-/// The beginning of an order, for who needs no more of it.
+/// Finds only the first rows of an order.
 extension CompiledQuery {
-  /// So many rows are kept at least before they are sorted and cut; where the keys are the order,
-  /// so many are looked at.
+  /// The minimum number of rows to keep before they are sorted and cut; in the order of the keys,
+  /// the number of rows to test.
   private static let rowsAtOnce = 16_384
 
-  /// The first rows in the query's order, as many of them as there are: read from an index that has
-  /// the order, else found without keeping all rows.
+  /// The first rows in the query's order, at most `count`: read from an index that has the order,
+  /// else found without keeping all rows.
   ///
-  /// Nil where the keys are the order and those at its beginning are not enough: then all rows are
-  /// worth finding, because they can follow changes.
+  /// Nil if the order is that of the keys and the first keys have too few matches: all rows are
+  /// then worth finding, because they can be updated incrementally.
   func first(_ count: Int, _ rows: StoreRows) throws(StorageError) -> [ObjectKey]? {
     if isOrderedByKeys { return try firstByKey(count, rows) }
     if let keys = try firstByIndex(count, rows) { return keys }
@@ -35,26 +35,26 @@ extension CompiledQuery {
     return Array(try buffer.sort().prefix(count))
   }
 
-  /// The first row if it is found quickly: `.some(nil)` says that there is none. Within a write
-  /// that changed the class all rows are worth finding, since they can follow it.
+  /// The first row if it is found quickly; `.some(nil)` if no row matches. Within a write that
+  /// changed the class all rows are worth finding, because they can be updated incrementally.
   func firstOnly(_ rows: StoreRows) throws(StorageError) -> ObjectKey?? {
     guard !rows.isEdited(classID) else { return nil }
     if !isOrderedByKeys { return try firstByIndex(1, rows).map(\.first) }
-    // An access leads to few rows mostly, and then they are found as quickly.
+    // An access usually leads to few rows, which are found as quickly.
     return access == nil ? try firstByKey(1, rows).map(\.first) : nil
   }
 
   private var isOrderedByKeys: Bool { isUnsorted || orderIsThatOfKeysReversed }
 
-  /// Where the rows with the first keys are looked for; nil if an index or the primary key leads to
-  /// them, or a write has changed them and the last ones are wanted.
+  /// The keys to scan for the first rows; nil if an index or the primary key leads to them, or if a
+  /// write has changed the class and the last rows are wanted.
   private func keysToScan(_ rows: StoreRows) throws(StorageError) -> ClosedRange<ObjectKey>? {
     if orderIsThatOfKeysReversed, rows.isEdited(classID) { return nil }
     guard case .scan(let keys) = try plan(rows).access else { return nil }
     return keys
   }
 
-  /// Nil if there are too few among the rows with the first keys.
+  /// Nil if the rows with the first keys have too few matches.
   private func firstByKey(
     _ count: Int, _ rows: StoreRows
   ) throws(StorageError) -> [ObjectKey]? {
@@ -81,7 +81,7 @@ extension CompiledQuery {
     return keys.count < count ? nil : Array(keys.prefix(count))
   }
 
-  /// Nil if no index has the order, holds a value cut, or holds too few matches.
+  /// Nil if no index has the order, if it has a truncated value, or if it leads to too few matches.
   private func firstByIndex(
     _ count: Int, _ rows: StoreRows
   ) throws(StorageError) -> [ObjectKey]? {
@@ -92,9 +92,8 @@ extension CompiledQuery {
     return try first.keys()
   }
 
-  /// The index that has the order, unless others lead to few rows; and how many rows may be tested
-  /// for the condition on the way, nil if its entries are those that match. Nil if all rows are
-  /// looked at.
+  /// The index that has the order, unless other indexes lead to few rows; and the maximum number of
+  /// rows to test, nil if its entries are exactly the matches. Nil to read all rows.
   private func wayOfFirst(
     _ rows: StoreRows
   ) throws(StorageError) -> (entries: IndexEntries, testsMost: Int?)? {
@@ -110,8 +109,8 @@ extension CompiledQuery {
     return (all, plan.lookupsInstead(testing: predicate))
   }
 
-  /// How so many of the first rows are found by who reads no others; nil if all rows are found as
-  /// for the whole results.
+  /// How that many first rows are found if no others are read; nil if all rows are found as for the
+  /// whole results.
   func explanation(ofFirst count: Int, _ rows: StoreRows) throws(StorageError) -> String? {
     if isOrderedByKeys {
       guard try keysToScan(rows) != nil else { return nil }

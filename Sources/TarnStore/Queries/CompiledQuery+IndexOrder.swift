@@ -1,6 +1,6 @@
-/// Orders that an index has: what is sorted by one indexed property needs no sort.
+/// Rows in the order of an index: sorting by one indexed property needs no sort.
 extension CompiledQuery {
-  /// The rows in an order, if the entries of an index are the rows that match, in that order.
+  /// The rows in an order, if the entries of an index are exactly the matches, in that order.
   func walkingIndex(
     in order: ResolvedOrder, _ plan: QueryPlan, _ rows: StoreRows
   ) throws(StorageError) -> OrderedRoot? {
@@ -18,7 +18,7 @@ extension CompiledQuery {
     return walk.isComplete ? walk.root(isAscending: order.terms[0].isAscending) : nil
   }
 
-  /// The entries of the index over what is sorted by, if they are the rows that match; without
+  /// The entries of the index over the sorted property, if they are exactly the matches; without
   /// those of an open write.
   func orderedEntries(
     by order: ResolvedOrder, _ access: QueryPlan.Access, _ rows: StoreRows
@@ -26,14 +26,14 @@ extension CompiledQuery {
     guard let column = indexedColumn(of: order), rows.hasIndexes else { return nil }
     let index = PackedIndex(classID, column)
     if isUnfiltered { return IndexEntries(index: index, columns: [column], ranges: [.all]) }
-    // Also where it would not pay to find the rows: what is saved is sorting them.
+    // Even if finding the rows this way costs more: sorting them is saved.
     guard let option = self.access, option.isExact, case .entries(let entries) = option.access,
       entries.index == index
     else { return nil }
     return entries
   }
 
-  /// The property that an order is of, if it is one alone and its index has the same order.
+  /// The sorted property, if it is the only one and its index has the same order.
   func indexedColumn(of order: ResolvedOrder) -> ColumnID? {
     guard order.terms.count == 1, order.terms[0].path.links.isEmpty,
       orderIsIndexed, IndexWalk.knows(order.terms[0].path.type)
@@ -41,9 +41,9 @@ extension CompiledQuery {
     return order.terms[0].path.column
   }
 
-  /// The first row in the query's order, or the last: found without the others where an index has
-  /// the order, the first one also where keys are the order. `.some(nil)` says that there is none,
-  /// nil that all rows are needed to know it, or worth finding.
+  /// The first row in the query's order, or the last: found without the others if an index has the
+  /// order, the first one also if the order is that of the keys. `.some(nil)` if no row matches,
+  /// nil if all rows are needed to find it, or are worth finding.
   package func end(isLast: Bool, _ rows: StoreRows) throws(StorageError) -> ObjectKey?? {
     if isUnfiltered, order.terms.isEmpty || orderIsThatOfKeysReversed {
       return .some(try rows.end(of: classID, isLast: isLast == order.terms.isEmpty))
@@ -60,14 +60,14 @@ private struct IndexWalk {
   private let type: ColumnType
   private var keys: [ObjectKey] = []
   private var prefixes: [UInt64] = []
-  /// Where a value begins that is another than the one before.
+  /// The positions at which another value begins.
   private var starts: [Int] = []
   private var last = InlineArray<128, UInt8>(repeating: 0)
   private var lastCount = 0
-  /// False once a value was met that the index holds cut.
+  /// False once a truncated value was found in the index.
   private(set) var isComplete = true
 
-  /// The types whose order keys hold the first word of the prefix as it is.
+  /// The types whose order keys contain the first word of the prefix unchanged.
   static func knows(_ type: ColumnType) -> Bool {
     switch type {
     case .int, .double, .date, .string, .data, .objectID: true
@@ -99,7 +99,7 @@ private struct IndexWalk {
     }
   }
 
-  /// The eight bytes behind the tag, zeros where there are fewer: null's are zeros as well.
+  /// The eight bytes after the tag, padded with zeros: null's are zeros as well.
   private static func prefix(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
     if bytes.count >= 9 {
       return unsafe UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 1, as: UInt64.self))
@@ -111,7 +111,7 @@ private struct IndexWalk {
     return word
   }
 
-  /// Descending is the reverse of the values; rows with one value stay as they are.
+  /// Descending order reverses the values; rows with one value keep their order.
   consuming func root(isAscending: Bool) -> OrderedRoot {
     if isAscending { return OrderedRoot(sorted: keys, prefixes: prefixes) }
     var (reversed, words): ([ObjectKey], [UInt64]) = ([], [])

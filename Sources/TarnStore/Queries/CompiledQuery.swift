@@ -1,32 +1,32 @@
 import Synchronization
 
-/// A query bound to a schema: what it reads, which rows match, which comes first, and which rows a
+/// A query bound to a schema: the columns it reads, which rows match, their order, and which rows a
 /// change may concern. Immutable; any thread may use it.
 package final class CompiledQuery: Sendable {
   package let classID: ClassID
   package let predicate: ResolvedPredicate
   package let order: ResolvedOrder
-  /// How indexes lead to the rows that match; nil if none does.
+  /// How indexes lead to the matching rows; nil without a usable index.
   let access: RowAccessOption?
-  /// What is sorted by first is in an index.
+  /// The first sort term has an index.
   let orderIsIndexed: Bool
-  /// The rows are sorted by their keys, the greatest first.
+  /// The rows are sorted by descending keys.
   let orderIsThatOfKeysReversed: Bool
-  /// What comes after the order. Such a query has no `OrderedRoot`, only `ElementRows`.
+  /// The stages after the order. Such a query has no `OrderedRoot`, only `ElementRows`.
   let stages: [DistinctStage]
-  /// What decides the order, or what stages leave.
+  /// The columns that decide the order, or the results of stages.
   private let orderDependencies: [QueryDependency]
   private let knownColumns = AtomicLazyReference<QueryColumns>()
 
-  /// Which rows a change concerns.
+  /// The rows that a change concerns.
   package struct ChangedKeys: Sendable {
-    /// May have come, gone, or moved.
+    /// Rows that may have been added, removed or moved.
     package var candidates = KeySet()
-    /// Must be sorted in anew even if they stay.
+    /// Rows that must be sorted again even if they stay.
     package var repositioned = KeySet()
-    /// Keys that name another object than before.
+    /// Keys that identify another object than before.
     package var replaced = KeySet()
-    /// Keys whose object came, and keys whose object went.
+    /// Keys of objects that were added, and of objects that were deleted.
     private(set) var came = KeySet()
     private(set) var went = KeySet()
 
@@ -49,8 +49,8 @@ package final class CompiledQuery: Sendable {
       went.formUnion(later.went)
     }
 
-    /// The difference between two roots with everything that touched rows between them. Rows
-    /// that were only modified stay, so that it is the others which moved.
+    /// The difference between two roots, from all rows touched between them. Rows that were only
+    /// modified stay, so that others count as moved.
     package func difference(
       _ old: OrderedRoot, _ new: OrderedRoot, modified: KeySet
     ) -> IndexChanges {
@@ -58,7 +58,7 @@ package final class CompiledQuery: Sendable {
       return difference(update, modified: modified)
     }
 
-    /// The same where one update led from root to root.
+    /// The same if one update led from root to root.
     func difference(_ update: OrderedUpdate, modified: KeySet) -> IndexChanges {
       let others = modified.subtracting(candidates).union(update.staying)
       return CollectionDifference.of(update, others: others, replaced: replaced) {
@@ -67,8 +67,8 @@ package final class CompiledQuery: Sendable {
     }
   }
 
-  /// - Parameter ofElements: it is for elements of a collection, which have an order of their own.
-  /// - Throws: names of the query that the class does not have, or types that do not fit.
+  /// - Parameter ofElements: true for elements of a collection, which have their own order.
+  /// - Throws: for names in the query that the class does not have, or types that do not fit.
   package init(
     _ condition: Predicate, _ terms: [OrderTerm], _ distinct: [DistinctTerm] = [],
     on id: ClassID, _ schema: SchemaView, ofElements: Bool = false
@@ -90,8 +90,8 @@ package final class CompiledQuery: Sendable {
     orderDependencies = asked.dependencies + stages.flatMap(\.dependencies)
   }
 
-  /// The same condition in no order, for who reads these columns of each row that meets it: a
-  /// change there concerns the row as one of what rows are ordered by does.
+  /// The same condition without an order, for a caller that reads these columns of each match:
+  /// their changes concern a row as those of sorted columns do.
   init(_ other: CompiledQuery, reading paths: [ColumnPath]) {
     classID = other.classID
     predicate = other.predicate
@@ -111,25 +111,25 @@ package final class CompiledQuery: Sendable {
 
   package var isUnfiltered: Bool { predicate.constant == true }
   package var isUnsorted: Bool { order.terms.isEmpty }
-  /// Every column that can change what the rows are or how they are ordered.
+  /// Every column that can change the rows or their order.
   var dependencies: [QueryDependency] {
     predicate.dependencies + order.dependencies + stages.flatMap(\.dependencies)
   }
 
   // MARK: - Changes
 
-  /// The classes whose changes can concern which rows there are: the query's own, and every class
-  /// that a path of the query goes through, however far.
+  /// The classes whose changes can change the rows: the query's own, and every class that a path of
+  /// the query passes through, however far.
   package var concerningClasses: Set<ClassID> { columns.classes }
 
-  /// False if `changes` cannot concern which rows there are, or touch one of them itself.
+  /// False if `changes` can neither change the rows nor touch one of them.
   package func isConcerned(by changes: ChangeSet) -> Bool {
     if changes.contains(classID) || changes.schemaChanged { return true }
     return columns.classes.contains(where: changes.contains)
   }
 
-  /// About how many rows `advance` looks up at most, for a result of `count` rows. Counts keys and
-  /// reads nothing, so it does not see how many rows have a link to one object.
+  /// The approximate maximum number of rows that `advance` looks up, for a result of `count` rows.
+  /// Counts keys and reads nothing, so it does not know how many rows link to one object.
   package func lookups(for changes: ChangeSet, among count: Int) -> Int {
     if changes.schemaChanged { return .max }
     var sum = 0
@@ -140,11 +140,11 @@ package final class CompiledQuery: Sendable {
     return sum
   }
 
-  /// What `touched` rows make of the rows in `old`, now that they are what `rows` shows.
+  /// Updates the rows in `old` for `touched` rows, whose new state is in `rows`.
   func update(
     _ old: OrderedRoot, _ touched: ChangedKeys, _ rows: StoreRows
   ) throws(StorageError) -> OrderedUpdate {
-    // A row is read and sorted in within the time in which a scan passes some fifty others.
+    // A scan passes about fifty rows in the time in which one row is read and sorted in.
     if touched.candidates.count > 1000,
       try touched.candidates.count > rows.count(of: classID) / 48
     {
@@ -174,9 +174,9 @@ package final class CompiledQuery: Sendable {
     return update
   }
 
-  /// Each row that is put in was read once, in the order of the keys. Its position is found by the
-  /// prefixes that the root holds; only what has the same prefix is read, for as long as the prefix
-  /// does not say everything.
+  /// Each inserted row is read once, in the order of the keys. Its position is found by the
+  /// prefixes in the root; only rows with the same prefix are read, as long as the prefix is not
+  /// exact.
   private func insert(
     _ insertions: inout [OrderComparator<StoreRows>.SortKey], _ removals: [ObjectKey],
     in old: OrderedRoot, _ comparator: OrderComparator<StoreRows>
@@ -199,7 +199,7 @@ package final class CompiledQuery: Sendable {
     }
   }
 
-  /// The rows that may have come, gone or moved.
+  /// The rows that may have been added, removed or moved.
   func touchedRows(
     _ changes: ChangeSet, _ rows: StoreRows, among root: OrderedRoot
   ) throws(StorageError) -> ChangedKeys {
@@ -222,8 +222,8 @@ package final class CompiledQuery: Sendable {
     return touched
   }
 
-  /// The rows that may meet the condition since the changes, or not any more, besides those that
-  /// came and went.
+  /// The rows that may have begun or ceased to match since the changes, besides added and deleted
+  /// ones.
   func rowsInDoubt<Rows: LinkedRows>(
     _ changes: ChangeSet, _ rows: Rows
   ) throws(StorageError) -> KeySet {
@@ -238,12 +238,12 @@ package final class CompiledQuery: Sendable {
     return found
   }
 
-  /// The rows from which the dependency's links lead to one that changed.
+  /// The rows from which the dependency's links lead to a changed object.
   private func rowsBefore<Rows: LinkedRows>(
     _ dependency: QueryDependency, _ changes: ChangeSet, _ rows: Rows
   ) throws(StorageError) -> KeySet {
     var keys = dependency.touchedKeys(in: changes)
-    // Links that moved on the way are dependencies themselves: the others are as they were.
+    // Links that changed on the path are dependencies themselves: the others are unchanged.
     for link in dependency.links.reversed() where !keys.isEmpty {
       keys = try rows.before(keys, through: link, atMost: .max) ?? KeySet()
     }

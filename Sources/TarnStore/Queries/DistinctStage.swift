@@ -1,9 +1,9 @@
-/// A step of a query behind its own order, by name: of rows with the same values the first one
-/// stays, and what is left may be put into another order.
+/// A stage of a query after its own order, by name: it keeps the first of the rows with equal
+/// values, and may sort the remaining rows.
 package struct DistinctTerm: Hashable, Sendable {
-  /// Properties, reached through to-one links or not.
+  /// Properties, optionally reached through to-one links.
   package var paths: [[String]]
-  /// The order of the rows that are left; without terms they stay as they are.
+  /// The order of the remaining rows; without terms they keep theirs.
   package var order: [OrderTerm]
 
   package init(_ paths: [[String]], order: [OrderTerm] = []) {
@@ -12,17 +12,17 @@ package struct DistinctTerm: Hashable, Sendable {
   }
 }
 
-/// The same, bound to the columns of a class. Immutable; any thread may use it.
+/// A stage bound to the columns of a class. Immutable; any thread may use it.
 ///
-/// Null is a value as any other, all NaN are one, and so are 0 and -0 and decimals that are equal;
-/// text is compared byte by byte. Of mixed values numbers are equal whatever their types, and
-/// a list or a map equals nothing. Rows for which a link along a path leads nowhere are dropped.
+/// Null is a value like any other; all NaN are one value, and so are 0 and -0 and equal decimals;
+/// strings are compared byte by byte. In mixed values, numbers are equal whatever their types, and
+/// a list or a map equals nothing. Rows for which a link along a path is nil are dropped.
 struct DistinctStage: Sendable {
   let paths: [ColumnPath]
   let order: ResolvedOrder
 
-  /// Throws, with the names of class and property, for a property that does not exist, and for one
-  /// that has no value of its own (a link).
+  /// Throws, with the names of class and property, for a property that does not exist, and for a
+  /// link, which has no value of its own.
   init(
     _ term: DistinctTerm, on classID: ClassID, in schema: StoreSchema
   ) throws(PredicateError) {
@@ -42,7 +42,7 @@ struct DistinctStage: Sendable {
 
   var dependencies: [QueryDependency] { paths.flatMap(\.dependencies) + order.dependencies }
 
-  /// What tells a row from others; nil for one that is dropped.
+  /// The values that distinguish a row from others; nil for a dropped row.
   func group<Rows: RowReading, Source: RowSource>(
     of rows: Rows, _ slot: Int, _ source: Source
   ) throws(StorageError) -> [GroupValue]? {
@@ -65,11 +65,11 @@ struct DistinctStage: Sendable {
   }
 }
 
-/// A value in a form in which equal ones are the same.
+/// A value in a form in which equal values are identical.
 enum GroupValue: Hashable {
   case scalar(Scalar)
   case bytes([UInt8])
-  /// Of a mixed column.
+  /// For a mixed column.
   case any(AnyKey)
 
   /// The value of a row at the end of the path.
@@ -92,10 +92,10 @@ enum GroupValue: Hashable {
   }
 }
 
-/// A mixed value that rows are made distinct by.
+/// A mixed value as a key of distinct rows.
 struct AnyKey: Hashable {
   private let element: ElementKey
-  /// Of a list or a map, each of which is different: the row that has it.
+  /// For a list or map, each of which is different: the row that has it.
   private let row: ObjectKey?
 
   var value: Value { element.value }
@@ -116,7 +116,7 @@ extension CompiledQuery {
     return try throughStages(ElementRows(keys, Array(keys.indices)), rows)
   }
 
-  /// What the stages behind the order leave of rows. Reads every one of them.
+  /// The rows that the stages after the order keep. Reads every row.
   func throughStages(
     _ derived: ElementRows, _ rows: StoreRows
   ) throws(StorageError) -> ElementRows {
@@ -149,7 +149,7 @@ extension CompiledQuery {
     return ElementRows(sorted.map { keys[$0] }, sorted.map { positions[$0] })
   }
 
-  /// False if every row is after `changes` where it was before, and no other has come.
+  /// False if every row keeps its position after `changes`, and no row was added.
   package func mayRearrange(_ changes: ChangeSet) -> Bool {
     if changes.schemaChanged { return true }
     if let own = changes[classID],
@@ -160,7 +160,7 @@ extension CompiledQuery {
     return mayReorder(changes)
   }
 
-  /// False if every object matches after `changes` as it did before, and keeps its position.
+  /// False if `changes` change neither the matches nor their positions.
   func mayReorder(_ changes: ChangeSet) -> Bool {
     dependencies.contains { !$0.touchedKeys(in: changes).isEmpty }
   }

@@ -1,9 +1,9 @@
 extension EditScript {
-  /// Gives each pair of an old and a new row that are one element of the sequence.
+  /// Passes each pair of an old and a new row that are the same element of the sequence.
   ///
   /// - Parameters:
-  ///   - old: of each old row its position in the sequence before this script.
-  ///   - new: of each new row its position after it.
+  ///   - old: for each old row its position in the sequence before this script.
+  ///   - new: for each new row its position after it.
   func forEachKeptRow(
     from old: [Int], to new: [Int], _ body: (_ before: Int, _ now: Int) -> Void
   ) {
@@ -20,7 +20,7 @@ extension EditScript {
     }
   }
 
-  /// For each position of the sequence the row, -1 where there is none.
+  /// For each position of the sequence its row, -1 without one.
   private static func rows(at positions: [Int], among count: Int) -> [Int] {
     var rows = [Int](repeating: -1, count: count)
     for (row, position) in positions.enumerated() { rows[position] = row }

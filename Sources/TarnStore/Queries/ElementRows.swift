@@ -1,6 +1,6 @@
 /// The rows of a sequence of objects, such as a list, that match a query: in the query's order,
-/// equal ones in that of the sequence. An object that is in the sequence twice is in here twice.
-/// A value.
+/// equal ones in that of the sequence. An object that is in the sequence twice is in here twice. A
+/// value type.
 package struct ElementRows: Sendable {
   private enum Storage: Sendable {
     case listed(keys: [ObjectKey], positions: [Int])
@@ -17,7 +17,7 @@ package struct ElementRows: Sendable {
 
   init(_ kept: KeptRows) { storage = .kept(kept) }
 
-  /// The rows in the form that steps change, if they have it.
+  /// The rows in the form that steps update, if they have it.
   var kept: KeptRows? {
     if case .kept(let rows) = storage { rows } else { nil }
   }
@@ -29,7 +29,7 @@ package struct ElementRows: Sendable {
     }
   }
 
-  /// All objects in their order, gone through unless they are kept so.
+  /// All objects in order, found by iterating unless they are stored so.
   package var keys: [ObjectKey] { keys(in: 0..<count) }
 
   package func key(at position: Int) -> ObjectKey {
@@ -46,8 +46,8 @@ package struct ElementRows: Sendable {
     }
   }
 
-  /// Of each row its position in the sequence; of kept rows of a class, which is none, its
-  /// position.
+  /// For each row its position in the sequence; for maintained rows of a class, which have no
+  /// sequence, the row's own position.
   var positions: [Int] {
     switch storage {
     case .listed(_, let positions): return positions
@@ -58,16 +58,16 @@ package struct ElementRows: Sendable {
     }
   }
 
-  /// How these rows came from older ones of the same query.
+  /// The script from older rows of the same query to these rows.
   ///
-  /// A row is the same as before if it is the same object in the same element, wherever that
-  /// is now; rows that this leaves over are paired by their objects. So an object that was taken
-  /// out and put in again has moved at most.
+  /// A row is the same as before if it is the same object in the same element, wherever that is
+  /// now; remaining rows are paired by their objects. So an object that was removed and inserted
+  /// again has at most moved.
   ///
   /// - Parameters:
-  ///   - moves: how the elements of the sequence moved; nil if that is not known.
+  ///   - moves: how the elements of the sequence moved; nil if unknown.
   ///   - modified: objects whose data changed.
-  ///   - isReplaced: whether a key names another object than before.
+  ///   - isReplaced: whether a key identifies another object than before.
   package func script(
     from old: ElementRows, along moves: EditScript?, modified: KeySet,
     isReplaced: (ObjectKey) -> Bool
@@ -99,7 +99,7 @@ package struct ElementRows: Sendable {
     return builder.finish()
   }
 
-  /// The rows that some objects are.
+  /// The rows of some objects.
   func rows(of sought: KeySet) -> KeySet {
     var rows: [ObjectKey] = []
     for (row, key) in keys.enumerated() where sought.contains(key) {
@@ -112,7 +112,7 @@ package struct ElementRows: Sendable {
     _ old: [ObjectKey], _ keys: [ObjectKey], _ origins: inout [Int], _ isLeft: [Bool],
     _ isReplaced: (ObjectKey) -> Bool
   ) {
-    // The last one first, so that taking from the end gives the rows in their order.
+    // The last one first, so that removing from the end gives the rows in order.
     var rest: [ObjectKey: [Int]] = [:]
     for row in isLeft.indices.reversed() where isLeft[row] {
       rest[old[row], default: []].append(row)
@@ -125,17 +125,17 @@ package struct ElementRows: Sendable {
 }
 
 extension CompiledQuery {
-  /// Those of a sequence's objects that match, in the query's order and through its stages. Reads
-  /// every one of them.
+  /// The objects of a sequence that match, in the query's order and through its stages. Reads every
+  /// one of them.
   ///
-  /// - Parameter source: the elements, nil where one is no object. All exist.
+  /// - Parameter source: the elements, nil for one that is not an object. All objects exist.
   package func evaluate(
     _ source: [ObjectKey?], _ rows: StoreRows
   ) throws(StorageError) -> ElementRows {
     try throughStages(matching(source, by: order, rows), rows)
   }
 
-  /// Those of a sequence's objects that match, in an order.
+  /// The objects of a sequence that match, in an order.
   func matching(
     _ source: [ObjectKey?], by order: ResolvedOrder, _ rows: StoreRows
   ) throws(StorageError) -> ElementRows {

@@ -1,5 +1,5 @@
 /// The first row in the order of an index, or the last: found among the entries at the end of the
-/// index, and in an open write among those that it adds.
+/// index, and in an open write among the entries that it adds.
 struct EndOfIndex {
   private let index: PackedIndex
   private let column: ColumnID
@@ -20,7 +20,7 @@ struct EndOfIndex {
     edit = rows.edit(entries)
   }
 
-  /// `.some(nil)` if there is no row, nil if all rows are needed to know which one it is.
+  /// `.some(nil)` without rows, nil if all rows are needed to find it.
   func key() throws(StorageError) -> ObjectKey?? {
     var end: IndexEntry?
     if edit?.isCleared != true {
@@ -38,13 +38,13 @@ struct EndOfIndex {
     return isKnown ? .some(end?.key) : nil
   }
 
-  /// The entry at the end of the index, in an array of none or one; nil for a value that is cut.
+  /// The entry at the end of the index, in an array of none or one; nil for a truncated value.
   private func storedEnd() throws(StorageError) -> [IndexEntry]? {
     guard let found = try firstCurrent(in: range, descending: isAscending == isLast) else {
       return nil
     }
     guard let end = found.first, !isAscending else { return found }
-    // Rows with one value follow each other by ascending key in either direction.
+    // Rows with equal values are ordered by ascending key in either direction.
     return try firstCurrent(in: .equal(end.value), descending: isLast)
   }
 
@@ -75,7 +75,7 @@ struct EndOfIndex {
     }
   }
 
-  /// True if the row is there and has that value.
+  /// True if the row exists and has that value.
   private func isCurrent(_ value: OrderKey, _ key: ObjectKey) throws(StorageError) -> Bool {
     guard edit != nil, let session = rows.session else { return true }
     let id = index.classID
@@ -83,7 +83,7 @@ struct EndOfIndex {
     return OrderKey(now, type: rows.schema[id][column].type) == value
   }
 
-  /// True if an entry lies nearer to the end than the one that was found so far.
+  /// True if an entry is nearer to the end than the one found so far.
   private func isBeyond(
     _ end: IndexEntry?, _ bytes: UnsafeRawBufferPointer, _ key: ObjectKey
   ) -> Bool {

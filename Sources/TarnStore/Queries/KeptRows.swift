@@ -1,15 +1,15 @@
-/// The rows of a query in a form that a step changes in the time for what it touches. Elements are
-/// named: those of a collection as its index names them, those of a class by their keys. A value.
+/// The rows of a query in a form that a step updates in time proportional to its changes. Elements
+/// are named: those of a collection by its index, those of a class by their keys. A value type.
 struct KeptRows: Sendable {
   /// Nil for the objects of a class.
   let elements: ElementIndex?
-  /// Of a query with one distinct stage, once it is needed: the names of all elements that match,
-  /// those with the same values next to each other, in the order that decides which one is shown.
+  /// For a query with one distinct stage, once it is needed: the names of all matching elements,
+  /// those with equal values adjacent, in the order that decides which one is shown.
   let grouped: OrderedRoot?
-  /// The names of the rows, in their order.
+  /// The names of the rows, in order.
   let root: OrderedRoot
 
-  /// About how many elements there are that rows are made of.
+  /// The approximate number of elements from which rows are made.
   var elementCount: Int { elements?.count ?? grouped?.count ?? root.count }
 
   func object(_ name: ObjectKey) -> ObjectKey? { elements.map { $0.object(name) } ?? name }
@@ -27,38 +27,38 @@ struct KeptRows: Sendable {
       ?? keys.map { $0 }
   }
 
-  /// The positions of the rows with some names, as far as there are such rows.
+  /// The positions of the rows with some names; names without a row are ignored.
   func rows(named names: some Sequence<ObjectKey>) -> KeySet {
     var lookup = OrderedRoot.Lookup(root)
     return KeySet(
       names.compactMap { lookup.position(of: $0) }.sorted().map { ObjectKey(Int64($0)) })
   }
 
-  /// True if one element comes before another where an order says nothing of them.
+  /// True if one element comes before another with equal sort values.
   func isBefore(_ a: ObjectKey, _ b: ObjectKey) -> Bool { elements?.isBefore(a, b) ?? (a < b) }
 }
 
-/// What a step touched, by the names of elements.
+/// The elements touched by a step, by name.
 struct ChangedNames {
-  /// Elements that went.
+  /// Elements that were removed.
   var gone: [ObjectKey] = []
-  /// Elements that came, moved, or whose objects may have come, gone or moved.
+  /// Elements that were inserted or moved, or whose objects may have been added, removed or moved.
   var candidates = KeySet()
   /// Elements that were set in their collection.
   var set = KeySet()
 }
 
 extension CompiledQuery {
-  /// Rows in the form that steps change, without what tells groups apart.
+  /// Rows in the form that steps update, without groups.
   ///
-  /// - Parameter elements: of the collection, nil for a class.
+  /// - Parameter elements: the elements of the collection, nil for a class.
   func keeping(_ rows: ElementRows, of elements: [ObjectKey?]?) -> KeptRows {
     let names = elements == nil ? rows.keys : rows.positions.map { ObjectKey(Int64($0)) }
     return KeptRows(
       elements: elements.map { ElementIndex($0) }, grouped: nil, root: OrderedRoot(sorted: names))
   }
 
-  /// The same with groups, of a query with one stage. Reads every element.
+  /// The same with the groups of a query with one stage. Reads every element.
   func grouping(
     _ kept: KeptRows, of elements: [ObjectKey?]?, _ rows: StoreRows
   ) throws(StorageError) -> KeptRows {
@@ -73,7 +73,7 @@ extension CompiledQuery {
       elements: kept.elements, grouped: OrderedRoot(sorted: names), root: kept.root)
   }
 
-  /// The order in which elements with the same values follow each other, the one to be shown first.
+  /// The order of elements with equal values, the one to be shown first.
   private var groupOrder: ResolvedOrder {
     let terms = stages[0].paths.map { ResolvedOrder.Term(path: $0, isAscending: true) }
     return ResolvedOrder(terms + order.terms, on: classID)
@@ -87,9 +87,9 @@ extension CompiledQuery {
   /// The rows after a step.
   ///
   /// - Parameters:
-  ///   - elements: those after the step.
-  ///   - isReplaced: whether a key names another object than before.
-  /// - Returns: nil if the step touched much, or what is kept does not say enough.
+  ///   - elements: the elements after the step.
+  ///   - isReplaced: whether a key identifies another object than before.
+  /// - Returns: nil if the step touched much, or the stored state is not sufficient.
   func advance(
     _ old: KeptRows, to elements: ElementIndex?, _ touched: ChangedNames, _ rows: StoreRows,
     isReplaced: (ObjectKey) -> Bool
@@ -128,7 +128,7 @@ extension CompiledQuery {
     }
   }
 
-  /// What tells an element from those of other groups; nil if it is in none.
+  /// The values that identify an element's group; nil if it is in none.
   fileprivate func group(
     of key: ObjectKey, _ rows: StoreRows
   ) throws(StorageError) -> [GroupValue]? {
@@ -141,13 +141,13 @@ extension CompiledQuery {
 
 private enum KeptOrder { case groups, rows }
 
-/// One step of kept rows.
+/// One step of maintained rows.
 private struct KeptStep {
   let query: CompiledQuery
   let old: KeptRows
   let rows: StoreRows
   private(set) var result: KeptRows
-  /// Names of elements that were not touched themselves and may have become rows, or rows no more.
+  /// Names of elements that were not touched themselves and may have become rows, or ceased to be.
   private(set) var others = KeySet()
 
   init(query: CompiledQuery, old: KeptRows, elements: ElementIndex?, rows: StoreRows) {
@@ -157,7 +157,7 @@ private struct KeptStep {
     result = KeptRows(elements: elements, grouped: old.grouped, root: old.root)
   }
 
-  /// Which of the touched elements match, and which do not or went.
+  /// The touched elements that match, and those that do not or were removed.
   private func parted(
     _ touched: ChangedNames
   ) throws(StorageError) -> (out: [ObjectKey], in: [ObjectKey]) {
@@ -179,8 +179,8 @@ private struct KeptStep {
     result = KeptRows(elements: result.elements, grouped: nil, root: root)
   }
 
-  /// An element is a row if the one before it is of another group. So only what was touched, what
-  /// came behind it and what was behind it can become a row or cease to be one.
+  /// An element is a row if the element before it is in another group. So only touched elements and
+  /// their old and new successors can become a row or cease to be one.
   mutating func moveGroups(_ touched: ChangedNames) throws(StorageError) {
     let (out, into) = try parted(touched)
     let before = old.grouped!
@@ -211,7 +211,7 @@ private struct KeptStep {
     return try query.group(of: result.key(grouped.key(at: position - 1)), rows) != own
   }
 
-  /// Of each of those names the next one that is none of them.
+  /// For each of those names its next name that is not among them.
   private static func successors(of names: KeySet, in root: OrderedRoot) -> [ObjectKey] {
     var lookup = OrderedRoot.Lookup(root)
     let positions = names.compactMap { lookup.position(of: $0) }.sorted()
@@ -225,10 +225,10 @@ private struct KeptStep {
 }
 
 extension EditScript {
-  /// How rows moved of which only those with some names did, came or went.
+  /// The script of rows of which only those with some names were moved, inserted or removed.
   ///
-  /// A row is the same as before if it has the same name. Those that this leaves over are paired
-  /// by their objects, as far as these are not others under their keys.
+  /// A row is the same as before if it has the same name. Remaining rows are paired by their
+  /// objects, unless another object has the key now.
   fileprivate init(
     from old: KeptRows, to new: KeptRows, moving names: KeySet, _ set: KeySet,
     isReplaced: (ObjectKey) -> Bool
@@ -236,7 +236,7 @@ extension EditScript {
     var (before, after) = (OrderedRoot.Lookup(old.root), OrderedRoot.Lookup(new.root))
     var gone: [Int] = []
     var come: [(now: Int, before: Int?, name: ObjectKey)] = []
-    // The last one first, so that taking from the end gives the rows in their order.
+    // The last one first, so that removing from the end gives the rows in order.
     var rest: [ObjectKey: [Int]] = [:]
     for name in names {
       let former = before.position(of: name)

@@ -1,18 +1,18 @@
-/// The columns that decide which rows a query has and in which order: what a change is looked up
-/// in. Found when the first change comes, since most queries are asked once and dropped.
+/// The columns that decide which rows a query has and in which order: changes are looked up in
+/// them. Found at the first change, since most queries are evaluated once and released.
 final class QueryColumns: Sendable {
-  /// One that is not in the row: behind links, or what links to the row or to one behind links.
+  /// A column that is not in the row: behind links, or of backlinks.
   struct Linked: Sendable {
     var dependency: QueryDependency
     var decidesOrder: Bool
   }
 
-  /// Columns of the class itself that decide which rows there are.
+  /// Columns of the class itself that decide which rows match.
   let members: Set<ColumnID>
-  /// Those that decide the order, or what stages leave.
+  /// Columns that decide the order, or the results of stages.
   let order: Set<ColumnID>
   let linked: [Linked]
-  /// The query's class, and every class that a path of the query goes through.
+  /// The query's class, and every class that a path of the query passes through.
   let classes: Set<ClassID>
 
   init(of id: ClassID, members: [QueryDependency], order: [QueryDependency]) {

@@ -1,4 +1,4 @@
-/// What a plan does, in words and with the names of the schema.
+/// Descriptions of plans, with the names of the schema.
 extension QueryPlan {
   /// How the rows are found.
   package func description(of query: CompiledQuery, _ rows: StoreRows) throws(StorageError)
@@ -38,7 +38,7 @@ extension QueryPlan {
 }
 
 extension RowAccess {
-  /// Everything that could be chosen.
+  /// All accesses that could be chosen.
   fileprivate func descriptions(_ schema: ClassSchema, _ all: SchemaView) -> [String] {
     switch self {
     case .keys(let ranges): return [QueryPlan.Leaf.keys(ranges).description(schema, all)]
@@ -82,8 +82,8 @@ extension QueryPlan.Leaf {
 }
 
 extension CompiledQuery {
-  /// How the query would be evaluated now, a line for each step: how rows are found, what each is
-  /// tested for, where the order comes from, and what is dropped as equal.
+  /// How the query would be evaluated now, a line for each step: how rows are found, which tests
+  /// they pass, how they are ordered, and which are dropped as equal.
   package func explanation(_ rows: StoreRows) throws(StorageError) -> [String] {
     let plan = try plan(rows)
     let walked = rows.isEdited(classID) ? nil : orderedEntries(by: order, plan.access, rows)

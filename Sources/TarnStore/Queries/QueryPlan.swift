@@ -1,32 +1,32 @@
-/// How a query finds its rows in one state of the store: chosen by counting entries of indexes, so
-/// by what is there and not by what is common.
+/// How a query finds its rows at one version of the store: chosen by counting the actual entries of
+/// indexes, not by statistics.
 ///
-/// A scan passes a row in about a nanosecond. So an index pays only where it leads to few rows:
-/// counting ends as soon as that is no longer so.
+/// A scan passes a row in about a nanosecond. So an index pays off only if it leads to few rows:
+/// counting ends as soon as there are too many.
 package struct QueryPlan: Sendable {
   enum Access: Sendable {
-    /// Every cluster in which a row with such a key can lie.
+    /// Every cluster that can contain a row with such a key.
     case scan(ClosedRange<ObjectKey>)
     /// The rows that these lead to.
     case candidates([Leaf])
   }
 
-  /// An access that is no choice of others.
+  /// An access that is not a combination of others.
   enum Leaf: Sendable {
     case keys([ClosedRange<Int64>])
     case entries(IndexEntries)
   }
 
-  /// A step on a way that ends with links to the rows.
+  /// A step of a path that ends with links to the rows.
   struct Step: Sendable {
     let classID: ClassID
     let leaf: Leaf
   }
 
   let access: Access
-  /// About how many rows it looks at; of a scan as many as the class has.
+  /// The approximate number of rows to read; for a scan the rows of the class.
   package let rowCount: Int
-  /// No row that it leads to has to be tested.
+  /// None of its rows needs to be tested.
   let isExact: Bool
 
   static let everyKey = ObjectKey.smallest...ObjectKey.largest
@@ -35,10 +35,10 @@ package struct QueryPlan: Sendable {
   var looksUpRows: Bool { if case .candidates = access { true } else { false } }
 }
 
-/// What looking at rows costs, in hundredths of a nanosecond. Measured on a class of a million rows
-/// of twelve columns; only ratios matter.
+/// The cost of reading rows, in hundredths of a nanosecond. Measured on a class of a million rows
+/// with twelve columns; only ratios matter.
 private enum Cost {
-  /// An entry of an index, with its part in bringing the keys into order.
+  /// An entry of an index, including its share of sorting the keys.
   static let entry = 1500
   /// Finding a row by its key.
   static let row = 8000
@@ -46,10 +46,10 @@ private enum Cost {
   static let range = 100_000
   /// A row in a scan, for each unit of a test.
   static let scannedTest = 45
-  /// The same where rows are tested one by one.
+  /// The same for rows that are tested one by one.
   static let test = 500
 
-  /// Scanning so many rows.
+  /// Scanning that many rows.
   static func scan(of rowCount: Int, testing predicate: ResolvedPredicate) -> Int {
     let (cost, overflow) = rowCount.multipliedReportingOverflow(
       by: scannedTest * max(predicate.cost, 1))
@@ -63,7 +63,7 @@ private enum Cost {
 }
 
 extension QueryPlan {
-  /// How many rows can be looked up and tested in half the time of the scan that this is.
+  /// How many rows can be looked up and tested in half the time of this scan.
   func lookupsInstead(testing predicate: ResolvedPredicate) -> Int {
     Cost.scan(of: rowCount, testing: predicate) / (2 * Cost.lookup(testing: predicate))
   }
@@ -90,7 +90,7 @@ extension CompiledQuery {
   }
 }
 
-/// Looks for the access that costs least.
+/// Finds the cheapest access.
 private struct AccessSearch {
   struct Found {
     var leaves: [QueryPlan.Leaf]
@@ -102,11 +102,11 @@ private struct AccessSearch {
   let classID: ClassID
   /// The number of rows in the class.
   let total: Int
-  /// What one candidate costs.
+  /// The cost of one candidate.
   var perRow = 1
-  /// What costs more is not worth it.
+  /// The maximum cost that is worthwhile.
   var most = Int.max
-  /// Where all rows lie, as far as accesses that were not chosen say.
+  /// The range of keys that contains all rows, according to accesses that were not chosen.
   private(set) var keys = QueryPlan.everyKey
 
   init(rows: StoreRows, classID: ClassID, total: Int) {
@@ -115,12 +115,12 @@ private struct AccessSearch {
     self.total = total
   }
 
-  /// Nil if none costs less than `most`.
+  /// Nil if no access costs less than `most`.
   mutating func choose(_ access: RowAccess) throws(StorageError) -> Found? {
     try choose(access, below: most, bounds: true)
   }
 
-  /// - Parameter bounds: all rows lie where the access says.
+  /// - Parameter bounds: true if all rows are in the range of the access.
   private mutating func choose(
     _ access: RowAccess, below most: Int, bounds: Bool
   ) throws(StorageError) -> Found? {
@@ -153,8 +153,8 @@ private struct AccessSearch {
     }
   }
 
-  /// Finds the rows at the end of links, as long as they are so few that looking up what links to
-  /// each costs less than `most`, and so on back to the beginning.
+  /// Finds the rows at the end of links, as long as they are so few that looking up the links to
+  /// each costs less than `most`, and so on back to the start.
   private func choose(
     _ behind: AccessBehindLinks, below most: Int
   ) throws(StorageError) -> Found? {
@@ -163,7 +163,7 @@ private struct AccessSearch {
     (search.perRow, search.most) = (Cost.range, most)
     guard let ends = try search.choose(behind.access) else { return nil }
     var leaves = ends.leaves
-    // What finding the ends cost is little against looking up what links to them.
+    // The cost of finding the ends is small compared with looking up the links to them.
     var (classID, cost) = (behind.classID, 0)
     for (number, link) in behind.links.enumerated().reversed() {
       let keys = try rows.keys(of: leaves, in: classID)
@@ -189,7 +189,7 @@ private struct AccessSearch {
     _ count: (Int) throws(StorageError) -> Int
   ) throws(StorageError) -> Found? {
     let fixed = rangeCount.multipliedReportingOverflow(by: Cost.range)
-    // Where the class is so small that any scan is quick, one look-up is as quick.
+    // If the class is so small that any scan is fast, one look-up is as fast.
     let rest = rangeCount == 1 ? max(most - Cost.range, perRow) : most - fixed.partialValue
     guard !fixed.overflow, rest > 0 else { return nil }
     let mostRows = rest / perRow
@@ -198,7 +198,7 @@ private struct AccessSearch {
     return Found(leaves: [leaf], rowCount: rowCount, cost: fixed.partialValue + rowCount * perRow)
   }
 
-  /// How many rows there can be, in a class whose keys may have gaps.
+  /// The maximum number of rows in these ranges, in a class whose keys may have gaps.
   private func count(_ ranges: [ClosedRange<Int64>], _ most: Int) -> Int {
     var sum = 0
     for range in ranges {

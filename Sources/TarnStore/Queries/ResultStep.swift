@@ -1,11 +1,11 @@
-/// What one change set made of a result's rows, as those see it who look equally far.
+/// The change of a result's rows by one change set, for observers with one scope.
 ///
-/// A class, because it is handed on many times and has two dozen references in it.
+/// A class, because it is passed on many times and contains two dozen references.
 package final class ResultStep: Sendable {
   private let move: CompiledQuery.Move
   /// Rows whose data changed.
   package let modified: KeySet
-  /// False if no row of either root is touched: then nobody is to be told.
+  /// False if no row of either root is touched: then it is not reported.
   package let isNews: Bool
   private let known: IndexChanges?
 
@@ -32,12 +32,12 @@ package final class ResultStep: Sendable {
 
   package var before: OrderedRoot { move.before }
   package var after: OrderedRoot { move.after }
-  /// Rows that came, went, were put anew, or whose data changed.
+  /// Rows that were added, removed, sorted again, or whose data changed.
   package var keys: KeySet { move.touched.candidates.union(modified) }
-  /// About how many rows it keeps.
+  /// The approximate number of rows that it retains.
   package var weight: Int { saturatingSum(move.touched.candidates.count, modified.count) }
 
-  /// This step and the next one as one.
+  /// This step and the next one, merged.
   package func merging(_ later: ResultStep) -> ResultStep { ResultStep(self, later) }
 
   /// The difference as positions.
@@ -47,23 +47,23 @@ package final class ResultStep: Sendable {
     return difference(from: before)
   }
 
-  /// The same for who saw other rows before the step.
+  /// The difference for an observer that had other rows before the step.
   package func difference(from before: OrderedRoot) -> IndexChanges {
     move.touched.difference(before, after, modified: modified)
   }
 
-  /// The same step, with its difference worked out.
+  /// The same step, with its difference computed.
   func withDifference() -> ResultStep { ResultStep(self, difference: difference()) }
 }
 
 extension CompiledQuery {
-  /// What changes made of rows, before it is asked which of them somebody sees modified.
+  /// The change of rows by change sets, independent of which modifications an observer sees.
   package final class Move: Sendable {
     package let before: OrderedRoot
     package let after: OrderedRoot
-    /// Rows that came, went, or were put anew.
+    /// Rows that were added, removed, or sorted again.
     fileprivate let touched: ChangedKeys
-    /// What the update found out on its way; nil of more than one.
+    /// The positions that the update found; nil for more than one update.
     fileprivate let update: OrderedUpdate?
 
     fileprivate init(_ update: OrderedUpdate, _ touched: ChangedKeys) {
@@ -84,7 +84,7 @@ extension CompiledQuery {
 
     fileprivate func merging(_ later: Move) -> Move { Move(self, later) }
 
-    /// True if a row came, went, or may have moved.
+    /// True if a row was added or removed, or may have moved.
     fileprivate var hasRows: Bool {
       update?.hasRows == true || isRow(oneOf: touched.candidates)
     }
@@ -96,13 +96,13 @@ extension CompiledQuery {
       return keys.contains { old.contains($0) || new.contains($0) }
     }
 
-    /// No row has come, gone or moved.
+    /// True if no row was added, removed or moved.
     var isQuiet: Bool { touched.candidates.isEmpty }
   }
 
   /// - Parameters:
   ///   - old: the rows before.
-  ///   - rows: what `changes` lead to.
+  ///   - rows: the state after `changes`.
   package func move(
     _ old: OrderedRoot, over changes: ChangeSet, to rows: StoreRows
   ) throws(StorageError) -> Move {
@@ -110,10 +110,9 @@ extension CompiledQuery {
     return Move(try update(old, touched, rows), touched)
   }
 
-  /// The move as those see it who look that far; nil if it touched no object of the class.
+  /// The move for observers with that scope; nil if it touched no object of the class.
   ///
-  /// - Parameter others: rows that show other data than before although nothing says so that the
-  ///   query knows of.
+  /// - Parameter others: rows whose shown data changed for a reason unknown to the query.
   package func step(
     _ move: Move, over changes: ChangeSet, to rows: StoreRows, seen reach: BoundScope,
     modifying others: KeySet = KeySet()
@@ -132,7 +131,7 @@ extension CompiledQuery {
     return try reach.concerned(by: changes, rows, among: lookedAt)[classID] ?? KeySet()
   }
 
-  /// The same over a migration, which may have made another row of any.
+  /// The step of a migration, which may have changed any row.
   package func stepOverMigration(
     from old: OrderedRoot, over changes: ChangeSet, to rows: StoreRows
   ) throws(StorageError) -> ResultStep {
@@ -149,14 +148,14 @@ extension CompiledQuery {
     return ResultStep(Move(update, touched), modified: modified)
   }
 
-  /// The rows after `changes`, which lead from those in `old` to what `rows` shows now.
+  /// The rows after `changes`, which lead from those in `old` to the state in `rows`.
   package func advance(
     _ old: OrderedRoot, over changes: ChangeSet, to rows: StoreRows
   ) throws(StorageError) -> OrderedRoot {
     try update(old, touchedRows(changes, rows, among: old), rows).root
   }
 
-  /// What `changes` made of the rows in `old`, which are those in `new` now.
+  /// The difference that `changes` made between the rows in `old` and those in `new`.
   package func difference(
     _ old: OrderedRoot, _ new: OrderedRoot, over changes: ChangeSet, _ rows: StoreRows,
     seen reach: BoundScope

@@ -1,21 +1,21 @@
-/// How indexes lead to the rows that may meet a condition: what the predicate and the schema allow,
-/// before anybody has looked how many rows that are. `QueryPlan` chooses.
+/// How indexes lead to the rows that may match a condition: the possibilities for a predicate and a
+/// schema, before rows are counted. `QueryPlan` chooses among them.
 ///
-/// What an access leads to are candidates: every row that meets the condition is among them.
+/// An access leads to candidates: every matching row is among them.
 indirect enum RowAccess: Sendable {
-  /// Rows by their object keys, where the primary key is that: ascending, apart from each other.
+  /// Rows by their object keys, if the primary key is the object key: ascending, disjoint ranges.
   case keys([ClosedRange<Int64>])
   /// Rows by the entries of an index.
   case entries(IndexEntries)
-  /// Each of these leads to all rows: of a conjunction.
+  /// Each of these leads to all rows: for a conjunction.
   case oneOf([RowAccess])
-  /// All of these together lead to all rows: of a disjunction.
+  /// All of these together lead to all rows: for a disjunction.
   case union([RowAccess])
-  /// Rows from which links lead to rows of another class that an access of that leads to.
+  /// Rows with links to rows of another class, which an access of that class leads to.
   case behind(AccessBehindLinks)
 }
 
-/// An access to rows of another class, and the way there.
+/// An access to rows of another class, and the links to it.
 struct AccessBehindLinks: Sendable {
   let links: [LinkStep]
   let access: RowAccess
@@ -26,22 +26,22 @@ struct AccessBehindLinks: Sendable {
 /// Entries of one index.
 struct IndexEntries: Sendable {
   let index: PackedIndex
-  /// The columns that the index is over: one, or those of a unique rule.
+  /// The columns of the index: one, or those of a unique rule.
   let columns: [ColumnID]
-  /// In any order; no entry is in two.
+  /// In any order; no entry is in two ranges.
   var ranges: [PackedIndexRange]
-  /// Where the index is over links, how it was found to which objects: the last step first.
+  /// If the index is over links, how their targets were found: the last step first.
   var origin: [QueryPlan.Step] = []
 }
 
-/// An access, and whether it leads to rows that meet the condition and no others.
+/// An access, and whether it leads only to rows that match.
 struct RowAccessOption: Sendable {
   var access: RowAccess
   var isExact: Bool
 }
 
 extension RowAccessOption {
-  /// How indexes lead to the rows of a predicate; nil if none does.
+  /// How indexes lead to the rows of a predicate; nil without a usable index.
   init?(_ predicate: ResolvedPredicate, _ schema: SchemaView) {
     let builder = RowAccessBuilder(schema: schema[predicate.classID], all: schema)
     guard let option = builder.option(for: predicate.root) else { return nil }
@@ -53,9 +53,9 @@ private struct RowAccessBuilder {
   let schema: ClassSchema
   let all: SchemaView
 
-  /// More ranges than that are not intersected with others: the rows are looked at instead.
+  /// With more ranges than this they are not intersected with others: the rows are tested instead.
   private static let mostIntersected = 256
-  /// Ways to the rows of a conjunction that are compared with each other.
+  /// The maximum number of accesses of a conjunction that are compared.
   private static let mostOptions = 64
 
   func option(for node: ResolvedNode) -> RowAccessOption? {
@@ -71,7 +71,7 @@ private struct RowAccessBuilder {
   }
 
   private func option(for test: ColumnTest) -> RowAccessOption? {
-    // Behind a link that leads nowhere there is no entry.
+    // Behind a nil link there is no entry.
     guard !test.isNegated, test.path.links.isEmpty || !test.acceptsNull else { return nil }
     if !test.path.links.isEmpty {
       var path = test.path
@@ -87,7 +87,7 @@ private struct RowAccessBuilder {
     return option(column, found.ranges, isExact: found.isExact)
   }
 
-  /// What leads to the objects at the end of links leads to those that have the links.
+  /// An access to the objects at the end of links also leads to the rows that have the links.
   private func behind(
     _ links: [LinkStep], _ node: ResolvedNode, _ id: ClassID
   ) -> RowAccessOption? {
@@ -99,8 +99,8 @@ private struct RowAccessBuilder {
     return RowAccessOption(access: .behind(access), isExact: false)
   }
 
-  /// Of objects that link to one through a list or set: the index over the links has them. Of those
-  /// with a mixed value: the index over the values.
+  /// The index over the links leads to objects that link to one through a list or set; the index
+  /// over the values leads to objects with a mixed value.
   private func option(for test: CollectionTest) -> RowAccessOption? {
     if case .at(_, []) = test.elements, !test.way.isInCollection,
       case .value(let node) = test.test
@@ -138,7 +138,7 @@ private struct RowAccessBuilder {
     return RowAccessOption(access: .union(all), isExact: isExact)
   }
 
-  /// Conditions on one column are one range; of several columns any will do.
+  /// Conditions on one column form one range; among several columns any one suffices.
   private func conjunction(_ nodes: [ResolvedNode]) -> RowAccessOption? {
     var options: [RowAccess] = []
     var isExact = true
@@ -156,7 +156,7 @@ private struct RowAccessBuilder {
       }
     }
     options += uniqueAccesses(nodes)
-    // Going along links is how it is found what they cost, so they are tried last.
+    // Following links determines their cost, so they are tried last.
     options = options.filter { !$0.isBehindLinks } + options.filter(\.isBehindLinks)
     guard let first = options.first else { return nil }
     if options.count == 1 { return RowAccessOption(access: first, isExact: isExact) }
@@ -181,7 +181,7 @@ private struct RowAccessBuilder {
     return false
   }
 
-  /// The unique rules all of whose columns are to have a certain value.
+  /// The unique rules all of whose columns must have a given value.
   private func uniqueAccesses(_ nodes: [ResolvedNode]) -> [RowAccess] {
     if schema.uniqueRules.isEmpty { return [] }
     var values: [ColumnID: Value] = [:]

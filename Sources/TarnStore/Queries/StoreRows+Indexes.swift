@@ -1,8 +1,8 @@
-/// What indexes say of the rows, an open write's included.
+/// Reads indexes, including the entries of an open write.
 ///
-/// A write keeps the entries that it makes in a list, in no order. So within a write what an index
-/// leads to is more than asked for: all rows that the write gave a value in that column are among
-/// them, and each has to be tested.
+/// A write keeps its new entries in an unordered list. So within a write an index leads to more
+/// rows than requested: all rows in which the write set that column are included, and each has to
+/// be tested.
 extension StoreRows {
   /// False in a migration, whose rows are not those of the file.
   var hasIndexes: Bool { session == nil || session?.schema === reader.schema }
@@ -14,11 +14,11 @@ extension StoreRows {
     session?.classes[Int(entries.index.classID.rawValue)]
   }
 
-  /// How many rows the entries lead to at most; may end early where it has found more than `most`.
+  /// The maximum number of rows that the entries lead to; may stop counting above `most`.
   func count(of entries: IndexEntries, atMost most: Int) throws(StorageError) -> Int {
     var sum = 0
     if let edit = edit(entries) {
-      // No entries of unique rules are made before the end.
+      // Entries of unique rules are made only at the end.
       guard entries.index.isOfColumn else { return .max }
       sum = edit.indexes[entries.columns[0].index]?.changes.count ?? 0
       if edit.isCleared { return sum }

@@ -1,11 +1,11 @@
-/// The elements of a sequence of values, such as a list of numbers, in an order of their own: by
-/// value or as they are, perhaps without those that have a value that came before. A value.
+/// The elements of a sequence of values, such as a list of numbers, in a separate order: by value
+/// or unchanged, optionally without repeated values. A value type.
 ///
-/// Values are in the order of a set (null first, then NaN, text byte by byte) or in its reverse;
-/// equal ones follow each other as in the sequence.
+/// Values are in the order of a set (null first, then NaN, strings byte by byte) or in its reverse;
+/// equal ones are in the order of the sequence.
 package struct ValueRows: Sendable {
   package let values: [Value]
-  /// Of each row its position in the sequence.
+  /// For each row its position in the sequence.
   package let positions: [Int]
 
   package init() {
@@ -13,7 +13,7 @@ package struct ValueRows: Sendable {
     positions = []
   }
 
-  /// Some of them, by their positions among these.
+  /// Some of the rows, by their positions among these.
   subscript(range: Range<Int>) -> ValueRows {
     ValueRows(Array(values[range]), at: Array(positions[range]))
   }
@@ -25,8 +25,8 @@ package struct ValueRows: Sendable {
 
   /// - Parameters:
   ///   - elements: the sequence.
-  ///   - ascending: whether the least value comes first; nil for the order of the sequence.
-  ///   - isDistinct: leaves each value's first element only.
+  ///   - ascending: whether the smallest value comes first; nil for the order of the sequence.
+  ///   - isDistinct: keeps only the first element of each value.
   package init(_ elements: [Value], ascending: Bool?, isDistinct: Bool) {
     guard ascending != nil || isDistinct else {
       values = elements
@@ -57,15 +57,15 @@ package struct ValueRows: Sendable {
 
   // MARK: - Differences
 
-  /// How these rows came from older ones with the same order.
+  /// The script from older rows with the same order to these rows.
   ///
-  /// Rows with one value are the same row: an element that goes while another one with its value
-  /// comes is no change, nor is one that is set to the value that it has. What that leaves over is
-  /// the same as before if it is the same element, wherever that is now.
+  /// Rows with equal values are the same row: removing an element while inserting another one with
+  /// its value is not a change, nor is setting an element to the value that it has. A remaining row
+  /// is the same as before if it is the same element, wherever that is now.
   ///
   /// - Parameters:
-  ///   - moves: how the elements of the sequence moved; nil if that is not known.
-  ///   - touched: elements that are objects whose data changed, by their positions.
+  ///   - moves: how the elements of the sequence moved; nil if unknown.
+  ///   - touched: the positions of elements that are objects whose data changed.
   package func script(
     from old: ValueRows, along moves: EditScript?, touched: KeySet = KeySet()
   ) -> EditScript {
@@ -96,8 +96,8 @@ package struct ValueRows: Sendable {
     return builder.finish()
   }
 
-  /// Gives pairs of rows with the same value, those with one value in their order. What is the same
-  /// at either end is not compared further.
+  /// Passes pairs of rows with equal values, several with one value in order. Equal rows at both
+  /// ends are not compared further.
   private func forEachEqualPair(_ old: ValueRows, _ body: (_ before: Int, _ now: Int) -> Void) {
     let most = min(old.values.count, values.count)
     var head = 0
@@ -122,7 +122,7 @@ package struct ValueRows: Sendable {
     }
   }
 
-  /// Equal ones as they are.
+  /// Equal values keep their order.
   private static func sorted(
     _ values: [Value], rows: Range<Int>, _ isAscending: Bool = true
   ) -> [Int] {
