@@ -35,8 +35,8 @@ package struct ColumnPath: Hashable, Sendable {
   /// nil.
   package var mayBeNull: Bool { isOptional || !links.isEmpty }
 
-  /// Finds the columns of a path of names. Throws if there is none, if one before the last is not a
-  /// link, or if there are too many.
+  /// Finds the columns of a path of names. Throws if a name is unknown, if one before the last is
+  /// not a link, or if there are too many.
   package init(
     _ names: [String], from start: ClassID, in schema: StoreSchema,
     for purpose: PathPurpose = .condition

@@ -13,10 +13,11 @@ extension RowSource {
     }
   }
 
-  /// Calls `body` with the values that the steps lead to from a value, for each element if a step
-  /// says so, until it returns false. Steps to a single element give null if there is none.
+  /// Calls `body` with the values that the steps lead to from a value, for each element at a step
+  /// `each`, until it returns false. A step to a single missing element gives null.
   ///
-  /// - Parameter place: of the property that has the value, or of the collection that contains it.
+  /// - Parameter place: the place of the property that has the value, or of the collection that
+  ///   contains it.
   /// - Returns: false if `body` did.
   func forEachValue(
     at steps: ArraySlice<ValueStep>, of value: Value, in place: SequencePlace,
@@ -30,7 +31,7 @@ extension RowSource {
     }
   }
 
-  /// The same from a collection; there is at least one step.
+  /// The same from a collection; at least one step is given.
   func forEachValue(
     at steps: ArraySlice<ValueStep>, from place: SequencePlace,
     _ body: (Value, SequencePlace) throws(StorageError) -> Bool
@@ -53,7 +54,7 @@ extension RowSource {
 }
 
 extension SequenceReading {
-  /// One element; nil if there is none, or the step does not fit the kind of collection.
+  /// One element; nil if it does not exist, or the step does not fit the kind of collection.
   func element(at step: ValueStep) throws(StorageError) -> Value? {
     switch step {
     case .position(let position) where !shape.isMap:

@@ -11,7 +11,7 @@ package protocol RowSource {
   associatedtype Rows: RowReading
 
   /// Calls `body` with the cluster that has the row and the row's slot, and returns its result; nil
-  /// if there is no such object. `body` may call this again, to follow a link.
+  /// if the object does not exist. `body` may call this again, to follow a link.
   func withRow<R>(
     _ classID: ClassID, _ key: ObjectKey,
     _ body: (_ rows: Rows, _ slot: Int) throws(StorageError) -> R
@@ -37,8 +37,8 @@ package protocol RowSource {
     of place: SequencePlace, _ body: (String) throws(StorageError) -> Bool
   ) throws(StorageError)
 
-  /// One element of a collection, or one value of a map; nil if there is none, or the step does not
-  /// fit the kind of collection.
+  /// One element of a collection, or one value of a map; nil if it does not exist, or the step does
+  /// not fit the kind of collection.
   func element(of place: SequencePlace, at step: ValueStep) throws(StorageError) -> Value?
 
   /// The objects whose column links to that one, each as often as it does.

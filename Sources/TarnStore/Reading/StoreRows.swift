@@ -148,7 +148,7 @@ package struct StoreRows: RowSource {
     return try reader.keys(in: id, where: column, is: value)
   }
 
-  /// The smallest or greatest key of a class's objects; nil if there are none.
+  /// The smallest or greatest key of a class's objects; nil without objects.
   func end(of id: ClassID, isLast: Bool) throws(StorageError) -> ObjectKey? {
     if let edit = session?.classes[Int(id.rawValue)] { return try edit.end(isLast: isLast, reader) }
     return try reader.end(of: id, isLast: isLast)
