@@ -1,15 +1,15 @@
 extension WriteTransaction {
   private typealias Entry = (key: [UInt8], value: [UInt8])
-  /// Of how many pages entries are taken out. LMDB joins a page that becomes nearly empty with the
-  /// one before it, so that more than one is needed; mostly these are all that follow.
+  /// The number of pages whose entries are removed. LMDB merges a page that becomes nearly empty
+  /// with the one before it, so more than one is needed; usually these are all that follow.
   private static let pageCount = 8
 
   /// Runs `body`, which stores many new entries in the order of their keys, so that their pages
   /// become full.
   ///
-  /// LMDB splits a full page in the middle, unless the new entry is the last one on it: with others
-  /// behind them, entries that come in order leave each page less than half full. So those that may
-  /// be on the page of the last one are taken out first, and put back afterwards.
+  /// LMDB splits a full page in the middle, unless the new entry is the last one on it: if entries
+  /// follow them, entries inserted in order leave each page less than half full. So those that may
+  /// be on the page of the last one are removed first, and put back afterwards.
   ///
   /// - Parameter last: the last of the new keys.
   func packing(
@@ -31,7 +31,7 @@ extension WriteTransaction {
     }
   }
 
-  /// The entries after a key, as many as some pages can have.
+  /// The entries after a key, as many as fit on some pages.
   private func entries(after last: TreeKey) throws(StorageError) -> [Entry] {
     let header = PageWalker.nodeHeaderByteCount
     var (entries, byteCount): ([Entry], Int) = ([], 0)
