@@ -4,8 +4,9 @@ extension EditScript {
   /// elements.
   ///
   /// Of the remaining elements, as many as possible count as unmoved without changing their order;
-  /// if there is a choice, those that were not set are preferred. Each of the others is a move: a
-  /// deletion and an insertion, never a modification. So one moved element gives one pair.
+  /// if several choices are equal, elements that were not set are preferred. Each of the others is
+  /// a move: a deletion and an insertion, never a modification. So one moved element gives one
+  /// pair.
   ///
   /// - Parameter withMoves: whether to fill in `moves`.
   package func indexChanges(withMoves: Bool = false) -> IndexChanges {

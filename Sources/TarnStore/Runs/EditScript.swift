@@ -18,7 +18,7 @@ package struct EditScript: Equatable, Sendable {
     }
   }
 
-  /// The most runs of a stored or written script; see `limited`.
+  /// The maximum number of runs of a stored or written script; see `limited`.
   package static let runsMax = 65_536
   /// A sequence cannot have more elements; a record that says so is damaged.
   package static let countMax = 1 << 48
@@ -71,7 +71,8 @@ package struct EditScript: Equatable, Sendable {
     return .replacingAll(oldCount: oldCount, newCount: newCount)
   }
 
-  /// True if it fits the old and new number of elements. A script from a damaged record may not.
+  /// True if it fits the old and new number of elements. A script from a damaged record may not
+  /// fit.
   func leads(from oldCount: Int, to newCount: Int) -> Bool {
     self.oldCount == oldCount && self.newCount == newCount
   }

@@ -108,7 +108,7 @@ package struct KeySet: Equatable, Sendable {
     return index < runs.count && runs[index].first <= key.rawValue
   }
 
-  /// The index of the first run that ends at or after the key; `runs.count` if there is none.
+  /// The index of the first run that ends at or after the key; `runs.count` without one.
   package func firstRun(endingAtOrAfter key: Int64) -> Int {
     runs.partitioningIndex { $0.last >= key }
   }
