@@ -3,15 +3,15 @@
 ///     let scan = PredicateScan(predicate, source: source)
 ///     for each cluster of the class: if try scan.evaluate(image) > 0 { use scan.matches }
 ///
-/// Every node of the tree narrows a bitmap of the rows that still matter: the second condition of
-/// a conjunction is asked only about rows that the first one left, and not at all if there are
-/// none. Used on one thread, for one version: it remembers what it found behind links.
+/// Every node of the tree narrows a bitmap of the rows that still matter: the second condition of a
+/// conjunction is tested only for rows that passed the first one, and not at all if none did. Used
+/// on one thread, for one version: it caches results behind links.
 @safe package final class PredicateScan<Source: RowSource> {
   package let predicate: ResolvedPredicate
   let source: Source
   let scratch: ScanScratch
   private var words = 0
-  /// What tests behind links gave, for each test with links.
+  /// The cached results behind links, for each test with links.
   private var linkCaches: [ObjectIdentifier: LinkCache] = [:]
 
   package init(_ predicate: ResolvedPredicate, source: Source) {
@@ -20,7 +20,7 @@
     scratch = ScanScratch(bitmapCount: predicate.root.depth + 3)
   }
 
-  /// A set bit for each row of the last cluster that matched; good until the next `evaluate`.
+  /// A set bit for each matching row of the last cluster; valid until the next `evaluate`.
   package var matches: UnsafePointer<UInt64> { unsafe UnsafePointer(scratch.bitmap(0)) }
 
   /// Calls `body` with the slot of each match of the last cluster, ascending.
@@ -29,7 +29,7 @@
     try unsafe Bitmap.forEach(matches, words, body)
   }
 
-  /// Finds the matches of a stored cluster and returns how many they are.
+  /// Finds the matches of a stored cluster and returns their number.
   package func evaluate(_ image: ClusterImage) throws(StorageError) -> Int {
     start(rows: image.rowCount)
     let (mask, hits) = unsafe (scratch.bitmap(1), scratch.bitmap(0))
@@ -54,8 +54,8 @@
     words = (rows + 63) >> 6
   }
 
-  /// Sets in `hits` the rows of `mask` for which the node is true. Bitmaps from `free` on may be
-  /// used.
+  /// Sets a bit in `hits` for each row of `mask` for which the node is true. May use the bitmaps
+  /// from `free` on.
   private func evaluate(
     _ node: ResolvedNode, _ image: ClusterImage, _ mask: UnsafeMutablePointer<UInt64>,
     _ hits: UnsafeMutablePointer<UInt64>, _ free: Int
@@ -145,7 +145,7 @@ extension PredicateScan {
     }
   }
 
-  /// Tests stored values, those of rows without a value included.
+  /// Tests stored values, including those of rows without a value.
   private func testValues(
     _ test: ColumnTest, _ image: ClusterImage, _ mask: UnsafeMutablePointer<UInt64>,
     _ hits: UnsafeMutablePointer<UInt64>
@@ -198,8 +198,8 @@ extension PredicateScan {
 
 // MARK: - Links
 
-/// What a test behind a link gave for the targets met last. Of a fixed size: a target that was
-/// pushed out is looked up again.
+/// The results of a test behind a link for the most recent targets. It has a fixed size: a target
+/// that was evicted is looked up again.
 private struct LinkCache {
   static let entries = 1 << 14
   /// A target's key in each slot, and two bits: known, passed.
@@ -218,7 +218,7 @@ extension PredicateScan {
     _ hits: UnsafeMutablePointer<UInt64>
   ) throws(StorageError) {
     let identity = ObjectIdentifier(test)
-    // Taken out while it is used, so that it is changed in place.
+    // Removed while it is used, so that it is changed in place.
     var cache = linkCaches.removeValue(forKey: identity) ?? LinkCache()
     defer { linkCaches[identity] = cache }
     let link = test.path.links[0]
@@ -251,7 +251,7 @@ extension PredicateScan {
 }
 
 extension ResolvedNode {
-  /// Bitmaps that evaluating the node takes besides mask and result.
+  /// The number of bitmaps that evaluating the node needs besides mask and result.
   fileprivate var depth: Int {
     switch self {
     case .constant, .test, .pair, .collection: 0
