@@ -1,15 +1,15 @@
-/// The values of a column that the type of a program's property has, where it has fewer than the
-/// column: the program cannot read others.
+/// The values of a column that the program's type for the property can represent, if it can
+/// represent only some: the program cannot read others.
 ///
-/// A file keeps them for what others put into it: a program that exchanges it with a server has no
-/// model classes.
+/// A store keeps domains for code that writes without the model classes, such as one that exchanges
+/// objects with a server.
 package indirect enum ValueDomain: Hashable, Sendable {
-  /// Those of an integer type with fewer bits.
+  /// The values of an integer type with fewer bits.
   case integers(ClosedRange<Int64>)
   /// The raw values of an enum's cases.
   case values(Set<Value>)
 
-  /// Whether a value is one of them. Null is for the column to decide.
+  /// Whether a value is in the domain. The column decides about null.
   package func contains(_ value: Value) -> Bool {
     switch (self, value) {
     case (_, .null): true
@@ -20,7 +20,7 @@ package indirect enum ValueDomain: Hashable, Sendable {
     }
   }
 
-  /// As `init(rawValue:)` of an enum compares them: texts by their characters, numbers by value.
+  /// Compares like `init(rawValue:)` of an enum: strings by their characters, numbers by value.
   private static func isSameRawValue(_ a: Value, _ b: Value) -> Bool {
     switch (a, b) {
     case (.string(let a), .string(let b)): a == b
@@ -32,7 +32,7 @@ package indirect enum ValueDomain: Hashable, Sendable {
 }
 
 extension StoreSchema {
-  /// Whether both are the same apart from the domains.
+  /// Whether both are equal apart from the domains.
   func isEqualWithoutDomains(_ other: StoreSchema) -> Bool {
     withoutDomains == other.withoutDomains
   }
