@@ -1,21 +1,21 @@
-/// How far an observer looks: which changes count as changes of an object that it is shown.
+/// The scope of an observer: which changes count as changes of an observed object.
 package enum Scope: Hashable, Sendable {
-  /// What is set in the object, or in one that is at most so many links away.
+  /// Properties set in the object, or in one at most that many links away.
   case depth(Int)
-  /// What is set on one of these paths.
+  /// Properties set on one of these paths.
   case paths([ScopePath])
 
-  /// The scope of observers of collections that do not ask for another one.
+  /// The scope of observers of collections that do not choose another one.
   package static let standard = Scope.depth(3)
 }
 
 /// A key path, resolved to columns.
 package struct ScopePath: Hashable, Sendable {
-  /// The class of the objects that it begins at.
+  /// The class of the objects at which it begins.
   package var classID: ClassID
-  /// The number that the program gives the first property.
+  /// The program's number for the first property.
   package var property: Int
-  /// Each property on the way and the last one: setting one of them changes what is there.
+  /// Each property on the path and the last one: setting one of them changes the value at its end.
   package var dependencies: [QueryDependency]
 
   package init(classID: ClassID, property: Int, dependencies: [QueryDependency]) {
@@ -25,14 +25,14 @@ package struct ScopePath: Hashable, Sendable {
   }
 }
 
-/// The objects that an observer is shown, for a search that begins at them.
+/// The objects of an observer, for a search that begins at them.
 package struct ObservedObjects {
   package var keys: () throws(StorageError) -> [ClassID: KeySet]
-  /// Going backwards from changes is worth while up to so many objects: a change in an object that
-  /// very many link to is found sooner by a search from those that are shown.
+  /// The maximum number of objects for a backwards search from changes: a change in an object that
+  /// very many objects link to is found faster by a search from the observed ones.
   var budget: Int
 
-  /// - Parameter count: about how many there are.
+  /// - Parameter count: the approximate number of objects.
   package init(count: Int, keys: @escaping () throws(StorageError) -> [ClassID: KeySet]) {
     self.keys = keys
     budget = 1_000 + 4 * count

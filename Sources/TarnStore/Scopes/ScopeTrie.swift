@@ -1,7 +1,7 @@
-/// Paths that many observers look along, found by what a change set has set: paths that end alike
-/// share the way backwards as far as they do.
+/// The paths of many observers, searched by the properties that a change set has set: paths with a
+/// common end share the backwards search along it.
 package struct ScopeTrie: Sendable {
-  /// The part of some paths that they have in common, from their end.
+  /// The common end of some paths.
   private struct Node: Sendable {
     var numbers: [Int] = []
     var before: [LinkStep: Node] = [:]
@@ -17,7 +17,7 @@ package struct ScopeTrie: Sendable {
     }
   }
 
-  /// By the property at the end, without links to it.
+  /// By the property at the end, without the links to it.
   private var ends: [QueryDependency: Node] = [:]
   /// Scopes without paths.
   private var others: [Int] = []
@@ -35,10 +35,10 @@ package struct ScopeTrie: Sendable {
     ends[end, default: Node()].insert(path.links[...], number)
   }
 
-  /// The numbers of scopes that `changes`, which lead to what `rows` show, may concern. Whether one
-  /// is concerned, the scope itself says.
+  /// The numbers of scopes that `changes`, which lead to the state in `rows`, may concern. The
+  /// scope itself decides whether it is concerned.
   ///
-  /// - Parameter most: where more objects than that link to one, the search is given up.
+  /// - Parameter most: if more objects than this link to one, the search is abandoned.
   package func concerned(
     by changes: ChangeSet, _ rows: StoreRows, atMost most: Int
   ) throws(StorageError) -> Set<Int> {
@@ -47,8 +47,8 @@ package struct ScopeTrie: Sendable {
     return found
   }
 
-  /// Calls `body` with the number of each path on which something was set, and the objects where
-  /// the path begins that leads there; nil for them where the search was given up.
+  /// Calls `body` with the number of each path on which something was set, and with the objects at
+  /// which a path to it begins; nil for these if the search was abandoned.
   func forEachPath<Rows: LinkedRows>(
     concernedBy changes: ChangeSet, _ rows: Rows, atMost most: Int,
     _ body: (Int, KeySet?) -> Void
