@@ -1,18 +1,18 @@
-/// Rows in groups by what they have in a column, or all in one, and what is worked out of each
+/// Groups of rows by their values in a column, or one group of all rows, with aggregates of each
 /// group. Immutable; any thread may use it.
 package final class GroupQuery: Sendable {
-  /// The rows that are grouped, if nothing else says which these are.
+  /// Finds the rows to group, unless the caller gives them.
   let query: CompiledQuery
-  /// Nil for all rows together, which are a group even if there are none.
+  /// Nil for one group of all rows, which exists even without rows.
   let path: ColumnPath?
   let columns: [AggregateColumn]
-  /// What is asked for, and of which of the columns.
+  /// The requested aggregates, each with the number of its column.
   private let terms: [(kind: AggregateTerm.Kind, column: Int?)]
 
   /// - Parameters:
-  ///   - query: which rows; its order does not matter.
-  ///   - names: a column, reached through to-one links or not; nil for all rows together.
-  /// - Throws: names that the class does not have, or columns that cannot be used so.
+  ///   - query: finds the rows; its order does not matter.
+  ///   - names: a column, optionally reached through to-one links; nil for one group of all rows.
+  /// - Throws: for names that the class does not have, or columns that cannot be used this way.
   package init(
     _ query: CompiledQuery, by names: [String]?, _ asked: [AggregateTerm], _ schema: StoreSchema
   ) throws(PredicateError) {
@@ -56,12 +56,12 @@ package final class GroupQuery: Sendable {
     return path
   }
 
-  /// What each row is asked for.
+  /// The columns that are read of each row.
   var read: [ColumnPath] { (path.map { [$0] } ?? []) + columns.map(\.path) }
 
   // MARK: - States
 
-  /// A group with so many rows.
+  /// A group with that many rows.
   func state(_ group: GroupValue, count: Int, _ totals: [ColumnTotals]) -> GroupState {
     let values = terms.map { term -> Value in
       guard let column = term.column else { return .int(Int64(count)) }
@@ -96,14 +96,15 @@ package final class GroupQuery: Sendable {
     try table(rows, isOnce: false)
   }
 
-  /// The groups of these objects, each as often as it is there.
+  /// The groups of these objects, which may repeat.
   func evaluate(_ keys: [ObjectKey], _ rows: StoreRows) throws(StorageError) -> GroupTable {
     try table(keys, rows, isOnce: false)
   }
 
-  /// The aggregates of all rows together, for a caller that asks once and does not follow them.
+  /// The aggregates of all rows together, for a caller that reads them once and does not update
+  /// them.
   ///
-  /// - Parameter keys: the rows, each as often as it is there; nil for those that the query finds.
+  /// - Parameter keys: the rows, which may repeat; nil for those that the query finds.
   package func values(
     of keys: [ObjectKey]?, _ rows: StoreRows
   ) throws(StorageError) -> [Value] {
@@ -133,21 +134,21 @@ package final class GroupQuery: Sendable {
     return scan.table()
   }
 
-  /// What a row adds to its group.
+  /// The contribution of a row to its group.
   struct Share {
     var group: GroupValue
-    /// Of each column.
+    /// One value for each column.
     var values: [Scalar]
 
-    /// True if both add the same, also in form: 1.10 is not 1.1.
+    /// True if both contribute the same, also in form: 1.10 differs from 1.1.
     fileprivate func isSame(as other: Share) -> Bool {
       group == other.group && values.elementsEqual(other.values) { $0.value == $1.value }
     }
   }
 
-  /// What an object adds; nil if it is not there.
+  /// The contribution of an object; nil if it does not exist.
   ///
-  /// - Parameter isTested: only if it meets the condition.
+  /// - Parameter isTested: whether the object must match the condition.
   func share(
     of key: ObjectKey, in rows: StoreRows, isTested: Bool
   ) throws(StorageError) -> Share? {
@@ -161,7 +162,7 @@ package final class GroupQuery: Sendable {
     return found ?? nil
   }
 
-  /// The group that a row belongs to. Where a link on the way leads nowhere, that is null's.
+  /// The group of a row; null's group if a link on the path is nil.
   func group<Rows: RowReading>(
     of row: Rows, _ slot: Int, _ rows: StoreRows
   ) throws(StorageError) -> GroupValue {
@@ -174,7 +175,7 @@ package final class GroupQuery: Sendable {
   }
 }
 
-/// What came and went of groups' rows.
+/// Rows added to and removed from groups.
 struct GroupDeltas {
   private struct Changed {
     var came: [[Scalar]] = []
@@ -183,7 +184,7 @@ struct GroupDeltas {
 
   private var groups: [GroupValue: Changed] = [:]
 
-  /// One row, as it was and as it is; nil where it is not among the rows.
+  /// Notes the old and the new state of one row; nil where it is not among the rows.
   mutating func note(from old: GroupQuery.Share?, to new: GroupQuery.Share?) {
     if let old, let new, old.isSame(as: new) { return }
     if let old { groups[old.group, default: Changed()].went.append(old.values) }
