@@ -1,21 +1,22 @@
 /// A predicate bound to a class of a schema: columns instead of names, constants in the columns'
-/// types, comparisons reduced to what a scan tests fastest. Immutable; any thread may use it.
+/// types, comparisons reduced to the fastest test of a scan. Immutable; any thread may use it.
 ///
 /// How values compare, here and in orders and indexes:
 /// - Null equals null and nothing else, so `<=` and `>=` are true of two nulls. Null is neither
 ///   less nor greater than a value, except in columns and collections of strings: there it
 ///   precedes every string.
-/// - NaN equals NaN and is unequal to every number. It is not less or greater than anything, nor
-///   are `<=` and `>=` true of it, not even of two NaN. (An order must order them all the same:
+/// - NaN equals NaN and is unequal to every number. It is not less or greater than anything, and
+///   `<=` and `>=` are false for it, even for two NaN. (An order must include them all the same:
 ///   null, then NaN, then the numbers.)
-/// - Numbers compare by their exact value, whatever their types: no rounding of either side. But a
-///   constant with a fraction stands for what is written: 0.1 is the double nearest to a tenth to a
-///   double, and a tenth to a decimal. To a float every constant is the float nearest to it.
+/// - Numbers compare by their exact value, whatever their types: neither side is rounded. But a
+///   constant with a fraction has the value of its literal: 0.1 is the double nearest to a tenth
+///   for a double, and a tenth for a decimal. For a float every constant is the float nearest to
+///   it.
 /// - Strings and data compare byte by byte, strings as UTF-8.
-/// - A link on a path that leads nowhere makes the value at its end null.
-/// - Nothing contains, begins or ends with an empty text or null, nor is like null.
+/// - A nil link on a path makes the value at its end null.
+/// - No value contains, begins with, ends with or is like an empty string or null.
 package struct ResolvedPredicate: Hashable, Sendable {
-  /// The class whose rows it is about.
+  /// The class of the tested rows.
   package let classID: ClassID
   let root: ResolvedNode
   /// Every column that can change the result, each once, in the order of the predicate.
@@ -27,7 +28,7 @@ package struct ResolvedPredicate: Hashable, Sendable {
     var seen: Set<QueryDependency> = []
     var found: [QueryDependency] = []
     root.forEachDependency { dependency in
-      // Hashing pays only for many.
+      // Hashing pays off only for many.
       if found.count < 8 {
         if !found.contains(dependency) { found.append(dependency) }
         return
@@ -38,10 +39,10 @@ package struct ResolvedPredicate: Hashable, Sendable {
     dependencies = found
   }
 
-  /// What a row costs in a scan: a rough measure.
+  /// The approximate cost of a row in a scan.
   var cost: Int { root.cost }
 
-  /// True or false if no row can change the answer, else nil.
+  /// The result if it is the same for all rows, else nil.
   package var constant: Bool? {
     if case .constant(let value) = root { return value }
     return nil
@@ -52,7 +53,7 @@ enum ResolvedNode: Hashable, Sendable {
   case constant(Bool)
   case test(ColumnTest)
   case pair(ValuePair)
-  /// At least two, none a constant; the cheapest first.
+  /// At least two nodes, none a constant; the cheapest first.
   case and([ResolvedNode])
   case or([ResolvedNode])
   indirect case not(ResolvedNode)
@@ -61,11 +62,11 @@ enum ResolvedNode: Hashable, Sendable {
 
 /// A column against constants.
 ///
-/// A class, so that walking the tree once a cluster copies one reference and no arrays.
+/// A class, so that walking the tree once per cluster copies one reference and no arrays.
 final class ColumnTest: Hashable, Sendable {
   let path: ColumnPath
   let test: ScalarTest
-  /// The rows that do not pass the test are meant.
+  /// True if the test accepts the rows that do not pass.
   let isNegated: Bool
 
   init(_ path: ColumnPath, _ test: ScalarTest, isNegated: Bool = false) {
@@ -77,7 +78,7 @@ final class ColumnTest: Hashable, Sendable {
   /// The result for a row without a value.
   var acceptsNull: Bool { passesNull != isNegated }
 
-  /// Whether null passes the test: in a column of strings it precedes all of them.
+  /// Whether null passes the test: in a column of strings it precedes all strings.
   var passesNull: Bool {
     switch test {
     case .isNull: true
@@ -100,7 +101,7 @@ final class ColumnTest: Hashable, Sendable {
 package enum ScalarTest: Hashable, Sendable {
   case isNull
   case isNaN
-  /// For a link: the keys that it may have.
+  /// For a link: the accepted keys.
   case int(Domain<Int64>)
   case bool(Bool)
   case double(Domain<Double>)
@@ -111,7 +112,7 @@ package enum ScalarTest: Hashable, Sendable {
   case bytes16(Domain<Bytes16>)
   /// Strings and data.
   case text(TextPattern)
-  /// For a mixed value: what it is to pass if it is of one of these. Objects are links.
+  /// For a mixed value: the tests by type. Objects are links.
   case ofType([ColumnType: ScalarTest])
   /// For a mixed value.
   case object(Set<ObjectRef>)
@@ -131,10 +132,11 @@ extension ResolvedNode {
     }
   }
 
-  /// All of the nodes: constants folded, nested conjunctions opened, the cheapest test first.
+  /// The conjunction of the nodes: constants folded, nested conjunctions flattened, the cheapest
+  /// first.
   static func all(_ nodes: [ResolvedNode]) -> ResolvedNode { joined(nodes, all: true) }
 
-  /// Any of the nodes.
+  /// The disjunction of the nodes.
   static func any(_ nodes: [ResolvedNode]) -> ResolvedNode { joined(nodes, all: false) }
 
   private static func joined(_ nodes: [ResolvedNode], all: Bool) -> ResolvedNode {
@@ -166,7 +168,7 @@ extension ResolvedNode {
     return ranked.sorted { ($0.cost, $0.position) < ($1.cost, $1.position) }.map(\.node)
   }
 
-  /// A rough measure, in nanoseconds for a row.
+  /// The approximate cost in nanoseconds per row.
   fileprivate var cost: Int {
     switch self {
     case .constant: 0
