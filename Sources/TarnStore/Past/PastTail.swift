@@ -1,19 +1,19 @@
-/// Leads back to one version after the other, for a reader that goes forward through many: what
-/// lies behind the next versions is read once for all of them.
+/// Reads one past version after another, for a reader that advances through many: the records
+/// behind the next versions are read once for all of them.
 package struct PastTail: Sendable {
-  /// So many versions share a tail, the far ones first: a tail is read up to the one before it, so
-  /// that each record is read some four times a level, however many lie behind.
+  /// The number of versions that share a tail, the farthest first: a tail is read up to the one
+  /// before it, so that each record is read about four times per level, however many follow.
   private static let spans: [UInt64] = [1024, 128, 16, 2]
 
-  /// From a version ahead of the reader to the newest, for each span.
+  /// The records from a version ahead of the reader to the newest, for each span.
   private var tails: [RecordedPast] = []
-  /// The last result, which the next batch needs again: it begins where this one ends.
+  /// The last result, which the next batch needs again: that begins where this one ends.
   private var last: RecordedPast?
   private var historyID = Bytes16(high: 0, low: 0)
 
   package init() {}
 
-  /// What lies between a version and that of a snapshot.
+  /// The records between a version and that of a snapshot.
   ///
   /// - Throws: `.corrupted` if a record is damaged or missing.
   package mutating func past(
@@ -23,7 +23,7 @@ package struct PastTail: Sendable {
     if let last, historyID == snapshot.head.historyID, last.from == version, last.to == newest {
       return last
     }
-    // What an error leaves behind is not used.
+    // The state left by an error is not used.
     let known = historyID == snapshot.head.historyID ? tails : []
     (tails, last) = ([], nil)
     var made: [RecordedPast] = []
@@ -53,7 +53,7 @@ package struct PastTail: Sendable {
       .merging(tail)
   }
 
-  /// Adds what was committed since; `newer` is read once for all tails.
+  /// Adds the records committed since; `newer` is read once for all tails.
   private static func extend(
     _ tail: RecordedPast, to snapshot: Snapshot, _ newer: inout RecordedPast?
   ) throws(StorageError) -> RecordedPast {
