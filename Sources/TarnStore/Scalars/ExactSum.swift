@@ -3,9 +3,9 @@
 ///
 /// The numbers are added as multiples of a power of two, in 128 bits as long as they fit, which is
 /// some 70 binary orders of magnitude; then in as many bits as any double needs. NaN must not be
-/// added. Infinities are counted: with both there is no sum, which is NaN.
+/// added. Infinities are counted: a sum of both is NaN.
 package struct ExactSum: Sendable {
-  /// The sum, in units of two to the power of `exponent`, while there is no wider sum.
+  /// The sum, in units of two to the power of `exponent`, unless `wide` has it.
   private var units: Int128 = 0
   private var exponent = Self.unplaced
   private var wide: WideSum?

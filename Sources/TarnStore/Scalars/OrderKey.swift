@@ -1,4 +1,4 @@
-/// A value as bytes whose bytewise order is the order of the values of a column: the sort key of an
+/// A value as bytes whose bytewise order is the order of a column's values: the sort key of an
 /// index, which a sort can compare without knowing the type.
 ///
 ///     null                00

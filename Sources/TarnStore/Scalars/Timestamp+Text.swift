@@ -1,7 +1,8 @@
 /// Dates as text, in the proleptic Gregorian calendar, and as numbers.
 
 extension Timestamp {
-  /// Days from 1970-01-01 to the first of a month of the proleptic Gregorian calendar.
+  /// The number of days from 1970-01-01 to the first day of a month in the proleptic Gregorian
+  /// calendar.
   private static func days(year: Int64, month: Int64) -> Int64 {
     // Years begin in March, so that the leap day is the last day of its year.
     let shifted = month <= 2 ? year - 1 : year

@@ -15,7 +15,7 @@ package struct Totals: Sendable {
 
   package init() {}
 
-  /// For a column, whose type is the type of the sum if there are no numbers.
+  /// For a column, whose type is that of the sum without any numbers.
   init(of type: ColumnType) {
     if type == .float || type == .double { doubles = ExactSum() }
     if type == .decimal { decimals = DecimalSum() }

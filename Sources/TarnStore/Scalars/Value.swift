@@ -91,7 +91,7 @@ package enum CollectionKind: UInt8, Sendable, CaseIterable {
   case map = 3
 }
 
-/// What happens to the objects that a column links to when the linking object is deleted. The raw
+/// The treatment of the objects that a column links to when the linking object is deleted. The raw
 /// values are on disk.
 package enum DeleteRule: UInt8, Sendable, CaseIterable {
   /// They stay.
