@@ -3,8 +3,8 @@
 /// before the write.
 ///
 /// Chunks are grouped in blocks whose numbers of elements are known, so finding a position reads
-/// the blocks' numbers and those of the chunks of one block. The chunk used last is cached. A block
-/// is open once one of its positions was returned.
+/// the numbers of the blocks, and of the chunks in one block. The chunk used last is cached. A
+/// block is open once one of its positions was returned.
 struct SequenceChunks {
   /// A loaded chunk with more elements is split, because an insertion moves all later elements in
   /// it.

@@ -301,7 +301,7 @@ extension SnapshotReader {
     return try StoredSequence(cell, shape, snapshot)
   }
 
-  /// The nested list or map with that id, nil if there is none.
+  /// The nested list or map with that id; nil if it does not exist.
   func nestedSequence(_ id: CollectionID) throws(StorageError) -> StoredSequence? {
     let bytes = unsafe try TreeKey.nested(id).withBytes { key throws(StorageError) in
       unsafe try snapshot.transaction.value(forKey: key)

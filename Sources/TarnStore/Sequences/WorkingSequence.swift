@@ -229,7 +229,7 @@ package final class WorkingSequence {
     try insert(element, [origin], at: target)
   }
 
-  /// Removes elements and inserts others at `target`. Those that come from a position of this
+  /// Removes elements and inserts others at `target`. Elements that come from a position of this
   /// sequence are recorded as moved.
   ///
   /// - Parameter positions: the removed positions, ascending, including those of the moved
