@@ -45,7 +45,7 @@ package struct GateTicket: ~Copyable, Sendable {
     if unsafe tarn_load64(gate.file.base + SignalLayout.ownerAt) == 0 { gate.wakeFirst() }
   }
 
-  /// The result of a check of the lock.
+  /// The result of checking the lock.
   package enum Outcome: ~Copyable {
     case claimed(GateToken)
     /// Not yet: sleep at most that long, then check again.
@@ -133,7 +133,7 @@ package struct GateTicket: ~Copyable, Sendable {
     return unsafe tarn_load32(gate.waiter(index) + 8)
   }
 
-  /// Without a slot there is no own word; any that does not change will do.
+  /// A ticket without a slot has no word; any word that does not change will do.
   private var bellWord: UnsafeMutableRawPointer {
     unsafe index.map { unsafe gate.waiter($0) + 8 } ?? gate.file.base + SignalLayout.formatAt
   }

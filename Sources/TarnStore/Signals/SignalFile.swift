@@ -8,7 +8,7 @@ import Synchronization
 /// The steps of a commit, and what happens to watchers of other processes if the writer dies before
 /// one:
 ///
-/// 1. LMDB's commit. Died before its end: there is no new version to report.
+/// 1. LMDB's commit. If the writer died before its end, there is no new version to report.
 /// 2. `raise(to:)`, the counter. Died before: the kernel closes the writer's descriptors, watchers
 ///    see the close of a file that was open for writing, find the counter unchanged, read the
 ///    data's head record and catch up. If the writer is stopped instead, nothing is closed, and the

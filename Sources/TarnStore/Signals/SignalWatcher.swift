@@ -20,9 +20,9 @@ internal import Glibc
 /// Threading: any thread. `onChange` and `probeHead` are called on the watcher's thread, outside
 /// its locks, and should return soon: other files wait.
 package final class SignalWatcher: Sendable {
-  /// How often a file is looked at, whatever arrives.
+  /// How often a file is checked, even without events.
   package static let lookEveryNanoseconds: UInt64 = 250_000_000
-  /// The same where no arrival tells of commits.
+  /// The same for a file whose commits cause no events.
   package static let pollEveryNanoseconds: UInt64 = 4_000_000
 
   /// This process's watcher.
@@ -57,9 +57,8 @@ package final class SignalWatcher: Sendable {
   /// Calls `onChange` from now on whenever there may be a version newer than `seen`, the version
   /// that the caller knows; at once, if there is one already. It may be called without need.
   ///
-  /// - Parameter isGone: true if the data's files are no longer at their paths; reported once, then
-  ///   nothing more. Errors: `.limitExceeded` if the watcher's thread or descriptor cannot be
-  ///   created.
+  /// - Parameter isGone: true if the data's files are no longer at their paths; reported only once.
+  ///   Errors: `.limitExceeded` if the watcher's thread or descriptor cannot be created.
   ///
   /// - Returns: a registration that ends the observation when it is released. Later changes are not
   ///   reported; a call for an earlier one may still be running.

@@ -22,8 +22,8 @@ package final class WaitDescriptor: Sendable {
     /// The file was moved or deleted, or its watch was removed.
     package static let lost = Arrivals(rawValue: 4)
 
-    /// The counter alone may not show what happened. Written without a literal of several options,
-    /// which generic code would build at every wake.
+    /// The counter alone may not show the change. Written without a literal of several options,
+    /// which generic code would build at every wake-up.
     package var callsForProbe: Bool { contains(.closed) || contains(.lost) }
   }
 

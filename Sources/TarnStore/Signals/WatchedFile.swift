@@ -6,7 +6,7 @@ package final class WatchedFile: Sendable {
   package struct Observer: Sendable {
     /// The version in the data's head record, nil if it cannot be read now.
     package let probeHead: @Sendable () -> UInt64?
-    /// True if the data's files are no longer at their paths, so that there will be no changes.
+    /// True if the data's files are no longer at their paths, so that no changes can follow.
     package let isGone: @Sendable () -> Bool
     /// There may be a newer version, or the files are gone.
     package let onChange: @Sendable () -> Void

@@ -98,7 +98,7 @@ package struct WriteGate: Sendable {
     unsafe tarn_futex_wake(word, 1)
   }
 
-  /// The slot of the lowest ticket; one that was passed over only if there is no other.
+  /// The slot of the lowest ticket; of one that was passed over only without any other.
   private func firstWaiter() -> Int? {
     var best = UInt64.max
     var found: Int?
