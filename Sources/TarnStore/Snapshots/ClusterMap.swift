@@ -22,7 +22,7 @@ struct ClusterMap {
     self.images = images
   }
 
-  /// The last cluster whose boundary is at or before `key`, nil if there is none.
+  /// The last cluster whose boundary is at or before `key`; nil without one.
   func cluster(for key: ObjectKey) -> SnapshotReader.FoundCluster? {
     let index = unsafe boundaries.withUnsafeBufferPointer { boundaries in
       (0..<boundaries.count).partitioningIndex { unsafe boundaries[$0] > key.rawValue }

@@ -24,7 +24,7 @@ extension HeadRecord {
     }
   }
 
-  /// The head that a transaction sees. Throws `.notAStore` if there is none.
+  /// The head that a transaction sees. Throws `.notAStore` without one.
   static func read(from transaction: ReadTransaction) throws(StorageError) -> HeadRecord {
     guard let head = try find(in: transaction) else { throw missing("") }
     return head

@@ -14,7 +14,7 @@ internal import CTarn
 /// the CRC-32C of the rest: so a damaged record is not mistaken for a newer one.
 package struct HeadRecord: Equatable, Sendable {
   package static let currentFormat: UInt32 = 1
-  /// The file has cursors, or keeps change records for a time: who writes it must not remove them.
+  /// The file has cursors, or keeps change records for a time: its writers must not remove these.
   package static let feedFeature: UInt64 = 1
   /// The features that this library supports.
   package static let knownFeatures = feedFeature
@@ -126,8 +126,8 @@ package struct HeadRecord: Equatable, Sendable {
     else { throw Self.problem(.corrupted, "The head record has an impossible counter.") }
   }
 
-  /// Whether both are of one commit, with the same schema. Cursors may have changed between them,
-  /// which is no commit of objects.
+  /// Whether both belong to one commit, with the same schema. Cursors may have changed between them
+  /// without a commit of objects.
   package func isSameCommit(as other: HeadRecord) -> Bool {
     var mine = self
     mine.featureFlags = other.featureFlags

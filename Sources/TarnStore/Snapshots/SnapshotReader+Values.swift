@@ -1,6 +1,6 @@
 /// Single values and index look-ups in a snapshot.
 extension SnapshotReader {
-  /// One property's value, or nil if there is no such object.
+  /// One property's value; nil if the object does not exist.
   package func value(
     of column: ColumnID, at key: ObjectKey, in id: ClassID
   ) throws(StorageError) -> Value? {

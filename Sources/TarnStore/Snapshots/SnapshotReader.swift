@@ -39,8 +39,8 @@ package final class SnapshotReader {
 
   package var schema: SchemaView { snapshot.schema }
 
-  /// The cluster whose range contains `key`: the last one whose boundary is at or before it. Nil if
-  /// there is none.
+  /// The cluster whose range contains `key`: the last one whose boundary is at or before it. Nil
+  /// without one.
   package func cluster(
     for key: ObjectKey, in id: ClassID
   ) throws(StorageError) -> FoundCluster? {
@@ -90,7 +90,7 @@ package final class SnapshotReader {
     return made
   }
 
-  /// The position of the row with that key, nil if there is none.
+  /// The position of the row with that key; nil if it does not exist.
   package func row(
     _ key: ObjectKey, in id: ClassID
   ) throws(StorageError) -> (image: ClusterImage, slot: Int)? {
@@ -136,7 +136,7 @@ package final class SnapshotReader {
     }
   }
 
-  /// The smallest or greatest key of the class's objects; nil if there are none.
+  /// The smallest or greatest key of the class's objects; nil without objects.
   package func end(of id: ClassID, isLast: Bool) throws(StorageError) -> ObjectKey? {
     if isLast { return try seek(atOrBefore: .largest, in: id)?.image.lastKey }
     var first: ObjectKey?
