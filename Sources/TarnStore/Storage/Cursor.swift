@@ -58,7 +58,7 @@ internal import Glibc
     if life?.isOver != true { unsafe mdb_cursor_close(handle.raw) }
   }
 
-  /// Moves to the first key that is not less than the given one; false if there is none.
+  /// Moves to the first key that is not less than the given one; false without one.
   package mutating func seek(
     atOrAfter wanted: UnsafeRawBufferPointer
   ) throws(StorageError) -> Bool {
@@ -67,7 +67,7 @@ internal import Glibc
     return true
   }
 
-  /// Moves to the last key that is not greater than the given one; false if there is none.
+  /// Moves to the last key that is not greater than the given one; false without one.
   package mutating func seek(
     atOrBefore wanted: UnsafeRawBufferPointer
   ) throws(StorageError) -> Bool {
@@ -103,7 +103,7 @@ internal import Glibc
     return true
   }
 
-  /// The key of the last move; empty if there was none or if it is no longer valid.
+  /// The key of the last move; empty before the first move, or if it is no longer valid.
   private var lastKey: UnsafeRawBufferPointer {
     changeCount == (life?.changeCount ?? 0)
       ? unsafe key : unsafe UnsafeRawBufferPointer(start: nil, count: 0)

@@ -58,7 +58,7 @@ struct EngineOpening {
   let options: EnvironmentOptions
 
   /// LMDB: `mdb_env_open`. Retries if the first opener was killed midway; uses less address space
-  /// if the process may not reserve that much.
+  /// if the process cannot reserve that much.
   ///
   /// - Parameter smallest: the least address space that is still useful.
   func open(

@@ -5,8 +5,8 @@ internal import Glibc
 ///
 /// A program may close descriptors that it did not open (everything above 2, say), and open files
 /// that get the same numbers. LMDB reads through its mapping, so it does not notice, and writes its
-/// pages into the program's files. So the descriptors are checked before each commit. What remains
-/// is the time between that check and LMDB's last write of the commit.
+/// pages into the program's files. So the descriptors are checked before each commit. A risk
+/// remains only between that check and LMDB's last write of the commit.
 ///
 /// LMDB reports one of its three descriptors. The others are searched for after it has opened its
 /// files.
@@ -17,7 +17,7 @@ struct EngineDescriptors: Equatable, Sendable {
   private let headers: Int32?
   private let lock: Int32
 
-  /// How many numbers are tried; LMDB takes three.
+  /// How many numbers to check; LMDB uses three.
   private static let expectedCount = 8
 
   /// The numbers that the next descriptors get, unless another thread opens or closes some

@@ -47,7 +47,7 @@ extension Environment {
   }
 
   /// The error for a commit or a file that does not fit the map. The map is larger afterwards if
-  /// the process may have that.
+  /// the process can reserve more.
   func fullMap(_ operation: String) -> StorageError {
     let engine = state.withLock { $0.engine }
     let full =
@@ -64,7 +64,7 @@ extension Environment {
 
   /// Opens another engine, unless another thread has done so.
   ///
-  /// Errors: `.addressSpace` at the largest size of a store, and if the process may not reserve
+  /// Errors: `.addressSpace` at the largest size of a store, and if the process cannot reserve
   /// more; `.busy` if other processes take too long to open the store; those of opening.
   func grow(beyond outgrown: Engine, _ operation: String) throws(StorageError) {
     do throws(StorageError) {

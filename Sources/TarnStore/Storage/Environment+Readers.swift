@@ -125,9 +125,9 @@ extension Environment {
         + "every Realm of it, and restore a copy")
   }
 
-  /// The newest commit in LMDB's header. It may be ahead of what readers can see and of what is
-  /// durable, and is never behind. So it is no reason to advance to that commit, but if it is the
-  /// current one, no newer one exists. Eight nanoseconds.
+  /// The newest commit in LMDB's header. It may be newer than the commit that readers can see, and
+  /// than the durable one, but never older. So do not advance because of it; but if it equals the
+  /// current commit, no newer one exists. Eight nanoseconds.
   package var newestTransactionIDHint: UInt64 {
     var info = unsafe MDB_envinfo()
     unsafe mdb_env_info(firstEngine.handle.raw, &info)

@@ -7,8 +7,8 @@ import Synchronization
 ///
 /// The life of the file, in order:
 ///
-/// 1. `open` creates a store if there is none (`NewStore`), and resolves the path, so that every
-///    name of the file leads to the same lock file.
+/// 1. `open` creates a store if none exists (`NewStore`), and resolves the path, so that every name
+///    of the file leads to the same lock file.
 /// 2. The registry checks whether the process has the file open; LMDB forbids a second opening
 ///    ("Do not have open an LMDB database twice in the same process at the same time"): it would
 ///    reset the reader table, and closing either would drop the locks of both. A second `open`

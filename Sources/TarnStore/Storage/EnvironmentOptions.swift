@@ -21,10 +21,11 @@ package struct EnvironmentOptions: Hashable, Sendable {
   /// Creates nothing and writes nothing; the file must exist.
   package var isReadOnly = false
   package var durability = Durability.strict
-  /// Address space to reserve, in bytes; halved as often as needed if the process may not have it.
+  /// Address space to reserve, in bytes; halved as often as needed if the process cannot reserve
+  /// it.
   package var mapByteCount = 1 << 40
   package var budget = MapBudget()
-  /// Read transactions of all processes. The first process to open the file decides.
+  /// The number of read transactions of all processes. The first process to open the file decides.
   package var readerCount = 4096
 
   /// How long opening waits for other processes that open the same store. Opening takes

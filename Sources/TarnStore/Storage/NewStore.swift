@@ -7,9 +7,9 @@ internal import Glibc
 /// LMDB builds every store in memory, together with its first content: only finished bytes are
 /// written to a file, and no process adds a head record to a file that is already open.
 ///
-/// - If there is no file, the bytes are written to a nameless one and synced. Then it is linked to
-///   the path, and the folder is synced: a file at the path is always complete. If another process
-///   was faster, its file is opened.
+/// - Without a file, the bytes are written to a nameless one and synced. Then it is linked to the
+///   path, and the folder is synced: a file at the path is always complete. If another process was
+///   faster, its file is opened.
 /// - An existing empty file is kept. One process at a time writes into it, under a lock on a byte
 ///   far beyond the data: the content, the second header page, the first, each synced before the
 ///   next. The sector at the start of the first page completes the store. Until then `StoreHeader`

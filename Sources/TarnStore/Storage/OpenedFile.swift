@@ -46,7 +46,7 @@ struct FileToOpen: ~Copyable {
   private let namelessLock: OwnedDescriptor?
   let created: CreatedFiles
 
-  /// Creates a store with that content if there is none; writes nothing else.
+  /// Creates a store with that content if none exists; writes nothing else.
   ///
   /// Errors: those of `Environment.open`.
   init(
@@ -167,7 +167,7 @@ struct FileToOpen: ~Copyable {
 
   /// Passes the file to LMDB.
   ///
-  /// - Parameter mapByteCount: the address space to reserve, if the process may have that much.
+  /// - Parameter mapByteCount: the address space to reserve, if the process can.
   consuming func open(
     _ options: EnvironmentOptions, mapByteCount: Int? = nil
   ) throws(StorageError) -> OpenedFile {

@@ -4,8 +4,8 @@ internal import Glibc
 /// The bytes of a store as of one commit, in a file that only this process has: for processes that
 /// may read the data but cannot lock it, or have no room for the lock files.
 ///
-/// Writers do not know a reader that does not lock, and reuse the pages that it reads. So nothing
-/// is read in place. The pages of the newest commit are reused after the next commit at the
+/// Writers do not know about a reader that does not lock, and reuse the pages that it reads. So
+/// nothing is read in place. The pages of the newest commit are reused after the next commit at the
 /// earliest: if both header pages are the same before and after all bytes were copied, the copy has
 /// that whole commit. Otherwise the file is copied again.
 enum PrivateCopy {
@@ -34,7 +34,7 @@ enum PrivateCopy {
     }
   }
 
-  /// In memory if there is no room on a disk.
+  /// In memory if no disk has room.
   private static func copy(
     _ file: Int32, upTo end: Int64, _ path: String
   ) throws(StorageError) -> OwnedDescriptor {

@@ -1,7 +1,7 @@
 internal import CLMDB
 import Synchronization
 
-/// A consistent view of the file as of one commit. Its contents cannot change or vanish while it
+/// A consistent view of the file as of one commit. Its contents stay valid and unchanged while it
 /// lives. It keeps the pages of that commit from being reused, so end it when it is no longer
 /// needed.
 ///
@@ -30,7 +30,7 @@ package final class ReadTransaction: @unchecked Sendable {
 
   deinit { end() }
 
-  /// The bytes stored under the key, valid until the transaction ends; nil if there are none.
+  /// The bytes stored under the key, valid until the transaction ends; nil without an entry.
   ///
   /// Errors: `.corrupted`; `.invalidInput` for an empty key or one of more than 511 bytes.
   /// LMDB: `mdb_get`.
