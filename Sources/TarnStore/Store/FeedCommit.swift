@@ -1,5 +1,5 @@
-/// A commit's part in the file's cursors: what it keeps for them, acknowledges and lets expire.
-/// Costs nothing in a file without them.
+/// A commit's work for the file's cursors: the values it keeps for them, their acknowledgements,
+/// and their expiry. Costs nothing in a file without cursors.
 struct FeedCommit {
   private let store: Store
   private(set) var edit: FeedEdit?
@@ -14,13 +14,13 @@ struct FeedCommit {
     edit = FeedEdit(table, path: store.path)
   }
 
-  /// Which records are needed; nil if only readers need any.
+  /// The records that are needed; nil if only readers need any.
   var floor: FeedFloor? {
     guard let edit else { return nil }
     return edit.isChanged ? FeedFloor(edit.table) : store.knownFeed?.floor
   }
 
-  /// What the record keeps of the state before; nil for nothing.
+  /// The former values that the record keeps; nil for none.
   func needs(_ schema: SchemaView) -> FeedNeeds? {
     guard edit != nil, var known = store.knownFeed else { return nil }
     if let needs = known.needs, needs.epoch == schema.epoch {
@@ -45,7 +45,7 @@ struct FeedCommit {
     FaultPoint.hit("commit.acknowledged")
   }
 
-  /// Lets cursors expire whose consumers are too far behind.
+  /// Expires cursors whose consumers are too far behind.
   mutating func expire(_ note: CommitNote) {
     guard edit != nil, let floor, floor.mayExpire(note) else { return }
     for record in edit?.expire(note) ?? [] {

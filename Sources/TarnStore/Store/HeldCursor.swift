@@ -1,10 +1,10 @@
-/// A cursor that this process has. Any thread.
+/// A cursor that this process holds. Any thread.
 package final class HeldCursor: Sendable {
   package let store: Store
   package let name: String
   package let number: UInt32
   package let epoch: UInt32
-  /// Up to there a former holder may have read without acknowledging it.
+  /// The version through which a former holder may have read without an acknowledgement.
   package let toldThrough: Version
   private let lock: CursorLock
 
@@ -48,7 +48,7 @@ package final class HeldCursor: Sendable {
     return record.state
   }
 
-  /// Makes an acknowledgement durable, in a transaction of its own that makes no version.
+  /// Makes an acknowledgement durable, in a separate transaction that creates no version.
   ///
   /// Errors: `.conflict` if the cursor was taken or acknowledged meanwhile.
   package func acknowledge(from: FeedPlace, to: FeedPlace) throws(StorageError) {
@@ -58,10 +58,10 @@ package final class HeldCursor: Sendable {
     }
   }
 
-  /// Writes records of the replica that has the cursor, in a transaction of its own that makes no
+  /// Writes records of the replica that holds the cursor, in a separate transaction that creates no
   /// version.
   ///
-  /// - Parameter place: what is acknowledged with them; nil for nothing.
+  /// - Parameter place: the position to acknowledge with them; nil for none.
   /// - Throws: `.conflict` if the cursor was taken or acknowledged meanwhile.
   package func keep(
     _ records: ReplicaRecords, acknowledging place: FeedPlace? = nil
@@ -78,7 +78,7 @@ package final class HeldCursor: Sendable {
 
   /// Adds an acknowledgement to a write, of which it becomes part.
   ///
-  /// - Parameter owns: whether the commit belongs to the cursor, which then leaves it out.
+  /// - Parameter owns: whether the commit belongs to the cursor, which then does not report it.
   package func acknowledge(
     from: FeedPlace, to: FeedPlace, in session: WriteSession, owns: Bool
   ) throws(StorageError) {
@@ -91,12 +91,12 @@ package final class HeldCursor: Sendable {
     if !session.cursorsOfCommit.contains(number) { session.cursorsOfCommit.append(number) }
   }
 
-  /// Lets others have the cursor.
+  /// Releases the cursor for others.
   package func release() { lock.release() }
 
-  /// Lets others have the cursor, and notes that nothing that was read is unacknowledged. Never
-  /// waits: without the write lock the note is left out, and the next holder is told that changes
-  /// may be repeated.
+  /// Releases the cursor for others, and notes that everything read was acknowledged. Never waits:
+  /// without the write lock the note is omitted, and the next holder treats changes as possibly
+  /// repeated.
   package func releaseDone() {
     let (number, epoch) = (number, epoch)
     do throws(StorageError) {

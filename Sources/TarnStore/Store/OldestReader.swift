@@ -1,10 +1,10 @@
-/// Finds which change records no reader needs any more.
+/// Finds the change records that no reader needs any more.
 ///
 /// A record leads from the version before it to its own. An instance at a version needs all later
 /// records, and pins the version with a read transaction whose id is at most that of the version's
 /// commit. So the records of transactions up to the oldest reader's are no longer needed. The
-/// reader table is checked from time to time, not at each commit; dead readers are cleared from it
-/// when the oldest one has not moved for a second.
+/// reader table is checked at intervals, not at each commit; dead readers are cleared from it when
+/// the oldest one has not moved for a second.
 struct OldestReader {
   private static let lookEvery = Duration.milliseconds(10)
 

@@ -1,6 +1,6 @@
 /// Transactions that change cursors or remove change records, without a version.
 extension Store {
-  /// The most values that one such transaction removes.
+  /// The maximum number of values that one such transaction removes.
   private static let pruneMost = 512
 
   /// Whether this process can have cursors of the file.
@@ -80,7 +80,7 @@ extension Store {
     return try FeedTable.read(&cursor)
   }
 
-  /// Keeps the cursors that a transaction has written.
+  /// Caches the cursors that a transaction has written.
   func remember(_ edit: FeedEdit) {
     if edit.isToBeCleared {
       knownFeed = nil
@@ -89,8 +89,8 @@ extension Store {
     }
   }
 
-  /// Removes the records that nothing needs, in small transactions, and ends the file's use of the
-  /// feature if it has neither cursors nor a retention any more.
+  /// Removes the records that are not needed, in small transactions, and clears the file's feature
+  /// flag if it has neither cursors nor a retention any more.
   package func pruneUnneeded() throws(StorageError) {
     var isDone = false
     while !isDone {
@@ -109,7 +109,7 @@ extension Store {
   }
 }
 
-/// What a process knows of a file's cursors.
+/// The cursors of a file, as far as a process knows them.
 struct KnownFeed {
   let table: FeedTable
   let floor: FeedFloor

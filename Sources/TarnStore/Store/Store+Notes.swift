@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// The notes in change records: when each commit was made, and by whom.
+/// The notes in change records: the time and the author of each commit.
 extension Store {
   /// The name of this program.
   private static let programName: String = {
@@ -8,15 +8,15 @@ extension Store {
     return String(path[(path.lastASCII("/").map(path.utf8.index(after:)) ?? path.startIndex)...])
   }()
 
-  /// The name of this process, for commits of sessions without a name of their own: `tarn[1234]`.
+  /// The name of this process, for commits of sessions without a name: `tarn[1234]`.
   static func nameOfProcess() -> String {
     let number = "[\(getpid())]"
     let room = CommitNote.originBytesMax - number.utf8.count
     return CommitNote.shortened(programName, to: room) + number
   }
 
-  /// The note of a commit. The former one is that of this process's last commit, if no other
-  /// process has committed since, and otherwise in the file.
+  /// The note of a commit. The former note is that of this process's last commit, if no other
+  /// process has committed since, and otherwise the one in the file.
   func commitNote(
     of session: WriteSession, after base: HeadRecord, in transaction: borrowing WriteTransaction
   ) throws(StorageError) -> CommitNote {
@@ -34,8 +34,8 @@ extension Store {
       stampAtLeast: floor)
   }
 
-  /// The note in the file; nil if its record is missing or damaged, which must not keep anybody
-  /// from committing: times then count from this commit.
+  /// The note in the file; nil if its record is missing or damaged. That must not prevent commits:
+  /// times then count from this commit.
   private func storedNote(
     of version: Version, in transaction: borrowing WriteTransaction
   ) -> CommitNote? {
@@ -47,13 +47,13 @@ extension Store {
     }
   }
 
-  /// Lets no later commit of this process have a smaller stamp: for clocks of other machines that
-  /// are ahead. The caller bounds it.
+  /// Gives all later commits of this process greater stamps, because another machine's clock may be
+  /// ahead. The caller limits it.
   package func raiseStamp(atLeast stamp: UInt64) {
     raiseStampFloor(to: stamp)
   }
 
-  /// The versions whose records the file has, oldest first: those that lead to them.
+  /// The versions whose change records are in the file, oldest first.
   package func retainedVersions() throws(StorageError) -> [RetainedRecord] {
     let snapshot = try newestSnapshot()
     var records: [RetainedRecord] = []

@@ -11,9 +11,9 @@ package final class Store: Sendable {
     package var classes: [ClassDefinition] = []
     /// The program's schema version; nil for tools, which take a file as it is.
     package var schemaVersion: UInt64?
-    /// False to leave the classes alone: nothing is added or compared.
+    /// False to ignore the classes: nothing is added or compared.
     package var adoptsClasses = true
-    /// Whether all pages are walked before anything is read from them: for tools, which look for
+    /// Whether to walk all pages before anything is read from them: for tools, which look for
     /// damage and must survive it. Costs time for each page of the file.
     package var verifiesPages = false
     /// How long opening waits for other processes that open the same file.
@@ -29,15 +29,15 @@ package final class Store: Sendable {
     var oldestReader = OldestReader()
     /// How much of the state before a commit records keep; nil for nothing.
     var beforeLevel: (@Sendable (ClassID) -> BeforeLevel)?
-    /// Whether a commit of this process may be made.
+    /// Decides whether this process may make a commit.
     var commitCheck: CommitCheck?
     /// The note of this process's last commit.
     var lastNote: (commitID: UInt64, note: CommitNote)?
-    /// No later commit gets a smaller stamp.
+    /// Later commits get greater stamps than this.
     var stampFloor: UInt64 = 0
-    /// The last openers' classes that the schema of an epoch has.
+    /// The classes of recent openers that the schema of an epoch has.
     var adopted: [Adopted] = []
-    /// The last writing openers' classes whose domains the file has, or had.
+    /// The classes of recent writing openers whose domains the file has, or had.
     var settled: [[ClassDefinition]] = []
     var loss: StorageError?
     var feed: KnownFeed?
@@ -160,8 +160,8 @@ package final class Store: Sendable {
     return view
   }
 
-  /// True if the snapshot's schema is known to have all that an opener wants. Cheap for a caller
-  /// that passes the very same array again, however long it is.
+  /// True if the snapshot's schema is known to have everything that an opener requires. Cheap for a
+  /// caller that passes the same array again, however long it is.
   func hasAdopted(_ options: Options, _ snapshot: Snapshot) -> Bool {
     state.withLock { state in
       state.adopted.contains {
@@ -171,8 +171,8 @@ package final class Store: Sendable {
     }
   }
 
-  /// Whether this process has written the domains of these classes, or has found them in the file.
-  /// It does not replace those of a program that opened the file later.
+  /// Whether this process has written the domains of these classes, or found them in the file. It
+  /// does not replace the domains of a program that opened the file later.
   func hasSettled(_ classes: [ClassDefinition]) -> Bool {
     state.withLock { $0.settled.contains(classes) }
   }
@@ -255,7 +255,7 @@ package final class Store: Sendable {
       FaultPoint.hit("commit.begun")
       let found = try HeadRecord.read(from: transaction)
       guard found.isSameCommit(as: base) else { throw conflict(found) }
-      // Cursors may have come and gone since the session began.
+      // Cursors may have been created or deleted since the session began.
       next.featureFlags = found.featureFlags
       var feed = FeedCommit(self, try feedTable(found, transaction))
       var writer = CommitWriter(session)
@@ -304,8 +304,8 @@ package final class Store: Sendable {
     state.withLock { $0.stampFloor = max($0.stampFloor, stamp) }
   }
 
-  /// Lets the records of this process's commits keep as much of the state before as that says for
-  /// each class, whatever the file asks for. For tests.
+  /// Makes the records of this process's commits keep that much of the state before for each class,
+  /// whatever the file requires. For tests.
   package func keepBefore(_ level: (@Sendable (ClassID) -> BeforeLevel)?) {
     state.withLock { $0.beforeLevel = level }
   }
@@ -314,13 +314,14 @@ package final class Store: Sendable {
   package typealias CommitCheck =
     @Sendable (WriteSession, ChangeSet) throws(StorageError) -> Void
 
-  /// Sets a rule for the commits of this process; nil for none. Those of a replica itself are free.
+  /// Sets a rule for the commits of this process; nil for none. Commits of a replica itself are
+  /// exempt.
   package func setCommitCheck(_ check: CommitCheck?) {
     state.withLock { $0.commitCheck = check }
   }
 
-  /// What the commit's record keeps of the state before. Nothing of a migration: its changes are
-  /// not told one by one.
+  /// The former values that the commit's record keeps. None for a migration: its changes are not
+  /// reported one by one.
   private func images(
     for session: WriteSession, _ changes: ChangeSet, _ feed: FeedCommit
   ) throws(StorageError) -> BeforeImages {
@@ -334,8 +335,7 @@ package final class Store: Sendable {
     }
   }
 
-  /// Adds to an error about two objects that violate a rule where and with which outcome it
-  /// occurred.
+  /// Adds the place and the outcome to an error about two objects that violate a rule.
   func telling<R>(
     _ operation: String, _ start: String, _ end: String, _ body: () throws(StorageError) -> R
   ) throws(StorageError) -> R {
@@ -380,7 +380,7 @@ package final class Store: Sendable {
     state.withLock { $0.oldestReader.look(at: environment) }
   }
 
-  /// For tests, which need not wait then: how long the oldest reader may stay the same before it
+  /// For tests, so that they need not wait: how long the oldest reader may stay the same before it
   /// is checked for being dead.
   func suspectReaders(after time: Duration) {
     state.withLock { $0.oldestReader.suspectAfter = time }
@@ -393,9 +393,9 @@ package final class Store: Sendable {
     if let note = now.note { feed.expire(note) }
     guard let oldest = state.withLock({ $0.oldestReader.takeOldestNeeded() }) else { return }
     let floor = feed.floor
-    // Long enough to catch up, and short beside the commit.
+    // Enough to catch up, and little compared with the commit.
     let most = max(64, 2 * transaction.life.changeCount)
-    // Without cursors and a retention only what is left of them has old values: no hurry.
+    // Without cursors and a retention, only leftover records have old values: they are not urgent.
     let looksForFormer = feed.edit != nil || now.version.rawValue % 64 == 0
     let isCut = try ChangeLog.prune(
       through: oldest, most: most, looksForFormer: looksForFormer, in: transaction
@@ -405,7 +405,7 @@ package final class Store: Sendable {
     if isCut { state.withLock { $0.oldestReader.continueAtNextCommit() } }
   }
 
-  /// What this process knows of the file's cursors.
+  /// The cursors of the file, as far as this process knows them.
   var knownFeed: KnownFeed? {
     get { state.withLock { $0.feed } }
     set { state.withLock { $0.feed = newValue } }
