@@ -56,7 +56,7 @@ struct UniqueEntries {
 }
 
 extension SnapshotReader {
-  /// An object's key under a rule; nil if there is no such object or one of the values is null.
+  /// An object's key under a rule; nil if it does not exist or one of the values is null.
   package func uniqueKey(
     of key: ObjectKey, in id: ClassID, _ rule: [ColumnID]
   ) throws(StorageError) -> UniqueKey? {
