@@ -176,7 +176,7 @@ final class ClassEdit {
   }
 
   /// Packs the full part of a cluster that grows at its end, so that a bulk insert holds images and
-  /// not unpacked rows. Returns the cluster of the remaining rows, nil if there are none.
+  /// not unpacked rows. Returns the cluster of the remaining rows; nil without any.
   private func seal(
     _ cluster: EditedCluster, _ working: WorkingCluster, _ session: WriteSession
   ) throws(StorageError) -> EditedCluster? {

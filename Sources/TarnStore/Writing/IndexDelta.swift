@@ -58,8 +58,8 @@ final class IndexDelta {
     return keys.sorted()
   }
 
-  /// The part of a range of the file's entries that remains in that direction after skipping
-  /// entries known to be removed.
+  /// The remaining part of a range of the file's entries in that direction, after entries known to
+  /// be removed.
   func rest(of range: PackedIndexRange, descending: Bool) -> PackedIndexRange {
     walks.first { $0.isDescending == descending && $0.range == range }?.rest ?? range
   }

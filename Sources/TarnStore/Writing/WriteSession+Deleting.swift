@@ -1,7 +1,7 @@
 /// Deleting objects, with the objects that they own, and without leaving links behind.
 extension WriteSession {
-  /// Deletes an object: links to it become null, its entries are removed from indexes, objects that
-  /// it owns are deleted, too. False if there is none.
+  /// Deletes an object: links to it become null, its entries are removed from indexes, and objects
+  /// that it owns are deleted, too. False if it does not exist.
   @discardableResult
   package func delete(_ key: ObjectKey, in id: ClassID) throws(StorageError) -> Bool {
     guard try location(of: key, in: id) != nil else { return false }

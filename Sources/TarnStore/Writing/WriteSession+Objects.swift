@@ -33,7 +33,7 @@ extension WriteSession {
     }
   }
 
-  /// One property's value, or nil if there is no such object.
+  /// One property's value; nil if the object does not exist.
   package func value(
     of column: ColumnID, at key: ObjectKey, in id: ClassID
   ) throws(StorageError) -> Value? {
@@ -151,7 +151,7 @@ extension WriteSession {
   }
 
   /// Sets a property to a value of its column's type, and records it as touched even if it is
-  /// equal. False if there is no such object.
+  /// equal. False if the object does not exist.
   @discardableResult
   package func set(
     _ column: ColumnID, at key: ObjectKey, in id: ClassID, to value: Value

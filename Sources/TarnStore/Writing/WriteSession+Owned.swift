@@ -41,7 +41,7 @@ extension WriteSession {
     abandoned.append(target)
   }
 
-  /// The owner of an embedded object, nil if there is none.
+  /// The owner of an embedded object; nil without one.
   private func owner(of object: ObjectRef) throws(StorageError) -> ObjectRef? {
     for link in schema.incoming(to: object.classID) {
       let origins = try keys(linkingTo: object, in: link.origin, through: link.column)

@@ -9,7 +9,7 @@ extension WriteSession {
   ///
   /// - Returns: nil for a write that is large, or changes collections or the schema: a copy would
   ///   cost more than a separate transaction. Also for one that belongs to a cursor or acknowledges
-  ///   a batch: the cursor is not told of that commit, so it must not have other changes.
+  ///   a batch: the cursor does not report that commit, so it must not have other changes.
   package func savepoint() throws(StorageError) -> WriteSession? {
     guard schemaChange == nil, changeDepth == 0, abandoned.isEmpty, dropping.isEmpty,
       sequences.isUnchanged, cursorsOfCommit.isEmpty, acknowledgements.isEmpty

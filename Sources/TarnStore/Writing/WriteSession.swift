@@ -100,7 +100,7 @@ package final class WriteSession {
     }
   }
 
-  /// The row for editing, nil if there is none with that key. Records nothing.
+  /// The row for editing; nil if the object does not exist. Records nothing.
   package func edit(
     _ key: ObjectKey, in id: ClassID
   ) throws(StorageError) -> (cluster: WorkingCluster, slot: Int)? {
