@@ -14,7 +14,7 @@ int tarn_nameless_file(const char *folder, uint32_t mode);
 // With an unpredictable name, which replaces the six X at the end.
 int tarn_temporary_file(char *path);
 // A reference to the path, without opening its file: a link itself, a pipe, a file that this user
-// may not read. Closing it drops no lock. -1 and errno on failure.
+// cannot read. Closing it drops no lock. -1 and errno on failure.
 int tarn_file_reference(const char *path);
 // Renames the file within its file system, unless the new name exists. 0, or -1 and errno: EEXIST;
 // EINVAL if the file system cannot do that.

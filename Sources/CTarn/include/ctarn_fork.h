@@ -19,7 +19,7 @@ static inline uint32_t tarn_fork_count(void) {
   return __atomic_load_n(&tarn_fork_count_, __ATOMIC_RELAXED);
 }
 // Was this process created without the C library's fork? Then that library is not prepared for it:
-// a lock in shared memory would be taken in the name of a thread of the parent.
+// a lock in shared memory would be taken on behalf of a thread of the parent.
 bool tarn_forked_unprepared(void);
 // From now on a forked child closes this descriptor first, so that it does not keep the parent's
 // locks alive. 0, or an errno: EMFILE for a number of 1,048,576 or more.

@@ -65,8 +65,8 @@ int tarn_unlock(int fd, int64_t start, int64_t length);
 // exclusive one here? -1 if the kernel cannot say, 0 for none, 1 for a shared lock, 2 for an
 // exclusive one.
 int tarn_is_locked_elsewhere(int fd, int64_t start, int64_t length);
-// Takes a shared lock on one byte that belongs to the process (POSIX). An exclusive one that the
-// process holds there is converted atomically, whichever descriptor took it.
+// Takes a shared lock on one byte that belongs to the process (POSIX). An exclusive lock of the
+// process there is converted atomically, even if another descriptor took it.
 int tarn_lock_shared_as_process(int fd, int64_t start);
 
 // Grows the file to at least that length; never shortens it, even if others grow it meanwhile.

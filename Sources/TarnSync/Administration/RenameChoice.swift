@@ -15,9 +15,8 @@ struct RenameChoice {
     (self.catalog, self.operation) = (catalog, operation)
   }
 
-  /// - Throws: `ServerError` if a rename that was asked for is impossible, and for one that the
-  ///   store notes if there is no terminal to ask on: adding the property empty would lose its
-  ///   values.
+  /// - Throws: `ServerError` if a requested rename is impossible, and for a rename that the store
+  ///   notes without a terminal to ask on: adding the property empty would lose its values.
   func run() throws(ServerError) -> [Pair] {
     var pairs: [Pair] = []
     let entries = try catalog.entries()

@@ -99,8 +99,8 @@ struct ReplicaClass {
     return parts
   }
 
-  /// Whether an object that is not here stays away: a zero would pass for the id of something, and
-  /// may not be unique.
+  /// Whether an object that is not here stays away: a zero would be taken for the id of another
+  /// object, and would perhaps not be unique.
   func needs(_ parts: [LeftOut.Part]) -> Bool {
     parts.contains { part in
       let column = described[part.column]

@@ -25,10 +25,10 @@ package struct SkipRequest: Equatable {
     try edit(store) { $0.versions.insert(version) }
   }
 
-  /// Asks for the changes of a class to be taken back that are stuck, and for its objects to be
-  /// deleted here that the file had before its first exchange and that the server does not take.
+  /// Requests that the stuck changes of a class are undone, and that objects which the file had
+  /// before its first exchange and the server refuses are deleted here.
   ///
-  /// - Throws: `StorageError`: `.notFound` if there are none.
+  /// - Throws: `StorageError`: `.notFound` without such changes.
   package static func skip(class name: String, in store: Store) throws(StorageError) {
     guard try isStuck(class: name, in: store) else {
       throw StorageError(

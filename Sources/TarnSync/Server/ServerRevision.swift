@@ -1,9 +1,9 @@
 /// The revisions of a server's functions and triggers.
 ///
-/// Each function has the revision of the program that made it in its first line; the first
-/// functions did not. It is not the format: programs of all revisions of a format work with each
-/// other. `tarn server migrate` replaces earlier functions in place, so that repairs reach existing
-/// servers.
+/// The first line of each function has the revision of the program that made it; the first
+/// functions had none. It differs from the format: programs of all revisions of a format work with
+/// each other. `tarn server migrate` replaces earlier functions in place, so that fixes reach
+/// existing servers.
 struct ServerRevision {
   private let operation: String
   /// The lowest and the highest revision of the functions that do not belong to a class.

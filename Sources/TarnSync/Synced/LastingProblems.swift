@@ -1,15 +1,15 @@
 import TarnStore
 
-/// Ends a wait for the server when its session, of whichever process, meets a problem that no
-/// waiting ends: a wrong login, a database that is not prepared, a class that is not there, a reset
-/// that is manual. Or when there is no session, because the user has logged out.
+/// Ends a wait for the server when its session, in any process, meets a problem that waiting cannot
+/// solve: a wrong login, a database that is not prepared, a missing class, a manual reset. Also
+/// without a session, because the user has logged out.
 ///
-/// Only problems that are met after the wait began count: those of before may have been mended.
+/// Only problems that occur after the wait began count: earlier ones may have been fixed.
 struct LastingProblems: Sendable {
   private let store: Store
   private let user: User
   private let isUpload: Bool
-  /// How many problems there were before.
+  /// The number of problems before the wait.
   private let former: UInt64
   /// The question that a connected session answers after it has asked the server again.
   private let asked: UInt64?

@@ -1,9 +1,9 @@
 import TarnStore
 import TarnText
 
-/// The one form that equal elements of a set have: the decimals 1.0 and 1.00 are one element, as
-/// 0.0 and -0.0 are, and 1 and 1.0 in a set of mixed values. Of several forms the one whose text
-/// comes first stays, in whatever order stores have met them.
+/// The single form of equal elements of a set: the decimals 1.0 and 1.00 are one element, as are
+/// 0.0 and -0.0, and 1 and 1.0 in a set of mixed values. The form whose text sorts first stays, in
+/// whatever order stores have met the forms.
 struct SetForms {
   private let type: ColumnType
 
@@ -21,7 +21,7 @@ struct SetForms {
     return Array(known.values)
   }
 
-  /// Sets in which equal elements have the same form.
+  /// Gives equal elements of sets the same form.
   ///
   /// - Parameter present: the sets whose forms count.
   func unified(
