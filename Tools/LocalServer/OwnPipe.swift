@@ -1,8 +1,8 @@
 package import Foundation
 
 extension Pipe {
-  /// A pipe that only the process gets to which it is given. One that another test starts meanwhile
-  /// would keep it open for as long as it lives, and whoever reads would wait for the end.
+  /// A pipe that only the process receives to which it is given. A process that another test starts
+  /// meanwhile would otherwise inherit it and keep it open, and a reader would wait for its end.
   package static func ofOneProcess() -> Pipe {
     let pipe = Pipe()
     for end in [pipe.fileHandleForReading, pipe.fileHandleForWriting] {

@@ -1,12 +1,12 @@
 import TarnStore
 
-/// The separator of the fields of a CSV file, as its first lines show.
+/// The field separator of a CSV file, found in its first lines.
 package struct CSVDialect: Equatable, Sendable {
   package let separator: UInt8
   /// Whether the first line names the separator, as spreadsheets write it: `sep=;`.
   package let hasSeparatorLine: Bool
 
-  /// Separators that are taken without being asked for, the first one that fits.
+  /// Separators that are accepted by default, the first one that fits.
   private static let usual = [",", ";", "\t", "|"].map { UInt8(ascii: $0) }
 
   private static let firstLine = Array("sep=".utf8)
@@ -18,9 +18,9 @@ package struct CSVDialect: Equatable, Sendable {
 
   /// - Parameters:
   ///   - head: the first lines; the last one may be incomplete.
-  ///   - isWhole: whether there are no others.
+  ///   - isWhole: whether these are all lines.
   ///   - name: the input's name in messages.
-  /// - Throws: if another separator seems to be used: all in one column is nobody's wish.
+  /// - Throws: if another separator seems to be used: one column for everything is never intended.
   package init(
     of head: some Collection<UInt8>, isWhole: Bool, _ name: String
   ) throws(ToolError) {
@@ -81,7 +81,7 @@ package struct CSVDialect: Equatable, Sendable {
   private static func other(_ records: [[UInt8: Int]]) -> UInt8? {
     if records.count < 2 { return nil }
     return others.sorted().last { byte in
-      // One space is in many a name.
+      // Many names contain one space.
       isConsistent(byte, records) && (byte != 0x20 || records[0][byte] ?? 0 > 1)
     }
   }

@@ -32,7 +32,7 @@ package final class ChildProcess {
   /// - Parameters:
   /// - environment: added to this process's own.
   /// - errors: a file for its standard error, instead of this process's own.
-  /// - Throws: `ToolError` if there is no such program or no process can be created.
+  /// - Throws: `ToolError` if the program does not exist or no process can be created.
   package init(
     _ program: String, _ arguments: [String], environment: [String: String] = [:],
     errors: String? = nil

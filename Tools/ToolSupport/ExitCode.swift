@@ -10,7 +10,7 @@ package enum ExitCode: Int32, Sendable {
   /// The command line was refused; nothing was changed.
   case usage = 2
 
-  /// What each means, for the manual and for the help.
+  /// The meaning of each code, for the manual and the help.
   package static let table: [(code: Int32, meaning: String)] = [
     (
       0,

@@ -7,11 +7,11 @@ package import TarnText
 ///     {"version":20,"from":17,"class":"Dog","position":"…","deleted":[{"key":1}],
 ///      "modified":[{"key":2,"properties":["age"],"old":{"age":3},"new":{"id":2,"age":4}}]}
 ///
-/// A new beginning has `"startAnew":"expired"` and `"objects"` instead. Of several lines each has
-/// `"part"`, counted from 1, and all but the last have `"more":true`. Only the first has
-/// `"startAnew"` or `"cleared"`, so that a consumer that empties its copy keeps the parts after it.
-/// Only the last has `"position"`, which stands for the whole batch. Confined to one thread at a
-/// time.
+/// A snapshot has `"startAnew":"expired"` and `"objects"` instead. If a batch has several lines,
+/// each has `"part"`, counted from 1, and all except the last have `"more":true`. Only the first
+/// has `"startAnew"` or `"cleared"`, so that a consumer that empties its copy keeps the parts after
+/// it. Only the last has `"position"`, which is that of the whole batch. Confined to one thread at
+/// a time.
 package final class FeedLine {
   private enum Place {
     case begin
@@ -20,7 +20,7 @@ package final class FeedLine {
     case done
   }
 
-  /// A piece is about that long.
+  /// The approximate size of a piece.
   private static let pieceBytes = 1 << 15
 
   private let batch: ChangeBatch
@@ -32,14 +32,14 @@ package final class FeedLine {
   private let tellsRepeats: Bool
   private let objects: Results<DynamicObject>?
   private let changes: ObjectChanges<DynamicObject>
-  /// In the order in which they are written; made when they are needed.
+  /// In the order in which they are written; created at the first use.
   private lazy var recorded: [RecordedChange] = {
     let all = changes.recorded
     return RecordedChange.Kind.allCases.flatMap { kind in all.filter { $0.kind == kind } }
   }()
 
   private var place = Place.begin
-  /// Where the next line goes on.
+  /// Where the next line continues.
   private var rest = Place.begin
   private var part = 1
   private var lineBytes = 0
@@ -50,9 +50,9 @@ package final class FeedLine {
   private var json = JSONText()
 
   /// - Parameters:
-  ///   - columns: what is written, besides the primary key; nil for all.
-  ///   - limit: about how many bytes a line has at most.
-  ///   - tellsRepeats: whether it says that some of it may have been delivered before; without,
+  ///   - columns: the columns to write, besides the primary key; nil for all.
+  ///   - limit: the approximate maximum size of a line in bytes.
+  ///   - tellsRepeats: whether to note that some of it may have been delivered before; without it,
   ///     a repeated batch has the same bytes.
   ///   - members: written first.
   package init(
@@ -71,7 +71,7 @@ package final class FeedLine {
     rest = objects == nil ? .changes(0) : .objects(0)
   }
 
-  /// All of it.
+  /// The whole batch.
   package var bytes: [UInt8] {
     var bytes: [UInt8] = []
     while let piece = next() { bytes += piece }

@@ -82,7 +82,7 @@ func measureCursors(_ bench: Bench) throws {
   for one in cases {
     let rates = try bench.alternate([
       {
-        // Nobody has them.
+        // No process holds them.
         for number in 0..<one.count {
           try feed.realm.cursor("w14-\(number)", keeping: one.values).close()
         }

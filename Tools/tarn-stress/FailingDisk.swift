@@ -11,7 +11,7 @@ import ToolSupport
   private let realm: Realm
   private let kind: String
 
-  /// - Parameter step: the LMDB step that fails; none does if there is no such step.
+  /// - Parameter step: the LMDB step that fails; nothing fails if it is never reached.
   nonisolated static func run(_ path: String, step: Int, _ kind: String) -> Never {
     Task { @MainActor in
       do {

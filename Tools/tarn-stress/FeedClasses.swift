@@ -33,7 +33,7 @@ enum FeedFile {
       fileURL: URL(fileURLWithPath: path), objectTypes: types, durability: .relaxed)
   }
 
-  /// What a consumer keeps of an object.
+  /// A consumer's copy of an object.
   static func text(_ values: [String: RecordedValue]) -> String {
     values.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: ";")
   }
@@ -89,7 +89,7 @@ struct FeedProgram {
   }
 }
 
-/// What a consumer has: its copies of the objects, by class and identity.
+/// The copies of a consumer, by class and identity.
 struct FeedCopies: Equatable, Codable {
   var objects: [String: [ObjectIdentity: String]] = [:]
   /// Kept with the copies, as a consumer with transactions would.

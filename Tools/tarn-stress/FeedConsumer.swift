@@ -6,7 +6,7 @@ import ToolSupport
 /// A consumer of a cursor that is killed now and then: it keeps its copies in a file beside the
 /// store, replaced as a whole after each batch, and acknowledges after that.
 struct FeedConsumer {
-  /// What it asks for, by the worker's number.
+  /// The cursor of a worker, by the worker's number.
   struct Kind {
     let name: String
     let selection: CursorSelection
@@ -61,9 +61,9 @@ struct FeedConsumer {
       expecting: kind.keepsPosition ? copies.position : nil, waiting: .seconds(60))
   }
 
-  /// Applies batches until there are no more.
+  /// Applies all available batches.
   ///
-  /// - Parameter check: called with each batch and the copies that it leads to.
+  /// - Parameter check: called with each batch and the copies after it.
   func consume(_ cursor: ChangeCursor, _ check: (ChangeBatch, FeedCopies) throws -> Void) throws {
     var copies = try copies
     while let batch = try cursor.next(limit: kind.limit) {
@@ -74,7 +74,7 @@ struct FeedConsumer {
     }
   }
 
-  /// What it must have in the end.
+  /// The copies that it must have in the end.
   func expected(_ realm: Realm) throws -> FeedCopies {
     let other = try realm.cursor(
       "expected", of: kind.selection, startingAt: .snapshot, waiting: .seconds(60))

@@ -46,8 +46,8 @@ final class FeedRun {
 
   // MARK: - In one process
 
-  /// Commits and consumers take turns at random; consumers are opened anew without having
-  /// acknowledged. With old values the copies are compared at every version.
+  /// Commits and consumers alternate at random; cursors are also opened again without an
+  /// acknowledgement. With old values the copies are compared at every version.
   private func runInside(_ path: String, _ seed: UInt64) throws {
     let realm = try Realm(configuration: FeedFile.configuration(path))
     var program = FeedProgram(seed: seed)

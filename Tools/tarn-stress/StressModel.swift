@@ -61,7 +61,7 @@ enum StressStore {
     }
   }
 
-  /// A mismatch in the data of `realm`, nil if there is none.
+  /// A mismatch in the data of `realm`; nil without one.
   static func problem(_ realm: Realm) -> String? {
     guard let total = realm.object(ofType: StressTotal.self, forPrimaryKey: 0) else {
       return "the row of totals is missing"

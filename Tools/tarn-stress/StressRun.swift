@@ -5,11 +5,11 @@ import ToolSupport
 
 /// The stress run: starts the processes, kills and stops them at random, and checks the result.
 ///
-/// 1. The file is filled, writers and observers are started.
+/// 1. The file is filled; writers and observers are started.
 /// 2. Until the time is up, or all commits are made, one of them is killed and restarted at random
 ///    times, or stopped for a while; some writers are started so that they die inside a commit.
-/// 3. All continue undisturbed, then the writers are told to end; each reports its last commit.
-/// 4. The observers must reach the last version within a second, and are told to end.
+/// 3. All continue undisturbed, then the writers are asked to end; each reports its last commit.
+/// 4. The observers must reach the last version within a second, and are asked to end.
 /// 5. The file is opened and checked: its data, its pages, its checksums, its pins.
 final class StressRun {
   private let options: StressOptions
@@ -125,7 +125,7 @@ final class StressRun {
 
   // MARK: - Ending
 
-  /// Only against a hang: a busy machine may need a minute for what takes milliseconds.
+  /// A limit only for hangs: a busy machine may need a minute for work of milliseconds.
   private static let patience = Duration.seconds(120)
 
   private func finishWriters() {

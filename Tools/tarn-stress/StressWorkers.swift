@@ -98,7 +98,7 @@ final class Worker {
     WorkerLine.say("let go")
   }
 
-  /// Several threads that write without pause until they are told to stop, the first with the
+  /// Several threads that write without pause until they are asked to stop, the first with the
   /// worker's number. Reports the number of writes of each.
   private func writeOnThreads() {
     let counts = Lock<[Int: Int]>([:])

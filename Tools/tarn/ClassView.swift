@@ -69,8 +69,8 @@ struct ClassView: Equatable {
     return ClassView(found, only: chosen)
   }
 
-  /// The object's properties in the order of `columns`, nil if there is no such object. A link is
-  /// shown as the primary key of its target, if the target has one.
+  /// The object's properties in the order of `columns`; nil if it does not exist. A link is shown
+  /// as the primary key of its target, if the target has one.
   ///
   /// - Parameter skipped: columns that are not read, and shown as null.
   func fields(

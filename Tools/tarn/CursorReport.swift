@@ -2,7 +2,7 @@ import TarnStore
 import TarnText
 import ToolSupport
 
-/// What a file keeps for its cursors and for its retention.
+/// The change records that a file keeps for its cursors and for its retention.
 struct CursorReport {
   let cursors: [KnownCursor]
   let retention: RetentionPolicy
@@ -34,13 +34,13 @@ struct CursorReport {
     return table
   }
 
-  /// How many versions it has to report.
+  /// The number of versions that it still has to report.
   private func behind(_ known: KnownCursor) -> UInt64 {
     let version = known.record.acknowledged.version.rawValue
     return newest > version ? newest - version : 0
   }
 
-  /// The bytes of records that are kept for it.
+  /// The size of the records that are kept for it, in bytes.
   private func bytes(_ known: KnownCursor) -> UInt64 {
     guard known.record.keepsRecords else { return 0 }
     return logBytes > known.record.logBytes ? logBytes - known.record.logBytes : 0

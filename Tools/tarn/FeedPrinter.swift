@@ -3,7 +3,7 @@ import TarnStore
 import TarnText
 import ToolSupport
 
-/// Prints the batches of a cursor, of one class.
+/// Prints the batches of a cursor for one class.
 protocol FeedPrinter {
   func print(_ batch: ChangeBatch, _ described: ClassSchema) throws
 }
@@ -60,8 +60,7 @@ struct TextFeedPrinter: FeedPrinter {
   }
 }
 
-/// Changes as lines for people: `+` for new objects, `~` for modified ones, `-` for those that are
-/// gone.
+/// Changes as lines for people: `+` for new objects, `~` for modified ones, `-` for deleted ones.
 struct RecordedLines {
   private let json: RecordedJSON
   private let terminal: Terminal
@@ -98,7 +97,7 @@ struct RecordedLines {
     }.joined(separator: ", ")
   }
 
-  /// What was assigned, with the old values if they are known.
+  /// The assigned properties, with their old values if known.
   private func differences(_ change: RecordedChange, _ described: ClassSchema) -> String {
     let assigned = Set(change.properties)
     let values = (change.values ?? [:]).filter { assigned.contains($0.key) }

@@ -25,7 +25,7 @@ final class ImportCheck {
     var path: String
   }
 
-  /// - Parameter existing: the file's newest snapshot, nil if there is no file yet.
+  /// - Parameter existing: the file's newest snapshot; nil without a file.
   init(
     _ plans: [ImportPlan], _ existing: Snapshot?, updates: Bool, _ report: ImportReport
   ) throws {

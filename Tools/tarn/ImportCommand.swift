@@ -14,7 +14,7 @@ import ToolSupport
 /// A pipe that is imported in batches is read once, as it arrives. Its first records determine the
 /// columns.
 struct ImportCommand {
-  /// What to do with the other records if one is bad.
+  /// The treatment of the other records if one is bad.
   private enum OnError: String {
     /// Nothing is imported.
     case refuse
@@ -261,7 +261,7 @@ struct ImportCommand {
     return (parts + ["version \(version.rawValue)\n"]).joined(separator: ", ")
   }
 
-  /// The file's newest snapshot, nil if there is no file yet.
+  /// The file's newest snapshot; nil without a file.
   private func existingSnapshot() throws -> Snapshot? {
     guard let size = StoreAccess.fileSize(path), size > 0 else { return nil }
     return try StoreAccess.openExisting(path, writing: patience.renewed()).newestSnapshot()

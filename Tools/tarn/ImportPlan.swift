@@ -186,7 +186,7 @@ struct ImportPlan {
       "there is a \(className) '\(ValueText.shown(value))' already (use --update to change it)")
   }
 
-  /// The primary key in the contents, nil if there is none.
+  /// The primary key in the contents; nil without one.
   func keyValue(_ contents: [String: Content]) -> Value? {
     guard let key, case .value(let value)? = contents[key], value != .null else { return nil }
     return value

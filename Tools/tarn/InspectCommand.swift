@@ -44,7 +44,7 @@ struct InspectReport {
   let pages: PageReport
   let check: StoreCheck?
   let reader: SnapshotReader
-  /// Who keeps change records.
+  /// The cursors and the retention that keep change records.
   let feed: CursorReport
 
   var statistics: EnvironmentStatistics { store.environment.statistics }

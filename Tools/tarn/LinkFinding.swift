@@ -3,9 +3,9 @@ import TarnStore
 /// Finds the targets of links.
 protocol LinkFinding {
   /// The object with that primary key, or with that object key if the class has no primary key; nil
-  /// if there is none.
+  /// if it does not exist.
   ///
-  /// - Parameter path: where the link is, for messages.
+  /// - Parameter path: the position of the link, for messages.
   func find(_ value: Value, in id: ClassID, at path: String) throws -> ObjectKey?
 }
 

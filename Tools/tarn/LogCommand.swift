@@ -95,7 +95,7 @@ struct LogCommand {
   }
 }
 
-/// What changed in one version after the other.
+/// Reads the changes of one version after another.
 struct LogPatches {
   private let realm: Realm
   private var tail = PastTail()
@@ -106,7 +106,7 @@ struct LogPatches {
         fileURL: URL(fileURLWithPath: path), readOnly: true, objectTypes: []))
   }
 
-  /// Nil for a migration, and if the record is no longer in the file.
+  /// Nil for a migration, and if the file no longer has the record.
   mutating func changes(of record: RetainedRecord) throws -> VersionChanges? {
     let version = record.version.rawValue
     if record.schemaChanged || version == 0 { return nil }

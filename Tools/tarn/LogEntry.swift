@@ -7,7 +7,7 @@ import ToolSupport
 struct LogEntry {
   private let record: RetainedRecord
   private let schema: StoreSchema
-  /// What changed; nil without `--patch`.
+  /// The changes; nil without `--patch`.
   private let changes: VersionChanges?
   private let className: String?
 

@@ -26,8 +26,8 @@ enum StoreAccess {
     text.prefix(1).uppercased() + text.dropFirst()
   }
 
-  /// The size of the file at the path, nil if there is none. A store whose creation was never
-  /// finished counts as none.
+  /// The size of the file at the path; nil if it does not exist. A store whose creation was never
+  /// finished has size 0.
   static func fileSize(_ path: String) -> Int? {
     guard let facts = FileFacts.at(path) else { return nil }
     return facts.isRegularFile && Environment.isYetToBeMade(path: path) ? 0 : Int(facts.byteCount)

@@ -121,7 +121,7 @@ final class TableWatchPrinter: WatchPrinter {
     _ = try output.writeWhatGoes()
   }
 
-  /// A row on the screen, with what happened to it.
+  /// A row on the screen, with the kind of its change.
   private typealias ShownRow = (row: WatchedRow, kind: WatchedDifference.Kind?)
 
   private static func makeLine(

@@ -3,10 +3,10 @@ import ToolSupport
 
 /// The watched objects, at the version shown last or on the way to the next one.
 ///
-/// While the output cannot be written, nothing can be shown. New versions are then gathered: the
-/// watch advances to the newest one and remembers how each object that they touch was shown. So no
-/// old version is held however slow the reader is, and in the end one change leads from what was
-/// shown to the newest version. Memory grows with the number of objects touched, not with the
+/// While the output cannot be written, nothing can be shown. New versions are then merged: the
+/// watch advances to the newest one and remembers how each touched object was shown. So no old
+/// version is kept, however slow the reader is, and in the end one change leads from the version
+/// shown last to the newest one. Memory grows with the number of objects touched, not with the
 /// number of commits.
 protocol Watched: AnyObject {
   /// The newest version seen.

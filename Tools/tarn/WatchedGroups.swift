@@ -49,7 +49,7 @@ final class WatchedGroups: Watched {
 
   /// Advances to the next version.
   ///
-  /// - Returns: the changes of the groups, nil if there are none.
+  /// - Returns: the changes of the groups; nil without any.
   private func move(to newest: Snapshot, _ changes: ChangeSet) throws -> GroupsStep? {
     if newest.schema.epoch != snapshot.schema.epoch { try bind(to: newest) }
     try source.follow(version.move(to: newest, changes))

@@ -61,7 +61,7 @@ final class WatchedResult: Watched {
 
   /// Advances to the next version.
   ///
-  /// - Returns: the changes of the rows, nil if there are none.
+  /// - Returns: the changes of the rows; nil without any.
   private func move(to newest: Snapshot, _ changes: ChangeSet) throws -> ResultStep? {
     if newest.schema.epoch != snapshot.schema.epoch { try bind(to: newest) }
     try source.follow(version.move(to: newest, changes))

@@ -4,7 +4,7 @@ import ToolSupport
 /// An object as shown: its values, and its class in the version of the values.
 struct WatchedRow {
   var view: ClassView
-  /// Its position in a result; nil if there is no order.
+  /// Its position in a result; nil in a result without an order.
   var index: Int?
   var key: Value
   /// In the order of the view's columns.

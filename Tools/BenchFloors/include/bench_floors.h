@@ -66,7 +66,7 @@ int bf_lmdb_create(
 void bf_lmdb_destroy(bf_lmdb *store);
 // The number of rows, counted by a walk over them.
 int bf_lmdb_count(bf_lmdb *store, int64_t *rows);
-// Reads one person through the index. Returns MDB_NOTFOUND if there is none.
+// Reads one person through the index. Returns MDB_NOTFOUND if the person does not exist.
 int bf_lmdb_person(bf_lmdb *store, int64_t id, struct bf_person *person);
 // The size of the data file, for W1f.
 int bf_lmdb_file_bytes(bf_lmdb *store, int64_t *bytes);
