@@ -6,9 +6,9 @@
 ///     }
 ///     try realm.write { realm.create(Reading.self, value: ["_id": id, "temperature": 21.5]) }
 ///
-/// An object is made by `create(_:value:)` alone, and never read: no results have it. A
-/// synchronized file keeps it until the server has it, then it is gone. The user's role needs the
-/// right to insert only. A file without synchronization keeps such objects.
+/// Objects are created only by `create(_:value:)`, and never read: no results contain them. A
+/// synchronized file deletes an object once the server has it. The user's role needs only the right
+/// to insert. A file without synchronization keeps such objects.
 open class AsymmetricObject: ObjectBase {
   /// Creates an unmanaged object; properties have their defaults.
   public required init() { super.init() }

@@ -2,8 +2,8 @@ public import CTarn
 import TarnStore
 
 /// Loads that need more than the image: the row is under edit, or the cluster is older than the
-/// column (then every row has null, or the type's zero). They run no user code, which is what
-/// "releasenone" promises to the getters.
+/// column (then every row has null, or the type's zero). They run no user code, as "releasenone"
+/// promises to the getters.
 extension ObjectBase {
   /// The cluster under edit; nil if the row is in none.
   @inline(__always)

@@ -17,7 +17,7 @@ public protocol _Projectable {
 public protocol _Persistable: _Projectable {
   /// The storage of values of this type.
   static var _description: _ColumnDescription { get }
-  /// The value of a property without a default of its own.
+  /// The value of a property without a default value.
   static func _default() -> Self
   /// Writes into the row under edit, without any checks.
   static func _put(_ value: Self, _ object: ObjectBase, _ column: UInt16)
@@ -141,7 +141,7 @@ public struct _ColumnDescription {
   var isComputed = false
   /// The value in objects that are older than the property, if the type's zero is not valid.
   var initial: Value?
-  /// The type whose values it has, if these may be fewer than those of the column.
+  /// The type that limits its values, if it has fewer than the column.
   var limiting: (any _ValueLimiting.Type)?
 
   init(
@@ -187,7 +187,7 @@ extension tarn_bytes16: _LoadedValue {}
 /// A type with one value in a column: everything but links follows from its reads and writes.
 public protocol _PersistableScalar: _Persistable, _OptionalPersistable {
   associatedtype _Loaded: _LoadedValue
-  /// The stored value; null comes with the type's zero.
+  /// The stored value; for null the type's zero.
   static func _raw(_ object: ObjectBase, _ column: UInt16) -> _Loaded
   static func _make(_ raw: _Loaded, _ object: ObjectBase, _ column: UInt16) -> Self
 }

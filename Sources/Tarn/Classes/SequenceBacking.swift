@@ -77,7 +77,7 @@ extension SequenceBacking {
     return zip(all, other.all).allSatisfy { $0.isSameElement(as: $1) }
   }
 
-  /// Takes over the elements of another sequence of the same kind.
+  /// Copies the elements of another sequence of the same kind.
   func assign(_ other: any SequenceBacking) {
     if isEqual(to: other) { return }
     put(other.all, keys: other.kind == .map ? other.allKeys : [])

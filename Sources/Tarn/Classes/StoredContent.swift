@@ -4,8 +4,8 @@ public protocol _StoredAsOther {
   var _storedContent: Any? { get }
 }
 
-/// A value as it is read by its name: with the type that is stored, so that the program's class
-/// makes no difference.
+/// A value as it is read by name: with its stored type, so that the program's class makes no
+/// difference.
 ///
 /// - Returns: the value without optionals, the raw value of an enum, the stored value of a custom
 ///   type, the content of an `AnyRealmValue`; nil for nil.
