@@ -45,7 +45,7 @@ extension MinMaxType {
 }
 
 extension _Aggregatable where _Stored: AddableType {
-  /// Makes a sum of the stored sum; null stands for no values.
+  /// Makes a sum of the stored sum; null if there were no values.
   static func sum(_ stored: Value, _ name: String) -> _Sum {
     _sum(of: ValueFold.typed(stored, name) ?? _Stored(_nearest: 0))
   }

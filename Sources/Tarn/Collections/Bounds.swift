@@ -1,7 +1,7 @@
 import TarnStore
 
-/// Checks of positions passed by the program. Those of the standard library, on which slices and
-/// ranges otherwise rely, print no message in optimized builds.
+/// Checks positions passed by the program. The standard library's checks, on which slices and
+/// ranges rely, print no message in optimized builds.
 enum Bounds {
   /// Traps for a position without an element.
   ///

@@ -10,7 +10,7 @@ public protocol _CollectionProperty: AnyObject, _Persistable {
   var _handle: _SequenceHandle { get set }
   /// A collection with existing elements.
   init(_handle: _SequenceHandle)
-  /// The only property of it that can be observed. The path of a requirement would be another one.
+  /// Its only property that can be observed. The key path of a protocol requirement would differ.
   static var _isInvalidatedPath: AnyKeyPath { get }
 }
 

@@ -48,7 +48,7 @@ extension LinkingObjects: RandomAccessCollection {
     return object(keys[position])
   }
 
-  /// Stands for every position while a key path is traced.
+  /// Represents every position while a key path is traced.
   private var tracedElement: Element? {
     target?._state.contains(.tracing) == true ? target as? Element : nil
   }

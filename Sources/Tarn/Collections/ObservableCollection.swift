@@ -1,4 +1,4 @@
-/// A change that can report that no further changes come.
+/// A change that can report that no further changes follow.
 public protocol _FailingChange: SendableMetatype {
   /// The change that reports an error.
   static func error(_ error: any Error) -> Self

@@ -26,7 +26,7 @@ where
   func objects(at positions: IndexSet) -> [Element]
   /// The description from which results are derived; traps where that is impossible.
   var _derivation: _Derivation { get }
-  /// True for a set, of which `value(forKey:)` has no repeats.
+  /// True for a set, whose `value(forKey:)` has no repeated values.
   var _isSet: Bool { get }
 }
 

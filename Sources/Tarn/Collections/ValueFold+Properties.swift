@@ -1,7 +1,7 @@
 import TarnStore
 
 extension ValueFold {
-  /// A result in the type that was asked for; nil for null.
+  /// A result in the requested type; nil for null.
   static func typed<T: _Persistable>(_ value: Value, _ name: String) -> T? {
     if value == .null { return nil }
     if let typed: T = held(value) { return typed }
