@@ -2,11 +2,10 @@ import TarnStore
 
 /// Collections of objects that are added over others.
 extension ManagedSequence {
-  /// Takes over elements, and leaves those alone that are already the same to the bit: they are not
-  /// reported.
+  /// Copies elements, and leaves bitwise equal ones unchanged: they are not reported.
   ///
-  /// Embedded objects have no keys of their own. An unmanaged one is the same as the one at its
-  /// position of the list, or under its key of the map: that one is updated.
+  /// Embedded objects have no keys. An unmanaged one is taken as the one at its position in the
+  /// list, or under its key in the map, which is updated.
   func merge(_ other: any SequenceBacking) {
     let (boxes, keys) = (other.all, kind == .map ? other.allKeys : [])
     takingIn { session throws(StorageError) in

@@ -7,7 +7,7 @@ struct ArrivingObject {
   let binding: ClassBinding
   /// The treatment of linked objects that exist already.
   let policy: Realm.UpdatePolicy
-  /// True if its values are written over those of a row.
+  /// True if its values are written into an existing row.
   let isMerged: Bool
 }
 
@@ -40,7 +40,7 @@ final class ObjectIntake {
 
   func holds(embedded row: ObjectRef) -> Bool { !embedded.isEmpty && embedded.contains(row) }
 
-  /// Puts those that were added first at the front.
+  /// Moves the objects that were added first to the front.
   func lineUp() { arriving.reverse() }
 
   /// The next one, with the number of those after it.
@@ -48,7 +48,7 @@ final class ObjectIntake {
     arriving.popLast().map { ($0, arriving.count) }
   }
 
-  /// Objects that this one added come next, in their order.
+  /// Objects added by this one follow next, in their order.
   func lineUp(broughtBefore count: Int) {
     if arriving.count > count + 1 { arriving[count...].reverse() }
   }

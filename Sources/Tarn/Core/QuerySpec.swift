@@ -88,7 +88,7 @@ struct QuerySpec: Hashable {
     }
   }
 
-  /// A path in the file's words: names of properties become those of their columns.
+  /// A path with the names of columns in the file instead of properties.
   private func columnNames(of keyPath: String) -> [String] {
     columnNames(of: PathText.names(in: keyPath))
   }

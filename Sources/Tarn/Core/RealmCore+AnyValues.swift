@@ -21,8 +21,8 @@ extension RealmCore {
     }
   }
 
-  /// Changes the list or map of a property into another of its kind. Elements that both have stay
-  /// as they are; with `.modified` they are not noted as assigned.
+  /// Changes the list or map of a property into another of its kind. Equal elements are left
+  /// unchanged; with `.modified` they are not noted as assigned.
   ///
   /// - Returns: false if the old or the new value is something else.
   func assign(

@@ -2,7 +2,7 @@ import CTarn
 import TarnStore
 
 /// Adding unmanaged objects, with all objects that they link to. When objects are inserted into a
-/// list, embedded objects that they have taken from that list leave it afterwards.
+/// list, embedded objects that they have taken from that list are then removed from it.
 extension RealmCore {
   /// Makes a change that may add unmanaged objects, and then stores the values of all of them.
   @discardableResult
@@ -118,7 +118,7 @@ extension RealmCore {
     if next.isMerged { try writeOver(next) } else { next.binding.moveLinks(next.object) }
   }
 
-  /// Writes an object's values over those of a row: all of them, or the differences.
+  /// Writes an object's values into an existing row: all of them, or the differences.
   private func writeOver(_ next: ArrivingObject) throws(StorageError) {
     let (object, binding, update) = (next.object, next.binding, next.policy)
     let (id, key) = (binding.classID, ObjectKey(object._key))

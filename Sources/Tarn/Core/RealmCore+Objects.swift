@@ -54,7 +54,7 @@ extension RealmCore {
     return true
   }
 
-  /// True if the object's row belongs to another one in the current schema.
+  /// True if the object's row is owned by another object in the current schema.
   func ownsRow(of object: ObjectBase) -> Bool {
     schemaToBind().isEmbedded(object._binding!.classID)
   }

@@ -4,7 +4,7 @@ extension Realm {
   /// Whether an opening waits until the server's objects are in the file. Without a server all
   /// cases mean the same.
   public enum OpenBehavior: Sendable {
-    /// Opens the file as it is.
+    /// Opens the file without waiting.
     case never
     /// Waits until everything was downloaded once; later openings do not wait.
     case once
@@ -15,7 +15,7 @@ extension Realm {
 
 /// The part of a synchronization library in opening a configuration's files.
 package protocol StoreCompanion: AnyObject, Sendable {
-  /// The configuration's file is to be opened.
+  /// Called before the configuration's file is opened.
   func prepare(_ configuration: Realm.Configuration) throws(Realm.Error)
 
   /// The file is open, with the classes of the configuration.
@@ -28,9 +28,9 @@ package protocol StoreCompanion: AnyObject, Sendable {
     to store: Store, classes: [String], _ configuration: Realm.Configuration
   ) throws(Realm.Error) -> AnyObject
 
-  /// Waits as the opening asks for. May block.
+  /// Waits as the opening requires. May block.
   ///
-  /// - Returns: an object that is to live until `attach` was called.
+  /// - Returns: an object that must live until `attach` was called.
   func download(
     into store: Store, classes: [String], _ configuration: Realm.Configuration,
     _ behavior: Realm.OpenBehavior,
