@@ -1,18 +1,18 @@
 public import Foundation
 import TarnStore
 
-/// A place in the history of a file: what a consumer has got to.
+/// A position in the history of a file, up to which a consumer has applied the changes.
 ///
-/// A consumer that can should keep it together with its effect, in one transaction of its own, and
-/// give it back when it opens its cursor: `realm.cursor("indexer", expecting: position)`. Then
-/// nothing is reported twice, and a file that was restored or replaced is noticed.
+/// A consumer that can store it together with its effect, in one transaction, should do so, and
+/// pass it when it opens its cursor: `realm.cursor("indexer", expecting: position)`. Then nothing
+/// is reported twice, and a file that was restored or replaced is detected.
 public struct ChangePosition: Hashable, Sendable, Codable, LosslessStringConvertible {
-  /// The history of the file. A copy that is written to independently has another one.
+  /// The history of the file. A copy that is written independently has another one.
   public let historyID: UUID
   /// The version.
   public let version: UInt64
-  /// The random id of the commit that made the version: it tells versions of the same number apart,
-  /// which two copies of a file can have.
+  /// The random id of the commit that made the version: it distinguishes equal version numbers of
+  /// two copies of a file.
   public let commitID: UInt64
 
   init(_ historyID: Bytes16, _ version: Version, _ commitID: UInt64) {
@@ -21,7 +21,7 @@ public struct ChangePosition: Hashable, Sendable, Codable, LosslessStringConvert
     self.commitID = commitID
   }
 
-  /// The position that a text stands for; nil for any other text.
+  /// The position in a text; nil for any other text.
   public init?(_ description: String) {
     let parts = description.splitASCII("/", omittingEmpty: false)
     guard parts.count == 3, let history = UUID(uuidString: String(parts[0])),

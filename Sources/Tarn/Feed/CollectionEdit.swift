@@ -3,14 +3,14 @@ import TarnStore
 /// How the elements of a list, set or map of an object moved between two versions, as positions. A
 /// set is in the order of its values, a map in the order of its keys.
 ///
-/// Without the elements at `deletions`, and with those at `insertions` put in, the old collection
-/// has the order of the new one. An element that moved is in both.
+/// Removing the elements at `deletions` from the old collection, and then inserting those at
+/// `insertions`, gives the order of the new one. An element that moved is in both.
 public struct CollectionEdit: Hashable, Sendable {
-  /// Positions before, of elements that went.
+  /// Old positions of removed elements.
   public let deletions: [Int]
-  /// Positions after, of elements that came.
+  /// New positions of inserted elements.
   public let insertions: [Int]
-  /// Positions after, of elements that stayed and were set.
+  /// New positions of elements that stayed and were set.
   public let modifications: [Int]
   /// The number of elements before.
   public let oldCount: Int

@@ -15,7 +15,7 @@ final class FeedSignal: Sendable {
   /// There may be something new.
   func wake() { update { $0.hasNews = true } }
 
-  /// Nothing will come any more.
+  /// No further news can follow.
   func end() { update { $0.isOver = true } }
 
   private func update(_ change: (inout State) -> Void) {

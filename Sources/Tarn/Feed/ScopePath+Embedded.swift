@@ -3,8 +3,7 @@ import TarnStore
 /// Embedded objects are part of the property that holds them: a selection of the property has them
 /// whole.
 extension ScopePath {
-  /// Embedded classes may hold objects of themselves, without end. So many properties and levels
-  /// are looked at.
+  /// The maximum number of properties and levels, because embedded classes may contain themselves.
   private static let (propertiesMax, levelsMax) = (4_000, 64)
 
   /// The path; where it ends at embedded objects, with all that is in them, level by level.
