@@ -16,7 +16,7 @@ extension Instance {
         readsTarget: readsTarget, block: block))
   }
 
-  /// Takes an observation of a collection in; its first call comes in a later turn.
+  /// Adds an observation of a collection; its first call comes in a later turn.
   func add(_ observation: CollectionObservation) -> NotificationToken {
     delivery.observers.add(observation)
     _ = shown()

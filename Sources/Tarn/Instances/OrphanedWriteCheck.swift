@@ -45,7 +45,7 @@ final class OrphanedWriteCheck: @unchecked Sendable {
 
   private func endWrite() {
     // Code on the actor released it after its last use of the instance; `isGone` read that count,
-    // and reads from here on come after it.
+    // so later reads happen after that use.
     atomicMemoryFence(ordering: .acquiring)
     #if THREAD_SANITIZER
       tarn_unchecked_begin()
