@@ -11,8 +11,8 @@ struct OpenedStore: Sendable {
 struct StoreOpening {
   /// How long a process waits for another one's migration of the same file.
   static let patience = Duration.seconds(300)
-  /// How long to wait for a session that was stopped, which may be waiting for its server, to let
-  /// go of a store.
+  /// How long to wait until a stopped session, which may be waiting for its server, releases a
+  /// store.
   static let leaving = Duration.seconds(5)
 
   let configuration: Realm.Configuration
@@ -26,12 +26,12 @@ struct StoreOpening {
   private var options: Store.Options { configuration.storeOptions(model) }
 
   /// Opens the file; with `deleteRealmIfMigrationNeeded` an empty one instead if it needs a
-  /// migration. A file of a newer program needs none: it is refused and left as it is.
+  /// migration. A file of a newer program does not: it is refused and left unchanged.
   func open() throws(Realm.Error) -> Store {
     try configuration.companion?.prepare(configuration)
     return try publicly { () throws(StorageError) in
       let location = configuration.location
-      // Else it would have the objects of a Realm whose last instance has gone.
+      // Otherwise it would have the objects of a Realm whose last instance was released.
       if case .memory = location { StoreLeave.wait(for: location, atMost: Self.leaving) }
       guard configuration.deleteRealmIfMigrationNeeded, !configuration.readOnly else {
         return try StoreRegistry.open(location, options)
