@@ -120,8 +120,8 @@ final class PulledAccessorObservation: AccessorObservation, PulledObservation {
 }
 
 extension RealmCore {
-  /// The key paths of an object in the file's names; nil without any. Traps for those that its
-  /// class does not have.
+  /// The key paths of an object with the names in the file; nil without any. Traps for a name that
+  /// its class does not have.
   func observedPaths(from object: ObjectBase, _ keyPaths: [String]?) -> [ScopePath]? {
     checkThread()
     let reach = KeyPathResolver.reach(keyPaths, from: [binding(for: object)], self)

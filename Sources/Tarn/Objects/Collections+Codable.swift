@@ -151,7 +151,7 @@ private struct DecodedValue: Decodable {
     return (try? container.decode(String.self)).map { .string($0) }
   }
 
-  /// A number as it is, or with the digits of a whole one that a `Double` loses.
+  /// A number, or the digits of a whole number that a `Double` cannot hold.
   private static func exact(
     _ value: Double, _ container: any SingleValueDecodingContainer
   ) -> AnyRealmValue {

@@ -37,8 +37,9 @@ extension ObjectBase {
   /// True for objects that are embedded in another one.
   final var _isEmbedded: Bool { self is EmbeddedObject || _binding?.schema.isEmbedded == true }
 
-  /// The values that another object takes over, by the names of the properties or of their columns.
-  /// For a managed object as they are stored, including values that the property's type refuses.
+  /// The values that another object copies, by the names of the properties or of their columns. For
+  /// a managed object these are the stored values, including values that the property's type
+  /// refuses.
   final func _givenValues(byColumn: Bool) -> [(name: String, value: Any)] {
     let core = _core
     if core != nil, _isInvalidated { _trapInvalid() }

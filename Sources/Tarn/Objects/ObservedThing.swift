@@ -28,8 +28,8 @@ extension ObjectObservable {
     observeProperty(keyPath, options, block)
   }
 
-  // If this were unavailable it would never be chosen, because the one above takes such a key path,
-  // too.
+  // If this were unavailable, it would never be chosen, because the method above also takes such a
+  // key path.
   @available(
     *, deprecated,
     message: """

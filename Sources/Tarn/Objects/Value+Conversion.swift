@@ -76,7 +76,7 @@ extension Value {
     self = boxed.value
   }
 
-  /// The integer; if it is too large for one, the decimal number, if that has all of its digits.
+  /// The integer; for one out of range a decimal, if that holds all of its digits.
   private init?(integer value: some BinaryInteger) {
     if let small = Int64(exactly: value) {
       self = .int(small)

@@ -169,7 +169,7 @@ extension ValueReader {
     }
   }
 
-  /// The same, checked if values come from outside: others trap when they are read.
+  /// The value, checked if it comes from outside of the program: others trap when they are read.
   private func readable(_ value: Any) throws(Unfit) -> Any? {
     guard let content = present(value) else { return nil }
     if isChecked, let reason = CheckedValue.fault(in: content) { throw Unfit(reason) }

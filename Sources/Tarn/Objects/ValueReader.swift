@@ -1,7 +1,7 @@
 import Foundation
 import TarnStore
 
-/// Reads values from outside of the typed properties: those of `create(value:)`, `init(value:)`,
+/// Reads values that do not come from typed properties: those of `create(value:)`, `init(value:)`,
 /// `setValue(_:forKey:)`, dynamic objects and migrations. Values for objects become unmanaged
 /// objects here; nothing in a Realm is changed.
 ///
@@ -10,7 +10,7 @@ import TarnStore
 struct ValueReader {
   /// The treatment of objects among the values.
   enum Treatment {
-    /// They are used as they are, as in an assignment.
+    /// Objects are used themselves, as in an assignment.
     case taken
     /// The same, but embedded ones that belong to another object are copied.
     case shared
@@ -106,7 +106,7 @@ struct ValueReader {
     self.allowsUnknownKeys = allowsUnknownKeys
   }
 
-  /// Reads values that come from outside: an error names the value that does not fit.
+  /// Reads values from outside of the program: an error names the value that does not fit.
   init(checking core: RealmCore, allowsUnknownKeys: Bool) {
     self.init(.copied, core, keepsRefused: false, allowsUnknownKeys: allowsUnknownKeys)
     isChecked = true
