@@ -1,4 +1,4 @@
-/// An observation of an instance as a whole. It has no news of its own: `Delivery` calls it.
+/// An observation of an instance as a whole. It logs no changes: `Delivery` calls it.
 class RealmObservation: Observation {
   /// The instance shows a newer version, or committed a write of its own.
   func tellOfMove() {}
