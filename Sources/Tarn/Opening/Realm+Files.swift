@@ -10,8 +10,8 @@ extension Realm {
     }
   }
 
-  /// Deletes the configuration's file and its two companions. An in-memory Realm goes away with its
-  /// last instance.
+  /// Deletes the configuration's file and its two companions. An in-memory Realm is discarded with
+  /// its last instance.
   ///
   /// - Returns: true if there was a file.
   /// - Throws: `Realm.Error.alreadyOpen` if this process has it open, `.filePermissionDenied` or
