@@ -4,9 +4,9 @@ import TarnStore
 /// An observed object or collection, passed to another actor or queue: it is passed frozen, and
 /// observed as its counterpart in the instance that lives there.
 ///
-/// If an instance begins with this, it starts at the version of the observed object, so that it
-/// reports every later commit. If one is already open there at a newer version, it first reports to
-/// an object's observer the changes in between.
+/// If this opens an instance, it starts at the version of the observed object, so that it reports
+/// every later commit. If one is already open there at a newer version, an object's observer first
+/// receives the changes in between.
 struct RemoteObserver<Confined: ThreadConfined>: @unchecked Sendable {
   // because: it is frozen, so any thread may read it.
   private let frozen: Confined
