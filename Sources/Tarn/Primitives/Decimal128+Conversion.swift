@@ -46,8 +46,8 @@ extension Decimal128 {
     self.init(DecimalNumber(text: value.description) ?? .nan)
   }
 
-  /// The number's value: that of a `Decimal` or an integer as it is, that of a floating-point
-  /// number as it prints. A Boolean is 1 or 0.
+  /// The number's value: exact for a `Decimal` or an integer, the printed digits for a
+  /// floating-point number. A Boolean is 1 or 0.
   public init(number: NSNumber) {
     if let number = number as? NSDecimalNumber {
       self.init(number.decimalValue)

@@ -122,7 +122,7 @@ extension Decimal128: LosslessStringConvertible {
 
   /// Reads a number: digits with at most one point, with an optional sign before and an optional
   /// exponent after them, or `Infinity`, `Inf` or `NaN`. More than 34 digits are rounded.
-  /// - Throws: an error that says so if the text is something else.
+  /// - Throws: an error with a description if the text is not a number.
   public init(string: String) throws {
     guard let number = DecimalNumber(text: string) else {
       throw DecimalFormatError(text: string)

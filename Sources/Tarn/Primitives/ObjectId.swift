@@ -5,7 +5,7 @@ import TarnStore
 
 /// A twelve-byte identifier that can be created anywhere without coordination: four bytes of
 /// seconds since 1970, five random bytes per process, three of a counter. So ids sort roughly by
-/// creation time; those of one process and second are mostly in their order.
+/// creation time, and ids of one process and second usually in order.
 public struct ObjectId: Hashable, Comparable, Sendable {
   /// The first eight bytes, most significant first.
   @usableFromInline let _high: UInt64
@@ -45,7 +45,7 @@ public struct ObjectId: Hashable, Comparable, Sendable {
   }
 
   /// Reads 24 hexadecimal digits, upper or lower case.
-  /// - Throws: an error that says what is wrong with the text.
+  /// - Throws: an error that describes the problem of the text.
   public init(string: String) throws {
     guard let id = ObjectId(digits: string.utf8) else {
       throw ObjectIdFormatError(text: string)
