@@ -8,8 +8,8 @@ struct ProjectedProperty: Sendable {
   let offset: Int
   @safe nonisolated(unsafe) let wrapper: any AnyProjected.Type  // because: metatypes never change
   @safe nonisolated(unsafe) let keyPath: AnyKeyPath  // because: nor do key paths
-  /// The properties on its path, from the object on; for a projected collection the list or set and
-  /// then those of its elements.
+  /// The properties on its path, from the object on; for a projected collection the list or set,
+  /// followed by the properties of its elements.
   let path: [PropertyReflection]
   let isProjectedCollection: Bool
 
