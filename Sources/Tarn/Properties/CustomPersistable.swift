@@ -35,7 +35,7 @@ where _StoredType == PersistedType {
 ///       var persistableValue: String { absoluteString }
 ///     }
 ///
-/// A property without a value of its own has the value made from the zero of `PersistedType`. Use
+/// A property without a default value has the value made from the zero of `PersistedType`. Use
 /// `FailableCustomPersistable` if some stored values must be refused.
 public protocol CustomPersistable: FailableCustomPersistable {
   /// Makes a value from the stored one.

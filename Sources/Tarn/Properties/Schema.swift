@@ -162,7 +162,7 @@ public struct Schema: Sendable, Equatable, CustomStringConvertible {
   /// Sorted by name.
   public let objectSchema: [ObjectSchema]
 
-  /// The classes of a file, those of the program as it declares them.
+  /// The classes of a file; classes of the program as it declares them.
   ///
   /// - Parameter isOfModel: true to leave out all others.
   init(_ stored: StoreSchema, _ model: ModelSchema, isOfModel: Bool = false) {

@@ -35,7 +35,7 @@ final class Tracer: PropertyTracing {
   }
 
   private let path: Path
-  /// Those of the collections that have not been read yet.
+  /// The numbers of elements of collections that have not been read yet.
   private var elementCounts: ArraySlice<Int>
   private var steps: [Step] = []
   /// The object that the next step must be read from; another one means that a property reads
