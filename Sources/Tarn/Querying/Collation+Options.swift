@@ -9,8 +9,8 @@ extension Collation {
   /// The order of a language's dictionaries: "ä" after "z" in Swedish, next to "a" in German.
   ///
   /// The rules are those of the Unicode Collation Algorithm and CLDR, in the version of this
-  /// machine's ICU package. For a locale that it does not know they are those of the locale's
-  /// language, or else of none.
+  /// machine's ICU package. An unknown locale has the rules of its language, or else the default
+  /// ones.
   ///
   /// - Parameters:
   ///   - locale: the language, with its country or variant: `sv`, `de_AT`.

@@ -6,9 +6,9 @@ struct MemberMistake: Error {
 }
 
 extension EmbeddedObject {
-  /// The values of an embedded object's properties, to compare with those of others: embedded
+  /// The values of an embedded object's properties, for a comparison with another one: embedded
   /// objects are equal if their members are. The members of embedded members are compared in turn;
-  /// elements of lists in their order.
+  /// elements of lists in order.
   func membersToCompare() throws(MemberMistake) -> Operand {
     let reflection = ClassReflection.of(type(of: self))
     if isInvalidated {

@@ -14,7 +14,7 @@ extension String: _QueryString {}
 extension AnyRealmValue: _QueryString {}
 extension Optional: _QueryString where Wrapped: _QueryString {}
 
-/// Bytes compare as they are, so only strings take options.
+/// Bytes are compared exactly, so only strings take options.
 extension Query where T: _Persistable & _QueryText {
   /// True if the property's value contains the text. An empty or nil text is never contained.
   public func contains(_ text: T) -> Query<Bool> { compare(.contains, constant(text)) }
