@@ -1,7 +1,7 @@
 import Foundation
 package import TarnStore
 
-// What a library of synchronization needs of Realms, results and conditions.
+// Declarations that a library for synchronization needs of Realms, results and conditions.
 
 extension Realm {
   /// The file that the Realm shows.
