@@ -24,7 +24,7 @@ public struct AnyRealmCollection<Element: RealmCollectionValue>: RealmCollection
   public func makeIterator() -> AnyIterator<Element> { base.makeIterator() }
   /// The Realm that the collection belongs to, nil if it is unmanaged.
   public var realm: Realm? { base.realm }
-  /// True if the collection's owner is gone. Any other use of it then traps.
+  /// True if the collection's owner was deleted. Any other use of it then traps.
   public var isInvalidated: Bool { base.isInvalidated }
   /// The first position of an element, or nil. Traps for a deleted object.
   public func index(of element: Element) -> Int? { base.index(of: element) }

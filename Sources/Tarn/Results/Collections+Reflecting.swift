@@ -25,7 +25,7 @@ extension Map: CustomReflectable {
 }
 
 extension LinkingObjects: CustomReflectable {
-  /// The objects; empty if the object that they link to is gone.
+  /// The objects; empty if the object that they link to was deleted.
   public var customMirror: Mirror { mirrorOfElements }
 }
 

@@ -177,7 +177,7 @@ final class ObjectRows: RowSource {
     }
   }
 
-  /// An unmanaged object does not know what links to it.
+  /// An unmanaged object does not know its backlinks.
   func origins(
     of target: ObjectRef, in id: ClassID, through column: ColumnID
   ) throws(StorageError) -> [ObjectKey] {

@@ -51,7 +51,7 @@ extension RealmCollection {
 private struct Positions: Collection {
   var startIndex: Int { 0 }
   var endIndex: Int { .max }
-  /// No collection has so many elements that the last position matters.
+  /// No collection is so large that the last position matters.
   func index(after position: Int) -> Int { position == .max ? .max : position + 1 }
   subscript(position: Int) -> Int { position }
 }
