@@ -3,7 +3,7 @@ import Dispatch
 import Foundation
 internal import TarnStore
 
-/// The home of an instance: who may use it, and how its later turns are started.
+/// The home of an instance: which code may use it, and how its later turns are started.
 ///
 /// An instance is confined to one scheduler. Main thread, main queue and main actor are one; a
 /// serial queue is one whatever thread runs it, and so is any other actor; a thread that runs a run

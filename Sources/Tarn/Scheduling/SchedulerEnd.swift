@@ -8,8 +8,8 @@ import TarnStore
 enum SchedulerEnd {
   private static let watchers = Lock<[Scheduler.Key: @Sendable (Scheduler.Key) -> Void]>([:])
 
-  /// Registers `tell` to be called once when the scheduler ends: for a thread, on that thread as it
-  /// ends; for others, where the last reference was released. It replaces an earlier block. Call
+  /// Registers `tell` to be called once when the scheduler ends: for a thread, on that thread while
+  /// it ends; for others, where the last reference is released. It replaces an earlier block. Call
   /// this on the scheduler.
   static func watch(
     _ scheduler: Scheduler.Key, _ tell: @escaping @Sendable (Scheduler.Key) -> Void
