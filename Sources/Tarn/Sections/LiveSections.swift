@@ -26,7 +26,7 @@ final class LiveSections<Key: Hashable> {
 
   /// - Parameters:
   ///   - key: the key of the row at a position.
-  ///   - other: the same sections on another instance, to be frozen as they are there.
+  ///   - other: the same sections on another instance, to be frozen in their current state.
   init(
     _ core: RealmCore, _ live: LiveResult, createdInWrite: WriteMark?,
     like other: LiveSections? = nil,

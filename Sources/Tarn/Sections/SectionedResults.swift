@@ -1,7 +1,7 @@
 public import Foundation
 import TarnStore
 
-/// What `SectionedResults` and `ResultsSection` have in common.
+/// The common interface of `SectionedResults` and `ResultsSection`.
 public protocol RealmSectionedResult: RandomAccessCollection, Equatable, _ScopedCollection,
   CustomStringConvertible
 where Index == Int, _Change == SectionedResultsChange<Self> {}

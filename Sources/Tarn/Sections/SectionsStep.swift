@@ -1,6 +1,6 @@
 import TarnStore
 
-/// The former and the present sections of rows, and the changes of the rows in between.
+/// The former and the current sections of rows, and the changes of the rows in between.
 struct SectionsStep<Key: Hashable> {
   let old: SectionTable<Key>
   let new: SectionTable<Key>
