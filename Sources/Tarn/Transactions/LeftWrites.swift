@@ -13,7 +13,7 @@ enum LeftWrites {
   }
 
   private struct Table: @unchecked Sendable {
-    // because: a write is put in and taken out whole, and used only where it then belongs.
+    // because: a write is stored and removed as a whole, and used only where it then belongs.
     var writes: [Key: LeftWrite] = [:]
   }
 

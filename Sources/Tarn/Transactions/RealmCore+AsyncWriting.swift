@@ -87,14 +87,14 @@ extension RealmCore {
     } whenDone: { [whenDone = writes.whenDone] in
       whenDone()
     }
-    // Rows packed by the commit lie elsewhere.
+    // Rows packed by the commit have new addresses.
     rowsMoved()
     writes.settle(commit) { [unowned self] outcome in settle(outcome, parts) }
   }
 
   /// Continues a write that waits for others to share its transaction.
   ///
-  /// - Returns: false if it has to be committed first.
+  /// - Returns: false if it must be committed first.
   func joinWrite() throws(StorageError) -> Bool {
     guard let session, let savepoint = try session.savepoint() else { return false }
     write.reopen(savepoint)

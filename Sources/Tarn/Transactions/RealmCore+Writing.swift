@@ -183,7 +183,7 @@ extension RealmCore {
     return delivery.telling { properties.begin(effects, in: changes.classes.map(\.id)) }
   }
 
-  /// Reports to observers of properties that this write is about to take back these changes.
+  /// Notifies observers of properties that this write is about to undo these changes.
   func tellOfTakingBack(_ changes: ChangeSet) -> PropertyNotification? {
     guard let properties else { return nil }
     let effects = properties.effects(ofCancelling: changes) { _, _ in nil }
