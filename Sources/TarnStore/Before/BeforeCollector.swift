@@ -1,5 +1,5 @@
-/// Collects, when a write commits, what it removed and replaced: from the version that it began
-/// with, by the changes that it recorded.
+/// Collects the values that a committing write removed or replaced: from the version at which it
+/// began, by the changes that it recorded.
 struct BeforeCollector {
   private let reader: SnapshotReader
   /// Whether the write removed a nested list or map.

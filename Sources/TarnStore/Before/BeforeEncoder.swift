@@ -1,11 +1,11 @@
 /// Encodes the images of one commit.
 struct BeforeEncoder {
   private(set) var sections = FormerSections()
-  /// The values that are stored beside the record, by their numbers.
+  /// The values that are stored outside of the record, by number.
   private(set) var longValues: [[UInt8]] = []
   private var id = ClassID(0)
 
-  /// A section that is longer is closed: what one more item may add still fits a chunk.
+  /// A longer section is closed: one more item still fits the chunk.
   private static let fullBytes = 600
 
   init(_ images: BeforeImages, _ changes: ChangeSet) {

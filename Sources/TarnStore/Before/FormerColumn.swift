@@ -20,7 +20,7 @@ package struct FormerColumn: Equatable, Sendable {
     return index < keys.count && keys[index] == key ? values[index] : nil
   }
 
-  /// These values, and those of a later commit for other objects that count.
+  /// These values, followed by the values of a later commit for objects for which `counts` is true.
   func merging(_ later: FormerColumn, where counts: (ObjectKey) -> Bool) -> FormerColumn {
     var result = FormerColumn(column)
     var mine = 0

@@ -11,7 +11,7 @@ package struct FormerSequence: Equatable, Sendable {
   package let name: SequenceName
   /// The number of elements before the commit.
   package var oldCount: Int
-  /// All elements are here. Otherwise only those that the script of the sequence drops or
+  /// All elements are kept. Otherwise only those that the script of the sequence drops or
   /// overwrites.
   package var isWhole: Bool
   /// By ascending positions.
@@ -23,19 +23,19 @@ package struct FormerSequence: Equatable, Sendable {
     self.isWhole = isWhole
   }
 
-  /// The element that was at a position, if it is here.
+  /// The element that was at a position, if it is kept.
   package func element(at position: Int) -> Element? {
     if isWhole { return position < elements.count ? elements[position] : nil }
     let index = elements.partitioningIndex { $0.position >= position }
     return index < elements.count && elements[index].position == position ? elements[index] : nil
   }
 
-  /// The elements of a later commit at the positions that they had before an earlier one. The
-  /// caller sets whether these are all.
+  /// The elements of a later commit at their positions before an earlier one. The caller sets
+  /// whether these are all.
   ///
   /// - Parameters:
-  ///   - script: of the earlier commit; nil if that left the sequence alone.
-  ///   - earlier: the elements of that commit, which count before these.
+  ///   - script: the script of the earlier commit; nil if that left the sequence unchanged.
+  ///   - earlier: the elements of that commit, which take precedence.
   func before(_ script: EditScript?, _ earlier: FormerSequence?) -> FormerSequence {
     if let earlier, earlier.isWhole { return earlier }
     guard let script else { return self }
@@ -54,7 +54,7 @@ package struct FormerSequence: Equatable, Sendable {
   }
 }
 
-/// The way from new positions of a script to old ones, for many look-ups.
+/// Maps new positions of a script to old ones, for many look-ups.
 struct OldPositions {
   private var starts: [Int] = []
   private var runs: [EditScript.Run] = []
