@@ -16,7 +16,7 @@ extension ColumnConstants {
     return tests.isEmpty ? nil : .ofType(tests)
   }
 
-  /// - Parameter values: neither null, NaN nor Booleans.
+  /// - Parameter values: values other than null, NaN and Booleans.
   func membershipOfAnyType(_ values: [Value]) throws(PredicateError) -> ScalarTest? {
     var tests: [ColumnType: ScalarTest] = [:]
     var objects: Set<ObjectRef> = []

@@ -1,5 +1,5 @@
 extension ParsedPredicate {
-  /// Throws what `ResolvedPredicate` would for a filter that does not fit the class, with the
+  /// Throws the error of `ResolvedPredicate` for a filter that does not fit the class, with the
   /// position in the text.
   package func check(
     on classID: ClassID, in schema: StoreSchema
@@ -38,7 +38,7 @@ extension ParsedPredicate {
       throw lexer.error(at: condition.left, mistake)
     }
     guard let mistake = mistake(in: comparison.right, classID, schema) else { return }
-    // A single word after an operator was mostly meant as a string.
+    // A single word after an operator was probably meant as a string.
     let isWord =
       if case .path(let names) = comparison.right { names.count == 1 } else { false }
     throw lexer.error(

@@ -46,13 +46,14 @@ extension ConditionBuilder {
 
 /// Binds conditions on an object: names become columns.
 struct PredicateBuilder: ConditionBuilder {
-  /// Deeper trees than the parser makes come from programs; past this the walks would overflow.
+  /// Deeper trees than the parser builds come from programs; beyond this the recursion would
+  /// overflow.
   static let depthMax = 2 * PredicateParser.depthMax
 
   let classID: ClassID
   let schema: StoreSchema
-  /// The object is an element of a map or list that may have none there, so that all of its
-  /// properties may be null.
+  /// The object is an element of a map or list that may not exist, so all of its properties may be
+  /// null.
   var isElement = false
 
   func node(

@@ -1,5 +1,5 @@
 /// A condition on values that are not in rows: the elements of a collection, tested one by one. Its
-/// paths are empty, which stands for the value.
+/// paths are empty and denote the value.
 package struct ValueCondition: Sendable {
   private let root: ResolvedNode
 
