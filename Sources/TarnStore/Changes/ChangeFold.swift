@@ -1,24 +1,24 @@
-/// Merges many consecutive change sets as they are read, one after the other.
+/// Merges many consecutive change sets while they are read, one after another.
 ///
 /// The result is that of `ChangeSet.merging`, without keeping all sets: thousands of them are
-/// replayed into a recorder, as if they were one write, and its change set is merged with those of
-/// about the same size before it. So the memory follows from the net changes, and a commit costs
-/// the notes of its keys. Small records are replayed as they arrive.
+/// replayed into a recorder, as if they were one write, and its change set is merged with an
+/// earlier one of about the same size. So memory depends on the net changes, and a commit costs the
+/// notes of its keys. Small records are replayed immediately.
 ///
 /// Not thread safe; a copy shares the recorder with the original.
 struct ChangeFold {
   let from: Version
-  /// So many sets are replayed at once.
+  /// The number of sets to replay at once.
   private let size: Int
   private(set) var to: Version
   private var pending: [ChangeSet] = []
   private var pendingKeys = 0
-  /// The notes of those that are replayed and not yet merged, and their number.
+  /// The notes of sets that were replayed and not yet merged, and their number.
   private lazy var recorder = ChangeRecorder()
   private var noted = 0
   private var scripts: [ClassID: ScriptFold] = [:]
   private var keys = SmallRecord.Keys()
-  /// Merged ones, each with the number of replays in it; the older the larger.
+  /// Merged sets, each with the number of replays in it; older ones are larger.
   private var merged: [(replays: Int, changes: ChangeSet)] = []
 
   init(after from: Version, replayingAt size: Int = 16_384) {
@@ -60,25 +60,25 @@ struct ChangeFold {
     return keys.deleted
   }
 
-  /// Whether there are so many records in a range that small ones are worth a recorder.
+  /// Whether a range has enough records to replay small ones into a recorder.
   static func prefersSmallRecords(_ from: Version, _ to: Version) -> Bool {
     to.rawValue - from.rawValue > fewSets
   }
 
-  /// So few are merged as quickly as they are replayed.
+  /// Up to this number, merging is as fast as replaying.
   private static let fewSets = 64
-  /// So many are kept as sets, which take more memory than notes.
+  /// The maximum number of pending sets, which need more memory than notes.
   private static let pendingMax = 4096
-  /// A set of so many keys is not taken apart.
+  /// A set with more keys is not split into notes.
   private static let manyKeys = 64
 
-  /// Leaves out the changes up to a version.
+  /// Drops the changes up to a version.
   mutating func skip(to version: Version) {
     require(version > to, "change sets are merged in the order of their versions")
     to = version
   }
 
-  /// All of them as one.
+  /// All changes, merged.
   mutating func finish() -> ChangeSet {
     if pending.count > Self.fewSets, pendingKeys < 16 * pending.count { replay() }
     settle()
@@ -124,7 +124,7 @@ struct ChangeFold {
     merged.append((replays, next))
   }
 
-  /// Merges sets between which others may be left out.
+  /// Merges sets; sets between them may be missing.
   private static func joined(
     _ sets: [ChangeSet], _ from: Version, _ to: Version
   ) -> ChangeSet {
@@ -157,7 +157,7 @@ struct ChangeFold {
   private static func replay(_ changes: ClassChanges, into recorder: ChangeRecorder) {
     let id = changes.id
     if changes.isCleared { recorder.clear(id) }
-    // A key that is deleted and inserted is one of a replaced object.
+    // A key that is deleted and inserted belongs to a replaced object.
     for key in changes.deleted { recorder.delete(id, key) }
     for key in changes.inserted { recorder.insert(id, key) }
     for touched in changes.touched {

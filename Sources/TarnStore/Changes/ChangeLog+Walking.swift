@@ -1,6 +1,6 @@
-/// Reading many records one after the other, with one cursor.
+/// Reading many records one after another, with one cursor.
 extension ChangeLog {
-  /// A record as it is met. Its note has no origin.
+  /// A record found while walking. Its note has no origin.
   struct Met {
     let header: ChangeRecord.Header
     let changes: ChangeSet
@@ -11,7 +11,7 @@ extension ChangeLog {
   /// A record that is not read yet.
   @safe struct Found {
     let version: Version
-    /// The bytes of its values.
+    /// The size of its values in bytes.
     fileprivate(set) var byteCount: Int
     private let first: UnsafeRawBufferPointer
     private let transaction: ReadTransaction
@@ -44,7 +44,7 @@ extension ChangeLog {
   }
 
   /// Calls `body` with the record of each version after `from`, up to and including `to`, until it
-  /// returns false. A record exists during the call only.
+  /// returns false. A record is valid only during the call.
   ///
   /// - Throws: `.corrupted` if a record is damaged or missing.
   static func forEachRecord(
@@ -72,8 +72,8 @@ extension ChangeLog {
     }
   }
 
-  /// Calls `body` with the header of each record and the record's bytes, oldest first, until it
-  /// returns false. A header of very many classes has only the first ones.
+  /// Calls `body` with the header of each record and the record's size, oldest first, until it
+  /// returns false. A header with very many classes has only the first ones.
   package static func forEachHeader(
     after from: Version = .zero, in transaction: ReadTransaction,
     _ body: (ChangeRecord.Header, _ byteCount: Int) throws(StorageError) -> Bool

@@ -1,6 +1,6 @@
 extension ChangeRecord {
-  /// The record of one commit, in the order of its keys. `meta.note`, if there is one, has the
-  /// bytes of the log before the commit, and gets those of this record added.
+  /// The record of one commit, in the order of its keys. `meta.note`, if it exists, has the size of
+  /// the log before the commit; this record's size is added to it.
   ///
   /// - Throws: `.limitExceeded` if a class needs more than 65,535 chunks, which takes a commit of
   ///   tens of millions of scattered keys.
@@ -11,7 +11,7 @@ extension ChangeRecord {
     return try encode(changes, &meta, former)
   }
 
-  /// The same, and leaves in `meta.note` what was written.
+  /// The same; updates `meta.note` to the note as it was written.
   package static func encode(
     _ changes: ChangeSet, _ meta: inout Meta, _ former: FormerSections = FormerSections()
   ) throws(StorageError) -> [Piece] {
@@ -28,7 +28,7 @@ extension ChangeRecord {
   private static func encode(
     _ changes: ChangeSet, _ meta: Meta, _ former: FormerSections, noteAt place: inout Int
   ) throws(StorageError) -> [Piece] {
-    // Where older libraries skip the note, in a record without classes, they read no sections.
+    // In a record without classes, older libraries would skip the note and find no sections.
     if isSurelySmall(changes, former), !changes.classes.isEmpty || meta.note == nil {
       var writer = RecordWriter(capacity: 256)
       writeHeaderStart(changes, meta, isWhole: true, into: &writer)
@@ -71,7 +71,7 @@ extension ChangeRecord {
       let plain = sink
       sink.former(former[entry.id])
       var chunks = sink.finish()
-      // Rather no old values than no commit.
+      // Committing without old values is better than not committing.
       if chunks.count > Int(UInt16.max) { chunks = plain.finish() }
       guard chunks.count <= Int(UInt16.max) else {
         throw StorageError(
@@ -188,7 +188,7 @@ extension ChangeRecord {
     writer.varint(entry.touchedColumns.bits)
   }
 
-  /// A piece whose checksum is still to be made.
+  /// A piece whose checksum is not yet computed.
   private static func piece(
     _ bytes: consuming [UInt8], classField: UInt32, chunk: UInt16
   ) -> Piece {

@@ -93,7 +93,8 @@ extension ClassChanges {
   }
 }
 
-/// The keys that were touched through one thing, which tells them from the others of a class.
+/// The keys that were touched through one source, which distinguishes them from others of the
+/// class.
 private protocol TouchedKeys {
   associatedtype Source: Comparable
   var source: Source { get }
@@ -109,7 +110,7 @@ extension ClassChanges.BackTouched: TouchedKeys {
 }
 
 extension Array where Element: TouchedKeys {
-  /// Both, in the order of their sources; of those with one source the keys of both.
+  /// Both, in the order of their sources; the keys of equal sources are merged.
   fileprivate func merging(_ later: [Element]) -> [Element] {
     if later.isEmpty { return self }
     if isEmpty { return later }

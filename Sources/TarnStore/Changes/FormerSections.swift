@@ -1,11 +1,11 @@
-/// The sections of a change record with values before the commit, as bytes: what they mean is
-/// decoded elsewhere, apart from the change set.
+/// The sections of a change record with values before the commit, as bytes: they are decoded
+/// elsewhere, separately from the change set.
 package struct FormerSections: Equatable, Sendable {
   /// By class, each with its kind and length, as in the record.
   private var classes: [ClassID: [[UInt8]]] = [:]
   /// The bytes of all sections.
   package private(set) var byteCount = 0
-  /// The bytes of the long values that they refer to, which are stored under keys of their own.
+  /// The size of the long values that they refer to, which are stored under separate keys.
   package var longByteCount = 0
 
   package init() {}

@@ -1,4 +1,4 @@
-/// A change record of the usual kind: a few keys of one class, and nothing else.
+/// A change record of the usual kind: a few keys of one class, and no other changes.
 ///
 /// A consumer that catches up over very many commits reads such records without building a change
 /// set for each: the keys go straight into a recorder. Damage is found as by `ChangeRecord.decode`.
@@ -14,7 +14,7 @@
   private let insertedCount: Int32
   private let deletedCount: Int32
   private let touchedCount: Int32
-  /// Where the sections are: those of touched properties from the first one on; 0 for none.
+  /// The offsets of the sections: those of touched properties from the first one on; 0 for none.
   private var inserted: Int32 = 0
   private var deleted: Int32 = 0
   private var touched: Int32 = 0
@@ -44,7 +44,7 @@
     guard try findSections(&reader) else { return nil }
   }
 
-  /// - Returns: false if there are others than a small record has.
+  /// - Returns: false if it has sections that a small record does not have.
   private mutating func findSections(_ reader: inout RecordReader) throws(StorageError) -> Bool {
     guard reader.remaining > 3, try reader.byte() == ChangeRecord.Section.startOfClass else {
       return false
@@ -78,7 +78,7 @@
     return true
   }
 
-  /// The payload of the section there, which `findSections` has found to be whole.
+  /// The payload of the section at an offset, which `findSections` has checked.
   private func section(at place: Int32) throws(StorageError) -> RecordReader {
     var reader = unsafe RecordReader(bytes, from: Int(place) + 1)
     return try reader.part(Int(try reader.word(UInt16.self)))
@@ -88,7 +88,7 @@
 extension SmallRecord {
   var deletesObjects: Bool { deleted > 0 }
 
-  /// Space for keys, used again for each record.
+  /// Space for keys, reused for each record.
   struct Keys {
     fileprivate(set) var inserted = KeySet()
     fileprivate(set) var deleted = KeySet()
@@ -111,11 +111,11 @@ extension SmallRecord {
       var part = try section(at: deleted)
       try ChangeRecord.readKeys(&part, into: &keys.deleted)
     }
-    // Before the keys are taken one by one: a damaged run may be endless.
+    // Checked before the keys are visited: a damaged run may be endless.
     guard keys.inserted.count == insertedCount, keys.deleted.count == deletedCount else {
       throw Self.contradiction
     }
-    // A key that is deleted and inserted is one of a replaced object.
+    // A key that is deleted and inserted belongs to a replaced object.
     for key in keys.deleted { recorder.delete(classID, key) }
     for key in keys.inserted { recorder.insert(classID, key) }
     try replayTouches(into: recorder, &keys.touched)
