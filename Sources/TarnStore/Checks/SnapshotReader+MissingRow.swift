@@ -1,7 +1,8 @@
-/// Finds out why a row is missing. Mostly it was deleted; then nothing in the state refers to it.
+/// Finds out why a row is missing. Usually it was deleted; then nothing in the snapshot refers to
+/// it.
 extension SnapshotReader {
-  /// The damage, in words, if something in this state says that the row exists although it cannot
-  /// be found; nil if nothing does.
+  /// A description of the damage, if something in this snapshot proves that the row exists although
+  /// it cannot be found; nil otherwise.
   ///
   /// Called before the program ends: reads the whole class.
   package func damage(behindMissing key: ObjectKey, in id: ClassID) -> String? {
