@@ -1,11 +1,11 @@
-/// Many conditions one after the other: `a || b || c …`.
+/// Many conditions in a row: `a || b || c …`.
 ///
-/// A chain that a program makes grows by one term at a time, and each time its terms are copied. So
-/// a long one is kept as a chain of chains: that is neither long nor deep.
+/// A chain built by a program grows by one term at a time, and each time its terms are copied. So a
+/// long one is stored as a chain of chains, which is neither long nor deep.
 enum PredicateChain {
   case and, or
 
-  /// A chain up to twice as long is left as it is.
+  /// A chain of up to twice this length is left unchanged.
   private static let width = 64
 
   func joined(_ a: Predicate, _ b: Predicate) -> [Predicate] {
@@ -21,7 +21,7 @@ enum PredicateChain {
     }
   }
 
-  /// The same with neighbours of one height in chains of their own.
+  /// The same terms, with neighbours of equal height combined into chains.
   private func folded(_ terms: [Predicate]) -> [Predicate] {
     var result: [Predicate] = []
     var rest = terms[...]
@@ -42,7 +42,7 @@ enum PredicateChain {
     terms(of: term).map { 1 + ($0.first.map(height) ?? 0) } ?? 0
   }
 
-  /// The terms of all chains in each other, in their order.
+  /// The terms of all nested chains, in order.
   func flattened(_ terms: [Predicate]) -> [Predicate] {
     guard terms.contains(where: { self.terms(of: $0) != nil }) else { return terms }
     return terms.flatMap { term in self.terms(of: term).map(flattened) ?? [term] }
@@ -58,8 +58,9 @@ extension PredicateChain {
     let options: StringOptions
   }
 
-  /// The same condition, in which `a == 1 OR a == 2 …` is one test of membership and `a != 1 AND
-  /// a != 2 …` its opposite, so that it is not the length of the chain that a row costs.
+  /// The same condition, in which `a == 1 OR a == 2 …` is one test of membership and
+  /// `a != 1 AND a != 2 …` its opposite, so that the cost of a row does not depend on the length of
+  /// the chain.
   func united(_ terms: [Predicate]) -> [Predicate] {
     let terms = flattened(terms)
     guard terms.count >= Self.leastUnited else { return terms }
@@ -86,14 +87,14 @@ extension PredicateChain {
     return united + others
   }
 
-  /// A property and the one value that it must, or must not, have; nil for another condition.
+  /// A property and the only value that it must, or must not, have; nil for another condition.
   private func choice(_ term: Predicate) -> (Subject, Value)? {
     guard case .comparison(let comparison) = term,
       comparison.op == (self == .or ? .equal : .notEqual)
     else { return nil }
     switch (comparison.left, comparison.right) {
     case (.path(let path), .value(let value)), (.value(let value), .path(let path)):
-      // What leads into values is tested one by one.
+      // Paths into values are tested one by one.
       guard !path.contains(where: { ValueStep($0) != nil }) else { return nil }
       return (Subject(path: path, options: comparison.options), value)
     default: return nil

@@ -5,8 +5,8 @@ package struct PredicateError: Error, Equatable, Sendable, CustomStringConvertib
   package init(_ message: String) { self.message = message }
   package var description: String { message }
 
-  /// A class has no property of a name in a path; or the name is a step, and what comes before has
-  /// nothing to step into.
+  /// A class has no property with a name in a path; or the name is a step into a value that cannot
+  /// contain others.
   init(noProperty name: String, of owner: ClassSchema, in path: [String]) {
     if let step = ValueStep(name) {
       let before = Operand.path(Array(path.prefix { $0 != name }))
