@@ -1,9 +1,9 @@
-/// That a consumer has processed everything up to a place.
+/// Notes that a consumer has processed everything up to a position.
 package struct CursorAcknowledgement: Hashable, Sendable {
   package var number: UInt32
-  /// That of the consumer's hold of the cursor.
+  /// The epoch of the consumer's hold of the cursor.
   package var epoch: UInt32
-  /// The former acknowledged place, as the consumer knows it.
+  /// The former acknowledged position, as the consumer knows it.
   package var from: FeedPlace
   package var to: FeedPlace
 

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// The process that took a cursor last. Whether it still has it, only its lock says.
+/// The process that took a cursor last. Only its lock shows whether it still holds the cursor.
 package struct CursorHolder: Hashable, Sendable {
   package var processID: Int32
   /// In clock ticks since boot; 0 if unknown.

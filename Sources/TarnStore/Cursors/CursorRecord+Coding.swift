@@ -65,8 +65,7 @@ extension CursorRecord {
     return writer.bytes
   }
 
-  /// - Throws: `.corrupted` for a record that is damaged, `.newerFormat` for one of a later
-  ///   library.
+  /// - Throws: `.corrupted` for a damaged record, `.newerFormat` for a record of a later library.
   package init(decoding bytes: UnsafeRawBufferPointer) throws(StorageError) {
     var reader = try unsafe RecordReader.checked(
       bytes, formats: Self.format...Self.format, "a cursor")
@@ -116,7 +115,7 @@ extension RecordWriter {
     bytes.append(contentsOf: text.utf8)
   }
 
-  /// Ends a record.
+  /// Appends the checksum of a record.
   mutating func checksum() {
     word(unsafe bytes.withUnsafeBytes { unsafe tarn_crc32c($0.baseAddress!, $0.count) })
   }
@@ -167,7 +166,7 @@ extension RecordReader {
   fileprivate mutating func selection() throws(StorageError) -> [FeedSelectionName] {
     var parts: [FeedSelectionName] = []
     let count: Int = try number()
-    // A part has two bytes at least, so a damaged count ends early.
+    // A part has at least two bytes, so the loop over a damaged count ends early.
     for _ in 0..<count {
       var part = FeedSelectionName(className: try text(), condition: nil, keyPaths: nil)
       let has = try byte()
@@ -181,7 +180,7 @@ extension RecordReader {
   fileprivate mutating func texts() throws(StorageError) -> [String] {
     let count: Int = try number()
     var all: [String] = []
-    // Each has a byte at least, so a damaged count ends early.
+    // Each has at least one byte, so the loop over a damaged count ends early.
     for _ in 0..<count { all.append(try text()) }
     return all
   }

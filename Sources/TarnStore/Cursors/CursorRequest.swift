@@ -15,14 +15,14 @@ package struct CursorRequest: Sendable {
   package var level: BeforeLevel
   /// The names of further classes that the selection reads; see `CursorRecord.related`.
   package var related: [String] = []
-  /// Nil for those that the cursor has, and for the standard ones of a new one.
+  /// Nil to keep the cursor's limits, or for the standard ones of a new cursor.
   package var limits: CursorLimits?
   package var kept: CursorLimits?
   /// Where a new cursor begins.
   package var start: Start
-  /// Whether a cursor that another process has is taken from it.
+  /// Whether to take the cursor from another process that holds it.
   package var takes: Bool
-  /// How long to wait for another process that has it.
+  /// How long to wait for another process that holds it.
   package var patience: Duration
 
   package init(

@@ -1,7 +1,7 @@
 /// A change of a file's cursors and of its retention, in one transaction.
 package struct FeedEdit {
   package private(set) var table: FeedTable
-  /// Whether the file had none of it at the beginning, or has none after this.
+  /// Whether the file had no such records at the beginning, or has none afterwards.
   package var isToBeCleared = false
   private var changed: Set<UInt32> = []
   private let path: String
@@ -37,7 +37,7 @@ package struct FeedEdit {
     return number
   }
 
-  /// The cursor, if the hold of that epoch is the last one.
+  /// The cursor, if the hold with that epoch is the last one.
   func held(_ number: UInt32, epoch: UInt32) throws(StorageError) -> CursorRecord {
     guard let record = table.cursors[number] else {
       throw error(.notFound, "the cursor was deleted")
@@ -50,7 +50,7 @@ package struct FeedEdit {
   }
 
   /// - Throws: `.conflict` if the cursor was taken or acknowledged meanwhile, `.notFound` if it was
-  ///   deleted, `.invalidInput` for a place that the file's history does not have.
+  ///   deleted, `.invalidInput` for a position that the file's history does not have.
   mutating func acknowledge(
     _ acknowledgement: CursorAcknowledgement, _ head: HeadRecord,
     in transaction: borrowing WriteTransaction
@@ -84,7 +84,7 @@ package struct FeedEdit {
     self[acknowledgement.number] = record
   }
 
-  /// Lets cursors expire that are beyond their limits.
+  /// Expires the cursors that are beyond their limits.
   ///
   /// - Returns: their names and positions.
   mutating func expire(_ now: CommitNote) -> [CursorRecord] {
@@ -98,7 +98,7 @@ package struct FeedEdit {
     return expired
   }
 
-  /// Writes what was changed.
+  /// Writes the changed records.
   mutating func put(in transaction: borrowing WriteTransaction) throws(StorageError) {
     if isToBeCleared {
       for number in [0] + table.cursors.keys { try delete(number, in: transaction) }

@@ -1,11 +1,12 @@
-/// Which change records a file's cursors and its retention need. Made once for each state of them.
+/// The change records that a file's cursors and its retention need. Made once for each state of
+/// them.
 struct FeedFloor: Sendable {
   /// Records of later versions are needed; nil without a cursor.
   private let acknowledged: Version?
-  /// The cursors behind which some is kept.
+  /// The cursors behind which records are kept.
   private let spans: [CursorRecord]
   private let retention: RetentionPolicy
-  /// No cursor is beyond its limits before the log has these.
+  /// No cursor is beyond its limits before the log has this size.
   private let expiryBytes: UInt64
   private let expiryAge: UInt64
 

@@ -1,5 +1,5 @@
-/// How much of the state before a commit its record keeps, of each class: as much as any cursor or
-/// the retention asks for.
+/// How much of the state before a commit its record keeps, for each class: as much as any cursor or
+/// the retention requires.
 package struct FeedNeeds: Equatable, Sendable {
   private let all: BeforeLevel
   private let byClass: [ClassID: BeforeLevel]
@@ -15,12 +15,12 @@ package struct FeedNeeds: Equatable, Sendable {
         all = max(all, cursor.level)
         continue
       }
-      // Objects embedded in an object are part of it.
+      // Embedded objects belong to the object that contains them.
       let own = schema.withEmbedded(schema.ids(named: selection.map(\.className)))
       need(cursor.level, of: own)
       guard cursor.level == .oldValues else { continue }
       need(.oldValues, of: schema.ids(named: cursor.related))
-      // An old link is one to a primary key, whatever became of the object.
+      // An old link is a link to a primary key, whatever happened to the object.
       let columns = own.flatMap { schema.classes[Int($0.rawValue)].columns }
       need(.keys, of: Set(columns.compactMap { $0.isRemoved ? nil : $0.target }))
       if columns.contains(where: { !$0.isRemoved && $0.type == .any }) { all = max(all, .keys) }

@@ -1,4 +1,4 @@
-/// A place in the history of a file.
+/// A position in the history of a file.
 package struct FeedPlace: Hashable, Sendable {
   package var historyID: Bytes16
   package var version: Version
@@ -10,7 +10,7 @@ package struct FeedPlace: Hashable, Sendable {
     self.commitID = commitID
   }
 
-  /// The place of a snapshot.
+  /// The position of a snapshot.
   package init(_ head: HeadRecord) {
     self.init(historyID: head.historyID, version: head.version, commitID: head.commitID)
   }

@@ -1,4 +1,4 @@
-/// Why a consumer has to start over. The raw values are in files.
+/// Why a consumer must start over. The raw values are stored in files.
 package enum FeedReason: UInt8, Sendable, CaseIterable {
   case snapshot = 1
   case expired = 2
