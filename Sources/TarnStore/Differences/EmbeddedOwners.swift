@@ -1,18 +1,18 @@
-/// The properties that own embedded objects with changes, at any depth: an embedded object is part
-/// of the object that it belongs to, and its changes are changes of the property that leads there.
+/// The properties that own embedded objects with changes, at any depth: an embedded object belongs
+/// to its owner, and its changes are changes of the property that contains it.
 package struct EmbeddedOwners: Sendable {
   /// By the class of the owner and the column.
   package private(set) var found: [ClassID: [ColumnID: KeySet]] = [:]
 
-  /// The owners as they are in a snapshot.
+  /// The owners in a snapshot.
   package init(of changes: ChangeSet, in snapshot: Snapshot) throws(StorageError) {
     try self.init(of: changes, StoreRows(SnapshotReader(snapshot)))
   }
 
   /// - Parameters:
-  ///   - rows: the rows after the changes. Links to embedded objects that changed are themselves
-  ///     among the changes, so those of today are enough.
-  ///   - isReadable: the classes that `rows` has. Owners of others are not found.
+  ///   - rows: the rows after the changes. Changed links to embedded objects are themselves among
+  ///     the changes, so the current links suffice.
+  ///   - isReadable: the classes that `rows` has. Owners in other classes are not found.
   init<Rows: LinkedRows>(
     of changes: ChangeSet, _ rows: Rows, where isReadable: (ClassID) -> Bool = { _ in true }
   ) throws(StorageError) {
@@ -22,7 +22,7 @@ package struct EmbeddedOwners: Sendable {
       let keys = change.touchedKeys(in: .all)
       if !keys.isEmpty { open.append((change.id, keys)) }
     }
-    // Each step goes to the owner, and no object owns itself.
+    // Each step leads to the owner, and no object owns itself.
     while let (id, keys) = open.popLast() {
       for link in schema.incoming(to: id) where isReadable(link.origin) {
         let step = LinkStep(classID: link.origin, column: link.column, target: id)

@@ -1,11 +1,11 @@
-/// How the position that a consumer has kept compares with that of its cursor.
+/// The position that a consumer has stored, compared with that of its cursor.
 package enum FeedExpectation: Sendable {
-  /// They are the same.
+  /// They are equal.
   case agrees
   /// The consumer has applied more than was acknowledged.
   case isAhead
   /// The position is not between the acknowledged one and the newest version: the file or the
-  /// consumer was put back to an earlier state.
+  /// consumer was restored to an earlier state.
   case isElsewhere
 
   package init(

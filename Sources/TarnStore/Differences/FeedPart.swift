@@ -1,5 +1,5 @@
-/// One class of a selection, bound to a schema: which of its objects are reported, and which of
-/// their changes. Immutable; any thread may use it.
+/// One class of a selection, bound to a schema: which of its objects are reported, and which
+/// changes of them. Immutable; any thread may use it.
 package final class FeedPart: Sendable {
   package let classID: ClassID
   /// The condition on the objects, by names and bound.
@@ -10,7 +10,7 @@ package final class FeedPart: Sendable {
   /// The class at the schema.
   let described: ClassSchema
 
-  /// - Throws: names that the class does not have, or types that do not fit.
+  /// - Throws: for names that the class does not have, or types that do not fit.
   package init(
     _ classID: ClassID, where condition: Predicate, paths: [ScopePath]?, _ schema: SchemaView
   ) throws(PredicateError) {
@@ -31,8 +31,7 @@ package final class FeedPart: Sendable {
     }
   }
 
-  /// The classes whose changes can concern what is reported, besides those of objects embedded in
-  /// them.
+  /// The classes whose changes can concern the report, besides those of embedded objects.
   package var concerningClasses: Set<ClassID> {
     query.concerningClasses.union(scope?.concerningClasses ?? [])
   }
@@ -40,8 +39,8 @@ package final class FeedPart: Sendable {
   /// The class and the classes of the objects embedded in its objects, at any depth.
   package let ownClasses: Set<ClassID>
 
-  /// The property of the class that a change belongs to: the changed one, or the one that leads to
-  /// the embedded object that has it. Nil for a change behind a link to another object.
+  /// The property of the class that a change belongs to: the changed one, or the one that contains
+  /// the embedded object. Nil for a change behind a link to another object.
   func ownColumn(of change: QueryDependency) -> ColumnID? {
     guard change.origin == nil else { return nil }
     guard let first = change.links.first else { return change.column }
@@ -51,8 +50,7 @@ package final class FeedPart: Sendable {
     return isInside ? first.column : nil
   }
 
-  /// Whether the old values of all classes are known of which the values, the condition and the
-  /// paths are.
+  /// Whether the old values are known for all classes of the values, the condition and the paths.
   func canBeShown(in past: PastRows) -> Bool {
     !past.changes.schemaChanged
       && ownClasses.union(concerningClasses).allSatisfy {
@@ -60,7 +58,7 @@ package final class FeedPart: Sendable {
       }
   }
 
-  /// Whether the old values of all classes that the condition reads are known.
+  /// Whether the old values are known for all classes that the condition reads.
   func canBeTested(in past: PastRows) -> Bool {
     !past.changes.schemaChanged
       && query.concerningClasses.allSatisfy { past.images.level(of: $0) == .oldValues }

@@ -2,12 +2,12 @@
 struct FeedRecord {
   let changes: ChangeSet
   let commitID: UInt64
-  /// The objects that it deleted, with the primary keys that were kept.
+  /// The objects that it deleted, with the primary keys that its record has.
   private(set) var deaths: [ClassID: FeedDeaths] = [:]
   /// The numbers of the cursors that the commit belongs to.
   private let cursors: [UInt32]
 
-  /// - Parameter schema: of the snapshot that the record is read in.
+  /// - Parameter schema: the schema of the snapshot in which the record is read.
   init(
     _ met: ChangeLog.Met, _ schema: SchemaView, in transaction: ReadTransaction
   ) throws(StorageError) {

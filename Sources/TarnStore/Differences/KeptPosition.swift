@@ -1,5 +1,5 @@
-/// A position in a file's history that the consumer keeps, not the file: for consumers that cannot
-/// write the file, and for many that share what one cursor retains.
+/// A position in a file's history that the consumer stores instead of the file: for consumers that
+/// cannot write the file, and for many consumers of the records that one cursor retains.
 ///
 /// Nothing is retained for it. Once the records after it are removed, it starts over. Any thread.
 package final class KeptPosition: FeedKeeper {
@@ -7,9 +7,9 @@ package final class KeptPosition: FeedKeeper {
   private let keep: @Sendable (FeedPlace) throws(StorageError) -> Void
 
   /// - Parameters:
-  ///   - place: where the consumer is; nil for one that has nothing yet.
-  ///   - snapshot: of the file.
-  ///   - keep: keeps a new position, before it counts as acknowledged.
+  ///   - place: the consumer's position; nil for one that has nothing yet.
+  ///   - snapshot: a snapshot of the file.
+  ///   - keep: stores a new position, before it counts as acknowledged.
   package init(
     at place: FeedPlace?, in snapshot: Snapshot,
     keep: @escaping @Sendable (FeedPlace) throws(StorageError) -> Void = { _ in }
@@ -47,7 +47,7 @@ package final class KeptPosition: FeedKeeper {
     current.withLock { $0 = FeedState(acknowledged: to, reason: nil) }
   }
 
-  /// An acknowledgement is kept elsewhere, so no write of the file can include it.
+  /// An acknowledgement is stored elsewhere, so it cannot be part of a write of the file.
   package func acknowledge(
     from: FeedPlace, to: FeedPlace, in session: WriteSession, owns: Bool
   ) throws(StorageError) {
