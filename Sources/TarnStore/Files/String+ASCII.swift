@@ -2,9 +2,9 @@
 /// `Character` may have more: a comma before U+0301 is another character than a comma, and so is a
 /// CR before an LF. So these functions compare bytes.
 extension StringProtocol {
-  /// The text with other texts in place of some ASCII characters.
+  /// The string with replacements for some ASCII characters.
   ///
-  /// - Parameter replacement: of an ASCII character; nil to keep it.
+  /// - Parameter replacement: returns the replacement of an ASCII character; nil to keep it.
   package func replacingASCII(_ replacement: (Unicode.Scalar) -> String?) -> String {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(utf8.count)
@@ -18,12 +18,12 @@ extension StringProtocol {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// The text with other texts in place of an ASCII character.
+  /// The string with a replacement for an ASCII character.
   package func replacingASCII(_ character: Unicode.Scalar, with other: String) -> String {
     replacingASCII { $0 == character ? other : nil }
   }
 
-  /// The parts between ASCII characters, as `split` gives them.
+  /// The parts between ASCII characters, as `split` returns them.
   package func splitASCII(
     _ separator: Unicode.Scalar, maxSplits: Int = .max, omittingEmpty: Bool = true
   ) -> [SubSequence] {
@@ -37,20 +37,20 @@ extension StringProtocol {
     return parts
   }
 
-  /// The place of the first ASCII character of this kind.
+  /// The position of the first ASCII character of this kind.
   package func firstASCII(_ character: Unicode.Scalar) -> Index? {
     utf8.firstIndex(of: UInt8(ascii: character))
   }
 
-  /// Whether its bytes begin with those of another text.
+  /// Whether its bytes begin with those of another string.
   package func beginsWithBytes(of other: String) -> Bool { utf8.starts(with: other.utf8) }
 
-  /// Whether its bytes end with those of another text.
+  /// Whether its bytes end with those of another string.
   package func endsWithBytes(of other: String) -> Bool {
     utf8.reversed().starts(with: other.utf8.reversed())
   }
 
-  /// The rest after the bytes of another text; nil if the text does not begin with them.
+  /// The rest after the bytes of another string; nil if the string does not begin with them.
   package func rest(afterBytesOf other: String) -> SubSequence? {
     guard beginsWithBytes(of: other) else { return nil }
     return self[utf8.index(startIndex, offsetBy: other.utf8.count)...]
@@ -65,12 +65,12 @@ extension StringProtocol {
 }
 
 extension StringProtocol where UTF8View: BidirectionalCollection {
-  /// The place of the last ASCII character of this kind.
+  /// The position of the last ASCII character of this kind.
   package func lastASCII(_ character: Unicode.Scalar) -> Index? {
     utf8.lastIndex(of: UInt8(ascii: character))
   }
 
-  /// Without ASCII spaces and tabs at both ends, and without line ends if these count too.
+  /// Without ASCII spaces and tabs at both ends; with `lineEnds` also without line ends.
   package func trimmingASCII(lineEnds: Bool = false) -> SubSequence {
     func isSpace(_ byte: UInt8) -> Bool {
       byte == 0x20 || byte == 0x09 || lineEnds && (byte == 0x0a || byte == 0x0d)

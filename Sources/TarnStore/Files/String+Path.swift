@@ -2,7 +2,7 @@
 ///
 /// The system's paths are bytes, in any encoding; a String is UTF-8. A byte that is not part of
 /// UTF-8 becomes the private character U+10FF00 plus the byte, and so does each byte of such a
-/// character, so that two paths are never one String. `withPath` makes the bytes again.
+/// character, so that two paths are never one String. `withPath` restores the bytes.
 extension String {
   private static let escapes: ClosedRange<UInt32> = 0x10ff80...0x10ffff
   private static let firstByteOfEscape: UInt8 = 0xf4
@@ -49,13 +49,13 @@ extension String {
     }
   }
 
-  /// Whether it stands for a path with bytes that are not UTF-8.
+  /// Whether it represents a path with bytes that are not UTF-8.
   package var escapesBytes: Bool {
     utf8.contains(Self.firstByteOfEscape)
       && unicodeScalars.contains { Self.escapes.contains($0.value) }
   }
 
-  /// The byte that a character of a path stands for; nil if it stands for itself.
+  /// The byte that a character of a path represents; nil for an ordinary character.
   package static func escapedByte(_ scalar: Unicode.Scalar) -> UInt8? {
     escapes.contains(scalar.value) ? UInt8(truncatingIfNeeded: scalar.value) : nil
   }
