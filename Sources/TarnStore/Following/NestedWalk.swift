@@ -1,17 +1,17 @@
-/// Finds what has changed behind the elements of a collection between two states, by walking down
+/// Finds the changes behind the elements of a collection between two states, by following links
 /// from one element at a time.
 ///
 /// Reads on demand, and holds both states for that. The links are those of the newer state: if one
 /// was removed, the object that had it was itself modified.
 ///
-/// A walk only follows links that can lead to a change: a class is skipped if nothing that is
-/// observed lies behind it, and whether something lies behind an object is determined once. Cyclic
-/// links can have too many paths to list; the search ends after a fixed amount of work, but always
-/// finds the shortest path.
+/// A walk only follows links that can lead to a change: a class is skipped if nothing observed is
+/// behind it, and whether something is behind an object is determined once. Cyclic links can have
+/// too many paths to list; the search ends after a fixed amount of work, but always finds the
+/// shortest path.
 ///
 /// Threading: confined to one thread at a time.
 package final class NestedWalk {
-  /// The most paths reported for one element.
+  /// The maximum number of paths reported for one element.
   package static let waysMax = 1_000
   /// The search for more paths ends after that many visits of objects.
   private static let looksMax = 1_000_000
@@ -77,8 +77,8 @@ package final class NestedWalk {
     return found.isEmpty ? try shortestWays(from: start) : found
   }
 
-  /// The paths that are longer by one link: those whose end has changed, and as many of those that
-  /// only lead on as can be reported.
+  /// The paths extended by one link: those whose end has changed, and as many of the others as can
+  /// be reported.
   private func goingOn(_ level: [Way], _ looks: inout Int) throws(StorageError) -> [Way] {
     var next: [Way] = []
     var (changed, others) = (0, 0)
