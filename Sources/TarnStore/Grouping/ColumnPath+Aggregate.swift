@@ -1,6 +1,6 @@
 extension ColumnPath {
-  /// The column of that name, which may be in back quotes. Throws for one that does not exist,
-  /// lies behind a link, or is neither a number nor a date.
+  /// The column of that name, which may be in back quotes. Throws for a column that does not exist,
+  /// is behind a link, or is neither a number nor a date.
   init(
     aggregated name: String, on classID: ClassID, in schema: StoreSchema
   ) throws(PredicateError) {

@@ -30,7 +30,7 @@ struct ColumnTotals: Sendable {
     if value.isNull || value.isNaN { return }
     count += step == .removed ? -1 : 1
     if step == .removed { totals?.remove(value) } else { totals?.add(value) }
-    // Each is taken out first, so that it is changed in place.
+    // Each is removed first, so that it is changed in place.
     switch ends {
     case .none: break
     case .narrow(var values):

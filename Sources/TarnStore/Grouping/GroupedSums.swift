@@ -1,19 +1,19 @@
 import CTarn
 
-/// Sums of doubles by group, each as exact as an `ExactSum`, and quicker where many values come at
-/// once.
+/// Sums of doubles by group, each as exact as an `ExactSum`, and faster for many values at once.
 ///
-/// The values of a column are often of similar size, so nearly all are sums of two whole numbers of
-/// units that the column has in common (see ctarn_sums.h). Those are added in 64 bits each, and
-/// now and then the sums go into the exact ones. A value that does not fit goes there by itself.
+/// The values of a column are often of similar size, so nearly all of them are sums of two whole
+/// numbers of units that the column shares (see ctarn_sums.h). These numbers are added in 64 bits
+/// each, and the sums are occasionally added to the exact ones. Other values are added to those
+/// directly.
 struct GroupedSums {
-  /// So many values can be added before the sums of 64 bits have to be emptied.
+  /// The maximum number of values to add before the sums of 64 bits are emptied.
   private static let pendingMax = 1 << 20
   private typealias Split = tarn_split_sum
 
   private var exact: ContiguousArray<ExactSum> = []
   private var split: ContiguousArray<Split> = []
-  /// How many values have come since the split sums were emptied, at most.
+  /// The maximum number of values added to one split sum since they were emptied.
   private var pending = 0
   private var scale: SumScale?
 
@@ -22,16 +22,15 @@ struct GroupedSums {
     split.grow(to: count, Split())
   }
 
-  /// Takes one value, which is not NaN.
+  /// Adds one value, which is not NaN.
   @inline(__always)
   mutating func add(_ value: Double, _ group: Int) { exact[group].add(value) }
 
-  /// Takes the values of the rows that have a bit in `mask`. Calls `isNaN` with those that are no
-  /// number.
+  /// Adds the values of the rows that have a bit in `mask`. Calls `isNaN` for values that are NaN.
   ///
   /// - Parameters:
   ///   - groups: the number of each row's group.
-  ///   - misfits: room for a bitmap of the rows.
+  ///   - misfits: memory for a bitmap of the rows.
   mutating func add(
     _ values: UnsafePointer<Double>, _ rowCount: Int, _ mask: UnsafePointer<UInt64>,
     _ groups: UnsafePointer<Int32>, _ misfits: UnsafeMutablePointer<UInt64>,
@@ -50,7 +49,7 @@ struct GroupedSums {
       let (value, group) = unsafe (values[slot], Int(groups[slot]))
       if value.isNaN { nan(group) } else { exact[group].add(value) }
     }
-    // Emptying takes time for each group, so there must have been more values than groups.
+    // Emptying takes time for each group, so it needs more values than groups to pay off.
     if count > rowCount / 4, pending > split.count {
       empty()
       scale = nil
@@ -76,11 +75,11 @@ struct GroupedSums {
 /// The units that the values of a column are split into.
 private struct SumScale {
   let units: tarn_sum_scale
-  /// The fine unit is two to the power of that.
+  /// The fine unit is two to the power of this.
   let exponent: Int
 
-  /// Units for values of the size of these, and up to some hundred times as large. Nil for values
-  /// next to the largest or the smallest doubles.
+  /// Units for values of about this size, and up to some hundred times as large. Nil for values
+  /// close to the largest or the smallest doubles.
   init?(fitting values: UnsafePointer<Double>, _ count: Int) {
     var greatest = 0.0
     for slot in 0..<count {
