@@ -1,7 +1,7 @@
 extension CollectionTest {
   private static let pointType = Array("Point".utf8)
 
-  /// Whether the row is a place within a region.
+  /// Whether the row stores a place within a region.
   func isWithin<Rows: RowReading, Source: RowSource>(
     _ region: GeoRegion, _ type: ColumnPath, _ rows: Rows, _ slot: Int, _ source: Source
   ) throws(StorageError) -> Bool {

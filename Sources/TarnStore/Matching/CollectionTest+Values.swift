@@ -1,5 +1,5 @@
 extension CollectionTest {
-  /// Whether what steps lead to meets the test.
+  /// Whether the values at the end of the steps pass the test.
   func matches<Source: RowSource>(
     _ value: Value, in place: SequencePlace, _ source: Source
   ) throws(StorageError) -> Bool {
@@ -20,10 +20,10 @@ extension CollectionTest {
     }
   }
 
-  /// The answer behind a link that leads nowhere.
+  /// The result behind a nil link.
   var holdsBehindNothing: Bool {
     switch (way.namesOne, test) {
-    // Nothing is there that could be counted or added up.
+    // Nothing exists to be counted or aggregated.
     case (_, .count(let node)), (_, .aggregate(_, _, _, let node)),
       (_, .matching(_, _, count: let node)):
       node.passes(.null)
@@ -35,7 +35,7 @@ extension CollectionTest {
 }
 
 extension ResolvedNode {
-  /// The answer where a path has led nowhere, so that every value is null.
+  /// The result if a path leads nowhere, so that every value is null.
   var holdsBehindNothing: Bool {
     holds { node in
       switch node {

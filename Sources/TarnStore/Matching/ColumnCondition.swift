@@ -1,11 +1,11 @@
 /// A condition whose parts compare columns with constants or with each other, for translators into
-/// other languages. It means what the `ResolvedPredicate` means that it was made from, which says
-/// how values compare.
+/// other languages. It is equivalent to the `ResolvedPredicate` from which it was made, which
+/// describes how values compare.
 package indirect enum ColumnCondition: Sendable {
   case constant(Bool)
-  /// A value passes the test, or does not if the test is negated.
+  /// The value passes the test, or does not if the test is negated.
   case test(ColumnPath, ScalarTest, isNegated: Bool)
-  /// Two values compare so. Both may be null.
+  /// Compares two values, both of which may be null.
   case pair(ColumnPath, ComparisonOperator, ColumnPath, StringOptions)
   case and([ColumnCondition])
   case or([ColumnCondition])
