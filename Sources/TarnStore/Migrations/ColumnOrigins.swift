@@ -1,8 +1,8 @@
-/// The columns from which those of a class have taken their values in migrations: under another
-/// name by `renameProperty`, or under the same one where the type of the values stays.
+/// The columns from which the columns of a class got their values in migrations: under another name
+/// by `renameProperty`, or under the same one if the type of the values is unchanged.
 ///
-/// Only a file that is exchanged with a server keeps it: the session runs after the migration, and
-/// must know that a new name is not a new property.
+/// Only a file that is exchanged with a server stores this: the session runs after the migration,
+/// and must know that a new name is not a new property.
 package struct ColumnOrigins: Sendable {
   private var origins: [ColumnID: ColumnID]
 
@@ -24,7 +24,7 @@ package struct ColumnOrigins: Sendable {
     ColumnID(UInt16(bytes[place]) << 8 | UInt16(bytes[place + 1]))
   }
 
-  /// Adds those of a migration.
+  /// Adds the origins from a migration.
   ///
   /// - Returns: the records to write; empty for a file that is not exchanged with a server.
   static func records(

@@ -2,7 +2,7 @@
 ///
 /// A property that changes its type, its target or its optionality gets a new column under its
 /// name; so does a former integer primary key, because its column stores nothing. Columns without a
-/// property are marked as removed. Classes that the program lacks stay as they are.
+/// property are marked as removed. Classes that the program lacks are left unchanged.
 package struct MigrationPlan: Sendable {
   /// The values that a new column takes from the one it replaces; null becomes the type's zero in a
   /// column that is not optional.

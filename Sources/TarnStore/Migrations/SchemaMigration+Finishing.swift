@@ -76,7 +76,7 @@ extension SchemaMigration {
     }
   }
 
-  /// Removes what is stored outside of the rows for removed columns: the rows change at their next
+  /// Removes values stored outside of the rows for removed columns: the rows change at their next
   /// edit.
   private func dropRemovedCollections() throws(StorageError) {
     var going = plan.stored

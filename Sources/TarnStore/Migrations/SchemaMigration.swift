@@ -13,12 +13,12 @@ package final class SchemaMigration {
   package let oldVersion: UInt64
   let version: UInt64
   private let path: String
-  /// The columns from which new ones have taken their values.
+  /// The columns from which new ones got their values.
   private(set) var taken: [ClassID: [ColumnID: ColumnID]] = [:]
   /// Classes deleted with their data.
   private(set) var deleted: Set<ClassID> = []
 
-  /// Does what is possible without the program. Writes nothing to the file.
+  /// Performs the steps that do not need the program. Writes nothing to the file.
   ///
   /// - Throws: `.schemaMismatch` if a link's class is missing.
   package init(

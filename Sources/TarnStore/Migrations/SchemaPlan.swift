@@ -1,7 +1,7 @@
 /// Compares the classes of a program with the schema of a file.
 ///
 /// Additions are automatic: a class, a property or an index that the file lacks is added when the
-/// file is opened. Classes and properties that a program does not know stay as they are, so an
+/// file is opened. Classes and properties that a program does not know are left unchanged, so an
 /// older program can open a file that a newer one has extended. Everything else is a difference,
 /// and all differences of all classes are reported together.
 
@@ -21,8 +21,8 @@ package struct ClassDefinition: Equatable, Sendable {
     /// The value for objects that are older than the property; nil keeps null or the type's zero,
     /// which their rows have without it.
     package var initial: Value?
-    /// The values that the type has, of elements for a collection; nil if it has all that a column
-    /// can have.
+    /// The values that the type can represent, for a collection those of elements; nil if it can
+    /// represent all that a column can store.
     package var domain: ValueDomain?
 
     package init(
