@@ -1,5 +1,5 @@
 extension OrderStatisticTree {
-  /// Puts an entry in, replacing one of the same order, or takes one out if there is one.
+  /// Inserts an entry, replacing one with the same order, or removes one if it exists.
   struct Edit {
     var entry: Entry
     var isRemoval: Bool
@@ -13,7 +13,7 @@ extension OrderStatisticTree {
     }
   }
 
-  /// The tree after the edits, which are in ascending order, no two with the same.
+  /// The tree after the edits, which are ascending, with distinct orders.
   func applying(_ edits: ContiguousArray<Edit>) -> OrderStatisticTree {
     if edits.isEmpty { return self }
     assert(zip(edits, edits.dropFirst()).allSatisfy { $0.entry.order < $1.entry.order })
@@ -22,7 +22,7 @@ extension OrderStatisticTree {
     return OrderStatisticTree(children: nodes, height: height)
   }
 
-  /// Appends what the node becomes: none, one or several of the same height.
+  /// Appends the result of editing the node: none, one or several nodes of the same height.
   private static func apply(
     _ edits: ContiguousArray<Edit>, _ range: Range<Int>, to node: Node,
     into result: inout ContiguousArray<Child>
@@ -67,7 +67,7 @@ extension OrderStatisticTree {
       result.append(child(merged))
       return
     }
-    // Entries that only went on at the end fill leaf after leaf; otherwise even shares.
+    // Entries added only at the end fill leaf after leaf; otherwise they are distributed evenly.
     let isAppend = entries.last.map { $0.order < edits[range.lowerBound].entry.order } ?? true
     let parts = (merged.count + Entry.leafCapacity - 1) / Entry.leafCapacity
     var start = 0
@@ -132,8 +132,8 @@ extension OrderStatisticTree {
     return used * 4 < capacity
   }
 
-  /// Joins nodes that shrank to less than a quarter with a neighbour that has room, so that a
-  /// tree from which most was removed does not keep the height and the nodes of a large one.
+  /// Joins nodes that shrank to less than a quarter with a neighbour that has room, so that a tree
+  /// from which most entries were removed does not keep the height and the nodes of a large one.
   private static func joinSmall(_ nodes: inout ContiguousArray<Child>) {
     var result: ContiguousArray<Child> = []
     result.reserveCapacity(nodes.count)

@@ -1,5 +1,5 @@
 extension OrderStatisticTree {
-  /// A leaf and what lies before it.
+  /// A leaf and its start position.
   struct Leaf {
     var entries: ContiguousArray<Entry>
     /// The sum of the weights before the leaf.
@@ -31,22 +31,22 @@ extension OrderStatisticTree {
     return leaf.entries[position - leaf.start]
   }
 
-  /// Looks orders up one after the other. Neighbours are found in the leaf at hand, so that
-  /// ascending orders cost a fraction of a way from the root each.
+  /// Looks up one order after another. Neighbours are found in the current leaf, so that each of
+  /// several ascending orders costs a fraction of a path from the root.
   struct Cursor {
     private let tree: OrderStatisticTree
     private(set) var entries: ContiguousArray<Entry> = []
     /// The sum of the weights before the leaf.
     private(set) var start = 0
-    /// The leaf is the one for orders from `low` on, and below `end`; nil without such a bound.
+    /// The leaf is the one for orders from `low` on and below `end`; nil without such a bound.
     private var low: Entry.Order?
     private var end: Entry.Order?
     private var isPlaced = false
 
     init(_ tree: OrderStatisticTree) { self.tree = tree }
 
-    /// Goes to the leaf in which the order is, or would be. Returns its position there and whether
-    /// an entry of that order is at it.
+    /// Moves to the leaf that contains, or would contain, the order. Returns its position there and
+    /// whether an entry with that order is at it.
     @inline(__always)
     mutating func seek(_ order: Entry.Order) -> (index: Int, isFound: Bool) {
       if !covers(order) { descend(order) }
@@ -88,8 +88,9 @@ extension OrderStatisticTree {
     }
   }
 
-  /// The first position in the range that `isBefore` does not hold for; all for which it holds
-  /// come first. Asks about as few entries as a binary search. For trees of unit weights.
+  /// The first position in the range for which `isBefore` is false; all positions for which it is
+  /// true come first. Calls it for about as few entries as a binary search. For trees of unit
+  /// weights.
   func partitionPoint(
     in range: Range<Int>, isBefore: (Entry) throws(StorageError) -> Bool
   ) throws(StorageError) -> Int {
@@ -97,7 +98,7 @@ extension OrderStatisticTree {
     if range.isEmpty { return range.lowerBound }
     var node = root
     var start = 0
-    // Never past the end of the node: the first entry behind it is known not to be before.
+    // Never past the end of the node: the first entry after it is known not to be before.
     var upperBound = range.upperBound
     while true {
       switch node {
@@ -134,7 +135,7 @@ extension OrderStatisticTree {
     }
   }
 
-  /// Hands out the leaves from the one at the position on, until `body` returns false.
+  /// Passes the leaves from the one at the position on, until `body` returns false.
   func forEachLeaf(from position: Int = 0, _ body: (Leaf) -> Bool) {
     var position = position
     while position < weight {
