@@ -5,7 +5,7 @@
 ///     for each cluster: try scan.evaluate(image); try buffer.append(image, scan.matches)
 ///     let keys = try buffer.sort()
 ///
-/// Takes some 20 to 50 bytes a row, most of them while it sorts. Used on one thread, for one
+/// Needs about 20 to 50 bytes per row, most of them while sorting. Used on one thread, for one
 /// version; at most 2^32 - 1 rows.
 @safe package final class SortBuffer<Source: RowSource> {
   package let order: ResolvedOrder
