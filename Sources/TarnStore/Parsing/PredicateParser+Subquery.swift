@@ -1,8 +1,8 @@
 /// `SUBQUERY(dogs, $x, $x.age > 3 AND $x.name != 'Rex').@count >= 2`: the number of objects in a
 /// collection that match a condition. Inside it every path begins with the variable, which alone
-/// stands for an element that is not an object: `SUBQUERY(scores, $x, $x > 3).@count >= 2`.
+/// denotes an element that is not an object: `SUBQUERY(scores, $x, $x > 3).@count >= 2`.
 extension PredicateParser {
-  /// After the word itself.
+  /// Parses the rest after the word itself.
   mutating func subquery() throws(PredicateSyntaxError) -> Side {
     try require("(", "'(' and a collection")
     let path = try subqueryPath()
