@@ -1,4 +1,4 @@
-/// Rows of a former version that were put together, for the next reads. One thread at a time.
+/// A cache of reconstructed rows of a former version. One thread at a time.
 final class PastRowCache {
   static let rowsPerCluster = 128
   private static let clustersMax = 32
@@ -40,7 +40,7 @@ final class PastRowCache {
     return made
   }
 
-  /// The targets of a column's links from changed objects, and who links to them.
+  /// The targets of a column's links from changed objects, and the objects that link to them.
   func origins(
     _ column: SchemaView.LinkColumn,
     _ make: () throws(StorageError) -> [ObjectRef: [ObjectKey]]

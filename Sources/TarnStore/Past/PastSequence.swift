@@ -7,17 +7,17 @@ package struct PastSequence {
   private let script: EditScript?
   private let former: FormerSequence?
   private let transaction: ReadTransaction
-  /// The runs of the script that are old, by their old positions, and their new ones.
+  /// The old runs of the script, by their old positions, with their new ones.
   private let ways: [(old: Range<Int>, new: Int)]
 
-  /// One that did not change.
+  /// A sequence that did not change.
   init(_ now: StoredSequence) {
     (count, isMap, self.now) = (now.count, now.shape.isMap, now)
     (script, former, ways) = (nil, nil, [])
     transaction = now.snapshot.transaction
   }
 
-  /// One all of whose elements were kept; nil is one without elements.
+  /// A sequence of which all elements were kept; nil for one without elements.
   init(_ whole: FormerSequence?, _ transaction: ReadTransaction) {
     count = whole?.elements.count ?? 0
     isMap = whole?.elements.first?.key != nil
@@ -25,7 +25,8 @@ package struct PastSequence {
     self.transaction = transaction
   }
 
-  /// One that a script leads from to the newer one; `lost` has what it drops or overwrites.
+  /// A sequence that a script changed into the newer one; `lost` has the dropped and overwritten
+  /// elements.
   init(_ now: StoredSequence, _ script: EditScript, _ lost: FormerSequence?) {
     (count, isMap, self.now) = (script.oldCount, now.shape.isMap, now)
     (self.script, former) = (script, lost)
