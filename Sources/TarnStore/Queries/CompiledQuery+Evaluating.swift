@@ -1,8 +1,8 @@
 extension CompiledQuery {
   /// The rows that match now, in order.
   ///
-  /// Without a condition they are as many as the class's record says, or the file is damaged: the
-  /// number is given without a look at the rows until they are asked for.
+  /// Without a condition their number is the one in the class's record, or the file is damaged: the
+  /// number is returned without reading the rows until they are needed.
   package func evaluate(_ rows: StoreRows) throws(StorageError) -> OrderedRoot {
     let root = try evaluated(by: order, rows)
     if isUnfiltered, try rows.count(of: classID) != root.count {
@@ -51,10 +51,10 @@ extension CompiledQuery {
     return builder.root()
   }
 
-  /// Hands out all rows that match, in the order of their keys: whole clusters with a bit for each
+  /// Passes all matching rows, in the order of their keys: whole clusters with a bit for each
   /// match, or single rows.
   ///
-  /// - Parameter paths: what is read of the matches.
+  /// - Parameter paths: the columns that are read of the matches.
   func forEachMatch(
     _ plan: QueryPlan, _ rows: StoreRows, reading paths: [ColumnPath] = [],
     cluster: (ClusterImage, UnsafePointer<UInt64>) throws(StorageError) -> Void,
@@ -79,8 +79,8 @@ extension CompiledQuery {
     }
   }
 
-  /// The columns of a row that a scan of the class reads. Those of `paths` are left out where
-  /// there is a condition: few rows may match.
+  /// The columns of a row that a scan of the class reads. Those of `paths` are omitted if there is
+  /// a condition, because few rows may match.
   private func columns(ofScanReading paths: [ColumnPath]) -> [ColumnID] {
     var columns: [ColumnID] = []
     for dependency in predicate.dependencies where dependency.origin == nil {
@@ -109,7 +109,7 @@ extension StoreRows {
       case .entries(let entries): try forEachKey(of: entries) { key in keys.append(key) }
       }
     }
-    // Entries of one value come in this order already.
+    // Entries of one value are in this order already.
     let isAscending = zip(keys, keys.dropFirst()).allSatisfy { $0 < $1 }
     return isAscending ? keys : Array(KeySet(keys))
   }

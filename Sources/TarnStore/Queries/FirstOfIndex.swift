@@ -1,20 +1,20 @@
-/// The first rows in the order of an index: read from the end where they lie, without the others.
+/// The first rows in the order of an index, read from one end of it without the others.
 ///
-/// Where the entries do not say which rows match, each is tested. That pays while many of them
-/// match: it ends as soon as it looks as if a scan took less time.
+/// If the entries do not determine which rows match, each row is tested. That pays off while many
+/// of them match: it ends as soon as a scan is expected to take less time.
 struct FirstOfIndex {
   private let entries: IndexEntries
   private let isAscending: Bool
   private let count: Int
   private let predicate: ResolvedPredicate
-  /// So many rows are tested at most; nil if all entries match.
+  /// The maximum number of rows to test; nil if all entries match.
   private let testsMost: Int?
   private let rows: StoreRows
 
   private var found: [ObjectKey] = []
   private var tested = 0
 
-  /// - Parameter entries: of an index over one column, in ascending ranges.
+  /// - Parameter entries: the entries of an index over one column, in ascending ranges.
   init(
     _ count: Int, of entries: IndexEntries, isAscending: Bool, testing predicate: ResolvedPredicate,
     atMost testsMost: Int?, _ rows: StoreRows
@@ -27,7 +27,7 @@ struct FirstOfIndex {
     self.rows = rows
   }
 
-  /// Nil if the index holds a value cut, or too few rows match.
+  /// Nil if the index has a truncated value, or too few rows match.
   mutating func keys() throws(StorageError) -> [ObjectKey]? {
     let ranges = entries.ranges
     for range in isAscending ? ranges : ranges.reversed() where found.count < count {
@@ -36,7 +36,7 @@ struct FirstOfIndex {
     return Array(found.prefix(count))
   }
 
-  /// Adds matches until there are enough; false if that is given up.
+  /// Adds matches until there are enough; false if it was abandoned.
   private mutating func ascend(_ range: PackedIndexRange) throws(StorageError) -> Bool {
     var rest = range
     while let batch = try batch(of: rest, descending: false) {
@@ -51,8 +51,8 @@ struct FirstOfIndex {
     return true
   }
 
-  /// The same from the other end. Rows with one value follow each other by ascending key in either
-  /// direction, so those of one value are turned around when it ends.
+  /// The same from the other end. Rows with equal values are ordered by ascending key in either
+  /// direction, so those of one value are reversed when it ends.
   private mutating func descend(_ range: PackedIndexRange) throws(StorageError) -> Bool {
     var rest = range
     var value: OrderKey?
@@ -67,7 +67,7 @@ struct FirstOfIndex {
         }
         if try matches(entry.key) { found.append(entry.key) }
         if found.count > count {
-          // More of one value than are missing: those wanted are at its other end.
+          // One value has more rows than are missing: the wanted ones are at its other end.
           found.removeSubrange(start...)
           return try ascend(.equal(entry.value))
         }
@@ -95,8 +95,8 @@ struct FirstOfIndex {
     return try predicate.matches(key, in: rows)
   }
 
-  /// False if, at the rate at which matches were found so far, more would have to be tested than
-  /// may be. The first ones say little: rows with one value often have much in common.
+  /// False if, at the rate of matches so far, more rows than allowed would have to be tested. The
+  /// first rows are not representative: rows with equal values often have much in common.
   private var isWorthwhile: Bool {
     guard let testsMost else { return true }
     return 4 * tested <= testsMost || tested * count <= testsMost * (found.count + 1)

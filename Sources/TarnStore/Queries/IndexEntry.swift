@@ -5,8 +5,8 @@ struct IndexEntry {
 }
 
 extension PackedIndex {
-  /// The first entries of a range in a direction, at most so many. Rows can be looked at between
-  /// two such walks, not within one: both need the reader's cursor.
+  /// The first entries of a range in a direction, at most a number of them. Rows can be read
+  /// between two such walks, not within one: both need the reader's cursor.
   func entries(
     in range: PackedIndexRange, descending: Bool, most: Int, _ reader: SnapshotReader
   ) throws(StorageError) -> [IndexEntry] {

@@ -1,13 +1,13 @@
-/// Makes a keyed root of a scan's matches, which are bitmaps like those that the root consists of:
-/// where a cluster's keys have no gaps, sixty-four rows are taken at once.
+/// Makes a keyed root of a scan's matches, which are bitmaps like those of the root: if a cluster's
+/// keys have no gaps, sixty-four rows are added at once.
 package struct KeyedRootBuilder {
   private var blocks: ContiguousArray<LabelBlock> = []
-  /// False if clusters came out of order, as in a damaged file.
+  /// False if clusters were out of order, as in a damaged file.
   private var isAscending = true
 
   package init() {}
 
-  /// Takes the rows of a cluster that have a bit in `matches`; clusters come in order.
+  /// Adds the rows of a cluster that have a bit in `matches`; clusters are in order.
   package mutating func append(_ image: ClusterImage, _ matches: UnsafePointer<UInt64>) {
     let words = image.bitmapWords
     guard image.hasDenseKeys else {
