@@ -8,7 +8,7 @@ struct RecordWriter {
     bytes.reserveCapacity(capacity)
   }
 
-  /// Goes on with bytes that were written before.
+  /// Continues with bytes that were written before.
   init(bytes: [UInt8]) { self.bytes = bytes }
 
   mutating func byte(_ value: UInt8) { bytes.append(value) }

@@ -5,36 +5,37 @@ internal import CTarn
 ///
 /// Records of kinds from 128 on may be long, and are stored in pieces; others fit into a page.
 package struct ReplicaRecords: Sendable {
-  /// By kind; nil for those that are deleted.
+  /// By kind; nil for deleted records.
   private var changed: [UInt8: [ReplicaKey: [UInt8]?]] = [:]
-  /// Short records in the order of their keys, none of which `changed` has.
+  /// Short records in the order of their keys, none of which is in `changed`.
   private var appended: [(key: ReplicaKey, bytes: [UInt8])] = []
 
   package init() {}
 
   package var isEmpty: Bool { changed.isEmpty && appended.isEmpty }
 
-  /// The bytes that the changed records of a kind will have; nil for those that are deleted. Those
-  /// that were appended are not among them.
+  /// The new bytes of the changed records of a kind; nil for deleted ones. Appended records are not
+  /// included.
   package func changes(of kind: UInt8) -> [ReplicaKey: [UInt8]?] { changed[kind] ?? [:] }
 
   package func hasChanges(of kind: UInt8) -> Bool {
     !changed.isEmpty && changed[kind]?.isEmpty == false
   }
 
-  /// The bytes that the record will have; nil if it is not changed, a nil within if it is deleted.
+  /// The new bytes of the record; nil if it is not changed, a nil within if it is deleted.
   package func change(of key: ReplicaKey) -> [UInt8]?? {
     if let place = appendedPlace(of: key) { return appended[place].bytes }
     return changed.isEmpty ? nil : changed[key.kind]?[key]
   }
 
-  /// Keeps bytes under a name, or deletes what is there.
+  /// Stores bytes under a name, or deletes the record.
   package mutating func set(_ key: ReplicaKey, _ bytes: [UInt8]?) {
     if let place = appendedPlace(of: key) { appended.remove(at: place) }
     changed[key.kind, default: [:]].updateValue(bytes, forKey: key)
   }
 
-  /// Keeps bytes in a short record. Faster than `set` for many in the order of their names.
+  /// Stores bytes in a short record. Faster than `set` for many records in the order of their
+  /// names.
   package mutating func append(_ key: ReplicaKey, _ bytes: [UInt8]) {
     let isLast = appended.last.map { $0.key < key } ?? true
     guard isLast, changed.isEmpty || changed[key.kind]?[key] == nil else { return set(key, bytes) }
@@ -72,7 +73,7 @@ package struct ReplicaRecords: Sendable {
       } else if !key.isLong {
         _ = try Self.delete(key, 0, transaction)
       }
-      // What is left of a longer one.
+      // Deletes the remaining pieces of a longer record.
       while key.isLong, try Self.delete(key, count, transaction) { count += 1 }
     }
     guard appended.count >= Self.manyMin, let last = appended.last?.key else {
@@ -92,7 +93,7 @@ package struct ReplicaRecords: Sendable {
   }
 
   private static let pieceBytes = 4_000
-  /// So many that it pays to pack their pages.
+  /// From this number on it pays off to pack their pages.
   private static let manyMin = 500
 
   private static func put(
@@ -174,7 +175,7 @@ package struct ReplicaRecords: Sendable {
   /// The short records of a kind and class, in the order of their numbers, until `body` returns
   /// false.
   ///
-  /// - Parameter first: the least number.
+  /// - Parameter first: the smallest number.
   package static func forEach(
     _ kind: UInt8, _ classID: ClassID, from first: Int64 = .min, in transaction: ReadTransaction,
     _ body: (Int64, [UInt8]) throws(StorageError) -> Bool
