@@ -1,10 +1,10 @@
 extension EditScript {
-  /// This script followed by the next one. Associative; takes time for the runs of both, and for
-  /// each run of the later one a search among those of this one.
+  /// This script followed by the next one. Associative; takes time for the runs of both, and a
+  /// search among the runs of this one for each run of the later one.
   ///
-  /// An element that was inserted here and set there is just new; one that was set and removed
+  /// An element that was inserted here and set there is just new; one that was set and then removed
   /// leaves no trace. If `later` does not begin with as many elements as this one ends with, which
-  /// cannot happen with scripts from a sound file, everything counts as replaced.
+  /// cannot happen with scripts from an undamaged file, everything counts as replaced.
   package func composing(_ later: EditScript) -> EditScript {
     guard newCount == later.oldCount else {
       return .replacingAll(oldCount: oldCount, newCount: later.newCount)

@@ -42,8 +42,8 @@ extension EditScript {
     self = builder.finish().modifying(KeySet(set))
   }
 
-  /// The script of a window on the sequence: only the elements that were in one range before and
-  /// are in another one now. Elements that enter the window are new in it.
+  /// The script of a window on the sequence: only the elements that were in the old range and are
+  /// in the new one now. Elements that enter the window are new in it.
   func clipped(from old: Range<Int>, to new: Range<Int>) -> EditScript {
     var builder = Builder(oldCount: old.count)
     var start = 0
