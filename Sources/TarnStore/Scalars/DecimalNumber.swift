@@ -60,7 +60,7 @@ package struct DecimalNumber: Sendable {
     self.init(whole: Int128(value))
   }
 
-  /// The same of a sum of integers. Traps if it has more than 34 digits.
+  /// The exact sum of integers. Traps if it has more than 34 digits.
   init(whole value: Int128) {
     self.init(isNegative: value < 0, coefficient: value.magnitude, exponent: 0)
   }
@@ -218,7 +218,7 @@ extension DecimalOrder {
     return (scale, scale < 0 ? mask - (bits & mask) : bits & mask)
   }
 
-  /// Whether a number has this key. Between those of two neighbours there may be others.
+  /// Whether a number has this key. Between the keys of two adjacent numbers there may be others.
   package var isNumber: Bool {
     let (scale, coefficient) = parts
     if scale == 0 || abs(scale) == Self.infinityScale { return coefficient == 0 }
@@ -226,7 +226,7 @@ extension DecimalOrder {
     guard coefficient < DecimalNumber.power(digits),
       coefficient >= DecimalNumber.power(digits - 1)
     else { return false }
-    // The least numbers have fewer digits, and the others are zeros.
+    // The smallest numbers have fewer digits; the remaining ones are zeros.
     let exponent = abs(scale) + DecimalNumber.exponentMin - digits
     let lacking = DecimalNumber.exponentMin - exponent
     return exponent <= DecimalNumber.exponentMax
