@@ -1,4 +1,4 @@
-/// Operations on bitmaps of some words.
+/// Operations on bitmaps.
 enum Bitmap {
   /// Sets the first `rows` bits and clears the rest of the last word.
   static func fill(_ target: UnsafeMutablePointer<UInt64>, rows: Int) {
@@ -33,7 +33,7 @@ enum Bitmap {
     }
   }
 
-  /// Moves the elements with a set bit to the front, in order, and returns how many they are.
+  /// Moves the elements with a set bit to the front, in order, and returns their number.
   static func compact(
     _ values: UnsafeMutablePointer<Int64>, _ bits: UnsafePointer<UInt64>, _ words: Int
   ) -> Int {
@@ -56,7 +56,7 @@ enum Bitmap {
     return kept
   }
 
-  /// Gathers a byte a row, each 0 or 1, into bits. Reads whole groups of 64 rows.
+  /// Packs one byte per row, each 0 or 1, into bits. Reads whole groups of 64 rows.
   static func pack(
     _ flags: UnsafeMutablePointer<UInt8>, _ words: Int, into target: UnsafeMutablePointer<UInt64>
   ) {
@@ -66,7 +66,7 @@ enum Bitmap {
       for group in 0..<8 {
         let offset = index &* 64 &+ group &* 8
         let bytes = unsafe raw.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
-        // Byte i times 2^(56 - 7 i) puts its lowest bit at 56 + i; no two terms meet.
+        // Byte i times 2^(56 - 7 i) moves its lowest bit to 56 + i; no two terms overlap.
         word |= ((bytes &* 0x0102_0408_1020_4080) >> 56) << UInt64(group &* 8)
       }
       unsafe target[index] = word

@@ -1,11 +1,11 @@
 import CTarn
 
-// One test over one column of a cluster: every kernel leaves in `hits` a bit for each row whose
-// stored value passes. Nulls and negation are the caller's. Loops are plain and branch-free, so
-// that the compiler makes vector code of them.
+// One test over one column of a cluster: every kernel sets a bit in `hits` for each row whose
+// stored value passes. The caller handles nulls and negation. Loops are plain and branch-free, so
+// that the compiler vectorizes them.
 
 extension ScanScratch {
-  /// Rows whose integer, link or key lies in the domain.
+  /// Rows whose integer, link or key is in the domain.
   func testInts(
     _ image: ClusterImage, _ column: ColumnID, _ domain: Domain<Int64>,
     _ hits: UnsafeMutablePointer<UInt64>
@@ -28,7 +28,7 @@ extension ScanScratch {
     unsafe testPacked(packed, image.rowCount, low, high, hits)
   }
 
-  /// Compares the stored offsets with the domain less the base, without unpacking them.
+  /// Compares the stored offsets with the domain minus the base, without unpacking them.
   private func testPacked(
     _ packed: PackedInts, _ rows: Int, _ low: Int64, _ high: Int64,
     _ hits: UnsafeMutablePointer<UInt64>
@@ -73,7 +73,7 @@ extension ScanScratch {
     }
   }
 
-  /// Rows whose float or double passes; `nanPasses` asks for NaN instead of the range.
+  /// Rows whose float or double passes; `nanPasses` tests for NaN instead of the range.
   func testFloats<T: BinaryFloatingPoint & BitwiseCopyable & Sendable>(
     _ image: ClusterImage, _ column: ColumnID, _ domain: Domain<T>,
     _ hits: UnsafeMutablePointer<UInt64>
@@ -145,7 +145,7 @@ extension ScanScratch {
     unsafe Bitmap.pack(flags, image.bitmapWords, into: hits)
   }
 
-  /// Any test by a function of the slot.
+  /// Any test, by a function of the slot.
   @inline(__always)
   func testEach<E: Error>(
     _ image: ClusterImage, _ hits: UnsafeMutablePointer<UInt64>,
@@ -163,7 +163,7 @@ extension ScanScratch {
     }
   }
 
-  /// Where the values of a column of fixed width are, or nil if the image holds none.
+  /// The address of the values of a column of fixed width, or nil if the image has none.
   private func fixedData(
     _ image: ClusterImage, _ column: ColumnID, _ width: Int
   ) -> UnsafeRawPointer? {

@@ -1,12 +1,12 @@
 import CTarn
 
-// Tests over the strings or data of a cluster. A dictionary is tested once an entry. Plain bytes
-// lie one row after the other, so that a search runs over all of them at once, and finds rows only
-// where it found something.
+// Tests over the strings or data of a cluster. A dictionary entry is tested once. Plain bytes are
+// adjacent row by row, so that a search runs over all of them at once, and looks up rows only where
+// it found something.
 
 extension ScanScratch {
-  /// Rows whose bytes match, values kept elsewhere aside: those are asked of `long`, for the rows
-  /// of `mask` only.
+  /// Rows whose bytes match, except values stored elsewhere: `long` tests these, only for rows of
+  /// `mask`.
   func testText(
     _ image: ClusterImage, _ column: ColumnID, _ pattern: TextPattern,
     _ mask: UnsafeMutablePointer<UInt64>, _ hits: UnsafeMutablePointer<UInt64>,
@@ -39,7 +39,7 @@ extension ScanScratch {
     }
   }
 
-  /// Tests every entry once; then a row costs a comparison or a look into a table.
+  /// Tests every entry once; then a row costs a comparison or a look-up in a table.
   private func testDictionary(
     _ image: ClusterImage, _ dictionary: ClusterDictionary, _ pattern: TextPattern,
     _ hits: UnsafeMutablePointer<UInt64>
@@ -68,7 +68,7 @@ extension ScanScratch {
   }
 
   /// Equality with the whole value or its beginning: first the length and eight bytes of every row,
-  /// without a branch, then the rest where those are right.
+  /// without a branch, then the rest if those are equal.
   private func testBeginning(
     _ plain: PlainText, _ image: ClusterImage, _ needle: [UInt8], _ isWhole: Bool,
     _ hits: UnsafeMutablePointer<UInt64>
@@ -84,13 +84,13 @@ extension ScanScratch {
       guard plain.areEndsInside(rows) else { throw Self.outside }
       testFirstWords(plain, rows, needle, isWhole)
     }
-    // Behind the last row are flags of another image, and what follows looks at every bit.
+    // After the last row are flags of another image, and the following code reads every bit.
     for slot in rows..<image.bitmapWords &* 64 { unsafe flags[slot] = 0 }
     unsafe Bitmap.pack(flags, image.bitmapWords, into: hits)
     if needle.count > 8 { unsafe testRest(plain, image, needle, hits) }
   }
 
-  /// Values are often codes, ids or dates, all of one length. Then their ends say nothing more.
+  /// Values are often codes, ids or dates with a common length. Their ends then need not be read.
   private func testFirstWords(_ plain: PlainText, _ rows: Int, _ length: Int, _ needle: [UInt8]) {
     let (low, mask) = Self.firstWord(needle)
     let (data, flags) = unsafe (plain.data + plain.end(0), self.flags)
@@ -108,7 +108,7 @@ extension ScanScratch {
     let (low, mask) = Self.firstWord(needle)
     let (ends, data, flags) = unsafe (plain.ends, plain.data, self.flags)
     let length = needle.count
-    // Of what is left of a length this has to be zero: all of it, or the sign.
+    // The difference in length under this mask must be zero: all of it, or the sign.
     let surplus = isWhole ? -1 : Int.min
     var start = plain.end(0)
     for slot in 0..<rows {
@@ -120,7 +120,7 @@ extension ScanScratch {
     }
   }
 
-  /// Leaves of `hits` the rows that go on as the needle does.
+  /// Keeps in `hits` the rows whose bytes continue like the needle.
   private func testRest(
     _ plain: PlainText, _ image: ClusterImage, _ needle: [UInt8],
     _ hits: UnsafeMutablePointer<UInt64>
@@ -140,7 +140,7 @@ extension ScanScratch {
     ClusterImage.corrupted("the bytes of a row are out of bounds")
   }
 
-  /// The first eight bytes, or fewer, and which of a word's bytes they are.
+  /// The first eight bytes, or fewer, and a mask of these bytes in a word.
   private static func firstWord(_ needle: [UInt8]) -> (word: UInt64, mask: UInt64) {
     var word: UInt64 = 0
     for (index, byte) in needle.prefix(8).enumerated() { word |= UInt64(byte) << UInt64(8 * index) }
@@ -151,8 +151,8 @@ extension ScanScratch {
 // MARK: - Search
 
 extension ScanScratch {
-  /// Searches the bytes of all rows at once. False, having done nothing, if case does not count
-  /// and some text is not ASCII.
+  /// Searches the bytes of all rows at once. Returns false without a search if case is ignored and
+  /// some string is not ASCII.
   private func search(
     _ plain: PlainText, _ image: ClusterImage, _ pattern: TextPattern,
     _ hits: UnsafeMutablePointer<UInt64>
@@ -173,7 +173,7 @@ extension ScanScratch {
     return true
   }
 
-  /// Copies text in lower case into `text`; false if it is not all ASCII.
+  /// Copies strings in lower case into `text`; false if they are not all ASCII.
   private func lower(_ data: UnsafeRawPointer, _ from: Int, _ limit: Int) -> Bool {
     let bytes = unsafe data.assumingMemoryBound(to: UInt8.self)
     let text = unsafe self.text
@@ -186,8 +186,8 @@ extension ScanScratch {
     return seen < 0x80
   }
 
-  /// Looks at 16 offsets at once for the needle's first and last byte, and compares the rest
-  /// where both are.
+  /// Compares 16 offsets at once with the needle's first and last byte, and compares the rest where
+  /// both are equal.
   private func search(
     _ plain: PlainText, _ data: UnsafeRawPointer, _ from: Int, _ limit: Int, _ rows: Int,
     _ needle: UnsafeRawBufferPointer, _ hits: UnsafeMutablePointer<UInt64>

@@ -1,10 +1,10 @@
-/// Bitmaps of a cluster's rows and the scratch memory of a scan, sized by the largest cluster
-/// that it met. Bit i of word j is row 64 j + i; bits past the last row are zero.
+/// Bitmaps of a cluster's rows and the scratch memory of a scan, sized by the largest cluster so
+/// far. Bit i of word j is row 64 j + i; bits past the last row are zero.
 ///
-/// Memory of its own instead of arrays: a scan touches it several times a cluster, and an array
-/// would be checked for uniqueness and bounds each time.
+/// It manages its memory instead of using arrays: a scan accesses it several times per cluster, and
+/// an array would be checked for uniqueness and bounds each time.
 @safe final class ScanScratch {
-  /// Rows for which there is room; a multiple of 64.
+  /// The number of rows that fit; a multiple of 64.
   private(set) var capacity: Int
   /// One byte a row: 1 passes, 0 does not.
   private(set) var flags: UnsafeMutablePointer<UInt8>
@@ -12,10 +12,10 @@
   /// Nanoseconds of dates.
   private(set) var fines: UnsafeMutablePointer<Int32>
   private(set) var nulls: UnsafeMutablePointer<UInt64>
-  /// As many bitmaps as the predicate's tree is deep, one after the other.
+  /// As many bitmaps as the depth of the predicate's tree, one after another.
   private(set) var bitmaps: UnsafeMutablePointer<UInt64>
   private let bitmapCount: Int
-  /// Text in lower case, with room to read past its end.
+  /// Strings in lower case, with room to read past the end.
   let text: UnsafeMutablePointer<UInt8>
   static let textBytes = ClusterFormat.imageBytesMax + 64
 
@@ -41,7 +41,7 @@
     unsafe text.deallocate()
   }
 
-  /// Makes room; bitmaps lose what they held.
+  /// Makes room; the contents of bitmaps are lost.
   @inline(__always)
   func reserve(rows: Int) {
     if rows > capacity { grow(rows) }
