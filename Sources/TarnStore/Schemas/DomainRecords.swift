@@ -1,4 +1,4 @@
-/// The domains of the columns in the tree: for each class with such columns a record beside those
+/// The domains of the columns in the tree: for each class with such columns a record next to those
 /// of replicas.
 ///
 ///     u8 format, number of columns, then for each
@@ -26,7 +26,7 @@ enum DomainRecords {
     }
   }
 
-  /// Writes the records of a schema that differ from those that are there.
+  /// Writes the records of a schema that differ from the existing ones.
   static func write(
     _ schema: StoreSchema, in transaction: borrowing WriteTransaction
   ) throws(StorageError) {
