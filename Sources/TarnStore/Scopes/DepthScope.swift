@@ -1,5 +1,5 @@
 /// Everything up to some number of links away from objects of some classes. Links of all kinds are
-/// followed, except from an object to those that link to it; a way in a circle ends where it began.
+/// followed except backlinks; a cyclic path ends where it began.
 struct DepthScope: Sendable {
   private let depth: Int
   private let roots: Set<ClassID>
@@ -33,7 +33,7 @@ struct DepthScope: Sendable {
     self.incoming = incoming
   }
 
-  /// Objects of that class are reached over a link, not only shown.
+  /// True if objects of that class are reached by a link, not only observed themselves.
   func hasLinks(to id: ClassID) -> Bool { incoming[id] != nil }
 
   func concerned(
@@ -79,7 +79,7 @@ struct DepthScope: Sendable {
 }
 
 extension ChangeSet {
-  /// The objects of which some property was set, of those classes that `isIncluded` accepts.
+  /// The objects with a property that was set, of the classes that `isIncluded` accepts.
   func touchedKeys(where isIncluded: (ClassID) -> Bool = { _ in true }) -> [ClassID: KeySet] {
     var found: [ClassID: KeySet] = [:]
     for own in classes where !own.touched.isEmpty && isIncluded(own.id) {
@@ -90,7 +90,7 @@ extension ChangeSet {
 }
 
 extension SchemaView {
-  /// Every way from an object of a class to others: mixed values may link to any class.
+  /// Every link from an object of a class to others: mixed values may link to any class.
   func links(of id: ClassID) -> [LinkStep] {
     self[id].columns.flatMap { column -> [LinkStep] in
       if column.isRemoved { return [] }

@@ -1,4 +1,4 @@
-/// Whether objects are so many links or fewer away from one that has changed.
+/// Whether objects are at most some number of links away from a changed object.
 ///
 /// Goes breadth first and never to one object twice in a search, so that a search takes time for
 /// the objects that it reaches, not for the number of links that it may follow, and does not
@@ -6,17 +6,17 @@
 struct NearestChange {
   /// Calls `visit` with the objects that an object links to, until it returns false.
   ///
-  /// - Parameter left: how many links may be followed from the object. With one left, those that
-  ///   lead to classes without changes can be passed over.
+  /// - Parameter left: how many links may be followed from the object. With one left, links to
+  ///   classes without changes can be skipped.
   typealias Links = (
     _ object: ObjectRef, _ left: Int, _ visit: (ObjectRef) -> Bool
   ) throws(StorageError) -> Void
 
   /// Bounds on the distance from an object to the nearest change.
   private struct Bounds {
-    /// A change is at most so many links away; nil if none is known.
+    /// A change is at most this many links away; nil if none is known.
     var near: Int?
-    /// No change is so many links away, or nearer.
+    /// No change is this many links away, or nearer.
     var clear = -1
   }
 
@@ -41,7 +41,7 @@ struct NearestChange {
     return try search(from: object, within: most, isChanged, links)
   }
 
-  /// From an object that has not changed itself, a change is at most so many links away; nil if no
+  /// For an object that has not changed itself: a change is at most this many links away; nil if no
   /// search has found one.
   func knownDistance(of object: ObjectRef) -> Int? { bounds[object]?.near }
 
@@ -51,9 +51,9 @@ struct NearestChange {
   ) throws(StorageError) -> Bool {
     var visits = [Visit(object: object, origin: -1)]
     var seen: Set<ObjectRef> = [object]
-    /// Where each level begins among the visits.
+    /// The start of each level among the visits.
     var levels = [0]
-    /// Nothing that links lead to was left out.
+    /// No link's target was left out.
     var isWhole = true
     while levels.count <= most, levels[levels.count - 1] < visits.count {
       let level = levels.count - 1
@@ -89,7 +89,7 @@ struct NearestChange {
     return false
   }
 
-  /// Everything on the way to a visit is as near as that and the way between.
+  /// Every object on the path to a visit is at most that distance plus the path away.
   private mutating func note(_ distance: Int, from index: Int, _ visits: [Visit]) {
     var (index, distance) = (index, distance)
     while index >= 0 {

@@ -1,8 +1,8 @@
 /// The remaining scope of a search at a position.
 enum ScopeState: Hashable {
-  /// Every changed property, at most so many links away.
+  /// Every changed property, at most this many links away.
   case links(left: Int)
-  /// Changed properties on some paths, which the search knows by that number.
+  /// Changed properties on some paths, by the search's number for these.
   case paths(Int)
 }
 
@@ -48,7 +48,7 @@ final class ScopeSearch {
   private var pathStates: [PathState] = []
   private lazy var touchedKeys = changes.touchedKeys()
   private lazy var leadingLinks = findLeadingLinks()
-  /// Whether a changed property is there or behind it, by positions on paths.
+  /// Whether a changed property is at or behind a position on paths.
   private var leading: [ScopePosition: Bool] = [:]
   /// The same for a depth.
   private var nearest = NearestChange()
@@ -183,7 +183,7 @@ final class ScopeSearch {
 
   // MARK: - Classes
 
-  /// The links to follow from objects of a class if so many links are left.
+  /// The links to follow from objects of a class if that many links are left.
   private func links(from id: ClassID, _ left: Int) -> [LinkStep] {
     guard left > 0, let all = leadingLinks[id] else { return [] }
     return left > 1 ? all : all.filter { touchedKeys[$0.target] != nil }
