@@ -10,7 +10,7 @@ extension SequenceChunks {
   }
 
   /// Adjacent chunks. A block of a large sequence starts as a page of its directory, which is read
-  /// only where the write goes: a commit of one insert reads one of them, however many there are.
+  /// only for changes in it: a commit of one insert reads one page, however many there are.
   final class Block {
     /// Nil once it was read. Valid as long as the write's snapshot.
     private var unread: DirectoryPage?
@@ -34,7 +34,7 @@ extension SequenceChunks {
       self.oldStart = oldStart
     }
 
-    /// The elements before the write that it stands for; nil once it was opened.
+    /// The old elements that it represents; nil once it was opened.
     var untouched: Range<Int>? { unread == nil ? nil : oldStart..<oldStart + count }
 
     /// Reads the directory's page.

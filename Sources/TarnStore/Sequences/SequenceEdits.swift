@@ -1,4 +1,4 @@
-/// The changes of an open write to lists, sets and maps, and what it removes of them from the file.
+/// The changes of an open write to lists, sets and maps, and the records that it removes.
 final class SequenceEdits {
   /// Changed or new collections; nested ones by their ids.
   private var properties: [SequencePlace: WorkingSequence] = [:]
@@ -11,7 +11,7 @@ final class SequenceEdits {
   private static let askedLimitMin = 1_024
   /// Nested collections created by this write.
   private(set) var made: Set<CollectionID> = []
-  /// Those of them that are in some value.
+  /// Those of them that are contained in some value.
   private var attached: Set<CollectionID> = []
   /// Nested collections whose records are removed.
   private(set) var droppedNested: Set<CollectionID> = []
@@ -50,15 +50,15 @@ final class SequenceEdits {
     return found
   }
 
-  /// Keeps one for other reads of the same place; until it is changed, at least as long as it is
-  /// referenced elsewhere.
+  /// Adds a sequence for other reads of the same place; until it is changed, it is kept at least as
+  /// long as it is referenced elsewhere.
   func add(_ sequence: WorkingSequence) {
     if asked.count >= askedLimit { dropUnused() }
     asked[sequence.place] = sequence
     recent = sequence
   }
 
-  /// Releases those without other references.
+  /// Releases sequences without other references.
   private func dropUnused() {
     recent = nil
     var used: [SequencePlace: WorkingSequence] = [:]
@@ -73,7 +73,7 @@ final class SequenceEdits {
     askedLimit = max(Self.askedLimitMin, 2 * used.count)
   }
 
-  /// Keeps one that is about to be changed.
+  /// Keeps a sequence that is about to be changed.
   func keep(_ sequence: WorkingSequence) {
     if let id = sequence.place.nested {
       nested[id] = sequence
@@ -103,7 +103,7 @@ final class SequenceEdits {
 
   // MARK: - Nested collections
 
-  /// Registers a new one, which is written only if it becomes part of a value.
+  /// Registers a new sequence, which is written only if it becomes part of a value.
   func make(_ sequence: WorkingSequence, _ id: CollectionID) {
     made.insert(id)
     keep(sequence)
@@ -163,7 +163,7 @@ final class SequenceEdits {
 
   // MARK: - Reading off
 
-  /// Determines what the commit writes of each changed sequence. Called once, after all changes.
+  /// Determines the stored form of each changed sequence. Called once, after all changes.
   func readOff() throws(StorageError) {
     require(!isReadOff, "a write can be committed only once")
     isReadOff = true
@@ -258,7 +258,7 @@ struct SequenceForm {
 }
 
 extension SequenceElements {
-  /// About the size with references for long values, or slightly larger.
+  /// The approximate size with references for long values, or slightly more.
   fileprivate var withPlaceholders: SequenceElements {
     func placeholder(_ element: TaggedValue) -> TaggedValue {
       element.isTooLong
