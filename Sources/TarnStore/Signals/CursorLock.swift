@@ -1,12 +1,13 @@
 internal import CTarn
 internal import Glibc
 
-/// That this process has a cursor: an exclusive lock on a byte of the signal file, with a
-/// descriptor of its own. It ends with the process, however that ends, and a forked child does not
+/// Shows that this process holds a cursor: an exclusive lock on a byte of the signal file, with its
+/// own descriptor. It ends with the process, in whatever way that ends, and a forked child does not
 /// keep it.
 ///
-/// The byte is that of the cursor's number and of the hold's epoch. So a process that takes a
-/// cursor from a living one locks another byte, and the former holder's lock means nothing more.
+/// The byte is determined by the cursor's number and the hold's epoch. So a process that takes a
+/// cursor from a living one locks another byte, and the former holder's lock has no effect any
+/// more.
 package final class CursorLock: Sendable {
   private static let firstByte: Int64 = 1 << 41
   private let descriptor: Lock<Int32?>
@@ -16,9 +17,9 @@ package final class CursorLock: Sendable {
     firstByte + Int64(number) << 20 | Int64(epoch & 0xf_ffff)
   }
 
-  /// Errors: `.busy` if another has it.
+  /// Errors: `.busy` if another process holds it.
   init(_ signal: SignalFile, number: UInt32, epoch: UInt32) throws(StorageError) {
-    // By this name the very file is opened, also one that has no name or lost it.
+    // This name opens the same file, even one without a name or that has lost it.
     let file = try OwnedDescriptor(
       opening: "/proc/self/fd/\(signal.descriptor)", flags: O_RDWR, operation: "open cursor")
     guard FileFacts.of(descriptor: file.raw)?.identity == signal.identity else {
@@ -43,14 +44,14 @@ package final class CursorLock: Sendable {
 
   deinit { release() }
 
-  /// Lets others have the cursor.
+  /// Releases the cursor for others.
   package func release() {
     let open = descriptor.withLock { $0.take() }
     // In a forked child it is closed already.
     if let open, tarn_fork_count() == forkCount { tarn_unlock_and_close(open) }
   }
 
-  /// Whether a process has the cursor in that epoch, this one included.
+  /// Whether a process, including this one, holds the cursor with that epoch.
   static func isHeld(_ signal: SignalFile, number: UInt32, epoch: UInt32) -> Bool {
     tarn_is_locked_elsewhere(signal.descriptor, byte(number, epoch), 1) > 0
   }
