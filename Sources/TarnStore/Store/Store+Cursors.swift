@@ -1,6 +1,6 @@
-/// The cursors of the file. Every change of one is a transaction of its own under the write lock
-/// that makes no version and no change record, and of which observers are not told; except for
-/// acknowledgements that are part of a write.
+/// The cursors of the file. Every change of one is a separate transaction under the write lock that
+/// creates no version and no change record, and that is not reported to observers. Acknowledgements
+/// can also be part of a write.
 extension Store {
   /// All cursors, in the order of their names.
   package func cursors() throws(StorageError) -> [KnownCursor] {
@@ -19,11 +19,11 @@ extension Store {
     return try FeedTable.read(&cursor) ?? FeedTable()
   }
 
-  /// Opens a cursor, or makes one.
+  /// Opens a cursor, or creates it.
   ///
-  /// Errors: `.busy` if another process has it, with its name; `.invalidInput` for a name that
-  /// cannot be one; `.permissionDenied` if this process cannot change the file; `.limitExceeded`
-  /// for a selection that is too long.
+  /// Errors: `.busy` if another process holds it, with that process's name; `.invalidInput` for an
+  /// invalid name; `.permissionDenied` if this process cannot change the file; `.limitExceeded` for
+  /// a selection that is too long.
   package func openCursor(_ request: CursorRequest) throws(StorageError) -> HeldCursor {
     if let fault = CursorRecord.fault(inName: request.name) {
       throw StorageError(
@@ -49,7 +49,7 @@ extension Store {
   }
 
   private func tryToOpen(_ request: CursorRequest) throws(StorageError) -> HeldCursor {
-    // Without the write lock first: waiting for a holder must not disturb writers.
+    // First without the write lock: waiting for a holder must not block writers.
     if !request.takes { try requireFree(request.name, feedTable(in: newestSnapshot())) }
     return try changeFeed("open cursor") {
       edit, head, transaction throws(StorageError) -> HeldCursor in
@@ -99,9 +99,9 @@ extension Store {
 
   /// Deletes a cursor, and then the records that only it needed.
   ///
-  /// Errors: `.notFound`; `.busy` if a process has it.
+  /// Errors: `.notFound`; `.busy` if a process holds it.
   ///
-  /// - Parameter isForced: also if a process has it, which then gets an error.
+  /// - Parameter isForced: true to delete it even if a process holds it, which then gets an error.
   package func deleteCursor(_ name: String, evenIfHeld isForced: Bool = false)
     throws(StorageError)
   {
@@ -112,10 +112,10 @@ extension Store {
     try pruneUnneeded()
   }
 
-  /// Gives a cursor another name.
+  /// Renames a cursor.
   ///
-  /// Errors: `.notFound`; `.busy` if a process has it; `.invalidInput` for a name that cannot be
-  /// one or that another cursor has.
+  /// Errors: `.notFound`; `.busy` if a process holds it; `.invalidInput` for an invalid name, or
+  /// one that another cursor has.
   package func renameCursor(_ name: String, to newName: String) throws(StorageError) {
     try changeFeed("rename cursor") { edit, _, _ throws(StorageError) in
       try requireFree(name, edit.table)
@@ -130,7 +130,7 @@ extension Store {
     }
   }
 
-  /// Gives a cursor other limits.
+  /// Sets a cursor's limits.
   ///
   /// Errors: `.notFound`.
   package func setLimits(
@@ -157,9 +157,9 @@ extension Store {
     try feedTable(in: newestSnapshot()).settings.retention
   }
 
-  /// Lets the file keep records for at least as long. Writes only if that is more.
+  /// Extends the retention of the file's records. Writes only if it is extended.
   ///
-  /// Errors: `.limitExceeded` if the file would have too many limits of which none covers another.
+  /// Errors: `.limitExceeded` if the file would have too many limits none of which covers another.
   package func raiseRetention(to policy: RetentionPolicy) throws(StorageError) {
     let known = try retention()
     if known.union(policy) == known { return }
@@ -176,8 +176,8 @@ extension Store {
         + "another, and a file keeps \(RetentionPolicy.limitsMax). Set one that covers them")
   }
 
-  /// Sets how long the file keeps records; empty limits end the retention. Records that nothing
-  /// needs then are removed.
+  /// Sets how long the file keeps records; empty limits end the retention. Records that are then
+  /// not needed are removed.
   package func setRetention(_ policy: RetentionPolicy) throws(StorageError) {
     if try retention() == policy { return }
     try changeFeed("set retention") { edit, _, _ throws(StorageError) in

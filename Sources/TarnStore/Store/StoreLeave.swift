@@ -1,10 +1,10 @@
 internal import Dispatch
 internal import Glibc
 
-/// A part of this process that has a store open, and will release it by itself: the thread of a
-/// session that was stopped, or a callback that was called.
+/// A part of this process that has a store open and will release it: the thread of a stopped
+/// session, or a callback that was called.
 ///
-/// Programs do not see when that happens. Code that needs the store closed waits for it here.
+/// Programs do not notice when that happens. Code that needs the store closed waits for it here.
 package final class StoreLeave: Sendable {
   private enum Stage { case staying, leaving, gone }
 
@@ -52,7 +52,7 @@ package final class StoreLeave: Sendable {
 
   /// Waits until all parts that are about to release the store at a location have released it.
   ///
-  /// - Parameter time: how long at most.
+  /// - Parameter time: the maximum time.
   package static func wait(for location: StoreLocation, atMost time: Duration) {
     let deadline = DispatchTime.now() + .milliseconds(Int(time / .milliseconds(1)))
     // The end of one may release another, which begins then.

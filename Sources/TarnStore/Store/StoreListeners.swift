@@ -1,6 +1,6 @@
 /// This process's listeners for commits: instances on schedulers that have turns. Commits of this
-/// process are reported directly; those of others come through the watcher's thread, which runs
-/// only while a listener needs it.
+/// process are reported directly, and those of others by the watcher's thread, which runs only
+/// while a listener needs it.
 final class StoreListeners: Sendable {
   private struct State {
     var lastID = 0
