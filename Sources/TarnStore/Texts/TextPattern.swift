@@ -103,7 +103,7 @@ extension TextPattern {
 }
 
 extension ComparisonOperator {
-  /// Whether texts or data compare so.
+  /// Whether the comparison of strings or data is true.
   func accepts(
     _ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer, _ options: StringOptions
   ) -> Bool {
@@ -113,7 +113,7 @@ extension ComparisonOperator {
     }
   }
 
-  /// Whether texts or data compare so byte by byte.
+  /// Whether the comparison of strings or data is true, byte by byte.
   func acceptsExactly(_ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer) -> Bool {
     switch self {
     case .equal: unsafe TextPattern.areEqual(a, b)
@@ -125,7 +125,7 @@ extension ComparisonOperator {
     }
   }
 
-  /// Whether a left side that sorts so (below, equal to or above zero) against the right passes.
+  /// Whether the comparison is true for sides that sort in this way (negative, zero or positive).
   @inline(__always)
   func accepts(_ order: Int) -> Bool {
     switch self {
@@ -143,7 +143,7 @@ extension ComparisonOperator {
 // MARK: - Case and diacritics
 
 extension TextPattern {
-  /// Removes what is ignored: strings that differ only in that become equal.
+  /// Removes ignored characters: strings that differ only in these become equal.
   static func folded(_ bytes: [UInt8], _ options: StringOptions) -> [UInt8] {
     if options.isEmpty { return bytes }
     return unsafe bytes.withUnsafeBytes { bytes in
@@ -151,7 +151,7 @@ extension TextPattern {
     }
   }
 
-  /// ASCII is folded here, which is fast; other text by Foundation.
+  /// ASCII is folded here, which is fast; other strings by Foundation.
   static func withFolded<R>(
     _ bytes: UnsafeRawBufferPointer, _ options: StringOptions,
     _ body: (UnsafeRawBufferPointer) -> R
