@@ -1,5 +1,5 @@
-/// The waits after failures: each twice the one before, up to a longest, and less by chance by up
-/// to a half, so that what failed together does not come again together.
+/// The waits after failures: each twice the one before, up to a maximum, and shortened at random by
+/// up to a half, so that callers which failed together do not retry together.
 package struct Backoff: Sendable {
   private let first: Duration
   private let last: Duration
