@@ -3,7 +3,7 @@ import TarnStore
 /// Rows of the server that would break a unique rule of the file, because an object with unsent
 /// changes has the same values here.
 ///
-/// The server refuses these changes, unless its row has other values by then. Until it has got
+/// The server refuses these changes, unless its row has other values by then. Until it has received
 /// them, the file leaves out the columns of the rule, or a new row as a whole.
 struct Clashes {
   /// By incarnation.
@@ -21,7 +21,7 @@ struct Clashes {
     }
   }
 
-  /// - Returns: whether there was any that it did not have.
+  /// - Returns: whether the rule was new for the row.
   mutating func add(_ rule: [ColumnID], of incarnation: Int64, in id: ClassID) -> Bool {
     let former = columns[id]?[incarnation] ?? []
     columns[id, default: [:]][incarnation] = former.union(rule)
@@ -31,7 +31,7 @@ struct Clashes {
 
 /// Unique rules that downloaded rows and unsent changes break together.
 extension ReplicaEdit {
-  /// The values of a row that its object does not get as they are.
+  /// The values of a row that its object cannot get unchanged.
   func faults(in row: RowReader.Row, _ one: ReplicaClass) -> [LeftOut.Part] {
     one.faults(in: row) + (clashes?.parts(of: row.incarnation, in: one.id) ?? [])
   }
@@ -41,7 +41,7 @@ extension ReplicaEdit {
     clashes?.parts(of: incarnation, in: id).isEmpty == false
   }
 
-  /// Notes an object that shows a row of the server in this write.
+  /// Records an object that shows a row of the server in this write.
   func noteShown(_ row: RowReader.Row, _ key: ObjectKey, _ one: ReplicaClass) {
     if clashes == nil || one.described.uniqueRules.isEmpty { return }
     rows[one.id, default: [:]][key] = row.incarnation
@@ -49,7 +49,7 @@ extension ReplicaEdit {
 
   /// Adds the rows of this write that break a rule together with unsent changes.
   ///
-  /// - Returns: whether there was any that was not known.
+  /// - Returns: whether there was one that was not known.
   func findClashes(_ clashes: inout Clashes) throws(StorageError) -> Bool {
     var isAny = false
     for (id, shown) in rows {
@@ -67,7 +67,7 @@ extension ReplicaEdit {
     return isAny
   }
 
-  /// The objects whose values under a rule are not sent, by these.
+  /// The objects whose values under a rule are unsent, by these values.
   private func unsentHolders(
     of rule: [ColumnID], in id: ClassID
   ) throws(StorageError) -> [[UInt8]: [ObjectKey]] {

@@ -1,8 +1,8 @@
 import TarnStore
 import TarnText
 
-/// Writes a content of the server into a property, as little as it needs: elements that stay are
-/// not touched, and embedded objects that stay are changed in place.
+/// Writes a content of the server into a property with as few changes as possible: elements that
+/// stay are not touched, and embedded objects that stay are changed in place.
 struct ContentWriter {
   private let writer: LocalWriter
   private let place: SequencePlace
@@ -16,8 +16,8 @@ struct ContentWriter {
     schema = writer.session.schema.schema
   }
 
-  /// - Parameter present: what the property has now, with names.
-  /// - Returns: whether anything changed, and the links whose targets are not here.
+  /// - Parameter present: the current content of the property, with names.
+  /// - Returns: whether anything changed, and the links whose targets are missing here.
   func write(
     _ content: Content<WireItem>, over present: Content<WireItem>?
   ) throws(StorageError) -> (isChanged: Bool, waiting: [WaitingLinks.Waiting]) {
@@ -70,7 +70,7 @@ struct ContentWriter {
       switch content {
       case .list(let list):
         let was = former[list[index].id]
-        // The target of a link may have gone in the same write.
+        // The target of a link may have been deleted in the same write.
         if let was, was.item == item, !mayLink {
           keys.append(was.key)
           continue
@@ -78,7 +78,7 @@ struct ContentWriter {
         over = was?.key
       case .map: over = known.first { $0.name.hasSameBytes(as: names[index]) }?.key
       default:
-        // A SQL program writes no names: it has changed the object that is there.
+        // SQL writes no names: it has changed the existing object.
         let name = element(content)?.id
         let isSame = name?.isOfSQL == true || present.flatMap(element)?.id == name
         over = isSame ? known.first?.key : nil

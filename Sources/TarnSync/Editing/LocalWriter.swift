@@ -7,13 +7,14 @@ struct LocalWriter {
 
   private var schema: StoreSchema { session.schema.schema }
 
-  /// Whether an element is a link whose target is not here.
+  /// Whether an element is a link whose target is missing here.
   func isWaiting(_ json: JSONValue, _ column: ColumnSchema) throws(StorageError) -> Bool {
     guard let target = LinkTarget(json, column, schema) else { return false }
     return try session.find(primaryKey: target.key, in: target.id) == nil
   }
 
-  /// An element for the file; links to objects that are not here are nil. Not for embedded objects.
+  /// An element for the file; links to objects that are missing here are nil. Not for embedded
+  /// objects.
   func copy(_ json: JSONValue, _ column: ColumnSchema) throws(StorageError) -> CopiedValue {
     if let target = LinkTarget(json, column, schema) {
       guard let key = try session.find(primaryKey: target.key, in: target.id) else {
@@ -54,9 +55,9 @@ struct LocalWriter {
 
   // MARK: - Single values
 
-  /// Sets a mixed value, as little as it needs.
+  /// Sets a mixed value, with as few changes as possible.
   ///
-  /// - Returns: whether it was another one.
+  /// - Returns: whether it changed.
   func set(_ copy: CopiedValue, at place: SequencePlace) throws(StorageError) -> Bool {
     if try session.holds(copy, at: place) { return false }
     let (id, key) = (place.classID, place.key)
@@ -71,7 +72,7 @@ struct LocalWriter {
 
   // MARK: - Embedded objects
 
-  /// Makes an embedded object, which its owner must get.
+  /// Creates an embedded object, which must then get an owner.
   func make(_ json: JSONValue, _ id: ClassID) throws(StorageError) -> ObjectKey {
     let key = try session.create([:], in: id)
     _ = try update(key, id, json)
@@ -80,7 +81,7 @@ struct LocalWriter {
 
   /// Changes an embedded object.
   ///
-  /// - Returns: whether it was another one.
+  /// - Returns: whether it changed.
   func update(_ key: ObjectKey, _ id: ClassID, _ json: JSONValue) throws(StorageError) -> Bool {
     var isChanged = false
     for column in session.schema[id].columns where !column.isRemoved {
@@ -114,7 +115,7 @@ struct LocalWriter {
     }
   }
 
-  /// The embedded objects within an embedded object have no names: the first stays the first.
+  /// The embedded objects within an embedded object have no names: the first one stays the first.
   private func setEmbedded(
     _ json: JSONValue, _ embedded: ClassSchema, _ column: ColumnSchema, _ place: SequencePlace
   ) throws(StorageError) -> Bool {
@@ -140,7 +141,7 @@ struct LocalWriter {
     return try hold(keys, named: elements.map(\.key), column, place) || isChanged
   }
 
-  /// An embedded object as it is to be; nil for null.
+  /// An embedded object in its new state; nil for null.
   func written(
     _ json: JSONValue, over known: ObjectKey?, _ id: ClassID
   ) throws(StorageError) -> (key: ObjectKey?, isChanged: Bool) {
@@ -163,7 +164,7 @@ struct LocalWriter {
     return zip(names, parts.values).map { ($0, key($1)) }
   }
 
-  /// Lets a property have these embedded objects.
+  /// Makes a property own these embedded objects.
   func hold(
     _ keys: [ObjectKey?], named names: [String], _ column: ColumnSchema, _ place: SequencePlace
   ) throws(StorageError) -> Bool {

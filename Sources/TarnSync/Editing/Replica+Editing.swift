@@ -5,11 +5,11 @@ extension Replica {
   /// Writes under the write lock.
   ///
   /// - Parameters:
-  ///   - clock: the server's, in microseconds since 1970: stamps of its rows raise this file's, up
-  ///     to a minute beyond it.
-  ///   - next: the state that the write begins with, if the server has more commits now.
-  ///   - body: gets the state, and leaves it as it is after the write. It runs again if the write
-  ///     would break a unique rule.
+  ///   - clock: the server's clock, in microseconds since 1970: stamps of its rows raise this
+  ///     file's, up to a minute beyond it.
+  ///   - next: the state at the beginning of the write, if the server has more commits now.
+  ///   - body: receives the state, and changes it to that after the write. It runs again if the
+  ///     write would break a unique rule.
   func edit<R>(
     clock: Int64 = 0, to next: ReplicaState? = nil,
     _ body: (ReplicaEdit, inout ReplicaState) throws(StorageError) -> R
@@ -34,7 +34,7 @@ extension Replica {
   private struct Edited<R> {
     let result: R
     let state: ReplicaState
-    /// The version that the write made; nil if no object changed, and then what is to be kept.
+    /// The version that the write made; nil if no object changed, and then the state to store.
     var version: Version?
     var records: ReplicaRecords?
     var notices: [SyncNotice] = []

@@ -11,7 +11,7 @@ struct DownloadedContent {
   var isMine = false
   /// Whether the file may differ although it has this content.
   var isForced = false
-  /// After a refusal: what would be kept if the server had accepted the commit.
+  /// After a refusal: the contents to store if the server had accepted the commit.
   var refused: [KeptContent]?
 
   init(
@@ -27,7 +27,7 @@ struct DownloadedContent {
 
 /// Properties with parts of downloaded rows.
 extension ReplicaEdit {
-  /// Shows the server's content, with the unsent changes of this file on top.
+  /// Shows the server's content, with the unsent changes of this file applied to it.
   func set(_ content: DownloadedContent) throws(StorageError) {
     let (wire, stamp, place) = (content.wire, content.stamp, content.place)
     guard let coder = content.coder, try exists(place.key, in: place.classID) else { return }
@@ -52,7 +52,7 @@ extension ReplicaEdit {
     let mine = try self.content(place, kept, coder)
     let server = wire ?? coder.wire(coder.empty)
     guard content.isMine else {
-      // The file may lack parts of the content that was kept.
+      // The file may lack parts of the content that was stored.
       let present = leavings.isReadAgain ? nil : mine
       let entry = try show(theirs, over: present, place, coder, server, stamp)
       return try keep([entry], place)
@@ -66,7 +66,7 @@ extension ReplicaEdit {
     try show(merged: merged, theirs, mine, content, coder, former)
   }
 
-  /// Shows the last content of the server that the property could hold, if there was any.
+  /// Shows the last content of the server that the property could hold, if any.
   private func showLast(
     _ kept: [KeptContent], _ coder: ContentCoder, _ place: SequencePlace
   ) throws(StorageError) {
@@ -79,7 +79,7 @@ extension ReplicaEdit {
   }
 
   /// Shows the server's contents instead of those that a refused commit changed, with the changes
-  /// of later commits on top.
+  /// of later commits applied to them.
   private func takeBack(
     _ refusedContent: DownloadedContent, _ coder: ContentCoder, _ refused: [KeptContent]
   ) throws(StorageError) {
@@ -101,12 +101,12 @@ extension ReplicaEdit {
     guard try exists(place.key, in: place.classID) else { return }
     let kept = try kept(place)
     guard let last = kept.last else {
-      // Of an object that the server does not have.
+      // For an object that the server does not have.
       let mine = try content(place, kept, coder)
       _ = try show(mine, over: mine, place, coder, coder.wire(mine), Stamp(0, by: 0))
       return
     }
-    // The snapshot has the former one.
+    // The snapshot has the former content.
     let isNew = shown.contains(place)
     let mine =
       isNew
@@ -120,8 +120,8 @@ extension ReplicaEdit {
       KeptContent.trimmed(isNew ? kept.dropLast() : kept, sentUpTo: done) + [entry], place)
   }
 
-  /// Drops what others have put into an object that they have deleted: it goes on as it was created
-  /// here.
+  /// Drops the contents that others have written into an object that they have deleted: it
+  /// continues in the state in which it was created here.
   func leaveAlone(_ key: ObjectKey, _ one: ReplicaClass) throws(StorageError) {
     for property in one.exchange.others {
       guard let coder = property.contents else { continue }
@@ -152,7 +152,7 @@ extension ReplicaEdit {
     try keep(former + [entry], content.place)
   }
 
-  /// - Parameter present: what the file has now; nil if its elements have no names.
+  /// - Parameter present: the current content of the file; nil if its elements have no names.
   private func show(
     _ content: Content<WireItem>, over present: Content<WireItem>?, _ place: SequencePlace,
     _ coder: ContentCoder, _ server: WireValue, _ stamp: Stamp
@@ -161,14 +161,14 @@ extension ReplicaEdit {
     let writer = ContentWriter(LocalWriter(session: session), place, coder)
     let (isChanged, waiting) = try writer.write(content, over: present)
     try WaitingLinks.set(waiting, at: place, &objects)
-    // What is not written has the version that it had.
+    // Unwritten contents keep their version.
     let version = snapshot.version.rawValue + (isChanged ? 1 : 0)
     return KeptContent(version: version, stamp: stamp, server: server)
   }
 
-  /// Keeps the server's contents of an object that does not exist here any more.
+  /// Stores the server's contents of an object that no longer exists here.
   ///
-  /// - Parameter isFormer: whether another one was created here with its key.
+  /// - Parameter isFormer: whether another object was created here with its key.
   func keepContents(
     of row: RowReader.Row, _ key: ObjectKey, _ one: ReplicaClass, isFormer: Bool = false
   ) throws(StorageError) {
@@ -185,7 +185,7 @@ extension ReplicaEdit {
     objects.set(table, of: key, in: one.id)
   }
 
-  /// The entries of a property of an object that is here.
+  /// The entries of a property of an object that exists here.
   private func kept(_ place: SequencePlace) throws(StorageError) -> [KeptContent] {
     let all = try objects.contents(of: place.key, in: place.classID)[place.column] ?? []
     return all.filter { !$0.isOfFormer }
@@ -205,15 +205,15 @@ extension ReplicaEdit {
   ) throws(StorageError) -> Content<WireItem> {
     let reader = try SnapshotReader(snapshot)
     let rows = PastRows(reader, RecordedPast(at: snapshot.version))
-    // Those that waited before this write, or since the push that it is about.
+    // Links that waited before this write, or since the push concerned.
     let object = ObjectRef(classID: place.classID, key: place.key)
     let waiting = try (WaitingLinks.links(of: object, ReplicaObjects(snapshot)) + accepted)
       .filter { $0.place.object == object && $0.place.column == place.column }
     return try locals().content(place, kept, coder, in: rows, waiting: waiting)
   }
 
-  /// The content from which commits began that a restored server has lost, and which are sent
-  /// again; nil where it is known. Other commits began with a download, and are later than that.
+  /// The content at which commits began that a restored server has lost, and which are sent again;
+  /// nil if it is known. Other commits began at a download, and are later.
   private func recalled(
     _ kept: [KeptContent], _ place: SequencePlace, _ coder: ContentCoder,
     _ theirs: Content<WireItem>, _ mine: Content<WireItem>
@@ -221,7 +221,7 @@ extension ReplicaEdit {
     guard let last = kept.last, !kept.contains(where: { $0.version <= done }),
       try unsent.hasChanged(place, upTo: kept[0].version)
     else { return nil }
-    // Downloads before the first of them are part of it.
+    // Downloads before the first of them are included in it.
     let first = try locals().history.steps(of: place).first?.commit.version.rawValue
     let rows = try rows(at: max(done, first.map { $0 - 1 } ?? done))
     guard try rows.contains(ObjectRef(classID: place.classID, key: place.key)) else { return nil }

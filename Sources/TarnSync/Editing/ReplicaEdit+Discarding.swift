@@ -1,6 +1,6 @@
 import TarnStore
 
-/// Objects that go without a trace: the file is not to have them, or is to be as the server is.
+/// Objects that are removed without a trace: the file must not have them, or must equal the server.
 extension ReplicaEdit {
   /// Deletes an object that the server has, and that is not needed here.
   func drop(_ key: ObjectKey, _ one: ReplicaClass) throws(StorageError) {
@@ -8,7 +8,7 @@ extension ReplicaEdit {
     try objects.forget(key, in: one.id)
   }
 
-  /// Deletes the objects that the server never had, and forgets those that are deleted here alone.
+  /// Deletes the objects that the server never had, and the records of objects deleted only here.
   func discardUnsent(_ one: ReplicaClass) throws(StorageError) {
     var alone: [ObjectKey] = []
     try session.reader.forEachCluster(in: one.id) { cluster throws(StorageError) in

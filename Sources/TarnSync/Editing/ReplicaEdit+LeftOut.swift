@@ -2,11 +2,11 @@ import TarnStore
 
 /// The values of the server's rows that a write leaves out.
 struct Leavings {
-  /// The faults in the row of an object that has some, or had some before.
+  /// The faults in the row of an object that has faults, or had some before.
   fileprivate struct Found {
     /// In properties with a single value.
     var plain: [LeftOut.Part]
-    /// In properties with parts, as far as these were read.
+    /// In properties with parts that were read.
     var contents: [ColumnID: [LeftOut.Part]] = [:]
   }
 
@@ -34,7 +34,7 @@ extension ReplicaEdit {
     clashes(incarnation, id) ? .untilSent(reader.epoch) : reader
   }
 
-  /// Leaves out a row that no replica can read. An object that is in the file keeps its values.
+  /// Leaves out a row that no replica can read. An existing object keeps its values.
   func leaveOut(_ row: RowReader.Unreadable, _ one: ReplicaClass) throws(StorageError) {
     if let key = try objects.keys(of: [row.incarnation], in: one.id)[row.incarnation],
       var object = try objects[one.id, key]
@@ -60,21 +60,21 @@ extension ReplicaEdit {
       row.incarnation, one)
   }
 
-  /// Forgets the records of rows that leave the file.
+  /// Removes the records of rows that leave the file.
   func forgetLeftOut(_ incarnations: Set<Int64>, _ one: ReplicaClass) throws(StorageError) {
     for incarnation in try formerlyLeftOut(one.id).keys where incarnations.contains(incarnation) {
       objects.set(LeftOut.key(one.id, incarnation), nil)
     }
   }
 
-  /// The same for all rows but some.
+  /// The same for all rows except some.
   func forgetLeftOut(except kept: Set<Int64>, _ one: ReplicaClass) throws(StorageError) {
     for incarnation in try formerlyLeftOut(one.id).keys where !kept.contains(incarnation) {
       objects.set(LeftOut.key(one.id, incarnation), nil)
     }
   }
 
-  /// Notes the values of a row that its object does not have.
+  /// Records the values of a row that its object does not have.
   func note(
     _ parts: [LeftOut.Part], of row: RowReader.Row, _ key: ObjectKey, _ one: ReplicaClass
   ) throws(StorageError) {
@@ -82,7 +82,7 @@ extension ReplicaEdit {
     leavings.found[ObjectRef(classID: one.id, key: key)] = Leavings.Found(plain: parts)
   }
 
-  /// Notes the values of a column that its property with parts does not have.
+  /// Records the values of a column that its property with parts does not have.
   func note(_ faults: [ValueFault], at place: SequencePlace) {
     let object = ObjectRef(classID: place.classID, key: place.key)
     if faults.isEmpty, leavings.found[object] == nil { return }
@@ -92,7 +92,7 @@ extension ReplicaEdit {
 
   func note(_ notice: SyncNotice) { leavings.notices.append(notice) }
 
-  /// Stores the records of values that were left out with the write.
+  /// Stores the records of left-out values with the write.
   func keepLeavings() throws(StorageError) {
     for (object, found) in leavings.found {
       let described = session.schema[object.classID]
@@ -107,7 +107,7 @@ extension ReplicaEdit {
         if ContentCoder(column, session.schema.schema) != nil { parts.append(part) }
       }
       for column in found.contents.keys.sorted() { parts += found.contents[column] ?? [] }
-      // What is rounded in a value without parts is not sent, and needs no record.
+      // A rounded part of a value without parts is not sent, and needs no record.
       for part in parts where part.fault.kind == .rounded {
         note(.rounded(described.name, described[part.column].name))
       }

@@ -27,7 +27,8 @@ extension ReplicaEdit {
       let (id, holder) = (waiting.place.object.classID, waiting.place.object.key)
       let known = try objects[id, holder]
       let pending = try unsent.pending(of: holder, in: id, after: known?.void ?? 0)
-      // One that was deleted here keeps its links on the server, until that has its deletion.
+      // An object that was deleted here keeps its links on the server until the deletion arrives
+      // there.
       if try !exists(holder, in: id) { continue }
       if let coder = ContentCoder(session.schema[id][waiting.place.column], session.schema.schema) {
         let place = SequencePlace(classID: id, key: holder, column: waiting.place.column)
@@ -36,7 +37,7 @@ extension ReplicaEdit {
       }
       if pending.isCreated || pending.columns.contains(waiting.place.column) { continue }
       try WaitingLinks.set(nil, at: waiting.place, &objects)
-      // The file may have set another one since.
+      // The file may have set another link since.
       let present = try session.value(of: waiting.place.column, at: holder, in: id)
       if present == .null { try setLink(.link(key), waiting.place) }
     }
@@ -53,8 +54,8 @@ extension ReplicaEdit {
     return try linksToDeleted().places.contains(place)
   }
 
-  /// Keeps that the server has no link at a place where an unsent commit has deleted the target, so
-  /// that none waits there once the deletion is sent.
+  /// Records that the server has no link in a property whose target an unsent commit has deleted,
+  /// so that no link waits there once the deletion is sent.
   func noteCut(_ place: WaitingLinks.Place) throws(StorageError) {
     guard try linksToDeleted().places.contains(place) else { return }
     let (id, key) = (place.object.classID, place.object.key)
@@ -65,7 +66,7 @@ extension ReplicaEdit {
     objects.set(table, of: key, in: id)
   }
 
-  /// Whether a link can wait at a place: it has parts, or no other link.
+  /// Whether a link can wait in a property: it has parts, or no other link.
   func isOpen(_ place: WaitingLinks.Place) throws(StorageError) -> Bool {
     let (id, key) = (place.object.classID, place.object.key)
     let column = session.schema[id][place.column]
@@ -73,8 +74,8 @@ extension ReplicaEdit {
     return try session.value(of: column.id, at: key, in: id) ?? .null == .null
   }
 
-  /// Keeps the content of a property with unsent changes from which a link has gone: these began
-  /// with the link.
+  /// Stores the content of a property with unsent changes from which a link was removed: these
+  /// began with the link.
   func keepShown(_ place: WaitingLinks.Place) throws(StorageError) {
     let (id, key) = (place.object.classID, place.object.key)
     guard let coder = ContentCoder(session.schema[id][place.column], session.schema.schema) else {

@@ -18,8 +18,8 @@ extension ReplicaEdit {
     return key
   }
 
-  /// The object with a primary key that the server had: a present one, or one whose deletion is not
-  /// sent.
+  /// The object with a primary key that the server had: an existing one, or one whose deletion is
+  /// not sent.
   private func known(
     _ primaryKey: ElementKey, _ one: ReplicaClass
   ) throws(StorageError) -> ObjectKey? {
@@ -32,13 +32,13 @@ extension ReplicaEdit {
     return nil
   }
 
-  /// Lets an object without a row be sent as a whole. The server already lacks an object whose
+  /// Makes an object without a row be sent as a whole. The server already lacks an object whose
   /// deletion is unsent.
   func lose(_ key: ObjectKey, _ one: ReplicaClass) throws(StorageError) {
     guard let known = try objects[one.id, key] else { return }
     let pending = try unsent.pending(of: key, in: one.id, after: known.void)
     if try exists(key, in: one.id) {
-      // What is kept is about the object that was deleted here, too.
+      // The stored contents are those of the object that was deleted here, too.
       if pending.isCreated, !known.isJoined { try objects.forgetContents(of: key, in: one.id) }
       try forget(key, one)
     } else if !pending.isEmpty {
