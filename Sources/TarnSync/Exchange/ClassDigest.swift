@@ -1,9 +1,9 @@
 import TarnStore
 
-/// A few bytes about all rows of a class that a login may see, by which a replica notices what no
-/// transaction told it: a policy that looks at the clock, an unannounced restore.
+/// A few bytes about all rows of a class that a login may see, with which a replica notices changes
+/// that no transaction reported: a policy that depends on the clock, an unannounced restore.
 ///
-/// Incarnations are random, so their exclusive or tells sets of objects apart; a new version of a
+/// Incarnations are random, so their exclusive or distinguishes sets of objects; a new version of a
 /// row has a larger number, so it changes the sum.
 struct ClassDigest: Equatable {
   private(set) var count = 0
@@ -19,7 +19,7 @@ struct ClassDigest: Equatable {
     versions &+= UInt128(UInt64(bitPattern: version))
   }
 
-  /// The server's.
+  /// Reads the digest from the server.
   init(_ one: ExchangeClass, _ connection: ServerConnection) throws(ServerError) {
     let operation = "compare \(one.table)"
     var parameters: [WireParameter] = []

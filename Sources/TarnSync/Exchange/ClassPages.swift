@@ -1,22 +1,22 @@
 import TarnStore
 
-/// Reads all rows of a class in pages by key: a first copy, and the census of a replica that has to
-/// reconcile.
+/// Reads all rows of a class in pages by key: for a first copy, and for the census of a replica
+/// that has to reconcile.
 ///
-/// Each page is a short transaction of its own, so that the slowest network does not hold the
-/// server's oldest snapshot. The pages are of different times: a `Pull` from a position before the
+/// Each page is a separate short transaction, so that even the slowest network does not hold the
+/// server's oldest snapshot. The pages have different times: a `Pull` from a position before the
 /// first of them makes the whole exact.
 struct ClassPages {
   private static let operation = "read a page of a class"
   let connection: ServerConnection
   let one: ExchangeClass
-  /// How many rows a page has.
+  /// The number of rows of a page.
   var size = 10_000
 
   /// - Parameter key: the last key of the page before; nil for the first page.
-  /// - Returns: rows in the order of their keys; less than a page at the end.
+  /// - Returns: rows in the order of their keys; fewer than a page at the end.
   ///
-  /// - Parameter condition: of SQL; nil for all rows.
+  /// - Parameter condition: an SQL condition; nil for all rows.
   func rows(
     after key: Value?, where condition: SQLCondition? = nil
   ) throws(ServerError) -> RowReader.Page {
@@ -24,7 +24,7 @@ struct ClassPages {
     return try reader.page(page(reader.columns, after: key, condition))
   }
 
-  /// The number of rows of each class that meet its condition of SQL, in one round trip.
+  /// The number of rows of each class that match its SQL condition, in one round trip.
   static func counts(
     _ classes: [(one: ExchangeClass, condition: SQLCondition)], _ connection: ServerConnection
   ) throws(ServerError) -> [Int] {
@@ -39,7 +39,7 @@ struct ClassPages {
     }
   }
 
-  /// The first page of each class, of the rows that meet its condition of SQL, in one round trip.
+  /// The first page of each class, of the rows that match its SQL condition, in one round trip.
   static func firstPages(
     _ classes: [(one: ExchangeClass, condition: SQLCondition)], size: Int,
     _ connection: ServerConnection
@@ -53,7 +53,7 @@ struct ClassPages {
     return zip(classes, found).map { RowReader($0.one).page($1) }
   }
 
-  /// Asks for the rows that `receive` takes, as `rows(after:where:)` does.
+  /// Requests the rows that `receive` returns, like `rows(after:where:)`.
   func begin(after key: Value?, where condition: SQLCondition) throws(ServerError) {
     let reader = RowReader(one)
     try connection.begin(
@@ -64,7 +64,7 @@ struct ClassPages {
     try RowReader(one).page(connection.receive(for: Self.operation))
   }
 
-  /// The number of rows that meet a condition of SQL.
+  /// The number of rows that match an SQL condition.
   func count(where condition: SQLCondition) throws(ServerError) -> Int {
     var parameters: [WireParameter] = []
     let rows = try connection.binary(
@@ -73,9 +73,9 @@ struct ClassPages {
     return rows.count == 0 ? 0 : Int(rows.integer(0, 0) ?? 0)
   }
 
-  /// An object's key, incarnation and row version, by which a replica sees whether it has it.
+  /// An object's key, incarnation and row version, which show whether a replica has it.
   struct Entry: Equatable {
-    /// One that cannot be read as its bytes.
+    /// A key that cannot be read is kept as its bytes.
     let key: ElementKey
     let incarnation: Int64
     let version: Int64
@@ -108,7 +108,7 @@ struct ClassPages {
 
   /// The rows with these keys, for a replica that lacks them.
   ///
-  /// - Parameter condition: of SQL; nil for all rows.
+  /// - Parameter condition: an SQL condition; nil for all rows.
   func rows(
     with keys: [Value], where condition: SQLCondition? = nil
   ) throws(ServerError) -> RowReader.Page {
@@ -145,7 +145,7 @@ struct ClassPages {
   private func statement(
     _ columns: String, after key: Value?, _ condition: SQLCondition?
   ) -> ServerConnection.Statement {
-    // By bytes, as here, also where an application's table is sorted otherwise.
+    // By bytes, as here, even if an application's table is sorted differently.
     let order = one.key.column + (one.key.type == .string ? " COLLATE \"C\"" : "")
     let bytes = key.flatMap { WireValue($0)?.bytes }
     var parameters = bytes.map { [WireParameter(one.key.wire, $0)] } ?? []

@@ -1,18 +1,18 @@
 import TarnStore
 
-/// Rows that a push has not written, although no error says so: a trigger of the application that
-/// returns NULL, a rewrite rule or a policy skips a row without a word, and without our triggers a
-/// row is written that other replicas do not get.
+/// Rows that a push has not written although no error was reported: a trigger of the application
+/// that returns NULL, a rewrite rule or a policy silently skips a row, and without our triggers a
+/// row is written that other replicas do not receive.
 extension ClassPush {
-  /// Whether our trigger that notes deletions is on, in SQL: the result of a deletion does not show
-  /// that.
+  /// Whether our trigger that records deletions is enabled, in SQL: the result of a deletion does
+  /// not show that.
   var hasDeletionTrigger: String {
     let name = SQLText.literal("\(ClassTriggers.name)_gone")
     return "EXISTS (SELECT FROM pg_trigger WHERE tgrelid = \(SQLText.literal(one.table))::regclass"
       + " AND tgname = \(name) AND tgenabled <> 'D')"
   }
 
-  /// - Throws: `ServerError` if our triggers are off, or are not there. That says nothing about the
+  /// - Throws: `ServerError` if our triggers are disabled or missing, which is not a problem of the
   ///   commits.
   func requireTriggers() throws(ServerError) {
     let names = [ClassTriggers.name, "\(ClassTriggers.name)_gone"].map(SQLText.literal)
@@ -30,8 +30,8 @@ extension ClassPush {
       hint: "Run 'tarn server migrate', then 'tarn server touch' with the class.")
   }
 
-  /// The error that it is for an insertion that our triggers have not seen: they set columns that
-  /// are never NULL.
+  /// The error for an insertion that our triggers have not processed: they set columns that are
+  /// never NULL.
   static func lackOfTriggers(behind error: ServerError) -> ServerError? {
     guard error.state == "23502", let place = error.place,
       place.column.beginsWithBytes(of: "_tarn_")
@@ -40,8 +40,8 @@ extension ClassPush {
     return lackOfTriggers(table, error.operation)
   }
 
-  /// The refusal of a deletion whose row is still there. One that the server has changed instead
-  /// comes back with the next download.
+  /// The refusal of a deletion whose row still exists. A row that the server has changed instead is
+  /// in the next download.
   func skippedDeletion() throws(ServerError) -> ServerError? {
     let rows = try connection.binary(
       """
@@ -54,11 +54,11 @@ extension ClassPush {
     return skipped("delete", orPolicy: rows.integer(0, 0) == 1)
   }
 
-  /// The refusal of updates whose rows are there as they were.
+  /// The refusal of updates whose rows exist unchanged.
   func unchanged(
     _ missing: [(key: Value, incarnation: Int64)]
   ) throws(ServerError) -> ServerError {
-    // It takes the rows that the policies for updates allow.
+    // This counts the rows that the policies for updates allow.
     let allowed = try connection.binary(
       "SELECT 1::bigint FROM \(one.rows) WHERE \(one.key.column) = ANY ($1) FOR UPDATE",
       [keys(missing.map(\.key))], for: operation)

@@ -14,7 +14,7 @@ struct ClassPush {
   private typealias Insertion = (key: Value, row: ObjectRow<WireValue?>)
   private(set) var deletions: [(key: Value, incarnation: Int64)] = []
   private var insertions: [Insertion] = []
-  /// Updates of the same columns are one statement.
+  /// Updates of the same columns form one statement.
   private var groups: [[Update]] = []
   private(set) var parts: [PushPart] = []
 
@@ -74,11 +74,11 @@ struct ClassPush {
     }
   }
 
-  /// How many rows it changes that are there.
+  /// The number of existing rows that it changes.
   var changedCount: Int { deletions.count + groups.reduce(0) { $0 + $1.count } }
 
-  /// Locks these rows in the order of their keys: in any other order pushes wait for each other in
-  /// circles. A role that may only insert could not lock, and needs no lock.
+  /// Locks these rows in the order of their keys: in any other order pushes could deadlock. A role
+  /// that may only insert could not lock, and needs no lock.
   var locking: ServerConnection.Statement? {
     let changed = deletions.map(\.key) + groups.flatMap { $0.map(\.key) }
     if changed.isEmpty { return nil }
@@ -89,8 +89,8 @@ struct ClassPush {
       """, [keys(changed)])
   }
 
-  /// - Parameter results: of each part.
-  /// - Returns: nil if everything is written, otherwise what to do.
+  /// - Parameter results: the results of the parts.
+  /// - Returns: nil if everything is written, otherwise how to proceed.
   func answer(to results: [PushPart.Result]) throws(ServerError) -> Push.Answer? {
     var (missing, deleted, inserted): ([(key: Value, incarnation: Int64)], Int, Int) = ([], 0, 0)
     var rest = groups[...]
@@ -110,7 +110,7 @@ struct ClassPush {
     return try missing.isEmpty ? nil : answer(missing)
   }
 
-  /// The rows in parts of which each fits into a message.
+  /// The rows in parts each of which fits into a message.
   private static func parts<Row>(
     _ rows: [Row], _ values: (Row) -> [String: ObjectRow<WireValue?>.Property]
   ) -> [[Row]] {
@@ -160,28 +160,28 @@ struct ClassPush {
       ), source: ("d", ["k", "o"]))
   }
 
-  /// Looks at the keys that were taken.
+  /// Looks up keys that were taken.
   private func insertAgain() throws(ServerError) -> Push.Answer? {
     var lacking = insertions
-    // Another one's object may be deleted between the attempt and the look at it.
+    // Another replica's object may be deleted between the attempt and the look-up.
     for _ in 0..<3 {
       let visible = try connection.binary(
         "SELECT _tarn_oid FROM \(one.rows) WHERE \(one.key.column) = ANY ($1)",
         [keys(insertions.map(\.key))], for: operation)
       let present = incarnations(visible)
       if !present.isSubset(of: insertions.map(\.row.incarnation)) { return .mergeFirst }
-      // An object that is there was sent without an answer.
+      // An object that exists was sent before, and the answer was lost.
       lacking = insertions.filter { !present.contains($0.row.incarnation) }
       if lacking.isEmpty { return nil }
       if try insert(lacking, one.rules.takenKeys) == lacking.count { return nil }
     }
-    // One that the login has no right to see has the key, or a unique index another value: the
-    // server says which.
+    // A row that the login has no right to see has the key, or a unique index has another value:
+    // the server's error names it.
     if try insert(lacking, .failing) == lacking.count { return nil }
     return .refused(skipped("create"))
   }
 
-  /// - Returns: how many keys were free.
+  /// - Returns: the number of free keys.
   private func insert(
     _ rows: [Insertion], _ taken: TakenKeys
   ) throws(ServerError) -> Int {
@@ -191,7 +191,7 @@ struct ClassPush {
     return try connection.binary(statements, for: operation).reduce(0) { $0 + $1.written }
   }
 
-  /// Does not read the rows, because a role may have the right to write alone.
+  /// Does not read the rows, because a role may only have the right to write.
   private func inserting(
     _ rows: [Insertion], _ taken: TakenKeys, isLater: Bool
   ) -> PushPart {
@@ -233,8 +233,8 @@ struct ClassPush {
     Set((0..<rows.count).compactMap { rows.integer($0, 0) })
   }
 
-  /// Gives the incarnations of the rows that it has written. Our last trigger notes the transaction
-  /// in each.
+  /// Returns the incarnations of the rows that it has written. Our last trigger records the
+  /// transaction in each.
   private func updating(_ names: [String], _ rows: [Update], isLater: Bool) -> PushPart {
     let properties = one.others.filter { names.contains($0.name) }
     let notes = rows.map { row in
@@ -274,7 +274,7 @@ struct ClassPush {
       })
   }
 
-  /// The exact values and the names of elements that are kept beside columns.
+  /// The exact values and the names of elements that are stored next to columns.
   private func parts(
     _ values: [String: ObjectRow<WireValue?>.Property]
   ) -> [String: String]? {

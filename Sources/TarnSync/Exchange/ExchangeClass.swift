@@ -1,48 +1,48 @@
 import TarnStore
 
-/// A class as it is exchanged with a server: where its rows are, and its properties by name.
+/// A class as it is exchanged with a server: the table of its rows, and its properties by name.
 struct ExchangeClass {
-  /// The server's number of it.
+  /// The server's number for it.
   let id: Int
   let table: String
-  /// As statements name its rows: others in child tables have no state of sync.
+  /// The form in statements: rows in child tables have no synchronization state.
   var rows: String { "ONLY \(table)" }
   let key: Property
   let others: [Property]
-  /// The condition of the rows that the replica is to have; nil for all.
+  /// The condition for the rows that the replica must have; nil for all.
   var filter: SQLCondition?
-  /// Whether its objects only go to the server: they are not read there.
+  /// Whether its objects are only sent to the server: they are not read there.
   var isAsymmetric = false
   var rules = TableRules()
 
   struct Property {
-    /// Its place among the others; not for the key.
+    /// Its index among the other properties; not for the key.
     var place = 0
     let id: ColumnID
-    /// Its name on the server, which may be another one in the file.
+    /// Its name on the server, which may differ from that in the file.
     let name: String
     /// The type of the value; for a link, of the target's primary key.
     let type: ColumnType
     /// For a property with parts: a collection, an embedded object or a mixed value.
     let contents: ContentCoder?
-    /// The values that the program's type has, of one without parts; nil for all.
+    /// The values that the program's type can hold, for a property without parts; nil for all.
     var domain: ValueDomain?
     var wire: WireType { contents == nil ? WireType(type) : .jsonb }
-    /// For statements.
+    /// Its name in statements.
     var column: String { SQLText.name(name) }
   }
 
   /// The names of the file's properties that the server does not have yet.
   let missing: [String]
-  /// Those of them that are on the server under a former name, as `Class.old=new`.
+  /// Those of them that exist on the server under a former name, as `Class.old=new`.
   let renamed: [String]
-  /// Properties whose columns on the server do not fit, each with the reason.
+  /// Properties that do not fit their columns on the server, each with the reason.
   let mismatched: [String]
 
   /// - Parameters:
-  ///   - entry: the class on the server. Its properties that are unknown here stay as they are.
-  ///   - schema: the class's, for the targets of its links.
-  ///   - formerNames: the names that a property had in the file before.
+  ///   - entry: the class on the server. Its properties that are unknown here are ignored.
+  ///   - schema: the schema of the class, for the targets of its links.
+  ///   - formerNames: the former names of a property in the file.
   ///   - exchanged: the names of the properties that the file has exchanged.
   init(
     _ entry: ServerCatalog.Entry, _ described: ClassSchema, _ schema: StoreSchema = StoreSchema(),

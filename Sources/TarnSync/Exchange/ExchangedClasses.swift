@@ -3,12 +3,13 @@ package import TarnStore
 /// The classes of a file that are exchanged: one rule for synchronized Realms, `tarn sync` and the
 /// daemon.
 package enum ExchangedClasses {
-  /// The classes that have rows of their own on a server. Embedded ones come with the classes that
-  /// have them.
+  /// The classes that have separate rows on a server. Embedded ones are part of the classes that
+  /// own them.
   ///
   /// - Parameter names: the classes to choose from; empty for all of the file.
-  /// - Returns: their names, in order; also those that the file does not have yet.
-  /// - Throws: `.schemaMismatch` if a class has no primary key, by which replicas know its objects.
+  /// - Returns: their names, in order, including those that the file does not have yet.
+  /// - Throws: `.schemaMismatch` if a class has no primary key, which replicas need to identify its
+  ///   objects.
   package static func chosen(
     _ names: [String], _ schema: StoreSchema, _ path: String
   ) throws(StorageError) -> [String] {

@@ -1,8 +1,8 @@
 /// A foreign key of a class's table on the server, to the table of another class or its own.
 struct ForeignKey: Equatable {
-  /// The column, if it is one that refers to the primary key; nil for others.
+  /// The column, if it refers to the primary key; nil for others.
   let column: String?
-  /// The server's number of the class to which it refers.
+  /// The server's number of the class that it refers to.
   let target: Int
   let action: Action
 
@@ -18,7 +18,7 @@ struct ForeignKey: Equatable {
     var changesRows: Bool { self != .noAction && self != .restrict }
   }
 
-  /// Classes so that those to which keys refer come first, as far as keys do not form circles.
+  /// Classes in an order in which referenced classes come first, except in cycles of keys.
   static func parentsFirst(_ classes: [ExchangeClass]) -> [Int] {
     let places = Dictionary(
       classes.enumerated().map { ($1.id, $0) }, uniquingKeysWith: { first, _ in first })

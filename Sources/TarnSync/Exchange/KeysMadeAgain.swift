@@ -1,9 +1,9 @@
 import TarnStore
 
-/// The keys that a push deletes and makes again, where the server does something with the rows
-/// that refer to a deleted one (`ON DELETE CASCADE`, for one), or refuses because of them
-/// (`RESTRICT`). It does so when the statement ends that deletes, and would reach the rows that
-/// refer to the new one. So these come in a later statement.
+/// The keys that a push deletes and creates again, if the server changes the rows that refer to a
+/// deleted one (for example by `ON DELETE CASCADE`), or refuses the deletion because of them
+/// (`RESTRICT`). It does so at the end of the deleting statement, and would affect the rows that
+/// refer to the new one. So these are written by a later statement.
 struct KeysMadeAgain {
   private var keys: [Int: Set<[UInt8]>] = [:]
 

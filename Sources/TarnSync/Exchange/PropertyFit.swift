@@ -1,6 +1,6 @@
 import TarnStore
 
-/// Which column of the server a property of the file is exchanged with.
+/// The column of the server with which a property of the file is exchanged.
 struct PropertyFit {
   private let entry: ServerCatalog.Entry
   private let schema: StoreSchema
@@ -18,11 +18,11 @@ struct PropertyFit {
     names = Set(described.columns.filter { !$0.isRemoved }.map(\.name))
   }
 
-  /// The column, which may have got another name since the program was written; nil if the server
-  /// has none.
+  /// The column, which may have been renamed since the program was written; nil if the server has
+  /// none.
   func column(of property: ColumnSchema) -> ServerColumn? { entry.column(named: property.name) }
 
-  /// The name under which the server has the property as the file had it before a migration.
+  /// The name under which the server has the property's values from before a migration.
   func formerName(of property: ColumnSchema) -> String? {
     formerNames(property).first { name in
       !names.contains(name) && entry.columns.contains { $0.name == name }
@@ -36,7 +36,7 @@ struct PropertyFit {
     if other.name != property.name, names.contains(other.name) {
       return "\(name) is the former name of \(other.name) on the server"
     }
-    // Someone has added it without the values of the former one, which would be fetched over ours.
+    // The column was added without the former one's values, which would be fetched over ours.
     if !exchanged.contains(property.name), let former = formerName(of: property) {
       return "\(name) was \(former) in this store, and the server has both; copy the values for "
         + "\(property.name) by SQL, drop the column \(former), and run 'tarn server migrate'"

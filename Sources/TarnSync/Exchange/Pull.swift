@@ -1,21 +1,21 @@
 import TarnStore
 
-/// Asks a server what is new. It is one transaction that only reads, so everything in the answer is
-/// of one state.
+/// Asks a server for changes, in one read-only transaction, so everything in the answer belongs to
+/// one state.
 struct Pull {
   /// The server's answer.
   struct Answer {
-    /// The identity of the server. After another one's answer a replica reconciles everything.
+    /// The identity of the server. If it is another one, a replica reconciles everything.
     let server: String
     let position: ServerPosition
     /// The last version of this replica that the server has, with its commit's id; nil if it does
     /// not know the replica.
     let own: (version: Int64, commit: Int64)?
-    /// Tombstones of transactions up to this one may be gone.
+    /// Tombstones of transactions up to this one may have been removed.
     let pruned: UInt64
-    /// In microseconds since 1970.
+    /// The server's clock, in microseconds since 1970.
     let clock: Int64
-    /// The classes to reconcile, and those that the server does not have.
+    /// The classes to reconcile, and those that the server lacks.
     let renewed: Set<Int>
     let missing: Set<Int>
     /// The numbers of the classes with changes.
@@ -26,11 +26,12 @@ struct Pull {
 
   /// The changes of a class.
   struct Changes {
-    /// The new state of the rows that one may see.
+    /// The new state of the rows that the replica may see.
     fileprivate(set) var found: RowReader.Found?
     /// The incarnations of all rows that changed: those that are not among the rows have left.
     var incarnations: Set<Int64> = []
-    /// Whether there are more than one step can hold. Then the class is to be compared as a whole.
+    /// Whether there are more changes than one step can hold. The class must then be compared as a
+    /// whole.
     var isTooLarge = false
 
     /// The rows by primary key.
@@ -44,7 +45,7 @@ struct Pull {
 
     /// Calls `body` with each row, which is decoded only then.
     ///
-    /// - Parameter unreadable: called for the rows that no replica can have.
+    /// - Parameter unreadable: called for rows that no replica can have.
     func forEachRow(
       _ body: (RowReader.Row) throws(StorageError) -> Void,
       unreadable: (RowReader.Unreadable) throws(StorageError) -> Void
@@ -59,7 +60,7 @@ struct Pull {
       }
     }
 
-    /// The incarnations of those that have left.
+    /// The incarnations of rows that have left.
     var departed: Set<Int64> {
       var departed = incarnations
       for place in 0..<(found?.count ?? 0) {
@@ -73,18 +74,18 @@ struct Pull {
   let connection: ServerConnection
   /// A UUID.
   let replica: String
-  /// The server that the position is of; of another one no changes are read. Nil for any.
+  /// The server of the position; no changes are read from another one. Nil for any.
   var server: String?
-  /// How large the changes of a class may be that are read as one step, in bytes.
+  /// The maximum size of a class's changes in one step, in bytes.
   var stepBytes = Pull.stepBytesMax
   static let stepBytesMax = 32 << 20
-  /// More incarnations would take too much memory by themselves.
+  /// More incarnations would need too much memory.
   fileprivate static let stepObjectsMax = 500_000
 
   /// - Parameters:
-  ///   - looks: whether to ask first, in a shorter way, whether there is anything new.
-  ///   - expected: the numbers of classes that have changed, probably: if no others have, there is
-  ///     one round trip.
+  ///   - looks: whether to ask first, with a shorter query, whether there are changes.
+  ///   - expected: the numbers of classes that have probably changed: if no others have, one round
+  ///     trip suffices.
   func run(
     _ classes: [ExchangeClass], since position: ServerPosition, looking looks: Bool = false,
     expecting expected: Set<Int> = []
@@ -106,13 +107,13 @@ struct Pull {
     }
   }
 
-  /// - Returns: nil if there is more to do than to read the changes of some classes.
+  /// - Returns: nil if more is needed than reading the changes of some classes.
   private func runAtOnce(
     _ classes: [ExchangeClass], _ position: ServerPosition, _ expected: Set<Int>
   ) throws(ServerError) -> Answer? {
     let readings = classes.filter { expected.contains($0.id) }
       .map { Reading($0, since: position, stepBytes, isRepeated: true) }
-    // A plan that is kept knows neither the position nor the constants of a condition.
+    // A cached plan depends neither on the position nor on the constants of a condition.
     let mode = readings.allSatisfy(\.isKept) ? "force_generic_plan" : "auto"
     let texts = Self.columns.map { "\($0)::text" }.joined(separator: ", ")
     let open = ServerConnection.Statement(
@@ -128,7 +129,7 @@ struct Pull {
       found = try connection.binary(
         statements + [ServerConnection.Statement("COMMIT")], for: Self.operation)
     } catch {
-      // Such as that a class was dropped: the other way tells.
+      // For example because a class was dropped: the long form reports that.
       try connection.run("ROLLBACK", for: Self.operation)
       return nil
     }
@@ -143,7 +144,7 @@ struct Pull {
     return answer
   }
 
-  /// Whether the server cannot answer with changes alone: it is another one, or has forgotten
+  /// Whether the server cannot answer with changes alone: it is another one, or no longer has
   /// deletions.
   private func needsMore(_ answer: Answer, _ position: ServerPosition) -> Bool {
     if let server, server != answer.server { return true }
@@ -164,7 +165,7 @@ struct Pull {
       """
   }
 
-  /// The replica, the classes, and the position in two parts, as `tarn.open` takes them.
+  /// The replica, the classes, and the position in two parts, as arguments of `tarn.open`.
   private func arguments(_ classes: [ExchangeClass], _ position: ServerPosition) -> [String] {
     let numbers = "{\(classes.map { "\($0.id)" }.joined(separator: ","))}"
     return [replica, numbers, "\(position.end)", position.openText]
@@ -210,17 +211,17 @@ struct Pull {
 
   /// The statements that read the changes of one class.
   private struct Reading {
-    /// How many statements it has.
+    /// The number of statements.
     static let count = 2
     let id: Int
     let statements: [ServerConnection.Statement]
-    /// Whether the server may keep the plans of all of them.
+    /// Whether the server may cache the plans of all of them.
     let isKept: Bool
     private let reader: RowReader
 
-    /// - Parameter isRepeated: whether the server may keep the plan, which then does not depend on
+    /// - Parameter isRepeated: whether the server may cache the plan, which then does not depend on
     ///   the position: for few changes. With a condition the rows' statement is planned each time,
-    ///   because the plan depends on how many rows have the values that it compares with.
+    ///   because the plan depends on how many rows have the compared values.
     init(
       _ one: ExchangeClass, since position: ServerPosition, _ stepBytes: Int, isRepeated: Bool
     ) {
@@ -242,7 +243,7 @@ struct Pull {
         ServerConnection.Statement(
           "SELECT tarn.changed(\(one.id), \(end), \(open)) LIMIT \(Pull.stepObjectsMax + 1)",
           parameters, isRepeated: isRepeated),
-        // The server does not send what is too large: it adds up the sizes first.
+        // The server does not send too large results: it adds up the sizes first.
         ServerConnection.Statement(
           """
           WITH new AS MATERIALIZED (
@@ -257,7 +258,7 @@ struct Pull {
 
     func changes(_ found: [WireRows]) -> Changes {
       var changes = Changes()
-      // A row of nulls is the sign for it.
+      // A row of nulls means too large.
       let isLarge = found[1].count == 1 && found[1].isNull(0, 1)
       if isLarge || found[0].count > Pull.stepObjectsMax {
         changes.isTooLarge = true

@@ -20,7 +20,7 @@ struct Push {
     /// The size of the values.
     var byteCount: Int { values.values.reduce(0) { $0 + ($1.wire?.byteCount ?? 0) } }
 
-    /// Why no server takes a value of it; nil if one may.
+    /// Why no server can store a value of it; nil if one may.
     func fault(in one: ExchangeClass) -> String? {
       for (name, property) in values {
         guard let wire = property.wire, wire.byteCount > Push.valueBytesMax else { continue }
@@ -31,9 +31,11 @@ struct Push {
     }
   }
 
-  /// PostgreSQL takes no more elements in a jsonb. A text may be longer there, but not a message.
+  /// PostgreSQL stores no more elements in a jsonb. A text may be longer there, but a message may
+  /// not.
   static let valueBytesMax = 268_435_455
-  /// How large the values in one statement may be, in bytes: PostgreSQL takes messages of 1 GB.
+  /// The maximum size of the values in one statement, in bytes: PostgreSQL accepts messages of 1
+  /// GB.
   static let statementBytes = 128 << 20
 
   /// The commits of a push: those after one version up to another, with the ids of both.
@@ -44,9 +46,9 @@ struct Push {
 
   enum Answer: Equatable {
     case taken
-    /// Another one has written what this replica had not seen: pull, then push again.
+    /// Another replica has written data that this one has not seen: pull, then push again.
     case mergeFirst
-    /// The server, or what it has of this replica, is another one: pull.
+    /// The server, or its record of this replica, is another one: pull.
     case otherVersion
     /// The server's reason. A run of several commits is sent again in parts.
     case refused(ServerError)
@@ -57,15 +59,15 @@ struct Push {
 
   private static let operation = "send commits to the server"
   let connection: ServerConnection
-  /// A UUID, and its number on the server.
+  /// Its UUID, and its number on the server.
   let replica: (id: String, number: UInt32)
-  /// The server's identity, as the last pull gave it.
+  /// The server's identity, from the last pull.
   let server: String
-  /// Statements that follow the commit, in a transaction of their own. They may fail.
+  /// Statements that follow the commit, in a separate transaction. They may fail.
   var following: [String] = []
 
-  /// - Throws: `ServerError` for a failure that says nothing about the commits. `ServerRefusal` has
-  ///   its consequence.
+  /// - Throws: `ServerError` for a failure that is not a problem of the commits. `ServerRefusal`
+  ///   has its consequence.
   func run(
     _ range: Range, _ classes: [(class: ExchangeClass, operations: [(Value, Operation)])]
   ) throws(ServerError) -> Answer {
@@ -88,7 +90,7 @@ struct Push {
       if case .refused(let error) = answer, error.state == "23505",
         pushes.contains(where: { $0.one.rules.takenKeys == .skippedByLook })
       {
-        // Another one has taken a key since the look. The next look finds it.
+        // Another replica has taken a key since the look-up. The next look-up finds it.
         answer = try run(range, pushes, stages)
       }
       guard case .refused(let error) = answer else { return answer }
@@ -96,7 +98,7 @@ struct Push {
         first = error
         continue
       }
-      // The last way may fail by its order alone.
+      // The last way may have failed only because of its order.
       let reason = first.flatMap { PushStages.isUnfit($0.state) ? nil : $0 } ?? error
       if PushStages.isUnfit(reason.state) { throw reason }
       return .refused(reason)
@@ -104,7 +106,7 @@ struct Push {
     return .taken
   }
 
-  /// Writes in one way.
+  /// Writes in one of the ways.
   private func run(
     _ range: Range, _ pushes: [ClassPush], _ stages: PushStages
   ) throws(ServerError) -> Answer {
@@ -117,7 +119,7 @@ struct Push {
       _ = try connection.binary(ending, needing: 1, for: Self.operation)
       return .taken
     } catch {
-      // If this fails, the connection is gone and the server rolls back by itself.
+      // If this fails, the connection is closed and the server rolls back.
       try? connection.run("ROLLBACK", for: Self.operation)
       if PushStages.isUnfit(error.state) { return .refused(error) }
       if let lack = ClassPush.lackOfTriggers(behind: error) { throw lack }
@@ -137,14 +139,14 @@ struct Push {
     (["COMMIT"] + following).map { ServerConnection.Statement($0) }
   }
 
-  /// Statements that fail with one of these failed by our check that they wrote all rows, a
-  /// division by zero; or a plan does not fit or is not there, so that the statements must be sent
-  /// in the other way.
+  /// The states of errors from our check that all rows were written (a division by zero), or from a
+  /// plan that does not fit or does not exist, after which the statements must be sent in the other
+  /// way.
   private static let lackStates: Set<String> = ["22012", "0A000", "26000", "42P05"]
 
-  /// Writes all objects and commits, in one round trip, if nothing stands against it.
+  /// Writes all objects and commits, in one round trip, if there is no obstacle.
   ///
-  /// - Returns: false if nothing is written, because a row was not there, or a key was taken.
+  /// - Returns: false if nothing was written, because a row was missing, or a key was taken.
   private func writeAtOnce(
     _ range: Range, _ pushes: [ClassPush], _ stages: PushStages
   ) throws(ServerError) -> Bool {
@@ -164,8 +166,8 @@ struct Push {
     }
   }
 
-  /// In the order of classes, which is that of all pushes. Rows of which each class has one are
-  /// locked in that order by being updated.
+  /// In the order of classes, which is the same for all pushes. A class with only one row to update
+  /// is locked in that order by the update.
   private func locks(_ pushes: [ClassPush]) -> [ServerConnection.Statement] {
     let changed = pushes.reduce(0) { $0 + $1.changedCount }
     let kinds = Set(pushes.flatMap { $0.parts.map(\.kind) })
@@ -177,8 +179,8 @@ struct Push {
   private func beginning(_ range: Range) -> [ServerConnection.Statement] {
     [
       ServerConnection.Statement("BEGIN ISOLATION LEVEL READ COMMITTED"),
-      // A replica that is stopped must not hold its locks, nor wait for ever for those of others. A
-      // pooler passes on no other settings.
+      // A stopped replica must not hold its locks, nor wait forever for those of others. A pooler
+      // passes on no other settings.
       ServerConnection.Statement(
         """
         SELECT set_config('lock_timeout', '5s', true),
@@ -194,9 +196,9 @@ struct Push {
     ]
   }
 
-  /// Begins a transaction and writes all objects, mostly in one round trip.
+  /// Begins a transaction and writes all objects, usually in one round trip.
   ///
-  /// - Returns: nil if everything is written, otherwise what to do.
+  /// - Returns: nil if everything is written, otherwise how to proceed.
   private func write(
     _ range: Range, _ pushes: [ClassPush], _ stages: PushStages
   ) throws(ServerError) -> Answer? {

@@ -1,33 +1,33 @@
-/// The changes that a push makes to rows of one table: a statement of its own, or a part of a
-/// single statement.
+/// The changes that a push makes to rows of one table: a separate statement, or a part of a single
+/// statement.
 struct PushPart {
   enum Kind: Int, CaseIterable { case deletion, update, insertion }
 
   let kind: Kind
-  /// How many rows it writes if nothing stands against it.
+  /// The number of rows that it writes if there is no obstacle.
   let count: Int
   /// Whether it must wait until the rest has taken effect: it needs a key that the push deletes and
-  /// makes again, and the server's rules for a deleted key would reach its rows.
+  /// creates again, and the server's rules for a deleted key would affect its rows.
   let isLater: Bool
   /// Whether it is an error if it writes fewer rows.
   let isChecked: Bool
   /// A further condition, in SQL.
   var condition: String?
-  /// Whether it deletes rows whose keys the push makes again.
+  /// Whether it deletes rows whose keys the push creates again.
   var isAgain = false
   let parameters: [WireParameter]
   /// The size of the values.
   let byteCount: Int
-  /// The statement up to its sources, and after them.
+  /// The text of the statement before its sources, and after them.
   let text: (head: String, tail: String)
-  /// The names of its parameters, each of which is an array.
+  /// The name of the source, and of its parameters, each of which is an array.
   let source: (name: String, columns: [String])
   /// The result of a deletion or an insertion.
   static let returning = " RETURNING 1::bigint AS o"
 
   /// - Parameters:
   ///   - first: the number of its first parameter.
-  ///   - relation: a relation of one row that must be complete before it.
+  ///   - relation: a relation with one row that must be complete before it.
   func statement(from first: Int, after relation: String?) -> String {
     let arrays = parameters.indices.map { "$\(first + $0)" }.joined(separator: ", ")
     let columns = source.columns.joined(separator: ", ")
@@ -38,22 +38,22 @@ struct PushPart {
   /// The rows that a part has written.
   struct Result {
     var written = 0
-    /// The incarnations of the rows of an update that has run through our triggers.
+    /// The incarnations of the rows of an update that our triggers have processed.
     var incarnations: Set<Int64> = []
   }
 }
 
-/// Several parts that take effect together. The server checks foreign keys, and follows their
+/// Several parts that take effect together. The server checks foreign keys, and applies their
 /// rules, when all of them are done; so the order of tables does not matter.
 ///
-/// Deletions free keys and unique values that updates and insertions take, and updates free some
-/// that insertions take. Each kind waits for the one before by counting its rows. All parts see the
-/// rows as they were before, so none may change a row that another one changes.
+/// Deletions free keys and unique values for updates and insertions, and updates free some for
+/// insertions. Each kind waits for the one before by counting its rows. All parts see the rows in
+/// their former state, so no two parts may change the same row.
 struct PushStatement {
   let parts: [PushPart]
 
-  /// A statement that fails with a division by zero if a part writes fewer rows than it has, so
-  /// that the commit can follow it unseen.
+  /// A statement that fails with a division by zero if a part writes fewer rows than expected, so
+  /// that the commit can follow without waiting for the result.
   var checked: ServerConnection.Statement {
     let counted = parts.indices.filter { parts[$0].isChecked }
     return made { parameters in
@@ -67,7 +67,7 @@ struct PushStatement {
     }
   }
 
-  /// A statement whose rows `results(of:)` takes.
+  /// A statement whose rows are read by `results(of:)`.
   var unchecked: ServerConnection.Statement {
     if parts.count == 1 {
       return ServerConnection.Statement(
@@ -103,13 +103,13 @@ struct PushStatement {
         "n\(kind.rawValue) AS MATERIALIZED (SELECT \(counts.joined(separator: " + ")))")
     }
     let last = end(&parameters)
-    // A plan of many parts is hardly needed again.
+    // A plan of many parts is rarely needed again.
     return ServerConnection.Statement(
       "WITH \(relations.joined(separator: ", ")) \(last)", parameters,
       isRepeated: parts.count <= 3)
   }
 
-  /// - Returns: for each part what it has written.
+  /// - Returns: the result of each part.
   func results(of rows: WireRows) -> [PushPart.Result] {
     var results = parts.map { _ in PushPart.Result() }
     if parts.count == 1 {

@@ -1,10 +1,10 @@
-/// In which statements a push writes its parts.
+/// The statements in which a push writes its parts.
 struct PushStages {
-  /// The parts of each statement, as (place of the class, place of the part in it).
+  /// The parts of each statement, as (index of the class, index of the part in it).
   let stages: [[(class: Int, part: Int)]]
 
-  /// All as one statement, so that the server looks at foreign keys when everything is done. Two
-  /// if the push makes keys again that others refer to.
+  /// All parts in one statement, so that the server checks foreign keys when everything is done.
+  /// Two statements if the push creates keys again that others refer to.
   init(whole classes: [ClassPush]) {
     stages = [false, true].compactMap { isLater in
       let own = classes.indices.flatMap { place in
@@ -15,9 +15,9 @@ struct PushStages {
     }
   }
 
-  /// One statement for each part, in an order in which each finds the rows to which it refers: for
-  /// servers whose policies, triggers or rewrite rules want that, and for values that are too
-  /// large for one message. Objects to which others refer are deleted last.
+  /// One statement for each part, in an order in which each finds the rows that it refers to: for
+  /// servers whose policies, triggers or rewrite rules require that, and for values that are too
+  /// large for one message. Objects that others refer to are deleted last.
   init(ordered classes: [ClassPush]) {
     let targets = Set(classes.flatMap { $0.one.rules.foreignKeys.map(\.target) })
     let order = ForeignKey.parentsFirst(classes.map(\.one))
@@ -42,9 +42,9 @@ struct PushStages {
     return whole.stages.count == ordered.stages.count ? [whole] : [whole, ordered]
   }
 
-  /// Whether a push that was refused may be taken in another way. Policies and statements of
-  /// triggers see the rows as they were before the statement, and no trigger may change a row that
-  /// the statement changes too.
+  /// Whether a refused push may be accepted in another way. Policies and statements of triggers see
+  /// the rows in their state before the statement, and no trigger may change a row that the
+  /// statement changes, too.
   func mayDiffer(_ state: String) -> Bool {
     switch state {
     case "TN001", "TN002", "23505", "23502", "23P01": false
@@ -54,6 +54,6 @@ struct PushStages {
     }
   }
 
-  /// Whether only the way of writing is to blame for an error.
+  /// Whether an error is caused only by the way of writing.
   static func isUnfit(_ state: String) -> Bool { state == "27000" || state == "0A000" }
 }

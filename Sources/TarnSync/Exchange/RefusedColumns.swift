@@ -1,8 +1,8 @@
 import TarnStore
 
 extension ServerError {
-  /// The columns whose rule was broken, as far as the server tells: it names the column of a null,
-  /// and otherwise the constraint or the unique index.
+  /// The columns whose rule was broken, as far as the server reports them: it names the column of a
+  /// null, and otherwise the constraint or the unique index.
   func columns(_ connection: ServerConnection) throws(ServerError) -> [String] {
     guard let place else { return [] }
     if !place.column.isEmpty { return [place.column] }

@@ -2,13 +2,13 @@ import TarnStore
 
 /// Reads rows of a class with their state.
 struct RowReader {
-  /// A row as a replica takes it. Its values are decoded when they are asked for.
+  /// A row for a replica. Its values are decoded at their first use.
   struct Row {
     let key: ElementKey
     let incarnation: Int64
     /// The last transaction that wrote it.
     let version: Int64
-    /// That of the columns that have none of their own.
+    /// The stamp of columns without their own one.
     fileprivate let stamp: Stamp
     fileprivate let stamps: [StoredText: Stamp]
     fileprivate let parts: [StoredText: (stamp: Stamp, bytes: [UInt8])]
@@ -23,7 +23,7 @@ struct RowReader {
     /// The time of the last write, in microseconds since 1970.
     var latest: Int64 { stamps.values.reduce(stamp.time) { max($0, $1.time) } }
 
-    /// As the server has it; nil for null.
+    /// The value as the server sent it; nil for null.
     func wire(_ property: ExchangeClass.Property) -> WireValue? {
       rows[row, RowReader.first + property.place].map { bytes in
         let value = WireValue(bytes, exact: exact(property))
@@ -37,7 +37,7 @@ struct RowReader {
       return rows.value(row, RowReader.first + property.place, property.type)
     }
 
-    /// Whether the server keeps some values more exactly than in their columns.
+    /// Whether the server stores some values more exactly than in their columns.
     var hasParts: Bool { !parts.isEmpty }
 
     /// The same for a row without such values.
@@ -45,8 +45,8 @@ struct RowReader {
       rows.value(row, RowReader.first + column.place, column.type)
     }
 
-    /// SQL has written the column since, if the stamps differ. A value without parts may have been
-    /// changed besides, by a trigger or by the type of the column.
+    /// The exact value. If the stamps differ, SQL has written the column since. A trigger or the
+    /// type of the column may also have changed a value without parts.
     private func exact(_ property: ExchangeClass.Property) -> [UInt8]? {
       if parts.isEmpty { return nil }
       return parts[StoredText(property.name)].flatMap {
@@ -54,7 +54,7 @@ struct RowReader {
       }
     }
 
-    /// Why a property without parts does not have the value as it is; nil if it has.
+    /// Why a property without parts cannot hold the value unchanged; nil if it can.
     func fault(_ property: ExchangeClass.Property) -> ValueFault? {
       let column = RowReader.first + property.place
       if rows.isNull(row, column) { return nil }
@@ -83,9 +83,10 @@ struct RowReader {
     }
   }
 
-  /// A row that a replica cannot have: its key is not valid here, or its state is not Tarn's.
+  /// A row that a replica cannot have: its key is invalid here, or its state was not written by
+  /// Tarn.
   struct Unreadable {
-    /// As the server sent it.
+    /// The key as the server sent it.
     let key: [UInt8]
     let incarnation: Int64
     let version: Int64
@@ -96,7 +97,7 @@ struct RowReader {
   struct Page {
     fileprivate(set) var rows: [Row] = []
     fileprivate(set) var unreadable: [Unreadable] = []
-    /// The last one's; one that cannot be read as its bytes.
+    /// The last row's key; one that cannot be read is kept as its bytes.
     fileprivate(set) var lastKey: Value?
 
     var count: Int { rows.count + unreadable.count }
@@ -104,7 +105,7 @@ struct RowReader {
 
   /// A column without parts.
   struct Column {
-    /// Its place among those other than the key.
+    /// Its index among the columns other than the key.
     let place: Int
     let type: ColumnType
 
@@ -128,8 +129,7 @@ struct RowReader {
       + properties.joined(separator: ", ")
   }
 
-  /// The size of a row in bytes, for statements: of long values without reading them, of jsonb as
-  /// it is stored.
+  /// The size of a row in bytes, in SQL: of long values without reading them, of jsonb as stored.
   var size: String {
     let long = others.map { property in
       switch property.wire {
@@ -174,13 +174,13 @@ struct RowReader {
     return page
   }
 
-  /// The primary key of a row; one that cannot be read as its bytes.
+  /// The primary key of a row; one that cannot be read is returned as its bytes.
   func key(_ rows: WireRows, _ row: Int, at column: Int) -> Value? {
     rows.value(row, column, one.key.type) ?? rows[row, column].map { .data($0) }
   }
 
   fileprivate func unreadable(_ rows: WireRows, _ row: Int) -> Unreadable? {
-    // No column with the state can be null.
+    // Columns with the state are never null.
     guard let version = rows.integer(row, 0), let incarnation = rows.integer(row, 1) else {
       return nil
     }

@@ -2,7 +2,7 @@ import Foundation
 import TarnStore
 import TarnText
 
-/// The state of sync that a server keeps in a row, and a replica's note about its write.
+/// The synchronization state that a server stores in a row, and a replica's note about its write.
 enum RowState {
   /// The stamps that are later than the row's, by column: `{"title": [time, writer]}`.
   static func stamps(_ json: [UInt8]?) -> [StoredText: Stamp]? {
@@ -18,7 +18,7 @@ enum RowState {
     return stamps
   }
 
-  /// The parts by column, with the stamp for which they hold:
+  /// The parts by column, with the stamp for which they are valid:
   /// `{"title": [time, writer, "base64"]}`.
   static func parts(_ json: [UInt8]?) -> [StoredText: (stamp: Stamp, bytes: [UInt8])]? {
     guard let json else { return [:] }
@@ -55,7 +55,7 @@ enum RowState {
     /// The stamp and incarnation of an inserted row.
     var at: Int64?
     var oid: Int64?
-    /// The stamps of the columns that are written; of an inserted row, the later ones.
+    /// The stamps of the written columns; for an inserted row, the later ones.
     var cols: [String: Int64]?
     /// The stamps of the columns with parts that the replica merged with: `[time, writer]`.
     var seen: [String: [Int64]]?

@@ -4,13 +4,13 @@ import TarnStore
 enum ServerFate: String {
   /// Deleted.
   case gone
-  /// There, but not for this login.
+  /// It exists, but not for this login.
   case hidden
   /// The server has neither the object nor its tombstone.
   case unknown
 
   /// - Parameter objects: their primary keys and incarnations.
-  /// - Returns: what became of each, by its incarnation.
+  /// - Returns: the fate of each, by its incarnation.
   static func of(
     _ objects: [(key: Value, incarnation: Int64)], _ one: ExchangeClass,
     _ connection: ServerConnection, for operation: String

@@ -1,9 +1,9 @@
-/// Up to where a replica has seen a server: the snapshot of its last download. New are the rows
-/// whose transaction is at or after the end, or was still open.
+/// The position up to which a replica has seen a server: the snapshot of its last download. Rows
+/// are new if their transaction is at or after the end, or was still open.
 package struct ServerPosition: Hashable, Sendable {
   /// The first transaction that had not begun.
   package let end: UInt64
-  /// Those before it that had not ended.
+  /// Earlier transactions that had not ended.
   package let open: [UInt64]
 
   /// Before everything.
@@ -14,7 +14,7 @@ package struct ServerPosition: Hashable, Sendable {
     self.open = open
   }
 
-  /// - Parameter text: as `pg_snapshot` has it: the oldest open one, the end, the open ones.
+  /// - Parameter text: in the form of `pg_snapshot`: the oldest open one, the end, the open ones.
   package init?(_ text: String) {
     let parts = text.splitASCII(":", omittingEmpty: false)
     guard parts.count == 3, let end = UInt64(parts[1]) else { return nil }
@@ -26,15 +26,15 @@ package struct ServerPosition: Hashable, Sendable {
     self.init(end: end, open: open)
   }
 
-  /// The first transaction of which not everything has been seen.
+  /// The first transaction that has not been seen completely.
   var oldest: UInt64 { min(end, open.min() ?? end) }
 
-  /// The condition of SQL for rows that a later download from here brings.
+  /// The SQL condition for rows in a later download from here.
   var isNew: String {
     "(_tarn_xid >= '\(end)' AND _tarn_xid < pg_snapshot_xmax(pg_current_snapshot())"
       + " OR _tarn_xid = ANY ('\(openText)'))"
   }
 
-  /// As an `xid8[]`.
+  /// In the form of an `xid8[]`.
   var openText: String { "{\(open.map(String.init).joined(separator: ","))}" }
 }

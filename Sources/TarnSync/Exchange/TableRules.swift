@@ -1,12 +1,12 @@
-/// How rows of a table are inserted beside those that have their keys.
+/// How rows are inserted into a table if their keys may be taken.
 enum TakenKeys {
-  /// A row is left out that breaks any unique rule: which one is asked afterwards.
+  /// A row that breaks any unique rule is skipped; the rule is determined afterwards.
   case skipped
-  /// A row is left out whose primary key is taken. `ON CONFLICT` takes no rules that are checked
-  /// at the end of a statement, so these must not be among those it looks at; naming the key needs
-  /// the right to read it.
+  /// A row whose primary key is taken is skipped. `ON CONFLICT` does not support rules that are
+  /// checked at the end of a statement, so it must not use these; naming the key needs the right to
+  /// read it.
   case skippedByKey
-  /// The same by looking for the key first, for a primary key that is `DEFERRABLE`. Another one may
+  /// The same by looking up the key first, for a `DEFERRABLE` primary key. Another transaction may
   /// take it at the same moment.
   case skippedByLook
   /// Every such insertion fails. For a table with such rules whose key a role cannot read.
@@ -15,11 +15,11 @@ enum TakenKeys {
 
 /// The rules of a class's table on the server that matter to the order of writing.
 struct TableRules: Equatable {
-  /// To the tables of classes that are exchanged.
+  /// Foreign keys to the tables of exchanged classes.
   var foreignKeys: [ForeignKey] = []
   var takenKeys = TakenKeys.skipped
 
-  /// The columns whose keys refuse to let a row go to which others refer. A link that is nil
+  /// The columns whose foreign keys refuse to delete a row that others refer to. A link that is nil
   /// because its target was deleted is sent as nil there.
   var refusingColumns: Set<String> {
     Set(foreignKeys.filter { !$0.action.changesRows }.compactMap(\.column))
@@ -27,7 +27,7 @@ struct TableRules: Equatable {
 
   private static let operation = "read the rules of the server's tables"
 
-  /// Reads them, in one round trip.
+  /// Reads the rules, in one round trip.
   static func read(
     _ connection: ServerConnection, into classes: inout [ExchangeClass]
   ) throws(ServerError) {
