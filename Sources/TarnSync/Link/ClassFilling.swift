@@ -1,30 +1,30 @@
 import TarnStore
 
-/// Brings the objects of a class into a file that subscriptions choose and that are not there, and
-/// drops those that none chooses any more.
+/// Fetches the objects of a class that subscriptions select and that are missing in the file, and
+/// removes those that no subscription selects any more.
 ///
-/// Each step is short, and the downloads of changes go on between them. A page has only rows that
-/// have not changed since the replica's position, because the next download brings the others; so
-/// a transaction of the server is not shown in half among objects that are complete. Each page
-/// is noted with its rows: after a crash the next one follows.
+/// Each step is short, and downloads of changes continue between the steps. A page has only rows
+/// that have not changed since the replica's position, because the next download has the others; so
+/// a transaction of the server is never shown in part among objects that are complete. Each page is
+/// recorded with its rows: after a crash the next page follows.
 struct ClassFilling {
-  /// After so many rows what has arrived is taken.
+  /// After this many rows, received data is read.
   private static let rowsBetween = 256
 
   private let link: ReplicaLink
   private let one: ReplicaClass
   private let clock: Int64
 
-  /// - Parameter clock: the server's, in microseconds since 1970.
+  /// - Parameter clock: the server's clock, in microseconds since 1970.
   init(_ link: ReplicaLink, _ one: ReplicaClass, clock: Int64) {
     self.link = link
     self.one = one
     self.clock = clock
   }
 
-  /// Does the next step.
+  /// Performs the next step.
   ///
-  /// - Returns: how far the class is afterwards.
+  /// - Returns: the progress of the class afterwards.
   func step(_ progress: ClassProgress, _ size: inout PageSize) throws -> ClassProgress {
     progress.pending.isEmpty ? try dropOthers(progress) : try fetchPage(progress, &size)
   }
@@ -70,7 +70,7 @@ struct ClassFilling {
     return next
   }
 
-  /// - Parameter isLast: whether no other page is on its way, which is taken as it comes.
+  /// - Parameter isLast: whether no other page follows, which would be read as it arrives.
   private func store(
     _ page: RowReader.Page, _ next: ClassProgress, isFirst: Bool, isLast: Bool
   ) throws(StorageError) {
@@ -96,7 +96,7 @@ struct ClassFilling {
       last = census.last?.key.value
       if census.count < pages.size { break }
     }
-    // Those that changed meanwhile are left to the next download.
+    // Rows that changed meanwhile are left to the next download.
     kept.formUnion(try changed())
     var others: [(key: ObjectKey, incarnation: Int64)] = []
     try ReplicaObjects(link.replica.store.newestSnapshot()).forEach(in: one.id) {
@@ -115,18 +115,18 @@ struct ClassFilling {
     }
   }
 
-  /// The incarnations of the rows that the next download brings.
+  /// The incarnations of the rows that the next download has.
   private func changed() throws -> Set<Int64> {
     try Pull.changed(one.exchange, since: link.replica.state.position, link.connection)
   }
 }
 
-/// How many rows a page has, so that it has some megabytes.
+/// The number of rows of a page, chosen so that it has some megabytes.
 struct PageSize {
   var rows = 500
   private static let most = 10_000
   private static let bytes = 4 << 20
-  /// How many rows of a page are measured.
+  /// The number of rows of a page that are measured.
   private static let sample = 500
 
   mutating func note(_ page: [RowReader.Row], of one: ExchangeClass) {

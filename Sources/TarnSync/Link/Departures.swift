@@ -1,7 +1,7 @@
 import TarnStore
 
-/// Objects that the server does not send any more: they are deleted, or no subscription or policy
-/// lets the replica have them.
+/// Objects that the server no longer sends: they were deleted, or no subscription or policy allows
+/// the replica to have them.
 struct Departures {
   private static let operation = "ask for the fate of objects"
   private static let most = 1_000
@@ -14,8 +14,8 @@ struct Departures {
     self.one = one
   }
 
-  /// The incarnations of those that are deleted, among the ones with unsent changes. Objects that
-  /// only leave the subscriptions, or that a policy hides, stay until the server has answered.
+  /// Of objects with unsent changes, the incarnations of those that were deleted. Objects that only
+  /// leave the subscriptions, or that a policy hides, stay until the server has answered.
   func gone(_ objects: [(key: ObjectKey, incarnation: Int64)]) throws -> Set<Int64> {
     if objects.isEmpty { return [] }
     let replica = link.replica

@@ -1,15 +1,15 @@
 import TarnStore
 
-/// Makes the index of incarnations of a class whose first download is done.
+/// Builds the index of incarnations of a class after its first download.
 enum IndexMaking {
   private typealias Entry = (incarnation: Int64, key: ObjectKey)
 
-  /// How many incarnations are sorted in memory, of at most twice as many, and are written at a
-  /// time.
+  /// How many incarnations are selected in memory, out of at most twice as many; and how many are
+  /// written at once.
   private static let partMax = 1_000_000
   private static let writeMax = 50_000
 
-  /// Makes the index of a class unless it is there. A crash leaves it to the next session.
+  /// Builds the index of a class unless it exists. After a crash, the next session builds it.
   static func run(_ id: ClassID, _ replica: Replica) throws(StorageError) {
     let snapshot = try replica.store.newestSnapshot()
     guard try !IncarnationIndex(snapshot).isComplete(id) else { return }
@@ -31,7 +31,7 @@ enum IndexMaking {
     try replica.keep(replica.state, records)
   }
 
-  /// The first incarnations of a range, in order, and up to where these are all.
+  /// The first incarnations of a range, in order, and the bound up to which these are complete.
   private static func part(
     of range: ClosedRange<Int64>, in id: ClassID, _ objects: ReplicaObjects
   ) throws(StorageError) -> (part: [Entry], last: Int64) {

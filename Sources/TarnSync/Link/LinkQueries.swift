@@ -1,15 +1,16 @@
-/// The queries of a link's subscriptions: their conditions, and why the server refuses them.
+/// The queries of a link's subscriptions: their conditions, and the reason if the server refuses
+/// them.
 struct LinkQueries {
   static let operation = "subscribe"
-  /// How long until the server is asked again for queries that it has refused.
+  /// How long to wait before the server is asked again about queries that it has refused.
   private static let retry = Duration.seconds(60)
 
-  /// The conditions of queries. Others are read from their texts.
+  /// The conditions of queries. Those of others are read from their texts.
   var conditions: [KeptQuery: SQLCondition] = [:]
-  /// Why the server cannot answer the subscriptions; those before stay in effect.
+  /// Why the server cannot evaluate the subscriptions; the former ones stay in effect.
   private(set) var refusal: ServerError?
   private var refusedAt = ContinuousClock.now
-  /// Whether the file says that the subscriptions have failed.
+  /// Whether the file records that the subscriptions have failed.
   var hasFailed = false
 
   init() {}
@@ -22,7 +23,7 @@ struct LinkQueries {
 
   var isRefusalOld: Bool { refusal != nil && refusedAt + Self.retry < .now }
 
-  /// The condition on the rows that any of some queries chooses; nil for all rows.
+  /// The condition for the rows that any of some queries selects; nil for all rows.
   func condition(_ queries: some Sequence<KeptQuery>) throws(ServerError) -> SQLCondition? {
     let all = queries.sorted()
     if all.contains(.everything) { return nil }

@@ -1,12 +1,12 @@
 import TarnStore
 
-/// Finds what no transaction of the server tells: policies that look at the clock, rows that were
-/// changed past the triggers, an unannounced restore.
+/// Finds changes that no transaction of the server reports: policies that depend on the clock, rows
+/// changed without the triggers, an unannounced restore.
 extension ReplicaLink {
-  /// Compares a digest of each class with the server's, and lets the next download compare the
-  /// objects of those that differ.
+  /// Compares a digest of each class with the server's, and makes the next download compare the
+  /// objects of classes that differ.
   ///
-  /// - Returns: false if there were changes meanwhile, so that nothing is known.
+  /// - Returns: false if there were changes meanwhile, so that the result is unknown.
   func compareDigests() throws -> Bool {
     guard isComplete else { return false }
     if try pull() { return false }
@@ -30,7 +30,7 @@ extension ReplicaLink {
       }
       if ours != theirs { different.append(one) }
     }
-    // What is different because it is new says so itself.
+    // A difference that is a new change will be reported as one.
     if try !different.isEmpty && pull() { return false }
     try replica.edit { edit, _ throws(StorageError) in
       for one in different { try noteBehind(one, edit) }

@@ -4,7 +4,7 @@ import TarnStore
 extension ReplicaLink {
   private static let objectsMax = 10_000
 
-  /// Sends the net changes of joined commits: as one transaction, unless they are so many, or the
+  /// Sends the net changes of joined commits: as one transaction, unless there are too many, or the
   /// server refuses some.
   func sendJoined() throws -> Sending {
     if replica.state.joinedTime == 0 { return .nothing }
@@ -13,7 +13,7 @@ extension ReplicaLink {
     return .sent
   }
 
-  /// The same with the changes of some classes.
+  /// The same for the changes of some classes.
   func sendJoined(of some: [ReplicaClass]) throws -> Sending {
     var (count, sending) = (Self.objectsMax, Sending.nothing)
     while replica.state.joinedTime != 0 {
@@ -48,7 +48,7 @@ extension ReplicaLink {
     return sending
   }
 
-  /// Notes that all joined changes are sent.
+  /// Records that all joined changes are sent.
   func endJoined() throws(StorageError) {
     var next = replica.state
     next.joinedTime = 0
@@ -56,8 +56,8 @@ extension ReplicaLink {
     try joinWaiting()
   }
 
-  /// Sets the links that wait for targets that are here: joining commits has noted links to deleted
-  /// objects that others may have created again since.
+  /// Sets the waiting links whose targets exist here: joining commits has recorded links to deleted
+  /// objects that other replicas may have created again since.
   private func joinWaiting() throws(StorageError) {
     let snapshot = try replica.store.newestSnapshot()
     var holders: Set<ObjectRef> = []
@@ -70,9 +70,9 @@ extension ReplicaLink {
     }
   }
 
-  /// The first changes in the order of classes. Where foreign keys are, those to which they refer
-  /// come first, and deletions at the end: the server would follow its rules for the rows that
-  /// refer to a deleted one before it knows that they do so no more.
+  /// The first changes in the order of classes. Classes that foreign keys refer to come first, and
+  /// deletions last: otherwise the server would apply its rules to rows that refer to a deleted one
+  /// before it knows that they no longer do.
   func firstJoined(
     _ count: Int, _ snapshot: Snapshot, of some: [ReplicaClass]
   ) throws(StorageError) -> [JoinedChanges.Entry] {
@@ -98,10 +98,10 @@ extension ReplicaLink {
   }
 
   /// The name of a push of joined changes: a version that no other push will have, and an id by
-  /// which the push is found again if its answer is lost.
+  /// which the push is identified if its answer is lost.
   ///
-  /// There are as many versions as joined commits. More pushes than that, such as those of one
-  /// large commit, are repeated if their answers are lost.
+  /// There are as many versions as joined commits. Further pushes, such as those of one large
+  /// commit, are repeated if their answers are lost.
   private func name(of joined: [JoinedChanges.Entry], _ state: ReplicaState) -> CommitName {
     guard state.sent.version < state.done.version.rawValue, let last = joined.last else {
       return state.sent
@@ -123,7 +123,7 @@ extension ReplicaLink {
     guard state.joinedTime != 0, own.version == state.sent.version + 1,
       own.version <= state.done.version.rawValue
     else { return nil }
-    // Of all classes, or of one that was sent apart.
+    // Of all classes, or of one class that was sent separately.
     for some in [classes] + classes.map({ [$0] }) {
       let joined = try firstJoined(Self.objectsMax, snapshot, of: some)
       let last = joined.indices.first { Self.id($0 + 1, joined[$0].object, state) == own.id }
@@ -135,7 +135,7 @@ extension ReplicaLink {
     return nil
   }
 
-  /// Takes a push of joined changes as sent whose answer was lost.
+  /// Records that a push of joined changes whose answer was lost has been sent.
   ///
   /// - Returns: whether there was one.
   func acceptJoined(_ own: CommitName) throws -> Bool {
@@ -152,8 +152,8 @@ extension ReplicaLink {
     try dropSent()
   }
 
-  /// New objects that no subscription chooses are to leave. If a push is repeated, a download has
-  /// said so before they were known.
+  /// New objects that no subscription selects must leave. If a push is repeated, a download has
+  /// reported that before they were known.
   private func noteOthers(_ plan: PushPlan) throws(StorageError) {
     var others: [ClassID: ClassProgress] = [:]
     for (one, _, _) in plan.created where one.exchange.filter != nil {
@@ -166,7 +166,7 @@ extension ReplicaLink {
     try replica.keep(replica.state, progress: others)
   }
 
-  /// The objects with joined changes, also those of classes that are not exchanged any more.
+  /// The objects with joined changes, including those of classes that are no longer exchanged.
   func allJoined(_ snapshot: Snapshot) throws(StorageError) -> [ObjectRef] {
     let joined = JoinedChanges(snapshot)
     var others: [ObjectRef] = []
@@ -176,8 +176,8 @@ extension ReplicaLink {
     return others
   }
 
-  /// Takes a push as sent that the server has, and whose commits were joined with later ones since.
-  /// Every row is fetched, because others may have written them meanwhile.
+  /// Records that a push has been sent which the server has, and whose commits were joined with
+  /// later ones since. Every row is fetched, because others may have written them meanwhile.
   func settle(_ last: CommitName) throws(StorageError) {
     let state = replica.state
     let snapshot = try replica.store.newestSnapshot()
@@ -209,8 +209,8 @@ extension ReplicaLink {
     try replica.keep(next, objects.records)
   }
 
-  /// Takes the contents that were kept with the push as the server's, merged with those that had
-  /// been downloaded by then.
+  /// Makes the contents that were stored with the push those of the server, merged with those that
+  /// were downloaded by then.
   private func settleContents(
     of key: ObjectKey, _ one: ReplicaClass, _ last: CommitName, _ locals: LocalContents,
     _ objects: inout ReplicaObjects

@@ -22,7 +22,7 @@ extension ReplicaLink {
         ? "Run 'tarn server migrate URL FILE'." : "Run 'tarn server migrate' with\(renames).")
   }
 
-  /// Lets every row be fetched if properties are exchanged that were not before.
+  /// Fetches every row again if properties are exchanged for the first time.
   func noteExchangedNames() throws(StorageError) {
     let names = try ExchangedNames.compare(classes, replica.store.newestSnapshot())
     if names.records.isEmpty { return }
@@ -34,7 +34,7 @@ extension ReplicaLink {
   }
 
   /// Ends this link if a class that lacked properties has changed on the server: the next link asks
-  /// which it has.
+  /// for the properties again.
   ///
   /// - Throws: `.conflict`, after which a session begins again.
   func noticeMigration(_ answer: Pull.Answer) throws(StorageError) {
@@ -42,7 +42,7 @@ extension ReplicaLink {
       !($0.exchange.missing.isEmpty && $0.exchange.mismatched.isEmpty)
         && answer.renewed.contains($0.exchange.id)
     }
-    // What the first download brings was there when the link was made.
+    // Properties in the first download existed when the link was made.
     if isChanged, hasPulled {
       throw StorageError(
         .conflict, operation: Self.operation, path: replica.store.path,
@@ -51,13 +51,13 @@ extension ReplicaLink {
     hasPulled = true
   }
 
-  /// Ends this link if the server refused a statement because its classes are other ones than when
-  /// the link was made: a property or a table has been renamed.
+  /// Ends this link if the server refused a statement because its classes have changed since the
+  /// link was made: a property or a table was renamed.
   ///
-  /// - Throws: `.conflict`, after which a session begins again at once. It ends with the same error
-  ///   for ever only if the server's classes change each time.
+  /// - Throws: `.conflict`, after which a session begins again at once. It ends repeatedly with the
+  ///   same error only if the server's classes change each time.
   func noticeOtherClasses(_ error: ServerError) throws {
-    // Of syntax, types and names.
+    // Errors of syntax, types and names.
     guard ["42", "3F"].contains(error.state.prefix(2)) else { return }
     let now = try ServerCatalog(connection, Self.operation).entries(named: replica.names)
     if now == entries { return }
@@ -69,7 +69,7 @@ extension ReplicaLink {
 
 /// Rows that the file has left out.
 extension ReplicaLink {
-  /// Those of a class of which the file has nothing.
+  /// The rows of a class of which the file has no part.
   func leftOutRows(_ id: ClassID) throws(StorageError) -> [Int64: LeftOut] {
     let snapshot = try replica.store.newestSnapshot()
     let rows = try LeftOut.all(in: id, snapshot).filter { $0.value.isWhole }
@@ -78,8 +78,8 @@ extension ReplicaLink {
     return rows.filter { present[$0.key] == nil }
   }
 
-  /// Fetches the rows again that another version of the program left out, or of the schema: once in
-  /// a session; those that were left out because of unsent changes each time.
+  /// Fetches the rows again that another version of the program or of the schema left out: once per
+  /// session; rows that were left out because of unsent changes each time.
   func readLeftOutAgain() throws {
     if hasReadLeftOut, !replica.hasClashes { return }
     replica.hasClashes = false

@@ -24,8 +24,8 @@ extension ReplicaLink {
     if let place { try replica.keep(replica.state, acknowledging: place) }
   }
 
-  /// Takes the incarnations of new objects from the server: a copy of this file may have sent them
-  /// in other runs, which give them other ones.
+  /// Reads the incarnations of new objects from the server: a copy of this file may have sent them
+  /// in other runs, with other incarnations.
   func correct(_ plan: inout PushPlan) throws {
     var incarnations: [ObjectRef: Int64] = [:]
     for one in downloaded {
@@ -56,8 +56,8 @@ extension ReplicaLink {
     return found
   }
 
-  /// The objects of a push, and those that link to objects which it deletes, with links that wait:
-  /// others may have created the targets again while there were unsent changes of the links.
+  /// The objects of a push, and objects with waiting links to those that it deletes: others may
+  /// have created the targets again while there were unsent changes of the links.
   private func holders(_ plan: PushPlan) throws(StorageError) -> Set<ObjectRef> {
     let snapshot = try replica.store.newestSnapshot()
     var holders = Set(plan.outcome.waiting.map(\.place.object))
@@ -87,13 +87,13 @@ extension ReplicaLink {
   /// The outcome of a push of commits.
   enum PushOutcome {
     case taken
-    /// The same commits can be sent again, as another push.
+    /// The same commits can be sent again, in another push.
     case again
     case pullFirst
     case refused(ServerError)
   }
 
-  /// Sends a push of commits, and does what must be done before they can be sent again.
+  /// Sends a push of commits, and prepares sending them again if necessary.
   func sendOnce(_ plan: PushPlan, to last: CommitName) throws -> PushOutcome {
     if let refusal = plan.refusal { return .refused(refusal) }
     let answer: Push.Answer
@@ -130,8 +130,8 @@ extension ReplicaLink {
     }
   }
 
-  /// Notes that the server has something newer than a push was made from. Mostly the next download
-  /// brings it; if it does not, all objects are compared.
+  /// Notes that the server has newer data than a push was made from. Usually the next download has
+  /// it; if not, all objects are compared.
   func noteConflict() throws {
     switch conflicts.next(at: replica.state.position) {
     case .download: break
@@ -150,17 +150,17 @@ extension ReplicaLink {
   }
 }
 
-/// The pushes in a row that the server did not accept because it has something newer.
+/// Consecutive pushes that the server refused because it has newer data.
 struct Conflicts {
   enum Step: Equatable {
     case download, compareAll
-    /// - Parameter isMoving: whether the downloads between them brought changes.
+    /// - Parameter isMoving: whether the downloads between them had changes.
     case giveUp(isMoving: Bool)
   }
 
-  /// So many where the downloads between them brought nothing.
+  /// The maximum number if the downloads between them had no changes.
   static let standingMax = 8
-  /// So many in all: others' commits move the position all the time.
+  /// The maximum number in all: others' commits change the position all the time.
   static let most = 64
 
   private var position = ServerPosition.none
@@ -179,8 +179,9 @@ struct Conflicts {
 
 /// Commits that a copy of this file may have sent, or that a restored server has lost.
 extension ReplicaLink {
-  /// Sets the objects of a push to their rows, after the server has got its commits from a copy of
-  /// the file: the copy may have sent them one by one, and the server may have refused some.
+  /// Sets the objects of a push to their rows, after the server has received its commits from a
+  /// copy of the file: the copy may have sent them one by one, and the server may have refused
+  /// some.
   func takeBackRefused(_ plan: PushPlan) throws {
     for one in downloaded {
       let sent = plan.keys.filter { $0.class.id == one.id }
@@ -206,8 +207,8 @@ extension ReplicaLink {
     }
   }
 
-  /// The entries of the objects that commits changed which a restored server has lost. Its rows of
-  /// them are fetched, also where they are those of the last download.
+  /// The entries of the objects changed by commits that a restored server has lost. Their rows are
+  /// fetched, even if they equal those of the last download.
   func changedObjects(
     since place: FeedPlace
   ) throws -> [(class: ClassID, key: ObjectKey, object: ReplicaObject?)] {
@@ -228,7 +229,7 @@ extension ReplicaLink {
 
 /// Commits that the server refused.
 extension ReplicaLink {
-  /// Takes back a commit that the server refused.
+  /// Rolls back a commit that the server refused.
   func takeBack(_ plan: PushPlan, _ error: ServerError) throws {
     var rows: [ClassID: [ElementKey: RowReader.Row]] = [:]
     for one in classes {
@@ -250,14 +251,14 @@ extension ReplicaLink {
       }
       try edit.take(ReplicaOutcome(joined: plan.outcome.joined))
       next.done = plan.last
-      // Objects that the server does not have are sent as they were before.
+      // Objects that the server does not have are sent in their former state.
       next.hasUploads = true
       try edit.note(commit)
     }
     try tellRefusals()
   }
 
-  /// Tells of refused commits. A message is forgotten when the call has returned.
+  /// Reports refused commits. A message is removed when the call has returned.
   func tellRefusals() throws {
     for commit in try replica.refusals() {
       refused(commit)
@@ -270,7 +271,7 @@ extension ReplicaLink {
 extension ReplicaLink {
   /// Reads the rules.
   ///
-  /// - Returns: whether they are other ones than before.
+  /// - Returns: whether they differ from the former ones.
   @discardableResult
   func readRules() throws -> Bool {
     let former = classes.map(\.exchange.rules)
@@ -282,10 +283,10 @@ extension ReplicaLink {
     return classes.map(\.exchange.rules) != former
   }
 
-  /// Whether a push was refused by a rule that the server has got since this link was made, so that
-  /// it may be taken if it is sent by it.
+  /// Whether a push was refused because of a rule that is new on the server since this link was
+  /// made, so that it may be accepted if it is sent according to that rule.
   func hasNewRules(_ error: ServerError) throws -> Bool {
-    // Of 55000 for one: a key that ON CONFLICT does not take any more.
+    // 55000, for example: a key that ON CONFLICT no longer accepts.
     if !error.state.beginsWithBytes(of: "23"), error.state != "55000" { return false }
     return try readRules()
   }

@@ -1,18 +1,17 @@
 internal import Glibc
 import TarnStore
 
-/// Pushes to which the server gives the same answer again and again, for a reason that is not in
-/// the values of their objects.
+/// Pushes to which the server gives the same answer repeatedly, for a reason other than the values
+/// of their objects.
 ///
 /// After some of them the commits are joined, and each class is sent separately. A class whose
-/// changes the server does not accept is stuck: the session retries it now and then, and notes it
-/// in the file, while it exchanges the others. When no class is stuck any more, commits are sent as
-/// usual.
+/// changes the server refuses is stuck: the session retries it occasionally, and records it in the
+/// file, while it exchanges the others. When no class is stuck any more, commits are sent as usual.
 extension ReplicaLink {
-  /// How many equal answers to one push it takes.
+  /// The number of equal answers to one push after which its class is stuck.
   static let equalAnswersMax: UInt64 = 5
 
-  /// When to retry each class. The times belong to this session: another one retries at once.
+  /// When to retry each class. The times belong to this session: another session retries at once.
   struct StuckTimes {
     private var backoffs: [String: Backoff] = [:]
     private var times: [String: ContinuousClock.Instant] = [:]
@@ -27,13 +26,13 @@ extension ReplicaLink {
 
     mutating func end(_ name: String) { (backoffs[name], times[name]) = (nil, nil) }
 
-    /// Lets everything be tried at once.
+    /// Allows everything to be retried at once.
     mutating func endAll() { times = [:] }
   }
 
-  /// Sends all that is not sent.
+  /// Sends all unsent changes.
   package func sendAll() throws -> Sending {
-    // A commit may have set a property that the server lacks. It would count as sent without it.
+    // A commit may have set a property that the server lacks, and would count as sent without it.
     if missing != nil { return .nothing }
     let hasSkipped = try takeBackSkipped()
     let sending: Sending
@@ -51,10 +50,10 @@ extension ReplicaLink {
 
   /// Counts an answer to the next push.
   ///
-  /// - Returns: whether the classes are to be sent apart now.
+  /// - Returns: whether the classes must be sent separately now.
   private func counts(_ error: ServerError) throws(StorageError) -> Bool {
     guard ServerRefusal(error.state) == .stuck else { return false }
-    // Of objects and of joined commits, the version grows with the session's own commits.
+    // For objects and joined commits, the version grows with the session's own commits.
     let state = replica.state
     let after = isUploading || state.joinedTime != 0 ? 0 : state.done.version.rawValue
     var next = stuck
@@ -66,14 +65,14 @@ extension ReplicaLink {
     return next.failure?.count ?? 0 >= Self.equalAnswersMax
   }
 
-  /// Downloads and sends everything, for a program that does it once: what the server does not take
-  /// is sent again, until the class is known that holds up the others, and these are sent.
+  /// Downloads and sends everything, for a program that does it once: refused changes are sent
+  /// again until the class that blocks the others is known, and the others are sent.
   ///
   /// - Parameter pause: waits.
   package func synchronizeOnce(pausing pause: (Duration) -> Void) throws {
     var backoff = Backoff(first: .milliseconds(100), last: .seconds(1))
     var former = stuck.failure
-    // Also answers that differ end.
+    // Differing answers end the loop, too.
     for _ in 0..<2 * Self.equalAnswersMax {
       do {
         return try synchronize()
@@ -94,7 +93,7 @@ extension ReplicaLink {
     stuck = next
   }
 
-  /// Sends the changes of each class apart.
+  /// Sends the changes of each class separately.
   private func sendApart() throws -> Sending {
     guard try joinAll() else { return .pullFirst }
     var hasSent = false
@@ -113,7 +112,7 @@ extension ReplicaLink {
     guard stuck.classes.isEmpty else { return hasSent ? .sent : .nothing }
     if replica.state.joinedTime != 0 { try endJoined() }
     try keep(StuckClasses())
-    // What was left out, such as to note that nothing is left to send.
+    // Does what was left out, such as recording that nothing is left to send.
     isApart = false
     return .sent
   }
@@ -126,9 +125,9 @@ extension ReplicaLink {
     return uploaded == .nothing ? joined : uploaded
   }
 
-  /// Joins all commits that are not sent, because parts of them will be sent before others.
+  /// Joins all unsent commits, because parts of them will be sent before others.
   ///
-  /// - Returns: false if something must be downloaded before.
+  /// - Returns: false if something must be downloaded first.
   private func joinAll() throws(StorageError) -> Bool {
     if try UnsentJoin.run(replica, above: 0) { return true }
     let (state, snapshot) = (replica.state, try replica.snapshot())
@@ -165,9 +164,9 @@ extension ReplicaLink {
 
   // MARK: - Skipping
 
-  /// Rolls back the changes that were skipped by a user, except for commits that are not next.
+  /// Rolls back the changes that a user skipped, except for commits that are not next.
   ///
-  /// - Returns: whether there was anything.
+  /// - Returns: whether there were any.
   private func takeBackSkipped() throws -> Bool {
     let request = try SkipRequest.read(in: replica.store.newestSnapshot())
     skipped = request
@@ -200,7 +199,7 @@ extension ReplicaLink {
     }
   }
 
-  /// Deletes objects that the server never had, or has lost, and that no commit is to be sent for.
+  /// Deletes objects that the server never had, or has lost, and that no unsent commit changed.
   private func takeBackOlder(_ one: ReplicaClass) throws {
     guard replica.state.hasUploads else { return }
     let snapshot = try replica.snapshot()
@@ -225,8 +224,8 @@ extension ReplicaLink {
 
   /// Rolls back the next commit if a user has skipped it.
   ///
-  /// - Parameter end: of the next push.
-  /// - Returns: the end of a push without commits that are to be skipped; nil if it was the next.
+  /// - Parameter end: the end of the next push.
+  /// - Returns: the end of a push without commits to skip; nil if the next commit was skipped.
   func endBeforeSkipped(_ end: Version, _ snapshot: Snapshot) throws -> Version? {
     let done = replica.state.done.version
     guard let next = skipped.next(after: done), next <= end else { return end }

@@ -1,11 +1,11 @@
 import TarnStore
 
-/// Which objects of the classes the file is to have, and how far they are here.
+/// The objects of classes that the file must have, and which of them it has.
 extension ReplicaLink {
-  /// The classes whose objects come from the server, too.
+  /// The classes whose objects are also downloaded.
   var downloaded: [ReplicaClass] { classes.filter { !$0.exchange.isAsymmetric } }
 
-  /// Drops the objects that only go to the server, and that it has.
+  /// Removes asymmetric objects that the server has.
   func dropSent() throws(StorageError) {
     let sent = ReplicaObjects(try replica.store.newestSnapshot())
     for one in classes where one.exchange.isAsymmetric {
@@ -21,11 +21,11 @@ extension ReplicaLink {
     }
   }
 
-  /// Why not everything is exchanged that is to be: the server lacks properties of the file, cannot
-  /// answer its subscriptions, or does not take the changes of a class.
+  /// Why the exchange is incomplete: the server lacks properties of the file, cannot evaluate its
+  /// subscriptions, or refuses the changes of a class.
   var problem: ServerError? { missing ?? queries.refusal ?? stuck.problem }
 
-  /// Whether all objects that the file is to have are here, and no others.
+  /// Whether all objects that the file must have are here, and no others.
   package var isComplete: Bool { progress.values.allSatisfy(\.isComplete) }
 
   /// Whether the subscriptions of the file have changed since the last download.
@@ -35,8 +35,8 @@ extension ReplicaLink {
     }
   }
 
-  /// Goes over to the subscriptions that the file has now. From then on the server sends changes
-  /// for them; what is missing or too much is done step by step.
+  /// Switches to the current subscriptions of the file. From then on the server sends changes for
+  /// them; missing objects are fetched and superfluous ones removed step by step.
   func takeUpSubscriptions() throws {
     let snapshot = try replica.store.newestSnapshot()
     let set = try SubscriptionSet.read(in: snapshot)
@@ -73,7 +73,7 @@ extension ReplicaLink {
       if let progress = try objects.progress(of: one.id) {
         known[one.id] = progress
       } else if replica.state.classes.contains(one.described.name) {
-        // From before there were subscriptions.
+        // From before the file had subscriptions.
         known[one.id] = ClassProgress(
           queries: [KeptQuery.everything], complete: [KeptQuery.everything])
       }
@@ -81,9 +81,9 @@ extension ReplicaLink {
     return known
   }
 
-  /// Translates the queries, and asks the server whether it can answer them.
+  /// Translates the queries, and asks the server whether it can evaluate them.
   ///
-  /// - Returns: why it cannot, with all classes that it refuses; nil if it can.
+  /// - Returns: the error, with all classes that it refuses; nil if it can.
   private func refusal(
     of set: SubscriptionSet, _ known: [ClassID: ClassProgress], _ snapshot: Snapshot
   ) throws -> ServerError? {
@@ -107,7 +107,7 @@ extension ReplicaLink {
     return Self.joined(refused, LinkQueries.operation)
   }
 
-  /// Asks the server whether it can answer queries on a class.
+  /// Asks the server whether it can evaluate queries on a class.
   private func refusal(
     of asked: some Sequence<KeptQuery>, _ one: ReplicaClass, _ operation: String
   ) throws -> ServerError? {
@@ -141,7 +141,7 @@ extension ReplicaLink {
       detail: lines.joined(separator: "\n"))
   }
 
-  /// Whether the server refuses what is asked of a class: it lacks the right, a column or a type.
+  /// Whether the server refuses the query of a class: it lacks the right, a column or a type.
   private static func isOfClass(_ error: ServerError) -> Bool {
     error.state.utf8.starts(with: "42".utf8)
   }
@@ -155,8 +155,8 @@ extension ReplicaLink {
     }
   }
 
-  /// Notes in the subscriptions that the server has refused a download, such as because the role
-  /// has lost the right to read a class.
+  /// Records in the subscriptions that the server has refused a download, for example because the
+  /// role has lost the right to read a class.
   ///
   /// - Returns: the error, with all classes that the server refuses.
   func noteFailure(_ error: ServerError) throws -> ServerError {
@@ -190,9 +190,9 @@ extension ReplicaLink {
     try tellCompletion()
   }
 
-  /// Does the next step of one class whose objects are not all here.
+  /// Performs the next step for one class whose objects are not all here.
   ///
-  /// - Returns: whether there was one.
+  /// - Returns: whether there was a class.
   func fill(clock: Int64) throws -> Bool {
     if try small.fill(self, clock: clock) {
       try tellRecovery()
@@ -200,7 +200,7 @@ extension ReplicaLink {
       return true
     }
     guard
-      // What is too much may wait for commits that are sent only once other objects are here.
+      // Superfluous objects may wait for commits that are sent only once other objects are here.
       let one = classes.first(where: { progress[$0.id]?.pending.isEmpty == false })
         ?? classes.first(where: { progress[$0.id]?.isIncomplete == true }),
       let known = progress[one.id]
@@ -214,7 +214,7 @@ extension ReplicaLink {
     return true
   }
 
-  /// Notes that the objects of classes are those of the server.
+  /// Records that the objects of classes equal those of the server.
   func markEqual(_ classes: [ReplicaClass]) throws(StorageError) {
     var equal: [ClassID: ClassProgress] = [:]
     for one in classes {
@@ -228,7 +228,7 @@ extension ReplicaLink {
     try tellCompletion()
   }
 
-  /// Notes the classes of which objects leave later.
+  /// Records the classes with objects that leave later.
   func note(postponedIn edit: ReplicaEdit) throws(StorageError) {
     for id in edit.postponed {
       guard var next = progress[id] else { continue }
@@ -238,7 +238,7 @@ extension ReplicaLink {
     }
   }
 
-  /// Notes that a class is to be compared, because more has changed than one step can hold.
+  /// Records that a class must be compared, because more has changed than one step can hold.
   func noteBehind(_ one: ReplicaClass, _ edit: ReplicaEdit) throws(StorageError) {
     guard var next = progress[one.id] else { return }
     next.isBehind = true
@@ -246,7 +246,7 @@ extension ReplicaLink {
     edit.note(next, of: one.id)
   }
 
-  /// Lets the next download compare all objects.
+  /// Makes the next download compare all objects.
   func markBehind() throws(StorageError) {
     for (id, known) in progress {
       var next = known
@@ -256,7 +256,7 @@ extension ReplicaLink {
     try replica.keep(replica.state, progress: progress)
   }
 
-  /// Notes in the subscriptions that not all objects are here any more.
+  /// Records in the subscriptions that not all objects are here any more.
   func tellPending() throws(StorageError) {
     guard progress.values.contains(where: \.isBehind), let subscribed, subscribed > 0 else {
       return
@@ -268,7 +268,7 @@ extension ReplicaLink {
     }
   }
 
-  /// Notes in the subscriptions that the server answers again.
+  /// Records in the subscriptions that the server answers again.
   private func tellRecovery() throws(StorageError) {
     guard queries.hasFailed, queries.refusal == nil, let subscribed else { return }
     queries.hasFailed = false
@@ -291,7 +291,7 @@ extension ReplicaLink {
     }
   }
 
-  /// Fetches the objects whose keys new ones of a push have, unless the next download brings them:
+  /// Fetches the objects with the keys of new ones in a push, unless the next download has them:
   /// they are the same objects.
   func meet(_ plan: PushPlan) throws {
     let position = replica.state.position
@@ -311,7 +311,7 @@ extension ReplicaLink {
         for row in rows {
           if let key = keys[row.key] { try edit.meet(row, key, one) }
         }
-        // Those that no subscription chooses leave once the push is accepted.
+        // Objects that no subscription selects leave once the push is accepted.
         edit.postpone(one.id)
         try note(postponedIn: edit)
       }

@@ -3,28 +3,28 @@ import TarnStore
 
 /// Objects that the server never had, or has lost.
 extension ReplicaLink {
-  /// How many objects are tried together that were refused in smaller parts: they may refer to each
+  /// How many objects that were refused in smaller parts are tried together: they may refer to each
   /// other.
   private static let togetherMax = 10_000
 
   private typealias Upload = (place: Int, key: ObjectKey)
 
-  /// Uploads that see the same objects.
+  /// Uploads from one state of the objects.
   private struct UploadRun {
-    /// So many parts are sent while other programs commit: each writes entries into the file, which
-    /// cannot use the pages again that a snapshot from before them has.
+    /// The maximum number of parts while other programs commit: each part writes entries into the
+    /// file, which cannot reuse pages as long as an earlier snapshot is held.
     static let partsMax = 50
 
     let name = PushName.upload()
     var snapshot: Snapshot
-    /// How many parts were sent.
+    /// The number of parts sent.
     var sent = 0
     /// The parts that a foreign key refuses.
     var refused: [(part: ArraySlice<Upload>, error: ServerError)] = []
 
-    /// Lets the file use the pages again that earlier parts have freed.
+    /// Allows the file to reuse the pages that earlier parts have freed.
     ///
-    /// - Returns: false if the snapshot has stayed too long, because there are other commits.
+    /// - Returns: false if the snapshot has been held too long, because there are other commits.
     mutating func renew(_ replica: Replica) throws(StorageError) -> Bool {
       let newest = try replica.snapshot()
       if newest.version == snapshot.version {
@@ -57,7 +57,7 @@ extension ReplicaLink {
     return .sent
   }
 
-  /// The same with the objects of one class.
+  /// The same for the objects of one class.
   func upload(_ one: ReplicaClass) throws -> Sending {
     guard let place = classes.firstIndex(where: { $0.id == one.id }) else { return .nothing }
     var run = UploadRun(snapshot: try replica.snapshot())
@@ -130,8 +130,8 @@ extension ReplicaLink {
       && upload(objects[middle...], splits: splits, &run)
   }
 
-  /// A stamp for values whose time is unknown: earlier than those of all commits, so the unsent
-  /// changes of other replicas win. Later uploads have later stamps.
+  /// A stamp for values whose time is unknown: earlier than those of all commits, so that the
+  /// unsent changes of other replicas win. Later uploads have later stamps.
   private func timeOfUploads(_ snapshot: Snapshot) throws(StorageError) -> Int64 {
     let done = replica.state.done.version
     let header = try ChangeLog.header(of: done, in: snapshot.transaction)
@@ -162,7 +162,7 @@ extension ReplicaLink {
       : try reader.value(of: one.exchange.key.id, at: key, in: one.id) ?? .null
   }
 
-  /// Forgets objects that the server has refused, and that have gone or were sent by a commit.
+  /// Removes refused objects that were deleted since or sent by a commit.
   private func forgetWelcome(_ snapshot: Snapshot) throws(StorageError) {
     if unwelcome.isEmpty { return }
     let (objects, reader) = (ReplicaObjects(snapshot), try SnapshotReader(snapshot))
@@ -175,7 +175,7 @@ extension ReplicaLink {
     try keepUnwelcome()
   }
 
-  /// Notes in the file of which classes the server refuses objects.
+  /// Records in the file the classes with refused objects.
   func keepUnwelcome() throws(StorageError) {
     let ids = Set(unwelcome.map(\.classID))
     let names = Set(classes.filter { ids.contains($0.id) }.map(\.described.name))

@@ -5,73 +5,72 @@ package final class ReplicaLink {
   let replica: Replica
   let connection: ServerConnection
   var classes: [ReplicaClass] = []
-  /// The same as the server had them when the link was made.
+  /// The same classes as they were on the server when the link was made.
   private(set) var entries: [ServerCatalog.Entry] = []
-  /// How far the objects of the classes are here.
+  /// The progress of each class.
   var progress: [ClassID: ClassProgress] = [:]
-  /// The version of the subscriptions that the server has been asked for, or has refused.
+  /// The version of the subscriptions that the server was asked about, or has refused.
   var subscribed: UInt64?
   /// The queries of the subscriptions.
   var queries = LinkQueries()
   var pageSize = PageSize()
-  /// The numbers of rows of classes whose first pages are not fetched yet, if they are few.
+  /// The numbers of rows of classes whose first pages were not fetched yet, if they are small.
   var small = SmallClasses()
-  /// How many pages a step of a first download has, of which the server reads the next one while
-  /// one is stored; tests lower it.
+  /// The maximum number of pages in a step of a first download; the server reads the next one while
+  /// one is stored. Tests lower it.
   var pagesMax = 8
-  /// How large changes of a class may be that come in one step; tests lower it.
+  /// The maximum size of a class's changes in one step; tests lower it.
   var stepBytes = Pull.stepBytesMax
-  /// How large the values of a push may be, unless it has one commit; tests lower it.
+  /// The maximum size of a push's values, unless it has one commit; tests lower it.
   var pushBytes = 32 << 20
-  /// How many objects from before the first session a push has; tests lower it.
+  /// The number of objects from before the first session in a push; tests lower it.
   var uploadMax = 1_000
-  /// How many commits a push has at most; fewer after a refusal.
+  /// The maximum number of commits in a push; lower after a refusal.
   private var run = PushRun.commitsMax
   var conflicts = Conflicts()
-  /// Objects that the server has refused to take in. They are tried again in the next session.
+  /// Objects that the server has refused. They are tried again in the next session.
   var unwelcome: Set<ObjectRef> = []
   /// Their classes.
   var older = StuckClasses()
-  /// Called for each commit that the server refused, when it has been taken back; again in the next
-  /// session if this one ends before it has returned.
+  /// Called for each commit that the server refused, after it was rolled back; again in the next
+  /// session if this one ends before the call has returned.
   let refused: (RefusedCommit) -> Void
   private let resetting: ResetRule
-  /// Why nothing is sent: the server lacks properties of the file. Downloads go on.
+  /// Why nothing is sent: the server lacks properties of the file. Downloads continue.
   private(set) var missing: ServerError?
   /// Whether rows were fetched again that another reader has left out.
   var hasReadLeftOut = false
   /// Whether the file knows the tables of the classes.
   var hasTables = false
-  /// The classes whose changes the server does not take.
+  /// The classes whose changes the server refuses.
   var stuck = StuckClasses()
   var stuckTimes = StuckTimes()
-  /// Whether each class is sent apart, because of one that is stuck.
+  /// Whether each class is sent separately, because one is stuck.
   var isApart = false
-  /// Whether it sends objects that no commit is to be sent for.
+  /// Whether objects are being sent that no unsent commit changed.
   var isUploading = false
   /// The commits to roll back instead of sending them.
   var skipped = SkipRequest()
-  /// Whether there may be a migration among the commits that are not sent.
+  /// Whether the unsent commits may include a migration.
   private var mayHaveMigrated = true
   /// Whether it has downloaded since it was made.
   var hasPulled = false
   /// The statements that follow the commit of a push of some classes.
   var following: ([ReplicaClass]) -> [String] = { _ in [] }
-  /// Called after the server's answer to a push, before anything is done about it: tests lose
-  /// answers here.
+  /// Called after the server's answer to a push, before it is processed: tests lose answers here.
   var answered: () throws -> Void = {}
 
   static let operation = ServerSetup.exchange
   /// The message of the function that registers a replica.
   private static let otherLogin = "the replica belongs to another role"
-  /// So many downloads may follow each other because the server turns out to be another one.
+  /// The maximum number of consecutive downloads because the server turns out to be another one.
   private static let attemptsMax = 8
   private static let unsteady = ServerError(
     operation, "each answer comes from another server, or from one that was restored",
     hint: "Use the address of one server, not of a proxy for several.")
-  /// So many commits that are of no concern to the server are passed over in memory alone.
+  /// The number of commits irrelevant to the server that are passed only in memory.
   private static let unkeptMax: UInt64 = 256
-  /// The position is kept without changes after so many transactions of the server.
+  /// Without changes, the position is stored after this many transactions of the server.
   private static let unkeptPositions: UInt64 = 1_000
 
   /// - Throws: `ServerError` if the server lacks a class, or refuses the login.
@@ -103,7 +102,7 @@ package final class ReplicaLink {
     // They are tried again.
     try keepUnwelcome()
     try noteExchangedNames()
-    // The first download of a class may have been ended before.
+    // The first download of a class may have been interrupted before.
     for one in classes { try IndexMaking.run(one.id, replica) }
     try tellRefusals()
   }
@@ -127,13 +126,13 @@ package final class ReplicaLink {
     try replica.keep(next)
   }
 
-  /// Downloads and sends until there is nothing left of either.
+  /// Downloads and sends until nothing is left of either.
   package func synchronize() throws {
     repeat { try pull() } while try sendAll() != .nothing || !isComplete
     if let problem { throw problem }
   }
 
-  /// Sends all that is not sent, commit by commit.
+  /// Sends all unsent changes, commit by commit.
   func sendInOrder() throws -> Sending {
     let joined = try sendJoined()
     if joined == .pullFirst { return joined }
@@ -163,10 +162,11 @@ package final class ReplicaLink {
   /// Downloads the server's changes.
   ///
   /// - Parameters:
-  ///   - looks: whether it asks first whether there is anything, which costs least if there is not.
-  ///   - expected: the server's numbers of classes that have changed, probably, so that asking and
+  ///   - looks: whether to ask first whether there are changes, which is cheapest if there are
+  ///     none.
+  ///   - expected: the server's numbers of classes that have probably changed, so that asking and
   ///     reading are one round trip.
-  /// - Returns: whether there was anything.
+  /// - Returns: whether there were changes.
   @discardableResult
   package func pull(
     looking looks: Bool = false, expecting expected: Set<Int> = []
@@ -180,15 +180,15 @@ package final class ReplicaLink {
     }
   }
 
-  /// Sends unsent changes that have the unique values of the server's rows, and stores these rows:
-  /// the server refuses the changes.
+  /// Sends unsent changes with the same unique values as the server's rows, which the server
+  /// refuses, and stores these rows.
   private func sendClashes() throws -> Bool {
     guard replica.hasClashes else { return false }
     while try replica.hasClashes && sendAll() != .nothing { try download() }
     return true
   }
 
-  /// - Parameter attempt: how often the server's last answers led to another download.
+  /// - Parameter attempt: how often the server's last answers have led to another download.
   @discardableResult
   private func download(
     looking looks: Bool = false, expecting expected: Set<Int> = [], attempt: Int = 0
@@ -220,17 +220,17 @@ package final class ReplicaLink {
     }
     try takeUpTables()
     if replica.state.server.isEmpty {
-      // Everything is fetched in pages, and the changes from here on beside them.
+      // Everything is fetched in pages, and the changes from here on separately.
       var next = replica.state
       (next.server, next.position) = (answer.server, answer.position)
       try replica.keep(next)
-      // A copy of this file has sent some of its commits: objects of these may have to leave.
+      // A copy of this file has sent some of its commits: their objects may have to leave.
       if standing != .same { try markBehind() }
       return try fill(clock: answer.clock)
     }
     let state = replica.state
     let isPruned = answer.pruned >= state.position.end && state.position != .none
-    // A server that crashed without having made its last commits durable hands out their ids again.
+    // A server that crashed before its last commits were durable assigns their ids again.
     let isBack = answer.position.end < state.position.end
     let isOther = !isSame || isBack
     let isReset = isOther || isPruned
@@ -256,10 +256,10 @@ package final class ReplicaLink {
     return try fill(clock: answer.clock) || hasChanged
   }
 
-  /// - Returns: whether there was anything.
+  /// - Returns: whether there were changes.
   private func apply(_ answer: Pull.Answer) throws -> Bool {
     if answer.changes.isEmpty {
-      // An idle replica writes nothing: an older position only asks for more.
+      // An idle replica writes nothing: an older position only makes it ask for more.
       if answer.position.end - replica.state.position.end >= Self.unkeptPositions {
         var next = replica.state
         next.position = answer.position
@@ -301,8 +301,8 @@ package final class ReplicaLink {
     return try objects.keys(of: departed, in: one.id).map { ($0.value, $0.key) }
   }
 
-  /// Goes on as a replica of its own: the file was copied, or put back from a backup, or it is
-  /// exchanged by another login.
+  /// Continues as a separate replica: the file was copied, or restored from a backup, or it is
+  /// exchanged with another login.
   ///
   /// - Parameter compares: whether the next download compares all objects.
   private func begin(comparing compares: Bool = false) throws {
@@ -323,7 +323,7 @@ package final class ReplicaLink {
     try register()
   }
 
-  /// Stores how far the server has this replica's commits.
+  /// Stores which of this replica's commits the server has.
   private func take(
     _ standing: ReplicaStanding, _ own: (version: Int64, commit: Int64)
   ) throws {
@@ -353,7 +353,7 @@ package final class ReplicaLink {
       var outcome = ReplicaOutcome(objects: try changedObjects(since: place))
       if place.version < next.done.version {
         mayHaveMigrated = true
-        // The change records have what was joined, too.
+        // The change records also have the changes that were joined.
         next.joinedTime = 0
         outcome.joined = try allJoined(replica.store.newestSnapshot())
       }
@@ -363,9 +363,10 @@ package final class ReplicaLink {
     try replica.keep(next)
   }
 
-  /// Lets every row be fetched. After a restore, for one: the server has lost pushes of this file,
-  /// and rows that they changed may be back at the version of the download before them. And its new
-  /// transactions have ids that lost ones had, so rows of the same version differ.
+  /// Makes the next downloads fetch every row. For example after a restore: the server has lost
+  /// pushes of this file, and rows that they changed may have the version of the download before
+  /// them again. And its new transactions have ids of lost ones, so rows of the same version may
+  /// differ.
   func markStale() throws(StorageError) {
     var next = replica.state
     next.isStale = true
@@ -439,12 +440,12 @@ package final class ReplicaLink {
     return .sent
   }
 
-  /// Sends a push, and notes it if its answer does not come: the server may have it all the same.
+  /// Sends a push, and records it if its answer is missing: the server may have received it.
   func send(_ plan: PushPlan, to last: CommitName) throws -> Push.Answer {
     do {
       return try exchange(plan, to: last)
     } catch let error as ServerError where ServerRefusal(error.state) == .stuck {
-      // The server has answered: it has nothing of the push.
+      // The server has answered: it has no part of the push.
       throw error
     } catch {
       var next = replica.state
@@ -469,15 +470,15 @@ package final class ReplicaLink {
     return answer
   }
 
-  /// Passes over commits that the server need not know.
+  /// Passes commits that the server need not know.
   ///
-  /// - Parameter isKept: whether the file has to say so: they changed objects that are exchanged,
-  ///   and would count as unsent, such as one that was created and deleted.
+  /// - Parameter isKept: whether the file must record this: they changed exchanged objects, and
+  ///   would count as unsent, such as a commit with an object that was created and deleted.
   private func pass(_ place: FeedPlace, isKept: Bool) throws {
     var next = replica.state
     let last = try replica.cursor.state(in: replica.store.newestSnapshot()).acknowledged
     next.done = place
-    // Less than the last one where a restored server gets commits again.
+    // Less than the last one if a restored server receives commits again.
     if !isKept, place.version.rawValue < last.version.rawValue + Self.unkeptMax {
       replica.note(next)
     } else {

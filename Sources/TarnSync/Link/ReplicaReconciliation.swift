@@ -1,9 +1,9 @@
 import TarnStore
 
 /// Compares all objects of classes, here and on the server: at the first download, when the server
-/// is another one, and whenever something happened there that no transaction tells.
+/// is another one, and after changes there that no transaction reports.
 ///
-/// Each page is a commit of its own. Only keys are compared where the file has objects already, and
+/// Each page is a separate commit. If the file already has objects, only keys are compared, and
 /// only the rows that differ are fetched.
 struct ReplicaReconciliation {
   private static let operation = "compare all objects with the server"
@@ -15,8 +15,8 @@ struct ReplicaReconciliation {
     self.isOtherServer = isOtherServer
   }
 
-  /// - Parameter all: whether these are all classes. Then the replica goes on from the server's
-  ///   position at the beginning; otherwise from where it was.
+  /// - Parameter all: whether these are all classes. If so, the replica then continues from the
+  ///   server's position at the beginning; otherwise from its former position.
   func run(_ classes: [ReplicaClass], all: Bool) throws {
     let replica = link.replica
     let start = try Pull(connection: link.connection, replica: replica.state.idText)
@@ -81,8 +81,8 @@ struct ReplicaReconciliation {
     }
   }
 
-  /// The incarnations of the objects here that have the keys of rows and that a restored server
-  /// does not know any more.
+  /// The incarnations of the objects here that have the keys of rows and that a restored server no
+  /// longer knows.
   private func lostIncarnations(
     _ rows: [RowReader.Row], _ one: ReplicaClass
   ) throws -> Set<Int64> {
@@ -109,7 +109,7 @@ struct ReplicaReconciliation {
     return Set(fates.filter { $0.value == .unknown }.keys)
   }
 
-  /// - Returns: the objects that are as the server has them, and the primary keys of all others.
+  /// - Returns: the objects that equal the server's, and the primary keys of all others.
   private func compare(
     _ census: [ClassPages.Entry], _ one: ReplicaClass, _ clock: Int64
   ) throws -> (known: [ObjectKey], wanted: [Value]) {

@@ -3,18 +3,18 @@ import TarnStore
 /// Compares the last commit that a server has of a replica with the replica's own record of it.
 enum ReplicaStanding: Equatable {
   case same
-  /// The server has taken a push whose answer was lost, up to there.
+  /// The server has received a push whose answer was lost, up to this position.
   case ahead(FeedPlace)
-  /// The same, and its commits were joined with later ones since.
+  /// The same, but its commits were joined with later ones since.
   case joined(CommitName)
   /// Another server, or one that was restored, which lacks commits of this file.
   ///
   /// - Parameters:
-  ///   - place: from here on they are sent again.
+  ///   - place: the commits after this position are sent again.
   ///   - isAll: whether these are all that it lacks. It may lack more than the file keeps.
   case behind(FeedPlace, isAll: Bool)
-  /// The server has commits of a copy of this file, or of a later state of it than a backup that
-  /// was put back.
+  /// The server has commits of a copy of this file, or of a later state than the backup from which
+  /// this file was restored.
   case stranger
 
   /// - Parameter own: the last commit that the server has.
@@ -34,7 +34,7 @@ enum ReplicaStanding: Equatable {
     } else if let place, place.version.rawValue > state.sent.version {
       self = .ahead(place)
     } else if let place {
-      // Only a restore takes the server back, also where it says that it is the same one.
+      // Only a restore sets the server back, even if it claims to be the same one.
       self = .behind(place, isAll: !isSameServer)
     } else if isSameServer {
       self = .stranger
@@ -61,7 +61,7 @@ enum ReplicaStanding: Equatable {
       historyID: snapshot.head.historyID, version: version, commitID: header.meta.commitID)
   }
 
-  /// The commit in this file; nil if it is not one of this file, or too old.
+  /// The commit in this file; nil if it does not belong to this file, or is too old.
   private static func place(
     _ own: (version: Int64, commit: Int64), _ replica: Replica
   ) throws(StorageError) -> FeedPlace? {

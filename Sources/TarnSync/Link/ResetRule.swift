@@ -1,12 +1,12 @@
 import TarnStore
 
-/// The rule for a reset: the server is another one, was restored, or has forgotten deletions that
+/// The rule for a reset: the server is another one, was restored, or no longer has deletions that
 /// the file does not know, so that all objects are compared.
 package struct ResetRule: Sendable {
   package enum Mode: Sendable {
-    /// Unsent commits stay, and are sent.
+    /// Unsent commits are kept and sent.
     case recover
-    /// The file becomes what the server has.
+    /// The file gets the server's state.
     case discard
     /// The session waits.
     case wait
@@ -30,7 +30,7 @@ package struct ResetRule: Sendable {
     self.after = after
   }
 
-  /// Runs the comparison, between the rule's blocks.
+  /// Runs the comparison between calls of the rule's blocks.
   func run(_ link: ReplicaLink, _ comparison: () throws -> Void) throws {
     if mode == .wait {
       throw ServerError(
@@ -44,7 +44,7 @@ package struct ResetRule: Sendable {
     try after()
   }
 
-  /// Takes all commits as sent, and lets the comparison fetch every row.
+  /// Records all commits as sent, and makes the comparison fetch every row.
   private func discardUnsent(_ link: ReplicaLink) throws {
     let replica = link.replica
     try replica.edit { edit, next throws(StorageError) in

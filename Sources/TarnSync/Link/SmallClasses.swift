@@ -1,9 +1,9 @@
 import TarnStore
 
-/// The first pages of classes that have few rows, or none: those of many classes come in one round
-/// trip, and in one commit. Each class by itself would need several.
+/// The first pages of classes with few rows, or none: those of many classes are fetched in one
+/// round trip, and stored in one commit. Each class separately would need several.
 struct SmallClasses {
-  /// How many classes are asked about at a time, and how many rows come at a time.
+  /// The maximum number of classes to request at once, and of rows to receive.
   private static let classesMax = 100
   private static let rowsMax = 500
 
@@ -46,7 +46,7 @@ struct SmallClasses {
     return true
   }
 
-  /// The next ones that have few rows together.
+  /// The next classes that have few rows together.
   private mutating func takeNext() -> [ClassID] {
     var (taken, rows): ([ClassID], Int) = ([], 0)
     while let (id, count) = waiting.last, taken.count < Self.classesMax,
@@ -59,7 +59,7 @@ struct SmallClasses {
     return taken
   }
 
-  /// Whether no row of a class was fetched that its subscriptions choose.
+  /// Whether no row of a class that its subscriptions select was fetched yet.
   private static func isNew(_ one: ReplicaClass, _ link: ReplicaLink) -> Bool {
     guard let progress = link.progress[one.id] else { return false }
     return !progress.pending.isEmpty && progress.complete.isEmpty && progress.last == nil
@@ -76,7 +76,7 @@ struct SmallClasses {
 
   private func count(_ link: ReplicaLink) throws -> [(id: ClassID, rows: Int)] {
     let new = link.classes.filter { Self.isNew($0, link) }
-    // One class is counted with its first page.
+    // A single class is counted with its first page.
     if new.count < 2 { return [] }
     var counts: [(id: ClassID, rows: Int)] = []
     for start in stride(from: 0, to: new.count, by: Self.classesMax) {

@@ -1,14 +1,14 @@
 import TarnStore
 
-/// Matches the objects of a class with the rows of another table: the class was removed from the
-/// server and added again.
+/// Matches the objects of a class with the rows of another table, after the class was removed from
+/// the server and added again.
 ///
 /// The server gives the rows other incarnations, but for programs a row with the same key is the
 /// same object. So each object gets the incarnation of the row with its key, and keeps its unsent
 /// changes. An object without a row is sent as if a restored server had lost it. After a crash it
 /// runs again.
 struct TableChange {
-  /// How many objects are changed at a time.
+  /// How many objects are changed at once.
   private static let most = 10_000
   private let link: ReplicaLink
   private let one: ReplicaClass
@@ -19,7 +19,7 @@ struct TableChange {
   }
 
   func run() throws {
-    // Also the rows that no subscription chooses: an object of one of them is not lost.
+    // Includes the rows that no subscription selects: an object of such a row is not lost.
     var all = one.exchange
     all.filter = nil
     let pages = ClassPages(connection: link.connection, one: all)
@@ -69,7 +69,7 @@ struct TableChange {
 
 extension ReplicaLink {
   /// Matches the objects of classes that were removed from the server and added again since the
-  /// last download: once, because a link has the classes of the time when it was made.
+  /// last download: once, because a link has the classes at the time when it was made.
   func takeUpTables() throws {
     if hasTables { return }
     let snapshot = try replica.store.newestSnapshot()

@@ -1,15 +1,15 @@
 package import TarnStore
 
-/// Joins the unsent commits of a file into their net changes: so that a file whose server cannot be
-/// reached does not grow with every commit, and because the rows as they were before a migration
-/// cannot be read after it.
+/// Joins the unsent commits of a file into their net changes, so that a file whose server cannot be
+/// reached does not grow with every commit, and because the rows before a migration cannot be read
+/// after it.
 ///
 /// The changes become records by object, with the commit that wrote each property last: the server
-/// orders values by its time. Values are not copied, because the file has them as they were after
-/// the last commit that was joined. Lists, sets and maps are, because the names of their elements
-/// follow from commits whose records are dropped.
+/// orders values by its time. Values are not copied, because the file has them in their state after
+/// the last joined commit. Lists, sets and maps are copied, because the names of their elements
+/// depend on commits whose records are dropped.
 package struct UnsentJoin {
-  /// How large the records of unsent commits may be, in bytes.
+  /// The maximum size of the records of unsent commits, in bytes.
   package static let bytesMax = 64 << 20
 
   private let replica: Replica
@@ -19,13 +19,13 @@ package struct UnsentJoin {
   private let migration: Version?
   private var objects: ReplicaObjects
 
-  /// - Parameter bytes: how large the records of unsent commits may be.
+  /// - Parameter bytes: the maximum size of the records of unsent commits.
   /// - Returns: whether they were larger, and are joined now.
   @discardableResult
   package static func run(
     _ replica: Replica, above bytes: Int
   ) throws(StorageError) -> Bool {
-    // If the server has these changes already, later ones must still be known by themselves.
+    // If the server has these changes already, later ones must stay distinguishable.
     if replica.state.attempt?.isJoined == true { return false }
     let snapshot = try replica.store.newestSnapshot()
     let size = try ChangeLog.byteCount(
@@ -35,8 +35,8 @@ package struct UnsentJoin {
     return try join(replica, snapshot)
   }
 
-  /// Joins the commits that are before a migration, and those after it. All objects are compared
-  /// with the server's then, because a migration does not record its changes.
+  /// Joins the commits before a migration, and those after it. All objects are then compared with
+  /// the server's, because a migration does not record its changes.
   ///
   /// - Returns: whether there was a migration.
   @discardableResult
@@ -66,7 +66,7 @@ package struct UnsentJoin {
   }
 
   private mutating func run() throws(StorageError) -> Bool {
-    // Of the push whose answer is missing the rows cannot be read any more.
+    // The rows of the push whose answer is missing cannot be read any more.
     if attempt != nil, migration != nil { return false }
     var (version, time) = (replica.state.done.version, replica.state.joinedTime)
     while let end = try endOfRun(after: version) {
@@ -89,7 +89,7 @@ package struct UnsentJoin {
     return true
   }
 
-  /// The last commit of the push whose answer is missing. Its changes are kept apart.
+  /// The last commit of the push whose answer is missing. Its changes are kept separately.
   private var attempt: Version? {
     guard let attempt = replica.state.attempt, attempt.last != replica.state.sent else {
       return nil
@@ -137,7 +137,7 @@ package struct UnsentJoin {
     }
   }
 
-  /// All changes that are joined, with those of an earlier time.
+  /// All joined changes, including earlier ones.
   private func joinedKeys(in id: ClassID) throws(StorageError) -> KeySet {
     let new = objects.records.changes(of: JoinedChanges.kind).keys.filter { $0.classID == id }
     let keys = KeySet(new.map { ObjectKey($0.number) }.sorted())
@@ -145,8 +145,9 @@ package struct UnsentJoin {
     return try keys.union(JoinedChanges(snapshot).keys(in: id))
   }
 
-  /// Leaves out links that are nil only because their target was deleted. If that was before a
-  /// migration, the holders cannot be found, and their links become nil on the server, too.
+  /// Omits links that are nil only because their target was deleted. If that was before a
+  /// migration, the objects with the links cannot be found, and the links become nil on the server,
+  /// too.
   private mutating func noteLinksToDeleted(_ rows: PastRows) throws(StorageError) {
     let schema = snapshot.schema.schema
     var start = replica.state.done
@@ -168,8 +169,8 @@ package struct UnsentJoin {
 
   // MARK: - Properties with parts
 
-  /// Keeps the contents at the end of the push whose answer is missing: if the server has it, later
-  /// changes began there.
+  /// Stores the contents at the end of the push whose answer is missing: if the server has it,
+  /// later changes began there.
   private mutating func keepContents(at version: Version) throws(StorageError) {
     try keepContents(PastRows(at: version, from: SnapshotReader(snapshot)))
   }
@@ -222,7 +223,7 @@ package struct UnsentJoin {
     let entry = KeptContent(
       version: version, stamp: start?.stamp ?? Stamp(0, by: 0),
       server: start?.server ?? coder.wire(coder.empty), local: coder.wire(content))
-    // Those from the push on whose answer is missing.
+    // The contents from that push on.
     let before = kept.filter { $0.version < version && $0.version >= attempt?.rawValue ?? version }
     return before + [entry] + kept.filter { $0.version > version }
   }
