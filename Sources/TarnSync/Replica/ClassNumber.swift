@@ -1,11 +1,11 @@
 import TarnStore
 
-/// The server's number of a class, as a replica keeps it. A class that was removed from the server
-/// and added again has another number, perhaps another table, and rows with other incarnations.
+/// The server's number of a class, as a replica stores it. A class that was removed from the server
+/// and added again has another number, possibly another table, and rows with other incarnations.
 enum ClassNumber {
   private static func key(_ id: ClassID) -> ReplicaKey { ReplicaKey(143, id, 0) }
 
-  /// The number with which a class was exchanged last; nil if it was not.
+  /// The number with which a class was last exchanged; nil if it was not.
   static func of(_ id: ClassID, in snapshot: Snapshot) throws(StorageError) -> Int? {
     guard let bytes = try ReplicaRecords.bytes(key(id), in: snapshot.transaction) else {
       return nil

@@ -13,7 +13,8 @@ struct ElementNaming {
   /// The name of every mixed value that is not in a collection.
   static let mixed = ElementID(author: 0, version: 0, salt: 0, number: 0)
 
-  /// - Parameter commit: that inserted the element; nil for one from before the file was a replica.
+  /// - Parameter commit: the commit that inserted the element; nil for one from before the file was
+  ///   a replica.
   func name(_ position: Int, _ commit: SequenceHistory.Commit?) -> Name {
     let version = commit?.version.rawValue ?? 0
     let author = authors.last { $0.version < version } ?? authors.first
@@ -28,7 +29,7 @@ struct ElementNaming {
   ///
   /// - Parameters:
   ///   - steps: the changes since then.
-  ///   - elements: those after the changes.
+  ///   - elements: the elements after the changes.
   func created(
     _ commit: SequenceHistory.Commit?, _ steps: [SequenceHistory.Step], _ elements: LocalElements
   ) -> [Name] {
@@ -38,7 +39,7 @@ struct ElementNaming {
 
   /// The names after changes.
   ///
-  /// - Returns: nil if the changes do not lead on from the elements, such as after a migration.
+  /// - Returns: nil if the changes do not begin at these elements, for example after a migration.
   func names(after steps: [SequenceHistory.Step], _ names: [Name]) -> [Name]? {
     var names = names
     for step in steps {
@@ -62,7 +63,7 @@ struct ElementNaming {
     return names
   }
 
-  /// The names that equal elements had before, in the same order.
+  /// The former names of equal elements, in the same order.
   func names(
     of items: [WireItem], asIn former: [ListElement<WireItem>], _ commit: SequenceHistory.Commit?
   ) -> [Name] {

@@ -1,16 +1,15 @@
 import TarnStore
 
-/// The names of a class's properties that a replica exchanges, as it keeps them.
+/// The names of the properties of a class that a replica exchanges, as it stores them.
 ///
-/// A property that is new among them may have values in rows that the replica has already, and
-/// would not fetch again.
+/// A new property may have values in rows that the replica already has, and would not fetch again.
 enum ExchangedNames {
   private static func key(_ id: ClassID) -> ReplicaKey { ReplicaKey(135, id, 0) }
 
   /// For columns whose foreign keys refuse deletions: unsent commits are joined without a server.
   private static func refusingKey(_ id: ClassID) -> ReplicaKey { ReplicaKey(135, id, 1) }
 
-  /// - Returns: the records to keep of these columns; none if they are kept already.
+  /// - Returns: the records of these columns to store; none if they are stored already.
   static func refusing(
     _ classes: [ReplicaClass], _ snapshot: Snapshot
   ) throws(StorageError) -> ReplicaRecords {
@@ -25,7 +24,7 @@ enum ExchangedNames {
     return records
   }
 
-  /// The names of these columns, as they were kept.
+  /// The names of these columns, as they were stored.
   static func refusing(
     _ classes: [ClassSchema], _ snapshot: Snapshot
   ) throws(StorageError) -> [ClassID: Set<String>] {
@@ -41,14 +40,15 @@ enum ExchangedNames {
 
   /// Compares the names of classes with those that were exchanged before.
   ///
-  /// - Returns: whether a class that was exchanged before has new ones, and what to keep.
+  /// - Returns: whether a class that was exchanged before has new properties, and the records to
+  ///   store.
   static func compare(
     _ classes: [ReplicaClass], _ snapshot: Snapshot
   ) throws(StorageError) -> (isGrown: Bool, records: ReplicaRecords) {
     var (isGrown, records) = (false, ReplicaRecords())
     for one in classes {
       let key = key(one.id)
-      // As the file has them: a property that was renamed on the server is not new.
+      // The names in the file: a property that was renamed on the server is not new.
       let names = Set(one.exchange.others.map { one.described[$0.id].name })
       guard let bytes = try ReplicaRecords.bytes(key, in: snapshot.transaction) else {
         records.set(key, encoded(names))
@@ -62,7 +62,7 @@ enum ExchangedNames {
     return (isGrown, records)
   }
 
-  /// The names that a class was exchanged with before; empty if it was not.
+  /// The names with which a class was exchanged before; empty if it was not.
   static func of(_ id: ClassID, in snapshot: Snapshot) throws(StorageError) -> Set<String> {
     guard let bytes = try ReplicaRecords.bytes(key(id), in: snapshot.transaction) else {
       return []

@@ -1,17 +1,17 @@
 import TarnStore
 import TarnText
 
-/// The parts of an element that a file does not show: links whose targets are not here, and members
-/// of embedded objects that its program does not know. A push must not remove them.
+/// The parts of an element that a file does not show: links whose targets are missing here, and
+/// members of embedded objects that its program does not know. A push must not remove them.
 ///
 /// Only the members of an embedded object can be unknown. A key that a map lacks was removed.
 struct HiddenParts {
   let schema: StoreSchema
 
-  /// Puts the hidden parts of a former element into the element that the file has now.
+  /// Inserts the hidden parts of a former element into the element that the file has now.
   ///
   /// - Parameters:
-  ///   - json: the element as the file has it.
+  ///   - json: the element in the file.
   ///   - shown: the former element as the file showed it.
   ///   - old: the former element.
   func restored(
@@ -66,7 +66,7 @@ struct HiddenParts {
     return ItemCoder.map(entries(own, visible, Self.table(former), column))
   }
 
-  /// The entries that a map has now.
+  /// The current entries of a map.
   private func entries(
     _ own: [JSONMember], _ shown: [StoredText: JSONValue], _ old: [StoredText: JSONValue],
     _ column: ColumnSchema

@@ -1,18 +1,18 @@
 import TarnStore
 
-/// The records by which the object of an incarnation is found.
+/// The records that map an incarnation to its object.
 ///
-/// Incarnations are random numbers: a million of them, stored as they come, write nearly every page
-/// of the index with each download. So the index of a class whose first objects are many is made
-/// when they are all here, in the order of the numbers. Until then all entries are read to find
-/// one.
+/// Incarnations are random numbers: a million of them, stored in the order of arrival, would write
+/// nearly every page of the index with each download. So the index of a class with many first
+/// objects is built when all of them are here, in the order of the numbers. Until then all entries
+/// are read to find one.
 final class IncarnationIndex {
   private static let kind: UInt8 = 2
   private static let markers: UInt8 = 5
-  /// How many objects are worth it.
+  /// The number of objects from which this pays off.
   static let least = 20_000
   private let snapshot: Snapshot
-  /// The answer for the class that was asked about last.
+  /// The result for the class of the last request.
   private var known: (id: ClassID, isComplete: Bool)?
   private var postponed: Set<ClassID> = []
 
@@ -22,7 +22,7 @@ final class IncarnationIndex {
     ReplicaKey(kind, id, incarnation)
   }
 
-  /// The record that says that the index of a class is to be made.
+  /// The record which says that the index of a class must be built.
   static func marker(_ id: ClassID) -> ReplicaKey { ReplicaKey(markers, id, 0) }
 
   static func encoded(_ key: ObjectKey) -> [UInt8] {

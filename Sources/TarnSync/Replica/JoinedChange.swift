@@ -2,7 +2,7 @@ import TarnStore
 
 /// The net changes of one object by unsent commits that were joined.
 struct JoinedChange: Equatable {
-  /// The commit that created an object, or wrote a property last.
+  /// The commit that created an object, or that last wrote a property.
   struct Write: Equatable {
     var version: UInt64
     /// Its stamp, in microseconds since 1970.
@@ -36,7 +36,7 @@ struct JoinedChange: Equatable {
     for column in pending.columns { writes[column] = last }
   }
 
-  /// Leaves out what commits up to a version did.
+  /// Drops the changes of commits up to a version.
   mutating func drop(through version: UInt64) {
     if let first = created, first.version <= version { created = nil }
     if deleted <= version { (deleted, primaryKey) = (0, nil) }
@@ -47,7 +47,7 @@ struct JoinedChange: Equatable {
 extension JoinedChange {
   private enum Form {
     static let each: UInt8 = 0
-    /// All properties have the last write: a record is short.
+    /// All properties have the same last write, so the record is short.
     static let common: UInt8 = 1
   }
 

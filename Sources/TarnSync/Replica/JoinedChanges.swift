@@ -1,7 +1,7 @@
 import TarnStore
 
-/// The net changes of the unsent commits that were joined, in records by object. They come before
-/// those of the change records. Read from a snapshot.
+/// The net changes of the unsent commits that were joined, in records by object. They precede the
+/// changes in change records. Read from a snapshot.
 final class JoinedChanges {
   typealias Entry = (object: ObjectRef, change: JoinedChange)
 
@@ -30,7 +30,7 @@ final class JoinedChanges {
     }
   }
 
-  /// The changes of a class, in the order of the objects' keys, until `body` returns false.
+  /// Passes the changes of a class, in the order of the objects' keys, until `body` returns false.
   func forEach(
     in id: ClassID, _ body: (ObjectKey, JoinedChange) throws(StorageError) -> Bool
   ) throws(StorageError) {
@@ -40,7 +40,7 @@ final class JoinedChanges {
     }
   }
 
-  /// The objects of a class that something happened to.
+  /// The objects of a class with changes.
   func keys(in id: ClassID) throws(StorageError) -> KeySet {
     if let known = known[id] { return known }
     var keys: [ObjectKey] = []

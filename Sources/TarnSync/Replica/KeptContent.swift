@@ -4,24 +4,24 @@ import TarnStore
 /// after a download that found unsent changes of it.
 ///
 /// The merge needs the content from which the unsent changes began. There is one for each download
-/// since the first unsent change, mostly one in all: a push sends the changes up to some commit,
-/// and those began with the last download before that commit.
+/// since the first unsent change, usually only one: a push sends the changes up to some commit, and
+/// these began with the last download before that commit.
 struct KeptContent: Equatable {
   /// The version of this file whose content is described.
   var version: UInt64
   /// The server's stamp of the column.
   var stamp: Stamp
   var server: WireValue
-  /// The content here; nil where it is the server's.
+  /// The content here; nil if it equals the server's.
   var local: WireValue?
 
-  /// The version of an entry about a former object, which was deleted here before another one was
+  /// The version of an entry for a former object, which was deleted here before another one was
   /// created with its key: only commits before that deletion need the server's content.
   static let formerVersion = UInt64.max
 
   var isOfFormer: Bool { version == Self.formerVersion }
 
-  /// The kept contents of an object, by property, oldest first.
+  /// The stored contents of an object, by property, oldest first.
   typealias Table = [ColumnID: [KeptContent]]
 
   static func encoded(_ table: Table) -> [UInt8]? {
@@ -80,13 +80,13 @@ struct KeptContent: Equatable {
 }
 
 extension KeptContent {
-  /// The content here. Its parts have the stamps of this file, of which unsent ones may be later
-  /// than the column's.
+  /// The content here. Its parts have the stamps of this file; unsent ones may be later than the
+  /// column's.
   func shown(_ coder: ContentCoder) -> Content<WireItem> {
     local.map { coder.content($0, at: .latest) } ?? coder.content(server, at: stamp)
   }
 
-  /// Without those that only sent commits need.
+  /// Drops the contents that only sent commits need.
   static func trimmed(_ kept: [KeptContent], sentUpTo version: UInt64) -> [KeptContent] {
     guard let first = kept.lastIndex(where: { $0.version <= version }) else { return kept }
     return Array(kept[first...])

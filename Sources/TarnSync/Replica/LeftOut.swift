@@ -13,9 +13,9 @@ struct LeftOut: Equatable {
     let fault: ValueFault
   }
 
-  /// The version of a program and schema, which decide whether a value can be held.
+  /// The version of the program and the schema, which determine whether a value can be held.
   struct Reader: Equatable {
-    /// Raised with each version of the program that holds more.
+    /// Raised with each version of the program that can hold more values.
     static let revision: UInt8 = 1
 
     var revision = Self.revision
@@ -30,9 +30,9 @@ struct LeftOut: Equatable {
   let reader: Reader
   /// The primary key as the server sent it.
   let key: [UInt8]
-  /// Whether the file has nothing of the row.
+  /// Whether the file has no part of the row.
   let isWhole: Bool
-  /// Not all of them if they are many.
+  /// Only the first ones if there are many.
   let parts: [Part]
 
   static let kind: UInt8 = 6
@@ -45,7 +45,7 @@ struct LeftOut: Equatable {
   ) {
     self.version = version
     self.reader = reader
-    // A longer key is found by its beginning: two of them are refused instead of one.
+    // A longer key is found by its prefix: two such keys are refused instead of one.
     self.key = Array(key.prefix(Self.keyBytes))
     self.isWhole = isWhole
     self.parts = parts
@@ -108,7 +108,7 @@ struct LeftOut: Equatable {
       isWhole: isWhole != 0, parts)
   }
 
-  /// All of a class in a file, by incarnation.
+  /// All records of a class in a file, by incarnation.
   static func all(
     in id: ClassID, _ snapshot: Snapshot
   ) throws(StorageError) -> [Int64: LeftOut] {
@@ -136,12 +136,12 @@ extension String {
 /// A value of the server, or a whole row, that a file does not have: for status.
 package struct LeftOutValue: Hashable, Sendable {
   package let className: String
-  /// As text; as hexadecimal digits if the bytes are not a valid key of the class.
+  /// As text; in hexadecimal if the bytes are not a valid key of the class.
   package let primaryKey: String
-  /// With the place in it: `tags[3]`. The key if the whole object is left out.
+  /// With the position in it: `tags[3]`. The key if the whole object is left out.
   package let property: String
   package let reason: String
-  /// Whether nothing of the object is here.
+  /// Whether no part of the object is here.
   package let isWhole: Bool
 
   /// `Todo 7.tags[3]: …`
@@ -171,9 +171,9 @@ package struct LeftOutValue: Hashable, Sendable {
     }
   }
 
-  /// All of a file, in the order of the classes.
+  /// All records of a file, in the order of the classes.
   ///
-  /// - Parameter most: how many at most.
+  /// - Parameter most: the maximum number.
   static func all(
     in snapshot: Snapshot, atMost most: Int = .max
   ) throws(StorageError) -> [LeftOutValue] {
@@ -183,7 +183,7 @@ package struct LeftOutValue: Hashable, Sendable {
         _, bytes throws(StorageError) in
         guard let one = LeftOut(bytes) else { throw ReplicaObjects.damaged() }
         for part in one.parts where values.count < most && part.fault.kind == .leftOut {
-          // A column of a property that has gone since.
+          // The column of a property that was removed since.
           guard part.column.index < described.columns.count else { continue }
           values.append(LeftOutValue(one, part, described))
         }

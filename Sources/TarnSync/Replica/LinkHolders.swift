@@ -1,6 +1,6 @@
 import TarnStore
 
-/// Rows in which the objects that link to another one can be found.
+/// Rows in which the objects that link to another object can be found.
 protocol LinkOrigins {
   var schema: SchemaView { get }
   func origins(
@@ -12,16 +12,16 @@ extension WriteSession: LinkOrigins {}
 extension PastRows: LinkOrigins {}
 
 extension LinkOrigins {
-  /// The links to an object, as links that wait for it: it is about to go, or has gone. A link in
-  /// an embedded object is one of the property that leads to it.
+  /// The links to an object, as waiting links, because it was deleted or will be. A link in an
+  /// embedded object belongs to the property that contains it.
   ///
   /// - Parameters:
   ///   - key: the primary key of the object.
-  ///   - classes: those whose links count.
+  ///   - classes: the classes whose links count.
   func waitingLinks(
     to object: ObjectRef, _ key: Value, from classes: Set<ClassID>
   ) throws(StorageError) -> [WaitingLinks.Waiting] {
-    // One that the server cannot have does not come from it.
+    // An object that the server cannot have was not received from it.
     guard let wire = WireValue(key), wire.exact == nil else { return [] }
     let bytes = wire.bytes
     var places: Set<WaitingLinks.Place> = []

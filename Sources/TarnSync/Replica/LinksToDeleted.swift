@@ -1,22 +1,22 @@
 import TarnStore
 
 /// The links to objects that commits delete: nil in the file, but not on the server, so that they
-/// come back if their target does. Where a foreign key of the server refuses to let a row go to
-/// which others refer, they are nil there too.
+/// are restored if their target is. If a foreign key of the server refuses to delete a row that
+/// others refer to, they are nil there too.
 struct LinksToDeleted {
   /// They wait for their targets from then on.
   private(set) var waiting: [WaitingLinks.Waiting] = []
-  /// Where the links are nil by that alone.
+  /// The properties in which links are nil only for that reason.
   private(set) var places: Set<WaitingLinks.Place> = []
 
   init() {}
 
   /// - Parameters:
   ///   - unsent: the commits.
-  ///   - classes: those that are exchanged.
-  ///   - rows: after the commits.
+  ///   - classes: the exchanged classes.
+  ///   - rows: the rows after the commits.
   ///   - cursor: the number of the session's cursor.
-  ///   - refusing: the names of the columns with such keys.
+  ///   - refusing: the names of columns with such foreign keys.
   init(
     _ unsent: UnsentChanges, _ classes: [ClassSchema], _ objects: ReplicaObjects, rows: PastRows,
     without cursor: UInt32, refusing: [ClassID: Set<String>]
@@ -29,7 +29,7 @@ struct LinksToDeleted {
     var before: RowsBeforeDeletion?
     for one in classes {
       for key in unsent.deleted(in: one.id) {
-        // Also where the server has deleted it meanwhile, or has another object with the key.
+        // Even if the server has deleted it meanwhile, or has another object with the key.
         guard try objects[one.id, key] != nil,
           let primaryKey = unsent.primaryKey(ofDeleted: key, in: one)
         else { continue }
@@ -65,7 +65,7 @@ struct LinksToDeleted {
       if column.collection == .none, column.type == .link,
         column.target.map({ rows.schema.isEmbedded($0) }) != true
       {
-        // The file may have set another one.
+        // The file may have set another link.
         let value = try rows.value(of: column.id, at: holder.key, in: holder.classID)
         if value != .null { continue }
       }
@@ -75,7 +75,7 @@ struct LinksToDeleted {
     }
   }
 
-  /// Whether a download after a version has shown that the server does not have a link any more.
+  /// Whether a download after a version has shown that the server no longer has a link.
   private static func isCut(
     _ link: WaitingLinks.Waiting, since version: Version, _ column: ColumnSchema,
     _ schema: StoreSchema, _ objects: ReplicaObjects

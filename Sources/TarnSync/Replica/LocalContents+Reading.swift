@@ -2,7 +2,7 @@ import TarnStore
 
 extension LocalContents {
   /// - Parameters:
-  ///   - names: the classes that are exchanged.
+  ///   - names: the exchanged classes.
   ///   - end: the last commit that counts; nil for the newest.
   ///   - number: the cursor whose commits are left out.
   init(
@@ -41,8 +41,8 @@ extension LocalContents {
   /// Merges the server's content with this file's.
   ///
   /// - Parameters:
-  ///   - theirs: as the server has it.
-  ///   - known: where names are looked for of elements that a SQL program has written, by equal
+  ///   - theirs: the server's content.
+  ///   - known: a content in which the names of elements written by SQL are looked up by equal
   ///     elements; nil for the base.
   func merged(
     _ base: Content<WireItem>, _ theirs: Content<WireItem>, _ mine: Content<WireItem>,
@@ -63,9 +63,9 @@ extension LocalContents {
 
 extension Content where Value == WireItem {
   /// A content of an earlier version, of which only the elements are known: they have the names and
-  /// stamps that equal elements have in later contents.
+  /// stamps of equal elements in later contents.
   ///
-  /// - Parameter later: those whose parts come first first.
+  /// - Parameter later: the later contents; parts of the first one take precedence.
   static func recalled(
     _ elements: LocalElements, _ coder: ContentCoder, as later: [Self]
   ) -> Self {
@@ -112,11 +112,11 @@ extension Content where Value == WireItem {
   }
 }
 
-/// A list whose elements a SQL program has written, with the names of equal elements that it had
-/// before: so unsent changes find their neighbours.
+/// A list written by SQL, with the former names of equal elements, so that unsent changes find
+/// their neighbours.
 private struct AlignedNames {
   private(set) var content: Content<WireItem>
-  /// The names in the list of the SQL program, by the former ones.
+  /// The names in the list written by SQL, by their former names.
   private var names: [ElementID: ElementID] = [:]
 
   /// - Returns: nil if every element has a name.

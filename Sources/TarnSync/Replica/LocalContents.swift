@@ -3,14 +3,14 @@ import TarnText
 
 /// The contents of properties with parts in the file, with the names of their elements.
 ///
-/// The file itself has no names: an element is known by the server's content that it came with, and
-/// by the changes of the file's own commits since then. An element that a commit here has inserted
-/// is named by that commit, however often this is computed. Links whose targets are not here are in
-/// the content all the same, so that a push does not remove them.
+/// The file itself has no names: an element is identified by the server's content that it came
+/// from, and by the changes of the file's own commits since then. An element that a commit inserted
+/// here is named by that commit, however often this is computed. Links whose targets are missing
+/// here are included in the content, so that a push does not remove them.
 struct LocalContents {
-  /// The names of replicas in a file: a copy of it is a replica of its own.
+  /// The name of the replica for commits of a file: a copy of the file is a separate replica.
   struct Author: Equatable {
-    /// Commits after this version have the name.
+    /// Commits after this version have this name.
     var version: UInt64
     var number: UInt32
   }
@@ -23,11 +23,11 @@ struct LocalContents {
   let schema: StoreSchema
 
   /// - Parameters:
-  ///   - place: the property's.
-  ///   - kept: what is known of the property.
-  ///   - rows: of the version.
-  ///   - waiting: links of the property that the file does not show, also where their targets are
-  ///     there by now.
+  ///   - place: the place of the property.
+  ///   - kept: the stored contents of the property.
+  ///   - rows: the rows at the version.
+  ///   - waiting: links of the property that the file does not show, even if their targets exist by
+  ///     now.
   func content(
     _ place: SequencePlace, _ kept: [KeptContent], _ coder: ContentCoder, in rows: PastRows,
     waiting: [WaitingLinks.Waiting] = []
@@ -43,7 +43,7 @@ struct LocalContents {
     let steps = history.steps(of: place).filter {
       $0.commit.version.rawValue > first && $0.commit.version.rawValue <= version
     }
-    // Of what is written in place, such as an embedded object.
+    // For a value written as a whole, such as an embedded object.
     let stamp = Stamp(time, by: naming.number)
     let shown = ShownItems(
       coder.items.column, schema, rows, after: start?.version ?? 0, history, waiting)
@@ -91,8 +91,8 @@ struct LocalContents {
     }
   }
 
-  /// An embedded object is the same one as long as the property was not set; a mixed value has one
-  /// name for all.
+  /// An embedded object is the same one as long as the property was not set; a mixed value always
+  /// has the same name.
   private func one(
     _ item: WireItem?, _ former: ListElement<WireItem>?, _ place: SequencePlace,
     _ start: KeptContent?, _ stamp: Stamp, _ shown: ShownItems
@@ -114,7 +114,7 @@ struct LocalContents {
     return ListElement(naming.name(0, made).id, item, stamp)
   }
 
-  /// The entry that holds at a version. An object that was created since is another one.
+  /// The entry for a version. An object that was created since is another one.
   func start(
     _ kept: [KeptContent], _ place: SequencePlace, at version: UInt64
   ) -> KeptContent? {
@@ -123,8 +123,8 @@ struct LocalContents {
   }
 }
 
-/// The elements of a former content as the file shows them: without links whose targets are not
-/// here, or were created here since then. A deletion of the target has removed those before.
+/// The elements of a former content as the file shows them: without links whose targets are missing
+/// here, or were created here since then. Deleting a target has removed links to the former one.
 struct ShownItems {
   private let column: ColumnSchema
   private let schema: StoreSchema
@@ -136,8 +136,8 @@ struct ShownItems {
   let isEmbedded: Bool
 
   /// - Parameters:
-  ///   - rows: of the version for which the elements are read.
-  ///   - version: of the former content.
+  ///   - rows: the rows at the version for which the elements are read.
+  ///   - version: the version of the former content.
   init(
     _ column: ColumnSchema, _ schema: StoreSchema, _ rows: PastRows, after version: UInt64,
     _ history: SequenceHistory, _ waiting: [WaitingLinks.Waiting]
@@ -158,14 +158,14 @@ struct ShownItems {
     return creation.rawValue <= version || creation > rows.version
   }
 
-  /// The first own commit since the former content that deleted a target. It made the link nil,
-  /// also where another object has the key by now.
+  /// The first own commit since the former content that deleted a target. It set the link to nil,
+  /// even if another object has the key by now.
   private func firstDeletion(of target: LinkTarget) -> Version? {
     history.deletions(of: target.key, in: target.id).lazy.map(\.version)
       .first { $0.rawValue > version && $0 <= rows.version }
   }
 
-  /// Whether the file did not show an element of the former content when it got that.
+  /// Whether the file did not show an element of the former content when it received that.
   func wasOmitted(_ item: WireItem) throws(StorageError) -> Bool {
     guard column.omitsMissingLinks, let target = LinkTarget(item.json, column, schema) else {
       return false
@@ -183,16 +183,16 @@ struct ShownItems {
     return try !isHere(target)
   }
 
-  /// Whether an element is a link that the file does not show, and has nothing in its place.
+  /// Whether an element is a link that the file does not show, with nothing in its place.
   func isOmitted(_ item: WireItem) throws(StorageError) -> Bool {
     guard column.omitsMissingLinks else { return false }
     return try isHidden(item)
   }
 
-  /// An element as it is in the file, with the parts of the former one that the file does not show:
-  /// links whose targets are not here, and members that are unknown here.
+  /// An element of the file, with the parts of the former one that the file does not show: links
+  /// whose targets are missing here, and members that are unknown here.
   ///
-  /// - Parameter stamp: for an element that is another one.
+  /// - Parameter stamp: the stamp for an element that is another one.
   func restored(
     _ item: WireItem, _ former: Stamped<WireItem>?, _ stamp: Stamp
   ) throws(StorageError) -> Stamped<WireItem> {
@@ -208,13 +208,13 @@ struct ShownItems {
     return whole == former.value ? former : Stamped(whole, stamp)
   }
 
-  /// A list with the elements that the file does not show, each beside its left neighbour.
+  /// A list with the elements that the file does not show, each next to its left neighbour.
   func withHidden(
     _ own: [ListElement<WireItem>], _ former: [ListElement<WireItem>]
   ) throws(StorageError) -> [ListElement<WireItem>] {
     guard mayLink else { return own }
     let present = Set(own.map(\.id))
-    // The file may have put a link to the new object in place of the former one.
+    // The file may have replaced the former link by one to the new object.
     let values = Set(own.map(\.content.value))
     var (first, after): ([ListElement<WireItem>], [ElementID: [ListElement<WireItem>]]) = ([], [:])
     var left: ElementID?

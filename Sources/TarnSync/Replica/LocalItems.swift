@@ -4,15 +4,15 @@ import TarnText
 /// The elements of a property at one version.
 struct LocalElements {
   var items: [WireItem] = []
-  /// The keys of a map, otherwise empty.
+  /// The keys of a map; empty otherwise.
   var keys: [String] = []
 }
 
-/// Reads the values of properties with parts as the elements that are exchanged.
+/// Reads the values of properties with parts as exchanged elements.
 struct LocalItems {
   let rows: PastRows
 
-  /// - Parameter place: a property's, with one value, a list, a set or a map.
+  /// - Parameter place: the place of a property with one value, a list, a set or a map.
   func elements(of place: SequencePlace) throws(StorageError) -> LocalElements {
     let column = rows.schema[place.classID][place.column]
     var found = LocalElements()

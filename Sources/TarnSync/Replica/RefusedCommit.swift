@@ -1,14 +1,14 @@
 package import TarnStore
 import TarnText
 
-/// A commit that the server refused. It was rolled back: its objects are what the server has.
+/// A commit that the server refused. It was rolled back: its objects have the server's state.
 package struct RefusedCommit {
-  /// Its version; 0 for an object from before the file was a replica, which stays as it is.
+  /// Its version; 0 for an object from before the file was a replica, which is left unchanged.
   package let version: UInt64
   /// The class and primary key of each object that it changed.
   package let objects: [(className: String, primaryKey: Value)]
   package let error: ServerError
-  /// The properties whose rule was broken, as far as the server tells.
+  /// The properties whose rule was broken, as far as the server reports them.
   package let properties: [String]
 
   /// Whether it was rolled back because a user skipped it.
@@ -29,8 +29,8 @@ package struct RefusedCommit {
   }
 }
 
-/// The refusals whose messages are not delivered, as a record of the file: a session that ends
-/// between a refusal and its message leaves the message to the next one.
+/// The refused commits whose messages have not been delivered, as a record of the file: if a
+/// session ends between a refusal and its message, the next one delivers it.
 extension RefusedCommit {
   static let key = ReplicaKey(131, ClassID(0), 0)
   private static let format: UInt8 = 2

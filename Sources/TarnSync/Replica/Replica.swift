@@ -2,8 +2,8 @@ package import TarnStore
 
 /// A file whose objects are also on a server.
 ///
-/// One session at a time has it, in one process; all others read and write the file as ever. For
-/// one thread at a time.
+/// One session in one process has it at a time; all other processes read and write the file as
+/// usual. For one thread at a time.
 package final class Replica {
   package let store: Store
   /// The names of the classes that are exchanged.
@@ -16,21 +16,22 @@ package final class Replica {
   /// Whether rows were left out because of unsent changes, and were not read again since.
   var hasClashes = false
 
-  /// Called once for each that there is to say.
+  /// Called once for each notice.
   package var noticed: (SyncNotice) -> Void = { _ in }
   private var said: Set<SyncNotice> = []
   /// The number of values among them that are left out.
   private var leftOutCount = 0
 
   static let cursorName = SessionNotes.cursorName
-  /// How much is kept behind what the server has: a server that was restored may have lost it.
+  /// How much is kept behind the commits that the server has, because a restored server may have
+  /// lost them.
   private static let grace = CursorLimits(age: 3_600_000_000, bytes: 256 << 20)
 
-  /// Begins a session of a file, which becomes a replica by that.
+  /// Begins a session of a file, which makes the file a replica.
   ///
   /// - Parameters:
   ///   - names: the classes to exchange. They are in the file.
-  ///   - takes: whether a session is ended that another process has.
+  ///   - takes: whether to take over a session that another process has.
   /// - Throws: `StorageError`: `.busy` if another process has the session.
   package init(
     _ store: Store, classes names: [String], taking takes: Bool = false
@@ -50,7 +51,7 @@ package final class Replica {
       state = try ReplicaState(bytes, path: store.path)
       if state.cursor != record.created {
         // The cursor was deleted, and with it the records of unsent commits: all objects are
-        // compared, and what is here alone is sent.
+        // compared, and those that exist only here are sent.
         state.done = record.acknowledged
         (state.isStale, state.hasUploads) = (true, true)
       }
@@ -59,7 +60,7 @@ package final class Replica {
       // Later objects are in unsent commits.
       state.hasUploads = try Self.hasObjects(self.names, SnapshotReader(snapshot))
     }
-    // Of a class that was not exchanged before nothing is kept.
+    // Nothing is stored for a class that was not exchanged before.
     let hasNew = !Set(self.names).isSubset(of: state.classes)
     if hasNew || state.cursor != record.created { state.start = snapshot.version.rawValue }
     if state.cursor != record.created {
@@ -93,15 +94,15 @@ package final class Replica {
     return found.sorted()
   }
 
-  /// The process that took the session of a file last; nil if none did.
+  /// The process that last took the session of a file; nil if none did.
   package static func holder(of store: Store) throws(StorageError) -> CursorHolder? {
     try store.cursors().first { $0.record.name == cursorName }?.record.holder
   }
 
   /// The newest snapshot.
   ///
-  /// - Throws: `.conflict` if it has another schema than the link was made for, because a program
-  ///   has added a property or has migrated the file. The session begins again then.
+  /// - Throws: `.conflict` if its schema differs from that of the link, because a program has added
+  ///   a property or has migrated the file. The session then begins again.
   func snapshot() throws(StorageError) -> Snapshot {
     let snapshot = try store.newestSnapshot()
     if let epoch, snapshot.schema.epoch != epoch {
@@ -112,10 +113,10 @@ package final class Replica {
     return snapshot
   }
 
-  /// Lets another process have the session.
+  /// Releases the session for other processes.
   package func close() { cursor.release() }
 
-  /// Reports what has not been reported before, and not each of many values that are left out.
+  /// Reports notices that have not been reported before, but not each of many left-out values.
   func say(_ notices: [SyncNotice]) {
     for notice in notices {
       var notice = notice
@@ -130,9 +131,9 @@ package final class Replica {
     }
   }
 
-  /// Changes what is known of the server without changing objects.
+  /// Changes the state of the server without changing objects.
   ///
-  /// - Parameter place: up to where nothing needs the change records any more.
+  /// - Parameter place: the position up to which the change records are no longer needed.
   func keep(
     _ next: ReplicaState, acknowledging place: FeedPlace? = nil,
     _ outcome: ReplicaOutcome = ReplicaOutcome(), progress: [ClassID: ClassProgress] = [:]
@@ -145,7 +146,7 @@ package final class Replica {
     try keep(next, objects.records, acknowledging: place)
   }
 
-  /// - Parameter records: what to keep, with the state.
+  /// - Parameter records: the records to store with the state.
   func keep(
     _ next: ReplicaState, _ records: ReplicaRecords, acknowledging place: FeedPlace? = nil
   ) throws(StorageError) {
@@ -153,7 +154,7 @@ package final class Replica {
     state = next
   }
 
-  /// The refused commits whose messages are not delivered.
+  /// The refused commits whose messages have not been delivered.
   func refusals() throws(StorageError) -> [RefusedCommit] {
     try ReplicaObjects(store.newestSnapshot()).refusals()
   }
@@ -170,6 +171,6 @@ package final class Replica {
 
   func noteSent(_ stamp: Int64) { state.limit.noteSent(stamp) }
 
-  /// Goes on from a state that need not be in the file: after a crash it is found again.
+  /// Continues from a state that need not be stored in the file: after a crash it is found again.
   func note(_ next: ReplicaState) { state = next }
 }

@@ -1,32 +1,32 @@
 import TarnStore
 
-/// A class of the file with the class of the server that it is exchanged with.
+/// A class of the file with the class of the server with which it is exchanged.
 struct ReplicaClass {
   let described: ClassSchema
   var exchange: ExchangeClass
-  /// For each property the class that it links to, and its value where the server has none.
+  /// For each property the class that it links to, and its value if the server has none.
   private let targets: [ClassID?]
   private let absent: [Value]
-  /// The properties whose values are stored as they come, and the others: links, and those with
+  /// The properties whose values are stored directly, and the others: links, and properties with
   /// parts.
   let plain: [ExchangeClass.Property]
   let plainIDs: [ColumnID]
   let linksAndParts: [ExchangeClass.Property]
-  /// By column of the file, the place among `plain`; -1 for others.
+  /// For each column of the file, its index in `plain`; -1 for others.
   private let plainPlaces: [Int]
   /// For each property of `plain`.
   private let plainColumns: [RowReader.Column]
   /// The properties without parts whose columns may have values that they cannot hold.
   private let checked: [ExchangeClass.Property]
-  /// Whether there are some with parts.
+  /// Whether there are properties with parts.
   let hasContents: Bool
 
   var id: ClassID { described.id }
 
   /// - Parameters:
-  ///   - schema: the file's.
-  ///   - names: all classes that are exchanged.
-  ///   - snapshot: of the file, which notes renamed properties.
+  ///   - schema: the schema of the file.
+  ///   - names: all exchanged classes.
+  ///   - snapshot: a snapshot of the file, which records renamed properties.
   /// - Throws: `ServerError` for a class that a replica cannot have.
   init(
     _ entry: ServerCatalog.Entry, _ described: ClassSchema, _ schema: StoreSchema,
@@ -69,7 +69,7 @@ struct ReplicaClass {
     plainPlaces = places
   }
 
-  /// The names of the columns where the server refuses to let a row go to which others refer.
+  /// The names of columns whose foreign keys refuse to delete a row that others refer to.
   static func refusing(_ classes: [ReplicaClass]) -> [ClassID: Set<String>] {
     Dictionary(classes.map { ($0.id, $0.exchange.rules.refusingColumns) }) { first, _ in first }
   }
@@ -88,7 +88,7 @@ struct ReplicaClass {
     return place < 0 ? nil : absent[plainColumns[place].place]
   }
 
-  /// The values without parts of a row that its object does not have as they are.
+  /// The values without parts of a row that its object cannot hold unchanged.
   func faults(in row: RowReader.Row) -> [LeftOut.Part] {
     var parts: [LeftOut.Part] = []
     for property in checked {
@@ -110,15 +110,15 @@ struct ReplicaClass {
     }
   }
 
-  /// A value of a row for the file, by its place among `plain`. A column that SQL set to null is
-  /// zero here; for one that cannot be held see `faults(in:)`.
+  /// A value of a row for the file, by its index in `plain`. A column that SQL set to null is zero
+  /// here; `faults(in:)` returns the values that cannot be held.
   func value(in row: RowReader.Row, plain place: Int) -> Value {
     let column = plainColumns[place]
     let value = row.hasParts ? row.value(plain[place]) : row.value(column)
     return value ?? absent[column.place]
   }
 
-  /// The value of a property without parts that has none.
+  /// The value of a property without parts if the row has none.
   func absent(_ property: ExchangeClass.Property) -> Value {
     targets[property.place] == nil ? absent[property.place] : .null
   }

@@ -5,9 +5,9 @@ struct ReplicaObject: Equatable {
   var incarnation: Int64
   /// The server's transaction that wrote the row; 0 until a download has brought it.
   var version: Int64
-  /// Unsent commits up to this version changed an object that does not exist any more.
+  /// Unsent commits up to this version changed an object that no longer exists.
   var void: UInt64 = 0
-  /// An unsent commit here has created the object, and so has another replica: it is one object.
+  /// An unsent commit here has created the object, and so has another replica: they are one object.
   var isJoined = false
 
   fileprivate var encoded: [UInt8] {
@@ -37,11 +37,11 @@ struct ReplicaObject: Equatable {
 }
 
 /// The objects of a file that the server has: by their key here, and by their incarnation. An
-/// object without an entry is one that only this replica has. An object that was deleted here keeps
-/// its entry until the server knows.
+/// object without an entry exists only on this replica. An object that was deleted here keeps its
+/// entry until the server knows that.
 ///
-/// The entries are records of their own and not columns of the rows: observers and change records
-/// have nothing of them, and they outlive the object.
+/// The entries are separate records and not columns of the rows: observers and change records do
+/// not contain them, and they outlive the object.
 struct ReplicaObjects {
   private static let objects: UInt8 = 1
   private static let contents: UInt8 = 130
@@ -62,7 +62,7 @@ struct ReplicaObjects {
     }
   }
 
-  /// The objects of some incarnations that are here.
+  /// The objects of those incarnations that are here.
   func keys(
     of incarnations: Set<Int64>, in id: ClassID
   ) throws(StorageError) -> [Int64: ObjectKey] {
@@ -84,14 +84,14 @@ struct ReplicaObjects {
     }
   }
 
-  /// Leaves the index of a class to be made when all its objects are here.
+  /// Postpones building the index of a class until all its objects are here.
   mutating func postponeIndex(of id: ClassID) {
     records.set(IncarnationIndex.marker(id), [])
     index.postpone(id)
   }
 
-  /// All objects of a class that the server has, in the order of their keys, as they were before
-  /// changes through this value.
+  /// All objects of a class that the server has, in the order of their keys, before changes through
+  /// this value.
   func forEach(
     in id: ClassID, _ body: (ObjectKey, ReplicaObject) throws(StorageError) -> Bool
   ) throws(StorageError) {
@@ -115,13 +115,13 @@ struct ReplicaObjects {
     _ object: ReplicaObject?, _ key: ObjectKey, in id: ClassID
   ) throws(StorageError) {
     if let object, try !index.isComplete(id) {
-      // A first download, mostly in the order of the keys.
+      // A first download, usually in the order of the keys.
       return records.append(.init(Self.objects, id, key.rawValue), object.encoded)
     }
     try replace(self[id, key], by: object, key, in: id)
   }
 
-  /// The same for one whose entry is known.
+  /// The same for an object whose entry is known.
   mutating func replace(
     _ former: ReplicaObject?, by object: ReplicaObject?, _ key: ObjectKey, in id: ClassID
   ) throws(StorageError) {
@@ -156,7 +156,7 @@ struct ReplicaObjects {
     records.set(ReplicaKey(Self.contents, id, key.rawValue), KeptContent.encoded(contents))
   }
 
-  /// Forgets an object that does not exist any more.
+  /// Removes the records of an object that no longer exists.
   mutating func forget(_ key: ObjectKey, in id: ClassID) throws(StorageError) {
     try set(nil, key, in: id)
     try forgetContents(of: key, in: id)
@@ -185,14 +185,14 @@ struct ReplicaObjects {
     }
   }
 
-  /// The refused commits whose messages are not delivered.
+  /// The refused commits whose messages have not been delivered.
   func refusals() throws(StorageError) -> [RefusedCommit] {
     guard let bytes = try bytes(RefusedCommit.key) else { return [] }
     guard let commits = RefusedCommit.list(bytes) else { throw Self.damaged() }
     return commits
   }
 
-  /// How far the objects of a class are here; nil if none were fetched yet.
+  /// How many of the objects of a class are here; nil if none were fetched yet.
   func progress(of id: ClassID) throws(StorageError) -> ClassProgress? {
     guard let bytes = try bytes(ClassProgress.key(id)) else { return nil }
     guard let progress = ClassProgress(bytes) else { throw Self.damaged() }
@@ -203,7 +203,7 @@ struct ReplicaObjects {
     records.set(ClassProgress.key(id), progress.encoded)
   }
 
-  /// Another record of the replica.
+  /// Sets another record of the replica.
   mutating func set(_ name: ReplicaKey, _ bytes: [UInt8]?) { records.set(name, bytes) }
 
   private func bytes(

@@ -2,18 +2,18 @@ import TarnStore
 
 /// The records about the objects of a push that are stored once the server has accepted it.
 struct ReplicaOutcome {
-  /// The entries of objects; nil for those that the server has deleted.
+  /// The entries of objects; nil for objects that the server has deleted.
   var objects: [(class: ClassID, key: ObjectKey, object: ReplicaObject?)] = []
-  /// The contents to keep of lists, sets and maps.
+  /// The contents of lists, sets and maps to store.
   var contents: [(class: ClassID, key: ObjectKey, table: KeptContent.Table)] = []
-  /// Links to the objects that it deletes, which come back with them.
+  /// Links to the objects that it deletes, which are restored with them.
   var waiting: [WaitingLinks.Waiting] = []
-  /// The objects of which it has the joined changes.
+  /// The objects whose joined changes it contains.
   var joined: [ObjectRef] = []
 
   var isEmpty: Bool { objects.isEmpty && contents.isEmpty && waiting.isEmpty }
 
-  /// Gives objects the incarnations that the server has.
+  /// Sets the objects' incarnations to those on the server.
   mutating func correct(_ incarnations: [ObjectRef: Int64]) {
     for index in objects.indices {
       let object = ObjectRef(classID: objects[index].class, key: objects[index].key)

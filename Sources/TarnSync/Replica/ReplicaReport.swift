@@ -1,34 +1,34 @@
 package import TarnStore
 
-/// A file's state of sync, without a connection: `tarn sync status`.
+/// The synchronization state of a file, without a connection: `tarn sync status`.
 package struct ReplicaReport: Equatable, Sendable {
   /// The server's number of the replica.
   package let number: UInt32
   package let classes: [String]
   /// The version up to which the server has the file's commits.
   package let sent: UInt64
-  /// How many commits it does not have, and the objects that they changed.
+  /// The number of commits that it does not have, and of the objects that they changed.
   package let unsentCommits: Int
   package let changedObjects: Int
-  /// How many other objects it does not have: they were in the file before its first exchange, or
-  /// the server has lost them.
+  /// The number of other objects that it does not have: they were in the file before its first
+  /// exchange, or the server has lost them.
   package let lackingObjects: Int
-  /// Whether all objects that the file is to have are here.
+  /// Whether all objects that the file must have are here.
   package let isComplete: Bool
-  /// Whether a process is connected to the server, and why none is.
+  /// Whether a process is connected to the server, and the reason if not.
   package let isConnected: Bool
   package let problem: String?
   /// The values of the server that the file has left out, up to `leftOutMax`, and their number.
   package let leftOut: [LeftOutValue]
   package let leftOutCount: Int
   package static let leftOutMax = 100
-  /// The classes whose changes the server does not take, or whose objects from before the first
-  /// exchange.
+  /// The classes whose changes, or whose objects from before the first exchange, the server
+  /// refuses.
   package let stuck: [StuckClass]
-  /// The objects that it is to have; nil for all of the classes.
+  /// The objects that it must have; nil for all objects of the classes.
   package let subscriptions: SubscriptionSet?
 
-  /// All objects that the server does not have as they are here.
+  /// All objects whose state here the server does not have.
   package var unsentObjects: Int { changedObjects + lackingObjects }
 
   /// - Returns: nil for a file that is not a replica.
@@ -55,7 +55,7 @@ package struct ReplicaReport: Equatable, Sendable {
       subscriptions: try SubscriptionSet.read(in: snapshot))
   }
 
-  /// Whether all objects that a file is to have are there; false for one that is not a replica.
+  /// Whether all objects that a file must have are here; false for a file that is not a replica.
   static func isComplete(_ store: Store) throws(StorageError) -> Bool {
     let snapshot = try store.newestSnapshot()
     guard let bytes = try ReplicaRecords.bytes(ReplicaState.key, in: snapshot.transaction) else {

@@ -17,59 +17,58 @@ struct CommitName: Equatable {
     self.init(version: UInt64(clamping: pair.version), id: UInt64(bitPattern: pair.commit))
   }
 
-  /// As `Push` and `Pull` have it.
+  /// In the form of `Push` and `Pull`.
   var pair: (version: Int64, commit: Int64) {
     (Int64(clamping: version), Int64(bitPattern: id))
   }
 }
 
 /// A replica's record of its server and of its own commits there. It is stored in the file, and
-/// changes in the same commit as the objects that it is about.
+/// changes in the same commit as the objects concerned.
 struct ReplicaState: Equatable {
-  /// A random number, by which the server knows the replica.
+  /// A random number that identifies the replica on the server.
   var id = Bytes16.random()
   /// The server's number for it.
   var number: UInt32 = 0
   /// The names of this replica in the elements that its commits insert.
   var authors = [LocalContents.Author(version: 0, number: .random(in: 1 ... .max))]
-  /// When the cursor was made that keeps the file's unsent commits, in microseconds since 1970: a
-  /// later one may have its number.
+  /// When the cursor that keeps the file's unsent commits was created, in microseconds since 1970:
+  /// a later cursor may have its number.
   var cursor: Int64 = 0
   /// The identity of the server; empty before the first download.
   var server = ""
-  /// Up to where everything has been downloaded.
+  /// The position up to which everything has been downloaded.
   var position = ServerPosition.none
   /// The last commit that the server has.
   var sent = CommitName()
-  /// Up to here commits are sent, refused, or of no concern to the server.
+  /// The position up to which commits are sent, refused, or irrelevant to the server.
   var done: FeedPlace
-  /// The push whose answer is missing, with the stamp of its last commit; nil if it is not known
-  /// that there is one.
+  /// The push whose answer is missing, with the stamp of its last commit; nil if none is known.
   var attempt: Attempt?
-  /// The stamp of the last commit that was joined and is not sent, in microseconds since 1970; 0 if
-  /// none is. Joined commits are those up to `done`.
+  /// The stamp of the last commit that was joined and is not sent, in microseconds since 1970; 0
+  /// without one. Joined commits are those up to `done`.
   var joinedTime: Int64 = 0
   /// The old values of all classes are kept from this version on.
   var start: UInt64 = 0
   /// The names of the classes that were downloaded.
   var classes: Set<String> = []
-  /// Whether objects may have to be sent that no unsent commit has created: from before the first
-  /// download, or because the server has lost them.
+  /// Whether objects may have to be sent that no unsent commit has created: objects from before the
+  /// first download, or objects that the server has lost.
   var hasUploads = true
-  /// Whether a migration has changed objects without telling how, so that all of them must be
-  /// fetched again.
+  /// Whether a migration has changed objects in an unknown way, so that all of them must be fetched
+  /// again.
   var isStale = false
-  /// Only the stamps that were downloaded are stored: each session reads the server's clock.
+  /// Only the downloaded stamps are stored: each session reads the server's clock.
   var limit = StampLimit()
 
   struct Attempt: Equatable {
     let last: CommitName
     let time: Int64
-    /// Whether it was one of joined commits.
+    /// Whether it was a push of joined commits.
     let isJoined: Bool
   }
 
-  /// As `uuid` columns take it.
+  /// In the form of `uuid` columns.
   var idText: String { id.hexadecimal }
 }
 
@@ -84,8 +83,7 @@ extension Bytes16 {
 
 extension ReplicaState {
   static let key = ReplicaKey(128, ClassID(0), 0)
-  /// Since 2 it has the start, since 3 what concerns joined commits, since 4 the stamps that were
-  /// downloaded.
+  /// Version 2 added the start, 3 the fields for joined commits, 4 the downloaded stamps.
   private static let format: UInt8 = 4
 
   private struct Flags {
@@ -125,7 +123,7 @@ extension ReplicaState {
     return writer.bytes
   }
 
-  /// - Throws: `.corrupted` for damaged bytes, `.newerFormat` for those of a later library.
+  /// - Throws: `.corrupted` for damaged bytes, `.newerFormat` for a record of a later library.
   init(_ bytes: [UInt8], path: String) throws(StorageError) {
     guard let format = bytes.first, format <= Self.format else {
       throw StorageError(

@@ -1,8 +1,8 @@
 import TarnStore
 
 /// The rows as they were shared with the server before commits deleted objects: after the last
-/// download before the deletion, or else after the last push. They have the links that the
-/// deletion set to nil.
+/// download before the deletion, or else after the last push. They have the links that the deletion
+/// set to nil.
 final class RowsBeforeDeletion {
   private let newest: SnapshotReader
   private let history: SequenceHistory
@@ -11,8 +11,8 @@ final class RowsBeforeDeletion {
   private var known: [Version: PastRows] = [:]
 
   /// - Parameters:
-  ///   - range: of the commits.
-  ///   - classes: those that are exchanged.
+  ///   - range: the range of the commits.
+  ///   - classes: the exchanged classes.
   ///   - cursor: the number of the session's cursor.
   init(
     _ range: FeedRange, _ classes: Set<ClassID>, without cursor: UInt32, _ newest: SnapshotReader
@@ -31,7 +31,7 @@ final class RowsBeforeDeletion {
     self.versions = versions.reversed()
   }
 
-  /// The rows before each deletion of an object: an integer key is that of its successors, too.
+  /// The rows before each deletion of an object: an integer key is also that of its successors.
   ///
   /// - Returns: none if the server never had the object.
   func rows(with object: ObjectRef, _ primaryKey: Value) throws(StorageError) -> [PastRows] {

@@ -5,16 +5,16 @@ package import TarnStore
 package struct SkipRequest: Equatable {
   /// Commits, by the versions that they made.
   package private(set) var versions: Set<UInt64> = []
-  /// Classes with all of their changes that wait.
+  /// Classes all of whose waiting changes are to be rolled back.
   package private(set) var classes: Set<String> = []
 
   var isEmpty: Bool { versions.isEmpty && classes.isEmpty }
 
   private static let key = ReplicaKey(141, ClassID(0), 0)
 
-  /// Asks the session to roll back a commit.
+  /// Requests that the session rolls back a commit.
   ///
-  /// - Throws: `StorageError`: `.notFound` if it is not among those that wait to be sent.
+  /// - Throws: `StorageError`: `.notFound` if the commit is not waiting to be sent.
   package static func skip(version: UInt64, in store: Store) throws(StorageError) {
     let report = try UnsentReport.of(store)
     guard report?.commits.contains(where: { $0.version == version }) == true else {
@@ -38,7 +38,7 @@ package struct SkipRequest: Equatable {
     try edit(store) { $0.classes.insert(name) }
   }
 
-  /// Whether the server does not take the changes of a class.
+  /// Whether the server refuses the changes of a class.
   package static func isStuck(class name: String, in store: Store) throws(StorageError) -> Bool {
     let snapshot = try store.newestSnapshot()
     if try StuckClasses.read(in: snapshot)[name] != nil { return true }
@@ -82,7 +82,7 @@ package struct SkipRequest: Equatable {
     versions.filter { $0 > version.rawValue }.min().map { Version($0) }
   }
 
-  /// Forgets what is done.
+  /// Removes the requests that were carried out.
   static func end(
     _ replica: Replica, _ change: (inout SkipRequest) -> Void
   ) throws(StorageError) {

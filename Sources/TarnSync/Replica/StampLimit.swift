@@ -1,11 +1,12 @@
 /// The latest stamp that a replica gives to its commits, by the server's clock.
 ///
-/// A file goes on from its last stamp, so that a clock that was a year ahead for a minute leaves it
-/// a year ahead. With such stamps its commits would win over those of all other stores. So they get
-/// the time at which they were made, or the server's time if the clock is still ahead, but a later
-/// one than all values that the file had downloaded by then: an answer is later than its question.
+/// A file continues from its last stamp, so that a clock that was a year ahead for a minute leaves
+/// it a year ahead. With such stamps its commits would win over those of all other stores. So they
+/// get the time at which they were made, or the server's time if the clock is still ahead, but a
+/// later time than all values that the file had downloaded by then: an answer is later than its
+/// question.
 struct StampLimit: Equatable, Sendable {
-  /// How far a stamp may be ahead of the server's clock: as far as the server lets it.
+  /// How far a stamp may be ahead of the server's clock: the server's own limit.
   private static let tolerance: Int64 = 60_000_000
 
   /// The server's clock, in microseconds since 1970, and when it was read; nil before that.
@@ -30,14 +31,15 @@ struct StampLimit: Equatable, Sendable {
   }
 
   /// - Parameters:
-  ///   - stamp: the latest of a download's values.
-  ///   - version: that the download makes.
-  ///   - done: the commits up to there are sent.
+  ///   - stamp: the latest stamp of a download's values.
+  ///   - version: the version that the download makes.
+  ///   - done: the commits up to this one are sent.
   mutating func noteSeen(_ stamp: Int64, at version: UInt64, done: UInt64) {
     if let last = seen.last, stamp <= last.stamp { return }
-    // One from before the unsent commits is enough.
+    // One entry from before the unsent commits is enough.
     if let first = seen.lastIndex(where: { $0.version <= done }) { seen.removeFirst(first) }
-    // With fewer, commits between two downloads count as if they were before the first of them.
+    // With too few entries, commits between two downloads count as if they were before the first
+    // one.
     if seen.count == Self.seenMax { seen.removeLast() }
     seen.append(Seen(version: version, stamp: stamp))
   }
@@ -47,9 +49,9 @@ struct StampLimit: Equatable, Sendable {
   mutating func noteSent(_ stamp: Int64) { sent = max(sent, stamp) }
 
   /// - Parameters:
-  ///   - stamp: of a commit, in microseconds since 1970.
-  ///   - time: when the commit was made by this machine's clock.
-  ///   - version: that the commit made; nil for one that is not known any more.
+  ///   - stamp: the stamp of a commit, in microseconds since 1970.
+  ///   - time: the time of the commit by this machine's clock.
+  ///   - version: the version that the commit made; nil if it is no longer known.
   func limited(_ stamp: Int64, madeAt time: Int64, as version: UInt64? = nil) -> Int64 {
     guard let clock else { return stamp }
     let passed = clock.read.duration(to: .now).components

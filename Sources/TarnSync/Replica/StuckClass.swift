@@ -1,17 +1,17 @@
 import TarnStore
 
-/// A class whose changes the server does not accept, for a reason that is not in their values. The
-/// changes of other classes are sent without them.
+/// A class whose changes the server refuses, for a reason other than their values. The changes of
+/// other classes are sent without them.
 package struct StuckClass: Equatable, Sendable {
   package let className: String
   /// The server's last answer.
   package var error: ServerError
   /// When it was found, in microseconds since 1970.
   package let since: Int64
-  /// How often the server has been asked since.
+  /// How often the server has been asked since then.
   package var attempts: UInt64 = 1
 
-  /// The same of objects that the file had before its first exchange: the server refuses their
+  /// The error for objects that the file had before its first exchange: the server refuses their
   /// values.
   var problemOfOlder: ServerError {
     ServerError(
@@ -33,7 +33,7 @@ package struct StuckClass: Equatable, Sendable {
 }
 
 /// The classes that are stuck, and how often the server has given the same answer to one push, as a
-/// record of the file: a command that runs once counts on where the last one has ended.
+/// record of the file: a command that runs once continues to count where the last one ended.
 struct StuckClasses: Equatable {
   /// Equal answers to one push.
   struct Failure: Equatable {
@@ -47,8 +47,8 @@ struct StuckClasses: Equatable {
   var classes: [StuckClass] = []
 
   static let key = ReplicaKey(140, ClassID(0), 0)
-  /// Another record of this form: the classes of which the server refuses objects that the file had
-  /// before its first exchange. Nothing of them is held up.
+  /// Another record of this form: the classes with objects from before the first exchange that the
+  /// server refuses. They block no changes.
   static let olderKey = ReplicaKey(142, ClassID(0), 0)
 
   /// One error for all of them, with the remedy; nil without one.
@@ -79,7 +79,7 @@ struct StuckClasses: Equatable {
     return found
   }
 
-  /// Puts them among the records to store.
+  /// Adds them to the records to store.
   func store(_ key: ReplicaKey = key, in objects: inout ReplicaObjects) {
     objects.set(key, self == StuckClasses() ? nil : encoded)
   }

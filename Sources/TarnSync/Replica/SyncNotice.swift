@@ -2,7 +2,7 @@
 package enum SyncNotice: Hashable, Sendable {
   /// A value of the server that the file cannot have.
   case leftOut(LeftOutValue)
-  /// More of them, which are not listed.
+  /// Further left-out values, which are not listed.
   case moreLeftOut
   /// Numbers of the server are rounded in a property.
   case rounded(String, String)

@@ -1,8 +1,8 @@
 import TarnStore
 
-/// The changes of this file's commits that the server does not have, as one difference: those that
-/// were joined, and those of the change records. Commits of the session itself are left out: they
-/// stored the server's rows. So are migrations, whose changes are not recorded.
+/// The changes of this file's commits that the server does not have, as one difference: those of
+/// joined commits, and those in the change records. Commits of the session itself are left out,
+/// because they stored the server's rows, and so are migrations, whose changes are not recorded.
 final class UnsentChanges {
   /// The changes of one object.
   struct Pending: Equatable {
@@ -10,7 +10,7 @@ final class UnsentChanges {
     var isCreated = false
     /// An object with this key was deleted, perhaps before another one was created.
     var isDeleted = false
-    /// The properties that were written, if the object was there before.
+    /// The properties that were written, if the object existed before.
     var columns: [ColumnID] = []
 
     var isEmpty: Bool { !isCreated && !isDeleted && columns.isEmpty }
@@ -22,12 +22,12 @@ final class UnsentChanges {
   private let snapshot: Snapshot
   private let number: UInt32
   private let joined: JoinedChanges?
-  /// From other versions up to the same.
+  /// From other versions up to the same one.
   private var later: [UInt64: FeedRange] = [:]
   /// From the same version up to others.
   private var earlier: [UInt64: FeedRange] = [:]
   private var knownFirst: UInt64?
-  /// Whose embedded objects were changed, by the versions between which the changes are.
+  /// The owners of changed embedded objects, by the versions between which the changes are.
   private var owners: [[Version]: EmbeddedOwners] = [:]
   /// The columns that have the values of earlier ones since a migration.
   private var successors: [ClassID: [ColumnID: ColumnID]] = [:]
@@ -35,10 +35,10 @@ final class UnsentChanges {
 
   /// - Parameters:
   ///   - place: the last commit that the server has.
-  ///   - end: the last one that counts; nil for the newest.
+  ///   - end: the last commit that counts; nil for the newest.
   ///   - number: the cursor whose commits are left out.
   ///   - joinedTime: the stamp of the last commit that was joined and is not sent; 0 for none.
-  ///   - limit: of the stamps.
+  ///   - limit: the limit of the stamps.
   init(
     after place: FeedPlace, through end: Version? = nil, without number: UInt32,
     joinedAt joinedTime: Int64 = 0, limit: StampLimit = StampLimit(), in snapshot: Snapshot
@@ -58,7 +58,7 @@ final class UnsentChanges {
         Int64(clamping: note?.stamp ?? 0), madeAt: note?.time ?? 0, as: range.to.rawValue))
   }
 
-  /// The same with the state of a replica: all that is not sent.
+  /// The same for the state of a replica: all changes that are not sent.
   convenience init(
     after state: ReplicaState, without number: UInt32, in snapshot: Snapshot
   ) throws(StorageError) {
@@ -72,7 +72,7 @@ final class UnsentChanges {
     of key: ObjectKey, in id: ClassID, after void: UInt64
   ) throws(StorageError) -> Pending {
     let pending = try recorded(of: key, in: id, range(after: void))
-    // What was joined is about an object that has gone since.
+    // Joined changes concern an object that was deleted since.
     guard let joined, !pending.isDeleted, let before = try joined[id, key] else { return pending }
     var whole = before.pending(after: void)
     if pending.isCreated { (whole.isCreated, whole.columns) = (true, []) }
@@ -87,7 +87,7 @@ final class UnsentChanges {
     return changes.isCreated || changes.columns.contains(place.column)
   }
 
-  /// The changes that change records have.
+  /// The changes in change records.
   private func recorded(
     of key: ObjectKey, in id: ClassID, _ range: FeedRange
   ) throws(StorageError) -> Pending {
@@ -132,7 +132,7 @@ final class UnsentChanges {
     return rest
   }
 
-  /// The version of the first commit. Those of the session before it may be many.
+  /// The version of the first commit. It may be preceded by many commits of the session.
   private func firstVersion() throws(StorageError) -> UInt64 {
     if let knownFirst { return knownFirst }
     var first = UInt64.max
@@ -157,7 +157,7 @@ final class UnsentChanges {
     return part
   }
 
-  /// The objects of a class that something happened to.
+  /// The objects of a class with changes.
   func keys(in id: ClassID) throws(StorageError) -> KeySet {
     var keys = range.deaths[id]?.keys ?? KeySet()
     if let joined { keys.formUnion(try joined.keys(in: id)) }
@@ -169,10 +169,10 @@ final class UnsentChanges {
     return keys
   }
 
-  /// The objects of a class that were deleted.
+  /// The deleted objects of a class.
   func deleted(in id: ClassID) -> KeySet { range.deaths[id]?.keys ?? KeySet() }
 
-  /// The primary key of an object that was deleted.
+  /// The primary key of a deleted object.
   func primaryKey(ofDeleted key: ObjectKey, in described: ClassSchema) -> Value? {
     if described.keyIsPrimary { return .int(key.rawValue) }
     return range.deaths[described.id]?.primaryKeys[key]
@@ -198,8 +198,8 @@ final class UnsentChanges {
     return try joined.deleted(primaryKey, in: described) + recorded
   }
 
-  /// The objects of a class that the server does not have, without those that unsent commits have
-  /// created: they were there before the first exchange, or the server has lost them.
+  /// The objects of a class that the server does not have, except those that unsent commits have
+  /// created: they existed before the first exchange, or the server has lost them.
   func lacking(in id: ClassID, _ reader: SnapshotReader) throws(StorageError) -> [ObjectKey] {
     let objects = ReplicaObjects(reader.snapshot)
     var keys: [ObjectKey] = []

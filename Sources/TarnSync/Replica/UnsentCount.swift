@@ -1,8 +1,8 @@
 import TarnStore
 
-/// The changes of a file that its server does not have, of every kind: by commits, by commits that
-/// were joined, and objects that the server never had or has lost, also of classes whose objects
-/// only go to the server. Waiting, progress, status and metrics all ask here, so that they agree.
+/// The changes of a file that its server does not have, of every kind: by commits, by joined
+/// commits, and objects that the server never had or has lost, including objects of asymmetric
+/// classes. Waiting, progress, status and metrics all use this, so that they agree.
 struct UnsentCount {
   let snapshot: Snapshot
   let state: ReplicaState
@@ -14,8 +14,8 @@ struct UnsentCount {
   /// Classes that a program expects to be exchanged and that the session does not know.
   private let others: [ClassSchema]
 
-  /// - Parameter names: the classes that a program expects to be exchanged; the session may be that
-  ///   of another program.
+  /// - Parameter names: the classes that a program expects to be exchanged; the session may belong
+  ///   to another program.
   /// - Returns: nil for a file that is not a replica.
   init?(_ store: Store, expecting names: [String] = []) throws(StorageError) {
     snapshot = try store.newestSnapshot()
@@ -37,18 +37,18 @@ struct UnsentCount {
   /// The names of the classes that the session exchanges.
   var classNames: [String] { classes.map(\.name) }
 
-  /// The classes whose changes count, also those that the session does not know yet.
+  /// The classes whose changes count, including those that the session does not know yet.
   var allClasses: [ClassSchema] { (classes + others).sorted { $0.name < $1.name } }
 
   /// Whether a program expects a class to be exchanged that the session does not know.
   func isUnknown(_ one: ClassSchema) -> Bool { others.contains { $0.id == one.id } }
 
-  /// The commits up to there are sent, refused, or of no concern to the server.
+  /// The version up to which commits are sent, refused, or irrelevant to the server.
   var done: UInt64 {
     state.joinedTime == 0 ? state.done.version.rawValue : state.sent.version
   }
 
-  /// Whether the server has all that the file had at a version.
+  /// Whether the server has everything that the file had at a version.
   func isNothing(upTo version: Version) throws(StorageError) -> Bool {
     guard !state.server.isEmpty, !state.hasUploads, cursor != nil else { return false }
     let reader = try SnapshotReader(snapshot)
@@ -57,13 +57,13 @@ struct UnsentCount {
     return try changedKeys(upTo: version).values.allSatisfy(\.isEmpty)
   }
 
-  /// Why no unsent change will be sent for now: the server does not accept them.
+  /// Why no unsent change will be sent for now: the server refuses them.
   ///
   /// - Parameters:
   ///   - end: the last version that counts.
-  ///   - former: how often the server had been asked for the classes that were stuck. They may have
-  ///     been mended since, so that only a later answer counts.
-  /// - Returns: nil if something else waits, too.
+  ///   - former: how often the server had been asked about each stuck class. The problem may have
+  ///     been fixed since, so only a later answer counts.
+  /// - Returns: nil if something else is waiting, too.
   func obstacle(upTo end: Version, since former: [String: UInt64]) throws(StorageError)
     -> StuckNews?
   {
@@ -82,19 +82,19 @@ struct UnsentCount {
     return stuck.isEmpty ? .older(first.problemOfOlder) : .stuck(first.problem)
   }
 
-  /// The changes that the server does not accept.
+  /// The changes that the server refuses.
   enum StuckNews {
     case stuck(ServerError)
     case older(ServerError)
   }
 
-  /// How many objects have changes that commits made, and how many others the server lacks.
+  /// The number of objects with changes by commits, and of other objects that the server lacks.
   func objects() throws(StorageError) -> (changed: Int, lacking: Int) {
     let changed = try cursor == nil ? [:] : changedKeys(upTo: snapshot.version)
     return (changed.values.reduce(0) { $0 + $1.count }, try lacking(changed, classes))
   }
 
-  /// How many commits have such changes; those that were joined are one.
+  /// The number of commits with such changes; joined commits count as one.
   func commits() throws(StorageError) -> Int {
     guard let cursor else { return 0 }
     let schema = snapshot.schema.schema

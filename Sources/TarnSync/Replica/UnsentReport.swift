@@ -2,43 +2,43 @@ package import TarnStore
 
 /// The changes of a file that its server does not have, without a connection: `tarn sync unsent`.
 package struct UnsentReport {
-  /// A commit that waits.
+  /// A waiting commit.
   package struct Commit {
     /// The version that it made.
     package let version: UInt64
-    /// When, in microseconds since 1970.
+    /// Its time, in microseconds since 1970.
     package let time: Int64
     package let objects: [Changed]
   }
 
-  /// An object that waits.
+  /// A waiting object.
   package struct Changed {
     package let className: String
-    /// Nil if it is not known any more.
+    /// Nil if it is no longer known.
     package let primaryKey: Value?
   }
 
-  /// The changes of a class that are not commits: those that were joined, and the objects that the
-  /// file had before its first exchange, or that the server has lost.
+  /// The changes of a class outside of commits: joined changes, and objects that the file had
+  /// before its first exchange or that the server has lost.
   package struct Joined {
     package let className: String
     package let count: Int
     /// The keys of the first objects.
     package let first: [Value]
-    /// Whether some were commits and were joined.
+    /// Whether some of them were commits that were joined.
     package let isJoined: Bool
-    /// Why the server does not take them; nil if they wait for another reason.
+    /// Why the server refuses them; nil if they wait for another reason.
     package let stuck: StuckClass?
   }
 
-  /// How many keys of a class it has.
+  /// The maximum number of keys per class.
   private static let keysMax = 10
-  /// How many commits it has.
+  /// The maximum number of commits.
   private static let commitsMax = 1_000
 
   package private(set) var joined: [Joined] = []
   package private(set) var commits: [Commit] = []
-  /// Whether there are more commits than it has.
+  /// Whether there are more commits than these.
   package private(set) var isCut = false
 
   /// - Parameter names: the classes that a program expects to be exchanged.
@@ -120,7 +120,7 @@ package struct UnsentReport {
 }
 
 extension SnapshotReader {
-  /// The primary key of an object; nil if it is gone.
+  /// The primary key of an object; nil if it was deleted.
   fileprivate func primaryKey(
     of key: ObjectKey, in one: ClassSchema
   ) throws(StorageError) -> Value? {

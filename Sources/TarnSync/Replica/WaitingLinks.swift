@@ -1,9 +1,9 @@
 import TarnStore
 
-/// Links to objects that are not here: nil in the file, until their target comes.
+/// Links to objects that are missing here: nil in the file, until their target arrives.
 ///
-/// They are records, by the target and by the object that has the link. Those by target are short:
-/// they have only the beginning of a long key, and the object's record has all of it.
+/// They are stored as records by target, and by the object that has the link. Records by target are
+/// short: they have only a prefix of a long key, and the object's record has all of it.
 struct WaitingLinks {
   private static let keyBytes = 64
   static let byTarget: UInt8 = 3
@@ -15,7 +15,7 @@ struct WaitingLinks {
     let column: ColumnID
   }
 
-  /// A link whose target is not here.
+  /// A link whose target is missing here.
   struct Waiting: Hashable {
     let place: Place
     let target: ClassID
@@ -33,12 +33,12 @@ struct WaitingLinks {
       self.init(place: Place(object: object, column: place.column), target: target.id, key: key)
     }
 
-    /// As the records by target have it.
+    /// In the form of the records by target.
     fileprivate var shortened: Waiting {
       Waiting(place: place, target: target, key: Array(key.prefix(WaitingLinks.keyBytes)))
     }
 
-    /// Links to one target have numbers beside each other, and mostly different ones.
+    /// Links to one target have adjacent and usually different numbers.
     fileprivate var number: Int64 {
       var writer = WireWriter()
       writer.write(place.object.classID.rawValue)
@@ -48,26 +48,26 @@ struct WaitingLinks {
     }
   }
 
-  /// The least number of links to a target.
+  /// The smallest number of links to a target.
   private static func first(to key: [UInt8]) -> Int64 {
     Int64(Int32(bitPattern: hash(key))) << 32
   }
 
-  /// FNV-1a: the same in every process.
+  /// FNV-1a: equal in every process.
   private static func hash(_ bytes: [UInt8]) -> UInt32 {
     var hash: UInt32 = 0x811c_9dc5
     for byte in bytes { hash = (hash ^ UInt32(byte)) &* 0x0100_0193 }
     return hash
   }
 
-  /// Lets a link wait, or forgets the one that waited there.
+  /// Stores a waiting link, or removes the one in that property.
   static func set(
     _ waiting: Waiting?, at place: Place, _ objects: inout ReplicaObjects
   ) throws(StorageError) {
     try set(waiting.map { [$0] } ?? [], at: place, &objects)
   }
 
-  /// Lets the links of a property with parts wait, and forgets those that waited there.
+  /// Stores the waiting links of a property with parts, replacing the former ones.
   static func set(
     _ waiting: [Waiting], at place: SequencePlace, _ objects: inout ReplicaObjects
   ) throws(StorageError) {
@@ -76,7 +76,7 @@ struct WaitingLinks {
     try set(waiting, at: owner, &objects)
   }
 
-  /// Lets a link wait, besides others of a property with parts.
+  /// Adds a waiting link to others of a property with parts.
   static func add(
     _ waiting: Waiting, _ schema: StoreSchema, _ objects: inout ReplicaObjects
   ) throws(StorageError) {
@@ -165,7 +165,7 @@ struct WaitingLinks {
     try list(ReplicaKey(byObject, object.classID, object.key.rawValue), objects)
   }
 
-  /// Forgets the links of an object that is gone.
+  /// Removes the links of a deleted object.
   static func forget(
     _ object: ObjectRef, _ objects: inout ReplicaObjects
   ) throws(StorageError) {
