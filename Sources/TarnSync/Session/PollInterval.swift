@@ -1,6 +1,6 @@
-/// How long a session waits until it asks the server again: a second after the last change that it
-/// saw, then twice as long each time. Hints of other sessions come sooner, but whether they arrive
-/// cannot be known: a pooler may swallow them.
+/// How long a session waits before it polls the server again: a second after the last change that
+/// it saw, then twice as long each time. Hints of other sessions usually arrive sooner, but that is
+/// not certain, because a pooler may drop them.
 struct PollInterval {
   private static let first = Duration.seconds(1)
   private static let last = Duration.seconds(15)

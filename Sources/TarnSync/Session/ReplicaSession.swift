@@ -1,21 +1,21 @@
 internal import Glibc
 package import TarnStore
 
-/// Keeps a file and a server the same, on a thread of its own, until it is released or stopped.
+/// Keeps a file and a server in sync, on a separate thread, until it is released or stopped.
 ///
-/// One process at a time has the session of a file; the others take over when that one ends, or has
-/// been stopped for a second. Any thread.
+/// One process at a time has the session of a file; another one takes over when that process ends,
+/// or has been stopped for a second. Any thread.
 package final class ReplicaSession: Sendable {
   private let runner: SessionRunner
   private let leave: StoreLeave
 
-  /// Begins.
+  /// Starts the session.
   ///
   /// - Parameters:
   ///   - classes: the names of the classes to exchange. They are in the file.
-  ///   - joiningBytes: how large the records of unsent commits may be, before those are joined that
-  ///     cannot be sent.
-  ///   - told: called on the session's thread.
+  ///   - joiningBytes: the maximum size of the records of unsent commits, before those that cannot
+  ///     be sent are joined.
+  ///   - told: receives the session's events on its thread.
   /// - Throws: `StorageError` if the process can have no more threads or descriptors, or the file
   ///   cannot be followed.
   package init(
@@ -41,14 +41,14 @@ package final class ReplicaSession: Sendable {
 
   deinit { stop() }
 
-  /// Ends the session. It completes its current exchange first, unless the server takes more than a
-  /// second to answer.
+  /// Ends the session. It completes its current exchange first, unless the server does not answer
+  /// for more than a second.
   package func stop() {
     leave.begin()
     runner.stop()
   }
 
-  /// Ends a wait before another attempt.
+  /// Skips the wait before the next attempt.
   package func reconnect() { runner.hurry() }
 }
 
@@ -70,13 +70,13 @@ private final class SessionRunner: Sendable {
   private let alarm: SessionWake
   private let registration: StoreRegistration
   private let stopped: OnceSignal
-  /// Whether another attempt was asked for at once.
+  /// Whether another attempt was requested at once.
   private let isHurried = Lock(false)
 
   private static let operation = "exchange with the server"
-  /// How soon another process's end is noticed.
+  /// How often to check whether another process has ended.
   private static let election = Duration.milliseconds(200)
-  /// How long a process may be stopped before another one takes the session from it.
+  /// How long a process may be stopped before another one takes over the session.
   private static let patience = Duration.seconds(1)
   private static let schemaWait = Duration.seconds(60)
 
@@ -142,7 +142,7 @@ private final class SessionRunner: Sendable {
     told(.ended)
   }
 
-  /// A wrong login or a damaged file does not change soon.
+  /// A wrong login or a damaged file is not likely to be fixed soon.
   private func wait(after error: any Error, _ backoff: inout Backoff) -> Duration {
     guard let error = error as? ServerError, error.state != ResetRule.waitState else {
       return Self.schemaWait
@@ -153,7 +153,7 @@ private final class SessionRunner: Sendable {
     }
   }
 
-  /// Waits a time, or until `hurry` is called.
+  /// Waits for that time, or until `hurry` is called.
   private func wait(_ time: Duration) {
     let end = ContinuousClock.now + time
     while !isStopped, !isHurried.withLock({ $0 }), ContinuousClock.now < end {
@@ -162,9 +162,9 @@ private final class SessionRunner: Sendable {
     isHurried.withLock { $0 = false }
   }
 
-  /// Notes for the other processes whether it is connected, and why not.
+  /// Notes for other processes whether it is connected, and the reason if not.
   ///
-  /// - Parameter lasting: the problem, if no waiting ends it.
+  /// - Parameter lasting: the problem, if waiting does not solve it.
   private func note(
     connected: Bool, _ problem: String? = nil, lasting: ServerError? = nil
   ) throws(StorageError) {
@@ -200,7 +200,7 @@ private final class SessionRunner: Sendable {
 
   /// Joins commits that cannot be sent, if they are many.
   ///
-  /// - Returns: why it failed; the next attempt to connect joins them.
+  /// - Returns: the error, if it failed; the next attempt to connect joins them.
   private func join(_ replica: Replica) -> StorageError? {
     let isFirst = replica.state.joinedTime == 0
     do throws(StorageError) {
@@ -211,9 +211,9 @@ private final class SessionRunner: Sendable {
     }
   }
 
-  /// A connection whose silence the other processes see.
+  /// Connects to the server; other processes can see when it does not answer.
   private func connect() throws -> ServerConnection {
-    // A process that was killed has left its own note.
+    // A process that was killed may have left a wrong note.
     try SessionNotes.edit(store) { $0.isConnected = false }
     let connection = try ServerConnection(address, until: stopped) { BackgroundThread.rest($0) }
     var former: SessionNotes?
@@ -237,7 +237,7 @@ private final class SessionRunner: Sendable {
     let link = try ReplicaLink(replica, connection, resetting: resetting) { [told] in
       told(.refused($0))
     }
-    // The server does not know of a property that a program has added meanwhile.
+    // The server does not know a property that a program has added meanwhile.
     if replica.epoch != view.epoch { return }
     try connection.keepPlans(for: Self.operation)
     told(.connected)
@@ -252,10 +252,10 @@ private final class SessionRunner: Sendable {
       try tell(link, unless: &problem)
       if link.isApart, isHurried.withLock({ $0.take() }) { link.stuckTimes.endAll() }
       let sending = try link.sendAll()
-      // Not after a download alone: a push that fails would be repeated without a pause.
+      // Not after a download alone: a push that fails would then be repeated without a pause.
       succeeded()
       try tell(link, unless: &problem)
-      // This session's own hint lets it download what it has sent, beside the others.
+      // This session's own hint makes it download its own changes, together with others.
       if sending != .nothing { interval.reset() }
       let asked = try SessionNotes.read(in: store.newestSnapshot()).unanswered
       let hasClashes = sending == .sent && replica.hasClashes
@@ -278,7 +278,7 @@ private final class SessionRunner: Sendable {
     }
   }
 
-  /// Tells of a problem beside which the exchange goes on, once.
+  /// Reports once a problem despite which the exchange continues.
   private func tell(
     _ link: ReplicaLink, unless former: inout ServerError?
   ) throws(StorageError) {
@@ -289,7 +289,7 @@ private final class SessionRunner: Sendable {
     try note(connected: true, problem.map { "\($0)" }, lasting: link.missing)
   }
 
-  /// Waits until there may be something new on either side, and downloads it if it is there.
+  /// Waits until one side may have changes, and downloads those of the server.
   private func sleep(
     _ link: ReplicaLink, _ interval: inout PollInterval, _ hints: SessionHints
   ) throws {
@@ -310,21 +310,21 @@ private final class SessionRunner: Sendable {
 }
 
 extension Bool {
-  /// Whether it was set, and is not any more.
+  /// Whether the flag was set; clears it.
   fileprivate mutating func take() -> Bool {
     defer { self = false }
     return self
   }
 }
 
-/// The hints by which sessions wake each other: they say only that there may be something new, and
-/// nothing rests on them.
+/// The hints with which sessions wake each other: they only mean that there may be changes, and
+/// correctness does not depend on them.
 private final class SessionHints {
   private static let operation = "wake other replicas"
-  /// At most ten a second: each takes a lock that all databases of the server share.
+  /// At most ten per second: each takes a lock that all databases of the server share.
   private static let distance = Duration.milliseconds(100)
 
-  /// The classes of which something was sent that no hint has followed.
+  /// The classes with sent changes that no hint has followed yet.
   private var due: Set<Int> = []
   private let connection: ServerConnection
   private var last = ContinuousClock.now - .seconds(1)
@@ -332,7 +332,7 @@ private final class SessionHints {
   init(_ connection: ServerConnection, _ classes: [Int]) {
     self.connection = connection
     let listening = classes.map { "LISTEN \(Self.channel($0))" }.joined(separator: "; ")
-    // A pooler may refuse.
+    // A pooler may refuse this.
     try? connection.run(listening, for: Self.operation)
   }
 
@@ -340,24 +340,24 @@ private final class SessionHints {
 
   private static func channel(_ id: Int) -> String { "\(prefix)\(id)" }
 
-  /// The numbers of the classes with hints on some channels.
+  /// The numbers of the classes with hints on these channels.
   static func classes(_ channels: Set<String>) -> Set<Int> {
     Set(channels.compactMap { Int($0.dropFirst(prefix.count)) })
   }
 
-  /// How long until the next one may follow; nil if none is due.
+  /// The time until the next hint may be sent; nil if none is due.
   var wait: Duration? { due.isEmpty ? nil : max(.zero, last + Self.distance - .now) }
 
-  /// The statements for a push of these classes, which follow its commit in a transaction of their
-  /// own; none if they must wait.
+  /// The statements for a push of these classes, which follow its commit in a separate transaction;
+  /// none if they must wait.
   func statements(for classes: [Int]) -> [String] {
     due.formUnion(classes)
     return take()
   }
 
-  /// Sends what is due and allowed.
+  /// Sends the hints that are due and allowed.
   ///
-  /// - Returns: whether it did.
+  /// - Returns: whether it sent any.
   func send() throws -> Bool {
     let statements = take()
     if statements.isEmpty { return false }

@@ -2,7 +2,7 @@ internal import CTarn
 internal import Glibc
 import TarnStore
 
-/// Lets one thread sleep until something happens: a wish of another thread, or bytes at a socket.
+/// Lets one thread sleep until an event: a request of another thread, or bytes at a socket.
 final class SessionWake: Sendable {
   private let descriptor: Int32
 
@@ -27,8 +27,8 @@ final class SessionWake: Sendable {
   enum Cause: Equatable { case time, wish, socket }
 
   /// - Parameters:
-  ///   - time: how long at most.
-  ///   - socket: what to listen to besides; -1 for nothing.
+  ///   - time: the maximum time.
+  ///   - socket: an additional socket to wait for; -1 for none.
   func sleep(atMost time: Duration, orUntilReadable socket: Int32 = -1) -> Cause {
     var waited = [
       pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),

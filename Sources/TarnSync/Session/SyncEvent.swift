@@ -8,11 +8,12 @@ package enum SyncEvent {
   case isUpToDate
   /// A commit that the server refused was rolled back.
   case refused(RefusedCommit)
-  /// Unsent commits were too many, and were joined into one. Delivered once until they are sent.
+  /// There were too many unsent commits, which were joined into one. Delivered once until they are
+  /// sent.
   case joined
   /// A notice about values. Delivered once.
   case notice(SyncNotice)
-  /// Something that stops the session for some time, after which it tries again.
+  /// A problem that stops the session for some time, after which it tries again.
   case waits(any Error, Duration)
   /// It was stopped, and does nothing any more.
   case ended
