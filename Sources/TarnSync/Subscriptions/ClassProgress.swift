@@ -1,29 +1,29 @@
 import TarnStore
 import TarnText
 
-/// How far a file has the objects of a class that it is to have.
+/// How many of the objects of a class that a file must have it has.
 struct ClassProgress: Equatable {
   /// The conditions by which the server chooses the rows that it sends.
   var queries: [KeptQuery] = []
-  /// Those of them whose rows are all here.
+  /// The queries all of whose rows are here.
   var complete: Set<KeptQuery> = []
-  /// The primary key of the last row that was fetched for the others; nil before the first page.
+  /// The primary key of the last row fetched for the other queries; nil before the first page.
   var last: Value?
-  /// How many rows there were for the others at the first page, and how many have been fetched.
+  /// The number of rows for the other queries at the first page, and of those fetched.
   var expected = 0
   var fetched = 0
-  /// Whether objects may be here that no query chooses any more.
+  /// Whether objects may be here that no query selects any more.
   var hasOthers = false
   /// Whether any row may differ: a transaction of the server changed more than one step can hold.
   var isBehind = false
 
-  /// Whether everything is here, and nothing else.
+  /// Whether all objects are here, and no others.
   var isComplete: Bool { Set(queries) == complete && !hasOthers && !isBehind }
 
-  /// Whether objects are to be fetched, or dropped.
+  /// Whether objects must be fetched or removed.
   var isIncomplete: Bool { hasOthers || !pending.isEmpty }
 
-  /// Changes to other queries. Rows that both choose are fetched once.
+  /// Switches to other queries. Rows that several queries select are fetched once.
   mutating func take(_ wanted: [KeptQuery]) {
     guard wanted != queries else { return }
     let former = Set(queries)
@@ -38,7 +38,7 @@ struct ClassProgress: Equatable {
     queries = wanted
   }
 
-  /// Those whose rows are not all here.
+  /// The queries with rows that are not here.
   var pending: [KeptQuery] { queries.filter { !complete.contains($0) } }
 }
 

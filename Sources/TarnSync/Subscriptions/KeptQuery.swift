@@ -1,5 +1,5 @@
-/// A query as the file keeps it: the condition of SQL for the rows that it chooses. Two queries are
-/// the same if their bytes are: "é" in two forms is two texts to the server.
+/// A query as the file stores it: the SQL condition for the rows that it selects. Two queries are
+/// equal if their bytes are: "é" in two forms is two strings to the server.
 struct KeptQuery: Hashable, Comparable, Sendable, ExpressibleByStringLiteral {
   let text: String
 
@@ -19,10 +19,10 @@ struct KeptQuery: Hashable, Comparable, Sendable, ExpressibleByStringLiteral {
     for byte in text.utf8 { hasher.combine(byte) }
   }
 
-  /// The condition, with its texts and names written for any server.
+  /// The condition, with its strings and names quoted for any server.
   ///
-  /// - Returns: nil for a text in which a quote is a part of a larger character. Earlier builds did
-  ///   not double such a quote, so the text may mean anything.
+  /// - Returns: nil for a string in which a quote is part of a larger character. Earlier versions
+  ///   did not double such a quote, so the string may mean anything.
   var condition: SQLCondition? {
     let (quote, apostrophe) = (UInt8(ascii: "\""), UInt8(ascii: "'"))
     let isDoubtful = text.contains { character in
@@ -42,7 +42,7 @@ struct KeptQuery: Hashable, Comparable, Sendable, ExpressibleByStringLiteral {
     return SQLCondition(sql: String(decoding: sql, as: UTF8.self))
   }
 
-  /// Takes a text up to the quote that ends it, which is doubled within it; nil without one.
+  /// Reads a text up to its closing quote, which is doubled within the text; nil without one.
   private static func takeQuoted(_ rest: inout ArraySlice<UInt8>, _ mark: UInt8) -> String? {
     var bytes: [UInt8] = []
     while let byte = rest.popFirst() {

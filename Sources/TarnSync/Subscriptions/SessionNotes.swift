@@ -1,28 +1,28 @@
 import TarnStore
 
-/// The state of a file's session, in the file, so that all processes can read it. A commit wakes
-/// them.
+/// The state of a file's session, stored in the file, so that all processes can read it. A commit
+/// wakes them.
 struct SessionNotes: Equatable {
   /// The name of the cursor that keeps the unsent commits of a file.
   static let cursorName = "tarn-sync"
-  /// Raised by any process that waits until everything of the server is here.
+  /// Raised by any process that waits until all changes of the server are here.
   var asked: UInt64 = 0
-  /// The last number that the session has answered by a download.
+  /// The last number that the session has answered with a download.
   var answered: UInt64 = 0
   /// Whether the session is connected.
   var isConnected = false
-  /// When the server was connected last, in seconds since 1970; 0 for never.
+  /// When the server was last connected, in seconds since 1970; 0 for never.
   var seen: UInt64 = 0
   /// Why the session waits; nil if it does not.
   var problem: String?
   /// The SQLSTATE of the problem; empty without one.
   var state = ""
-  /// Whether the problem ends only when a person acts on the server or on the file.
+  /// Whether the problem ends only when a person fixes the server or the file.
   var isLasting = false
-  /// How many attempts of the session have met such a problem.
+  /// The number of the session's attempts with such a problem.
   var lastingProblems: UInt64 = 0
 
-  /// The number that the session is to answer; nil for none.
+  /// The number that the session must answer; nil for none.
   var unanswered: UInt64? { asked > answered ? asked : nil }
 
   private static let key = ReplicaKey(134, ClassID(0), 0)
@@ -42,15 +42,15 @@ struct SessionNotes: Equatable {
     (notes.asked, notes.answered, notes.isConnected) = (asked, answered, flags & 1 != 0)
     notes.seen = seen
     if flags & 2 != 0 { notes.problem = problem }
-    // Earlier versions have written no more.
+    // Earlier versions have written only the fields before.
     if let count: UInt64 = reader.read(), let state = reader.readText() {
       (notes.lastingProblems, notes.state, notes.isLasting) = (count, state, flags & 4 != 0)
     }
     return notes
   }
 
-  /// Whether a process is connected. One that was killed could not note that it is not any more,
-  /// and one that is stopped does not notice that the server has given it up.
+  /// Whether a process is connected. A killed process could not note that it no longer is, and a
+  /// stopped process does not notice that the server has closed the connection.
   static func isConnected(_ store: Store, _ snapshot: Snapshot) throws(StorageError) -> Bool {
     guard try read(in: snapshot).isConnected,
       let cursor = try store.cursors().first(where: { $0.record.name == cursorName })
@@ -75,7 +75,7 @@ struct SessionNotes: Equatable {
   ///
   /// - Parameters:
   ///   - text: the problem; nil for none.
-  ///   - error: the same, if no waiting ends it.
+  ///   - error: the same problem, if waiting does not solve it.
   mutating func note(_ text: String?, lasting error: ServerError?) {
     problem = text
     isLasting = error != nil
@@ -99,8 +99,8 @@ struct SessionNotes: Equatable {
 }
 
 extension Store {
-  /// Changes records of the replica in a commit of their own, which wakes all processes; makes none
-  /// if no record is changed.
+  /// Changes records of the replica in a separate commit, which wakes all processes; commits
+  /// nothing if no record is changed.
   func editRecords<R>(
     _ change: (Snapshot, inout ReplicaRecords) throws(StorageError) -> R
   ) throws(StorageError) -> R {

@@ -3,9 +3,9 @@ package import TarnStore
 extension Subscription {
   /// Translates a condition on objects of a class.
   ///
-  /// - Parameter time: in microseconds since 1970.
+  /// - Parameter time: the current time in microseconds since 1970.
   /// - Throws: `PredicateError` for a condition that does not fit the class, or that a server
-  ///   cannot answer as a file does.
+  ///   cannot evaluate like a file.
   package init(
     name: String?, to described: ClassSchema, where condition: Predicate, in snapshot: Snapshot,
     time: Int64
@@ -20,7 +20,7 @@ extension Subscription {
       updated: time)
   }
 
-  /// The condition as it goes to the server. The text in the file only says which query it is.
+  /// The condition that is sent to the server. The text in the file only identifies the query.
   ///
   /// - Returns: nil if it cannot be read.
   func translated(in snapshot: Snapshot) -> SQLCondition? {
@@ -29,7 +29,8 @@ extension Subscription {
     let again = try? ConditionSQL(snapshot).translated(
       PredicateParser.parse(condition, []).predicate, on: described.id)
     if let again, again.kept.utf8.elementsEqual(sql.utf8) { return again }
-    // A condition may mean something else by now: an object that a link was compared with is gone.
+    // The condition may have another meaning now, if an object that a link was compared with was
+    // deleted.
     return KeptQuery(sql).condition ?? again
   }
 }

@@ -1,15 +1,15 @@
 package import TarnStore
 import TarnText
 
-/// The objects of a class that a file is to have.
+/// The objects of a class that a file must have.
 package struct Subscription: Equatable, Sendable {
   package var name: String?
   package var className: String
-  /// The condition on the objects, as a filter's text; for people and for comparing.
+  /// The condition on the objects as a filter string; for people and for comparisons.
   package var condition: String
   /// The condition on the rows of the class's table.
   package var sql: String
-  /// In microseconds since 1970.
+  /// The time of creation, in microseconds since 1970.
   package var created: Int64
   package var updated: Int64
 
@@ -28,21 +28,21 @@ package struct Subscription: Equatable, Sendable {
     self.updated = updated
   }
 
-  /// Whether it names the same objects.
+  /// Whether both select the same objects.
   package func isSameQuery(as other: Subscription) -> Bool {
     className.utf8.elementsEqual(other.className.utf8) && sql.utf8.elementsEqual(other.sql.utf8)
   }
 }
 
-/// The subscriptions of a file, in the file. Any process changes them; the one that has the session
-/// sees that they are met.
+/// The subscriptions of a file, stored in the file. Any process changes them; the process with the
+/// session fulfills them.
 package struct SubscriptionSet: Equatable, Sendable {
   package enum State: Equatable, Sendable {
     /// Not all objects are here yet, or the session has not seen the set.
     case pending
     /// All objects are here, and stay up to date.
     case complete
-    /// The server cannot answer a query. The queries before stay in effect.
+    /// The server cannot evaluate a query. The former queries stay in effect.
     case failed(String)
   }
 
@@ -50,7 +50,7 @@ package struct SubscriptionSet: Equatable, Sendable {
   package var version: UInt64 = 0
   package var subscriptions: [Subscription] = []
   package var state = State.pending
-  /// The classes whose objects only go to the server.
+  /// The classes whose objects are only sent to the server.
   package var asymmetric: Set<String> = []
 
   package init() {}
@@ -67,7 +67,7 @@ extension SubscriptionSet {
   static let key = ReplicaKey(132, ClassID(0), 0)
   private static let format: UInt8 = 1
 
-  /// The set in a snapshot; nil for a file that has none, which has all objects of its classes.
+  /// The set in a snapshot; nil for a file without one, which has all objects of its classes.
   ///
   /// - Throws: `.corrupted` for damaged bytes.
   package static func read(in snapshot: Snapshot) throws(StorageError) -> SubscriptionSet? {
@@ -138,11 +138,11 @@ extension SubscriptionSet {
 }
 
 extension Store {
-  /// Changes the subscriptions of the file, in a commit of their own that wakes all processes.
+  /// Changes the subscriptions of the file, in a separate commit that wakes all processes.
   ///
-  /// - Parameter change: gets the set, which is empty before the first change; returns whether it
-  ///   has changed it.
-  /// - Returns: the set as it is afterwards.
+  /// - Parameter change: receives the set, which is empty before the first change; returns whether
+  ///   it has changed it.
+  /// - Returns: the set afterwards.
   @discardableResult
   package func editSubscriptions(
     _ change: (inout SubscriptionSet) throws(StorageError) -> Bool
