@@ -1,30 +1,30 @@
 public import Tarn
 
 /// The treatment of unsent commits in a reset: the server is another one, was restored from a
-/// backup, or has forgotten deletions that the file does not know because it was away for more than
-/// 30 days.
+/// backup, or no longer has deletions that the file does not know because it was offline for more
+/// than 30 days.
 ///
-/// All objects are compared then. Callbacks are called on the session's thread; their Realms belong
-/// to it. In `beforeReset` the Realm is frozen; `afterReset` gets that one, and one that shows the
-/// file as it is now.
+/// All objects are compared then. Callbacks are called on the session's thread, and their Realms
+/// belong to it. `beforeReset` receives a frozen Realm; `afterReset` receives that Realm and the
+/// Realm at its current version.
 public enum ClientResetMode: Sendable {
-  /// Gets the frozen Realm before the reset.
+  /// Receives the frozen Realm before the reset.
   public typealias BeforeReset = @Sendable (Realm) -> Void
-  /// Gets the frozen Realm before the reset, and a live one.
+  /// Receives the frozen Realm before the reset, and a live one.
   public typealias AfterReset = @Sendable (Realm, Realm) -> Void
 
-  /// The session waits, and reports ``SyncError/Code/clientResetError``, to `errorHandler` if there
-  /// is one and otherwise to that of the app. The file can still be read and written.
+  /// The session waits, and reports ``SyncError/Code/clientResetError`` to `errorHandler`, or to
+  /// the app's handler without one. The file can still be read and written.
   case manual(errorHandler: SyncManager.ErrorHandler? = nil)
-  /// Commits that were not sent are lost: the file becomes what the server has.
+  /// Unsent commits are discarded: the file gets the server's state.
   case discardUnsyncedChanges(beforeReset: BeforeReset? = nil, afterReset: AfterReset? = nil)
-  /// Commits that were not sent stay, and are sent. The standard.
+  /// Unsent commits are kept and sent. The default.
   case recoverUnsyncedChanges(beforeReset: BeforeReset? = nil, afterReset: AfterReset? = nil)
   /// The same as `recoverUnsyncedChanges`, which always succeeds.
   case recoverOrDiscardUnsyncedChanges(
     beforeReset: BeforeReset? = nil, afterReset: AfterReset? = nil)
 
-  /// - Parameter configuration: of the file, without synchronization.
+  /// - Parameter configuration: the configuration of the file, without synchronization.
   func rule(_ configuration: Realm.Configuration) -> ResetRule {
     switch self {
     case .manual: ResetRule(.wait)
@@ -53,7 +53,7 @@ extension ResetRule {
   }
 }
 
-/// The state of a file before a reset. It is used on the session's thread alone.
+/// The state of a file before a reset. Used only on the session's thread.
 private final class PastRealm: @unchecked Sendable {
   // because: the session calls both blocks on its thread.
   private let configuration: Realm.Configuration

@@ -2,7 +2,7 @@ import TarnStore
 
 /// The rules for commits to a synchronized file that are checked before the server sees them.
 struct CommitRules: Sendable {
-  /// PostgreSQL's index takes longer keys sometimes, depending on how they can be compressed.
+  /// PostgreSQL's index accepts longer keys only sometimes, depending on how well they compress.
   private static let keyBytesMax = 2_600
 
   private let names: Set<String>

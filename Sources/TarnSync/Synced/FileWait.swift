@@ -1,7 +1,7 @@
 import Dispatch
 import TarnStore
 
-/// Waits until something is so in a file, which any process may bring about.
+/// Waits until a condition is true for a file, which any process may change.
 struct FileWait {
   let store: Store
 
@@ -31,7 +31,7 @@ struct FileWait {
 
   /// Like above; blocks the thread.
   ///
-  /// - Throws: `StorageError`, and what `condition` throws.
+  /// - Throws: `StorageError`, and the errors of `condition`.
   func blockUntil(_ condition: () throws -> Bool) throws {
     let news = DispatchSemaphore(value: 0)
     let registration = try store.follow(usesWatcher: true) { news.signal() }

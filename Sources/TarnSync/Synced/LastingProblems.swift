@@ -14,7 +14,7 @@ struct LastingProblems: Sendable {
   /// The question that a connected session answers after it has asked the server again.
   private let asked: UInt64?
 
-  /// Begins, and lets this process's session try again at once.
+  /// Begins the wait, and makes this process's session try again at once.
   init(
     _ session: SyncSession, _ direction: SyncSession.ProgressDirection
   ) throws(StorageError) {
@@ -38,7 +38,7 @@ struct LastingProblems: Sendable {
     guard notes.isLasting else { return }
     var isNews = notes.lastingProblems != former
     if notes.isConnected {
-      // It downloads, and sends nothing.
+      // The session downloads, and sends nothing.
       guard isUpload else { return }
       if let asked, notes.answered >= asked { isNews = true }
     }

@@ -28,7 +28,7 @@ actor ProgressFollower {
 
   /// Reports the progress if it has changed.
   ///
-  /// - Returns: the meter to follow for later progress; nil if there will be none.
+  /// - Returns: the meter of further progress; nil if there will be none.
   func update() throws -> TransferMeter? {
     let isOver = endsWithWork && told == 1
     if isOver || isEnded.withLock({ $0 }) { return nil }
@@ -50,7 +50,7 @@ actor ProgressFollower {
         }
       }
     } catch {
-      // No receiver takes an error: the session reports the problem of the file.
+      // No receiver accepts an error: the session reports the problem of the file.
     }
   }
 }

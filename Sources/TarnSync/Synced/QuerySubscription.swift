@@ -2,7 +2,7 @@ public import Foundation
 public import Tarn
 import TarnStore
 
-/// A query to subscribe to: the objects of a class that meet a condition, or all of them.
+/// A query to subscribe to: the objects of a class that match a condition, or all of them.
 public struct QuerySubscription<T: Object> {
   private let name: String?
   private let condition: Condition
@@ -14,7 +14,7 @@ public struct QuerySubscription<T: Object> {
   }
 
   /// - Parameters:
-  ///   - name: by which it is found and replaced; nil for none.
+  ///   - name: identifies it, so that it can be found and replaced; nil for none.
   ///   - query: the condition; nil for all objects.
   public init(name: String? = nil, query: ((Query<T>) -> Query<Bool>)? = nil) {
     self.name = name
@@ -22,7 +22,7 @@ public struct QuerySubscription<T: Object> {
   }
 
   /// - Parameters:
-  ///   - name: by which it is found and replaced; nil for none.
+  ///   - name: identifies it, so that it can be found and replaced; nil for none.
   ///   - filter: the condition as a filter string, with arguments for its placeholders.
   public init(name: String? = nil, `where` filter: String, _ arguments: Any?...) {
     self.init(name: name, where: filter, arguments: arguments)
@@ -33,7 +33,7 @@ public struct QuerySubscription<T: Object> {
     condition = .filter(filter, arguments)
   }
 
-  /// Traps for a condition that no server can answer.
+  /// Traps for a condition that no server can evaluate.
   func resolved(in store: Store) -> Subscription {
     var text = ""
     do {
@@ -58,7 +58,7 @@ public struct QuerySubscription<T: Object> {
 }
 
 extension Subscription {
-  /// - Throws: `PredicateError` for a condition that no server can answer, `StorageError` if the
+  /// - Throws: `PredicateError` for a condition that no server can evaluate, `StorageError` if the
   ///   file cannot be read.
   init(_ name: String?, _ className: String, _ condition: TarnStore.Predicate, _ store: Store)
     throws
@@ -75,11 +75,11 @@ extension Subscription {
 
 /// When `Results.subscribe` waits for the objects.
 public enum WaitForSyncMode: Sendable {
-  /// If the subscription is new.
+  /// Waits if the subscription is new.
   case onCreation
-  /// Until everything is here that the server has now.
+  /// Waits until all objects that the server has now are here.
   case always
-  /// It does not.
+  /// Does not wait.
   case never
 }
 
@@ -87,12 +87,12 @@ extension Results where Element: Object {
   /// Subscribes to the objects of these results, whatever their order.
   ///
   /// - Parameters:
-  ///   - name: of the subscription, of which there is one; nil for none.
+  ///   - name: the unique name of the subscription; nil for none.
   ///   - waitForSync: when to wait for the objects.
-  ///   - timeout: how long to wait at most, in seconds; nil for no limit.
+  ///   - timeout: the maximum time to wait, in seconds; nil for no limit.
   /// - Returns: the results.
-  /// - Throws: `Realm.Error` for results whose condition no server can answer; ``SyncError`` if
-  ///   the server refuses; `CancellationError` if the task is cancelled, or the time is over.
+  /// - Throws: `Realm.Error` for results whose condition no server can evaluate; ``SyncError`` if
+  ///   the server refuses; `CancellationError` if the task is cancelled, or after the timeout.
   @discardableResult
   nonisolated(nonsending) public func subscribe(
     name: String? = nil, waitForSync: WaitForSyncMode = .onCreation,
@@ -116,7 +116,7 @@ extension Results where Element: Object {
   /// results. If it has created none, removes the subscription to the same objects that has no
   /// name. Other subscriptions stay.
   ///
-  /// Traps for results whose condition no server can answer.
+  /// Traps for results whose condition no server can evaluate.
   public func unsubscribe() {
     do {
       let name = (syncNote as? SubscriptionNote)?.name
@@ -138,7 +138,7 @@ extension Results where Element: Object {
   }
 }
 
-/// The name of the subscription that results have made.
+/// The name of the subscription that results have created.
 private final class SubscriptionNote {
   let name: String?
   init(_ name: String?) { self.name = name }

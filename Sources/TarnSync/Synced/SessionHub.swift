@@ -11,7 +11,7 @@ final class SessionHub: Sendable {
   }
   private let sessions = Lock([ObjectIdentifier: Entry]())
 
-  /// The session of a file; begins it if needed.
+  /// The session of a file, created if needed.
   ///
   /// - Throws: `StorageError` for classes that cannot be synchronized, or if the file cannot be
   ///   written.
@@ -41,7 +41,7 @@ final class SessionHub: Sendable {
     return session
   }
 
-  /// A session is released. Another one may have the file already, and its rules for commits.
+  /// A session was released. Another one may have the file already, with its rules for commits.
   func end(_ number: UInt64, of store: Store) {
     sessions.withLock { sessions in
       guard sessions[ObjectIdentifier(store)]?.number == number else { return }

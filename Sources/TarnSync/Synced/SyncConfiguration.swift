@@ -2,12 +2,12 @@ import Foundation
 public import Tarn
 import TarnStore
 
-/// With which user and which objects a Realm is synchronized.
+/// How a Realm is synchronized: its user, and the treatment of errors.
 public struct SyncConfiguration: Sendable {
-  /// The user as whom the session talks to the server.
+  /// The user with whose login the session connects to the server.
   public let user: User
-  /// Whether an opening that waits for the server fails when the server cannot be reached.
-  /// Otherwise it waits until that is over.
+  /// Whether opening fails if it waits for the server and that cannot be reached. Otherwise it
+  /// waits until the server can be reached.
   public let cancelAsyncOpenOnNonFatalErrors: Bool
   /// The treatment of unsent commits when the server is another one or was restored.
   public let clientResetMode: ClientResetMode
@@ -22,20 +22,21 @@ extension User {
       .appending(path: "files/\(UserFile.fileName(app.id))/\(UserFile.fileName(id)).realm")
   }
 
-  /// The configuration of a Realm that has the objects of its subscriptions and keeps them the same
-  /// as the server's.
+  /// The configuration of a Realm that has the objects of its subscriptions and keeps them in sync
+  /// with the server.
   ///
-  /// Without subscriptions it has no objects, and refuses writes. The file is the user's own in
+  /// Without subscriptions it has no objects, and refuses writes. Each user has a separate file in
   /// `~/.local/share/tarn/files` unless `fileURL` is set. Unsent commits survive everything: a
   /// reset keeps and sends them.
   ///
   /// - Parameters:
-  ///   - clientResetMode: what happens when the server is another one or was restored.
-  ///   - cancelAsyncOpenOnNonFatalErrors: whether an opening that waits for the server fails when
-  ///     the server cannot be reached.
-  ///   - initialSubscriptions: makes the subscriptions of a file that has none; called by the
+  ///   - clientResetMode: the treatment of unsent commits when the server is another one or was
+  ///     restored.
+  ///   - cancelAsyncOpenOnNonFatalErrors: whether opening fails if it waits for the server and that
+  ///     cannot be reached.
+  ///   - initialSubscriptions: creates the subscriptions of a file without any; called while
   ///     opening.
-  ///   - rerunOnOpen: whether it is called by each opening.
+  ///   - rerunOnOpen: whether to call it each time the Realm is opened.
   public func flexibleSyncConfiguration(
     clientResetMode: ClientResetMode = .recoverUnsyncedChanges(),
     cancelAsyncOpenOnNonFatalErrors: Bool = false,
@@ -53,7 +54,7 @@ extension User {
 }
 
 extension Realm.Configuration {
-  /// With which user and which objects the Realm is synchronized; nil for a local one.
+  /// How the Realm is synchronized; nil for a local one.
   public var syncConfiguration: SyncConfiguration? {
     get { (companion as? SyncCompanion)?.configuration }
     set { companion = newValue.map { SyncCompanion($0) } }
@@ -66,7 +67,7 @@ final class SyncCompanion: StoreCompanion {
 
   init(_ configuration: SyncConfiguration) { self.configuration = configuration }
 
-  /// Makes the folder of the user's files, unless the program has chosen another.
+  /// Creates the folder of the user's files, unless the program has chosen another one.
   func prepare(_ opened: Realm.Configuration) throws(Realm.Error) {
     let url = configuration.user.fileURL
     guard opened.inMemoryIdentifier == nil, opened.fileURL == url else { return }

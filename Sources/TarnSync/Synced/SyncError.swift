@@ -7,11 +7,11 @@ import TarnText
 public struct SyncError: Error, Sendable, CustomStringConvertible, LocalizedError {
   /// The kinds of problem.
   public enum Code: Int, Sendable {
-    /// The exchange cannot go on for now, or until the server is prepared and has the classes; it
-    /// is tried again.
+    /// The exchange is interrupted for now, or until the server is prepared and has the classes;
+    /// the session tries again.
     case clientSessionError = 4
-    /// The file's server is another one, was restored, or has forgotten deletions that the file
-    /// does not know, and the ``ClientResetMode`` is to wait.
+    /// The server is another one, was restored, or no longer has deletions that the file does not
+    /// know, and the ``ClientResetMode`` is manual.
     case clientResetError = 7
     /// The login was refused, or the user has logged out.
     case underlyingAuthError = 8
@@ -30,12 +30,12 @@ public struct SyncError: Error, Sendable, CustomStringConvertible, LocalizedErro
   /// For a refused write, the objects that were rolled back.
   public let compensatingWriteInfo: [CompensatingWriteInfo]
   /// For a refused write, the version of the commit; 0 for objects from before the file was
-  /// synchronized, which stay as they are unless they are skipped.
+  /// synchronized, which are left unchanged unless they are skipped.
   public let version: UInt64
   /// PostgreSQL's code of the reason; empty without one.
   public let sqlState: String
-  /// For a refused write, the properties whose rule was broken. Empty where the server does not
-  /// tell, such as for a value that is too long for its column.
+  /// For a refused write, the properties whose rule was broken. Empty if the server does not report
+  /// them, for example for a value that is too long for its column.
   public let propertyNames: [String]
 
   /// The message.
@@ -66,7 +66,7 @@ public struct SyncError: Error, Sendable, CustomStringConvertible, LocalizedErro
     }
   }
 
-  /// The problem that a session has noted.
+  /// The problem recorded by a session.
   init(_ notes: SessionNotes) {
     switch ServerRefusal(notes.state) {
     case _ where notes.state == ResetRule.waitState: code = .clientResetError
@@ -81,7 +81,7 @@ public struct SyncError: Error, Sendable, CustomStringConvertible, LocalizedErro
     propertyNames = []
   }
 
-  /// Whether the session goes on by itself when the server is there again.
+  /// Whether the session continues by itself when the server can be reached again.
   var isPassing: Bool { code == .clientSessionError && ServerRefusal(sqlState) != .schema }
 
   /// The problem that stops a session for a while.

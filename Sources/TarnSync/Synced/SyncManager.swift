@@ -2,15 +2,15 @@
 public struct SyncManager: Sendable {
   private let app: App
 
-  /// The block for problems of sessions, which is called on the session's thread. A message about a
-  /// refused write is kept in the file until the handler has returned, also if the program ends
-  /// before.
+  /// A handler for problems of sessions, called on the session's thread. A message about a refused
+  /// write is kept in the file until the handler has returned, even if the program ends before
+  /// that.
   public typealias ErrorHandler = @Sendable (any Error, SyncSession?) -> Void
 
   fileprivate init(_ app: App) { self.app = app }
 
-  /// Sets what is called with the problems of sessions; nil writes them to the log,
-  /// which is standard error unless ``Logger/shared`` is set.
+  /// The handler for problems of sessions; nil writes them to the log, which is standard error
+  /// unless ``Logger/shared`` is set.
   public var errorHandler: ErrorHandler? {
     get {
       guard let handler = app.errorHandler.withLock({ $0 }) else { return nil }

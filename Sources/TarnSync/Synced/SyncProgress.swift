@@ -5,14 +5,14 @@ extension SyncSession {
   public enum ProgressMode: Sendable {
     /// As long as the token is held.
     case reportIndefinitely
-    /// Until everything is transferred that is to be at the beginning.
+    /// Until everything is transferred that was outstanding at the beginning.
     case forCurrentlyOutstandingWork
   }
 
   /// The progress of a transfer.
   public struct Progress: Sendable, Equatable {
     /// The share that is done, from 0 to 1: of the commits to send, or of the objects to fetch. It
-    /// does not go back before it is 1; what is to be transferred later begins at a smaller share.
+    /// does not decrease before it is 1; later transfers begin at a smaller share.
     public let progressEstimate: Double
 
     /// Whether everything is transferred.
@@ -21,7 +21,7 @@ extension SyncSession {
     public var fractionTransferred: Double { progressEstimate }
   }
 
-  /// Ends a progress notification, at the latest when it is released. Threading: any.
+  /// Ends a progress notification when it is invalidated or released. Threading: any.
   public final class ProgressNotificationToken: Sendable {
     private let follower: ProgressFollower
     private let task: Task<Void, Never>
@@ -31,7 +31,7 @@ extension SyncSession {
     }
     deinit { invalidate() }
 
-    /// Ends the notification. A call that has begun may still run.
+    /// Ends the notification. A call that has begun may still be running.
     public func invalidate() {
       follower.end()
       task.cancel()
@@ -41,7 +41,7 @@ extension SyncSession {
   /// Calls `block` with the progress of a transfer now and whenever it changes, on any thread, one
   /// call at a time.
   ///
-  /// Blocks have been called with 1 before ``wait(for:)`` returns.
+  /// When ``wait(for:)`` returns, blocks have been called with 1.
   ///
   /// - Returns: a token to hold; nil if the file cannot be read.
   public func addProgressNotification(
@@ -84,7 +84,7 @@ extension SyncSession {
     return follower
   }
 
-  /// Lets all notifications of a direction tell the newest progress.
+  /// Makes all notifications of a direction report the current progress.
   func tellProgress(of direction: ProgressDirection) async {
     for follower in followers.withLock({ $0.compactMap(\.follower) }) {
       if follower.direction == direction { _ = try? await follower.update() }

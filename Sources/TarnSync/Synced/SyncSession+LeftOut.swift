@@ -8,17 +8,17 @@ extension SyncSession {
     public let className: String
     /// The object's primary key as text.
     public let primaryKey: String
-    /// The property, with the place of the value in it: `tags[3]`.
+    /// The property, with the position of the value in it: `tags[3]`.
     public let property: String
-    /// Why it cannot be held.
+    /// Why the property cannot hold it.
     public let reason: String
     /// Whether the whole object is left out.
     public let isWholeObject: Bool
   }
 
   /// The values of the server that the file does not have, because their properties cannot hold
-  /// them. They come when they have been mended on the server; until then their properties cannot
-  /// be changed here.
+  /// them. They arrive once they have been corrected on the server; until then their properties
+  /// cannot be changed here.
   ///
   /// - Throws: `Realm.Error` if the file cannot be read.
   public var leftOutValues: [LeftOutValue] {

@@ -1,15 +1,15 @@
 import Tarn
 import TarnStore
 
-/// The exchange of a file with the server.
+/// The synchronization of a file with the server.
 ///
-/// One process at a time talks to the server; all that have the file open as synchronized may wait
-/// here, and see the same states. The session runs while a Realm of the file or this
-/// object is held. Threading: any.
+/// One process at a time is connected to the server; all processes that have the file open as
+/// synchronized can wait here, and see the same states. The session runs while a Realm of the file
+/// or this object is referenced. Threading: any.
 public final class SyncSession: Sendable {
-  /// Whether a session exchanges.
+  /// Whether a session synchronizes.
   public enum State: Sendable {
-    /// It does, or waits for the server.
+    /// It synchronizes, or waits for the server.
     case active
     /// It is suspended, or its user has logged out.
     case inactive
@@ -19,7 +19,7 @@ public final class SyncSession: Sendable {
   public enum ConnectionState: Sendable {
     /// No process is connected, or tries to be.
     case disconnected
-    /// A process tries, or the server has been silent for ten seconds in which it should answer.
+    /// A process is connecting, or the server has not answered for ten seconds.
     case connecting
     /// A process is connected, and the server answers.
     case connected
@@ -33,7 +33,7 @@ public final class SyncSession: Sendable {
     case download
   }
 
-  /// Tells it from others of the same file, before and after it.
+  /// Distinguishes it from earlier and later sessions of the same file.
   let number = UInt64.random(in: .min ... .max)
   let store: Store
   let user: User
@@ -82,7 +82,7 @@ public final class SyncSession: Sendable {
 
   // MARK: - State
 
-  /// Whether it exchanges.
+  /// Whether it synchronizes.
   public var state: State { status.withLock { $0.session == nil ? .inactive : .active } }
 
   /// Whether the file's session is connected to the server. Read it again after waiting, or follow
@@ -95,7 +95,7 @@ public final class SyncSession: Sendable {
     return state == .active ? .connecting : .disconnected
   }
 
-  /// The connection's state now, and each time that it changes.
+  /// The connection's current state, and each later one.
   public var connectionStates: AsyncStream<ConnectionState> {
     AsyncStream { continuation in
       let task = Task { [store, weak self] in
@@ -113,8 +113,8 @@ public final class SyncSession: Sendable {
     }
   }
 
-  /// Ends the exchange in this process until ``resume()``. Another process that has the file open
-  /// goes on with it.
+  /// Stops synchronizing in this process until ``resume()``. Another process that has the file open
+  /// takes over.
   public func suspend() {
     let session = status.withLock { status in
       status.isSuspended = true
@@ -123,13 +123,13 @@ public final class SyncSession: Sendable {
     session?.stop()
   }
 
-  /// Goes on with the exchange.
+  /// Continues to synchronize.
   public func resume() {
     status.withLock { $0.isSuspended = false }
     start()
   }
 
-  /// Tries to connect at once, where a failed attempt would wait.
+  /// Tries to connect at once, instead of waiting after a failed attempt.
   public func reconnect() { status.withLock { $0.session }?.reconnect() }
 
   private func userChanged() {
@@ -190,14 +190,14 @@ public final class SyncSession: Sendable {
 
   // MARK: - Waiting
 
-  /// Waits until the server has all commits that the file has now, or the file all objects of its
-  /// subscriptions as the server has them now. Any process may have the session.
+  /// Waits until the server has all commits that the file has now, or the file has all objects of
+  /// its subscriptions as they are on the server now. Any process may have the session.
   ///
-  /// A session that is suspended keeps it waiting until ``resume()``.
+  /// If the session is suspended, it waits until ``resume()``.
   ///
-  /// - Throws: ``SyncError`` if the server cannot answer the subscriptions, does not take what is
-  ///   left to send (``unsentChanges()``), or no waiting helps: it refuses the login, is not
-  ///   prepared, or lacks a class, a reset is ``ClientResetMode/manual(errorHandler:)``, or the
+  /// - Throws: ``SyncError`` if the server cannot evaluate the subscriptions, refuses what is left
+  ///   to send (``unsentChanges()``), or if waiting is useless: the server refuses the login, is
+  ///   not prepared, or lacks a class, a reset is ``ClientResetMode/manual(errorHandler:)``, or the
   ///   user has logged out; `CancellationError`; or `Realm.Error` if the file cannot be read.
   public func wait(for direction: ProgressDirection) async throws {
     do {
@@ -272,7 +272,7 @@ public final class SyncSession: Sendable {
 
   // MARK: - Subscriptions
 
-  /// Lets the configuration make the first subscriptions of a file.
+  /// Calls the configuration's block for the first subscriptions of a file.
   func subscribeInitially(
     _ configuration: SyncConfiguration, isFirst: Bool
   ) throws(StorageError) {

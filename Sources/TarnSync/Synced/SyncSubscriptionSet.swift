@@ -2,29 +2,29 @@ public import Foundation
 public import Tarn
 import TarnStore
 
-/// Whether the objects of the subscriptions are here.
+/// Whether the objects of the subscriptions have arrived.
 public enum SyncSubscriptionState: Sendable {
-  /// Not all of them yet.
+  /// Not all of them have arrived.
   case pending
-  /// All of them, as the server has them; and they stay up to date.
+  /// All have arrived, and are kept up to date.
   case complete
-  /// The server cannot answer a query. The subscriptions before stay in effect.
+  /// The server cannot evaluate a query. The former subscriptions stay in effect.
   case error(any Error)
-  /// The subscriptions have been changed since, here or in another process.
+  /// The subscriptions were changed again, here or in another process.
   case superseded
 }
 
-/// The subscriptions of a synchronized file: which objects it has.
+/// The subscriptions of a synchronized file, which determine its objects.
 ///
 ///     let subscriptions = realm.subscriptions
 ///     try await subscriptions.update {
 ///       subscriptions.append(QuerySubscription<Todo>(name: "mine") { $0.owner == "frodo" })
 ///     }
 ///
-/// Each access to `realm.subscriptions` creates a set of its own, which has the subscriptions as of
-/// its creation or of its own last update: other sets do not show a change, and `append` in the
-/// block is for the set whose update it is. An object that no query chooses any more leaves the
-/// file, and observers see a deletion; the server keeps it. For one thread at a time.
+/// Each access to `realm.subscriptions` creates a separate set, with the subscriptions at its
+/// creation or at its last update: other sets do not show a change, and `append` in the block must
+/// be called on the set whose update it is. An object that no query selects any more is removed
+/// from the file, and observers see a deletion; the server keeps it. For one thread at a time.
 public final class SyncSubscriptionSet {
   private let store: Store
   private var version: UInt64 = 0
@@ -44,10 +44,10 @@ public final class SyncSubscriptionSet {
     subscriptions = set?.subscriptions ?? []
   }
 
-  /// How many there are.
+  /// The number of subscriptions.
   public var count: Int { subscriptions.count }
 
-  /// Whether their objects are here.
+  /// Whether their objects have arrived.
   public var state: SyncSubscriptionState {
     let set = trapping { () throws(StorageError) in
       try SubscriptionSet.read(in: store.newestSnapshot())
@@ -70,10 +70,9 @@ public final class SyncSubscriptionSet {
 
   /// Changes the subscriptions: `block` appends and removes, on the newest ones of the file.
   ///
-  /// - Parameter onComplete: called on another thread when all objects are here, or with an error:
-  ///   ``SyncError`` if the server cannot answer a query, or if no waiting helps, as for
-  ///   ``SyncSession/wait(for:)``; `CancellationError` if the subscriptions have been changed
-  ///   again.
+  /// - Parameter onComplete: called on another thread when all objects have arrived, or with an
+  ///   error: ``SyncError`` if the server cannot evaluate a query, or if waiting is useless, as for
+  ///   ``SyncSession/wait(for:)``; `CancellationError` if the subscriptions were changed again.
   public func update(
     _ block: () -> Void, onComplete: (@Sendable ((any Error)?) -> Void)? = nil
   ) {
@@ -94,11 +93,11 @@ public final class SyncSubscriptionSet {
     }
   }
 
-  /// Changes the subscriptions, and waits until all objects are here.
+  /// Changes the subscriptions, and waits until all objects have arrived.
   ///
-  /// - Throws: ``SyncError`` if the server cannot answer a query, or if no waiting helps, as for
-  ///   ``SyncSession/wait(for:)``; `CancellationError` if the subscriptions have been changed
-  ///   again, or if the task is cancelled.
+  /// - Throws: ``SyncError`` if the server cannot evaluate a query, or if waiting is useless, as
+  ///   for ``SyncSession/wait(for:)``; `CancellationError` if the subscriptions were changed again,
+  ///   or if the task is cancelled.
   nonisolated(nonsending) public func update(_ block: () -> Void) async throws {
     change(block)
     let (store, version) = (store, version)
@@ -130,7 +129,7 @@ public final class SyncSubscriptionSet {
     trapping { () throws(StorageError) in
       let set = try store.editSubscriptions { set throws(StorageError) in
         if set.version != before {
-          // Another process was faster: the block's subscriptions are added to its.
+          // Another process was faster: this block's subscriptions are added to that process's.
           let former = set.subscriptions
           set.subscriptions = former.filter { one in !wanted.contains { $0.name == one.name } }
           set.subscriptions += wanted
@@ -169,12 +168,12 @@ public final class SyncSubscriptionSet {
   }
 
   /// Adds subscriptions. One with the name of another replaces it; one without a name is added
-  /// unless there is an equal one.
+  /// unless the set has an equal one.
   ///
   /// Traps outside of the block of this set's ``update(_:onComplete:)``, and for a query that no
-  /// server can answer, where `Results.subscribe` throws. A query names properties of the class,
-  /// integers, strings and Booleans of embedded objects by path, and links as `== object` or by the
-  /// primary key.
+  /// server can evaluate, for which `Results.subscribe` throws. A query can use properties of the
+  /// class, integers, strings and Booleans of embedded objects by path, and links as `== object` or
+  /// by the primary key.
   public func append<T: Object>(_ subscriptions: QuerySubscription<T>...) {
     requireUpdate("append")
     for one in subscriptions { add(one.resolved(in: store)) }
@@ -195,25 +194,26 @@ public final class SyncSubscriptionSet {
     subscriptions.removeAll { $0.isSameQuery(as: unwanted) && isMeant($0) }
   }
 
-  /// Removes those with these queries. Traps outside of ``update(_:onComplete:)``.
+  /// Removes the subscriptions with these queries. Traps outside of ``update(_:onComplete:)``.
   public func remove<T: Object>(_ subscriptions: QuerySubscription<T>...) {
     requireUpdate("remove")
     for one in subscriptions { drop(one.resolved(in: store)) }
   }
 
-  /// Removes these. Traps outside of ``update(_:onComplete:)``.
+  /// Removes these subscriptions. Traps outside of ``update(_:onComplete:)``.
   public func remove(_ subscriptions: SyncSubscription...) {
     requireUpdate("remove")
     for one in subscriptions { self.subscriptions.removeAll { $0 == one.subscription } }
   }
 
-  /// Removes the one with that name. Traps outside of ``update(_:onComplete:)``.
+  /// Removes the subscription with that name. Traps outside of ``update(_:onComplete:)``.
   public func remove(named name: String) {
     requireUpdate("remove(named:)")
     subscriptions.removeAll { $0.name == name }
   }
 
-  /// Removes those of a class with that query. Traps outside of ``update(_:onComplete:)``.
+  /// Removes the subscriptions of a class with that query. Traps outside of
+  /// ``update(_:onComplete:)``.
   public func remove<T: Object>(
     ofType type: T.Type, _ query: @escaping (Query<T>) -> Query<Bool>
   ) {
@@ -221,13 +221,13 @@ public final class SyncSubscriptionSet {
     drop(QuerySubscription<T>(query: query).resolved(in: store))
   }
 
-  /// Removes all of a class. Traps outside of ``update(_:onComplete:)``.
+  /// Removes all subscriptions of a class. Traps outside of ``update(_:onComplete:)``.
   public func removeAll<T: Object>(ofType type: T.Type) {
     requireUpdate("removeAll(ofType:)")
     subscriptions.removeAll { $0.className == type.nameInFile }
   }
 
-  /// Removes all, or all without a name. Traps outside of ``update(_:onComplete:)``.
+  /// Removes all subscriptions, or all without a name. Traps outside of ``update(_:onComplete:)``.
   public func removeAll(unnamedOnly: Bool = false) {
     requireUpdate("removeAll")
     subscriptions.removeAll { !unnamedOnly || $0.name == nil }
@@ -235,12 +235,12 @@ public final class SyncSubscriptionSet {
 
   // MARK: - Finding
 
-  /// The one with that name; nil without one.
+  /// The subscription with that name; nil without one.
   public func first(named name: String) -> SyncSubscription? {
     first { $0.name == name }
   }
 
-  /// The first of a class with that query; nil without one.
+  /// The first subscription of a class with that query; nil without one.
   public func first<T: Object>(
     ofType type: T.Type, where query: ((Query<T>) -> Query<Bool>)? = nil
   ) -> SyncSubscription? {
@@ -248,7 +248,7 @@ public final class SyncSubscriptionSet {
     return first { $0.subscription.isSameQuery(as: wanted) }
   }
 
-  /// The first of a class with that filter; nil without one.
+  /// The first subscription of a class with that filter; nil without one.
   public func first<T: Object>(
     ofType type: T.Type, `where` filter: String, _ arguments: Any?...
   ) -> SyncSubscription? {
@@ -265,7 +265,7 @@ extension SyncSubscriptionSet: Sequence {
     return AnyIterator { rest.popFirst().map { SyncSubscription($0, of: self) } }
   }
 
-  /// The one at a position. Traps beyond the last.
+  /// The subscription at a position. Traps if it is out of bounds.
   public subscript(position: Int) -> SyncSubscription {
     SyncSubscription(subscriptions[position], of: self)
   }
@@ -301,21 +301,21 @@ public struct SyncSubscription {
   public var name: String? { subscription.name }
   /// When it was added.
   public var createdAt: Date { Self.date(subscription.created) }
-  /// When its query was changed last.
+  /// When its query was last changed.
   public var updatedAt: Date { Self.date(subscription.updated) }
 
   private static func date(_ time: Int64) -> Date {
     Date(timeIntervalSince1970: Double(time) / 1_000_000)
   }
 
-  /// Gives it another query. Traps outside of ``SyncSubscriptionSet/update(_:onComplete:)``.
+  /// Replaces its query. Traps outside of ``SyncSubscriptionSet/update(_:onComplete:)``.
   public func updateQuery<T: Object>(
     toType type: T.Type, where query: ((Query<T>) -> Query<Bool>)? = nil
   ) {
     set.replace(subscription, by: QuerySubscription<T>(query: query).resolved(in: set.file))
   }
 
-  /// Gives it the query of a filter string. Traps outside of
+  /// Replaces its query by that of a filter string. Traps outside of
   /// ``SyncSubscriptionSet/update(_:onComplete:)``.
   public func updateQuery<T: Object>(
     toType type: T.Type, `where` filter: String, _ arguments: Any?...
@@ -326,8 +326,8 @@ public struct SyncSubscription {
 }
 
 extension Realm {
-  /// The subscriptions that the file has now, as an object of their own. Traps for a Realm that is
-  /// not synchronized.
+  /// The current subscriptions of the file, as a new set. Traps for a Realm that is not
+  /// synchronized.
   public var subscriptions: SyncSubscriptionSet {
     guard configuration.syncConfiguration != nil else {
       trap("A Realm has subscriptions if its configuration is from flexibleSyncConfiguration.")

@@ -4,7 +4,7 @@ import TarnStore
 /// that later commits do not decrease the share.
 struct TransferMeter: Sendable {
   let store: Store
-  /// The share that was measured last.
+  /// The share at the last measurement.
   private(set) var last: Double?
   private let classes: [String]
   private let direction: SyncSession.ProgressDirection
@@ -25,7 +25,7 @@ struct TransferMeter: Sendable {
       case .upload: try uploadShare()
       case .download: try DownloadProgress(store).share
       }
-    // After the end there is new work.
+    // After the end, new work begins.
     let former = last == 1 ? 0 : last ?? 0
     last = max(share, former)
     return max(share, former)
@@ -52,7 +52,7 @@ struct TransferMeter: Sendable {
   }
 }
 
-/// How many of the objects that a file is to have are there, as the file says.
+/// How many of the objects of a file's subscriptions it has, according to the file.
 struct DownloadProgress {
   let share: Double
 
