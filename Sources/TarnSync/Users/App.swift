@@ -1,7 +1,7 @@
 import Foundation
 import TarnStore
 
-/// A database of PostgreSQL in which files meet, with its users.
+/// A PostgreSQL database through which files are synchronized, with its users.
 ///
 ///     let app = App(id: "todo", configuration: AppConfiguration(
 ///       baseURL: "postgresql://db.example/todo"))
@@ -10,11 +10,11 @@ import TarnStore
 /// Users are roles of the server. Their logins, with passwords, are kept in
 /// `~/.local/share/tarn/users`, in files that only their owner can read. Threading: any.
 public final class App: Sendable {
-  /// Names the app on this machine: apps with one id share their users.
+  /// Identifies the app on this machine: apps with the same id share their users.
   public let id: String
-  /// Where the server is.
+  /// The address of the server, and options.
   public let configuration: AppConfiguration
-  /// Called with the problems of sessions, which are objects here.
+  /// The handler for problems of sessions.
   let errorHandler = Lock(ErrorHandler?.none)
   typealias ErrorHandler = @Sendable (any Error, AnyObject?) -> Void
   let folder: URL
@@ -22,13 +22,13 @@ public final class App: Sendable {
   private let known = Lock([String: User]())
 
   /// - Parameters:
-  ///   - id: names the app on this machine.
-  ///   - configuration: where the server is.
+  ///   - id: identifies the app on this machine.
+  ///   - configuration: the address of the server, and options.
   public convenience init(id: String, configuration: AppConfiguration) {
     self.init(id: id, configuration: configuration, folder: UserFile.standardFolder)
   }
 
-  /// - Parameter folder: for the logins and the files of its users.
+  /// - Parameter folder: the folder of its users' logins and files.
   init(id: String, configuration: AppConfiguration, folder: URL) {
     self.id = id
     self.configuration = configuration
@@ -36,8 +36,8 @@ public final class App: Sendable {
     file = UserFile(id, in: folder)
   }
 
-  /// Logs in, after asking the server whether the role may. The user becomes the current one, and
-  /// stays logged in when the program ends.
+  /// Logs in, after asking the server whether it accepts the login. The user becomes the current
+  /// one, and stays logged in when the program ends.
   ///
   /// - Throws: ``AppError``.
   @discardableResult
@@ -58,8 +58,8 @@ public final class App: Sendable {
     return user
   }
 
-  /// The user who logged in last, or to whom the app has switched; nil if none is logged in, or if
-  /// the file of the logins cannot be read.
+  /// The user who logged in last, or to whom the app was switched; nil if no user is logged in, or
+  /// if the file of the logins cannot be read.
   public var currentUser: User? {
     guard let content = try? file.read(),
       let login = content.logins.first(where: { $0.role == content.current })
@@ -76,9 +76,9 @@ public final class App: Sendable {
     return users
   }
 
-  /// Makes another one who is logged in the current user.
+  /// Makes another logged-in user the current one.
   ///
-  /// - Throws: ``AppError`` if he is not logged in.
+  /// - Throws: ``AppError`` if that user is not logged in.
   @discardableResult
   public func `switch`(to user: User) throws -> User {
     try change { content throws(AppError) in
@@ -118,13 +118,13 @@ public final class App: Sendable {
 }
 
 extension App: Equatable {
-  /// Whether they are one app with one configuration.
+  /// True if both are one app with one configuration.
   public static func == (a: App, b: App) -> Bool {
     a === b || a.id == b.id && a.configuration == b.configuration
   }
 }
 
-/// Questions to a server, away from the threads that tasks share.
+/// Blocking requests to a server, outside of the threads that tasks share.
 enum Server {
   static func ask<R: Sendable>(
     _ question: @escaping @Sendable () throws(ServerError) -> R

@@ -5,31 +5,31 @@ public struct SyncTimeoutOptions: Sendable, Equatable {
   /// How long a connection to one of the server's addresses may take, in milliseconds; 0 for any
   /// time.
   public var connectTimeout: UInt
-  /// How long the server may neither send nor accept a byte while it owes an answer, in
-  /// milliseconds; 0 for any time. Large transfers may take longer, as long as bytes move. After
-  /// that time the session closes the connection, reports that, and connects again.
+  /// How long the server may neither send nor accept a byte while an answer is outstanding, in
+  /// milliseconds; 0 for any time. Large transfers may take longer, as long as bytes are
+  /// transferred. After that time the session closes the connection, reports this, and connects
+  /// again.
   public var answerTimeout: UInt
 
-  /// Ten seconds to connect and a minute to answer unless given.
+  /// Ten seconds to connect and a minute to answer by default.
   public init(connectTimeout: UInt = 10_000, answerTimeout: UInt = 60_000) {
     self.connectTimeout = connectTimeout
     self.answerTimeout = answerTimeout
   }
 }
 
-/// Where the server of an ``App`` is.
+/// The server of an ``App``.
 public struct AppConfiguration: Sendable, Equatable {
-  /// The server: a PostgreSQL address without a password, such as
-  /// `postgresql://db.example/todo`. Several hosts may be given, of which the one that accepts
-  /// writes is used.
+  /// The server: a PostgreSQL address without a password, such as `postgresql://db.example/todo`.
+  /// With several hosts, the one that accepts writes is used.
   public var baseURL: String
-  /// The role of ``Credentials/anonymous``, which logs in without a password.
+  /// The role for ``Credentials/anonymous``, which logs in without a password.
   public var anonymousRole: String?
-  /// The table with a row of data for each user, for ``User/customData``. Its column `role` holds
-  /// the name of the role.
+  /// The table with a row of data for each user, for ``User/customData``. Its column `role` has the
+  /// name of the role.
   public var customDataTable: String?
-  /// A file with the certificates that the server's one is checked against; nil for the system's.
-  /// Without effect on the loopback and on Unix sockets, which need none.
+  /// A file of certificates with which the server's certificate is verified; nil for the system's.
+  /// Ignored for the loopback and for Unix sockets, which need none.
   public var rootCertificates: URL?
   /// How long to wait for a connection.
   public var syncTimeouts: SyncTimeoutOptions

@@ -2,21 +2,21 @@ public import Foundation
 
 /// A login: a role of PostgreSQL, and its proof.
 public enum Credentials: Sendable {
-  /// The role that ``AppConfiguration/anonymousRole`` names, without a password.
+  /// The role of ``AppConfiguration/anonymousRole``, without a password.
   case anonymous
-  /// A role and its password. A role may have any name of 1 to 63 bytes, an address too; a login
-  /// with another one is refused.
+  /// A role and its password. The name of a role can be any text of 1 to 63 bytes, such as an email
+  /// address; other names are refused.
   case emailPassword(email: String, password: String)
   /// A role whose password libpq reads from a file with lines `host:port:database:role:password`,
   /// mode 0600: `~/.pgpass` unless given.
   case passfile(role: String, file: URL? = nil)
-  /// A role that a certificate of the client proves. The key's file must have mode 0600.
+  /// A role with a client certificate. The key's file must have mode 0600.
   case clientCertificate(role: String, certificate: URL, key: URL)
 
-  /// The login, as libpq has it.
+  /// The login in the form of libpq.
   ///
   /// - Throws: `AppError` if the configuration has no anonymous role, or for a name that no role
-  ///   can have: PostgreSQL cuts a longer one, and takes the system's user for an empty one.
+  ///   can have: PostgreSQL truncates a longer one, and uses the system's user for an empty one.
   func login(_ configuration: AppConfiguration) throws(AppError) -> UserLogin {
     let login = try chosenLogin(configuration)
     let bytes = login.role.utf8
@@ -54,7 +54,7 @@ public enum Credentials: Sendable {
 public struct AppError: Error, Equatable, Sendable, CustomStringConvertible, LocalizedError {
   /// The kinds of failure.
   public enum Code: Sendable {
-    /// The server does not know the role, or what proves it is wrong.
+    /// The server does not know the role, or its password or certificate is wrong.
     case invalidCredentials
     /// The server cannot be reached, or refuses.
     case serverUnavailable
@@ -66,7 +66,7 @@ public struct AppError: Error, Equatable, Sendable, CustomStringConvertible, Loc
 
   /// The kind of failure.
   public let code: Code
-  /// A sentence for people. It never has a password in it.
+  /// A sentence for people. It never contains a password.
   public let message: String
 
   init(_ code: Code, _ message: String) {

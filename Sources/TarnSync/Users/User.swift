@@ -5,7 +5,7 @@ import TarnText
 
 /// Whether a user can use the server.
 public enum UserState: Sendable {
-  /// The files of a user who has logged out stay, without a session.
+  /// The user has logged out: the files stay, without a session.
   case loggedOut
   /// Sessions of the user's files run.
   case loggedIn
@@ -28,10 +28,10 @@ public final class User: Sendable {
 
   private struct Status {
     var followers: [Follower] = []
-    /// Nil after a logout.
+    /// Nil after logging out.
     var login: UserLogin?
     var isRemoved = false
-    /// The user's row of the table of custom data, as JSON.
+    /// The user's row in the table of custom data, as JSON.
     var customData: JSONValue?
   }
 
@@ -84,13 +84,13 @@ public final class User: Sendable {
     }
   }
 
-  /// Logs out on this machine: ends the sessions of the user's files, and forgets the password. The
-  /// files stay, and are sent after the next login.
+  /// Logs out on this machine: ends the sessions of the user's files, and deletes the password. The
+  /// files stay, and are synchronized after the next login.
   ///
   /// - Throws: ``AppError`` if the file of the logins cannot be written.
   public func logOut() async throws { try end(removing: false) }
 
-  /// Logs out and forgets the user. Files that were opened for the user stay.
+  /// Logs out and removes the user. The user's files stay.
   ///
   /// - Throws: ``AppError`` if the file of the logins cannot be written.
   public func remove() async throws { try end(removing: true) }
@@ -106,19 +106,19 @@ public final class User: Sendable {
 
   // MARK: - Custom data
 
-  /// The user's row of ``AppConfiguration/customDataTable`` by the names of its columns, as
-  /// ``refreshCustomData()`` has read it; empty before. Arrays and objects of a `jsonb` are lists
-  /// and maps.
+  /// The user's row in ``AppConfiguration/customDataTable`` by the names of its columns, as last
+  /// read by ``refreshCustomData()``; empty before that. Arrays and objects of a `jsonb` become
+  /// lists and maps.
   public var customData: [String: AnyRealmValue] {
     guard case .object(let members)? = status.withLock({ $0.customData }) else { return [:] }
     return Dictionary(members.map { ($0.name, AnyRealmValue($0.value)) }) { $1 }
   }
 
-  /// Reads the user's row of ``AppConfiguration/customDataTable``: the one whose column `role` has
+  /// Reads the user's row in ``AppConfiguration/customDataTable``: the row whose column `role` has
   /// the name of the role.
   ///
   /// - Returns: the data.
-  /// - Throws: ``AppError`` if the server cannot be asked, or refuses.
+  /// - Throws: ``AppError`` if the server cannot be reached, or refuses.
   @discardableResult
   public func refreshCustomData() async throws -> [String: AnyRealmValue] {
     guard let table = app.configuration.customDataTable else { return [:] }
@@ -137,10 +137,10 @@ public final class User: Sendable {
 }
 
 extension User: Equatable, Hashable {
-  /// Whether they are the same role of the same app.
+  /// True if both are the same role of the same app.
   public static func == (a: User, b: User) -> Bool { a.id == b.id && a.app == b.app }
 
-  /// By the role.
+  /// Hashes the role.
   public func hash(into hasher: inout Hasher) { hasher.combine(id) }
 }
 

@@ -13,39 +13,39 @@ struct UserLogin: Codable, Equatable, Sendable {
   }
 }
 
-/// The logins of an app's users, in a file of the user's that only he can read. Programs of one
-/// person share it.
+/// The logins of an app's users, in a file that only this operating-system user can read. This
+/// user's programs share it.
 struct UserFile: Sendable {
   private let path: String
 
   struct Content: Codable, Equatable, Sendable {
     /// The role of the current user.
     var current: String?
-    /// The users who are logged in, in the order of their logins.
+    /// The logged-in users, in the order of their logins.
     var logins: [UserLogin] = []
-    /// The users who have logged out and were not removed.
+    /// Users who have logged out and were not removed.
     var loggedOut: [String] = []
   }
 
   /// - Parameters:
-  ///   - id: of the app.
-  ///   - folder: has the data of apps.
+  ///   - id: the id of the app.
+  ///   - folder: the folder with the data of apps.
   init(_ id: String, in folder: URL) {
     path = folder.appending(path: "users/\(Self.fileName(id)).json").path
   }
 
-  /// The folder of this person's data.
+  /// The folder for the data of this operating-system user.
   static var standardFolder: URL {
     let environment = ProcessInfo.processInfo.environment
     func folder(_ name: String) -> String? {
       environment[name].flatMap { $0.beginsWithBytes(of: "/") ? $0 : nil }
     }
-    // `HOME` first, as shells and libpq have it: Foundation asks for the user's entry instead.
+    // `HOME` first, like shells and libpq: Foundation would use the user's entry instead.
     let base = folder("XDG_DATA_HOME") ?? (folder("HOME") ?? NSHomeDirectory()) + "/.local/share"
     return URL(filePath: base).appending(path: "tarn")
   }
 
-  /// A text as the name of a file, also if it has a slash in it.
+  /// A text as a file name, even if it contains a slash.
   static func fileName(_ text: String) -> String {
     text.utf8.map { byte in
       switch UnicodeScalar(byte) {
@@ -73,7 +73,7 @@ struct UserFile: Sendable {
         atPath: folder, withIntermediateDirectories: true,
         attributes: [.posixPermissions: 0o700])
       let data = try JSONEncoder().encode(content)
-      // Its mode is there before its content.
+      // The mode is set before the content is written.
       guard
         files.createFile(atPath: next, contents: nil, attributes: [.posixPermissions: 0o600])
       else { throw CocoaError(.fileWriteUnknown) }
