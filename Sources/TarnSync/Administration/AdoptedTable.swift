@@ -2,7 +2,7 @@ import TarnStore
 
 /// A table of an application, and the reasons why it cannot become a class.
 struct AdoptedTable {
-  /// With its schema, quoted.
+  /// The quoted name, with its schema.
   let name: String
   let schema: String
   let owner: String
@@ -13,18 +13,18 @@ struct AdoptedTable {
   /// The rights in the schema that the owner of our functions lacks: to use it, and to create
   /// indexes in it.
   let lackingRights: [String]
-  /// Whether the login may give these rights.
+  /// Whether the login can grant these rights.
   private let canGrant: Bool
-  /// Whether the login may give the owner of our functions the rights of the table's owner.
+  /// Whether the login can grant the owner of our functions the rights of the table's owner.
   private let canJoin: Bool
   private let login: String
-  /// The primary key if it is checked at the end of a transaction, and rules.
+  /// The primary key and rules, if they are checked at the end of a transaction.
   private let deferrable: [String]
   private let rules: [String]
   private let kind: String
   private let isUnlogged: Bool
   private let hasChildren: Bool
-  /// The table of which it is a child or a partition.
+  /// The table whose child or partition it is.
   private let parent: String?
   private let keyCount: Int
 
@@ -32,12 +32,12 @@ struct AdoptedTable {
     let name: String
     let type: String
     let isKey: Bool
-    /// Whether an insert without it fails.
+    /// Whether an insertion without it fails.
     let isRequired: Bool
     let isGenerated: Bool
-    /// Whether rows can be inserted with a value for it.
+    /// Whether rows cannot be inserted with a value for it.
     let isAlwaysIdentity: Bool
-    /// The text is ordered by bytes.
+    /// Whether the text is ordered by bytes.
     let isByteOrdered: Bool
     let isDeterministic: Bool
 
@@ -45,7 +45,7 @@ struct AdoptedTable {
     var isLeft: Bool { !isProperty }
     var reason: String { isGenerated ? "a generated column" : "of type \(type)" }
 
-    /// The line about a column that new stores do not have, or that is left alone.
+    /// The line about a column that new stores do not have, or that is ignored.
     var rest: String? {
       if isLeft { return "left alone: \(name), \(reason)" }
       guard SQLTypeName(type).propertyType == nil else { return nil }
@@ -143,7 +143,7 @@ struct AdoptedTable {
     }
   }
 
-  /// The columns with the state of sync that a former adoption has left.
+  /// The columns with synchronization state that a former adoption has left.
   var formerState: [String] { columns.map(\.name).filter(Self.isState) }
 
   /// The application's columns.
@@ -156,10 +156,10 @@ struct AdoptedTable {
   /// The column of the primary key; empty without one.
   var key: String { columns.first { $0.isKey }?.name ?? "" }
 
-  /// Whether the order of the key's own index is not that of bytes, in which replicas read pages.
+  /// Whether the key's own index is not ordered by bytes, as the pages of replicas are.
   var needsByteOrder: Bool { columns.contains { $0.isKey && !$0.isByteOrdered } }
 
-  /// - Parameter name: of the class.
+  /// - Parameter name: the name of the class.
   private func definition(_ name: String) -> ClassDefinition {
     let properties = columns.filter(\.isProperty).map { column in
       ClassDefinition.Property(
@@ -206,7 +206,7 @@ struct AdoptedTable {
     return problems
   }
 
-  /// The logins that can give the owner of our functions the table.
+  /// The logins that can give the owner of our functions access to the table.
   private var foreignness: String {
     let (role, ours) = (SQLText.name(owner), ServerSchema.owner)
     return isGiven
@@ -218,7 +218,7 @@ struct AdoptedTable {
         + "'GRANT \(role) TO \(ours)' before"
   }
 
-  /// The reasons why a column cannot be a property, or cannot be left alone.
+  /// The reasons why a column can neither be a property nor be ignored.
   func problems(of column: Column) -> [String] {
     var problems: [String] = []
     if column.isKey, keyCount == 1 {

@@ -1,11 +1,11 @@
 package import TarnStore
 
-/// Which properties of a store are renamed ones of the server: as an administrator says, as the
-/// store's own migration says, or as the administrator answers.
+/// The properties of a store that are renamed ones of the server: given by an administrator,
+/// recorded by the store's own migration, or confirmed by the administrator.
 package struct PropertyRenames {
-  /// A property of the store that is one of the server's under another name.
+  /// A property of the store that has another name on the server.
   struct Rename: Equatable {
-    /// Nil for the only class that has it.
+    /// Nil for the only class that has the property.
     let className: String?
     let from: String
     let to: String
@@ -25,9 +25,9 @@ package struct PropertyRenames {
   }
 
   let given: [Rename]
-  /// Former names to free, as `Class.name`.
+  /// Former names to release, as `Class.name`.
   let freed: [String]
-  /// The former names of each property, by class, as the store's migrations note them.
+  /// The former names of each property, by class, from the store's migrations.
   private let known: [String: [String: [String]]]
   /// Answers a question with yes or no; nil without a terminal.
   let asks: ((String) -> Bool)?
@@ -35,9 +35,9 @@ package struct PropertyRenames {
   package init() { (given, freed, known, asks) = ([], [], [:], nil) }
 
   /// - Parameters:
-  ///   - texts: `Class.old=new`, or `old=new` if one class has it.
-  ///   - freed: `Class.name`, names that properties had and that new ones may have.
-  ///   - snapshot: of the store, which notes those of its migrations.
+  ///   - texts: `Class.old=new`, or `old=new` if only one class has it.
+  ///   - freed: `Class.name`, former names that new properties may use.
+  ///   - snapshot: a snapshot of the store, which records the renames of its migrations.
   package init(
     _ texts: [String], freeing freed: [String] = [], in snapshot: Snapshot? = nil,
     asking asks: ((String) -> Bool)? = nil
@@ -48,7 +48,7 @@ package struct PropertyRenames {
     known = try snapshot.map { try Self.known(in: $0) } ?? [:]
   }
 
-  /// Only the renames that the store's migrations note.
+  /// Only the renames that the store's migrations recorded.
   init(in snapshot: Snapshot) throws(StorageError) {
     (given, freed, asks) = ([], [], nil)
     known = try Self.known(in: snapshot)
@@ -68,7 +68,7 @@ package struct PropertyRenames {
     return known
   }
 
-  /// The property of the server that one of the store was when it was last exchanged.
+  /// The property of the server that a property of the store was at the last exchange.
   ///
   /// - Parameter names: the names of the store's properties.
   func known(

@@ -80,7 +80,7 @@ struct RenameChoice {
     return [(entry, rename.from, rename.to)]
   }
 
-  /// The renames that the store's migrations note, or that an administrator affirms.
+  /// The renames that the store's migrations recorded, or that an administrator confirms.
   private func noted(
     _ one: ServerClass, _ entry: ServerCatalog.Entry, _ pairs: [Pair]
   ) throws(ServerError) -> [Pair] {

@@ -1,6 +1,6 @@
 import TarnText
 
-/// Columns that SQL has added to the table of a class: `tarn server adopt`, run again.
+/// Adds columns that SQL has added to the table of a class: `tarn server adopt`, run again.
 extension ServerAdoption {
   /// Adds the columns of a class's table that are not properties yet.
   ///
@@ -35,7 +35,7 @@ extension ServerAdoption {
     try catalog.changing { () throws(ServerError) in
       try connection.run("SET LOCAL lock_timeout = '10s'", for: Self.operation)
       for column in columns { try catalog.note(column, entry.id) }
-      // The values of all rows came without a trigger.
+      // The values of all rows were set without a trigger.
       try catalog.renew(entry.id)
       let whole = try catalog.existing(name)
       try ServerDefinitions(connection).add(columns, to: whole)
@@ -59,7 +59,7 @@ extension ServerCatalog {
 }
 
 extension ServerDefinitions {
-  /// Adds columns to a class as stores declare it, so that new stores have them, too. Without a
+  /// Adds columns to the declaration of a class, so that new stores have them, too. Without a
   /// declaration they have all columns.
   func add(
     _ columns: [ServerColumn], to entry: ServerCatalog.Entry

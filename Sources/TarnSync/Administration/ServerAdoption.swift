@@ -1,21 +1,20 @@
-/// Takes a table that an application has as a class: `tarn server adopt`.
+/// Makes a table of an application a class: `tarn server adopt`.
 ///
-/// The rows stay as they are and get the columns with the state of sync; the table is rewritten and
-/// locked meanwhile. Columns of types that a property cannot have are left alone.
+/// The rows stay unchanged and get the columns with synchronization state; the table is rewritten
+/// and locked meanwhile. Columns of types that a property cannot have are ignored.
 package struct ServerAdoption {
   let connection: ServerConnection
   static let operation = "adopt the table"
 
   package init(_ connection: ServerConnection) { self.connection = connection }
 
-  /// If the table is that class already, adds the columns that it has got since.
+  /// If the table is that class already, adds the columns that were added to the table since.
   ///
   /// - Parameters:
   ///   - table: the table's name, with its schema unless the login finds it.
   ///   - name: the name of the class.
-  /// - Returns: lines that say what was done and what is left alone.
-  /// - Throws: `ServerError`; one error lists everything that stands against it. The table is
-  ///   unchanged then.
+  /// - Returns: lines about what was done and what is ignored.
+  /// - Throws: `ServerError`; one error lists all obstacles. The table is unchanged then.
   package func run(table: String, as name: String) throws(ServerError) -> [String] {
     try ServerSetup.check(connection, Self.operation)
     let place = try TableName.find(table, connection, Self.operation)
@@ -50,9 +49,9 @@ package struct ServerAdoption {
       + (try TableRights(place, connection, Self.operation).lines)
   }
 
-  /// The statements before those that make triggers. The owner of the functions must see all rows,
-  /// so it becomes a member of the role that owns the table. It becomes the table's owner instead
-  /// if that role is a member of it, or a superuser.
+  /// The statements before those that create triggers. The owner of the functions must see all
+  /// rows, so it becomes a member of the role that owns the table. It becomes the table's owner
+  /// instead if that role is a member of it, or a superuser.
   private func preparation(of found: AdoptedTable) -> String {
     let (table, owner) = (found.name, ServerSchema.owner)
     var text = "SET LOCAL lock_timeout = '10s';\n"
@@ -67,7 +66,7 @@ package struct ServerAdoption {
         : "GRANT \(SQLText.name(found.owner)) TO \(owner);\n"
     }
     text += "SET LOCAL ROLE \(owner);\n"
-    // A schema `tarn` that was dropped, or that a restored backup lacked, had made them.
+    // They were created by a schema `tarn` that was dropped, or that a restored backup lacked.
     for column in found.formerState { text += "ALTER TABLE \(table) DROP COLUMN \(column);\n" }
     text += """
       ALTER TABLE \(table)

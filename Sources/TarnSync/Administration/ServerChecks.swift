@@ -1,9 +1,9 @@
 import TarnStore
 
-/// Checks that keep values out of columns which a property cannot hold.
+/// Constraints that keep values out of columns which a property cannot hold.
 ///
-/// Tables of earlier versions get them as `NOT VALID`: rows that break one stay until they are
-/// written the next time. They call built-in functions alone, so that any role can write.
+/// Tables of earlier versions get them as `NOT VALID`: rows that violate one stay until they are
+/// written the next time. They call only built-in functions, so that any role can write.
 struct ServerChecks {
   private let connection: ServerConnection
   private let operation: String
@@ -12,7 +12,7 @@ struct ServerChecks {
     (self.connection, self.operation) = (connection, operation)
   }
 
-  /// Adds those that a table lacks. A table that an application had keeps its own rules.
+  /// Adds those that a table lacks. A table that belonged to an application keeps its own rules.
   ///
   /// - Returns: a line for each.
   func add(

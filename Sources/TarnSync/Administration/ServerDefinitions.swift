@@ -9,8 +9,8 @@ package struct ServerDefinitions {
   package init(_ connection: ServerConnection) { self.connection = connection }
 
   /// - Parameter names: the classes; nil for all.
-  /// - Returns: the classes and their embedded ones. A table that an application had before has the
-  ///   columns with single values, and those that a store has declared.
+  /// - Returns: the classes and their embedded ones. A table that belonged to an application has
+  ///   the columns with single values, and those that a store has declared.
   /// - Throws: `ServerError` for a class that the server does not have.
   package func run(_ names: [String]?) throws(ServerError) -> [ClassDefinition] {
     let catalog = ServerCatalog(connection, Self.operation)
@@ -32,10 +32,10 @@ package struct ServerDefinitions {
     return definitions
   }
 
-  /// Why the server cannot exchange some of its classes: it has lost their tables, or the tables
-  /// their primary keys.
+  /// Why the server cannot exchange some of its classes: their tables, or the tables' primary keys,
+  /// were dropped.
   ///
-  /// - Parameter names: the classes to look at; nil for all.
+  /// - Parameter names: the classes to check; nil for all.
   package func problems(of names: [String]?) throws(ServerError) -> [ServerError] {
     let catalog = ServerCatalog(connection, ServerSetup.exchange)
     var problems: [ServerError] = []
@@ -69,7 +69,7 @@ package struct ServerDefinitions {
       hint: "Exchange it, too: \(options)")
   }
 
-  /// How stores declare the classes, by their numbers.
+  /// The declarations of the classes by stores, by the numbers of the classes.
   func texts(of entries: [ServerCatalog.Entry]) throws(ServerError) -> [Int: String] {
     let rows = try connection.query(
       "SELECT id, tarn.definition(id) FROM unnest($1::integer[]) id",
@@ -106,7 +106,7 @@ package struct ServerDefinitions {
     }
   }
 
-  /// The class of a table that an application had.
+  /// The class of a table that belonged to an application.
   func columns(_ entry: ServerCatalog.Entry) throws(ServerError) -> ClassDefinition {
     let rows = try connection.query(
       """

@@ -1,24 +1,24 @@
 package import TarnStore
 
-/// Brings the classes of a store to the server, or new ones of their properties, and replaces
-/// functions and triggers of an earlier version of Tarn: `tarn server migrate`.
+/// Adds the classes of a store, or new properties of them, to the server, and replaces functions
+/// and triggers of an earlier version of Tarn: `tarn server migrate`.
 package struct ServerMigration {
   private let connection: ServerConnection
   private let schema: String
   private static let operation = "migrate the server"
 
-  /// - Parameter schema: where the tables of new classes go.
+  /// - Parameter schema: the schema for the tables of new classes.
   package init(_ connection: ServerConnection, schema: String = "public") {
     self.connection = connection
     self.schema = schema
   }
 
   /// - Parameters:
-  ///   - names: the classes to bring; nil for all that are not embedded.
-  ///   - renames: which properties are renamed ones of the server.
+  ///   - names: the classes to add; nil for all that are not embedded.
+  ///   - renames: the properties that are renamed ones of the server.
   /// - Returns: a line for each change; empty if the server had everything.
-  /// - Throws: `ServerError`; if the server cannot take some classes, one error names them all. The
-  ///   server is unchanged then.
+  /// - Throws: `ServerError`; if the server cannot accept some classes, one error names them all.
+  ///   The server is unchanged then.
   @discardableResult
   package func run(
     _ store: StoreSchema, classes names: [String]? = nil,
@@ -33,7 +33,7 @@ package struct ServerMigration {
     try ServerSetup.check(connection, Self.operation)
   }
 
-  /// Replaces functions and triggers alone.
+  /// Replaces only functions and triggers.
   ///
   /// - Returns: a line for each change.
   @discardableResult
@@ -91,16 +91,16 @@ package struct ServerMigration {
     return done
   }
 
-  /// Brings what the server lacks of classes, if the login has the owner's rights; otherwise leaves
-  /// it to `tarn server migrate`. A class with a renamed property is left to an administrator: the
-  /// property would be added empty.
+  /// Adds what the server lacks of classes, if the login has the owner's rights; otherwise this is
+  /// left to `tarn server migrate`. A class with a renamed property is left to an administrator:
+  /// the property would be added empty.
   ///
-  /// - Parameter renames: those that the store's migrations note.
+  /// - Parameter renames: the renames recorded by the store's migrations.
   func runIfAllowed(
     _ store: StoreSchema, classes names: [String],
     _ renames: PropertyRenames = PropertyRenames()
   ) throws(ServerError) {
-    // A session only looks, unless it may bring something.
+    // A session only checks, unless it may add something.
     let operation = ServerSetup.exchange
     let entries = try ServerCatalog(connection, operation).entries()
     let incomplete = names.filter { name in
@@ -126,7 +126,7 @@ package struct ServerMigration {
   }
 
   /// The classes with properties of the store whose columns were dropped. An administrator decides
-  /// whether there are new ones.
+  /// whether to add them again.
   private func classesWithDroppedColumns(_ store: StoreSchema) throws(ServerError) -> Set<String> {
     let rows = try connection.query(
       """
@@ -195,7 +195,7 @@ package struct ServerMigration {
     }
   }
 
-  /// - Parameter known: the class as the server has it; nil if it does not.
+  /// - Parameter known: the class on the server; nil if it does not exist.
   /// - Returns: a line for each change.
   private func bring(
     _ one: ServerClass, _ known: ServerCatalog.Entry?, _ catalog: ServerCatalog
@@ -213,12 +213,12 @@ package struct ServerMigration {
     let checked = try ServerChecks(connection, Self.operation).add(to: known, one)
     let added = try add(one, to: known, catalog)
     if !added.isEmpty {
-      // The values of all rows came without a trigger.
+      // The values of all rows were set without a trigger.
       try catalog.renew(known.id)
       try catalog.define(one, known.id)
       try catalog.makeTriggers(catalog.present(known.id))
     }
-    // Without it new stores would lack the columns whose types do not say what they hold.
+    // Without it new stores would lack the columns whose types do not describe their contents.
     let isDescribed = added.isEmpty ? try catalog.define(one, known.id, changing: false) : false
     let again = added.filter(known.dropped.contains)
     if !again.isEmpty { try takeOver(again, known, catalog) }
@@ -243,7 +243,7 @@ package struct ServerMigration {
     for name in names { try ServerRename(catalog, Self.operation).free(known, name) }
   }
 
-  /// - Returns: the columns that were not there.
+  /// - Returns: the columns that did not exist.
   private func add(
     _ one: ServerClass, to known: ServerCatalog.Entry, _ catalog: ServerCatalog
   ) throws(ServerError) -> [String] {
@@ -258,7 +258,7 @@ package struct ServerMigration {
           hint: "If no program uses it any longer, run 'tarn server migrate' with --free "
             + "\(one.name).\(column.name).")
       }
-      // Also a column that SQL has added.
+      // Includes a column that SQL has added.
       let other = known.column(named: column.name) ?? present[column.name]
       guard other.map(column.fits) ?? true else {
         throw ServerError(

@@ -1,5 +1,5 @@
-/// Changes what a server keeps under the name of a property: in the rows, in the catalog, and in
-/// the triggers.
+/// Changes the data that a server stores under the name of a property: in the rows, in the catalog,
+/// and in the triggers.
 struct ServerRename {
   let catalog: ServerCatalog
   private let operation: String
@@ -10,7 +10,7 @@ struct ServerRename {
     self.operation = operation
   }
 
-  /// Renames a property. Programs that know its former name go on with it.
+  /// Renames a property. Programs that know its former name continue to work with it.
   ///
   /// - Parameter entry: the class. SQL may have renamed the column already.
   /// - Returns: a line about it.
@@ -44,7 +44,7 @@ struct ServerRename {
       + "\(rows == 1 ? "row" : "rows"); \(entry.table) was locked for \(time)"
   }
 
-  /// Lets a name be that of a new property.
+  /// Releases a former name for a new property.
   ///
   /// - Returns: whether it was a former name.
   @discardableResult
@@ -55,11 +55,11 @@ struct ServerRename {
     ).isEmpty
   }
 
-  /// Forgets the properties whose columns were dropped: the triggers of the table name them, so
+  /// Removes the properties whose columns were dropped: the triggers of the table name them, so
   /// that each write of a row fails.
   ///
-  /// - Parameter kept: the names of those that are renamed.
-  /// - Returns: a line for each, and for columns that have got another type.
+  /// - Parameter kept: the names of properties that are renamed.
+  /// - Returns: a line for each, and for columns whose type has changed.
   func mend(
     _ entry: ServerCatalog.Entry, except kept: Set<String>
   ) throws(ServerError) -> [String] {
@@ -94,7 +94,7 @@ struct ServerRename {
     return done
   }
 
-  /// All columns of the table with their types, also those that are not properties.
+  /// All columns of the table with their types, including those that are not properties.
   func columns(of entry: ServerCatalog.Entry) throws(ServerError) -> [String: ServerColumn] {
     let rows = try connection.query(
       """
@@ -105,8 +105,8 @@ struct ServerRename {
     return Dictionary(columns.map { ($0.name, $0) }) { $1 }
   }
 
-  /// Moves the stamps and parts of a column to another name, or removes them, without triggers: for
-  /// replicas the rows stay the same.
+  /// Moves the stamps and parts of a column to another name, or removes them, without triggers:
+  /// replicas see no change of the rows.
   ///
   /// - Returns: the number of rows that had any.
   private func changeState(

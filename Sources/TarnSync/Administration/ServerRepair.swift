@@ -1,15 +1,15 @@
-/// An administrator's notes to a server: changes that no trigger has seen, and classes or replicas
-/// that are gone.
+/// An administrator's notes to a server: about changes that no trigger has seen, and about classes
+/// or replicas that no longer exist.
 package struct ServerRepair {
   private let connection: ServerConnection
 
   package init(_ connection: ServerConnection) { self.connection = connection }
 
   /// Makes replicas reconcile a class after each statement that changes a table on which its
-  /// policies rest: `tarn server depends`.
+  /// policies depend: `tarn server depends`.
   ///
   /// - Parameter table: the table's name, with its schema unless the login finds it.
-  /// - Returns: false if it was so before.
+  /// - Returns: false if it was already set.
   package func depend(_ name: String, on table: String) throws(ServerError) -> Bool {
     let operation = "let \(name) depend on \(table)"
     try ServerSetup.check(connection, operation)
@@ -34,7 +34,7 @@ package struct ServerRepair {
     }
   }
 
-  /// Only its owner can let a trigger of a table fire always.
+  /// Only its owner can enable a trigger of a table in all sessions.
   private func requireOwner(of table: String, _ operation: String) throws(ServerError) {
     let rows = try connection.query(
       """
@@ -48,8 +48,8 @@ package struct ServerRepair {
       hint: "Use a login that has them, or GRANT \(owner) TO \(login).")
   }
 
-  /// Sends rows that were changed past the triggers, and lets replicas drop those that were
-  /// deleted so: `tarn server touch`. Other triggers of the table run too.
+  /// Sends rows that were changed without the triggers, and makes replicas remove rows that were
+  /// deleted that way: `tarn server touch`. Other triggers of the table run, too.
   ///
   /// - Parameter condition: SQL that selects the rows; nil for all of them.
   /// - Returns: the number of rows.
@@ -69,10 +69,10 @@ package struct ServerRepair {
     }
   }
 
-  /// Makes the database another server to its replicas, which reconcile everything: `tarn server
-  /// restored`, after any restore.
+  /// Makes the database another server for its replicas, which reconcile everything:
+  /// `tarn server restored`, after any restore.
   ///
-  /// Tables that were restored by themselves lack commits that the schema `tarn` has as taken: all
+  /// Tables that were restored separately lack commits that the schema `tarn` has recorded: all
   /// replicas send again what they keep.
   ///
   /// - Returns: the names of classes whose tables are missing.
@@ -99,8 +99,9 @@ package struct ServerRepair {
     }
   }
 
-  /// Takes a class out of sync: `tarn server forget URL CLASS`. Its table stays, without Tarn's
-  /// triggers and columns. Replicas keep their objects and say that the server lacks the class.
+  /// Ends the synchronization of a class: `tarn server forget URL CLASS`. Its table stays, without
+  /// Tarn's triggers and columns. Replicas keep their objects and report that the server lacks the
+  /// class.
   package func forget(class name: String) throws(ServerError) {
     let operation = "forget \(name)"
     let catalog = ServerCatalog(connection, operation)
@@ -133,17 +134,18 @@ package struct ServerRepair {
     }
   }
 
-  /// A trigger's only argument as PostgreSQL keeps it: its text and a zero.
+  /// A trigger's only argument in PostgreSQL's form: its text and a zero.
   private static func hex(of id: Int) -> String {
     ("\(id)".utf8 + [0]).map { byte in
       (byte < 16 ? "0" : "") + String(byte, radix: 16)
     }.joined()
   }
 
-  /// Deletes the replicas that have not sent anything for a number of days: `tarn server forget
-  /// --unseen`. One that returns gets a new number and reconciles; its unsent commits are kept.
+  /// Deletes the replicas that have not sent anything for a number of days:
+  /// `tarn server forget --unseen`. One that returns gets a new number and reconciles; its unsent
+  /// commits are kept.
   ///
-  /// - Returns: how many.
+  /// - Returns: the number of replicas.
   package func forgetReplicas(unseenFor days: Int) throws(ServerError) -> Int {
     let operation = "forget replicas"
     let catalog = ServerCatalog(connection, operation)

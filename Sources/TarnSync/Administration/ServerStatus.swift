@@ -5,7 +5,7 @@ package struct ServerStatus: Equatable, Sendable {
   package let classes: [ClassStatus]
   package let replicas: [ReplicaStatus]
   package let tombstones: Int
-  /// Sentences, each with the way out.
+  /// Sentences, each with the remedy.
   package let warnings: [String]
   /// Sentences about columns that SQL has added to adopted tables.
   package let columns: [String]
@@ -18,7 +18,7 @@ package struct ServerStatus: Equatable, Sendable {
     /// With indexes, in bytes.
     package let size: Int
     package let hasPolicies: Bool
-    /// The tables on which its policies rest.
+    /// The tables on which its policies depend.
     package let depends: [String]
   }
 
@@ -27,7 +27,7 @@ package struct ServerStatus: Equatable, Sendable {
     package let role: String
     /// The version of its file up to which the server has its commits.
     package let version: Int
-    /// Since it last sent something, in seconds.
+    /// The seconds since it last sent something.
     package let idle: Int
   }
 
