@@ -1,15 +1,15 @@
 import TarnStore
 
-/// The reason why libpq could not connect, as it writes it with all details: "FATAL:  28P01: …". It
-/// gives the code of a refused login nowhere else.
+/// The reason why libpq could not connect, in its form with all details: "FATAL: 28P01: …". Only
+/// this text contains the code of a refused login.
 struct ConnectFailure: Error {
   let state: String
   let message: String
 
-  /// Whether the server has refused the login, so that another one of the same cluster would, too.
+  /// Whether the server has refused the login, so that another server of the cluster would, too.
   var isFinal: Bool { ServerRefusal(state) == .login }
 
-  /// - Parameter asksForPassword: whether libpq has none that the server wants.
+  /// - Parameter asksForPassword: whether the server requires a password and libpq has none.
   init(_ text: String, asksForPassword: Bool = false) {
     var lines = text.splitASCII("\n", omittingEmpty: false).map(String.init)
     var state = ""
@@ -18,7 +18,7 @@ struct ConnectFailure: Error {
       lines[index] = rest
       if state.isEmpty { state = code }
     }
-    // The place in the server's source.
+    // The position in the server's source code.
     if !state.isEmpty { lines.removeAll { $0.beginsWithBytes(of: "LOCATION:") } }
     while lines.last?.isEmpty == true { lines.removeLast() }
     self.state = state.isEmpty && asksForPassword ? "28P01" : state

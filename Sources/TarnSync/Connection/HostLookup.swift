@@ -1,8 +1,8 @@
 internal import Glibc
 import TarnStore
 
-/// Finds the addresses of a host on a thread of its own: the system's call cannot be ended, and
-/// takes long if no name server answers.
+/// Looks up the addresses of a host on a separate thread: the system's call cannot be cancelled,
+/// and takes long if no name server answers.
 enum HostLookup {
   private final class Answer: Sendable {
     let done: OnceSignal
@@ -15,7 +15,7 @@ enum HostLookup {
     let message: String
   }
 
-  /// - Returns: numeric addresses; nil if the lookup is left to libpq, because the process cannot
+  /// - Returns: numeric addresses; nil to leave the lookup to libpq, because the process cannot
   ///   have another thread or descriptor.
   static func addresses(
     of host: String, _ wait: SocketWait, until end: ContinuousClock.Instant?

@@ -1,4 +1,4 @@
-/// The statements whose plans a server process keeps for a connection, by name.
+/// The prepared statements of a connection, whose plans the server process caches, by name.
 struct KeptPlans {
   private static let most = 200
 
@@ -7,8 +7,8 @@ struct KeptPlans {
   private var names: [String: String] = [:]
   private var count = 0
 
-  /// - Returns: the name of a statement, and whether the server does not have it yet; nil for one
-  ///   whose plan is not kept.
+  /// - Returns: the name of a statement, and whether the server does not have it yet; nil for a
+  ///   statement whose plan is not cached.
   mutating func plan(for text: String) -> (name: String, isNew: Bool)? {
     guard isUsed else { return nil }
     if let name = names[text] { return (name, false) }
@@ -20,7 +20,7 @@ struct KeptPlans {
     return (name, true)
   }
 
-  /// Forgets all names after a failure. After many failures no plans are kept any more, because the
+  /// Drops all names after a failure. After many failures no plans are cached any more, because the
   /// server may still have the former ones.
   mutating func forgetAll() {
     names = [:]

@@ -2,8 +2,8 @@ internal import CTarn
 internal import Glibc
 package import TarnStore
 
-/// Something that happens once, such as the end of a session, and that a thread notices which waits
-/// for a socket. Any thread.
+/// An event that happens once, such as the end of a session, and that wakes a thread waiting for a
+/// socket. Any thread.
 package final class OnceSignal: Sendable {
   /// Readable from then on.
   let descriptor: Int32
@@ -27,7 +27,7 @@ package final class OnceSignal: Sendable {
 
   deinit { close(descriptor) }
 
-  /// When it happened first; nil before.
+  /// When it first happened; nil before that.
   package var time: ContinuousClock.Instant? { raised.withLock { $0 } }
 
   package func raise() {

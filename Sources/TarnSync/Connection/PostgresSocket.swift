@@ -2,8 +2,8 @@ internal import CPostgres
 internal import Glibc
 import TarnStore
 
-/// libpq's connection, none of whose calls block: each wait for the server has a deadline, and ends
-/// with the session.
+/// libpq's connection, used without blocking calls: each wait for the server has a deadline, and
+/// ends with the session.
 ///
 /// After a wait that ended without an answer the connection cannot be used any more.
 @safe final class PostgresSocket {
@@ -11,9 +11,9 @@ import TarnStore
   private let wait: SocketWait
   private let timeouts: ServerTimeouts
   /// Called when the server has been silent for some time, with that time; and with nil when it
-  /// sends or takes bytes again.
+  /// sends or accepts bytes again.
   var silent: (Duration?) -> Void = { _ in }
-  /// Why it is given up.
+  /// The reason why it was closed.
   private var failure: ServerError?
 
   private init(_ handle: OpaquePointer, _ wait: SocketWait, _ timeouts: ServerTimeouts) {
@@ -22,13 +22,13 @@ import TarnStore
     self.timeouts = timeouts
     unsafe PQsetnonblocking(handle, 1)
     unsafe PQsetErrorVerbosity(handle, PQERRORS_DEFAULT)
-    // Notices, such as that a table exists already, are of no use to anyone.
+    // Notices, for example that a table exists already, are ignored.
     unsafe PQsetNoticeProcessor(handle, { _, _ in }, nil)
   }
 
-  /// It never waits: libpq says goodbye only if the system takes that at once.
+  /// Never waits: libpq sends its goodbye only if the system accepts it at once.
   deinit {
-    // What lies in the system's buffers for a server that is silent is of no use.
+    // Data in the system's buffers for a silent server is useless.
     if failure != nil { unsafe shutdown(PQsocket(handle), Int32(SHUT_RDWR)) }
     unsafe PQfinish(handle)
   }
@@ -81,13 +81,13 @@ import TarnStore
     return unsafe .success(PostgresSocket(handle, wait, timeouts))
   }
 
-  /// Goes on until the connection stands.
+  /// Waits until the connection is established.
   ///
-  /// - Returns: nil if it does.
+  /// - Returns: nil if it is.
   private static func failure(
     of handle: OpaquePointer, _ time: Duration, _ wait: SocketWait
   ) -> ConnectFailure? {
-    // The code of a refusal is in the text alone.
+    // Only the text contains the code of a refusal.
     unsafe PQsetErrorVerbosity(handle, PQERRORS_VERBOSE)
     let end = time > .zero ? ContinuousClock.now + time : nil
     var status = PGRES_POLLING_WRITING
@@ -115,7 +115,7 @@ import TarnStore
     return message
   }
 
-  /// Why a call failed: for good if the connection was given up.
+  /// Why a call failed: permanently if the connection was closed.
   func error(during operation: String) -> ServerError {
     if let failure { return failure.during(operation) }
     return unsafe ServerError(operation, Self.message(of: handle))
@@ -123,9 +123,9 @@ import TarnStore
 
   // MARK: - Waiting
 
-  /// The next result of the statements that were sent; nil after the last one of a statement.
+  /// The next result of the sent statements; nil after the last one of a statement.
   ///
-  /// - Parameter bytes: how many were sent.
+  /// - Parameter bytes: the number of bytes sent.
   func next(
     afterBytes bytes: Int = 0, for operation: String
   ) throws(ServerError) -> OpaquePointer? {
@@ -135,12 +135,12 @@ import TarnStore
     return unsafe PQgetResult(handle)
   }
 
-  /// Waits until the system has taken all that was sent, so that it does not pile up here.
+  /// Waits until the system has accepted all sent data, so that it does not accumulate here.
   func flush(bytes: Int, for operation: String) throws(ServerError) {
     try untilTrue(bytes, operation) { $0 }
   }
 
-  /// - Parameter isDone: gets whether everything is sent.
+  /// - Parameter isDone: receives whether everything is sent.
   private func untilTrue(
     _ bytes: Int, _ operation: String, _ isDone: (Bool) -> Bool
   ) throws(ServerError) {
@@ -176,12 +176,12 @@ import TarnStore
     return error
   }
 
-  /// A time in which the server neither sends nor takes a byte.
+  /// A time in which the server neither sends nor accepts a byte.
   private struct Silence {
     private let begin = ContinuousClock.now
     private let notice: Duration
     private let most: Duration?
-    /// Whether it has lasted long enough for the server to count as away.
+    /// Whether it has lasted long enough for the server to count as unreachable.
     var isNoticed = false
 
     init(_ timeouts: ServerTimeouts, _ bytes: Int) {
@@ -189,7 +189,7 @@ import TarnStore
       most = timeouts.answer(toBytes: bytes)
     }
 
-    /// When it is too long for the next consequence.
+    /// The time of the next consequence.
     var end: ContinuousClock.Instant? {
       isNoticed ? most.map { begin + $0 } : begin + notice
     }
@@ -198,7 +198,7 @@ import TarnStore
   }
 }
 
-/// Passes texts to C, nil as a null pointer.
+/// Passes strings to C, nil as a null pointer.
 func withCStrings<R>(
   _ texts: [String?], _ body: (UnsafePointer<UnsafePointer<CChar>?>?) -> R
 ) -> R {

@@ -1,11 +1,12 @@
 import TarnStore
 
-/// Names and texts as SQL writes them.
+/// Names and texts in SQL syntax.
 ///
-/// The server reads bytes. A quote beside U+0301 or U+200D is a part of another `Character`, so
-/// nothing here looks at characters.
+/// The server reads bytes. A quote followed by U+0301 or U+200D is part of another `Character`, so
+/// this code never compares characters.
 package enum SQLText {
-  /// The longest name in PostgreSQL, in bytes. It cuts longer ones, and two may become one.
+  /// The longest name in PostgreSQL, in bytes. It truncates longer ones, so that two may become
+  /// equal.
   static let nameBytesMax = 63
 
   /// A name in double quotes, so that its case counts.
@@ -18,7 +19,7 @@ package enum SQLText {
     return "E'" + doubled(text, "'\\") + "'"
   }
 
-  /// A text in single quotes for where `standard_conforming_strings` is on.
+  /// A text in single quotes, for use with `standard_conforming_strings` on.
   static func standardLiteral(_ text: String) -> String { "'" + doubled(text, "'") + "'" }
 
   /// Texts as the value of a `text[]` parameter.
@@ -29,11 +30,11 @@ package enum SQLText {
     return "{" + items.joined(separator: ",") + "}"
   }
 
-  /// The dollar quote before and after a function's body that has this text in it.
+  /// The dollar quote around the body of a function that contains this text.
   static func quote(around text: String) -> String {
     let bytes = Array(text.utf8)
     var (tag, number) = ("$tarn$", 0)
-    // Its beginning alone would do: then no place in the text can be mistaken for the end.
+    // Its beginning suffices: then no position in the text can be mistaken for the end.
     while bytes.firstRange(of: Array(tag.utf8.dropLast())) != nil {
       number += 1
       tag = "$tarn\(number)$"

@@ -1,21 +1,21 @@
 internal import CPostgres
 
-/// Where a server is and how to reach it: a PostgreSQL URL or connection string.
+/// The address of a server: a PostgreSQL URL or connection string.
 ///
 /// A password in it is refused, because addresses end up in logs, in the list of processes and in
 /// shell histories; libpq reads one from `~/.pgpass` or `PGPASSFILE`.
 package struct ServerAddress: Sendable, CustomStringConvertible {
-  /// libpq's parameters by keyword, as they were given.
+  /// libpq's parameters by keyword, as given.
   private var given: [String: String]
-  /// How long to wait for the server. The address gives the time for connecting, as libpq's
+  /// How long to wait for the server. The address determines the time for connecting, by libpq's
   /// `connect_timeout`.
   package var timeouts = ServerTimeouts()
 
-  /// - Throws: `ServerError` for a text that is not an address, or that has a password.
+  /// - Throws: `ServerError` for a text that is not an address, or that contains a password.
   package init(_ text: String) throws(ServerError) {
     var message: UnsafeMutablePointer<CChar>?
     guard let options = unsafe PQconninfoParse(text, &message) else {
-      // The message may quote the text, and that a password.
+      // The message may quote the text, including a password.
       unsafe PQfreemem(message)
       throw ServerError(
         "read the server's address",
@@ -66,12 +66,12 @@ package struct ServerAddress: Sendable, CustomStringConvertible {
     use("application_name", "tarn")
     use("client_encoding", "UTF8")
     use("connect_timeout", "10")
-    // A server that only reads hands out positions with a gap.
+    // A read-only server returns positions with a gap.
     use("target_session_attrs", "read-write")
     use("keepalives_idle", "10")
     use("keepalives_interval", "10")
     use("keepalives_count", "3")
-    // libpq's greatest number.
+    // The largest number that libpq accepts.
     let receipt = min(timeouts.receipt / .milliseconds(1), Double(Int32.max))
     use("tcp_user_timeout", "\(max(1, Int(receipt)))")
     let place = Self.place(given)
@@ -79,15 +79,14 @@ package struct ServerAddress: Sendable, CustomStringConvertible {
       use("sslmode", "verify-full")
       use("sslrootcert", "/etc/ssl/certs/ca-certificates.crt")
     }
-    // What was looked at is what libpq connects to.
+    // libpq connects to the hosts that were checked.
     result.merge(place.names) { $1 }
     return result
   }
 
-  /// The hosts that libpq connects to, as the address, the environment and the service file have
-  /// them.
+  /// The hosts that libpq connects to, from the address, the environment and the service file.
   private static func place(_ given: [String: String]) -> ServerPlace {
-    // libpq refuses this before it looks up or opens anything, and has the hosts by then.
+    // libpq refuses this before it looks up or opens anything, but after it has read the hosts.
     var attempt = given
     attempt["sslmode"] = "unknown"
     let pairs = attempt.sorted { $0.key < $1.key }
@@ -100,7 +99,7 @@ package struct ServerAddress: Sendable, CustomStringConvertible {
     guard let options = unsafe PQconninfo(handle) else { return ServerPlace(given) }
     defer { unsafe PQconninfoFree(options) }
     let found = unsafe values(options)
-    // A service that is not in its file: the connection fails, and says so.
+    // A service that is missing in its file: connecting fails with an error about that.
     return found["sslmode"] == nil ? ServerPlace(given, isKnown: false) : ServerPlace(found)
   }
 
@@ -108,7 +107,7 @@ package struct ServerAddress: Sendable, CustomStringConvertible {
   ///
   /// - Parameters:
   ///   - user: the role; nil for that of the address, or of the system.
-  ///   - password: is in no description and in no error.
+  ///   - password: never part of a description or an error.
   package func login(as user: String?, password: String?) -> ServerAddress {
     var address = self
     if let user { address.given["user"] = user }
@@ -123,16 +122,16 @@ package struct ServerAddress: Sendable, CustomStringConvertible {
     return address
   }
 
-  /// The same server, with other times to wait for it.
+  /// The same server with other times to wait for it.
   ///
-  /// - Parameter time: for a connection, for an answer, and for the receipt of sent bytes.
+  /// - Parameter time: the time for a connection, for an answer, and for the receipt of sent bytes.
   package func waiting(atMost time: Duration) -> ServerAddress {
     var address = self
     address.timeouts = ServerTimeouts(connect: time, answer: time, receipt: time)
     return address
   }
 
-  /// The same server, whose statements may take any time, as those of an administrator do.
+  /// The same server without a time limit for statements, for those of an administrator.
   package var patient: ServerAddress {
     var address = self
     address.timeouts.answer = nil

@@ -2,15 +2,15 @@ internal import CPostgres
 internal import Dispatch
 import TarnStore
 
-/// Asks a server to end the statement of a connection that is given up, so that it does not go on
-/// waiting for a lock, for one, when its client has gone.
+/// Asks a server to end the statement of a closed connection, so that it does not, for example,
+/// continue to wait for a lock although its client has gone.
 ///
-/// libpq's call has no deadline, and the server may be as silent as the connection: a thread of its
-/// own makes it.
+/// libpq's call has no deadline, and the server may be as silent as the connection: a separate
+/// thread makes the call.
 enum ServerCancel {
-  /// How many threads may wait for such servers.
+  /// The maximum number of threads that wait for such servers.
   private static let most = 4
-  /// How long the end of a program is held up for it.
+  /// How long the end of a program is delayed for it.
   private static let patience = DispatchTimeInterval.milliseconds(200)
   private static let running = Lock(0)
 

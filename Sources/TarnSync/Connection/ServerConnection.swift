@@ -4,7 +4,7 @@ internal import Glibc
 /// A connection to a PostgreSQL server.
 ///
 /// For one thread at a time. In the child of a fork it must not be used or released: libpq would
-/// say goodbye on the parent's connection.
+/// send a goodbye on the parent's connection.
 @safe package final class ServerConnection {
   private let socket: PostgresSocket
   private var plans = KeptPlans()
@@ -30,7 +30,7 @@ internal import Glibc
   }
 
   /// Called when the server has been silent for some time, with that time; and with nil when it
-  /// sends or takes bytes again.
+  /// sends or accepts bytes again.
   var silent: (Duration?) -> Void {
     get { socket.silent }
     set { socket.silent = newValue }
@@ -57,7 +57,7 @@ internal import Glibc
     return unsafe try rows(of: last(isSent, operation), operation)
   }
 
-  /// C's texts end at a NUL: the server would get another text than was meant.
+  /// C strings end at a NUL: the server would receive a truncated text.
   private static func requireNoNUL(
     _ texts: [String?], _ operation: String
   ) throws(ServerError) {
@@ -71,7 +71,7 @@ internal import Glibc
   struct Statement {
     let text: String
     let parameters: [WireParameter]
-    /// Whether the same text will be run again and again, so that the server may keep its plan.
+    /// Whether the same text will be run repeatedly, so that the server may cache its plan.
     let isRepeated: Bool
 
     init(_ text: String, _ parameters: [WireParameter] = [], isRepeated: Bool = false) {
@@ -88,10 +88,10 @@ internal import Glibc
     try binary([Statement(statement, parameters)], for: operation)[0]
   }
 
-  /// Runs statements in one round trip. After one that fails the others do not run.
+  /// Runs statements in one round trip. After a failed one the others do not run.
   ///
   /// - Parameter needed: how many must not fail; nil for all.
-  /// - Returns: the rows of each, up to one that failed.
+  /// - Returns: the rows of each statement, up to a failed one.
   func binary(
     _ statements: [Statement], needing needed: Int? = nil, for operation: String
   ) throws(ServerError) -> [WireRows] {
@@ -108,7 +108,7 @@ internal import Glibc
       }
     } catch {
       failure = error
-      // Which statements the server has is not known.
+      // It is unknown which statements the server has.
       plans.forgetAll()
     }
     if results.count >= needed ?? statements.count { failure = nil }
@@ -126,8 +126,8 @@ internal import Glibc
 
   /// Sends statements and the end of a pipeline.
   ///
-  /// - Returns: for each, whether a statement that prepares it comes before it; and how many bytes
-  ///   their values have.
+  /// - Returns: for each, whether a statement that prepares it precedes it; and the size of their
+  ///   values in bytes.
   private func send(
     _ statements: [Statement], _ operation: String
   ) throws(ServerError) -> (isPreparing: [Bool], bytes: Int) {
@@ -141,7 +141,7 @@ internal import Glibc
       all += bytes
       if isSent, bytes > Self.keptBytes { try socket.flush(bytes: all, for: operation) }
     }
-    // Also after a failure, so that there is an end to read up to.
+    // Even after a failure, so that there is an end to read up to.
     if unsafe PQpipelineSync(handle) != 1, failure == nil {
       failure = socket.error(during: operation)
     }
@@ -149,11 +149,11 @@ internal import Glibc
     return (isPreparing, all)
   }
 
-  /// The next statement waits until a larger one is sent: libpq keeps what the system does not
-  /// take.
+  /// The next statement waits until more than this is sent: libpq buffers data that the system does
+  /// not accept.
   private static let keptBytes = 1 << 20
 
-  /// - Returns: whether it is sent, and whether a statement that prepares it comes before it.
+  /// - Returns: whether it is sent, and whether a statement that prepares it precedes it.
   private func send(_ statement: Statement) -> (isSent: Bool, prepares: Bool) {
     let parameters = statement.parameters
     let count = Int32(parameters.count)
@@ -176,33 +176,34 @@ internal import Glibc
     return (isSent == 1, plan?.isNew == true)
   }
 
-  /// Sends a statement whose rows `receive` takes. Nothing else may be sent before that.
+  /// Sends a statement whose rows `receive` returns. Nothing else may be sent before that.
   func begin(_ statement: Statement, for operation: String) throws(ServerError) {
     guard send(statement).isSent else {
       throw socket.error(during: operation)
     }
   }
 
-  /// Takes what has arrived of an answer, so that the server sends on. Does not wait.
+  /// Reads the received part of an answer, so that the server continues to send. Does not wait.
   func takeArrived() { _ = unsafe PQconsumeInput(handle) }
 
-  /// Takes the rows of the statement that was sent ahead.
+  /// Returns the rows of the statement that was sent with `begin`.
   func receive(for operation: String) throws(ServerError) -> WireRows {
     unsafe WireRows(try checked(last(1, operation), operation))
   }
 
-  /// Whether the server keeps the plans of repeated statements.
+  /// Whether the server caches the plans of repeated statements.
   var keepsPlans: Bool { plans.isUsed }
 
-  /// Lets the server keep the plans of statements that are repeated, if it is known to be one
-  /// server process: a pooler may give each transaction another one, and invents a process id.
+  /// Makes the server cache the plans of repeated statements, if the connection is known to be to
+  /// one server process: a pooler may use another process for each transaction, and invents a
+  /// process id.
   func keepPlans(for operation: String) throws(ServerError) {
     let own = try query("SELECT pg_backend_pid()", for: operation).first?[0]
     let known = unsafe PQbackendPID(handle)
     plans.isUsed = own.flatMap { Int32($0) } == known
   }
 
-  /// Reads up to the end of a pipeline, also after a failure.
+  /// Reads to the end of a pipeline, even after a failure.
   private func finishPipeline(
     _ operation: String, _ failure: ServerError?
   ) throws(ServerError) {
@@ -236,7 +237,7 @@ internal import Glibc
     return unsafe try rows(of: last(PQsendQuery(handle, script), operation), operation)
   }
 
-  /// The last result of the statements that were sent, as from libpq's blocking calls.
+  /// The last result of the sent statements, as libpq's blocking calls return it.
   ///
   /// - Parameter isSent: 1 if they were sent.
   private func last(_ isSent: Int32, _ operation: String) throws(ServerError) -> OpaquePointer? {
@@ -250,7 +251,7 @@ internal import Glibc
         unsafe last = result
       }
     } catch {
-      // The server says why it ends a connection before it does.
+      // The server sends the reason before it closes a connection.
       if unsafe last != nil, unsafe PQresultStatus(last) == PGRES_FATAL_ERROR {
         return unsafe last
       }
@@ -265,7 +266,7 @@ internal import Glibc
   /// The socket, on which a notification arrives.
   package var descriptor: Int32 { unsafe PQsocket(handle) }
 
-  /// Takes the notifications that have arrived.
+  /// Reads the notifications that have arrived.
   ///
   /// - Returns: their channels.
   /// - Throws: `ServerError` if the connection is lost.
@@ -283,7 +284,7 @@ internal import Glibc
 
   /// Runs `body` in a transaction, which is rolled back if it throws.
   ///
-  /// - Parameter mode: the isolation level; the standard of the database may be anything.
+  /// - Parameter mode: the isolation level; the default of the database may be any.
   @discardableResult
   package func transaction<R>(
     _ mode: String = "READ COMMITTED", for operation: String, _ body: () throws(ServerError) -> R
@@ -294,7 +295,7 @@ internal import Glibc
   /// Like above, with first statements in the round trip that begins it.
   ///
   /// - Parameters:
-  ///   - first: statements without parameters; `body` gets the rows of the last.
+  ///   - first: statements without parameters; `body` receives the rows of the last one.
   ///   - commits: whether the last statement of `body` is `COMMIT`.
   func transaction<R>(
     _ mode: String, beginning first: String, committing commits: Bool = false,
@@ -306,7 +307,7 @@ internal import Glibc
       if !commits { try run("COMMIT", for: operation) }
       return result
     } catch {
-      // If this fails, the connection is gone and the server rolls back by itself.
+      // If this fails, the connection is closed and the server rolls back.
       try? run("ROLLBACK", for: operation)
       throw error
     }
@@ -372,7 +373,7 @@ private func withBytes<R>(
     starts.append(value == nil ? nil : all.count)
     all += value ?? []
   }
-  // An empty value needs an address too.
+  // An empty value needs an address, too.
   all.append(0)
   return unsafe all.withUnsafeBytes { bytes in
     let first = unsafe bytes.bindMemory(to: CChar.self).baseAddress

@@ -7,10 +7,10 @@ package struct ServerError: Error, Equatable, Sendable, CustomStringConvertible 
   package let message: String
   package let detail: String
   package let hint: String
-  /// The place where a rule was broken, as far as the server names it.
+  /// The column or constraint whose rule was broken, as far as the server names it.
   let place: Place?
 
-  /// A place in the server's tables; empty names are not known.
+  /// A place in the server's tables; unknown names are empty.
   struct Place: Equatable, Sendable {
     let schema: String
     let table: String
@@ -37,7 +37,7 @@ package struct ServerError: Error, Equatable, Sendable, CustomStringConvertible 
     self.hint = hint
   }
 
-  /// Whether the server is away, full or busy, so that another attempt may succeed.
+  /// Whether the server is unreachable, full or busy, so that another attempt may succeed.
   package var isPassing: Bool {
     switch ServerRefusal(state) {
     case .again, .standby: true
@@ -45,11 +45,11 @@ package struct ServerError: Error, Equatable, Sendable, CustomStringConvertible 
     }
   }
 
-  /// The SQLSTATE of a right that is not there.
+  /// The SQLSTATE of a missing right.
   static let lacksRight = "42501"
 
-  /// Whether it stays until a person acts: the login is refused or lacks a right, the database is
-  /// not there or not prepared, or lacks a class or a property.
+  /// Whether it lasts until a person acts: the login is refused or lacks a right, the database does
+  /// not exist or is not prepared, or lacks a class or a property.
   var isLasting: Bool {
     switch ServerRefusal(state) {
     case .login, .schema: true
@@ -58,7 +58,7 @@ package struct ServerError: Error, Equatable, Sendable, CustomStringConvertible 
     }
   }
 
-  /// The same problem, in the way of another operation.
+  /// The same problem, during another operation.
   func during(_ other: String) -> ServerError {
     ServerError(state: state, other, message, detail: detail, hint: hint, at: place)
   }

@@ -8,15 +8,15 @@ struct ServerPlace {
   private let isKnown: Bool
 
   /// - Parameters:
-  ///   - parameters: of libpq, with those of the environment and the service file.
-  ///   - isKnown: whether these are there.
+  ///   - parameters: libpq's parameters, including those of the environment and the service file.
+  ///   - isKnown: whether these could be read.
   init(_ parameters: [String: String], isKnown: Bool = true) {
     names = parameters.filter { ["host", "hostaddr", "port"].contains($0.key) }
     self.isKnown = isKnown
   }
 
   /// Whether all of them are Unix sockets or the loopback interface, so that no other machine can
-  /// pretend to be the server.
+  /// impersonate the server.
   var isLocal: Bool {
     func list(_ keyword: String) -> [String] {
       (names[keyword] ?? "").splitASCII(",", omittingEmpty: false).map(String.init)
@@ -30,8 +30,8 @@ struct ServerPlace {
       }
   }
 
-  /// - Parameter host: without one libpq takes a Unix socket. A name is looked up, whatever it
-  ///   looks like, except that of the machine itself.
+  /// - Parameter host: without one libpq uses a Unix socket. A name is looked up, whatever it looks
+  ///   like, except that of the machine itself.
   private static func isLocal(_ host: String) -> Bool {
     if host.isEmpty || host == "localhost" { return true }
     if host.beginsWithBytes(of: "/") || host.beginsWithBytes(of: "@") { return true }

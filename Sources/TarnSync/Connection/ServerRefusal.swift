@@ -4,35 +4,35 @@ enum ServerRefusal: Equatable {
   /// The commit breaks a rule of the server, and would break it again: a value out of range, a
   /// constraint, a right, a limit, an exception of a trigger.
   case commit
-  /// Another one has written what the commit changes: pull, merge, push again.
+  /// Another replica has written what the commit changes: pull, merge, push again.
   case merge
   /// The server, or its version of this replica, is another one: pull.
   case version
-  /// The server does not accept the login: its user has to act.
+  /// The server refuses the login: its user has to act.
   case login
   /// The server lacks a class or property: try again when it has been added.
   case schema
-  /// The server only reads: look for the primary.
+  /// The server is read-only: look for the primary.
   case standby
-  /// Something about these objects, but not their values: a lock, a conflict, a time limit, or a
-  /// mistake on the server, such as a trigger that calls a function that is not there. Try again,
-  /// and after some equal answers send the other classes without this one.
+  /// A problem of these objects, but not of their values: a lock, a conflict, a time limit, or a
+  /// mistake on the server, such as a trigger that calls a missing function. Try again, and after
+  /// some equal answers send the other classes without this one.
   case stuck
-  /// The server as a whole: a lost connection, a shutdown, a full disk, too many connections. Try
-  /// again.
+  /// A problem of the whole server: a lost connection, a shutdown, a full disk, too many
+  /// connections. Try again.
   case again
 
   init(_ state: String) {
     self = Self.states[state] ?? Self.classes[String(state.prefix(2))] ?? Self.other(state)
   }
 
-  /// Codes that are not like the others of their class.
+  /// Codes that differ from the others of their class.
   private static let states: [String: ServerRefusal] = [
     // Ours.
     "TN001": .merge, "TN002": .version,
     // The server cannot begin, or has ended, a transaction.
     "25006": .standby, "25P03": .again, "25P04": .again,
-    // A right, a table or a column that is not there.
+    // A missing right, table or column.
     "42501": .commit, "42P01": .schema, "42703": .schema,
     // A pooler has given the connection to another server process.
     "42P05": .again,
@@ -89,7 +89,7 @@ enum ServerRefusal: Equatable {
     "XX": .stuck,  // internal error, damaged data
   ]
 
-  /// PostgreSQL has no such class, so that a function of the application has raised it.
+  /// PostgreSQL has no such class, so a function of the application has raised it.
   private static func other(_ state: String) -> ServerRefusal {
     state.isEmpty ? .again : .commit
   }

@@ -1,7 +1,7 @@
 import TarnStore
 
-/// The single addresses behind a server's address, which are tried one after the other: libpq gives
-/// up a connection attempt only as a whole.
+/// The single addresses of a server, which are tried one after another: libpq abandons a connection
+/// attempt only as a whole.
 struct ServerTargets {
   /// libpq's parameters for one address.
   typealias Target = [String: String]
@@ -11,8 +11,8 @@ struct ServerTargets {
   init(_ address: ServerAddress) { parameters = address.parameters }
 
   /// - Parameters:
-  ///   - tried: gets one target after the other, until it returns true.
-  ///   - failed: gets the reason why a name has no addresses.
+  ///   - tried: receives one target after another, until it returns true.
+  ///   - failed: receives the reason why a name has no addresses.
   func tryEach(
     _ wait: SocketWait, within time: Duration, _ tried: (Target) -> Bool,
     failed: (String) -> Void
@@ -36,11 +36,11 @@ struct ServerTargets {
 
   private static func isName(_ host: String) -> Bool {
     guard let first = host.utf8.first else { return false }
-    // A folder of sockets, and one that has no name in the file system.
+    // A folder of sockets, or one without a name in the file system.
     return first != UInt8(ascii: "/") && first != UInt8(ascii: "@")
   }
 
-  /// One for each host of the list, with its own port.
+  /// One target for each host of the list, with its port.
   private var hosts: [Target] {
     func list(_ keyword: String) -> [String] {
       guard let text = parameters[keyword], !text.isEmpty else { return [] }
@@ -51,7 +51,7 @@ struct ServerTargets {
     let isConsistent =
       [0, count].contains(names.count) && [0, count].contains(addresses.count)
       && [0, 1, count].contains(ports.count)
-    // libpq says what is wrong with it.
+    // libpq reports the problem.
     guard count > 0, isConsistent else { return [parameters] }
     return (0..<count).map { place in
       var target = parameters

@@ -1,23 +1,24 @@
 /// How long a connection waits for its server.
 package struct ServerTimeouts: Equatable, Sendable {
-  /// For a connection to each of the server's addresses; zero for any time.
+  /// For a connection to each of the server's addresses; zero for no limit.
   package var connect = Duration.seconds(10)
-  /// How long the server may take no byte and send none while a statement runs; nil for any time.
+  /// How long the server may neither accept nor send a byte while a statement runs; nil for no
+  /// limit.
   ///
-  /// A first download or a large upload may take hours, as long as bytes move. A statement that
-  /// sends much has more time, because the server may write it before it answers.
+  /// A first download or a large upload may take hours, as long as bytes are transferred. A
+  /// statement that sends much has more time, because the server may write it before it answers.
   package var answer: Duration? = .seconds(60)
 
-  /// How long the server's machine may leave sent bytes without a receipt.
+  /// How long the server's machine may leave sent bytes unacknowledged.
   package var receipt = Duration.seconds(30)
 
-  /// After so much silence the server counts as away, though its answer may still come.
+  /// After this silence the server counts as unreachable, though its answer may still arrive.
   var notice: Duration { min(.seconds(10), (answer ?? .seconds(20)) / 2) }
 
-  /// How many bytes of a statement get another second.
+  /// The number of bytes of a statement for which one second is added.
   private static let bytesASecond = 256 << 10
 
-  /// How long the server may be silent after a statement of so many bytes.
+  /// How long the server may be silent after a statement of that size.
   func answer(toBytes count: Int) -> Duration? {
     answer.map { $0 + .seconds(count / Self.bytesASecond) }
   }

@@ -2,8 +2,8 @@ internal import Glibc
 
 /// Waits for a socket, up to a time, or until a session ends.
 struct SocketWait {
-  /// How long a session that ends waits for the answer that is under way: ended in order, a push
-  /// need not be asked for again.
+  /// How long an ending session waits for an outstanding answer: the result of a push that ends
+  /// regularly need not be requested again.
   private static let grace = Duration.seconds(1)
 
   /// Ends all waits; nil for connections that are not ended from outside.
@@ -14,8 +14,8 @@ struct SocketWait {
   enum Outcome { case ready, late, stopped }
 
   /// - Parameters:
-  ///   - events: of `poll`.
-  ///   - end: until when; nil for ever.
+  ///   - events: the events of `poll`.
+  ///   - end: the end of the wait; nil for no limit.
   func wait(
     for events: Int32, on descriptor: Int32, until end: ContinuousClock.Instant?
   ) -> Outcome {
@@ -25,7 +25,7 @@ struct SocketWait {
       if let stopped, now >= stopped { return .stopped }
       if let end, now >= end { return .late }
       var waited = [pollfd(fd: descriptor, events: Int16(events), revents: 0)]
-      // Once it is raised, it would end each wait at once.
+      // Once it is raised, it would end each wait immediately.
       if stopped == nil, let stop {
         waited.append(pollfd(fd: stop.descriptor, events: Int16(POLLIN), revents: 0))
       }
@@ -36,7 +36,7 @@ struct SocketWait {
     }
   }
 
-  /// Rounded up, so that the time has passed afterwards.
+  /// Rounded up, so that the time has certainly passed.
   static func milliseconds(_ time: Duration) -> Int32 {
     let (seconds, fraction) = time.components
     return Int32(clamping: max(0, seconds * 1_000 + fraction / 1_000_000_000_000_000) + 1)

@@ -19,12 +19,12 @@ internal import TarnStore
 
   deinit { unsafe PQclear(result) }
 
-  /// A value's bytes; nil for null. Traps for a row or column that is not there.
+  /// A value's bytes; nil for null. Traps if the row or column is out of bounds.
   subscript(_ row: Int, _ column: Int) -> [UInt8]? {
     unsafe bytes(row, column).map { unsafe Array($0) }
   }
 
-  /// The bytes as they lie in the result, which must outlive them.
+  /// The bytes within the result, which must outlive them.
   private func bytes(_ row: Int, _ column: Int) -> UnsafeRawBufferPointer? {
     require((0..<count).contains(row), "a row that the server did not send")
     let (row, column) = (Int32(row), Int32(column))
@@ -42,20 +42,20 @@ internal import TarnStore
     }
   }
 
-  /// A value of a type that needs nothing besides the bytes; nil for null, and for bytes that do
-  /// not fit the type.
+  /// A value of a type that can be decoded from the bytes alone; nil for null, and for bytes that
+  /// do not fit the type.
   func value(_ row: Int, _ column: Int, _ type: ColumnType) -> Value? {
     unsafe bytes(row, column).flatMap { unsafe WireValue.value($0, type) }
   }
 
-  /// Whether a numeric has no more digits than a decimal, as far as its length tells.
+  /// Whether a numeric has no more digits than a decimal, judged by its length.
   func hasShortNumber(_ row: Int, _ column: Int) -> Bool {
     unsafe bytes(row, column).map { unsafe PostgresNumeric.isShort($0) } ?? true
   }
 
   func isNull(_ row: Int, _ column: Int) -> Bool { unsafe bytes(row, column) == nil }
 
-  /// The length of a value in bytes; none for null.
+  /// The length of a value in bytes; 0 for null.
   func byteCount(_ row: Int, _ column: Int) -> Int { unsafe bytes(row, column)?.count ?? 0 }
 
   /// A bigint; nil for null and other types.
