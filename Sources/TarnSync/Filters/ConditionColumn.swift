@@ -1,11 +1,11 @@
 import TarnStore
 
-/// A property of a condition as a term of SQL: a column of the class's table, the key in a column
-/// that is a link, or a property of an embedded object.
+/// A property of a condition as an SQL term: a column of the class's table, the key in a link
+/// column, or a property of an embedded object.
 struct ConditionColumn {
-  /// Null where the property is nil, or an embedded object on the way to it.
+  /// Null if the property is nil, or an embedded object on the path to it.
   let term: SQLCondition
-  /// For a link, or the key of its target, that of the target's primary key.
+  /// For a link, or the key of its target, the type of the target's primary key.
   let type: ColumnType
   /// For messages.
   let name: String
@@ -54,12 +54,12 @@ struct ConditionColumn {
     return (compared(quoted, type), type)
   }
 
-  /// An application's table may sort its texts otherwise.
+  /// An application's table may sort its texts differently.
   private static func compared(_ quoted: String, _ type: ColumnType) -> SQLCondition {
     SQLCondition(sql: type == .string ? "(\(quoted) COLLATE \"C\")" : quoted)
   }
 
-  /// Whatever SQL programs have written there, no cast fails.
+  /// No cast fails, whatever SQL has written there.
   private static func embedded(
     _ names: [String], _ type: ColumnType, _ described: String
   ) throws(PredicateError) -> SQLCondition {

@@ -1,10 +1,11 @@
 import TarnStore
 
-/// Translates a condition on the objects of a class into one on the rows of its table.
+/// Translates a condition on the objects of a class to one on the rows of its table.
 ///
-/// The answer is the same: texts and data by bytes, every part true or false also where a value is
-/// nil, NaN equal to itself and neither less nor greater than anything. What SQL cannot answer so
-/// is refused by name. Where a column holds less than a property, its value decides.
+/// The result is the same: texts and data are compared by bytes, every part is true or false even
+/// for nil values, NaN equals itself and is neither less nor greater than anything. Conditions that
+/// SQL cannot evaluate in this way are refused, with the reason. If a column holds less than a
+/// property, its value decides.
 struct ConditionSQL {
   let schema: StoreSchema
   /// The primary key of an object of the file, which a link is compared with.
@@ -18,7 +19,7 @@ struct ConditionSQL {
   }
 
   /// - Throws: `PredicateError` for a condition that does not fit the class, or that SQL cannot
-  ///   answer.
+  ///   evaluate.
   func translated(
     _ predicate: Predicate, on id: ClassID
   ) throws(PredicateError) -> SQLCondition {
@@ -88,8 +89,8 @@ struct ConditionSQL {
   }
 
   /// - Parameters:
-  ///   - least: the least value of the type, which needs no test; nil if the test is needed.
-  ///   - greatest: likewise.
+  ///   - least: the smallest value of the type, which needs no test; nil if the test is needed.
+  ///   - greatest: the largest value, likewise.
   private func within<T>(
     _ term: SQLCondition, _ domain: Domain<T>, _ least: T?, _ greatest: T?, _ type: WireType,
     _ constant: (T) -> SQLConstant
@@ -109,7 +110,7 @@ struct ConditionSQL {
     }
   }
 
-  /// The ends of a range need not be numbers: then their neighbours are.
+  /// The ends of a range need not be numbers: their neighbours are used then.
   private func decimals(_ term: SQLCondition, _ domain: Domain<DecimalOrder>) -> SQLCondition {
     guard case .range(let low, let high) = domain, low != high else {
       return within(term, domain, nil, nil, .numeric) { SQLConstant($0.number) }
@@ -122,7 +123,7 @@ struct ConditionSQL {
     return "coalesce(\(end(low, ">", -1)) AND \(end(high, "<", 1)), false)"
   }
 
-  /// A column has microseconds, a constant may lie between two of them.
+  /// A column stores microseconds; a constant may be between two of them.
   private func dates(_ term: SQLCondition, _ domain: Domain<Timestamp>) -> SQLCondition {
     switch domain {
     case .set(let times):
@@ -208,7 +209,7 @@ struct ConditionSQL {
     return "coalesce(\(test), \(sql: "\(passesNull)"))"
   }
 
-  /// A comparison of texts.
+  /// A comparison of strings.
   private struct Wanted {
     var op: ComparisonOperator
     var needle: [UInt8]
@@ -218,13 +219,13 @@ struct ConditionSQL {
       (op, needle, needles) = (pattern.op, pattern.needle, pattern.needles)
     }
 
-    /// The same for a column, whose texts have no NUL; nil if none of them can meet it.
+    /// The same for a column, whose texts contain no NUL; nil if none of them can match it.
     init?(withoutNUL pattern: TextPattern) {
       self.init(pattern)
       needles.removeAll { $0.contains(0) }
       if op == .in, needles.isEmpty { return nil }
       guard let place = needle.firstIndex(of: 0) else { return }
-      // The prefix before the NUL is the only string with that prefix that is less.
+      // The prefix before the NUL is the only smaller string with that prefix.
       needle.removeSubrange(place...)
       switch op {
       case .less, .lessOrEqual: op = .lessOrEqual
@@ -234,7 +235,7 @@ struct ConditionSQL {
     }
   }
 
-  /// `*` and `?` as SQL writes them.
+  /// `*` and `?` in SQL syntax.
   private static func likePattern(_ bytes: [UInt8]) -> [UInt8] {
     let (escape, star, question) = (UInt8(ascii: "\\"), UInt8(ascii: "*"), UInt8(ascii: "?"))
     var (result, isEscaped): ([UInt8], Bool) = ([], false)
@@ -266,7 +267,7 @@ struct ConditionSQL {
     }
     let (x, y) = (a.term, b.term)
     let isText = a.type == .string
-    // NaN has no order, and an empty text is in no other.
+    // NaN has no order, and no string contains an empty one.
     let hasNaN = [.float, .double, .decimal].contains(a.type)
     let numbers: SQLCondition = hasNaN ? " AND \(x) <> 'NaN' AND \(y) <> 'NaN'" : ""
     switch op {

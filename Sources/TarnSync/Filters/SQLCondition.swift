@@ -1,4 +1,4 @@
-/// A condition on the rows of a class's table, with its constants apart: a statement has them as
+/// A condition on the rows of a class's table, with separate constants: a statement has them as
 /// parameters.
 ///
 ///     let condition: SQLCondition = "\(sql: column) = \(SQLConstant(text: "it's"))"
@@ -52,7 +52,7 @@ struct SQLCondition: Sendable, ExpressibleByStringInterpolation {
     return result
   }
 
-  /// With the constants as SQL writes them: in the file, where it is what tells queries apart. It
+  /// The condition with its constants in SQL syntax: in the file, where it identifies queries. It
   /// must never change, or files would fetch their objects again.
   var kept: String {
     pieces.map { piece in
@@ -71,7 +71,7 @@ struct SQLCondition: Sendable, ExpressibleByStringInterpolation {
 
   /// The condition in a statement.
   ///
-  /// - Parameter parameters: the statement's, to which it adds its constants.
+  /// - Parameter parameters: the parameters of the statement, to which it adds its constants.
   func text(adding parameters: inout [WireParameter]) -> String {
     var text = ""
     for piece in pieces {
@@ -88,7 +88,7 @@ struct SQLCondition: Sendable, ExpressibleByStringInterpolation {
 
 /// A constant of a condition.
 struct SQLConstant: Sendable {
-  /// As SQL writes it.
+  /// In SQL syntax.
   let kept: String
   let parameter: WireParameter
   /// The SQL before and after the parameter.
@@ -100,7 +100,7 @@ struct SQLConstant: Sendable {
     parameter = WireParameter(type, bytes)
   }
 
-  /// Constants that a term is one of, with the word between.
+  /// A list of constants of which a term must equal one, with the word between them.
   init(oneOf constants: [SQLConstant], _ type: WireType) {
     kept = "IN (\(constants.map(\.kept).joined(separator: ", ")))"
     parameter = WireParameter(array: type, constants.map(\.parameter.bytes))

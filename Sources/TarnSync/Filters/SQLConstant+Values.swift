@@ -48,13 +48,13 @@ extension [UInt8] {
   }
 }
 
-/// A time of a condition, of which SQL has the microsecond.
+/// A time of a condition, which SQL stores in microseconds.
 struct SQLTime {
   let constant: SQLConstant
-  /// Whether the time is the beginning of its microsecond.
+  /// Whether the time is the start of its microsecond.
   let isExact: Bool
 
-  /// - Parameter time: the end of a range may have nanoseconds below 0 or of more than a second.
+  /// - Parameter time: the end of a range may have nanoseconds below 0 or above a second.
   init(_ time: Timestamp) {
     let nanoseconds = Int128(time.seconds) * 1_000_000_000 + Int128(time.nanoseconds)
     var (microseconds, rest) = nanoseconds.quotientAndRemainder(dividingBy: 1_000)
