@@ -1,6 +1,6 @@
 package import TarnStore
 
-/// Merges an element that both sides may have changed: the former one if there was one, theirs, and
+/// Merges an element that both sides may have changed: the former one if it existed, theirs, and
 /// mine.
 package typealias Resolution<Value: Equatable & Sendable> = (
   Stamped<Value>?, Stamped<Value>, Stamped<Value>
@@ -8,9 +8,9 @@ package typealias Resolution<Value: Equatable & Sendable> = (
 
 /// A property's value, by how it is merged. Values are compared by their bytes.
 package enum Content<Value: Hashable & Sendable>: Equatable, Sendable {
-  /// One value; the later one stays.
+  /// One value; the later one wins.
   case single(Value)
-  /// One value with parts, or nil; it has a name as an element of a list has one.
+  /// One value with parts, or nil; it has a name like an element of a list.
   case one(ListElement<Value>?)
   case list([ListElement<Value>])
   case set(Set<Value>)
@@ -19,13 +19,13 @@ package enum Content<Value: Hashable & Sendable>: Equatable, Sendable {
   /// Merges two versions of a content with parts.
   ///
   /// - Parameters:
-  ///   - base: from which both sides began.
-  ///   - theirs: as the server has it now.
-  ///   - mine: as this replica has it now.
-  ///   - author: the number by which elements of this replica are known.
+  ///   - base: the content from which both sides began.
+  ///   - theirs: the server's current content.
+  ///   - mine: this replica's current content.
+  ///   - author: the number that identifies elements of this replica.
   ///   - removal: the stamp of this replica's removals from a map, and of its nils.
   ///   - resolve: merges an element that both sides changed.
-  /// - Returns: nil for single values, and for contents of different kinds: the later one stays.
+  /// - Returns: nil for single values, and for contents of different kinds: the later one wins.
   package static func merged(
     base: Self, theirs: Self, mine: Self, author: UInt32, removal: Stamp,
     resolve: Resolution<Value> = { _, theirs, mine in .later(theirs, mine) }
@@ -50,7 +50,7 @@ package enum Content<Value: Hashable & Sendable>: Equatable, Sendable {
     _ base: ListElement<Value>?, _ theirs: ListElement<Value>?, _ mine: ListElement<Value>?,
     _ removal: Stamp, _ resolve: Resolution<Value>
   ) -> ListElement<Value>? {
-    // A SQL program writes no names: it has changed the element that was there.
+    // SQL writes no names: it has changed the existing element.
     if var result = theirs, let mine,
       result.id == mine.id || result.id.isOfSQL && base?.id == mine.id
     {
@@ -64,8 +64,8 @@ package enum Content<Value: Hashable & Sendable>: Equatable, Sendable {
     return their < my ? mine : theirs
   }
 
-  /// This base with those parts of a content that others have met since. Where a part has two
-  /// values, the base takes the earlier one, so that the later one stays.
+  /// This base with the parts of a content that others have seen since. If a part has two values,
+  /// the base gets the earlier one, so that the later one wins.
   package func adding(_ mine: Self, metIn later: [Self]) -> Self {
     if later.isEmpty { return self }
     switch (self, mine) {

@@ -1,8 +1,8 @@
-/// The name of an element of a list, which it keeps when others come and go around it.
+/// The name of an element of a list, which it keeps when others are inserted and removed around it.
 ///
-/// It rests on nothing that a server gives: one that was restored may give a number twice. Nor on
-/// the version alone: a file that was copied makes the same version with other elements. A commit
-/// that is sent twice, by both copies or again after a restore, inserts its elements once.
+/// It does not depend on anything that a server assigns: a restored server may assign a number
+/// twice. Nor on the version alone: a copied file makes the same version with other elements. A
+/// commit that is sent twice, by both copies or again after a restore, inserts its elements once.
 package struct ElementID: Hashable, Sendable {
   /// A random number of the replica that inserted it.
   package let author: UInt32
@@ -10,10 +10,10 @@ package struct ElementID: Hashable, Sendable {
   package let version: UInt64
   /// Bits of the commit's random id.
   package let salt: UInt32
-  /// The place among the elements that the commit inserted.
+  /// Its index among the elements that the commit inserted.
   package let number: UInt32
 
-  /// Whether a SQL program has written the element, and no replica has named it.
+  /// Whether SQL has written the element, and no replica has named it.
   package var isOfSQL: Bool { author == 0 }
 
   package init(author: UInt32, version: UInt64, salt: UInt32, number: UInt32) {

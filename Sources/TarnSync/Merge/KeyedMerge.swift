@@ -1,5 +1,5 @@
-/// Merges two versions of a set that began as the same one: what either side put in or took out is
-/// in or out.
+/// Merges two versions of a set with a common base: the insertions and removals of either side
+/// apply.
 package enum SetMerge {
   package static func merged<Value: Hashable>(
     base: Set<Value>, theirs: Set<Value>, mine: Set<Value>
@@ -8,15 +8,15 @@ package enum SetMerge {
   }
 }
 
-/// Merges two versions of a map that began as the same one, key by key.
+/// Merges two versions of a map with a common base, key by key.
 ///
-/// If both sides wrote a value under one key, the one with the later stamp stays. A value that one
-/// side put in and the other one removed stays, unless the removal is later.
+/// If both sides wrote a value under one key, the one with the later stamp wins. A value that one
+/// side inserted and the other one removed stays, unless the removal is later.
 package enum MapMerge {
   /// - Parameters:
   ///   - base: the map from which both sides began.
-  ///   - theirs: the map as the server has it now.
-  ///   - mine: the map as this replica has it now.
+  ///   - theirs: the server's current map.
+  ///   - mine: this replica's current map.
   ///   - removal: the stamp of this replica's removals.
   ///   - resolve: merges a value that both sides may have changed.
   package static func merged<Key: Hashable, Value>(
@@ -30,7 +30,7 @@ package enum MapMerge {
     }
     for (key, former) in base where mine[key] == nil {
       guard let present = theirs[key] else { continue }
-      // What they have not changed goes; what they have changed goes if that was earlier.
+      // Values that they have not changed are removed; changed ones are if the change was earlier.
       if present == former || present.stamp < removal { result[key] = nil }
     }
     return result

@@ -1,19 +1,20 @@
-/// Merges two versions of a list that began as the same one.
+/// Merges two versions of a list with a common base.
 ///
-/// - An element that either side removed is gone, also if the other side moved or changed it.
+/// - An element that either side removed is removed, even if the other side moved or changed it.
 /// - An element that either side inserted stays.
-/// - An element that both sides moved is where this side put it.
-/// - Of an element that both sides changed, the value with the later stamp stays.
-/// - What this side inserted comes beside a neighbour that this replica inserted earlier, otherwise
-///   directly after its left neighbour. So what several people type at one place at the same time
-///   does not interleave, whether they type forwards or backwards. With the left neighbour alone,
-///   up to 91 % of random programs interleaved; with the right one, up to 90 %.
+/// - An element that both sides moved is where this side moved it.
+/// - If both sides changed an element, the value with the later stamp wins.
+/// - An element that this side inserted is placed next to a neighbour that this replica inserted
+///   earlier, otherwise directly after its left neighbour. So texts that several people type at one
+///   place at the same time do not interleave, whether they type forwards or backwards. With the
+///   left neighbour alone, up to 91 % of random programs interleaved; with the right one, up to 90
+///   %.
 package enum ListMerge {
   /// - Parameters:
   ///   - base: the list from which both sides began.
-  ///   - theirs: the list as the server has it now.
-  ///   - mine: the list as this replica has it now.
-  ///   - author: the number by which elements of this replica are known.
+  ///   - theirs: the server's current list.
+  ///   - mine: this replica's current list.
+  ///   - author: the number that identifies elements of this replica.
   ///   - resolve: merges an element that is on both sides.
   package static func merged<Value>(
     base: [ListElement<Value>], theirs: [ListElement<Value>], mine: [ListElement<Value>],
@@ -23,13 +24,13 @@ package enum ListMerge {
     let places = table(base.indices.map { (base[$0].id, $0) })
     let kept = Set(mine.map(\.id))
     let moved = movedElements(mine.compactMap { places[$0.id] })
-    // What stays where the server has it.
+    // The elements that stay at the server's positions.
     let standing = theirs.filter { element in
       places[element.id].map { kept.contains(element.id) && !moved.contains($0) } ?? true
     }
     let anchors = Set(standing.map(\.id))
     let present = Set(theirs.map(\.id))
-    // One of the base that is not there now was removed by the others.
+    // An element of the base that is missing now was removed by the others.
     let own = mine.filter { places[$0.id] == nil || present.contains($0.id) }
     let placing = Placing(own, anchors, author)
     let mineByID = table(mine.map { ($0.id, $0.content) })
@@ -43,12 +44,12 @@ package enum ListMerge {
     }
   }
 
-  /// A server may send one name twice.
+  /// A server may send a name twice.
   private static func table<T>(_ pairs: [(ElementID, T)]) -> [ElementID: T] {
     Dictionary(pairs, uniquingKeysWith: { first, _ in first })
   }
 
-  /// The places of the base whose elements were moved: all that are not in a longest ascending
+  /// The positions in the base of elements that were moved: all that are not in a longest ascending
   /// sequence.
   private static func movedElements(_ places: [Int]) -> Set<Int> {
     // The last index of the best sequence of each length, and the predecessor of each index.
@@ -72,14 +73,14 @@ package enum ListMerge {
   }
 }
 
-/// The places of the elements that this side inserted or moved, beside those that stay.
+/// The positions of the elements that this side inserted or moved, relative to those that stay.
 private struct Placing<Value: Equatable & Sendable> {
   private var first: [ListElement<Value>] = []
   private var before: [ElementID: [ListElement<Value>]] = [:]
   private var after: [ElementID: [ListElement<Value>]] = [:]
 
   init(_ mine: [ListElement<Value>], _ anchors: Set<ElementID>, _ author: UInt32) {
-    // What stays to the right of each.
+    // The staying element to the right of each.
     var rights: [ElementID?] = []
     for element in mine.reversed() {
       rights.append(anchors.contains(element.id) ? element.id : rights.last ?? nil)

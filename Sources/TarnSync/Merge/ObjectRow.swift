@@ -1,4 +1,4 @@
-/// An object as a replica or the server has it.
+/// An object in the state of a replica or of the server.
 package struct ObjectRow<Value: Hashable & Sendable>: Equatable, Sendable {
   /// A random number, new whenever an object is created under a key.
   package var incarnation: Int64

@@ -1,8 +1,8 @@
-/// When a value was written, and by which replica. The value with the later stamp stays.
+/// When a value was written, and by which replica. The value with the later stamp wins.
 package struct Stamp: Hashable, Comparable, Sendable {
-  /// Microseconds since 1970, never twice in a replica and later than all it has seen.
+  /// Microseconds since 1970, unique in a replica and later than all stamps that it has seen.
   package let time: Int64
-  /// The replica's number on the server, where 0 is the server itself. It breaks ties.
+  /// The replica's number on the server; 0 is the server itself. It breaks ties.
   package let writer: UInt32
 
   package init(_ time: Int64, by writer: UInt32) {
