@@ -1,7 +1,7 @@
 import TarnStore
 
-/// The values of the server's rows that a file has left out, for a push: it does not write such
-/// values and keys, because no program of this file has seen what would be replaced.
+/// The values of the server's rows that a file has left out. A push does not write such values and
+/// keys, because no program of this file has seen the values that would be replaced.
 final class LeftOutRows {
   private let snapshot: Snapshot
   private var known: [ClassID: [Int64: LeftOut]] = [:]
@@ -10,7 +10,7 @@ final class LeftOutRows {
 
   /// - Parameters:
   ///   - object: the entry of the object; nil for one that the server does not have.
-  ///   - pending: the changes of it.
+  ///   - pending: the changes of the object.
   /// - Returns: why the changes are not sent; nil if they are.
   func refusal(
     of primaryKey: Value, _ object: ReplicaObject?, _ pending: UnsentChanges.Pending,
@@ -23,7 +23,7 @@ final class LeftOutRows {
       let part = row.parts.first { pending.isCreated || pending.columns.contains($0.column) }
       return part.map { Self.refusal(row, $0, one) }
     }
-    // One that is replaced by another object goes, with its values.
+    // An object that is replaced by another one is removed, with its values.
     if object != nil { return nil }
     let row = rows.values.first { $0.isWhole && $0.isOf(primaryKey) }
     return row.flatMap { row in row.parts.first.map { Self.refusal(row, $0, one) } }

@@ -1,7 +1,7 @@
 import TarnStore
 
 extension LocalItems {
-  /// The links of a content that the file does not show: they come back with their targets.
+  /// The links of a content that the file does not show: they are restored with their targets.
   func hiddenLinks(
     of content: Content<WireItem>, _ place: SequencePlace, _ coder: ContentCoder
   ) throws(StorageError) -> [WaitingLinks.Waiting] {

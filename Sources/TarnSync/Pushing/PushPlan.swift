@@ -10,9 +10,9 @@ struct PushPlan {
   var outcome = ReplicaOutcome()
   /// Whether the server's contents of an object are not known here, and must be downloaded first.
   private(set) var lacksContents = false
-  /// Why it is not sent: it changes what the file has left out of the server's rows.
+  /// Why it is not sent: it changes values that the file has left out of the server's rows.
   private(set) var refusal: ServerError?
-  /// Whether it was not made to its end, because its values take too much memory.
+  /// Whether it is incomplete, because its values need too much memory.
   private(set) var isTooLarge = false
   /// The objects of the push.
   private(set) var keys: [(class: ReplicaClass, key: ObjectKey, primaryKey: Value)] = []
@@ -22,10 +22,10 @@ struct PushPlan {
   private let rows: PastRows
   private let newest: SnapshotReader
   private var deletedTargets = LinksToDeleted()
-  /// The commits after those that are sent.
+  /// The commits after the sent ones.
   private let later: LaterChanges?
   private let objects: ReplicaObjects
-  /// The stamp of values without one of their own.
+  /// The stamp of values without their own one.
   private var stamp: Stamp
   /// The commits that wrote the current object's properties.
   private var writes: [ColumnID: JoinedChange.Write] = [:]
@@ -41,7 +41,7 @@ struct PushPlan {
   /// - Parameters:
   ///   - unsent: the commits.
   ///   - cursor: the number of the session's cursor.
-  ///   - bytesMax: how large the values of several commits may be.
+  ///   - bytesMax: the maximum size of the values of several commits.
   init(
     _ unsent: UnsentChanges, _ classes: [ReplicaClass], _ state: ReplicaState,
     without cursor: UInt32, in snapshot: Snapshot, bytesMax: Int = .max
@@ -71,9 +71,9 @@ struct PushPlan {
     }
   }
 
-  /// Sends what joined commits did to some objects.
+  /// Sends the joined changes of some objects.
   ///
-  /// - Parameter bytesMax: how large the values of several objects may be.
+  /// - Parameter bytesMax: the maximum size of the values of several objects.
   init(
     _ joined: [JoinedChanges.Entry], _ classes: [ReplicaClass], _ state: ReplicaState,
     without cursor: UInt32, in snapshot: Snapshot, bytesMax: Int
@@ -105,8 +105,8 @@ struct PushPlan {
   ///
   /// - Parameters:
   ///   - upload: the name of a run of such pushes, whose objects have incarnations in the order of
-  ///     their keys: a file and its server find place for those in few pages.
-  ///   - bytesMax: how large the values of several objects may be.
+  ///     their keys, so that they fit on few pages of a file and its server.
+  ///   - bytesMax: the maximum size of the values of several objects.
   init(
     _ objects: [(class: ReplicaClass, keys: [ObjectKey])], of upload: PushName,
     _ state: ReplicaState, time: Int64, without cursor: UInt32, in snapshot: Snapshot,
@@ -145,7 +145,7 @@ struct PushPlan {
     }
   }
 
-  /// A plan of nothing yet.
+  /// An empty plan.
   private init(
     upTo last: FeedPlace, _ time: Int64, _ classes: [ReplicaClass], _ state: ReplicaState,
     without cursor: UInt32, in snapshot: Snapshot
@@ -172,14 +172,14 @@ struct PushPlan {
 
   /// - Parameters:
   ///   - known: the entry of the object.
-  ///   - pending: the changes that are sent.
+  ///   - pending: the changes to send.
   ///   - deleted: the primary key of the object that they deleted.
   private mutating func operations(
     _ key: ObjectKey, _ known: ReplicaObject?, _ pending: UnsentChanges.Pending,
     _ deleted: Value?, _ one: ReplicaClass
   ) throws(StorageError) -> [(Value, Push.Operation)] {
     if pending.isEmpty {
-      // The entry of an object that both have deleted.
+      // The entry of an object that both sides have deleted.
       if known != nil, try newest.row(key, in: one.id) == nil {
         outcome.objects.append((one.id, key, nil))
       }
@@ -217,7 +217,7 @@ struct PushPlan {
       ? [] : [(primaryKey, .update(incarnation: known.incarnation, values))]
   }
 
-  /// Notes why the server cannot get the changes of an object.
+  /// Records why the server cannot receive the changes of an object.
   private mutating func noteRefusal(
     of primaryKey: Value, _ known: ReplicaObject?, _ pending: UnsentChanges.Pending,
     _ one: ReplicaClass
@@ -227,9 +227,10 @@ struct PushPlan {
     if refusal == nil { refusal = try leftOut.refusal(of: primaryKey, known, pending, one) }
   }
 
-  /// Whether the server does not know an object that was not created by these commits: it was here
-  /// before the file was a replica, or the server has lost it. Otherwise the server had it, and has
-  /// dropped it since: the edits go with it, also where a later commit has created it again.
+  /// Whether the server does not know an object that was not created by these commits: it existed
+  /// here before the file was a replica, or the server has lost it. Otherwise the server had it,
+  /// and has dropped it since: the edits are dropped with it, even if a later commit has created it
+  /// again.
   private func isUnknown(_ key: ObjectKey, _ one: ReplicaClass) throws(StorageError) -> Bool {
     guard try newest.row(key, in: one.id) != nil else { return false }
     return try later?.changes().pending(of: key, in: one.id, after: 0).isCreated != true
@@ -283,9 +284,9 @@ struct PushPlan {
     return values
   }
 
-  /// A list, set or map as it is sent: the server's, with the changes of these commits.
+  /// A list, set or map to send: the server's, with the changes of these commits.
   ///
-  /// - Parameter table: what is kept of the object's contents; as it will be after the push.
+  /// - Parameter table: the stored contents of the object; updated to those after the push.
   /// - Returns: nil if the server has it.
   private mutating func content(
     _ property: ExchangeClass.Property, _ key: ObjectKey, _ one: ReplicaClass,
@@ -299,12 +300,12 @@ struct PushPlan {
     outcome.waiting += try LocalItems(rows: rows).hiddenLinks(of: mine, place, coder)
     let seen = isNew ? nil : kept.last
     if !isNew, seen == nil {
-      // What a later commit deletes here was not downloaded, and needs no contents.
+      // An object that a later commit deletes here was not downloaded, and needs no contents.
       if try newest.row(key, in: one.id) == nil { return nil }
       lacksContents = refusal == nil
     }
     let former = isNew ? coder.empty : locals.base(kept, place, coder, at: version)
-    // The server had these by a later download: who lacks them now has removed them.
+    // The server had these at a later download: if they are missing now, they were removed since.
     let met = kept.filter { $0.version > version }.map {
       coder.content($0.server, at: $0.stamp)
     }
@@ -342,7 +343,7 @@ struct PushPlan {
 
   // MARK: - Links
 
-  /// A link as the primary key of its target.
+  /// A link, as the primary key of its target.
   private mutating func link(
     _ value: Value, to target: ClassID
   ) throws(StorageError) -> WireValue? {
@@ -355,7 +356,7 @@ struct PushPlan {
     return WireValue(primaryKey)
   }
 
-  /// The key of a link whose target is not here.
+  /// The key of a link whose target is missing here.
   private func waitingLink(
     _ key: ObjectKey, _ property: ExchangeClass.Property, _ one: ReplicaClass
   ) throws(StorageError) -> WireValue? {
@@ -365,7 +366,7 @@ struct PushPlan {
   }
 
   /// Whether a link is nil because its target was deleted here: the server keeps the key, so that
-  /// the link comes back with the target.
+  /// the link is restored with the target.
   private func isDerived(
     _ key: ObjectKey, _ property: ExchangeClass.Property, _ one: ReplicaClass
   ) -> Bool {
@@ -374,8 +375,8 @@ struct PushPlan {
   }
 }
 
-/// The changes of the commits after a push, read when they are first asked for: with many unsent
-/// commits it takes as long as all pushes.
+/// The changes of the commits after a push, read at their first use: with many unsent commits that
+/// takes as long as all pushes.
 private final class LaterChanges {
   private let place: FeedPlace
   private let cursor: UInt32
@@ -394,12 +395,12 @@ private final class LaterChanges {
   }
 }
 
-/// Gives the objects that a push creates their incarnations. A push whose answer was lost is made
-/// again with the same ones, and no other replica can know them: the replica's id is a random
-/// number of 128 bits that only the server gets.
+/// Assigns incarnations to the objects that a push creates. A push whose answer was lost is made
+/// again with the same ones, and no other replica can guess them: the replica's id is a random
+/// number of 128 bits that only the server receives.
 struct PushName {
   let replica: Bytes16
-  /// The random id of the last commit; nil for a run of uploads, which are of no commit.
+  /// The random id of the last commit; nil for a run of uploads, which belong to no commit.
   let commit: UInt64?
 
   /// The name of a run of uploads.

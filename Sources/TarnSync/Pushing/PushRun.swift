@@ -1,16 +1,16 @@
 import TarnStore
 
-/// The commits that are sent as one: a run of some that are close in time, because the server
+/// The commits that are sent as one: a run of commits that are close in time, because the server
 /// orders values by the time of their commits.
 enum PushRun {
-  /// Their net difference is sent. With fewer, later commits would be read more often.
+  /// The maximum number of commits. With fewer, later commits would be read more often.
   static let commitsMax = 32_768
-  /// How long the time of a run is at most, in microseconds. Its stamp is that of the last commit.
+  /// The maximum duration of a run, in microseconds. Its stamp is that of the last commit.
   private static let spanMax: UInt64 = 1_000_000
 
   /// The last version of the run after a version; nil if that is the newest.
   ///
-  /// - Parameter count: how many versions it has at most.
+  /// - Parameter count: the maximum number of versions.
   static func end(
     after start: Version, atMost count: Int = commitsMax, in snapshot: Snapshot
   ) throws(StorageError) -> Version? {

@@ -1,10 +1,10 @@
 import TarnStore
 
-/// Primary keys as the server has them.
+/// Primary keys in the server's form.
 enum ServerKey {
   /// Why the server cannot have an object with a key, nor a link to it; nil if it can.
   ///
-  /// A text in PostgreSQL has no NUL. Another character in its place would make two keys one.
+  /// A text in PostgreSQL cannot contain a NUL. Replacing it could make two keys equal.
   static func refusal(of key: Value, in described: ClassSchema) -> ServerError? {
     guard case .string(let text) = key, text.utf8.contains(0) else { return nil }
     let name = described.primaryKey.map { ".\(described[$0].name)" } ?? ""

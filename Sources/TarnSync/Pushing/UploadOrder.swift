@@ -1,18 +1,18 @@
 import TarnStore
 
-/// The order in which objects are sent that were in the file before it was a replica: a push has a
-/// part of them, and the server wants those to which foreign keys refer to be there.
+/// The order in which objects from before the file was a replica are sent: a push has a part of
+/// them, and the server requires the objects that foreign keys refer to.
 ///
-/// Classes come in the order of their keys. Objects are followed one by one only where that does
-/// not help: a key refers to the own class, or to one that comes later.
+/// Classes are in the order of their foreign keys. Single objects are ordered only where that is
+/// not sufficient: a key refers to the same class, or to a later one.
 struct UploadOrder {
   private let classes: [ReplicaClass]
   private let reader: SnapshotReader
-  /// A property, and the place of the class to which it refers.
+  /// A property, and the index of the class that it refers to.
   private typealias Key = (property: ExchangeClass.Property, target: Int)
-  /// The keys to follow, by place of the class.
+  /// The foreign keys to follow, by index of the class.
   private let followed: [[Key]]
-  /// Whether objects of a class may have to come before or after others of it or of later ones.
+  /// Whether objects of a class may have to precede or follow others of it or of later ones.
   private var isFollowed: [Bool]
   private let order: [Int]
 
@@ -23,7 +23,7 @@ struct UploadOrder {
     var ranks = [Int](repeating: 0, count: classes.count)
     for (rank, place) in order.enumerated() { ranks[place] = rank }
     let keys = classes.indices.map { place in Self.keys(of: place, classes) }
-    // Objects that come earlier than their class need those to which they refer before them.
+    // Objects that precede their class need the objects that they refer to before them.
     var early: Set<Int> = []
     var open = classes.indices.flatMap { place in
       keys[place].filter { ranks[$0.target] >= ranks[place] }.map(\.target)
@@ -48,7 +48,7 @@ struct UploadOrder {
     }
   }
 
-  /// - Parameter missing: the objects, by place of the class.
+  /// - Parameter missing: the objects, by index of the class.
   func sorted(_ missing: [[ObjectKey]]) throws(StorageError) -> [(place: Int, key: ObjectKey)] {
     var sorted: [(place: Int, key: ObjectKey)] = []
     let wanted = missing.enumerated().map { place, keys in
