@@ -18,9 +18,9 @@ enum ClassFunctions {
     .joined(separator: "\n")
   }
 
-  /// Mostly no transaction was open, and then no statement looks for these.
+  /// Usually no transaction was open, and then no statement looks for these.
   private static func isChanged(_ classes: [ServerCatalog.Entry]) -> String {
-    // By the newest of the index, and the few open ones: an OR would read the whole table.
+    // By the newest entry of the index, and the few open ones: an OR would read the whole table.
     let body = cases(classes) { _, table, _ in
       """
         IF (SELECT t._tarn_xid FROM \(table) t WHERE t._tarn_xid < below

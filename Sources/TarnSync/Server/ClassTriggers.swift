@@ -1,19 +1,21 @@
-/// The triggers of a class's table, which keep the state of sync and merge what replicas write.
+/// The triggers of a class's table, which maintain the synchronization state and merge the writes
+/// of replicas.
 ///
-/// A write has in `_tarn_in` what a replica says of it; SQL programs say nothing there:
+/// A replica describes a write in `_tarn_in`; SQL programs leave it null:
 ///
 ///     {"by": 7, "at": S, "oid": O, "cols": {"title": S}, "seen": {"tags": [S, 3]}, "parts": {…}}
 ///
 /// `by` is the replica's number. For an inserted row `at` is its stamp and `oid` its incarnation;
-/// `cols` has the properties that are written with their stamps (of an inserted row, the later
-/// ones). `seen` has the stamps of structured properties that the replica merged with: another one
-/// in the row is refused as TN001. `parts` replaces what is kept for these columns, which has the
-/// column's stamp before it: after a write by SQL it no longer fits, and says so by that.
+/// `cols` has the written properties with their stamps (for an inserted row, the later ones).
+/// `seen` has the stamps of structured properties that the replica merged with: if the row has
+/// another one, the write is refused as TN001. `parts` replaces the parts stored for these columns,
+/// which begin with the column's stamp: after a write by SQL the stamps differ, which shows that
+/// they are invalid.
 ///
-/// Other triggers of the table may change a row between our first trigger and our last one. What
-/// they set stays, as if SQL had written it; the key of a new object is not theirs to change. To
-/// notice that costs something, so our triggers look once in a transaction whether there are
-/// others.
+/// Other triggers of the table may change a row between our first trigger and our last one. The
+/// values that they set stay, as if SQL had written them; they must not change the key of a new
+/// object. Noticing such changes has a cost, so our triggers check once per transaction whether
+/// there are others.
 struct ClassTriggers {
   private let id: Int
   private let table: String
@@ -33,15 +35,15 @@ struct ClassTriggers {
   /// The name is the last one in the order in which triggers run, so that no other trigger changes
   /// a row after it.
   static let name = "~tarn"
-  /// The one that is on in sessions with `session_replication_role = replica` alone.
+  /// The trigger that is enabled only in sessions with `session_replication_role = replica`.
   static let replicaName = "~tarn_gone_row"
-  /// The first one in that order: what a replica has sent.
+  /// The first one in that order: it records the values that a replica has sent.
   static let firstName = "!tarn"
   private static let structureName = "}tarn"
   /// The functions of a class begin with one of these and end with its number.
   static let functionNames = ["merge_", "note_", "structure_"]
 
-  /// Makes functions and triggers, in place of those that are there.
+  /// Creates functions and triggers, replacing existing ones.
   var text: String {
     var text = function("merge_\(id)", declarations, mergeBody)
     let always = "ALTER TABLE \(table) ENABLE ALWAYS TRIGGER"
@@ -81,7 +83,7 @@ struct ClassTriggers {
       """
   }
 
-  /// Notes what a replica has sent, as hashes, for where other triggers may change it.
+  /// Records the values that a replica has sent, as hashes, in case other triggers change them.
   private var noteTrigger: String {
     let names = columns.map { SQLText.literal($0.name) }
     let hashes = columns.map { column in
@@ -126,12 +128,12 @@ struct ClassTriggers {
     "hash_record_extended(ROW(NEW.\(SQLText.name(column.name))), 0)::text"
   }
 
-  /// Whether there are other triggers, as this transaction has found; null or empty before.
+  /// Whether there are other triggers, as this transaction has found; null or empty before that.
   private var others: String { "pg_catalog.current_setting('tarn.others_\(id)', true)" }
 
   private var othersDeclaration: String { "others text := \(others);" }
 
-  /// Looks for other triggers that may change rows. No other session can make one as long as this
+  /// Looks for other triggers that may change rows. No other session can create one as long as this
   /// transaction has a lock on the table.
   private var lookForOthers: String {
     let ours = [Self.firstName, Self.structureName, Self.name].map(SQLText.literal)
@@ -147,8 +149,8 @@ struct ClassTriggers {
   }
 
   /// Compares structured columns only when a statement names them: reading a large one costs
-  /// milliseconds. It runs before the last trigger and tells it what SQL has changed. Where there
-  /// are other triggers, the last one compares all of them.
+  /// milliseconds. It runs before the last trigger and passes it the columns that SQL has changed.
+  /// If there are other triggers, the last one compares all of them.
   private var structureTrigger: String {
     let trigger = "\"\(Self.structureName)\""
     guard !structured.isEmpty else {
@@ -228,7 +230,7 @@ extension ClassTriggers {
     """
   }
 
-  /// A new row, or one that gets another key, which is a new object.
+  /// A new row, or one whose key changes, which is a new object.
   private var insertion: String {
     """
         NEW._tarn_oid := uuid_hash_extended(gen_random_uuid(), 0);
@@ -262,7 +264,7 @@ extension ClassTriggers {
     """
   }
 
-  /// A value that a trigger has set is newer than the one that was sent, whose part no longer fits.
+  /// A value set by a trigger is newer than the one that was sent, whose part is then invalid.
   private func insertionStamp(_ column: ServerColumn) -> String {
     let text = SQLText.literal(column.name)
     return """
@@ -274,7 +276,7 @@ extension ClassTriggers {
       """
   }
 
-  /// A SQL program has seen the row, so it wins over all stamps in it.
+  /// SQL has seen the row, so it wins over all stamps in it.
   private var sqlUpdate: String {
     let each = scalars.map { column in
       let name = SQLText.name(column.name)
@@ -363,7 +365,7 @@ extension ClassTriggers {
   }
 
   /// The later stamp wins, then the larger number. If an earlier value loses, so does the value
-  /// that a trigger made of it.
+  /// that a trigger derived from it.
   private func scalarMerge(_ column: ServerColumn) -> String {
     let name = SQLText.name(column.name)
     return """
@@ -375,7 +377,7 @@ extension ClassTriggers {
       """
   }
 
-  /// The replica has merged the parts; what it merged with must be the newest.
+  /// The replica has merged the parts; it must have merged with the newest ones.
   private func structuredMerge(_ column: ServerColumn) -> String {
     let text = SQLText.literal(column.name)
     return """

@@ -1,8 +1,9 @@
 package import TarnStore
 
-/// Objects without a primary key: a class may declare its key optional, and no server takes nil.
+/// Objects without a primary key: a class may declare its key optional, but servers do not accept
+/// nil.
 package enum NilKeys {
-  /// - Parameter names: the classes to look at; nil for all.
+  /// - Parameter names: the classes to check; nil for all.
   /// - Throws: `ServerError` that names the classes with an object whose key is nil, or
   ///   `StorageError` if the file cannot be read.
   package static func refuse(in snapshot: Snapshot, classes names: [String]?) throws {

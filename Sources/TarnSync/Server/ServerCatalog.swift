@@ -1,7 +1,7 @@
 import TarnStore
 import TarnText
 
-/// The classes that a server has, and what is made with each of them.
+/// The classes of a server, and the objects created for each of them in its database.
 struct ServerCatalog {
   let connection: ServerConnection
   let operation: String
@@ -21,12 +21,12 @@ struct ServerCatalog {
     /// The column of the primary key; empty if the table is missing.
     let key: String
     let columns: [ServerColumn]
-    /// The present names of properties by those that they had.
+    /// The current names of properties by their former names.
     var formerNames: [String: String] = [:]
     /// The names of properties whose columns were dropped.
     var dropped: Set<String> = []
 
-    /// The column of a property, by its present or a former name; nil if the class does not have
+    /// The column of a property, by its current or a former name; nil if the class does not have
     /// it.
     func column(named name: String) -> ServerColumn? {
       func own(_ name: String) -> ServerColumn? {
@@ -35,21 +35,21 @@ struct ServerCatalog {
       return own(name) ?? formerNames[name].flatMap(own)
     }
 
-    /// As statements name its rows: others in child tables have no state of sync.
+    /// The form in statements: rows in child tables have no synchronization state.
     var rows: String { "ONLY \(table)" }
 
-    /// All columns but the key.
+    /// All columns except the key.
     var others: [ServerColumn] { columns.filter { $0.name != key } }
 
-    /// Whether the table was dropped: then PostgreSQL has its number in place of its name.
+    /// Whether the table was dropped: PostgreSQL then has its number in place of its name.
     var isWithoutTable: Bool { table.utf8.allSatisfy { 48...57 ~= $0 } }
   }
 
-  /// Runs `body` in a transaction that owns the schema `tarn`, then renews what knows all classes.
-  /// The functions of an earlier revision are replaced first; the triggers of tables, which writers
-  /// use, only by `renewTriggers`.
+  /// Runs `body` in a transaction with the rights of the schema's owner, then renews the functions
+  /// that know all classes. Functions of an earlier revision are replaced first; the triggers of
+  /// tables, which writers use, only by `renewTriggers`.
   ///
-  /// - Parameter asOwner: false to keep the rights of the login, which must have the owner's too.
+  /// - Parameter asOwner: false to keep the rights of the login, which must include the owner's.
   func changing<R>(
     asOwner: Bool = true, _ body: () throws(ServerError) -> R
   ) throws(ServerError) -> R {
@@ -61,7 +61,7 @@ struct ServerCatalog {
       let revision = try ServerRevision(connection, operation)
       if let problem = revision.newerProblem { throw problem }
       if !revision.hasCurrentFunctions {
-        // The former functions name the server once more.
+        // The former functions determine the server's identity once more.
         try connection.run(
           ServerSchema.additions + ServerIdentity.firstNote + ServerSchema.functions,
           for: operation)
@@ -73,7 +73,7 @@ struct ServerCatalog {
     }
   }
 
-  /// Makes the functions that know all classes; those whose tables are missing are unknown.
+  /// Creates the functions that know all classes; classes without a table are unknown to them.
   func renewFunctions() throws(ServerError) {
     let text = ClassFunctions.text(try entries().filter { !$0.key.isEmpty })
     try connection.run(
@@ -90,8 +90,7 @@ struct ServerCatalog {
   }
 
   /// The classes with these names, in the same order.
-  ///
-  /// - Throws: `ServerError` for one that the server does not have.
+  /// - Throws: `ServerError` for a class that the server does not have.
   func entries(named names: [String]) throws(ServerError) -> [Entry] {
     let known = Dictionary(try entries().map { ($0.name, $0) }) { first, _ in first }
     var entries: [Entry] = []
@@ -128,7 +127,7 @@ struct ServerCatalog {
       hint: "Add it again.")
   }
 
-  /// - Throws: `ServerError` if there is a class of that name, or one with that table.
+  /// - Throws: `ServerError` if the server has a class with that name, or with that table.
   func requireFree(_ name: String, _ table: TableName.Found) throws(ServerError) {
     try ServerSetup.check(connection, operation)
     let taken = try connection.query(
@@ -158,7 +157,7 @@ struct ServerCatalog {
       throw ServerSetup.explained(error, connection)
     }
     var entries = Self.entries(rows)
-    // Servers of an earlier revision know none.
+    // Servers of an earlier revision have none.
     guard rows.first?[6] == "t" else { return entries }
     let names = try connection.query(
       "SELECT class, name, now FROM tarn.former_names()", for: operation)
@@ -175,8 +174,8 @@ struct ServerCatalog {
     return entries
   }
 
-  /// A class as it is now, without the former names of its properties. In `changing`, where reading
-  /// all of them for each of many classes would take time by the square of their number.
+  /// A class as it is now, without the former names of its properties. For use in `changing`, where
+  /// reading all classes for each of many would take quadratic time.
   func present(_ id: Int) throws(ServerError) -> Entry {
     let rows = try connection.query(
       "\(ServerSchema.classes) WHERE c.id = $1 ORDER BY p.name", ["\(id)"], for: operation)
@@ -186,7 +185,7 @@ struct ServerCatalog {
     return entry
   }
 
-  /// - Parameter rows: those of a class follow each other.
+  /// - Parameter rows: rows of one class are adjacent.
   private static func entries(_ rows: [[String?]]) -> [Entry] {
     var entries: [Entry] = []
     for row in rows {
@@ -202,14 +201,14 @@ struct ServerCatalog {
     return entries
   }
 
-  /// The names of a class's properties, also of those whose columns were dropped.
+  /// The names of a class's properties, including those whose columns were dropped.
   func properties(of entry: Entry) throws(ServerError) -> Set<String> {
     let rows = try connection.query(
       "SELECT name FROM tarn.property WHERE class = $1", ["\(entry.id)"], for: operation)
     return Set(rows.compactMap { $0[0] })
   }
 
-  /// Enters a class whose table is there.
+  /// Registers a class whose table exists.
   func register(_ one: ServerClass, table: String) throws(ServerError) -> Entry {
     let made = try connection.query(
       "INSERT INTO tarn.class (name, tab, adopted) VALUES ($1, $2::regclass, $3) RETURNING id",
@@ -221,10 +220,10 @@ struct ServerCatalog {
     return try present(id)
   }
 
-  /// Notes how a store declares a class. Properties that only other stores have declared stay.
+  /// Records how a store declares a class. Properties that only other stores have declared stay.
   ///
-  /// - Parameter changes: whether a former note is changed.
-  /// - Returns: whether something was noted.
+  /// - Parameter changes: whether to change an existing record.
+  /// - Returns: whether something was recorded.
   @discardableResult
   func define(
     _ one: ServerClass, _ id: Int, changing changes: Bool = true
@@ -239,7 +238,7 @@ struct ServerCatalog {
     return true
   }
 
-  /// A declaration of a class and those embedded in it, with the properties and embedded classes
+  /// A declaration of a class and its embedded classes, with the properties and embedded classes
   /// that only a former one has.
   private static func merged(_ text: String, with former: String?) -> String {
     guard let former, case .array(let others)? = try? JSONScanner.value(in: former),
@@ -270,10 +269,10 @@ struct ServerCatalog {
     try connection.query("SELECT tarn.renew($1)", ["\(id)"], for: operation)
   }
 
-  /// Makes the triggers of the classes that lack some, or have those of an earlier revision.
+  /// Creates the triggers of classes that lack some, or have those of an earlier revision.
   ///
   /// - Returns: the names of the classes.
-  /// - Throws: `ServerError`, which names the tables that the owner of our functions cannot alter.
+  /// - Throws: `ServerError` that names the tables which the owner of our functions cannot alter.
   func renewTriggers() throws(ServerError) -> [String] {
     let revision = try ServerRevision(connection, operation)
     let entries = try entries().filter { !$0.key.isEmpty && !revision.hasCurrentTriggers($0.id) }
@@ -291,8 +290,8 @@ struct ServerCatalog {
     return entries.map(\.name)
   }
 
-  /// Why the owner of our functions cannot alter a table, and the remedy: the table has got another
-  /// owner since it became a class.
+  /// Why the owner of our functions cannot alter a table, and the remedy: the table's owner has
+  /// changed since it became a class.
   private func ownerProblem(_ entry: Entry) throws(ServerError) -> String? {
     let rows = try connection.query(
       """
@@ -312,11 +311,11 @@ struct ServerCatalog {
       ClassTriggers(entry).text, for: "create the triggers of \(entry.name)")
   }
 
-  /// Makes a unique rule, or makes it again if it is an index of former versions. It is a
-  /// constraint that the server checks at the end of each statement: one write may exchange the
-  /// values of objects.
+  /// Creates a unique rule, or replaces it if it is an index of former versions. It is a constraint
+  /// that the server checks at the end of each statement: one write may exchange the values of
+  /// objects.
   ///
-  /// - Returns: false if it was there.
+  /// - Returns: false if it existed.
   @discardableResult
   func makeUnique(_ rule: [String], _ entry: Entry) throws(ServerError) -> Bool {
     let numbers = try connection.query(
@@ -339,8 +338,8 @@ struct ServerCatalog {
     return true
   }
 
-  /// Long text does not fit into an index, but its hash does; and only an exclusion constraint
-  /// takes an expression.
+  /// Long text does not fit into an index, but its hash does; and only an exclusion constraint can
+  /// use an expression.
   private func constraint(_ rule: [String], _ entry: Entry) -> String {
     let texts = Set(entry.columns.filter(\.isText).map(\.name))
     if texts.isDisjoint(with: rule) {

@@ -16,7 +16,7 @@ struct ServerClass: Equatable, Sendable {
   static let columnsMax = 500
   private static let systemColumns: Set = ["tableoid", "xmin", "cmin", "xmax", "cmax", "ctid"]
 
-  /// - Returns: the class, or why the server cannot have it.
+  /// - Returns: the class, or the reason why the server cannot have it.
   static func made(
     _ described: ClassSchema, _ schema: StoreSchema
   ) -> (class: ServerClass?, problems: [String]) {
@@ -95,7 +95,8 @@ struct ServerClass: Equatable, Sendable {
 }
 
 extension ServerClass {
-  /// The state of sync of each row. It lies in the row, so that the row's policies cover it.
+  /// The synchronization state of each row. It is stored in the row, so that the row's policies
+  /// cover it.
   static let stateColumns = """
     _tarn_xid xid8 NOT NULL,
     _tarn_oid bigint NOT NULL,
@@ -112,7 +113,7 @@ extension ServerClass {
 
   func table(in schema: String) -> String { "\(SQLText.name(schema)).\(SQLText.name(name))" }
 
-  /// Makes the table, without triggers.
+  /// Creates the table, without triggers.
   func creation(_ table: String) -> String {
     let definitions =
       [key.definition + " PRIMARY KEY"] + columns.map(\.definition) + [Self.stateColumns]

@@ -5,12 +5,12 @@ struct ServerColumn: Equatable, Sendable {
   let name: String
   /// PostgreSQL's type and collation: `text COLLATE "C"`.
   let type: String
-  /// The value of rows that SQL programs insert without it; nil for an optional property.
+  /// The default for rows that SQL inserts without the column; nil for an optional property.
   let standard: String?
-  /// Whether the value has parts that are merged by themselves, and is a jsonb.
+  /// Whether the value has parts that are merged separately, and is a jsonb.
   let isStructured: Bool
-  /// The condition that its values must meet so that a property can hold them; nil for a type whose
-  /// values all can be held.
+  /// The condition that its values must satisfy so that a property can hold them; nil for a type
+  /// all of whose values can be held.
   let check: String?
 
   /// - Parameter targetKey: the column of the target's primary key, for a link.
@@ -34,7 +34,7 @@ struct ServerColumn: Equatable, Sendable {
     standard = column.isOptional || column.type == .link ? nil : scalar.standard
   }
 
-  /// - Parameter schema: the file's, for the target of a link.
+  /// - Parameter schema: the file's schema, for the target of a link.
   init(_ column: ColumnSchema, in schema: StoreSchema) {
     let target = column.target.flatMap { schema[$0] }
     self.init(
@@ -69,15 +69,15 @@ struct ServerColumn: Equatable, Sendable {
 
   var isText: Bool { SQLTypeName(type).propertyType == .string }
 
-  /// Whether the property can use a column that the server has, whose type may be a narrower one of
-  /// an application's table: the server refuses what does not fit into it.
+  /// Whether the property can use an existing column, whose type may be narrower in an
+  /// application's table: the server then refuses values that do not fit.
   func fits(_ other: ServerColumn) -> Bool {
     let (own, others) = (SQLTypeName(type), SQLTypeName(other.type))
     if let type = own.propertyType { return type == others.propertyType }
     return own.base == others.base
   }
 
-  /// As `CREATE TABLE` and `ADD COLUMN` have it.
+  /// In the form of `CREATE TABLE` and `ADD COLUMN`.
   var definition: String {
     SQLText.name(name) + " " + type + (standard.map { " NOT NULL DEFAULT \($0)" } ?? "")
       + (check.map { " CHECK (\($0))" } ?? "")

@@ -1,11 +1,11 @@
-/// Which server this is: another machine, timeline, database or restored table is another one, and
-/// replicas compare everything with it.
+/// The identity of a server: another machine, timeline, database or restored table is another
+/// server, with which replicas compare everything.
 ///
-/// It is where the server is, and a random history. No maintenance of tables changes that: their
-/// numbers stay where they are rewritten, moved or upgraded. A restore makes tables with other
-/// numbers; one that only fills existing tables makes a new `tarn.era`, by a trigger.
-/// `tarn.origin` has the identity under which replicas know this place: a server may have been
-/// named otherwise by an earlier version, or by the cluster from which `pg_upgrade` brought it.
+/// It consists of the server's location and a random history. No maintenance of tables changes it:
+/// their numbers stay when tables are rewritten, moved or upgraded. A restore creates tables with
+/// other numbers; one that only fills existing tables creates a new `tarn.era`, by a trigger.
+/// `tarn.origin` has the identity under which replicas know this location: a server may have been
+/// named differently by an earlier version, or by the cluster from which `pg_upgrade` migrated it.
 enum ServerIdentity {
   static let tables = """
     CREATE TABLE IF NOT EXISTS tarn.era ();
@@ -16,7 +16,7 @@ enum ServerIdentity {
 
     """
 
-  /// Notes the present identity, whatever function gives it, where none is noted.
+  /// Records the current identity, whatever function returns it, if none is recorded.
   static let firstNote = """
     INSERT INTO tarn.origin (name, history, place, system, timeline, release, xid)
     SELECT tarn.identity(), s.history, \(facts), \(release), pg_current_xact_id()
@@ -35,7 +35,7 @@ enum ServerIdentity {
     """
 
   /// The tables of a query for `value` and `isNoted`. After `pg_upgrade` the cluster is another one
-  /// on its first timeline, and everything else is as it was.
+  /// on its first timeline, and everything else is unchanged.
   static let source = """
     tarn.server s
       CROSS JOIN LATERAL (SELECT \(facts)) f (place, system, timeline)
@@ -48,10 +48,10 @@ enum ServerIdentity {
   static let value =
     "coalesce(o.name, concat_ws('/', f.system, f.timeline, f.place, s.history))"
 
-  /// Whether the place is noted as it is.
+  /// Whether the recorded location equals the current one.
   static let isNoted = "coalesce(o.system = f.system, false)"
 
-  /// A query with a row if the tables of the schema `tarn` are those of the note, so they were not
+  /// A query with a row if the tables of the schema `tarn` are the recorded ones, so they were not
   /// restored.
   static let placeIsNoted = """
     SELECT FROM tarn.server s CROSS JOIN LATERAL (SELECT \(facts)) f (place, system, timeline)

@@ -1,7 +1,7 @@
-/// Changes of a class's table by SQL, after which stores cannot exchange it as before: such a table
+/// Changes of a class's table by SQL, after which stores can no longer exchange it: such a table
 /// could not become a class.
 enum ServerObstacles {
-  /// A sentence for each.
+  /// A sentence for each change.
   static var query: String {
     [persistence, columns, collation, stateColumns, owner, schema, keys].joined(
       separator: "\nUNION ALL\n")
@@ -58,7 +58,7 @@ enum ServerObstacles {
     WHERE NOT pg_has_role('\(ServerSchema.owner)', t.relowner, 'USAGE')
     """
 
-  /// After `SET SCHEMA`: the owner of our functions was allowed to use the former one.
+  /// After `SET SCHEMA`: the owner of our functions was allowed to use the former schema.
   private static let schema = """
     SELECT format('\(ServerSchema.owner) may not use the schema of %s, so that stores are not '
       'served; run ''GRANT USAGE ON SCHEMA %I TO \(ServerSchema.owner)''', t.oid::regclass,
@@ -68,7 +68,7 @@ enum ServerObstacles {
     """
 
   /// Adds the remedy to an error about a right that Tarn needs: to call one of its functions, or to
-  /// use the schema of a table. Such an error says nothing about the values of a commit.
+  /// use the schema of a table. Such an error is not caused by the values of a commit.
   ///
   /// - Returns: the same error for all others.
   static func explained(
@@ -95,8 +95,8 @@ enum ServerObstacles {
       hint: hints.joined(separator: "\n"))
   }
 
-  /// Primary keys of several columns, and those that are not the one by which our trigger merges:
-  /// its text has the key's name.
+  /// Primary keys of several columns, and keys other than the one by which our trigger merges: its
+  /// text contains the key's name.
   private static let keys = """
     SELECT CASE WHEN i.indnkeyatts > 1 THEN
       format('the primary key of %s has several columns, and stores need one', c.tab::regclass)

@@ -1,11 +1,11 @@
-/// What Tarn needs of a server, asked before anything is made.
+/// The requirements of Tarn for a server, checked before anything is created.
 enum ServerProbe {
   /// The oldest version that is tested.
   static let versionMin = 150_000
 
   /// Describes each requirement that the server does not meet.
   ///
-  /// - Parameter schema: where the tables of the classes go.
+  /// - Parameter schema: the schema for the tables of the classes.
   static func missing(
     _ connection: ServerConnection, schema: String
   ) throws(ServerError) -> [String] {

@@ -67,7 +67,7 @@ struct ServerRevision {
 
   var isCurrent: Bool { hasCurrentFunctions && classes.keys.allSatisfy(hasCurrentTriggers) }
 
-  /// Why this program must not replace functions: those of a newer one are there.
+  /// Why this program must not replace functions: they belong to a newer version.
   var newerProblem: ServerError? {
     guard functions.highest > ServerSchema.revision else { return nil }
     return ServerError(

@@ -1,13 +1,13 @@
-/// What Tarn keeps in a database beside the tables of the classes: the schema `tarn`.
+/// The data that Tarn keeps in a database next to the tables of the classes: the schema `tarn`.
 ///
-/// Everything belongs to a role that cannot log in. Programs may call the functions that
-/// `clientFunctions` names, and none of them may touch the tables.
+/// Everything belongs to a role that cannot log in. Programs may call the functions in
+/// `clientFunctions`, and cannot access the tables.
 enum ServerSchema {
-  /// The formats of servers that this program works with. A server that it brings up to date has
-  /// the last one, and goes on to serve programs that speak any of them.
+  /// The formats of servers that this program works with. A server that it updates has the last
+  /// one, and continues to serve programs that use any of them.
   static let formats = 1...1
   static var format: Int { formats.upperBound }
-  /// That of the functions and triggers, which is raised by each change of them.
+  /// The revision of the functions and triggers, which is raised by each change of them.
   static let revision = 8
   /// Begins the body of each function.
   static let mark = "\(markStart)\(revision)"
@@ -15,7 +15,7 @@ enum ServerSchema {
   static let owner = "tarn_owner"
   static let client = "tarn_client"
 
-  /// What `tarn_client` may call.
+  /// The functions that `tarn_client` may call.
   static let clientFunctions = [
     "tarn.classes()",
     "tarn.former_names()",
@@ -69,8 +69,8 @@ enum ServerSchema {
     );
     """
 
-  /// Adds the tables and columns that a server of an earlier revision lacks. It may run again, and
-  /// runs before the functions are replaced.
+  /// Adds the tables and columns that a server of an earlier revision lacks. It can run repeatedly,
+  /// and runs before the functions are replaced.
   static let additions = """
     UPDATE tarn.server SET format = \(format) WHERE format < \(format);
     -- The policies and rights of the table when replicas last went over the class.
@@ -105,8 +105,8 @@ enum ServerSchema {
         WHERE i.indrelid = c.tab AND i.indisprimary) k ON true
     """
 
-  /// The functions that know no class. A name in them is looked up in `pg_catalog` alone, so that
-  /// no caller can put a function of his own in the way. Their signatures stay: programs of other
+  /// The functions that do not depend on classes. Names in them are looked up only in `pg_catalog`,
+  /// so that no caller can substitute another function. Their signatures stay: programs of other
   /// versions call them.
   static let functions = """
     \(ServerIdentity.functions)

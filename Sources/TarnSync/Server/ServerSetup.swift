@@ -4,13 +4,13 @@ package enum ServerSetup {
     case made
     /// It was prepared before; nothing was changed.
     case wasThere
-    /// The same, and its functions or triggers are those of an earlier version of Tarn.
+    /// The same, but its functions or triggers belong to an earlier version of Tarn.
     case wasEarlier
   }
 
-  /// Makes the roles, then the schema `tarn` with its tables and functions in one transaction.
+  /// Creates the roles, then the schema `tarn` with its tables and functions in one transaction.
   ///
-  /// - Parameter schema: where the tables of the classes go.
+  /// - Parameter schema: the schema for the tables of the classes.
   /// - Throws: `ServerError`; one error lists all requirements that the server does not meet.
   package static func run(
     _ connection: ServerConnection, schema: String = "public"
@@ -26,7 +26,7 @@ package enum ServerSetup {
         operation, "the server lacks what Tarn needs",
         detail: missing.map { "- \($0)" }.joined(separator: "\n"))
     }
-    // Roles belong to the cluster, and the setup of another database may create them too.
+    // Roles belong to the cluster, so the setup of another database may create them, too.
     for role in [ServerSchema.owner, ServerSchema.client] {
       try makeRole(role, connection, operation)
     }
@@ -90,11 +90,11 @@ package enum ServerSetup {
       hint: "Run 'tarn server init' first.")
   }
 
-  /// Why the first question of a client failed, with the remedy.
+  /// Why the first request of a client failed, with the remedy.
   ///
-  /// - Parameter error: PostgreSQL's own words.
+  /// - Parameter error: PostgreSQL's original error.
   static func explained(_ error: ServerError, _ connection: ServerConnection) -> ServerError {
-    // The schema, or its function, is not there.
+    // The schema, or its function, does not exist.
     if ["3F000", "42883"].contains(error.state) { return notPrepared(error.operation) }
     guard error.state == ServerError.lacksRight,
       let row = try? connection.query(
@@ -117,11 +117,11 @@ package enum ServerSetup {
       do throws(ServerError) {
         try connection.run("CREATE ROLE \(role) NOLOGIN", for: operation)
       } catch {
-        // Another has made it meanwhile.
+        // Another setup has created it meanwhile.
         guard ["42710", "23505"].contains(error.state) else { throw error }
       }
     }
-    // The setup of another database may have made the role without making us a member.
+    // The setup of another database may have created the role without making us a member.
     if role == ServerSchema.owner {
       let isMember = try connection.query(
         "SELECT pg_has_role($1, 'MEMBER')", [role], for: operation)
@@ -150,7 +150,7 @@ package enum ServerSetup {
       """
   }
 
-  /// Clients may call the functions on the list, and other roles none.
+  /// Clients may call the functions on the list, and other roles may call none.
   static var rights: String {
     "REVOKE ALL ON ALL FUNCTIONS IN SCHEMA tarn FROM PUBLIC;\n"
       + ServerSchema.clientFunctions

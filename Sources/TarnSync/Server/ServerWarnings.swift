@@ -20,7 +20,7 @@ struct ServerWarnings {
     return try warnings + accessWarnings()
   }
 
-  /// Policies are written out with the names that the search path needs: in that of `changing`.
+  /// Policies are printed with the names that the search path requires: in that of `changing`.
   private func accessWarnings() throws(ServerError) -> [String] {
     try connection.transaction(for: operation) { () throws(ServerError) in
       try connection.run("SET LOCAL search_path = pg_catalog, pg_temp", for: operation)
@@ -52,8 +52,8 @@ struct ServerWarnings {
     """
   }
 
-  /// Primary keys with which `ON CONFLICT` does not work, and tables without one. Other constraints
-  /// that can be deferred do no harm.
+  /// Primary keys with which `ON CONFLICT` does not work, and tables without one. Other deferrable
+  /// constraints are harmless.
   private var keys: String {
     """
     SELECT format('the primary key %s of %s is DEFERRABLE, which ON CONFLICT does not take: stores '
@@ -70,7 +70,7 @@ struct ServerWarnings {
     """
   }
 
-  /// Triggers of ours that are missing or not enabled.
+  /// Our triggers that are missing or disabled.
   private var triggers: String {
     """
     SELECT format('the trigger %s of %s is %s, so replicas do not get all changes; '
@@ -86,14 +86,14 @@ struct ServerWarnings {
     """
   }
 
-  /// The triggers of each class, and when they are on, as `pg_trigger` has it: always (A), in
-  /// ordinary sessions (O), or where changes of another server are applied (R).
+  /// The triggers of each class, and when they are enabled, in the form of `pg_trigger`: always
+  /// (A), in ordinary sessions (O), or where changes of another server are applied (R).
   static let triggers: [(name: String, state: String)] = [
     ("", "A"), ("_gone", "O"), ("_gone_row", "R"), ("_moved", "A"), ("_truncate", "A"),
   ].map { (ClassTriggers.name + $0, $1) }
 
-  /// Row triggers of others that run after ours, or before our first one: before an insertion or
-  /// update (bits 1, 2 and 4 or 16 of their type).
+  /// Row triggers of the application that run after ours, or before our first one: before an
+  /// insertion or update (bits 1, 2 and 4 or 16 of their type).
   private var order: String {
     """
     SELECT format('the trigger %s of %s runs after Tarn''s and can change a row unseen; '
@@ -112,7 +112,7 @@ struct ServerWarnings {
     """
   }
 
-  /// Rights that let others empty a table or put triggers on it.
+  /// Rights that allow others to empty a table or create triggers on it.
   private var rights: String {
     """
     SELECT format('%s may %s on %s; REVOKE it',
@@ -124,7 +124,7 @@ struct ServerWarnings {
     """
   }
 
-  /// Tables to which no program's role has a right.
+  /// Tables to which no program's role has rights.
   private var grants: String {
     """
     SELECT \(TableRights.sentence)
@@ -173,7 +173,7 @@ struct ServerWarnings {
     """
   }
 
-  /// Transactions that have been open for long. They hold up others who write the same rows.
+  /// Transactions that have been open for long. They block others that write the same rows.
   private var transactions: String {
     """
     SELECT format('process %s of %s has had a transaction open for %s s', pid, usename,

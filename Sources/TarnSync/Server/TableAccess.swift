@@ -11,7 +11,7 @@ struct TableAccess {
     self.operation = operation
   }
 
-  /// A text of the policies and rights of the table `t`.
+  /// The policies and rights of the table `t`, as text.
   static let print = """
     md5(concat_ws('|', t.relrowsecurity, t.relforcerowsecurity, t.relacl,
       (SELECT string_agg(concat_ws(',', a.attname, a.attacl), ';' ORDER BY a.attname)
@@ -22,19 +22,19 @@ struct TableAccess {
         FROM pg_policy p WHERE p.polrelid = t.oid)))
     """
 
-  /// Takes note of the present ones of a class.
+  /// Records the current ones of a class.
   func note(_ id: Int) throws(ServerError) {
     try connection.query(
       "UPDATE tarn.class c SET access = \(Self.print) FROM pg_class t"
         + " WHERE c.id = $1 AND t.oid = c.tab", ["\(id)"], for: operation)
   }
 
-  /// Takes note of all.
+  /// Records those of all classes.
   ///
   /// - Returns: the names of the classes whose policies or rights have changed; replicas compare
   ///   them again.
   func noteAll() throws(ServerError) -> [String] {
-    // In the search path of `changing`, by which expressions are written out.
+    // In the search path of `changing`, which determines how expressions are printed.
     let changed = try connection.query(
       "SELECT c.id, c.name FROM tarn.class c JOIN pg_class t ON t.oid = c.tab"
         + " WHERE c.access <> \(Self.print) ORDER BY c.id", for: operation)

@@ -1,8 +1,8 @@
-/// Finds a table by the name that a person gives: as SQL writes it, so that `Member` is `member`,
-/// or as it is.
+/// Finds a table by the name that a person gives: as in SQL, where `Member` means `member`, or
+/// literally.
 enum TableName {
   struct Found: Equatable {
-    /// With its schema, quoted.
+    /// The quoted name, with its schema.
     let name: String
     /// PostgreSQL's number of it.
     let oid: String

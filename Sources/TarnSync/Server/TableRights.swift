@@ -1,7 +1,7 @@
-/// Whether the roles of programs may read and write a table that an application had before.
+/// Whether the roles of programs may read and write a table that belonged to an application.
 ///
-/// Adoption gives no rights: without row security each of these roles would see all of a table that
-/// was the application's alone.
+/// Adoption grants no rights: without row security each of these roles would see the whole table,
+/// which only the application could read before.
 struct TableRights {
   /// Sentences; empty if the roles have the rights.
   let lines: [String]
