@@ -1,7 +1,7 @@
 import TarnStore
 import TarnText
 
-/// Converts a content with parts to a jsonb column and to the bytes that are kept beside it, and
+/// Converts a content with parts to a jsonb column and to the bytes that are stored next to it, and
 /// back.
 struct ContentCoder: Sendable {
   /// `.none` for one embedded object or mixed value.
@@ -20,7 +20,7 @@ struct ContentCoder: Sendable {
 
   // MARK: - Writing
 
-  /// The jsonb in its binary format, and what is kept beside it.
+  /// The jsonb in its binary format, and the bytes stored next to it.
   func wire(_ content: Content<WireItem>) -> WireValue {
     switch content {
     case .single: trap("internal error: a single value has no parts")
@@ -71,18 +71,19 @@ struct ContentCoder: Sendable {
 
   // MARK: - Reading
 
-  /// - Parameter stamp: the column's. No part was written later: the server limits only this one.
-  /// - Returns: the content without what the property cannot hold. Elements that a SQL program has
-  ///   written are named by the stamp, with the author 0.
+  /// - Parameter stamp: the column's stamp. No part was written later: the server limits only this
+  ///   one.
+  /// - Returns: the content without values that the property cannot hold. Elements written by SQL
+  ///   are named by the stamp, with the author 0.
   func content(_ wire: WireValue?, at stamp: Stamp) -> Content<WireItem> {
     var faults: [ValueFault] = []
     return content(wire, at: stamp, &faults) ?? empty
   }
 
-  /// The same.
+  /// The content, with its faults.
   ///
-  /// - Parameter faults: gets what the property does not hold as it is.
-  /// - Returns: nil if the property can hold nothing of it.
+  /// - Parameter faults: receives the values that the property cannot hold unchanged.
+  /// - Returns: nil if the property can hold no part of it.
   func content(
     _ wire: WireValue?, at stamp: Stamp, _ faults: inout [ValueFault]
   ) -> Content<WireItem>? {
@@ -156,7 +157,7 @@ struct ContentCoder: Sendable {
     return try JSONScanner.value(in: Array(bytes), keepingDigits: true)
   }
 
-  /// The content that a creation found.
+  /// The content at the creation of an object.
   var empty: Content<WireItem> {
     switch kind {
     case .none: .one(nil)

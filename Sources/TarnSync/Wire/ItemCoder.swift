@@ -1,7 +1,7 @@
 import TarnStore
 import TarnText
 
-/// The one form in which the elements of a property are compared and stored. SQL programs may have
+/// The canonical form in which the elements of a property are compared and stored. SQL may have
 /// written others.
 ///
 /// An embedded object is an object with its properties, a link the primary key of its target. In a
@@ -16,8 +16,8 @@ struct ItemCoder: Sendable {
 
   /// The element of a JSON value; null is zero in a collection without nulls.
   ///
-  /// - Parameter faults: gets the values that the property cannot hold. An embedded object is left
-  ///   without the members that do not fit.
+  /// - Parameter faults: receives the values that the property cannot hold. An embedded object
+  ///   loses the members that do not fit.
   /// - Returns: nil for an element that is left out.
   func item(_ json: JSONValue, _ faults: inout [ValueFault]) -> WireItem? {
     if json == .null, Self.hasNoNulls(column) {
@@ -43,7 +43,7 @@ struct ItemCoder: Sendable {
     column.target.flatMap { schema[$0] }.flatMap { $0.isEmbedded ? $0 : nil }
   }
 
-  /// The type of single values; of a link that of the target's primary key.
+  /// The type of single values; for a link, of the target's primary key.
   static func type(of column: ColumnSchema, _ schema: StoreSchema) -> ColumnType {
     guard let target = column.target.flatMap({ schema[$0] }), let key = target.primaryKey else {
       return column.type
@@ -75,14 +75,14 @@ struct ItemCoder: Sendable {
     return value == .null ? absent(column, type) : ScalarCoder.json(value, as: type)
   }
 
-  /// Why the program's type does not have a value; nil if it does.
+  /// Why the program's type cannot hold a value; nil if it can.
   private static func fault(_ value: Value, _ column: ColumnSchema) -> ValueFault? {
     guard let domain = column.domain else { return nil }
     let property = column.collection == .none ? column.type : nil
     guard value == .null, !column.isOptional else {
       return .outside(domain, value, ofProperty: property)
     }
-    // It would be the type's zero.
+    // It would be read as the type's zero.
     let fault = ValueFault.outside(domain, column.type.zero, ofProperty: property)
     return fault.map { _ in noNull }
   }
@@ -92,7 +92,7 @@ struct ItemCoder: Sendable {
       ? .null : ScalarCoder.json(column.type.zero, as: type)
   }
 
-  /// An embedded object, with the members that are unknown here.
+  /// An embedded object, including members that are unknown here.
   private func object(
     _ json: JSONValue, _ described: ClassSchema, _ faults: inout [ValueFault]
   ) -> JSONValue? {
@@ -215,7 +215,7 @@ struct ItemCoder: Sendable {
     return false
   }
 
-  /// A link to an object of a class that is unknown here stays as it is.
+  /// A link to an object of a class that is unknown here is left unchanged.
   private func link(_ json: JSONValue, _ faults: inout [ValueFault]) -> JSONValue? {
     guard case .string(let name)? = json["class"], let inner = json["value"] else {
       faults.append(ValueFault("a link without \"class\" and \"value\""))

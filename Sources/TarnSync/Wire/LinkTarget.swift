@@ -46,9 +46,9 @@ struct LinkTarget: Hashable {
     return found
   }
 
-  /// Calls `body` with each link in an element, also in embedded objects and nested lists and maps,
-  /// and replaces those for which it returns false: by null, or by nothing where the file omits
-  /// them.
+  /// Calls `body` with each link in an element, including embedded objects and nested lists and
+  /// maps, and replaces those for which it returns false: by null, or by nothing where the file
+  /// omits them.
   @discardableResult
   static func filter<E>(
     _ json: JSONValue, _ column: ColumnSchema, _ schema: StoreSchema,
@@ -65,7 +65,7 @@ struct LinkTarget: Hashable {
       for item in items { result.append(try filter(item, column, schema, body)) }
       return .array(result)
     case .object:
-      // A map may have the members of a link: then it is within a form that says so.
+      // A map may have the members of a link: then it is wrapped in a form that shows that.
       guard let members = ItemCoder.mapMembers(json) else { return json }
       var result: [JSONMember] = []
       for member in members {
@@ -121,7 +121,7 @@ struct LinkTarget: Hashable {
 }
 
 extension ColumnSchema {
-  /// Whether a link whose target is missing is not an element, as when the file deletes the target.
-  /// A list of mixed values has nil in its place, as a map has under its key.
+  /// Whether a link without a target is omitted, as when the file deletes the target. A list of
+  /// mixed values has nil in its place, as a map has under its key.
   var omitsMissingLinks: Bool { collection == .set || collection == .list && type != .any }
 }

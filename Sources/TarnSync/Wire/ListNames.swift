@@ -1,10 +1,11 @@
-/// The names of a list's elements as they are kept beside its column, in runs: some 15 bytes for
-/// what one commit inserted at one place, and more only for elements that were set later.
+/// The names of a list's elements as they are stored next to its column, in runs: about 15 bytes
+/// for the elements that one commit inserted at one place, and more only for elements that were set
+/// later.
 ///
-/// A list without names, as SQL programs write it, is named by the stamp of its column and the
-/// places in it.
+/// The elements of a list without names, as SQL writes it, are named by the stamp of its column and
+/// their positions.
 struct ListNames: Equatable {
-  /// By place; those that were only inserted have the stamp `inserted`.
+  /// By position; elements that were only inserted have the stamp `inserted`.
   var elements: [(id: ElementID, stamp: Stamp)]
 
   /// Earlier than every change of an element.
@@ -17,9 +18,9 @@ struct ListNames: Equatable {
 
   init(_ elements: [(id: ElementID, stamp: Stamp)]) { self.elements = elements }
 
-  /// The names of elements that a SQL program wrote.
+  /// The names of elements written by SQL.
   ///
-  /// - Parameter stamp: of the column.
+  /// - Parameter stamp: the stamp of the column.
   init(of count: Int, writtenAt stamp: Stamp) {
     elements = (0..<count).map { place in
       let id = ElementID(
@@ -51,7 +52,7 @@ struct ListNames: Equatable {
     return writer.bytes
   }
 
-  /// Elements side by side with one number after the other.
+  /// Adjacent elements with consecutive numbers.
   private var runs: [(first: ElementID, count: Int)] {
     var runs: [(first: ElementID, count: Int)] = []
     for (id, _) in elements {
@@ -64,8 +65,8 @@ struct ListNames: Equatable {
     return runs
   }
 
-  /// - Parameter count: how many elements the column has.
-  /// - Returns: nil if the bytes do not name so many elements, each once: a replica may send
+  /// - Parameter count: the number of elements of the column.
+  /// - Returns: nil if the bytes do not name that many elements, each once: a replica may send
   ///   anything.
   init?(_ bytes: [UInt8], of count: Int) {
     var reader = WireReader(bytes)

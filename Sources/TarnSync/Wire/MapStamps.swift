@@ -1,6 +1,6 @@
 import TarnStore
 
-/// When the values of a map were written, as it is kept beside its column: in runs, in the order of
+/// When the values of a map were written, as stored next to its column: in runs, in the order of
 /// the keys.
 struct MapStamps {
   private static let format: UInt8 = 2

@@ -1,14 +1,14 @@
 import TarnStore
 
-/// PostgreSQL's `numeric`: digits to the base of 10,000, the exponent of the first, a sign, and how
-/// many decimal places are shown.
+/// PostgreSQL's `numeric`: digits in base 10,000, the exponent of the first, a sign, and the number
+/// of decimal places to show.
 enum PostgresNumeric {
   private static let negative: UInt16 = 0x4000
   private static let nan: UInt16 = 0xc000
   private static let infinity: UInt16 = 0xd000
   private static let minusInfinity: UInt16 = 0xf000
 
-  /// Without what the type lacks: the sign of zero, and positive exponents.
+  /// Without forms that the type lacks: the sign of zero, and positive exponents.
   static func bytes(of number: DecimalNumber) -> [UInt8] {
     if number.isNaN { return bytes([], weight: 0, sign: nan, scale: 0) }
     if number.isInfinite {
@@ -46,12 +46,11 @@ enum PostgresNumeric {
     return writer.bytes
   }
 
-  /// The number, rounded to 34 digits; nil if the bytes are not a numeric, or a finite one that is
+  /// The number, rounded to 34 digits; nil if the bytes are not a numeric, or for a finite one
   /// beyond the range of decimals.
   static func number(_ bytes: [UInt8]) -> DecimalNumber? { parsed(bytes)?.value }
 
-  /// Whether the number of a numeric has no more digits than a decimal and is in its range, as far
-  /// as its length tells.
+  /// Whether a numeric has no more digits than a decimal and is in its range, judged by its length.
   static func isShort(_ bytes: UnsafeRawBufferPointer) -> Bool {
     // Eight groups of four digits, each with an exponent below 6,000.
     guard bytes.count >= 8, bytes.count <= 8 + 2 * 8 else { return false }
@@ -59,7 +58,7 @@ enum PostgresNumeric {
     return (-1_500..<1_500).contains(weight)
   }
 
-  /// The same, with whether it has all digits.
+  /// The number, and whether it has all digits.
   static func parsed(_ bytes: [UInt8]) -> (value: DecimalNumber, isExact: Bool)? {
     var reader = WireReader(bytes)
     guard let count: UInt16 = reader.read(), let weight: Int16 = reader.read(),
@@ -83,7 +82,7 @@ enum PostgresNumeric {
     return parsed.flatMap { $0.value.isFinite ? $0 : nil }
   }
 
-  /// As SQL shows it.
+  /// In SQL's form.
   private static func text(_ digits: [UInt16], weight: Int, scale: Int) -> String {
     /// The four digits of a place; places before the point are not negative.
     func group(_ place: Int) -> String {

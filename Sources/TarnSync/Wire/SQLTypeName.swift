@@ -1,9 +1,9 @@
 import TarnStore
 
-/// The name of a type as `format_type` of PostgreSQL gives it, perhaps with a collation:
+/// The name of a type in the form of PostgreSQL's `format_type`, possibly with a collation:
 /// `character varying(5)[]`, `text COLLATE "C"`.
 struct SQLTypeName {
-  /// Without quotes around a plain name: `quote_all_identifiers` sets some.
+  /// Without quotes around a plain name: `quote_all_identifiers` adds some.
   let text: String
   /// Without length, precision and collation: `character varying[]`, `timestamp with time zone`.
   let base: String
@@ -41,8 +41,7 @@ struct SQLTypeName {
     return String(name[..<open]) + name[name.utf8.index(after: close)...]
   }
 
-  /// The type of a property that a column of this type can be; nil for one that cannot be one, or
-  /// that has parts.
+  /// The property type for a column of this type; nil if it cannot be a property, or has parts.
   var propertyType: ColumnType? {
     switch base {
     case "bigint", "integer", "smallint": .int

@@ -4,8 +4,8 @@ import TarnText
 
 /// Converts single values to JSON that a jsonb column keeps exactly, and back.
 ///
-/// They are written as `tarn export` writes them. Values that jsonb does not hold are objects with
-/// a `$type`: a text with a NUL, -0.0, and a large double in a mixed value.
+/// They are written as by `tarn export`. Values that jsonb cannot hold are objects with a `$type`:
+/// a text with a NUL, -0.0, and a large double in a mixed value.
 enum ScalarCoder {
   private static let textType = "text"
 
@@ -47,7 +47,7 @@ enum ScalarCoder {
     return parse(inner, as: own)
   }
 
-  /// A number, a Boolean or an array is not a text.
+  /// A number, a Boolean or an array is not a string.
   private static func parse(_ json: JSONValue, as type: ColumnType) -> Value? {
     if type == .string {
       switch json {
@@ -58,7 +58,7 @@ enum ScalarCoder {
     return ValueText.parse(json, as: type)
   }
 
-  /// Whether a number has more digits than a decimal, which is rounded then.
+  /// Whether a number has more digits than a decimal, and is rounded.
   static func isRounded(_ json: JSONValue) -> Bool {
     switch json {
     case .whole(let text), .number(let text), .string(let text):
@@ -68,7 +68,7 @@ enum ScalarCoder {
     }
   }
 
-  /// The same for a mixed value, whose texts are not numbers.
+  /// The same for a mixed value, whose strings are not numbers.
   static func isRounded(mixed json: JSONValue) -> Bool {
     switch json {
     case .whole, .number: return isRounded(json)

@@ -1,17 +1,17 @@
 import TarnStore
 import TarnText
 
-/// A value of the server, or a part of one, that a property does not have as it is.
+/// A value of the server, or a part of one, that a property cannot hold unchanged.
 struct ValueFault: Hashable, Sendable {
   enum Kind: UInt8, Sendable {
-    /// The property cannot hold it, and keeps what it had.
+    /// The property cannot hold it, and keeps its former value.
     case leftOut
-    /// A number with more digits than a decimal has.
+    /// A number with more digits than a decimal can have.
     case rounded
   }
 
   let kind: Kind
-  /// Where it is within its property: `[3].zip`; empty for the whole value.
+  /// The position within its property: `[3].zip`; empty for the whole value.
   private(set) var path: String
   let reason: String
 
@@ -19,7 +19,7 @@ struct ValueFault: Hashable, Sendable {
     (self.kind, self.path, self.reason) = (kind, path, reason)
   }
 
-  /// One that is left out.
+  /// A fault of a value that is left out.
   init(_ reason: String) { self.init(.leftOut, reason) }
 
   static let rounded = ValueFault(
@@ -31,9 +31,9 @@ struct ValueFault: Hashable, Sendable {
     ValueFault("an object id has 12 bytes, and this value has \(count)")
   }
 
-  /// - Parameter type: of a property, whose zero reads as the first case of an enum; nil for an
-  ///   element of a collection.
-  /// - Returns: nil for a value that the program's type has.
+  /// - Parameter type: the type of a property, whose zero reads as the first case of an enum; nil
+  ///   for an element of a collection.
+  /// - Returns: nil for a value that the program's type can hold.
   static func outside(
     _ domain: ValueDomain, _ value: Value, ofProperty type: ColumnType?
   ) -> ValueFault? {
@@ -50,7 +50,7 @@ struct ValueFault: Hashable, Sendable {
     }
   }
 
-  /// A value of JSON that is not of a type.
+  /// A JSON value that does not fit the type.
   static func misfit(_ json: JSONValue, _ type: ColumnType) -> ValueFault {
     let isNumber =
       switch json {
@@ -64,12 +64,12 @@ struct ValueFault: Hashable, Sendable {
     return ValueFault("\(shown(json)) is not of type \(name)")
   }
 
-  /// JSON of another shape than a collection has.
+  /// JSON with another shape than a collection.
   static func shape(_ json: JSONValue, _ kind: CollectionKind) -> ValueFault {
     ValueFault("\(shown(json)) is not \(kind == .map ? "an object" : "an array")")
   }
 
-  /// JSON in a few characters.
+  /// JSON, shortened to a few characters.
   static func shown(_ json: JSONValue) -> String {
     switch json {
     case .array: "an array"
@@ -89,7 +89,7 @@ struct ValueFault: Hashable, Sendable {
 }
 
 extension [ValueFault] {
-  /// Adds a step to the paths of those that were found since there were some number of them.
+  /// Adds a step to the paths of the faults found since there were `count` of them.
   mutating func place(_ step: @autoclosure () -> String, since count: Int) {
     if self.count == count { return }
     let step = step()

@@ -1,4 +1,4 @@
-/// Writes numbers in network order, as PostgreSQL's binary format has them.
+/// Writes numbers in network byte order, as in PostgreSQL's binary format.
 struct WireWriter {
   private(set) var bytes: [UInt8] = []
 
@@ -36,10 +36,10 @@ struct WireWriter {
   }
 }
 
-/// Reads numbers in network order. The bytes of a server may end anywhere.
+/// Reads numbers in network byte order. The bytes of a server may end anywhere.
 struct WireReader {
   private let bytes: [UInt8]
-  /// The place of the next one.
+  /// The position of the next number.
   private var place = 0
 
   init(_ bytes: [UInt8]) { self.bytes = bytes }
@@ -56,7 +56,7 @@ struct WireReader {
     }
   }
 
-  /// What `writeVariable` wrote; nil if the bytes end before, or for more than 64 bits.
+  /// Reads a number of `writeVariable`; nil if the bytes end before, or for more than 64 bits.
   mutating func readVariable() -> UInt64? {
     var number: UInt64 = 0
     for place in stride(from: 0, to: 64, by: 7) {
@@ -78,10 +78,10 @@ struct WireReader {
     return Array(bytes[place..<place + count])
   }
 
-  /// What `write(text:)` wrote; nil if the bytes end before.
+  /// Reads a text of `write(text:)`; nil if the bytes end before.
   mutating func readText() -> String? { readBytes().map { String(decoding: $0, as: UTF8.self) } }
 
-  /// What `write(texts:)` wrote; nil if the bytes end before.
+  /// Reads texts of `write(texts:)`; nil if the bytes end before.
   mutating func readTexts() -> [String]? {
     guard let count = readCount() else { return nil }
     var texts: [String] = []

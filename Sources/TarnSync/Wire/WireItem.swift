@@ -11,7 +11,7 @@ struct WireItem: Hashable, Sendable {
   /// The order of elements in a set.
   func isBefore(_ other: WireItem) -> Bool { text.lexicographicallyPrecedes(other.text) }
 
-  /// No element, or nil as one.
+  /// No element, or nil as an element.
   static let null = WireItem(.null)
 
   var json: JSONValue {
@@ -19,7 +19,7 @@ struct WireItem: Hashable, Sendable {
   }
 
   /// Merges two versions of an element. The members of objects, such as embedded ones, are merged
-  /// one by one; otherwise the later version stays.
+  /// one by one; otherwise the later version wins.
   static func merged(
     _ base: Stamped<WireItem>?, _ theirs: Stamped<WireItem>, _ mine: Stamped<WireItem>
   ) -> Stamped<WireItem> {
@@ -46,7 +46,7 @@ struct WireItem: Hashable, Sendable {
       let value: JSONValue? =
         switch (other, one) {
         case (let other?, let one?): merged(old ?? .null, other, one, isMineLater)
-        // Removed by one side, and perhaps changed by the other one.
+        // Removed by one side, and possibly changed by the other one.
         case (let other?, nil): old == nil || old != other && !isMineLater ? other : nil
         case (nil, let one?): old == nil || old != one && isMineLater ? one : nil
         case (nil, nil): nil
@@ -56,7 +56,7 @@ struct WireItem: Hashable, Sendable {
     return .object(result)
   }
 
-  /// The members of an object that has parts of its own: not a value with a type.
+  /// The members of an object with separately merged parts: not a value with a type.
   private static func members(_ json: JSONValue) -> [StoredText: JSONValue]? {
     guard case .object(let members) = json, json[MixedJSON.typeKey] == nil else { return nil }
     return Dictionary(members.map { (StoredText($0.name), $0.value) }) { $1 }
@@ -64,7 +64,7 @@ struct WireItem: Hashable, Sendable {
 }
 
 extension Content where Value == WireItem {
-  /// The elements in the order in which a file has them, and the keys of a map.
+  /// The elements in the order of a file, and the keys of a map.
   var elements: (items: [WireItem], keys: [String]) {
     switch self {
     case .single: return ([], [])

@@ -1,7 +1,7 @@
 import TarnStore
 
-/// A type of PostgreSQL as its binary protocol has it. Narrower types of an application's table are
-/// cast by the statements.
+/// A type of PostgreSQL in its binary protocol. Narrower types of an application's table are cast
+/// by the statements.
 enum WireType: UInt32, Sendable, CaseIterable {
   case boolean = 16
   case bytea = 17
@@ -14,9 +14,9 @@ enum WireType: UInt32, Sendable, CaseIterable {
   case uuid = 2950
   case jsonb = 3802
 
-  /// For properties with one value; mixed values and structure are jsonb.
+  /// For properties with one value; mixed values and structured ones are jsonb.
   ///
-  /// - Parameter type: of the property, or of the target's primary key for a link.
+  /// - Parameter type: the type of the property, or for a link of the target's primary key.
   init(_ type: ColumnType) {
     self =
       switch type {
@@ -68,7 +68,7 @@ enum WireType: UInt32, Sendable, CaseIterable {
   /// Values as one array parameter.
   func array(of values: [[UInt8]?]) -> [UInt8] {
     var writer = WireWriter()
-    // One dimension, whether there is a null, the type, how many, and the first index.
+    // One dimension, whether there is a null, the type, the number of values, and the first index.
     writer.write(Int32(values.isEmpty ? 0 : 1))
     writer.write(Int32(values.contains { $0 == nil } ? 1 : 0))
     writer.write(rawValue)

@@ -1,13 +1,13 @@
 import TarnStore
 
-/// A value in PostgreSQL's binary format, and exactly where that format holds less.
+/// A value in PostgreSQL's binary format, and its exact bytes where that format holds less.
 ///
 /// Text cannot have a NUL there, times have microseconds between 4713 BC and 294276, and numbers
-/// neither -0 nor exponents: `1E+3` is 1000. Then the column gets what people can read, and the
-/// exact value is kept beside it for replicas until SQL writes the column.
+/// have neither -0 nor exponents: `1E+3` is 1000. Then the column has a readable value, and the
+/// exact one is stored next to it for replicas until SQL writes the column.
 struct WireValue: Hashable, Sendable {
   let bytes: [UInt8]
-  /// The value exactly; nil if `bytes` have all of it.
+  /// The exact value; nil if `bytes` have all of it.
   let exact: [UInt8]?
 
   var byteCount: Int { bytes.count + (exact?.count ?? 0) }
@@ -17,7 +17,7 @@ struct WireValue: Hashable, Sendable {
     self.exact = exact
   }
 
-  /// - Returns: nil for `.null`, and for values that have no such form: links by local keys and
+  /// - Returns: nil for `.null`, and for values without such a form: links by local keys and
   ///   collections.
   init?(_ value: Value) {
     switch value {
@@ -47,14 +47,14 @@ struct WireValue: Hashable, Sendable {
       self.init(bytes)
       return
     }
-    // The picture of a NUL.
+    // The symbol for NUL.
     let shown = bytes.flatMap { $0 == 0 ? Array("\u{2400}".utf8) : [$0] }
     self.init(shown, exact: bytes)
   }
 
   private init(_ time: Timestamp) {
     let exact = Self.big(time.seconds) + Self.big(time.nanoseconds)
-    // Since 2000 first: the last times of SQL are not microseconds since 1970 of 64 bits.
+    // Since 2000 first: SQL's last times do not fit 64-bit microseconds since 1970.
     let (seconds, exceeds) = time.seconds.subtractingReportingOverflow(
       PostgresTime.since1970 / 1_000_000)
     let (scaled, overflows) = seconds.multipliedReportingOverflow(by: 1_000_000)
@@ -82,8 +82,8 @@ struct WireValue: Hashable, Sendable {
 }
 
 extension WireValue {
-  /// Decodes the value; nil if the bytes do not fit the type, such as when SQL has put five bytes
-  /// where an object id has twelve.
+  /// Decodes the value; nil if the bytes do not fit the type, for example if SQL has written five
+  /// bytes into a column for an object id of twelve.
   func value(_ type: ColumnType) -> Value? {
     switch type {
     case .string: String(utf8: exact ?? bytes).map { .string($0) }
@@ -96,15 +96,15 @@ extension WireValue {
     }
   }
 
-  /// Without the exact value if the bytes are not those that are sent with it: a trigger may have
-  /// cut the time to the second, or the column may have rounded it.
+  /// Drops the exact value if the bytes are not those that were sent with it: a trigger may have
+  /// truncated the time to seconds, or the column may have rounded it.
   func confirmed(_ type: ColumnType) -> WireValue {
     guard exact != nil else { return self }
     let sent = value(type).flatMap { WireValue($0) }
     return sent == self ? self : WireValue(bytes)
   }
 
-  /// Decodes the bytes of a value that is not kept exactly beside them.
+  /// Decodes the bytes of a value without exact bytes next to them.
   static func value(_ bytes: UnsafeRawBufferPointer, _ type: ColumnType) -> Value? {
     switch type {
     case .int: unsafe number(bytes).map { .int($0) }
@@ -118,7 +118,7 @@ extension WireValue {
     }
   }
 
-  /// The number of all of the bytes.
+  /// The number in all of the bytes.
   static func number<Number: FixedWidthInteger>(_ bytes: UnsafeRawBufferPointer) -> Number? {
     guard bytes.count == Number.bitWidth / 8 else { return nil }
     return Number(bigEndian: unsafe bytes.loadUnaligned(as: Number.self))
@@ -164,7 +164,7 @@ enum PostgresTime {
   /// From 4713 BC to before 294277.
   static let range: Range<Int64> = -211_813_488_000_000_000..<9_223_371_331_200_000_000
 
-  /// What SQL calls infinity is the last time that a property can have.
+  /// SQL's infinity is the last time that a property can have.
   static func timestamp(_ microseconds: Int64) -> Timestamp {
     switch microseconds {
     case earliest: return Timestamp(seconds: .min, nanoseconds: 0)
