@@ -1,5 +1,5 @@
-// What a change feed is measured against: a walk over the same change records, and what one would
-// build on SQLite instead: its session extension, or triggers that fill an outbox.
+// The baselines for a change feed: a walk over the same change records, and the alternatives on
+// SQLite: its session extension, or triggers that fill an outbox.
 #define SQLITE_ENABLE_SESSION 1
 #define SQLITE_ENABLE_PREUPDATE_HOOK 1
 #include "floors_packages.h"

@@ -8,8 +8,8 @@ package final class HeldProgram: Sendable {
   package let line: String
   private let input: Pipe
 
-  /// - Parameter program: one that runs the rest as the user that this process has.
-  /// - Throws: `NotStarted` if it prints none; what it said is on standard error.
+  /// - Parameter program: a program that runs the rest as this process's user.
+  /// - Throws: `NotStarted` if it prints none; its messages are on standard error.
   package init(
     _ script: String, _ arguments: [String] = [], within program: [String] = []
   ) throws {

@@ -1,9 +1,10 @@
 import Foundation
 
-/// A PostgreSQL server of the tests' and measurements' own: in a folder of its own, on a Unix
-/// socket, and gone with the process that asked for it, however that ends.
+/// A private PostgreSQL server for tests and measurements: in a temporary folder, on a Unix socket.
+/// It ends with the process that started it, in whatever way that ends.
 package final class PostgresServer: Sendable {
-  /// The one of this process, started by the first test that asks. It does not wait for the disk.
+  /// The server of this process, started by the first test that needs it. It does not wait for the
+  /// disk.
   package static let shared = Result { try PostgresServer("-c fsync=off") }
 
   private let program: HeldProgram
@@ -44,16 +45,16 @@ package final class PostgresServer: Sendable {
     program = try HeldProgram(Self.script, [options, primary?.folder ?? "", "", "-R"])
   }
 
-  /// A server with a copy of another one's files, as a snapshot of a disk or a machine has them: no
-  /// file says that it is a copy.
+  /// A server with a copy of another one's files, like a snapshot of a disk or a machine: no file
+  /// shows that it is a copy.
   package init(_ options: String, copyOf original: PostgresServer) throws {
     program = try HeldProgram(Self.script, [options, original.folder])
   }
 
-  /// A server whose data, without the log of changes, are on a disk of their own, in memory. Needs
-  /// root. Other programs do not see the disk, and it goes with the server.
+  /// A server whose data, without the log of changes, are on a separate disk in memory. Needs root.
+  /// Other programs do not see the disk, and it is removed with the server.
   ///
-  /// - Parameter space: of the disk, as `mount` takes it: "80m".
+  /// - Parameter space: the size of the disk, as for `mount`: "80m".
   package init(onDiskOf space: String) throws {
     let mount = "mount -t tmpfs -o mode=777,size=\(space) tmpfs /mnt && exec \"$@\""
     program = try HeldProgram(

@@ -20,9 +20,9 @@ package struct ChosenObjects {
   package var isEmpty: Bool { conditions.isEmpty }
   package var classNames: [String] { conditions.map(\.className) }
 
-  /// Makes these the subscriptions of a store, unless they are.
+  /// Makes these the subscriptions of a store, unless it has them already.
   ///
-  /// - Parameter others: classes of which all objects are chosen.
+  /// - Parameter others: classes all of whose objects are selected.
   package func subscribe(_ store: Store, others: [String]) throws {
     let snapshot = try store.newestSnapshot()
     let all = conditions + others.map { ($0, "TRUEPREDICATE") }

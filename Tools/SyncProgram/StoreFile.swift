@@ -14,9 +14,9 @@ enum StoreFile {
   }
 
   /// A store that was exchanged before, with the names of the classes to exchange; nil for another
-  /// one, or if it lacks some.
+  /// store, or if it lacks some.
   ///
-  /// - Parameter names: the classes; empty for those of before.
+  /// - Parameter names: the classes; empty for those of the last exchange.
   static func exchanged(_ path: String, _ names: [String]) throws -> (Store, [String])? {
     guard FileFacts.at(path) != nil else { return nil }
     let store = try existing(path)
@@ -26,7 +26,7 @@ enum StoreFile {
     return wanted.isEmpty || !known.isSuperset(of: wanted) ? nil : (store, wanted)
   }
 
-  /// A store with the classes of a server. One that exists keeps what it has.
+  /// A store with the classes of a server. An existing store keeps its contents.
   ///
   /// - Parameter names: the classes; empty for all of the server.
   /// - Returns: the store, and the names of the classes to exchange.
@@ -58,7 +58,7 @@ enum StoreFile {
     return (store, common)
   }
 
-  /// Why classes of the store are not exchanged although the server has them; of a store without
+  /// Why classes of the store are not exchanged although the server has them; for a store without
   /// classes, why those of the server are not.
   private static func problems(
     _ schema: StoreSchema, besides known: [String], _ connection: ServerConnection

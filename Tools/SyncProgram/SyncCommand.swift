@@ -4,7 +4,7 @@ import TarnStore
 import TarnSync
 import ToolSupport
 
-/// `tarn sync`: one exchange, or a session until a signal, or what a file knows.
+/// `tarn sync`: one exchange, or a session until a signal, or a report about a file.
 struct SyncCommand {
   private let files: [String]
   private let server: String?
@@ -176,10 +176,10 @@ struct SyncCommand {
     SyncProgram.complain("tarn: \(printableLines("\(why)")); trying again in \(seconds)\n")
   }
 
-  /// The store, and the classes to exchange. If the server is away or full, a store that was
-  /// exchanged before goes on with its classes; another one waits for the server.
+  /// The store, and the classes to exchange. If the server is unreachable or full, a store that was
+  /// exchanged before continues with its classes; another one waits for the server.
   ///
-  /// - Returns: nil if a signal came before.
+  /// - Returns: nil if a signal arrived first.
   private func meet(
     _ path: String, _ address: ServerAddress, _ stop: OnceSignal
   ) throws -> (Store, [String])? {

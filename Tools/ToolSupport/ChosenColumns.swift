@@ -1,8 +1,8 @@
 package import TarnStore
 package import TarnText
 
-/// The properties that are written, chosen by paths: a property that a path ends at is whole; of
-/// one that a path leads through, with the embedded objects in it, only what paths choose.
+/// The properties to write, chosen by paths: a property at the end of a path is written as a whole;
+/// of a property within a path, with its embedded objects, only the chosen parts are.
 package struct ChosenColumns: Sendable, Equatable {
   /// Names are compared by their bytes.
   private struct Member: Equatable {
@@ -34,7 +34,7 @@ package struct ChosenColumns: Sendable, Equatable {
   /// The names of the properties, in the order of the paths.
   package var names: [String] { members.map(\.name) }
 
-  /// - Parameter followsLinks: whether a path may go on behind a link to another object.
+  /// - Parameter followsLinks: whether a path may continue through a link to another object.
   /// - Throws: for names that the class, or an embedded class, does not have.
   package func check(
     on described: ClassSchema, _ schema: StoreSchema, followsLinks: Bool
@@ -82,7 +82,7 @@ package struct ChosenColumns: Sendable, Equatable {
     }
   }
 
-  /// The same of an element of a property that is a list, a set or a map.
+  /// The same for an element of a property that is a list, a set or a map.
   package func part(
     ofElement value: JSONValue, _ column: ColumnSchema, _ schema: StoreSchema
   ) -> JSONValue {

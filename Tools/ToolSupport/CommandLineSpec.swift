@@ -39,7 +39,7 @@ package struct PositionalSpec: Sendable {
   package let isOptional: Bool
   /// Whether it takes all remaining arguments; only the last one may.
   package let repeats: Bool
-  /// The argument in the line of usage, where dots would claim too much; nil for the standard.
+  /// The argument in the usage line, if dots would promise too much; nil for the default.
   let written: String?
 
   package init(

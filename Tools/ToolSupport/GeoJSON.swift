@@ -13,8 +13,8 @@ package enum GeoJSON {
     return dense.firstRange(of: typeOfCollection) != nil
   }
 
-  /// The properties of a feature, with its id and its geometry. Another object as it is, and one
-  /// whose names would be lost.
+  /// The properties of a feature, with its id and its geometry. Other objects, and one whose names
+  /// would be lost, are returned unchanged.
   package static func flattened(_ members: [JSONMember]) -> [JSONMember] {
     guard members.contains(JSONMember("type", .string("Feature"))) else { return members }
     var flat: [JSONMember] = []

@@ -71,7 +71,7 @@ package final class JSONArrayReader {
     ToolError("\(lines.name): line \(line): '\(path.joined(separator: "."))' \(reason)")
   }
 
-  /// Goes into an object, to the value of one of its members.
+  /// Enters an object, up to the value of one of its members.
   private func descend(to name: String) throws(ToolError) {
     while let byte = try peek(), byte != UInt8(ascii: "{") {
       if byte > 0x20, byte < 0x80 { throw misplaced("is in no object") }

@@ -119,7 +119,7 @@ struct JSONPiece {
     byte == 0x20 || byte == 0x09 || byte == 0x0a || byte == 0x0d || byte == 0x1e
   }
 
-  /// Whether it cannot go on with that line: an object begins where a name has to be.
+  /// Whether the value cannot continue with that line: an object begins where a name is required.
   func isUnlikely(before line: UnsafeRawBufferPointer) -> Bool {
     line.first { !Self.isSpace($0) } == UInt8(ascii: "{") && open.last == UInt8(ascii: "{")
       && last != UInt8(ascii: ":")

@@ -126,8 +126,8 @@ package final class LineReader {
     return (UnsafeRawBufferPointer(rebasing: buffer[start..<end]), atEnd)
   }
 
-  /// The next bytes, without regard to lines: those in the buffer, or as many as the next read
-  /// returns; nil at the end. They are valid until the next call.
+  /// The next bytes, regardless of lines: those in the buffer, or as many as the next read returns;
+  /// nil at the end. They are valid until the next call.
   package func piece() throws(ToolError) -> UnsafeRawBufferPointer? {
     if start == end, !atEnd { try fill() }
     if start == end { return nil }

@@ -97,7 +97,7 @@ package final class OutputPipe {
 
   // MARK: - Without waiting
 
-  /// From now on `write` keeps what the reader does not read at once.
+  /// From now on `write` buffers data that the reader does not read at once.
   package func neverWait() {
     waits = false
     guard isWaitable, !isSocket else { return }

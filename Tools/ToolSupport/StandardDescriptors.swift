@@ -2,8 +2,8 @@ import Foundation
 
 /// The descriptors 0, 1 and 2 of a program that may have been started without some of them.
 package enum StandardDescriptors {
-  /// Opens /dev/null under those that are closed, before another file gets their numbers and
-  /// receives the program's output. Reading and writing them still fails as if they were closed.
+  /// Opens /dev/null as the closed ones, before another file gets their numbers and receives the
+  /// program's output. Reading and writing them still fails as if they were closed.
   package static func fill() {
     for number in STDIN_FILENO...STDERR_FILENO where fcntl(number, F_GETFD) < 0 {
       // `open` returns the lowest free number, which is this one.

@@ -15,7 +15,7 @@ private final class BenchDaemon {
   private let process: ChildProcess
   private let folder: String
 
-  /// Starts it; returns when its watches stand.
+  /// Starts it; returns when its watches have begun.
   ///
   /// - Parameter text: the configuration, in which `$` is the folder.
   init(_ folder: String, _ text: String) throws {

@@ -67,8 +67,8 @@ private func measureSQLiteMerge(
 
 /// W14c: small commits of a file with one cursor; W14k: with a thousand; W14q: with one that keeps
 /// old values; the baseline of each is the same file without cursors. W14a: acknowledgements, each
-/// in a commit of its own; the baseline is the commits in between. W14p: commits with a cursor
-/// beside SQLite's commits with a changeset each.
+/// in a separate commit; the baseline is the commits in between. W14p: commits with a cursor,
+/// compared with SQLite's commits with a changeset each.
 func measureCursors(_ bench: Bench) throws {
   let feed = try FeedStore(bench, objects: bench.objects)
   let commits = bench.rounds(10_000, tiny: 200)
@@ -139,7 +139,7 @@ private func measureAcknowledging(_ bench: Bench, _ feed: FeedStore, _ rounds: I
 }
 
 /// W14s: the first batch of a whole store, of which two properties of each object are read; the
-/// baseline reads the same of all objects.
+/// baseline reads the same properties of all objects.
 func measureFirstBatch(_ bench: Bench) throws {
   let stores = try bench.stores()
   let cursor = try stores.realm.cursor(
@@ -173,7 +173,7 @@ func measureFirstBatch(_ bench: Bench) throws {
       ours: seconds[0], floor: seconds[1], target: .ratio(2)))
 }
 
-/// A file of its own for cursors.
+/// A separate file for cursors.
 private final class FeedStore {
   let realm: Realm
   let store: Store

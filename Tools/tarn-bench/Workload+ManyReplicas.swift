@@ -68,9 +68,9 @@ private final class ManyReplicas {
     }
   }
 
-  /// Lets each file poll after a change of some objects.
+  /// Makes each file poll after a change of some objects.
   ///
-  /// - Parameter concerned: so many files have changed objects, and are not measured.
+  /// - Parameter concerned: the number of files with changed objects, which are not measured.
   /// - Returns: the server's processor time for a poll.
   func poll(after condition: String, age: Int, skipping concerned: Int) throws -> Double {
     for link in links { try link.pull(looking: true) }

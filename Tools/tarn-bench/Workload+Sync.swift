@@ -6,8 +6,8 @@ import TarnSync
 import ToolSupport
 
 /// W16: from a commit in one file to a callback in another, over sessions and a server. The
-/// baseline commits one value, notifies in a transaction of its own, and reads it where the
-/// notification wakes. W16b: the same beside eight other writers of the server.
+/// baseline commits one value, notifies in a separate transaction, and reads it where the
+/// notification arrives. W16b: the same with eight other writers on the server.
 func measureSyncLatency(_ bench: Bench) throws {
   let server = try SyncServer(bench)
   try server.fill(10)
@@ -138,8 +138,8 @@ private func measureJoin(
   bench.add(BenchFigure("W16n", "memory of joining them all", .bytes, ours: grown))
 }
 
-/// W16f: a fresh file with all of a server's objects; the baseline takes them by COPY, and adds the
-/// time in which W1 inserts as many. W16p: the memory that another one takes.
+/// W16f: a new file with all of a server's objects; the baseline reads them by COPY, and adds the
+/// time in which W1 inserts as many. W16p: the memory of one more file.
 func measureFreshReplica(_ bench: Bench) throws {
   let server = try SyncServer(bench)
   try server.fill(bench.objects)
@@ -166,9 +166,9 @@ func measureFreshReplica(_ bench: Bench) throws {
       target: .value(64 * 1024 * 1024)))
 }
 
-/// W16i: the server's processor time for a poll that finds nothing; W16o: for one that passes over
-/// another replica's change, per change. W16r: what a SQL program pays for a row that it inserts,
-/// and W16v that it updates; the baseline is a table without sync.
+/// W16i: the server's processor time for a poll without changes; W16o: for one that skips another
+/// replica's change, per change. W16r: the cost of a row inserted by SQL, and W16v of one updated
+/// by it; the baseline is a table without sync.
 func measureServerCosts(_ bench: Bench) throws {
   let server = try SyncServer(bench)
   try server.fill(1_000)
@@ -242,8 +242,8 @@ private func measurePassing(
       ours: max(0, total / Double(rounds) - idle) / Double(changes)))
 }
 
-/// W16c: small commits of a file that is exchanged, without a server at hand; W16q beside a cursor
-/// that keeps old values. W16m: a bulk insert. The baseline is the same file without sync.
+/// W16c: small commits of an exchanged file without a reachable server; W16q: with a cursor that
+/// keeps old values. W16m: a bulk insert. The baseline is the same file without sync.
 func measureSyncedWrites(_ bench: Bench) throws {
   let server = try SyncServer(bench)
   let objects = max(100, bench.objects / 100)

@@ -2,7 +2,7 @@ import Foundation
 import Tarn
 import TarnStore
 
-/// An object of the feed's runs. Few keys, so that they are deleted and come back.
+/// An object of the feed's runs. It has few keys, so that they are deleted and added again.
 class FeedThing: Object {
   @Persisted(primaryKey: true) var id = 0
   @Persisted var number = 0

@@ -3,8 +3,8 @@ import Tarn
 import TarnStore
 import ToolSupport
 
-/// `tarn-stress feed`: consumers of cursors against a model. Each seed is a file of its own with
-/// random commits; what the consumers make of their batches must equal the file.
+/// `tarn-stress feed`: consumers of cursors against a model. Each seed is a separate file with
+/// random commits; the consumers' copies must equal the file.
 final class FeedRun {
   private let options: FeedOptions
   private let folder: String
@@ -137,7 +137,7 @@ final class FeedRun {
 
   // MARK: - A slow reader
 
-  /// Commits delete and make the same few objects, each prunes what it may, and a cursor that is
+  /// Commits delete and create the same few objects, and each prunes what it may; a cursor that is
   /// always some hundred versions behind reads in between.
   private func churn(_ commits: Int) throws {
     let path = "\(folder)/churn.realm"
@@ -182,7 +182,7 @@ struct FeedOptions {
   var seed: UInt64 = 1
   var count = 1000
   var kills = false
-  /// The number of commits beside a slow reader.
+  /// The number of commits during which a slow reader runs.
   var churn = 0
   /// Not in the help: only this tool's test uses it.
   var isSabotaged = false

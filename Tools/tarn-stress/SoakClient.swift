@@ -4,8 +4,8 @@ import TarnStore
 import TarnText
 import ToolSupport
 
-/// A client of the daemon's socket, on a thread of its own: it keeps a copy of the objects, ends
-/// its connection by chance, and resumes at the position that it has.
+/// A client of the daemon's socket, on a separate thread: it keeps a copy of the objects, randomly
+/// ends its connection, and resumes at its last position.
 final class SoakClient: Sendable {
   private struct State {
     var model = LineModel()
@@ -95,7 +95,7 @@ final class SoakClient: Sendable {
     state.withLock { state in
       do {
         let json = try JSONScanner.value(in: String(decoding: line, as: UTF8.self))
-        // It was too slow: that is what it is there for.
+        // It was too slow, as it is meant to be.
         if json["error"] != nil { return false }
         try state.model.apply(json)
         // A line that is continued does not have all of its position.

@@ -11,8 +11,8 @@ class SoakNote: Object {
   @Persisted var count = 0
 }
 
-/// `tarn-stress soak`: a daemon beside a writer, with consumers that are slow, vanish and come
-/// back. Fails if one of them misses a change, or if the daemon grows.
+/// `tarn-stress soak`: a daemon and a writer, with consumers that are slow, disconnect and return.
+/// Fails if one of them misses a change, or if the daemon's memory grows.
 final class SoakRun {
   private static let keys = 2_000
   private static let pause: UInt32 = 1_000

@@ -28,7 +28,7 @@ class StressTotal: Object {
 enum StressStore {
   static let accounts = 120
   static let balance = 100
-  /// Objects with greater ids stand for one commit each.
+  /// Each object with a greater id represents one commit.
   static let firstDoneID = 1000
 
   /// Durable if the file was filled so, which a marker file next to it records.

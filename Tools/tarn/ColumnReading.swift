@@ -36,7 +36,7 @@ enum UnixTime: Int64, CaseIterable {
     }
   }
 
-  /// The date that a number stands for; nil for anything but a number.
+  /// The date that a number represents; nil for anything but a number.
   func date(_ raw: RawValue) -> Timestamp? {
     switch raw {
     case .text(let text?), .json(.string(let text)):

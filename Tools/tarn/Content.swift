@@ -115,7 +115,7 @@ extension ContentSource {
     return try content(of: column, at: key, in: id, 0, &met)
   }
 
-  /// The content that a stored value at that place stands for.
+  /// The content for a stored value at that place.
   func content(
     _ value: Value, _ column: ColumnSchema, _ place: SequencePlace
   ) throws -> Content {

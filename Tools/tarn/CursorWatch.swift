@@ -4,8 +4,8 @@ import TarnStore
 import TarnText
 import ToolSupport
 
-/// `tarn watch --cursor`: prints what happened to a class since the cursor's position, also while
-/// no program was running, and then each change.
+/// `tarn watch --cursor`: prints the changes of a class since the cursor's position, including
+/// those made while it was not running, and then each change.
 struct CursorWatch {
   private enum Acknowledging: String { case auto, manual }
 
@@ -165,13 +165,13 @@ struct CursorWatch {
   }
 }
 
-/// Positions from standard input, one on each line: as they are, or as the member "position" of a
-/// JSON object, so that a line of the output can be given back.
+/// Positions from standard input, one per line: as text, or as the member "position" of a JSON
+/// object, so that a line of the output can be passed back.
 struct AcknowledgedPositions {
   private var bytes: [UInt8] = []
   private(set) var isAtEnd = false
 
-  /// Reads what there is; waits if there is nothing.
+  /// Reads the available bytes; waits if there are none.
   mutating func read() throws {
     var buffer = [UInt8](repeating: 0, count: 1 << 16)
     let count = Foundation.read(STDIN_FILENO, &buffer, buffer.count)

@@ -105,7 +105,7 @@ struct DiffCommand {
 
   // MARK: - Objects
 
-  /// Goes through the objects of both files in the order of their keys.
+  /// Iterates the objects of both files in the order of their keys.
   private func compareObjects(
     _ a: ClassView, _ b: ClassView, _ old: SnapshotReader, _ new: SnapshotReader,
     _ output: OutputPipe

@@ -87,8 +87,8 @@ extension GivenTypes {
 }
 
 extension ColumnReading {
-  /// Whether the column of the file has another type than `--types` says. The file's column may be
-  /// nullable even if `--types` does not say so.
+  /// Whether the column of the file has another type than in `--types`. The file's column may be
+  /// nullable even if it is not in `--types`.
   fileprivate func contradicts(_ column: ColumnSchema, _ schema: StoreSchema) -> Bool {
     if type != column.type || collection != column.collection { return true }
     if let targetName, column.target.flatMap({ schema[$0]?.name }) != targetName { return true }

@@ -26,8 +26,7 @@ struct ImportRecord {
 enum ImportFormat: String {
   case csv, tsv, jsonl, debian
 
-  /// The format of a file by its extension; nil if that is unknown. One that says how the file is
-  /// compressed does not count.
+  /// The format of a file by its extension, before one for a compression; nil if that is unknown.
   init?(path: String) {
     if path == DebianStatusReader.defaultPath {
       self = .debian

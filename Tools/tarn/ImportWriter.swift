@@ -161,7 +161,7 @@ final class ImportWriter {
 
   // MARK: - Links
 
-  /// Sets the links that waited. A link whose target is still missing stays as it is.
+  /// Sets the waiting links. A link whose target is still missing is left unchanged.
   private func link(_ session: WriteSession) throws {
     for object in waiting {
       let plan = plans[object.location.input]

@@ -1,8 +1,8 @@
 import TarnStore
 import ToolSupport
 
-/// `tarn inspect`: prints what a file holds, its size, and who uses it. `--check` verifies
-/// everything, too.
+/// `tarn inspect`: prints the contents of a file, its size, and the processes that use it.
+/// `--check` also verifies everything.
 struct InspectCommand {
   private let path: String
   private let usesJSON: Bool

@@ -69,7 +69,7 @@ struct LastWords {
     _exit(ExitCode.failure.rawValue)
   }
 
-  /// Prints what killed the command, and what a walk over the file's pages finds.
+  /// Prints the signal that killed the command, and the result of a walk over the file's pages.
   func tell() -> ExitCode {
     TarnProgram.complain("\(command) was killed by \(signal) while working on \(path)")
     do {

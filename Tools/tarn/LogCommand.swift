@@ -69,7 +69,7 @@ struct LogCommand {
     }
   }
 
-  /// The records of the class and of the time that are asked for, oldest first.
+  /// The records of the requested class and time, oldest first.
   private func records(_ store: Store, after last: Version) throws -> [RetainedRecord] {
     let schema = try store.newestSnapshot().schema
     let wanted = try className.map { try ClassView.named($0, in: schema, path).id }

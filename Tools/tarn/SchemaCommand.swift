@@ -34,7 +34,7 @@ struct SchemaCommand {
     return .success
   }
 
-  /// The classes, and those that their properties lead to, without which they do not compile.
+  /// The classes, and those that their properties refer to, without which they do not compile.
   private static func reached(
     from classes: [ClassSchema], _ schema: StoreSchema
   ) -> [ClassSchema] {

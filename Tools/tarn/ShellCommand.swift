@@ -67,7 +67,7 @@ struct ShellCommand {
     return folder + "/history"
   }
 
-  /// Runs one line; what goes wrong is printed.
+  /// Runs one line; errors are printed.
   private func perform(_ line: String, _ output: OutputPipe) -> ExitCode {
     do {
       let words = try ShellLine.words(of: line, path: path)
@@ -97,7 +97,7 @@ struct ShellCommand {
   }
 }
 
-/// What Tab offers.
+/// The completions of the Tab key.
 enum ShellCompletion {
   // because: set before the first line is read, on the main thread.
   nonisolated(unsafe) static var path = ""

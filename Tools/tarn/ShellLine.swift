@@ -21,7 +21,7 @@ enum ShellLine {
     CommandTable.commands.filter { !others.contains($0.name) }
   }
 
-  /// The arguments of the program that a line stands for.
+  /// The arguments of the program for a line.
   static func words(of line: String, path: String) throws -> [String] {
     let words = try read(line)
     guard let name = words.first?.text else { return [] }

@@ -104,7 +104,7 @@ enum StoreAccess {
     return columns
   }
 
-  /// The key paths that columns stand for. A column whose name has a dot needs no back quotes.
+  /// The key paths of columns. A column whose name has a dot needs no back quotes.
   static func keyPaths(_ columns: [String], on described: ClassSchema) -> [String] {
     columns.map { column in
       let name = PathText.name(column)

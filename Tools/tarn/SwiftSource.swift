@@ -1,8 +1,8 @@
 import TarnStore
 
-/// Classes as Swift source that the library compiles, and with which a program opens their file,
-/// whatever their names are: a name that Swift or the library uses otherwise, or that two of them
-/// would share, becomes another one, which is mapped to the name in the file.
+/// Classes as Swift source that compiles with the library, and with which a program opens their
+/// file, whatever their names are: a name that Swift or the library already uses, or that two of
+/// them would share, is replaced by another one, which is mapped to the name in the file.
 struct SwiftSource {
   /// Names that the source uses for types.
   private static let types: Set<String> = [
@@ -30,7 +30,7 @@ struct SwiftSource {
     "where", "while",
   ]
 
-  /// Words with a meaning of their own in front of a type, or in place of one.
+  /// Words with a special meaning before a type, or in place of one.
   private static let keywordsOfTypes: Set<String> = [
     "any", "some", "each", "borrowing", "consuming", "sending", "isolated", "nonisolated", "async",
     "await", "package", "macro", "actor",
@@ -94,7 +94,7 @@ struct SwiftSource {
   /// A name for each of some names: itself if it can be.
   ///
   /// - Parameters:
-  ///   - taken: names that mean something else.
+  ///   - taken: names with another meaning.
   ///   - areWrapped: whether each has a wrapper, whose name has an underscore in front.
   private static func distinct(
     _ names: [String], besides taken: Set<String>, areWrapped: Bool = false
@@ -108,7 +108,7 @@ struct SwiftSource {
       if areWrapped { used.insert(wrapper) }
       return true
     }
-    // Those that stay as they are come first.
+    // Unchanged names first.
     for (index, name) in names.enumerated() where plain(name).hasSameBytes(as: name) {
       if take(name) { found[index] = name }
     }

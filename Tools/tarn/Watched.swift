@@ -23,7 +23,7 @@ protocol Watched: AnyObject {
   ) throws -> Int
   /// Advances to `newest` and remembers how the objects that `changes` touch were shown.
   func gather(to newest: Snapshot, _ changes: ChangeSet) throws
-  /// Prints what was gathered.
+  /// Prints the merged changes.
   /// - Returns: the number of changes printed.
   func tellGathered(_ printer: any WatchPrinter) throws -> Int
 }

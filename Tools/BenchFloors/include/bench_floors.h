@@ -232,8 +232,8 @@ int bf_hooks_post(int port, int64_t count, int64_t bytes);
 
 // ---- A server ----
 
-// W16: programs on libpq. Addresses are connection strings or URLs; what the server says about an
-// error goes to standard error.
+// W16: programs on libpq. Addresses are connection strings or URLs; the server's error messages go
+// to standard error.
 
 // Runs statements, and takes the time.
 int bf_pg_run(const char *address, const char *statement, double *seconds);

@@ -5,8 +5,8 @@
 #error "Run 'make setup', or: apt-get install libedit-dev"
 #endif
 
-// Gives the candidates for a word, separated by line feeds and allocated with malloc: `line` is
-// what was typed before it. One thread.
+// Returns the candidates for a word, separated by line feeds and allocated with malloc: `line` is
+// the text before it. One thread.
 typedef char *(*tarn_completer)(const char *line, const char *word);
 
 void tarn_line_prepare(const char *program, tarn_completer completer);

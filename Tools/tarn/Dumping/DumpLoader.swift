@@ -10,10 +10,10 @@ final class DumpLoader {
 
   private let reader: DumpReader
   private let schema: StoreSchema
-  /// The classes whose objects are still to come.
+  /// The classes whose objects have not been read yet.
   private var coming: ArraySlice<ClassSchema>
   private(set) var sections: [Section] = []
-  /// How many objects of the last section are still to come.
+  /// The number of objects of the last section that have not been read yet.
   private var missing = 0
   private var lastKey: ObjectKey?
   /// Whether a link led to an object of a later line.

@@ -2,7 +2,8 @@ import Foundation
 import TarnStore
 import ToolSupport
 
-/// A file that gets its name when it is complete. Until then it is beside it, as FILE.loading.
+/// A file that gets its name when it is complete. Until then it is in the same folder as
+/// FILE.loading.
 struct NewStoreFile: Sendable {
   let path: String
   let temporaryPath: String
@@ -64,7 +65,7 @@ struct NewStoreFile: Sendable {
     close(descriptor)
   }
 
-  /// Removes what there is of it.
+  /// Removes the incomplete file.
   func remove() {
     unlinkTemporary()
     removeCompanions()
