@@ -10,8 +10,8 @@ package struct JSONScanner {
 
   /// The only value in the bytes, which may have white space around it.
   ///
-  /// - Parameter keepsDigits: whether numbers that a double does not hold are kept as they are
-  ///   written. Otherwise they are rounded, and those out of its range are errors.
+  /// - Parameter keepsDigits: whether numbers that a double does not hold keep all digits.
+  ///   Otherwise they are rounded, and numbers out of its range are errors.
   package static func value(
     in bytes: UnsafeRawBufferPointer, keepingDigits keepsDigits: Bool = false
   ) throws(JSONError) -> JSONValue {
@@ -185,7 +185,7 @@ extension JSONScanner {
     }
     if digits == 0 { return true }
     guard let double, double.isFinite else { return false }
-    // Every number of so many digits has a double of its own.
+    // Numbers with up to that many digits have different doubles.
     return digits <= 15 && double.magnitude >= .leastNormalMagnitude
   }
 }

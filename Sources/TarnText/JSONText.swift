@@ -114,7 +114,7 @@ package struct JSONText {
     value.isNaN ? "NaN" : value < 0 ? "-Infinity" : "Infinity"
   }
 
-  /// The number that such a string stands for.
+  /// The number that such a string denotes.
   package static func nonFinite(named name: String) -> Double? {
     switch name {
     case "NaN": return .nan

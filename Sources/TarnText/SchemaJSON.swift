@@ -56,7 +56,7 @@ package enum SchemaJSON {
 
   // MARK: - Reading
 
-  /// - Throws: `SchemaJSONError` that names what is wrong.
+  /// - Throws: `SchemaJSONError` that names the fault.
   package static func classes(_ json: JSONValue) throws -> [ClassDefinition] {
     guard case .array(let items) = json else { throw SchemaJSONError("the schema is not a list") }
     return try items.enumerated().map { index, item in

@@ -134,7 +134,7 @@ package enum ValueText {
     if json == .null { return .null }
     switch (type, json) {
     case (.int, .integer(let value)): return .int(value)
-    // The shortest digits are those of the JSON; the double may be beside an integer.
+    // The shortest digits are those of the JSON; the double may be next to an integer.
     case (.int, .double(let value)):
       return WrittenNumber("\(value)")?.integer.map { .int($0) }
     case (.bool, .bool(let value)): return .bool(value)

@@ -59,7 +59,7 @@ static int walk(bf_lmdb *store, void *context, void (*visit)(void *, const char 
   return error == MDB_NOTFOUND ? 0 : error;
 }
 
-// A name as its bytes and an id: what the plain sort by name collects.
+// A name as its bytes and an id: the element type of the plain sort by name.
 struct plain {
   char name[BF_NAME_BYTES];
   int64_t id;

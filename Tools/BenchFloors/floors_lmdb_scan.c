@@ -63,7 +63,7 @@ static int64_t count_matches(const struct cluster *cluster, int query, const cha
   return matches;
 }
 
-// Reads every cluster in a read transaction of its own.
+// Reads every cluster in a separate read transaction.
 static int scan(MDB_env *env, MDB_dbi tree, int query, const char *text, int64_t *matches) {
   MDB_txn *txn = NULL;
   MDB_cursor *cursor = NULL;

@@ -38,7 +38,7 @@ enum StoreFile {
     if FileFacts.at(path) != nil {
       let schema = try existing(path).newestSnapshot().schema.schema
       options.classes = definitions.filter { schema.named($0.name) == nil }
-      // Without names only what both have.
+      // Without names only the classes that both have.
       if names.isEmpty, schema.classes.contains(where: { !$0.isVacant }) { options.classes = [] }
     } else {
       options.classes = definitions

@@ -1,5 +1,5 @@
 /// Writes CSV (RFC 4180) into bytes: quotes only fields that need it, writes nothing for null and
-/// `""` for the empty string, so that `CSVReader` reads back what was written.
+/// `""` for the empty string, so that `CSVReader` reads the same values back.
 package struct CSVWriter {
   /// The bytes written since the last `removeAll()`.
   package private(set) var bytes: [UInt8] = []

@@ -47,7 +47,7 @@ extension CommandLineParser {
     return text + ".SH SEE ALSO\n.BR \(program) (1)\n"
   }
 
-  /// Paragraphs; lines that are indented stay as they are.
+  /// Paragraphs; indented lines are not changed.
   private static func paragraphs(_ text: String) -> String {
     var result = ""
     var isCode = false

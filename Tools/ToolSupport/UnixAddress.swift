@@ -5,7 +5,7 @@ package enum UnixAddress {
   /// The longest path, in bytes.
   package static let pathBytesMax = 107
 
-  /// - Parameter path: a longer one is cut; one that begins with `@` is an abstract name.
+  /// - Parameter path: a longer one is truncated; one that begins with `@` is an abstract name.
   package static func with(
     _ path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32
   ) -> Int32 {

@@ -23,7 +23,7 @@ struct DamagedCopy {
     path = folder + "/x.realm"
   }
 
-  /// - Parameter keeps: also keeps the copy as it was before the first command.
+  /// - Parameter keeps: also keeps the state of the copy before the first command.
   func run(_ stores: [DamageMap], keeps: Bool) throws -> DamageOutcome {
     var random = StressRandom(seed &+ UInt64(number) &* 0x9E37_79B9)
     // Mostly a small store, where damage more often hits data that is read.

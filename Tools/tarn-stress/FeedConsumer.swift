@@ -3,7 +3,7 @@ import Tarn
 import TarnStore
 import ToolSupport
 
-/// A consumer of a cursor that is killed now and then: it keeps its copies in a file beside the
+/// A consumer of a cursor that is killed now and then: it keeps its copies in a file next to the
 /// store, replaced as a whole after each batch, and acknowledges after that.
 struct FeedConsumer {
   /// The cursor of a worker, by the worker's number.

@@ -95,7 +95,7 @@ final class SoakClient: Sendable {
     state.withLock { state in
       do {
         let json = try JSONScanner.value(in: String(decoding: line, as: UTF8.self))
-        // It was too slow, as it is meant to be.
+        // It was too slow, as intended.
         if json["error"] != nil { return false }
         try state.model.apply(json)
         // A line that is continued does not have all of its position.

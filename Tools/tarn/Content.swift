@@ -76,9 +76,9 @@ extension ColumnSchema {
   }
 }
 
-/// The nested values met so far while one property is read. Each list, set, map and embedded object
-/// has one owner. In a damaged file that refers to some twice on each level, reading would never
-/// end.
+/// The nested values found so far while one property is read. Each list, set, map and embedded
+/// object has one owner. In a damaged file that refers to some twice on each level, reading would
+/// never end.
 private struct MetContents {
   /// The deepest nesting that is read. Deeper values could not be imported again.
   private static let depthMax = 200

@@ -95,7 +95,7 @@ enum ContentJSON {
   }
 }
 
-/// A property as it is shown and exported.
+/// The displayed and exported form of a property.
 enum Field {
   case value(Value)
   /// A value that is more than one simple value.

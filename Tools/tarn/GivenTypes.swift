@@ -8,7 +8,7 @@ struct GivenTypes {
   private struct Item {
     var className: String?
     var column: ColumnReading
-    /// The type as it was given.
+    /// The text of the type.
     var word: String
   }
   private var items: [Item] = []

@@ -2,7 +2,7 @@ import TarnStore
 import ToolSupport
 
 /// Makes existing columns nullable. The migration is committed with the first objects of the
-/// import, so a failed import leaves the classes as they were.
+/// import, so a failed import does not change the classes.
 struct ImportWidening {
   let classes: [ClassDefinition]
   /// The file's classes when the import was planned.

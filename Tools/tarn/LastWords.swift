@@ -44,7 +44,7 @@ struct LastWords {
     names.initialize(repeating: nil, count: 65)
     for (number, name) in signals { names[Int(number)] = strdup(name) }
     _ = program
-    // After a stack overflow the handler needs a stack of its own.
+    // After a stack overflow the handler needs a separate stack.
     var stack = stack_t()
     stack.ss_sp = .allocate(byteCount: stackByteCount, alignment: 16)
     stack.ss_size = stackByteCount

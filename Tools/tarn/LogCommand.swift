@@ -40,7 +40,7 @@ struct LogCommand {
     }
     defer { withExtendedLifetime(trap) {} }
     let store = try StoreAccess.openExisting(path)
-    // Before the first look, so that no commit is missed in between.
+    // Before the first check, so that no commit is missed in between.
     let follower = follows ? StoreFollower(store, stop) : nil
     var patches = try showsPatch ? LogPatches(path) : nil
     // Keeps the records after it until the next look.

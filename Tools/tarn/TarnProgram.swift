@@ -58,7 +58,7 @@ enum TarnProgram {
     }
   }
 
-  /// Becomes another program, which is beside this one or in its folder for programs.
+  /// Becomes another program, which is next to this one or in its folder for programs.
   ///
   /// - Parameter words: its arguments.
   /// - Returns: why it cannot.

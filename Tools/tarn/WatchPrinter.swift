@@ -29,7 +29,7 @@ struct JSONWatchPrinter: WatchPrinter {
       let row = try row(index)
       view.write(row.values, to: &json)
       if namesByKeys { keys.append(row.key) }
-      // Written in chunks; the pipe has a buffer of its own.
+      // Written in chunks; the pipe has its own buffer.
       if json.bytes.count > 1 << 15 { try output.write(json.takeBytes()) }
     }
     json.endArray()

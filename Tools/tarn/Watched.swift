@@ -33,7 +33,7 @@ final class WatchedClasses: Watched {
   /// The changes since the version shown.
   private struct Gathered {
     let schema: SchemaView
-    /// The changed objects as they were shown; nil for those that did not exist.
+    /// The changed objects as last shown; nil for those that did not exist.
     var rows: [ClassID: [ObjectKey: WatchedRow?]] = [:]
     var changes: ChangeSet
   }
@@ -129,7 +129,7 @@ final class WatchedClasses: Watched {
     return keys
   }
 
-  /// Objects that have not changed so far are now as they were shown.
+  /// Objects that have not changed so far still have the shown content.
   private func remember(
     _ key: ObjectKey, in id: ClassID, _ old: SnapshotReader, _ gathered: inout Gathered
   ) throws {

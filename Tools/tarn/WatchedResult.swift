@@ -10,7 +10,7 @@ final class WatchedResult: Watched {
     let view: ClassView
     /// The merged step of all versions since; nil while the rows have not changed.
     var step: ResultStep?
-    /// The changed rows as they were shown.
+    /// The changed rows as last shown.
     var rows: [ObjectKey: WatchedRow] = [:]
   }
 
@@ -120,7 +120,7 @@ final class WatchedResult: Watched {
     var gathered = self.gathered.take() ?? Gathered(view: view)
     if let step = try move(to: newest, changes) {
       let all = gathered.step?.merging(step) ?? step
-      // Rows that have not changed so far are now as they were shown.
+      // Rows that have not changed so far still have the shown content.
       for key in step.keys where gathered.rows[key] == nil {
         guard all.before.position(of: key) != nil else { continue }
         gathered.rows[key] = try WatchedRow(gathered.view, key, before)

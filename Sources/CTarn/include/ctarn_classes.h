@@ -10,7 +10,7 @@
 void tarn_subclasses(
     const void *root, void (*body)(const void *metadata, void *context), void *context);
 
-// The number of loaded binaries with Swift types. The runtime never forgets one, so new classes can
+// The number of loaded binaries with Swift types. The runtime never removes one, so new classes can
 // exist if, and only if, this number has grown.
 int64_t tarn_binary_count(void);
 #endif

@@ -27,7 +27,7 @@ final class ClassBindings {
     fitting = nil
   }
 
-  /// Forgets the bindings of another schema.
+  /// Drops the bindings of another schema.
   func bind(to schema: SchemaView) {
     typed.removeAll()
     dynamic.removeAll()

@@ -10,7 +10,7 @@ import TarnStore
 /// Names are those of columns in the file. A value has the type of the column: `Int` for every
 /// integer, `Bool`, `Float`, `Double`, `String`, `Data`, `Date`, `Decimal128`, `ObjectId`, `UUID`;
 /// a link is another `DynamicObject`. A list is a live `List` of such values, `List<DynamicObject>`
-/// for objects, and likewise for sets and maps: `MutableSet<Int>`, `Map<String, DynamicObject?>`.
+/// for objects, and similarly for sets and maps: `MutableSet<Int>`, `Map<String, DynamicObject?>`.
 /// Assigning one, or an array or a dictionary, replaces all elements. Confined like any other
 /// object.
 @dynamicMemberLookup

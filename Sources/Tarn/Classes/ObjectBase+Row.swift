@@ -12,9 +12,9 @@ extension ObjectBase {
 
   /// The slow path of every read: checks the thread, finds the row at the instance's version.
   ///
-  /// Traps if the row is gone, the Realm was invalidated, or this is the wrong thread. Runs no user
-  /// code: the getters promise that, and so, with "releasenone", the caller need not retain the
-  /// object around a read.
+  /// Traps if the row does not exist, the Realm was invalidated, or this is the wrong thread. Runs
+  /// no user code: the getters promise that, and so, with "releasenone", the caller need not retain
+  /// the object around a read.
   @_effects(releasenone) @inline(never) @usableFromInline
   final func _locate() {
     let instance = managing
@@ -107,7 +107,7 @@ extension ObjectBase {
     return unsafe Unmanaged.passUnretained(found).toOpaque() == cluster && slot == _slot
   }
 
-  /// True if the row of a managed object is gone at its version. Traps on the wrong thread.
+  /// True if the row of a managed object does not exist at its version. Traps on the wrong thread.
   final var _isInvalidated: Bool { _instance.map { _isInvalidated(in: $0) } ?? false }
 
   final func _isInvalidated(in instance: Instance) -> Bool {

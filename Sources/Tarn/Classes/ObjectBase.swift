@@ -112,7 +112,7 @@ import TarnStore
   /// A set of those bits.
   @inlinable public init(rawValue: UInt32) { self.rawValue = rawValue }
 
-  /// The row is permanently gone or the Realm was invalidated.
+  /// The row was permanently deleted or the Realm was invalidated.
   static let invalidated = _ObjectState(rawValue: 1)
   /// Belongs to a frozen Realm: the object never changes, because any thread may read it.
   static let frozen = _ObjectState(rawValue: 2)

@@ -82,7 +82,7 @@ extension Dictionary {
 
 extension ObservedChange {
   /// Applies the change to a dictionary: `.initial` fills it, an update changes it, an error leaves
-  /// it as it is. The dictionary then equals the map, if `.initial` is applied before any further
+  /// it unchanged. The dictionary then equals the map, if `.initial` is applied before any further
   /// write; for canonically equivalent keys it has the last one, as in ``MapDelta/apply(to:)``.
   /// Threading: like the map.
   public func apply<Key, Value>(to entries: inout [Key: Value])

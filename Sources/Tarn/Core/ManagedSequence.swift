@@ -86,7 +86,7 @@ final class ManagedSequence: SequenceBacking, StoredElements {
     return found?.reading
   }
 
-  /// Traps on the wrong thread, and if the object is gone.
+  /// Traps on the wrong thread, and if the object no longer exists.
   @inline(__always)
   func view() -> any SequenceReading {
     instance.checkThread()
@@ -295,7 +295,7 @@ final class ManagedSequence: SequenceBacking, StoredElements {
 
   // MARK: - Changing
 
-  /// Traps outside of a write, and if the object is gone.
+  /// Traps outside of a write, and if the object no longer exists.
   func writing() -> WriteSession {
     if instance.isFrozen { instance.trapFrozen("Cannot change the \(kind) '\(property.name)' of") }
     let session = instance.writing("modify managed collections")

@@ -160,7 +160,8 @@ extension RealmCore {
       if target._core == nil, update == .modified, target is EmbeddedObject,
         case .link(let there)? = old
       {
-        // An embedded object has no key of its own: the one at the same position is the same.
+        // An embedded object has no primary key: the one at the same position counts as the same
+        // object.
         return merge(target, into: there, update)
       }
       try takeIn(target, update)

@@ -14,13 +14,13 @@ public protocol ThreadConfined: SendableMetatype {
   /// at the same time. It keeps its version in the file for as long as it is referenced, even after
   /// its Realm has ended. Freezing a frozen object returns it.
   ///
-  /// In a write the copy is as it was before the write. Traps if it is unmanaged, invalidated or
+  /// In a write the copy has the state before the write. Traps if it is unmanaged, invalidated or
   /// was created in the open write, and on another thread than the Realm's.
   func freeze() -> Self
 
   /// The live counterpart of a frozen object, in the calling code's Realm; see ``Realm/thaw()``. It
   /// is at that Realm's version, without a refresh; nil if the object does not exist there. A live
-  /// object is returned as it is.
+  /// object is returned unchanged.
   ///
   /// Traps if it is unmanaged or invalidated.
   func thaw() -> Self?

@@ -268,7 +268,7 @@ public final class ChangeCursor: Sendable {
 
   // MARK: - Acknowledging
 
-  /// Acknowledges a batch in the write that is open here, or else in a commit of its own.
+  /// Acknowledges a batch in the write that is open here, or else in a separate commit.
   func acknowledge(from: FeedPlace, to: FeedPlace) throws(Realm.Error) {
     try checkOpen()
     if try acknowledgeInOpenWrite(from: from, to: to) { return }

@@ -53,7 +53,7 @@ extension Realm {
   ///   - selection: the objects and changes to report. If it differs from the cursor's stored
   ///     selection, the cursor starts over.
   ///   - start: where a new cursor begins.
-  ///   - values: what commits from now on keep for the cursor, at a small cost for each.
+  ///   - values: the values that commits from now on keep for the cursor, at a small cost for each.
   ///   - limit: how far it may fall behind; nil to keep the cursor's limit, or
   ///     ``LagLimit/standard`` for a new cursor.
   ///   - position: the position that the consumer has stored with its effect; nil without one.

@@ -4,7 +4,7 @@ extension ThreadConfined {
   /// True if this belongs to a frozen Realm: it never changes, and any thread may read it.
   public var isFrozen: Bool { realm?.isFrozen ?? false }
 
-  /// A frozen copy for any thread; see ``Realm/freeze()``. A frozen object is returned as it is.
+  /// A frozen copy for any thread; see ``Realm/freeze()``. A frozen object is returned unchanged.
   ///
   /// Traps if it is unmanaged or invalidated.
   public func freeze() -> Self {
@@ -13,7 +13,7 @@ extension ThreadConfined {
   }
 
   /// The live counterpart in the calling code's Realm, or nil if the object does not exist there;
-  /// see ``Realm/thaw()``. A live object is returned as it is.
+  /// see ``Realm/thaw()``. A live object is returned unchanged.
   ///
   /// Traps if it is unmanaged or invalidated.
   public func thaw() -> Self? {
@@ -66,7 +66,7 @@ extension Realm {
 
   /// The live Realm of the same file that belongs to the calling code: to the running queue, actor,
   /// manual scheduler, main thread or other thread. One that is already open there is not
-  /// refreshed; if none is, one is opened for the thread. A live Realm is returned as it is.
+  /// refreshed; if none is, one is opened for the thread. A live Realm is returned unchanged.
   ///
   /// Traps for a live Realm of another thread, and if the file cannot be opened.
   public func thaw() -> Realm { Realm(core.thaw()) }
@@ -83,7 +83,7 @@ extension Realm {
 
   /// The counterpart of a frozen object in this live Realm, at its version; nil if the object does
   /// not exist here. Use it if you know which Realm you want; ``ThreadConfined/thaw()`` finds the
-  /// calling code's Realm. A live object is returned as it is.
+  /// calling code's Realm. A live object is returned unchanged.
   ///
   /// Traps if this Realm is frozen, of another file, or belongs to another thread, queue or actor.
   public func thaw<Confined: ThreadConfined>(_ confined: Confined) -> Confined? {

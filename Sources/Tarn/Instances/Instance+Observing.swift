@@ -2,7 +2,7 @@ import TarnStore
 
 /// Registering observers.
 extension Instance {
-  /// - Parameter readsTarget: whether `block` asks for the elements that news lead to.
+  /// - Parameter readsTarget: whether `block` needs the elements that changes lead to.
   func observe(
     _ source: any ObservedSource, seen reach: Scope, readsTarget: Bool,
     _ block: @escaping CollectionObservation.Block

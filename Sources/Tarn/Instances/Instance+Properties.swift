@@ -68,7 +68,7 @@ extension Instance {
     if session != nil, tracking == nil { rowsMoved() }
   }
 
-  /// Removes observations whose objects are permanently gone. Call it when no write is open.
+  /// Removes observations whose objects were permanently deleted. Call it when no write is open.
   func endProperties() {
     properties?.endGone()
     if properties?.isEmpty == true { properties = nil }

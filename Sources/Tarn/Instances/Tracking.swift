@@ -108,7 +108,7 @@ final class TrackingToken: Hashable {
 
   deinit { host?.end() }
 
-  /// Its object may be permanently gone.
+  /// Its object may have been permanently deleted.
   fileprivate var isActive: Bool { host?.state.isActive ?? false }
 
   fileprivate var keyPath: KeyPath<Tracking, Int> {

@@ -1,6 +1,6 @@
 import TarnStore
 
-// What the block of a migration can do with both sides.
+// The operations of a migration's block on both sides.
 
 extension Migration {
   // MARK: - Schemas

@@ -22,7 +22,7 @@ extension ObjectBase {
   }
 
   /// Sets the property of that name. Accepts the same values as `init(value:)`, so nil empties a
-  /// collection and a dictionary makes an object; objects are stored as they are.
+  /// collection and a dictionary makes an object; objects are stored themselves.
   ///
   /// Traps if the class has no such property, if it cannot be set, or if the value does not fit.
   public func setValue(_ value: Any?, forKey key: String) {

@@ -60,7 +60,7 @@ extension Delivery {
       }
       try move(
         PreparedMove(snapshot: ahead.work.snapshot, changes: changes, prepared: prepared))
-      // Later commits are read in a turn of their own.
+      // Later commits are read in a separate turn.
       host.scheduleTurn()
     }
     try takeFirstRows(ahead, answers)

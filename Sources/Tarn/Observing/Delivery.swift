@@ -14,7 +14,7 @@ final class Delivery {
   private var roundStates: [Snapshot?] = []
   /// The notification that realm-level observers are receiving.
   private var realmNews: RealmNews?
-  /// A turn was requested when the instance could not move; it is made up for later.
+  /// A turn was requested when the instance could not move; it runs later.
   private var turnIsOwed = false
   /// More than 0 while observers of properties are called, which may neither move the instance nor
   /// begin or end a write.

@@ -16,7 +16,7 @@ protocol DeliveryHost: LiveHost {
   func endProperty(_ state: ObservationState)
   /// Removes observations of properties whose objects were deleted for good.
   func endProperties()
-  /// Drops all observations. Reads nothing, because the scheduler may be gone.
+  /// Drops all observations. Reads nothing, because the scheduler may not exist any more.
   func dropObservations()
 
   // MARK: The current version

@@ -1,6 +1,6 @@
 import TarnStore
 
-/// The observers of one instance, found by what changed, without visiting all of them.
+/// The observers of one instance, found by the changed objects, without visiting all of them.
 ///
 /// Confined to the instance's scheduler. Tokens that end elsewhere are only marked dead; their
 /// entries here are cleared in the next turn.
@@ -146,7 +146,7 @@ final class ObserverTable {
       let isNews = trapping { () throws(StorageError) in
         try source.follow(move, prepared: prepared)
       }
-      // A loop that waits for changes learns that no more will follow.
+      // A source whose owner was deleted counts, too: loops that wait for its changes must end.
       guard isNews || source.isGone else { continue }
       if source.asksProgram { asked.append(source) }
       for view in source.views where view.hasNews(of: step) || source.isGone {
@@ -227,12 +227,12 @@ final class ObserverTable {
     }
   }
 
-  /// Makes the first calls due in the next round, whatever they cost.
+  /// Makes the first calls due in the next round, regardless of their cost.
   func awaitNobody() {
     for source in sources.all { source.isAwaited = false }
   }
 
-  /// Evaluates what first calls will show.
+  /// Evaluates the contents that first calls will report.
   func prepareInitials() {
     for case let observation as CollectionObservation in queue where observation.needsInitial {
       observation.prepare()

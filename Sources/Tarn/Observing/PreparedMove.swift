@@ -1,6 +1,6 @@
 import TarnStore
 
-/// A move to a newer version, and what was computed for it in advance.
+/// A move to a newer version, and the results computed for it in advance.
 struct PreparedMove {
   let snapshot: Snapshot
   /// The changes since the current version.

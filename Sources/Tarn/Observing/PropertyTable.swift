@@ -168,7 +168,7 @@ final class PropertyTable {
 
   /// The effects of cancelling a write on observed properties.
   ///
-  /// - Parameter script: the edits that made a collection what it is now.
+  /// - Parameter script: the edits that led to the collection's present content.
   func effects(
     ofCancelling changes: ChangeSet, script: (ObjectRef, ColumnID) -> EditScript?
   ) -> [PropertyEffect] {

@@ -42,8 +42,8 @@ extension _ObservableCollection {
   /// has that version and no later change is missed. If it has one at a newer version, `.initial`
   /// has that version. Either is computed in that block.
   ///
-  /// If the collection's owner is gone by then, or the token was invalidated, `block` is never
-  /// called. Traps as the other form does, and for a queue that is not serial.
+  /// If the collection's owner has been deleted by then, or the token was invalidated, `block` is
+  /// never called. Traps as the other form does, and for a queue that is not serial.
   ///
   /// - Parameters:
   ///   - queue: a serial queue or the main queue; nil to observe here.

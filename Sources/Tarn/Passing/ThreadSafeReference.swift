@@ -31,9 +31,9 @@ public struct ThreadSafeReference<Confined: ThreadConfined>: Sendable {
     parcel = Parcel(confined._passage(), from: realm.core)
   }
 
-  /// True if the object is permanently gone: deleted in the newest version of the file, or created
-  /// in a write that was cancelled. Results of all objects of a class are never invalidated;
-  /// results of a collection are when the collection is. Threading: any.
+  /// True if the object will never exist again: it was deleted in the newest version of the file,
+  /// or created in a write that was cancelled. Results of all objects of a class are never
+  /// invalidated; results of a collection are when the collection is. Threading: any.
   ///
   /// A Realm at an older version may still have the object, and `resolve` returns it there.
   public var isInvalidated: Bool { parcel.isGone }

@@ -2,7 +2,7 @@ import CTarn
 import TarnStore
 
 /// A custom enum for properties, stored as its raw value (an integer type, `String`, `Float` or
-/// `Double`). A property without a default of its own has the first case.
+/// `Double`). A property without a declared default has the first case.
 ///
 ///     enum Mood: String, PersistableEnum { case calm, wild }
 ///

@@ -27,7 +27,7 @@ extension Realm {
   /// in this Realm: unmanaged ones stay unmanaged, and those of another Realm and frozen ones stay
   /// there.
   ///
-  /// A value that an enum or a failable custom type refuses is stored as it is: an optional
+  /// A value that an enum or a failable custom type refuses is stored unchanged: an optional
   /// property then reads nil, any other traps when it is read.
   ///
   /// Traps in the same cases as `add`, and for a value that does not fit. Use

@@ -5,7 +5,7 @@ import TarnStore
 ///
 /// Nothing is evaluated before the first use. From then on the collection is always at the version
 /// of its Realm, including changes of an open write; it changes when the Realm advances. A loop
-/// iterates the elements as they were when it began. When the object that has the list is deleted,
+/// iterates the elements that existed when it began. When the object that has the list is deleted,
 /// its results become empty.
 ///
 /// Belongs to its Realm's thread, queue or actor.

@@ -39,12 +39,12 @@ final class WatchedStore: Sendable {
   /// The descriptor to wait on, -1 without one.
   var rawDescriptor: Int32 { watched.isEnded ? -1 : descriptor?.descriptor ?? -1 }
   var mustPoll: Bool { watched.isPolled }
-  /// The store is gone, which was reported.
+  /// The store was deleted or replaced, which was reported.
   var isEnded: Bool { watched.isEnded }
 
   /// Looks for a newer version and reports it. Cheap if nothing has arrived.
   ///
-  /// A pending turn looks by itself. If the counter is enough, arrived events stay for the poll
+  /// A pending turn checks by itself. If the counter is enough, arrived events stay for the poll
   /// before the next sleep: no turn waits for the system to deliver them.
   func poll() {
     if watched.lookAtCounter() || isTurnWaiting() { return }

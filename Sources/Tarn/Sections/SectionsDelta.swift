@@ -9,7 +9,7 @@ import TarnStore
 /// new ones at the insertions gives the new ones; `apply(to:)` does that.
 ///
 /// The new sections are those after the change. A callback, also one of another observer, may write
-/// before you read them: this delta stays as it was. Objects are live: those that were deleted
+/// before you read them: this delta does not change. Objects are live: those that were deleted
 /// since are invalidated.
 ///
 /// Threading: like the sections. As long as it is referenced it keeps two versions in the file, the
@@ -205,7 +205,7 @@ extension SectionCopy: Sendable where Key: Sendable, Element: Sendable {}
 
 extension ObservedChange {
   /// Applies the change to an array of sections: `.initial` fills it, an update changes it, an
-  /// error leaves it as it is. An array that every change is applied to always equals the sections
+  /// error does not change it. An array that every change is applied to always equals the sections
   /// after the last of them, if `.initial` is applied before any further write.
   ///
   /// Traps if earlier changes have not been applied to the array. Threading: like the sections.

@@ -6,7 +6,7 @@ protocol ObservedSource: AnyObject {
   // MARK: Where it is registered
   /// The object that it belongs to; nil for one over a class.
   var owner: ObjectRef? { get }
-  /// The classes whose changes can concern it, beside the owner's.
+  /// The classes whose changes can concern it, besides the owner's.
   var concerningClasses: Set<ClassID> { get }
   /// The classes of the objects that it shows; none for values.
   var elementClasses: Set<ClassID> { get }
@@ -54,9 +54,9 @@ protocol ObservedSource: AnyObject {
   // MARK: Leaving work to others
   /// First calls wait for a worker.
   var isAwaited: Bool { get set }
-  /// Roughly what a first call would have to read before it.
+  /// The approximate amount that a first call would have to read before it.
   func costOfFirstCall() -> LiveCost
-  /// Roughly what following `changes` reads; nothing before the first call.
+  /// The approximate amount that following `changes` reads; 0 before the first call.
   func cost(ofFollowing changes: ChangeSet) -> LiveCost
   /// The data with which a worker computes the content for first calls.
   var firstItem: any WorkItem { get }
@@ -64,7 +64,7 @@ protocol ObservedSource: AnyObject {
   var stepItem: (any WorkItem)? { get }
   /// Takes over a worker's content for first calls, and the changes made since.
   func adopt(_ answer: WorkResult, missed: ChangeSet?)
-  /// Roughly what following the changes since a worker's content reads.
+  /// The approximate amount that following the changes since a worker's content reads.
   func cost(ofFollowing missed: ChangeSet, from answer: WorkResult) -> LiveCost
   /// The data with which a worker follows these changes.
   func followItem(from answer: WorkResult) -> (any WorkItem)?

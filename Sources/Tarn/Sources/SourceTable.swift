@@ -1,7 +1,7 @@
 import TarnStore
 
-/// The sources of one instance that have observers, found by what can concern them: their owner,
-/// and the classes of their content.
+/// The sources of one instance that have observers, found by the parts of a change that can concern
+/// them: their owner, and the classes of their content.
 struct SourceTable {
   private(set) var all: [any ObservedSource] = []
   private var byOwner: [ClassID: [ObjectKey: [any ObservedSource]]] = [:]

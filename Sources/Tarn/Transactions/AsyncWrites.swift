@@ -153,7 +153,7 @@ final class AsyncWrites: PendingWrites {
 
   func askForTurn() { alarm.ring() }
 
-  /// The head of the queue has changed, or its obstacle is gone.
+  /// The head of the queue has changed, or its obstacle has ended.
   private func letNextCome() {
     if requests.isEmpty { store.line.leave(waiter) } else { alarm.ring() }
   }
@@ -244,7 +244,7 @@ final class AsyncWrites: PendingWrites {
     core.startCommit(session, self)
   }
 
-  /// False while an obstacle exists that will ring when it is gone.
+  /// False while an obstacle exists that will notify when it ends.
   private var canBegin: Bool {
     guard !isRunning, settling == nil, core.session == nil else { return false }
     if core.delivery.isTellingOfProperties || core.sectionKeyDepth > 0 {

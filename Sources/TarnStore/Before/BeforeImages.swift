@@ -1,8 +1,8 @@
 /// The state before some commits that change records keep, by class: the values that the changes of
 /// these commits removed or replaced.
 ///
-/// A pure value beside the `ChangeSet` of the same commits. It has only the values that its level
-/// requires, which is given for each class when the commit is made.
+/// A pure value that accompanies the `ChangeSet` of the same commits. It has only the values that
+/// its level requires, which is given for each class when the commit is made.
 package struct BeforeImages: Equatable, Sendable {
   /// In the order of the ids. A class without an entry has nothing to keep at any level, such as
   /// one that only got new objects.

@@ -14,7 +14,7 @@
 /// section continues in the next one, which begins in the same way and counts distances from its
 /// start; only the first section of a sequence has its old count.
 ///
-/// The tags of long values (16 and 17) have the number under which the bytes are stored beside the
+/// The tags of long values (16 and 17) have the number under which the bytes are stored with the
 /// record (`TreeKey.former`), counted from 0 in each record, and their length.
 enum FormerKind: UInt8 {
   // `ChangeRecord.Section` names the range and two of the numbers.

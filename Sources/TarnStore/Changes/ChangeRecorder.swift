@@ -70,7 +70,7 @@
     if !changes.isEmpty { sequences[id, default: []] += changes }
   }
 
-  /// Records a change of the schema that invalidates everything known about the data.
+  /// Records a change of the schema that invalidates all former knowledge of the data.
   package func changeSchema() { unsafe notes.pointee.schemaChanged = true }
 
   /// True if nothing was recorded.

@@ -81,7 +81,7 @@ extension SnapshotReader {
 }
 
 extension ColumnSchema {
-  /// The key of a value in the index over its column; nil if it has no entry of its own. Entries of
+  /// The key of a value in the index over its column; nil if it has no separate entry. Entries of
   /// links in columns that may have several come from the links.
   fileprivate func ownOrder(of value: Value) -> OrderKey? {
     switch value {

@@ -155,7 +155,7 @@ extension ColumnBuffer {
     unsafe table.initialize(repeating: 0, count: EncodingScratch.tableCount)
     var entryCount = 0
     var entryBytes = 0
-    // What the plain form takes beyond the rest of this one.
+    // The bytes that the plain form takes beyond the rest of this one.
     let room = plan.size - (count + 2)
     for index in 0..<count {
       if plan.hasNulls && isNull(first + index) {

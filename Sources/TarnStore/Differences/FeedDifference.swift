@@ -66,7 +66,7 @@ package struct FeedDeaths: Sendable {
   /// The primary keys, by object key.
   package var primaryKeys: [ObjectKey: Value] = [:]
   /// Deleted objects, including objects added in the same difference: a consumer that may have
-  /// received one of these must learn that it was deleted.
+  /// received one of these must be notified that it was deleted.
   package var keys = KeySet()
 
   package init() {}

@@ -20,7 +20,7 @@ package struct StorageError: Error, Equatable, Sendable, CustomStringConvertible
     package static let readersFull = Code(rawValue: 8)
     /// The file at the path is not the one that this process opened.
     package static let replaced = Code(rawValue: 9)
-    /// The lock file beside the data belongs to another data file, or the reverse.
+    /// The lock file of the data belongs to another data file, or the reverse.
     package static let identity = Code(rawValue: 10)
     /// The store was opened before this process was forked from its parent.
     package static let forked = Code(rawValue: 11)

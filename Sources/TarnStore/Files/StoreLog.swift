@@ -1,7 +1,7 @@
 internal import Glibc
 
-/// The engine's log: what happened to files (opened, changed, refused), and workarounds, such as a
-/// watch that fell back to polling. Nothing depends on its being read.
+/// The engine's log: events of files (opened, changed, refused), and workarounds, such as a watch
+/// that fell back to polling. Nothing depends on its being read.
 ///
 /// Threading: any thread. The hook is called outside all locks of the engine.
 package final class StoreLog: Sendable {

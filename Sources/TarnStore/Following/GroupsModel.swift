@@ -160,7 +160,7 @@ package struct GroupsModel: LiveModel {
   package func cost(
     ofFollowing changes: ChangeSet, from content: Content, seen reaches: [BoundScope]
   ) -> LiveCost {
-    // Without observers the former state is gone, unless a write is open.
+    // Without observers the former state is no longer available, unless a write is open.
     if reaches.isEmpty { return isConcerned(by: changes) ? content.cost : .none }
     // Each row is looked up in both states.
     var cost = LiveCost(

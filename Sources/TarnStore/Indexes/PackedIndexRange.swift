@@ -117,7 +117,7 @@ extension PackedIndexRange {
 }
 
 extension PackedIndexRange.Cut {
-  /// Includes entries that a truncated key may stand for.
+  /// Includes entries that a truncated key may represent.
   fileprivate func within(_ type: ColumnType, isUpper: Bool) -> Self {
     let key = key.within(type)
     return Self(key: key, isAfter: key.isTruncated ? isUpper : isAfter)

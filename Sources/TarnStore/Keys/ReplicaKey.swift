@@ -1,4 +1,4 @@
-/// The name of a record that a replica of a server keeps beside the objects.
+/// The name of a record that a replica of a server keeps in addition to the objects.
 package struct ReplicaKey: Hashable, Comparable, Sendable {
   /// The purpose of the record; from 128 on it may be long.
   package let kind: UInt8

@@ -53,7 +53,7 @@ extension Domain<Int64> {
 
 extension NumericConstant {
   /// The constant that a float column is compared with: the float nearest to the number, as if the
-  /// program had given a float. A number beyond all floats, or nearer to zero, stays as it is.
+  /// program had given a float. A number beyond all floats, or nearer to zero, is not changed.
   var asFloat: NumericConstant {
     let float: Float
     switch self {

@@ -14,7 +14,7 @@ struct ResolvedCollectionPath: Hashable, Sendable {
     isInCollection = path.isInCollection
   }
 
-  /// True if it leads to one value, which is null if the path leads nowhere.
+  /// True if it leads to one value, which is null if the path has no target.
   var namesOne: Bool {
     if case .at(_, let steps) = elements { !steps.contains(.each) } else { false }
   }

@@ -1,8 +1,8 @@
 /// The difference of two roots of one result, computed only from the rows that a change set
 /// concerned.
 ///
-/// Unconcerned rows keep their order, so they serve as a scale: a row has certainly moved if the
-/// number of unconcerned rows before it changed. Of the other rows, a longest increasing
+/// Unconcerned rows keep their order, so they serve as a reference: a row has certainly moved if
+/// the number of unconcerned rows before it changed. Of the other rows, a longest increasing
 /// subsequence stays and the others have moved, so that a row that moved past another one gives one
 /// deletion and one insertion, whichever of the two counts as moved.
 package enum CollectionDifference {

@@ -1,4 +1,4 @@
-/// Links as they were.
+/// Links at past versions.
 extension PastRows {
   package func origins(
     of target: ObjectRef, in id: ClassID, through column: ColumnID

@@ -22,7 +22,7 @@ struct DistinctStage: Sendable {
   let order: ResolvedOrder
 
   /// Throws, with the names of class and property, for a property that does not exist, and for a
-  /// link, which has no value of its own.
+  /// link, which has no separate value.
   init(
     _ term: DistinctTerm, on classID: ClassID, in schema: StoreSchema
   ) throws(PredicateError) {

@@ -1,5 +1,5 @@
-/// Reads what a `RecordWriter` wrote, with bounds checks that throw `.corrupted`, because the bytes
-/// come from a file.
+/// Reads the bytes that a `RecordWriter` wrote, with bounds checks that throw `.corrupted`, because
+/// the bytes come from a file.
 @safe struct RecordReader {
   private let bytes: UnsafeRawBufferPointer
   private(set) var offset: Int

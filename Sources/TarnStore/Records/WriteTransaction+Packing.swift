@@ -42,7 +42,7 @@ extension WriteTransaction {
     }
     while isAt, byteCount < Self.pageCount * environment.pageSize {
       unsafe entries.append((Array(cursor.key), Array(cursor.value)))
-      // A large value is on a page of its own.
+      // A large value is on a separate page.
       let size = unsafe header + cursor.key.count + cursor.value.count
       byteCount += size <= environment.pageSize / 2 ? size : unsafe header + cursor.key.count
       isAt = try cursor.next()

@@ -126,7 +126,7 @@ package struct ExactSum: Sendable {
     let room = min(units.magnitude.leadingZeroBitCount, exponent - DoubleParts.exponentMin + 1)
     let (quotient, rest) = (units.magnitude << UInt128(room)).quotientAndRemainder(
       dividingBy: UInt128(divisor))
-    // Divided by two at least, it leaves room for a bit that stands for the rest.
+    // Divided by two at least, it leaves room for a bit that represents the rest.
     return .nearest(
       to: quotient << 1 | (rest == 0 ? 0 : 1), exponent: exponent - room - 1,
       isNegative: units < 0)

@@ -2,9 +2,9 @@
 /// then rounded once. So they depend only on the remaining numbers, not on their order or on the
 /// removed ones. Null, NaN and other values are ignored.
 ///
-/// Integers, floats with doubles, and decimals are each added up by themselves. Read together they
-/// are a decimal if there is a decimal among them, else a double. Beside decimals the sum of the
-/// doubles counts as the decimal that it prints as: 0.1, and not the binary fraction next to it.
+/// Integers, floats with doubles, and decimals are added up separately. The total is a decimal if
+/// there is a decimal among them, else a double. With decimals, the sum of the doubles counts as
+/// the decimal that it prints as: 0.1, and not the binary fraction next to it.
 package struct Totals: Sendable {
   package private(set) var count = 0
   /// Has room for 2^63 numbers of 64 bits.

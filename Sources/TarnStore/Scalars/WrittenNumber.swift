@@ -2,7 +2,7 @@ internal import Glibc
 
 /// A number as it is written: digits with at most one point, and perhaps a sign and an exponent.
 package struct WrittenNumber {
-  /// Every number of so many digits has a double of its own, which prints as the number.
+  /// Numbers with up to that many digits have different doubles, which print as the numbers.
   private static let digitsOfDouble = 15
   /// Beyond any number's exponent.
   private static let exponentMax = 99_999

@@ -10,7 +10,7 @@ package struct ColumnSchema: Equatable, Sendable {
   package var isIndexed: Bool
   /// The target's class of a link, otherwise nil.
   package var target: ClassID?
-  /// For a link, what happens to its target when the object is deleted.
+  /// For a link, the effect on its target when the object is deleted.
   package var deleteRule: DeleteRule
   /// The property was removed from the model; its id stays reserved, and clusters store nothing for
   /// it.

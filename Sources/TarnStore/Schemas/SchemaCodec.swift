@@ -133,7 +133,7 @@ private struct SchemaWriter {
   }
 }
 
-/// Reads what SchemaWriter wrote. Each function returns nil for malformed bytes.
+/// Reads the bytes that SchemaWriter wrote. Each function returns nil for malformed bytes.
 private struct SchemaReader {
   private let bytes: ArraySlice<UInt8>
   private let hasRules: Bool

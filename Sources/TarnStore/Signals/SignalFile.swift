@@ -5,7 +5,7 @@ import Synchronization
 /// The file next to a store through which its processes communicate: a shared mapping with a
 /// version counter and the write lock ("gate"), which watchers watch with inotify.
 ///
-/// The steps of a commit, and what happens to watchers of other processes if the writer dies before
+/// The steps of a commit, and the effects on watchers of other processes if the writer dies before
 /// one:
 ///
 /// 1. LMDB's commit. If the writer died before its end, there is no new version to report.

@@ -77,7 +77,7 @@ package final class WaitDescriptor: Sendable {
     return all
   }
 
-  /// As above, with a call for each event and its watch; -1 stands for all watches (overflow).
+  /// As above, with a call for each event and its watch; -1 means all watches (overflow).
   func drain(_ body: (Int32, Arrivals) -> Void) {
     unsafe withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 8) { buffer in
       while true {

@@ -1,4 +1,4 @@
-/// One observer of one signal file. It compares numbers; `onChange` finds out what they mean.
+/// One observer of one signal file. It compares numbers; `onChange` interprets them.
 ///
 /// Threading: any thread, one at a time.
 package final class WatchedFile: Sendable {
@@ -8,7 +8,7 @@ package final class WatchedFile: Sendable {
     package let probeHead: @Sendable () -> UInt64?
     /// True if the data's files are no longer at their paths, so that no changes can follow.
     package let isGone: @Sendable () -> Bool
-    /// There may be a newer version, or the files are gone.
+    /// There may be a newer version, or the files were deleted or replaced.
     package let onChange: @Sendable () -> Void
 
     package init(
@@ -32,7 +32,7 @@ package final class WatchedFile: Sendable {
     var head: UInt64
     var fallback: Fallback?
     var hasLogged = false
-    /// Nothing more is reported: it was cancelled, or the store is gone.
+    /// Nothing more is reported: it was cancelled, or the store was deleted or replaced.
     var isEnded = false
   }
 

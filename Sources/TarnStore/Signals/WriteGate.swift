@@ -10,8 +10,8 @@ internal import Glibc
 /// - Free without waiters: one atomic exchange of the owner word takes it.
 /// - Otherwise: take a ticket, put it in a waiter's slot with the number of the process, and sleep
 ///   on that slot's word. A release wakes the lowest ticket; only that one takes the lock.
-/// - The owner died: its process's lock is gone. Waiters check it at least every 50 ms, and the
-///   first to notice frees the lock.
+/// - The owner died: its process's lock was released. Waiters check it at least every 50 ms, and
+///   the first to notice frees the lock.
 /// - The lowest ticket does not come, because its process is stopped or its turn never runs: after
 ///   10 ms the next one marks it as passed over and goes ahead. It keeps its ticket; when it runs
 ///   again it clears the mark and is first again. A dead process's ticket is removed.

@@ -9,7 +9,7 @@ package final class Store: Sendable {
     package var isReadOnly = false
     package var isDurable = true
     package var classes: [ClassDefinition] = []
-    /// The program's schema version; nil for tools, which take a file as it is.
+    /// The program's schema version; nil for tools, which accept a file with any version.
     package var schemaVersion: UInt64?
     /// False to ignore the classes: nothing is added or compared.
     package var adoptsClasses = true
@@ -55,7 +55,7 @@ package final class Store: Sendable {
   package let path: String
   package let environment: Environment
   package let signal: SignalFile
-  /// For the notes of commits. A child of `fork` opens a store of its own.
+  /// For the notes of commits. A child of `fork` opens a separate store.
   let processName = Store.nameOfProcess()
   let listeners = StoreListeners()
   /// This process's waiters for the write lock that do not block a thread.

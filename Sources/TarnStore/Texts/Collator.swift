@@ -4,7 +4,7 @@ internal import CTarn
 package enum Collation: Hashable, Sendable {
   /// Byte by byte, as UTF-8.
   case bytes
-  /// By bytes after removing what the options ignore.
+  /// By bytes, without the differences that the options ignore.
   case ignoring(StringOptions)
   /// By the rules of a language, from ICU.
   case localized(String, ignoring: StringOptions, isNumeric: Bool)

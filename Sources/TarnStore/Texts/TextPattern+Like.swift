@@ -9,7 +9,8 @@ extension TextPattern {
   /// Only the last `*` is ever retried, so the time is at most the product of the lengths.
   static func isLike(_ text: UnsafeRawBufferPointer, _ pattern: UnsafeRawBufferPointer) -> Bool {
     var (position, wanted) = (0, 0)
-    /// After the last `*`, and where the string continues if `*` matches what it did so far.
+    /// After the last `*`, and where the string continues if `*` matches the same characters as
+    /// before.
     var retry: (wanted: Int, position: Int)?
     while position < text.count {
       if wanted < pattern.count {

@@ -23,7 +23,7 @@ extension WriteSession {
     noteTarget(of: value, id, column)
   }
 
-  /// An index over links has no entries for nil: it serves to find the origins of a target.
+  /// An index over links has no entries for nil: it is used to find the origins of a target.
   func addEntry(
     _ value: Value, _ column: ColumnID, _ key: ObjectKey, _ id: ClassID
   ) throws(StorageError) {

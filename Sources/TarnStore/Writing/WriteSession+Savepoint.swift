@@ -4,8 +4,8 @@ extension WriteSession {
   /// With more clusters under edit, no copy is made.
   private static let copiedClustersMax = 64
 
-  /// A copy of the write as it is now, to continue with if later changes are undone. Rows under
-  /// edit are packed for it.
+  /// A copy of the write in its present state, to continue with if later changes are undone. Rows
+  /// under edit are packed for it.
   ///
   /// - Returns: nil for a write that is large, or changes collections or the schema: a copy would
   ///   cost more than a separate transaction. Also for one that belongs to a cursor or acknowledges

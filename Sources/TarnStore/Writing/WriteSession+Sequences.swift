@@ -141,7 +141,7 @@ extension WriteSession {
 
   // MARK: - Sets and maps
 
-  /// Adds an element to a set. An existing one stays as it is, and nothing is recorded.
+  /// Adds an element to a set. An existing one is not changed, and nothing is recorded.
   @discardableResult
   package func insert(
     _ value: Value, intoSet place: SequencePlace
@@ -377,8 +377,8 @@ extension WriteSession {
 
   // MARK: - Committing
 
-  /// Determines what the commit writes of the collections: sets the owners' cells and records
-  /// scripts. The collections must not be changed afterwards.
+  /// Determines the parts of the collections that the commit writes: sets the owners' cells and
+  /// records scripts. The collections must not be changed afterwards.
   func readOffSequences() throws(StorageError) {
     try sequences.readOff()
     var scripts: [ClassID: [SequenceChange]] = [:]

@@ -31,7 +31,7 @@ package final class WriteSession {
   package var cursorsOfCommit: [UInt32] = []
   /// The acknowledgements that are part of the commit.
   package var acknowledgements: [CursorAcknowledgement] = []
-  /// Records that a replica keeps beside the objects, as part of the commit.
+  /// Records that a replica keeps in addition to the objects, as part of the commit.
   package var replicaRecords = ReplicaRecords()
   /// Called when cached positions of rows may have become invalid.
   package var rowsMoved: () -> Void

@@ -13,7 +13,7 @@ package struct ServerAdoption {
   /// - Parameters:
   ///   - table: the table's name, with its schema unless the login finds it.
   ///   - name: the name of the class.
-  /// - Returns: lines about what was done and what is ignored.
+  /// - Returns: lines about the changes made and the parts ignored.
   /// - Throws: `ServerError`; one error lists all obstacles. The table is unchanged then.
   package func run(table: String, as name: String) throws(ServerError) -> [String] {
     try ServerSetup.check(connection, Self.operation)

@@ -91,9 +91,9 @@ package struct ServerMigration {
     return done
   }
 
-  /// Adds what the server lacks of classes, if the login has the owner's rights; otherwise this is
-  /// left to `tarn server migrate`. A class with a renamed property is left to an administrator:
-  /// the property would be added empty.
+  /// Adds the classes and properties that the server lacks, if the login has the owner's rights;
+  /// otherwise this is left to `tarn server migrate`. A class with a renamed property is left to an
+  /// administrator: the property would be added empty.
   ///
   /// - Parameter renames: the renames recorded by the store's migrations.
   func runIfAllowed(

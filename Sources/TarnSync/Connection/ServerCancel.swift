@@ -3,7 +3,7 @@ internal import Dispatch
 import TarnStore
 
 /// Asks a server to end the statement of a closed connection, so that it does not, for example,
-/// continue to wait for a lock although its client has gone.
+/// continue to wait for a lock although its client has ended.
 ///
 /// libpq's call has no deadline, and the server may be as silent as the connection: a separate
 /// thread makes the call.

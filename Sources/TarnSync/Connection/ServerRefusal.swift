@@ -4,7 +4,7 @@ enum ServerRefusal: Equatable {
   /// The commit breaks a rule of the server, and would break it again: a value out of range, a
   /// constraint, a right, a limit, an exception of a trigger.
   case commit
-  /// Another replica has written what the commit changes: pull, merge, push again.
+  /// Another replica has written values that the commit changes: pull, merge, push again.
   case merge
   /// The server, or its version of this replica, is another one: pull.
   case version

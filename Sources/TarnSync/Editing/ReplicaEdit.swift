@@ -18,7 +18,7 @@ final class ReplicaEdit {
   var waitingContents: [(place: SequencePlace, coder: ContentCoder)] = []
   /// Whether all objects are compared with the server's, which may have been restored.
   var isComparing = false
-  /// Incarnations that a restored server, or another one, does not know. A row with the key of such
+  /// Incarnations that a restored server, or another one, does not have. A row with the key of such
   /// an object is the object, which another replica has sent again.
   var lost: Set<Int64> = []
   /// The links to deleted objects that wait since the push whose outcome this write stores.
@@ -96,7 +96,7 @@ final class ReplicaEdit {
     return made
   }
 
-  /// The file as it was at an earlier version.
+  /// The file at an earlier version.
   func rows(at version: UInt64) throws(StorageError) -> PastRows {
     if let known = knownRows[version] { return known }
     let made = try PastRows(at: Version(version), from: SnapshotReader(snapshot))
@@ -134,7 +134,7 @@ final class ReplicaEdit {
       if !isReplaced {
         try set(row, key, one, keeping: pending, except: faults)
       } else if one.hasContents {
-        // Commits before the deletion may be sent by themselves.
+        // Commits before the deletion may be sent separately.
         try keepContents(of: row, key, one, isFormer: true)
       }
     } else if pending.isCreated || known == nil {
@@ -182,7 +182,7 @@ final class ReplicaEdit {
         known ?? ReplicaObject(incarnation: row.incarnation, version: 0, isJoined: true)
       (object.incarnation, object.version) = (row.incarnation, row.version)
       try objects.replace(known, by: object, key, in: one.id)
-      // Commits before the deletion may be sent by themselves.
+      // Commits before the deletion may be sent separately.
       if one.hasContents { try keepContents(of: row, key, one) }
       return key
     }
@@ -260,7 +260,7 @@ final class ReplicaEdit {
     }
   }
 
-  /// Says that the server has changed a value which this file sent.
+  /// Records that the server has changed a value which this file sent.
   private func noteChange(
     _ row: RowReader.Row, _ property: ExchangeClass.Property, _ one: ReplicaClass
   ) {
@@ -353,13 +353,13 @@ final class ReplicaEdit {
     }
     // The same after an earlier download: the entry stays as long as the deletion is not sent.
     if pending.isEmpty, known.void > 0, try !exists(key, in: one.id) { return }
-    // A creation that did not know of the deletion stands.
+    // A creation before the download of the deletion remains.
     if !pending.isCreated {
       try remove(key, one)
     } else if known.isJoined, one.hasContents {
       alone.append((key, one))
     } else if one.hasContents {
-      // What is kept is about the object that was deleted here, too.
+      // The kept content belongs to the object that was deleted here, too.
       try objects.forgetContents(of: key, in: one.id)
     }
     try objects.set(nil, key, in: one.id)
@@ -393,7 +393,7 @@ final class ReplicaEdit {
   /// - Parameters:
   ///   - row: the server's; nil if it has none.
   ///   - version: of the commit.
-  ///   - contents: what would be kept if the server had accepted it.
+  ///   - contents: the contents that would be kept if the server had accepted it.
   func takeBack(
     _ key: ObjectKey, _ row: RowReader.Row?, _ version: Version, _ one: ReplicaClass,
     _ contents: KeptContent.Table
@@ -406,7 +406,8 @@ final class ReplicaEdit {
       let isKnown = try objects[one.id, key] != nil
       let pending = try unsent.pending(of: key, in: one.id, after: 0)
       if !isKnown, !pending.isCreated {
-        // From before the file was a replica, or lost by the server: it is sent as it was before.
+        // From before the file was a replica, or lost by the server: it is sent with its former
+        // content.
         try restore(key, one, pending.columns.filter { !later.columns.contains($0) })
       } else if !later.isCreated {
         try remove(key, one)

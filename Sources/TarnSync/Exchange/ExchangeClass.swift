@@ -1,6 +1,7 @@
 import TarnStore
 
-/// A class as it is exchanged with a server: the table of its rows, and its properties by name.
+/// A class in the form that is exchanged with a server: the table of its rows, and its properties
+/// by name.
 struct ExchangeClass {
   /// The server's number for it.
   let id: Int

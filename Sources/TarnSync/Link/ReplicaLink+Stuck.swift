@@ -112,7 +112,7 @@ extension ReplicaLink {
     guard stuck.classes.isEmpty else { return hasSent ? .sent : .nothing }
     if replica.state.joinedTime != 0 { try endJoined() }
     try keep(StuckClasses())
-    // Does what was left out, such as recording that nothing is left to send.
+    // Does the remaining work, such as recording that nothing is left to send.
     isApart = false
     return .sent
   }

@@ -5,7 +5,7 @@ package final class ReplicaLink {
   let replica: Replica
   let connection: ServerConnection
   var classes: [ReplicaClass] = []
-  /// The same classes as they were on the server when the link was made.
+  /// The same classes with the server's definitions when the link was created.
   private(set) var entries: [ServerCatalog.Entry] = []
   /// The progress of each class.
   var progress: [ClassID: ClassProgress] = [:]
@@ -390,7 +390,7 @@ package final class ReplicaLink {
 
   // MARK: - Up
 
-  /// Commits that the server need not know are passed: no hint follows them.
+  /// Commits that are not for the server are passed: no hint follows them.
   private enum Outcome { case nothing, passed, sent, pullFirst }
 
   /// Sends the next run of commits.
@@ -470,7 +470,7 @@ package final class ReplicaLink {
     return answer
   }
 
-  /// Passes commits that the server need not know.
+  /// Passes commits that are not for the server.
   ///
   /// - Parameter isKept: whether the file must record this: they changed exchanged objects, and
   ///   would count as unsent, such as a commit with an object that was created and deleted.

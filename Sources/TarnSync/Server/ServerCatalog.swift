@@ -174,8 +174,8 @@ struct ServerCatalog {
     return entries
   }
 
-  /// A class as it is now, without the former names of its properties. For use in `changing`, where
-  /// reading all classes for each of many would take quadratic time.
+  /// The present definition of a class, without the former names of its properties. For use in
+  /// `changing`, where reading all classes for each of many would take quadratic time.
   func present(_ id: Int) throws(ServerError) -> Entry {
     let rows = try connection.query(
       "\(ServerSchema.classes) WHERE c.id = $1 ORDER BY p.name", ["\(id)"], for: operation)

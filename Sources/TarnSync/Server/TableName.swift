@@ -46,7 +46,7 @@ enum TableName {
       return try rows("c.oid = to_regclass($1)", text, connection, operation)
     } catch {
       // The text is not a name in SQL: a syntax error, too many dots, another database. Or the
-      // login has no right to use the schema, and cannot learn more about the table.
+      // login has no right to use the schema, and cannot read more about the table.
       guard ["42601", "42602", "0A000", "42501"].contains(error.state) else { throw error }
       return []
     }

@@ -19,7 +19,7 @@ public struct SyncError: Error, Sendable, CustomStringConvertible, LocalizedErro
     case permissionDeniedError = 9
     /// The server cannot answer a query of the subscriptions.
     case invalidFlexibleSyncSubscriptions = 10
-    /// The server refused a commit, which was rolled back: its objects are what the server has.
+    /// The server refused a commit, which was rolled back: its objects have the server's values.
     case writeRejected = 11
   }
 

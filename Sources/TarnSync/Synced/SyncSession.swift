@@ -47,7 +47,7 @@ public final class SyncSession: Sendable {
   private struct Status {
     var session: ReplicaSession?
     var isSuspended = true
-    /// A problem that does not end by itself: a wrong login, a missing class.
+    /// A lasting problem: a wrong login, a missing class.
     var problem: SyncError?
   }
 
@@ -191,14 +191,15 @@ public final class SyncSession: Sendable {
   // MARK: - Waiting
 
   /// Waits until the server has all commits that the file has now, or the file has all objects of
-  /// its subscriptions as they are on the server now. Any process may have the session.
+  /// its subscriptions in their present state on the server. Any process may have the session.
   ///
   /// If the session is suspended, it waits until ``resume()``.
   ///
-  /// - Throws: ``SyncError`` if the server cannot evaluate the subscriptions, refuses what is left
-  ///   to send (``unsentChanges()``), or if waiting is useless: the server refuses the login, is
-  ///   not prepared, or lacks a class, a reset is ``ClientResetMode/manual(errorHandler:)``, or the
-  ///   user has logged out; `CancellationError`; or `Realm.Error` if the file cannot be read.
+  /// - Throws: ``SyncError`` if the server cannot evaluate the subscriptions, refuses the remaining
+  ///   changes to send (``unsentChanges()``), or if waiting is useless: the server refuses the
+  ///   login, is not prepared, or lacks a class, a reset is
+  ///   ``ClientResetMode/manual(errorHandler:)``, or the user has logged out; `CancellationError`;
+  ///   or `Realm.Error` if the file cannot be read.
   public func wait(for direction: ProgressDirection) async throws {
     do {
       switch direction {

@@ -22,9 +22,9 @@
 
 // MARK: - Commands
 
-// Starts a program in a process group of its own, with these descriptors as standard input, output
-// and error, default signal handling and no other descriptor. `user` may be null: then it runs as
-// this process does. It is killed when the thread that calls this ends. Returns 0 or an errno.
+// Starts a program in a new process group, with these descriptors as standard input, output and
+// error, default signal handling and no other descriptor. `user` may be null: then it runs as this
+// process does. It is killed when the thread that calls this ends. Returns 0 or an errno.
 int tarn_start(
     const char *program, char *const arguments[], char *const environment[], const char *user,
     int input, int output, int error, pid_t *process);
@@ -71,7 +71,7 @@ typedef struct {
   long status;
   // Seconds; -1 without.
   long retry_after;
-  // The first bytes of the answer, or of what is wrong.
+  // The first bytes of the answer, or of the error.
   char *text;
   size_t length;
 } tarn_response;
@@ -94,7 +94,7 @@ void tarn_hmac(
 
 // MARK: - Serving
 
-// Serves HTTP on a listening socket, on a thread of its own. Null if it cannot.
+// Serves HTTP on a listening socket, on a separate thread. Null if it cannot.
 struct MHD_Daemon *tarn_serve(
     int listener, unsigned timeout_seconds, unsigned connections, MHD_AccessHandlerCallback handler,
     MHD_RequestCompletedCallback completed, void *context);
