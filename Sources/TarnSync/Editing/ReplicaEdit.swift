@@ -406,8 +406,7 @@ final class ReplicaEdit {
       let isKnown = try objects[one.id, key] != nil
       let pending = try unsent.pending(of: key, in: one.id, after: 0)
       if !isKnown, !pending.isCreated {
-        // From before the file was a replica, or lost by the server: it is sent with its former
-        // content.
+        // From before the file was a replica, or lost by the server: its former content is sent.
         try restore(key, one, pending.columns.filter { !later.columns.contains($0) })
       } else if !later.isCreated {
         try remove(key, one)
