@@ -10,8 +10,11 @@ package import TarnText
 /// A snapshot has `"startAnew":"expired"` and `"objects"` instead. If a batch has several lines,
 /// each has `"part"`, counted from 1, and all except the last have `"more":true`. Only the first
 /// has `"startAnew"` or `"cleared"`, so that a consumer that empties its copy keeps the parts after
-/// it. Only the last has `"position"`, which is that of the whole batch. Confined to one thread at
-/// a time.
+/// it. Only the last has `"position"`, which is that of the whole batch.
+///
+/// If each object has its own line, the first of several lines has no object if it has
+/// `"startAnew"` or `"cleared"`, and the last has none either: a consumer that refuses an object
+/// still gets these. Confined to one thread at a time.
 package final class FeedLine {
   private enum Place {
     case begin
@@ -30,6 +33,7 @@ package final class FeedLine {
   private let members: [JSONMember]
   private let limit: Int
   private let tellsRepeats: Bool
+  private let isByObject: Bool
   private let objects: Results<DynamicObject>?
   private let changes: ObjectChanges<DynamicObject>
   /// In the order in which they are written; created at the first use.
@@ -43,6 +47,9 @@ package final class FeedLine {
   private var rest = Place.begin
   private var part = 1
   private var lineBytes = 0
+  /// The object of the last line, if each has one.
+  package private(set) var lineIdentity: ObjectIdentity?
+  private var isAtLastLine = false
   /// Where in the line the position belongs, if only its end decides whether it has one.
   private var positionPlace: Int?
   /// The kind of the changes whose array is open.
@@ -52,17 +59,20 @@ package final class FeedLine {
   /// - Parameters:
   ///   - columns: the columns to write, besides the primary key; nil for all.
   ///   - limit: the approximate maximum size of a line in bytes.
+  ///   - isByObject: whether each object has its own line.
   ///   - tellsRepeats: whether to note that some of it may have been delivered before; without it,
   ///     a repeated batch has the same bytes.
   ///   - members: written first.
   package init(
     _ batch: ChangeBatch, ofClass className: String, columns: ChosenColumns? = nil,
-    limit: Int = .max, tellsRepeats: Bool = true, _ members: [JSONMember] = []
+    limit: Int = .max, isByObject: Bool = false, tellsRepeats: Bool = true,
+    _ members: [JSONMember] = []
   ) {
     self.batch = batch
     self.className = className
     self.members = members
-    self.limit = limit
+    self.limit = isByObject ? 1 : limit
+    self.isByObject = isByObject
     self.tellsRepeats = tellsRepeats
     values = RecordedJSON(schema: batch.storeSchema, columns: columns)
     described = batch.storeSchema.named(className)
@@ -103,6 +113,7 @@ package final class FeedLine {
 
   private func beginLine() {
     lineBytes = 0
+    lineIdentity = nil
     json.beginObject()
     for member in members {
       json.key(member.name)
@@ -139,14 +150,21 @@ package final class FeedLine {
     place = rest
   }
 
+  /// Whether the line has no object, and begins what is divided by objects.
+  private var isHead: Bool {
+    isByObject && part == 1 && (objects != nil || changes.isCleared)
+  }
+
   private var isLineFull: Bool { lineBytes + json.bytes.count >= limit }
   private var isPieceFull: Bool { json.bytes.count >= Self.pieceBytes }
 
   private func writeObjects(from first: Int) {
     guard let objects, let described else { return endLine(goingOnAt: nil) }
+    if isHead { return endLine(goingOnAt: .objects(0)) }
     var index = first
     while index < objects.count, !isPieceFull, !isLineFull || index == first {
       let identity = changes.identity(of: objects[index])
+      if isByObject { lineIdentity = identity }
       json.beginObject()
       json.key("key")
       json.value(RecordedJSON.name(of: identity))
@@ -160,9 +178,11 @@ package final class FeedLine {
 
   private func writeChanges(from first: Int) {
     guard let described else { return endLine(goingOnAt: nil) }
+    if isHead { return endLine(goingOnAt: .changes(0)) }
     var index = first
     while index < recorded.count, !isPieceFull, !isLineFull || index == first {
       let change = recorded[index]
+      if isByObject { lineIdentity = change.identity }
       if change.kind != kind {
         if kind != nil { json.endArray() }
         json.key(change.kind.rawValue)
@@ -176,7 +196,10 @@ package final class FeedLine {
   }
 
   private func goOn(_ next: Place, isAtEnd: Bool) {
-    if isAtEnd {
+    if isAtEnd, isByObject, part > 1, !isAtLastLine {
+      isAtLastLine = true
+      endLine(goingOnAt: next)
+    } else if isAtEnd {
       endLine(goingOnAt: nil)
     } else if isLineFull {
       endLine(goingOnAt: next)

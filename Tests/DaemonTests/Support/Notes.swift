@@ -42,6 +42,16 @@ struct NoteFile {
     }
   }
 
+  /// Puts several in one commit.
+  func putAll(_ texts: [Int: String]) throws {
+    let realm = try realm
+    try realm.write {
+      for (id, text) in texts.sorted(by: { $0.key < $1.key }) {
+        realm.create(Note.self, value: ["id": id, "text": text, "count": 0], update: .all)
+      }
+    }
+  }
+
   func delete(_ id: Int) throws {
     let realm = try realm
     try realm.write {

@@ -89,6 +89,15 @@ struct SinkSettings: Equatable, Sendable {
 
   var name: String
   var kind: Kind
+  /// Nil if a refused batch is sent until it is taken.
+  var deadLetters: DeadLetterSettings?
+}
+
+/// Where objects go that a receiver refuses.
+struct DeadLetterSettings: Equatable, Sendable {
+  var path: String
+  /// How often a delivery is sent before it is made smaller or given up.
+  var attemptsMax = 5
 }
 
 struct FileSettings: Equatable, Sendable {

@@ -16,6 +16,7 @@ struct OutputCheck {
     for watch in settings.watches {
       if !FileTable.isPattern(watch.file) { stores.append((watch.file, "'\(watch.name)' watches")) }
       for sink in watch.sinks {
+        if let letters = sink.deadLetters { outputs.insert(letters.path) }
         switch sink.kind {
         case .file(let file): outputs.insert(file.path)
         case .socket(let socket): outputs.insert(socket.path)

@@ -152,14 +152,29 @@ struct SettingsReader {
     let name = reader.string("name") ?? kind
     if let fault = Self.fault(inName: name) { reader.add("name", fault) }
     switch kind {
-    case "exec": return SinkSettings(name: name, kind: .exec(exec(reader)))
+    case "exec":
+      return SinkSettings(name: name, kind: .exec(exec(reader)), deadLetters: deadLetters(reader))
     case "file":
       return SinkSettings(
         name: name, kind: .file(FileSettings(path: absolute("file", reader) ?? "")))
     case "socket": return SinkSettings(name: name, kind: .socket(socket(reader)))
-    case "webhook": return SinkSettings(name: name, kind: .webhook(webhook(reader)))
+    case "webhook":
+      return SinkSettings(
+        name: name, kind: .webhook(webhook(reader)), deadLetters: deadLetters(reader))
     default: return SinkSettings(name: name, kind: .events(events(reader)))
     }
+  }
+
+  private func deadLetters(_ reader: MappingReader) -> DeadLetterSettings? {
+    guard let node = reader.node("dead-letters") else { return nil }
+    guard case .mapping = node.content else {
+      return absolute("dead-letters", reader).map { DeadLetterSettings(path: $0) }
+    }
+    guard let keys = reader.mapping("dead-letters") else { return nil }
+    var settings = DeadLetterSettings(path: absolute("file", keys) ?? keys.required("file"))
+    if let count = keys.integer("after", in: 1...1000) { settings.attemptsMax = count }
+    keys.finish()
+    return settings
   }
 
   private func exec(_ reader: MappingReader) -> ExecSettings {

@@ -9,17 +9,19 @@ struct RequestKeys {
   var areOfEarlierVersion = false
 
   /// The key of a part of a batch, which may be its only part. It is ASCII for all names.
-  func key(of delivery: Delivery, part: Int, isOnly: Bool) -> String {
+  ///
+  /// - Parameter isByObject: whether the batch is sent object by object, whose parts are others.
+  func key(of delivery: Delivery, part: Int, isOnly: Bool, isByObject: Bool = false) -> String {
     let batch = delivery.batch
     let isAnew = batch.startAnew != nil
-    if areOfEarlierVersion {
+    if areOfEarlierVersion, !isByObject {
       let history = batch.position.historyID.uuidString.lowercased()
       let range = "\(history)-\(batch.from)-\(batch.position.version)\(isAnew ? "-anew" : "")"
       return isOnly ? range : "\(range)-\(part)"
     }
     // Copies of a file have the same cursor.
     let facts = "\(consumer)/\(batch.from)/\(batch.position)/\(isAnew)/\(part)/\(delivery.path)"
-    return ShortSum.of(facts)
+    return ShortSum.of(isByObject ? "object/\(facts)" : facts)
   }
 }
 

@@ -13,10 +13,21 @@ struct Delivery {
   private var columns: ChosenColumns? { watch.columns.map { ChosenColumns($0) } }
 
   /// The batch as a line of JSON, or as several of about that many bytes at most.
-  func line(limit: Int = .max, tellsRepeats: Bool = true) -> FeedLine {
+  func line(
+    limit: Int = .max, isByObject: Bool = false, tellsRepeats: Bool = true
+  ) -> FeedLine {
     FeedLine(
-      batch, ofClass: watch.className, columns: columns, limit: limit, tellsRepeats: tellsRepeats,
+      batch, ofClass: watch.className, columns: columns, limit: limit, isByObject: isByObject,
+      tellsRepeats: tellsRepeats,
       [JSONMember("watch", .string(watch.name)), JSONMember("file", .string(path))])
+  }
+
+  /// A key as text.
+  static func text(of identity: ObjectIdentity) -> String {
+    switch RecordedJSON.name(of: identity) {
+    case .string(let text): text
+    case let value: JSONText.text(value)
+    }
   }
 }
 
@@ -25,6 +36,8 @@ struct DeliveryFailure: Error, CustomStringConvertible {
   let description: String
   /// When the receiver wants to be asked again.
   var retryAfter: Duration?
+  /// Set if the receiver got it, and refused it.
+  var refusal: Refusal?
 }
 
 /// Takes batches, one at a time.

@@ -36,6 +36,8 @@ final class SinkRunner: Sendable {
   let status: SinkStatus
   private let watch: WatchSettings
   private let sink: any Sink
+  /// Nil if a refused batch is sent until it is taken.
+  private let letters: DeadLetters?
   private let place: Slots.Place?
   private let file: OpenFile
   private let cursorName: String
@@ -49,12 +51,14 @@ final class SinkRunner: Sendable {
   private let state: Lock<State>
 
   init(
-    _ watch: WatchSettings, _ sink: any Sink, _ file: OpenFile, cursorName: String,
-    positions: PositionFile?, isCopy: Bool, hasBegun: @escaping @Sendable () -> Bool,
+    _ watch: WatchSettings, _ sink: any Sink, _ letters: DeadLetters?, _ file: OpenFile,
+    cursorName: String, positions: PositionFile?, isCopy: Bool,
+    hasBegun: @escaping @Sendable () -> Bool,
     _ status: SinkStatus, _ log: DaemonLog
   ) {
     self.watch = watch
     self.sink = sink
+    self.letters = letters
     place = sink.slots?.place()
     self.file = file
     self.cursorName = cursorName
@@ -80,6 +84,7 @@ final class SinkRunner: Sendable {
   func stopSoon() {
     state.withLock { $0.hasStopped = true }
     sink.stop()
+    letters?.stop()
   }
 
   /// Ends a running delivery and makes durable what is acknowledged.
@@ -198,6 +203,7 @@ final class SinkRunner: Sendable {
     }
     registration?.end()
     cursor?.close()
+    letters?.forgetBatch()
   }
 
   private func step() {
@@ -219,6 +225,12 @@ final class SinkRunner: Sendable {
       try batch.acknowledge()
       acknowledged(batch)
       schedule(after: .zero)
+    } catch let smaller as SmallerDelivery {
+      place?.leave()
+      status.failed(smaller.failure.description)
+      log.write(.notice, "\(smaller.failure): sent again in smaller batches", of: status)
+      state.withLock { $0.backoff.reset() }
+      schedule(after: .zero)
     } catch let failure as DeliveryFailure {
       failed(failure.description, failure.retryAfter)
     } catch {
@@ -228,9 +240,11 @@ final class SinkRunner: Sendable {
   }
 
   private func nextBatch(_ cursor: ChangeCursor) throws -> ChangeBatch? {
-    let limit: BatchLimit = watch.delivery.isEveryCommit ? .everyCommit : .none
+    if let batch = letters?.batch { return batch }
+    let takesOne = watch.delivery.isEveryCommit || letters?.takesOneCommit ?? false
+    let limit: BatchLimit = takesOne ? .everyCommit : .none
     guard sink.repeatsExactly else { return try cursor.next(limit: limit) }
-    if let intended = positions?.content.intended {
+    if !(letters?.takesOneCommit ?? false), let intended = positions?.content.intended {
       let position = try cursor.position
       if intended.historyID == position.historyID, intended.version > position.version,
         let batch = try cursor.next(through: intended.version)
@@ -254,8 +268,11 @@ final class SinkRunner: Sendable {
     if let reason = batch.startAnew, reason != .snapshot {
       log.write(.notice, "starts anew: \(reason)", of: status)
     }
-    try sink.deliver(Delivery(batch: batch, watch: watch, path: file.path, keys: keys))
-    status.delivered(upTo: batch.to, isNewBeginning: batch.startAnew != nil)
+    let began = ContinuousClock.now
+    let delivery = Delivery(batch: batch, watch: watch, path: file.path, keys: keys)
+    if let letters { try letters.deliver(delivery) } else { try sink.deliver(delivery) }
+    status.delivered(
+      upTo: batch.to, isNewBeginning: batch.startAnew != nil, seconds: (.now - began).seconds)
     state.withLock { $0.backoff.reset() }
     wait(watch.delivery.interval)
   }

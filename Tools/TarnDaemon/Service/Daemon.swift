@@ -305,11 +305,16 @@ package final class Daemon: HTTPServer.Routes {
     let all = files.files
     let newest = Dictionary(
       uniqueKeysWithValues: all.map { ($0.path, $0.file?.store.newestKnownVersion.rawValue ?? 0) })
+    let lags = Dictionary(uniqueKeysWithValues: all.map { ($0.path, $0.file?.lags ?? [:]) })
     let statuses = state.withLock { $0.watches }.flatMap(\.statuses)
     return StatusReport(
       instance: context.instance,
-      sinks: statuses.map { StatusReport.sink($0, newest: newest[$0.path] ?? 0) }
-        .sorted { ($0.watch, $0.sink, $0.path) < ($1.watch, $1.sink, $1.path) },
+      sinks: statuses.map {
+        StatusReport.sink(
+          $0, newest: newest[$0.path] ?? 0,
+          bytesBehind: lags[$0.path]?[context.cursorName($0.watch, $0.sink)])
+      }
+      .sorted { ($0.watch, $0.sink, $0.path) < ($1.watch, $1.sink, $1.path) },
       syncs: SyncStatus.merged(state.withLock { $0.syncs }.flatMap(\.statuses)),
       files: all.map { StatusReport.file($0.path, $0.file, $0.reason) },
       secondsUp: Double((ContinuousClock.now - began).components.seconds))

@@ -25,6 +25,7 @@ enum UnitDropIn {
     for watch in settings.watches {
       paths.insert(fixedFolder(of: watch.file))
       for sink in watch.sinks {
+        if let letters = sink.deadLetters { paths.insert(fixedFolder(of: letters.path)) }
         switch sink.kind {
         case .file(let file) where !file.path.beginsWithBytes(of: "/dev/"):
           paths.insert(fixedFolder(of: file.path))

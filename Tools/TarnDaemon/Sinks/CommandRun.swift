@@ -26,13 +26,14 @@ final class CommandRun {
   private let ended: Int32
   private var input: Int32
   private var output: Int32
-  private let line: FeedLine?
+  private let next: (() -> [UInt8]?)?
   private var piece: [UInt8] = []
   private var written = 0
   private var printed: [UInt8] = []
 
+  /// - Parameter next: returns the pieces of its standard input, and nil at the end.
   init(
-    _ words: [String], environment: [String], user: String?, input line: FeedLine?
+    _ words: [String], environment: [String], user: String?, input next: (() -> [UInt8]?)?
   ) throws(DeliveryFailure) {
     var inputEnds: [Int32] = [-1, -1]
     var outputEnds: [Int32] = [-1, -1]
@@ -60,7 +61,7 @@ final class CommandRun {
     input = inputEnds[1]
     output = outputEnds[0]
     ended = tarn_process_descriptor(made)
-    self.line = line
+    self.next = next
     _ = fcntl(input, F_SETFL, O_NONBLOCK)
     _ = fcntl(output, F_SETFL, O_NONBLOCK)
   }
@@ -108,8 +109,8 @@ final class CommandRun {
     var total = 0
     while input >= 0, total < Self.turnBytesMax {
       if written == piece.count {
-        guard let next = line?.next() else { return closeInput() }
-        piece = next
+        guard let more = next?() else { return closeInput() }
+        piece = more
         written = 0
       }
       let count = piece.withUnsafeBytes { raw in

@@ -6,8 +6,15 @@ import TarnText
 import ToolSupport
 
 /// Runs a command for each batch: with the batch as a line of JSON on standard input, or with the
-/// keys of its objects in place of `{key}` in its arguments. Exit status 0 means that it has the batch.
-final class ExecSink: Sink {
+/// keys of its objects in place of `{key}` in its arguments. Exit status 0 means that it has the
+/// batch.
+final class ExecSink: RefusableSink {
+  /// Of sysexits.h: the input is wrong, EX_DATAERR, and try again later, EX_TEMPFAIL.
+  private static let wrongInput: Int32 = 65
+  private static let tryAgain: Int32 = 75
+  /// So much of what a program prints goes with its refusal.
+  private static let answerBytesMax = 4_096
+
   let slots: Slots?
   private let settings: ExecSettings
   private let log: DaemonLog
@@ -27,27 +34,34 @@ final class ExecSink: Sink {
   func deliver(_ delivery: Delivery) throws(DeliveryFailure) {
     let environment = try environment(delivery)
     guard KeyArguments.areTaken(by: settings.command) else {
-      return try run(settings.command, environment, delivery.line())
+      return try run(settings.command, environment, delivery.line().next)
     }
     // Without keys there is nothing to run.
     let lines = try KeyArguments(settings.command).commandLines(keys(delivery), environment)
     for words in lines { try run(words, environment, nil) }
   }
 
+  func deliver(_ part: ObjectPart, of delivery: Delivery) throws(DeliveryFailure) {
+    let environment = try environment(delivery)
+    guard KeyArguments.areTaken(by: settings.command) else {
+      var piece: [UInt8]? = part.bytes
+      return try run(settings.command, environment) { piece.take() }
+    }
+    let keys = part.key.map { [$0] } ?? []
+    for words in try KeyArguments(settings.command).commandLines(keys, environment) {
+      try run(words, environment, nil)
+    }
+  }
+
   /// The keys of all objects of a batch, as text.
   private func keys(_ delivery: Delivery) -> [String] {
     let batch = delivery.batch
     let changes = batch.changes(ofClass: delivery.watch.className)
-    let identities =
+    let identities: [ObjectIdentity] =
       batch.startAnew == nil
       ? changes.recorded.map(\.identity)
       : batch.objects(ofClass: delivery.watch.className).map { changes.identity(of: $0) }
-    return identities.map { identity in
-      switch RecordedJSON.name(of: identity) {
-      case .string(let text): text
-      case let value: JSONText.text(value)
-      }
-    }
+    return identities.map { Delivery.text(of: $0) }
   }
 
   private func environment(_ delivery: Delivery) throws(DeliveryFailure) -> [String] {
@@ -64,23 +78,33 @@ final class ExecSink: Sink {
   }
 
   private func run(
-    _ words: [String], _ environment: [String], _ line: FeedLine?
+    _ words: [String], _ environment: [String], _ input: (() -> [UInt8]?)?
   ) throws(DeliveryFailure) {
     guard let stopping else { throw DeliveryFailure(description: "no descriptor is left") }
-    let run = try CommandRun(words, environment: environment, user: settings.user, input: line)
+    let run = try CommandRun(words, environment: environment, user: settings.user, input: input)
+    var printed: [UInt8] = []
     let end = run.wait(
       timeout: settings.timeout, grace: settings.grace, stop: stopping
     ) { [log, status] line in
       log.write(.info, line, of: status)
+      printed = (printed + line.utf8 + [0x0a]).suffix(Self.answerBytesMax)
     }
+    let answer = String(decoding: printed, as: UTF8.self)
     switch end {
     case .exited(0): return
-    case .exited(let code): throw DeliveryFailure(description: "\(words[0]) exited with \(code)")
+    case .exited(let code):
+      throw DeliveryFailure(
+        description: "\(words[0]) exited with \(code)",
+        refusal: code == Self.tryAgain
+          ? nil : Refusal(isFinal: code == Self.wrongInput, code: Int(code), answer: answer))
     case .killed(let signal):
-      throw DeliveryFailure(description: "\(words[0]) was ended by signal \(signal)")
+      throw DeliveryFailure(
+        description: "\(words[0]) was ended by signal \(signal)",
+        refusal: Refusal(answer: answer))
     case .late:
       throw DeliveryFailure(
-        description: "\(words[0]) did not end within \(settings.timeout.rounded) s")
+        description: "\(words[0]) did not end within \(settings.timeout.rounded) s",
+        refusal: Refusal(answer: answer))
     case .stopped: throw DeliveryFailure(description: "the daemon ends")
     }
   }

@@ -29,7 +29,10 @@ struct OutputDescriptor {
     fstat(descriptor, &facts)
     identity = FileIdentity(device: UInt64(facts.st_dev), inode: UInt64(facts.st_ino))
     switch facts.st_mode & S_IFMT {
-    case S_IFREG where own == nil: kind = .file
+    case S_IFREG where own == nil:
+      kind = .file
+      // Its name is durable, too, before a line in it counts as delivered.
+      if facts.st_size == 0 { Self.syncFolder(of: path) }
     case S_IFBLK:
       close(descriptor)
       throw Self.failure(path, "it is a disk")
@@ -45,6 +48,18 @@ struct OutputDescriptor {
       known == S_IFREG || known == S_IFDIR
       ? O_RDWR | O_CREAT | O_APPEND : O_WRONLY | O_NONBLOCK | O_NOCTTY
     return Foundation.open(path, flags | O_CLOEXEC, 0o640)
+  }
+
+  private static func syncFolder(of path: String) {
+    let folder = open(
+      URL(fileURLWithPath: path).deletingLastPathComponent().path, O_RDONLY | O_DIRECTORY)
+    guard folder >= 0 else { return }
+    fsync(folder)
+    close(folder)
+  }
+
+  private static func open(_ path: String, _ flags: Int32) -> Int32 {
+    Foundation.open(path, flags | O_CLOEXEC)
   }
 
   static func failure(_ path: String, _ reason: String) -> DeliveryFailure {

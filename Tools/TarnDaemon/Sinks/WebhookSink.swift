@@ -8,7 +8,9 @@ import ToolSupport
 ///
 /// A repeated request has the same `Idempotency-Key` and the same body: the end of a range is made
 /// durable before it is first sent, and the cursor keeps old values.
-final class WebhookSink: Sink {
+final class WebhookSink: RefusableSink {
+  /// Answers of the client's kind that another attempt may change: a time-out, too early, too many.
+  private static let passing: Set = [408, 425, 429]
   /// A receiver may ask for no longer pause.
   private static let retryAfterMax = Duration.seconds(3_600)
 
@@ -36,6 +38,11 @@ final class WebhookSink: Sink {
       try post(body, key: delivery.keys.key(of: delivery, part: part, isOnly: isOnly), secret)
       part += 1
     }
+  }
+
+  func deliver(_ part: ObjectPart, of delivery: Delivery) throws(DeliveryFailure) {
+    let key = delivery.keys.key(of: delivery, part: part.number, isOnly: false, isByObject: true)
+    try post(part.bytes, key: key, secret())
   }
 
   private func secret() throws(DeliveryFailure) -> [UInt8]? {
@@ -68,7 +75,16 @@ final class WebhookSink: Sink {
       text += " and asks to wait \(wait.components.seconds) s, of which the daemon waits an hour"
     }
     throw DeliveryFailure(
-      description: text, retryAfter: answer.retryAfter.map { min($0, Self.retryAfterMax) })
+      description: text, retryAfter: answer.retryAfter.map { min($0, Self.retryAfterMax) },
+      refusal: Self.refusal(answer))
+  }
+
+  /// Nil if the answer is about the receiver, which asks to wait, and not about the request.
+  private static func refusal(_ answer: HTTPClient.Answer) -> Refusal? {
+    if [429, 503].contains(answer.status), answer.retryAfter != nil { return nil }
+    return Refusal(
+      isFinal: (400..<500).contains(answer.status) && !passing.contains(answer.status),
+      code: answer.status, answer: String(decoding: answer.body, as: UTF8.self))
   }
 
   /// A URL without its path and query, which may have a secret.

@@ -21,8 +21,20 @@ struct Metrics {
     sinks("behind_seconds", "gauge", "Seconds since a sink was last current.", report) {
       $0.secondsBehind
     }
+    sinks("behind_bytes", "gauge", "Bytes of change records that a sink lacks.", report) {
+      Double($0.bytesBehind ?? 0)
+    }
     sinks("deliveries_total", "counter", "Batches that a sink has taken.", report) {
       Double($0.content.delivered)
+    }
+    sinks("delivery_seconds_total", "counter", "Seconds that these deliveries took.", report) {
+      $0.content.deliverySeconds
+    }
+    sinks("dead_letters_total", "counter", "Objects that a receiver has refused.", report) {
+      Double($0.content.deadLetters)
+    }
+    sinks("failing_since_seconds", "gauge", "When a sink began to fail; 0 if it works.", report) {
+      $0.content.failingSince ?? 0
     }
     sinks("retries_total", "counter", "Deliveries that failed and were tried again.", report) {
       Double($0.content.retried)
@@ -37,6 +49,11 @@ struct Metrics {
     sinks("failing", "gauge", "1 while the last delivery has failed.", report) {
       $0.content.isFailing ? 1 : 0
     }
+    addSyncs(report)
+    addFiles(report)
+  }
+
+  private mutating func addSyncs(_ report: StatusReport) {
     syncs("sync_connected", "gauge", "1 while a file's session is connected.", report) {
       $0.isConnected ? 1 : 0
     }
@@ -52,6 +69,9 @@ struct Metrics {
     syncs("sync_refused_total", "counter", "Commits that the server has refused.", report) {
       Double($0.refused)
     }
+  }
+
+  private mutating func addFiles(_ report: StatusReport) {
     files("file_open", "gauge", "1 if a file is open.", report) { $0.waiting == nil ? 1 : 0 }
     files("file_bytes", "gauge", "The size of a file.", report) { Double($0.bytes) }
     files("file_commits_total", "counter", "The newest version of a file.", report) {

@@ -9,14 +9,21 @@ final class SinkStatus: Sendable {
     /// Since when it is behind, as seconds since 1970; nil if it is not.
     var behindSince: Double?
     var delivered: UInt64 = 0
+    /// How long the receiver took for these, and for the last one.
+    var deliverySeconds = 0.0
+    var lastDeliverySeconds: Double?
+    /// Objects that the receiver has refused, and that are in the file for them.
+    var deadLetters: UInt64 = 0
     var retried: UInt64 = 0
     var startedAnew: UInt64 = 0
     var dropped: UInt64 = 0
     var clients = 0
     var lastError: String?
     var lastErrorAt: Double?
-    /// True while the last delivery failed.
-    var isFailing = false
+    /// Since when every delivery has failed, as seconds since 1970; nil if the last one did not.
+    var failingSince: Double?
+
+    var isFailing: Bool { failingSince != nil }
   }
 
   let watch: String
@@ -34,12 +41,14 @@ final class SinkStatus: Sendable {
 
   func update(_ change: (inout Content) -> Void) { state.withLock { change(&$0) } }
 
-  func delivered(upTo version: UInt64, isNewBeginning: Bool) {
+  func delivered(upTo version: UInt64, isNewBeginning: Bool, seconds: Double = 0) {
     update { content in
+      content.deliverySeconds += seconds
+      content.lastDeliverySeconds = seconds
       content.version = version
       content.delivered += 1
       if isNewBeginning { content.startedAnew += 1 }
-      content.isFailing = false
+      content.failingSince = nil
       content.behindSince = nil
     }
   }
@@ -48,8 +57,9 @@ final class SinkStatus: Sendable {
     update { content in
       content.retried += 1
       content.lastError = reason
-      content.lastErrorAt = Date().timeIntervalSince1970
-      content.isFailing = true
+      let now = Date().timeIntervalSince1970
+      content.lastErrorAt = now
+      content.failingSince = content.failingSince ?? now
     }
   }
 
@@ -61,6 +71,7 @@ final class SinkStatus: Sendable {
     update {
       $0.version = version
       $0.behindSince = nil
+      $0.failingSince = nil
     }
   }
 }

@@ -37,13 +37,14 @@ struct StatusCommand {
   private static func table(_ status: JSONValue) -> String {
     var sinks = TextTable([
       .init("WATCH"), .init("SINK"), .init("FILE"), .init("BEHIND", .right),
-      .init("DELIVERED", .right), .init("RETRIED", .right), .init("CLIENTS", .right),
-      .init("LAST ERROR"),
+      .init("BYTES", .right), .init("DELIVERED", .right), .init("RETRIED", .right),
+      .init("DEAD", .right), .init("CLIENTS", .right), .init("FAILING SINCE"), .init("LAST ERROR"),
     ])
     for sink in items(status["sinks"]) {
       sinks.add([
         text(sink["watch"]), text(sink["sink"]), text(sink["file"]), text(sink["behind"]),
-        text(sink["delivered"]), text(sink["retried"]), text(sink["clients"]),
+        text(sink["bytesBehind"]), text(sink["delivered"]), text(sink["retried"]),
+        text(sink["deadLetters"]), text(sink["clients"]), text(sink["failingSince"]),
         text(sink["lastError"]),
       ])
     }

@@ -13,6 +13,8 @@ struct StatusReport {
     /// How many versions the receiver lacks.
     let behind: UInt64
     let secondsBehind: Double
+    /// The change records that the receiver lacks; nil if that is not known.
+    let bytesBehind: UInt64?
   }
 
   struct File {
@@ -58,12 +60,13 @@ struct StatusReport {
     return file
   }
 
-  static func sink(_ status: SinkStatus, newest: UInt64) -> Sink {
+  static func sink(_ status: SinkStatus, newest: UInt64, bytesBehind: UInt64?) -> Sink {
     let content = status.content
     let behind = newest > content.version ? newest - content.version : 0
     let since = behind == 0 ? nil : content.behindSince
     return Sink(
       watch: status.watch, sink: status.sink, path: status.path, content: content, behind: behind,
-      secondsBehind: since.map { max(0, Date().timeIntervalSince1970 - $0) } ?? 0)
+      secondsBehind: since.map { max(0, Date().timeIntervalSince1970 - $0) } ?? 0,
+      bytesBehind: behind == 0 ? 0 : bytesBehind)
   }
 }

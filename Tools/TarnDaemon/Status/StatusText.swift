@@ -1,4 +1,5 @@
 import Foundation
+import TarnStore
 import TarnText
 import ToolSupport
 
@@ -19,6 +20,12 @@ extension StatusReport {
   }
 
   private static func text(_ value: String?) -> JSONValue { value.map { .string($0) } ?? .null }
+
+  /// A time as ISO 8601 has it.
+  private static func time(_ seconds: Double?) -> JSONValue {
+    guard let seconds else { return .null }
+    return .string(ISODate.text(Timestamp(seconds: Int64(seconds), nanoseconds: 0)))
+  }
 
   private static func json(_ file: File) -> JSONValue {
     .object([
@@ -56,13 +63,19 @@ extension StatusReport {
       JSONMember("file", .string(sink.path)), JSONMember("version", number(content.version)),
       JSONMember("behind", number(sink.behind)),
       JSONMember("secondsBehind", .double(sink.secondsBehind)),
+      JSONMember("bytesBehind", sink.bytesBehind.map(number) ?? .null),
       JSONMember("delivered", number(content.delivered)),
       JSONMember("retried", number(content.retried)),
+      JSONMember("deadLetters", number(content.deadLetters)),
+      JSONMember("deliverySeconds", .double(content.deliverySeconds)),
+      JSONMember("lastDeliverySeconds", content.lastDeliverySeconds.map { .double($0) } ?? .null),
       JSONMember("startedAnew", number(content.startedAnew)),
       JSONMember("clients", .integer(Int64(content.clients))),
       JSONMember("dropped", number(content.dropped)),
       JSONMember("failing", .bool(content.isFailing)),
+      JSONMember("failingSince", time(content.failingSince)),
       JSONMember("lastError", text(content.lastError)),
+      JSONMember("lastErrorAt", time(content.lastErrorAt)),
     ])
   }
 }

@@ -77,6 +77,18 @@ final class OpenFile: Sendable {
       keeper: keeper)
   }
 
+  /// The bytes of the change records after the position of each cursor.
+  var lags: [String: UInt64] {
+    guard let snapshot = try? store.newestSnapshot(),
+      let table = try? store.feedTable(in: snapshot),
+      let newest = try? ChangeLog.header(of: snapshot.version, in: snapshot.transaction)?.meta.note
+    else { return [:] }
+    let lags = table.cursors.values.map { record in
+      (record.name, newest.logBytes - min(newest.logBytes, record.logBytes))
+    }
+    return Dictionary(lags) { first, _ in first }
+  }
+
   func cursorRecord(_ name: String) throws -> CursorRecord? {
     try store.cursors().first { $0.record.name == name }?.record
   }

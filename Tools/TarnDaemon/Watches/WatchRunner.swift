@@ -158,8 +158,13 @@ final class WatchRunner: FileTable.Listener {
     } catch {
       context.log.write(.warning, "\(error)", of: status)
     }
+    let receiver = self.sink(sink, status)
+    var letters: DeadLetters?
+    if let wanted = sink.deadLetters, let refusable = receiver as? any RefusableSink {
+      letters = DeadLetters(wanted, refusable, context.outputs, status, context.log)
+    }
     return SinkRunner(
-      settings, self.sink(sink, status), file, cursorName: cursor, positions: positions,
+      settings, receiver, letters, file, cursorName: cursor, positions: positions,
       isCopy: isCopy,
       hasBegun: { [context, settings] in
         context.positions?.hasBegun(settings.name, sink.name) ?? false

@@ -1,0 +1,40 @@
+import Tarn
+import ToolSupport
+
+/// A batch whose objects are sent one by one, and how far that is.
+///
+/// It keeps the batch's version in the file until it is done, so that the parts stay the same while
+/// one is tried again. Confined to one thread at a time.
+final class DividedBatch {
+  let delivery: Delivery
+  private let line: FeedLine
+  /// The part to send next; nil at the end.
+  private(set) var part: ObjectPart?
+
+  init(_ delivery: Delivery) {
+    self.delivery = delivery
+    line = delivery.line(isByObject: true)
+    advance()
+  }
+
+  func advance() {
+    let number = (part?.number ?? 0) + 1
+    part = line.nextLine().map { bytes in
+      ObjectPart(bytes: bytes, number: number, key: line.lineIdentity.map { Delivery.text(of: $0) })
+    }
+  }
+}
+
+/// A line with one object of a batch, or with none: at the beginning and at the end.
+struct ObjectPart {
+  let bytes: [UInt8]
+  /// Counted from 1.
+  let number: Int
+  /// The object's key; nil without an object. Such a part is not given up.
+  let key: String?
+}
+
+/// A sink whose receiver may refuse what it gets.
+protocol RefusableSink: Sink {
+  func deliver(_ part: ObjectPart, of delivery: Delivery) throws(DeliveryFailure)
+}
