@@ -37,8 +37,8 @@ struct HTTPSettings: Equatable, Sendable {
   }
 
   var address: Address
-  /// A file with the token that TCP clients must have.
-  var tokenFile: String?
+  /// Where the token is that TCP clients must have.
+  var token: SecretSource?
   /// The names that a request's Host may have, besides the address itself.
   var hosts: [String] = []
   /// The pages whose scripts may ask.
@@ -114,9 +114,10 @@ struct ExecSettings: Equatable, Sendable {
 
 struct WebhookSettings: Equatable, Sendable {
   var url: String
-  /// A file with the key for signatures.
-  var secretFile: String?
+  /// Where the key for signatures is.
+  var secret: SecretSource?
   var headers: [String] = []
+  var secretHeaders: [SecretHeader] = []
   var timeout = Duration.seconds(30)
   /// A request's body is at most about that long.
   var bodyBytes = 1 << 20

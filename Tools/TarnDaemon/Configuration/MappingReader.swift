@@ -85,6 +85,21 @@ final class MappingReader {
     return nil
   }
 
+  /// The texts and the mappings in a list, or one text.
+  func textsAndMappings(_ key: String) -> (texts: [String], mappings: [MappingReader]) {
+    guard let node = node(key) else { return ([], []) }
+    guard case .sequence(let items) = node.content else { return (strings(key) ?? [], []) }
+    var (texts, mappings): ([String], [MappingReader]) = ([], [])
+    for (index, item) in items.enumerated() {
+      if case .scalar(let text, _) = item.content {
+        texts.append(text)
+      } else {
+        mappings.append(MappingReader(item, path: "\(name(key))[\(index)]", problems))
+      }
+    }
+    return (texts, mappings)
+  }
+
   /// The mappings in a list.
   func mappings(_ key: String) -> [MappingReader] {
     guard let node = node(key) else { return [] }

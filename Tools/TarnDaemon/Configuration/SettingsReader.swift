@@ -42,7 +42,7 @@ struct SettingsReader {
   private func http(_ reader: MappingReader) -> HTTPSettings {
     let listen = reader.required("listen")
     var settings = HTTPSettings(address: .socket(listen, mode: mode(reader) ?? 0o600))
-    settings.tokenFile = absolute("token-file", reader)
+    settings.token = reader.secret("token", orFile: "token-file")
     settings.hosts = reader.strings("hosts") ?? []
     settings.origins = reader.strings("origins") ?? []
     if !listen.beginsWithBytes(of: "/") {
@@ -53,7 +53,7 @@ struct SettingsReader {
         return settings
       }
       settings.address = .port(host: String(listen[..<colon]), Int(port))
-      if settings.tokenFile == nil {
+      if settings.token == nil {
         reader.add("listen", "needs a token-file, because anybody can connect to a port")
       }
       if reader.has("mode") { reader.add("mode", "is for a socket only") }
@@ -201,11 +201,8 @@ struct SettingsReader {
     if !settings.url.beginsWithBytes(of: "https://"), !settings.url.beginsWithBytes(of: "http://") {
       reader.add("webhook", "needs a URL that begins with https:// or http://")
     }
-    settings.secretFile = absolute("secret-file", reader)
-    settings.headers = reader.strings("headers") ?? []
-    for header in settings.headers {
-      if let fault = WebhookHeaders.fault(in: header) { reader.add("headers", fault) }
-    }
+    settings.secret = reader.secret("secret", orFile: "secret-file")
+    readHeaders(reader, &settings)
     if let time = reader.duration("timeout") { settings.timeout = time }
     if let bytes = reader.size("body") {
       settings.bodyBytes = bytes
@@ -213,6 +210,22 @@ struct SettingsReader {
     }
     settings.certificates = absolute("certificates", reader)
     return settings
+  }
+
+  private func readHeaders(_ reader: MappingReader, _ settings: inout WebhookSettings) {
+    let (lines, mappings) = reader.textsAndMappings("headers")
+    for line in lines {
+      if let fault = WebhookHeaders.fault(in: line) { reader.add("headers", fault) }
+    }
+    settings.headers = lines
+    for mapping in mappings {
+      let (name, prefix) = (mapping.required("name"), mapping.string("prefix") ?? "")
+      if let fault = WebhookHeaders.fault(in: "\(name): \(prefix)") { mapping.add("name", fault) }
+      if let source = mapping.secretSource() {
+        settings.secretHeaders.append(SecretHeader(name: name, prefix: prefix, source: source))
+      }
+      mapping.finish()
+    }
   }
 
   private func socket(_ reader: MappingReader) -> SocketSettings {

@@ -29,7 +29,7 @@ struct DaemonDoor {
     case .socket(let socket, _): request.socketPath = socket
     case .port(let host, let port):
       request.url = "http://\(host):\(port)\(path)"
-      if let token = try settings.token() {
+      if let token = try settings.readToken() {
         request.headers = ["Authorization: Bearer \(token)"]
       }
     }

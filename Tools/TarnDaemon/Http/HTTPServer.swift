@@ -45,7 +45,7 @@ final class HTTPServer: Sendable {
     self.settings = settings
     self.routes = routes
     self.listener = listener
-    token = try settings.token()
+    token = try settings.readToken()
   }
 
   func start() throws {
@@ -199,16 +199,12 @@ final class HTTPServer: Sendable {
 }
 
 extension HTTPSettings {
-  /// The token that TCP clients must send, read from its file; nil if the settings name none.
-  func token() throws -> String? {
-    guard let tokenFile else { return nil }
-    guard let data = FileManager.default.contents(atPath: tokenFile) else {
-      throw ToolError("cannot read the token in \(tokenFile)")
-    }
-    let text = String(String(decoding: data, as: UTF8.self).trimmingASCII(lineEnds: true))
-    guard text.utf8.count >= 16 else {
-      throw ToolError("the token in \(tokenFile) is shorter than 16 bytes")
-    }
+  /// The token that TCP clients must send; nil if the settings name none.
+  func readToken() throws -> String? {
+    guard let token else { return nil }
+    let text = String(
+      String(decoding: try token.read(), as: UTF8.self).trimmingASCII(lineEnds: true))
+    guard text.utf8.count >= 16 else { throw ToolError("the token is shorter than 16 bytes") }
     return text
   }
 }

@@ -10,6 +10,7 @@ enum UnitDropIn {
     var lines = ["# systemctl edit the unit, and put this there.", "[Service]"]
     // Without the minus the unit would not start while a folder is missing.
     lines += written.map { "ReadWritePaths=-\(escaped($0))" }
+    lines += credentials(of: settings).map { "LoadCredential=\(escaped($0))" }
     if !groups.isEmpty { lines.append("SupplementaryGroups=\(groups.joined(separator: " "))") }
     if written.contains(where: {
       $0.beginsWithBytes(of: "/home/") || $0.beginsWithBytes(of: "/root")
@@ -49,6 +50,20 @@ enum UnitDropIn {
       parts = parts[..<pattern]
     }
     return "/" + parts.joined(separator: "/")
+  }
+
+  /// The credentials that the configuration names, which systemd looks for in its stores.
+  private static func credentials(of settings: DaemonSettings) -> [String] {
+    var sources = [settings.http?.token]
+    for sink in settings.watches.flatMap(\.sinks) {
+      if case .webhook(let webhook) = sink.kind {
+        sources += [webhook.secret] + webhook.secretHeaders.map(\.source)
+      }
+    }
+    let names = sources.compactMap { source in
+      if case .credential(let name)? = source { name } else { String?.none }
+    }
+    return Set(names).sorted()
   }
 
   /// The groups that own the stores.

@@ -46,19 +46,27 @@ final class WebhookSink: RefusableSink {
   }
 
   private func secret() throws(DeliveryFailure) -> [UInt8]? {
-    guard let path = settings.secretFile else { return nil }
-    guard let data = FileManager.default.contents(atPath: path) else {
-      throw DeliveryFailure(description: "cannot read the key in \(path)")
+    try Self.reading { () throws(ToolError) in try settings.secret?.read() }
+  }
+
+  private static func reading<R>(
+    _ body: () throws(ToolError) -> R
+  ) throws(DeliveryFailure) -> R {
+    do throws(ToolError) {
+      return try body()
+    } catch {
+      throw DeliveryFailure(description: "\(error)")
     }
-    // Without the line feed that an editor adds.
-    return Array(data).reversed().drop { $0 == 0x0a || $0 == 0x0d }.reversed()
   }
 
   private func post(
     _ body: [UInt8], key: String, _ secret: [UInt8]?
   ) throws(DeliveryFailure) {
+    let secretHeaders = try Self.reading { () throws(ToolError) in
+      try settings.secretHeaders.map { header throws(ToolError) in try header.line() }
+    }
     let headers = WebhookHeaders.lines(
-      settings.headers, key: key,
+      settings.headers + secretHeaders, key: key,
       signature: secret.map { "sha256=\(HTTPClient.signature(of: body, $0))" })
     let answer: HTTPClient.Answer
     do {
