@@ -61,7 +61,8 @@ extension CommandLineParser {
     return result + (isCode ? ".fi\n" : "")
   }
 
-  private static func roff(_ text: String) -> String {
+  /// The text with escapes, so that roff prints it as it is.
+  package static func roff(_ text: String) -> String {
     var escaped = ""
     for scalar in text.unicodeScalars {
       switch scalar {

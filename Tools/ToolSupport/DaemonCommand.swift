@@ -18,8 +18,8 @@ package enum DaemonCommand {
       the running daemon read it again, and returns when the watches stand. 'status' asks the
       running daemon. Both go through its HTTP door.
 
-      Messages go to the journal, or to standard error. The article Daemon describes the
-      configuration.
+      Messages go to the journal, or to standard error. tarn-daemon(5) describes the
+      configuration, and --schema prints a JSON schema of it for editors.
       """,
     positionals: [PositionalSpec("ACTION", "run, check, reload or status", isOptional: true)],
     options: [
@@ -27,6 +27,8 @@ package enum DaemonCommand {
         "config", short: "c", "PATH",
         "the file or folder (default: \(folder) if it exists, otherwise \(file))"),
       .flag("unit", "for check: print a drop-in for the unit's sandbox"),
+      .flag("schema", "print a JSON schema of the configuration, for editors"),
+      .flag("manual", "print the manual page of the configuration, tarn-daemon(5)"),
       .flag("json", "for status: print one JSON object"),
       .flag("prometheus", "for status: print metrics in Prometheus' text form"),
       .flag("verbose", short: "v", "also log what is only of use for finding faults"),

@@ -83,6 +83,13 @@ install_daemon() {
   # Where configurations are looked for, whatever the prefix.
   mkdir -p "$destination/etc/tarn/watch.d"
   install -D -m 644 "$here/watch.yaml.example" "$root/share/doc/tarn-daemon/examples/watch.yaml"
+  mkdir -p "$root/share/man/man5" "$root/share/tarn-daemon"
+  "$build/tarn-daemon" --manual | gzip -9n >"$root/share/man/man5/tarn-daemon.5.gz"
+  "$build/tarn-daemon" --schema >"$root/share/tarn-daemon/watch.schema.json"
+  for article in Daemon DaemonExamples; do
+    install -D -m 644 "$here/../../Sources/Tarn/Documentation.docc/$article.md" \
+      "$root/share/doc/tarn-daemon/$article.md"
+  done
 }
 
 install_sync() { install_program "$build/tarn-sync" "$root/lib/tarn/tarn-sync" "\$ORIGIN"; }

@@ -43,7 +43,7 @@ size=$(stat --format=%s "$root"/usr/bin/tarn "$root"/usr/bin/tarn-stress \
   "$root"/usr/lib/tarn/tarn-daemon "$root"/usr/lib/tarn/tarn-sync "$root"/usr/lib/tarn/libtarn.so | awk '{ sum += $1 } END { print sum }')
 step "own code: $((size / 1000)) kB"
 [ "$size" -le 15000000 ] || fail "more than 15 MB"
-for page in "$root"/usr/share/man/man1/tarn*; do
+for page in "$root"/usr/share/man/man[15]/tarn*; do
   zcat "$page" | grep -q '^\.TH' || fail "$page is no manual page"
 done
 

@@ -40,6 +40,7 @@ struct SettingsReader {
   }
 
   private func http(_ reader: MappingReader) -> HTTPSettings {
+    defer { reader.finish() }
     let listen = reader.required("listen")
     var settings = HTTPSettings(address: .socket(listen, mode: mode(reader) ?? 0o600))
     settings.token = reader.secret("token", orFile: "token-file")
@@ -58,7 +59,6 @@ struct SettingsReader {
       }
       if reader.has("mode") { reader.add("mode", "is for a socket only") }
     }
-    reader.finish()
     return settings
   }
 

@@ -14,6 +14,12 @@ package enum DaemonProgram {
     SignalTrap.ignoreBrokenPipes()
     let arguments = parser.parseOrExit([DaemonCommand.name] + ProgramArguments.all.dropFirst())
     do {
+      if let text = printed(arguments) {
+        let output = OutputPipe()
+        try output.write(text)
+        try output.flush()
+        return ExitCode.success.rawValue
+      }
       switch arguments.positional("ACTION") ?? "run" {
       case "run": return try serve(arguments).rawValue
       case "check", "reload": return try act(arguments).rawValue
@@ -28,6 +34,12 @@ package enum DaemonProgram {
       complain("tarn: \(printableLines("\(error)"))\n")
       return ExitCode.failure.rawValue
     }
+  }
+
+  /// What describes any configuration.
+  private static func printed(_ arguments: ParsedArguments) -> String? {
+    if arguments.has("schema") { return ConfigurationSchema.text }
+    return arguments.has("manual") ? ConfigurationManual.text : nil
   }
 
   /// Checks a configuration or lets the daemon read it, if it has no problems.
