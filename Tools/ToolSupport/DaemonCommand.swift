@@ -18,14 +18,25 @@ package enum DaemonCommand {
       the running daemon read it again, and returns when the watches stand. 'status' asks the
       running daemon. Both go through its HTTP door.
 
+      'pause' and 'resume' stop and continue a sink, also over restarts. 'skip' drops the changes
+      that a sink lacks now, 'resend' gives it all objects again, and 'try' sends it a test delivery
+      and prints what the receiver says. They need the names of a watch and a sink.
+
       Messages go to the journal, or to standard error. tarn-daemon(5) describes the
       configuration, and --schema prints a JSON schema of it for editors.
       """,
-    positionals: [PositionalSpec("ACTION", "run, check, reload or status", isOptional: true)],
+    positionals: [
+      PositionalSpec(
+        "ACTION", "run, check, reload, status, pause, resume, skip, resend or try",
+        isOptional: true),
+      PositionalSpec("WATCH", "for the last five: the name of a watch", isOptional: true),
+      PositionalSpec("SINK", "the name of a sink of the watch", isOptional: true),
+    ],
     options: [
       .value(
         "config", short: "c", "PATH",
         "the file or folder (default: \(folder) if it exists, otherwise \(file))"),
+      .value("file", "PATH", "for skip and resend: only this file of the watch (default: all)"),
       .flag("unit", "for check: print a drop-in for the unit's sandbox"),
       .flag("schema", "print a JSON schema of the configuration, for editors"),
       .flag("manual", "print the manual page of the configuration, tarn-daemon(5)"),

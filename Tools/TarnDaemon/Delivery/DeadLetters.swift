@@ -41,6 +41,12 @@ final class DeadLetters: @unchecked Sendable {
   /// Its parts begin anew with the next delivery.
   func forgetBatch() { divided = nil }
 
+  /// What was refused is not sent any more.
+  func reset() {
+    divided = nil
+    refusals = Refusals(attemptsMax: refusals.attemptsMax)
+  }
+
   /// - Throws: `SmallerDelivery` if the batch is to be made smaller, and otherwise
   ///   `DeliveryFailure`.
   func deliver(_ delivery: Delivery) throws {

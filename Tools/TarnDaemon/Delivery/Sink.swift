@@ -48,6 +48,11 @@ protocol Sink: AnyObject, Sendable {
   var slots: Slots? { get }
   /// Delivers a batch; returns when the receiver has it. Blocks.
   func deliver(_ delivery: Delivery) throws(DeliveryFailure)
+  /// Delivers a line that a person has asked for, to see whether the receiver answers. A sink that
+  /// does only this, and nothing else.
+  ///
+  /// - Returns: what happened, for people.
+  func tryOut(_ line: [UInt8], of watch: WatchSettings) throws(DeliveryFailure) -> String
   /// Closes what is open, so that the next delivery opens it again: its name may mean another file
   /// by now. Not during a delivery.
   func reopen()

@@ -25,6 +25,13 @@ final class SinkRunner: Sendable {
     var unsaved: ChangePosition?
     /// Identifies the consumer to receivers.
     var consumer = ""
+    var isPaused = false
+    /// What the receiver lacks up to there is to be dropped.
+    var skipThrough: UInt64?
+    /// All objects are to be sent again.
+    var resends = false
+    /// Whether a cursor that is made begins with all objects, whatever the watch says.
+    var beginsWithAll = false
   }
 
   /// A position in no file's history: a consumer with it has nothing of the file.
@@ -71,6 +78,80 @@ final class SinkRunner: Sendable {
     state = Lock(
       State(backoff: Backoff(first: watch.delivery.firstRetry, last: watch.delivery.lastRetry)))
   }
+
+  // MARK: - Control
+
+  /// Delivers nothing after the delivery that is running, until it is resumed. Any thread.
+  func pause(_ isPaused: Bool) {
+    status.update { $0.isPaused = isPaused }
+    state.withLock { $0.isPaused = isPaused }
+    if !isPaused { hurry() }
+  }
+
+  /// Drops what the receiver lacks now, also while it is paused. Any thread.
+  func skip() {
+    let newest = file.store.newestKnownVersion.rawValue
+    state.withLock { $0.skipThrough = newest }
+    hurry()
+  }
+
+  /// Sends all objects again, as a new beginning. Any thread.
+  func resend() {
+    state.withLock { $0.resends = true }
+    hurry()
+  }
+
+  private func hurry() {
+    state.withLock { state in
+      state.notBefore = .now()
+      state.backoff.reset()
+    }
+    schedule(after: .zero)
+  }
+
+  /// Does what an operator has asked for.
+  ///
+  /// - Returns: whether that was something.
+  private func obey(_ cursor: ChangeCursor) throws -> Bool {
+    let (through, resends) = state.withLock { ($0.skipThrough, $0.resends) }
+    if resends { try forgetPosition() } else if let through { try drop(cursor, through) }
+    state.withLock { state in
+      if resends { state.resends = false }
+      if state.skipThrough == through { state.skipThrough = nil }
+    }
+    return resends || through != nil
+  }
+
+  private func forgetPosition() throws {
+    close()
+    letters?.reset()
+    state.withLock { state in
+      state.beginsWithAll = true
+      state.unsaved = nil
+    }
+    try positions?.update { $0 = PositionFile.Content() }
+    if try file.isWritable && file.cursorRecord(cursorName) != nil {
+      try file.store.deleteCursor(cursorName)
+    }
+    log.write(.notice, "sends all objects again, as it was asked to", of: status)
+  }
+
+  private func drop(_ cursor: ChangeCursor, _ through: UInt64) throws {
+    guard let batch = try cursor.next(through: through) else { return }
+    try batch.acknowledge()
+    acknowledged(batch)
+    letters?.reset()
+    status.update { content in
+      content.skipped += 1
+      content.failingSince = nil
+      content.version = batch.to
+    }
+    log.write(
+      .notice, "skipped what follows version \(batch.from) up to \(batch.to), as it was asked to",
+      of: status)
+  }
+
+  // MARK: - Beginning and end
 
   /// Opens the cursor, and begins.
   func start() {
@@ -181,7 +262,9 @@ final class SinkRunner: Sendable {
 
   /// Whether a consumer without a position begins with the newest version. What has come into being
   /// since the watch began, a file or a class, is delivered from its beginning.
-  private var startsAtNewest: Bool { watch.start == .newest && !hasBegun() }
+  private var startsAtNewest: Bool {
+    watch.start == .newest && !hasBegun() && !state.withLock { $0.beginsWithAll }
+  }
 
   private func openReader() throws -> ChangeCursor {
     guard let positions else {
@@ -210,6 +293,8 @@ final class SinkRunner: Sendable {
     openIfNeeded()
     guard let cursor = state.withLock({ $0.cursor }) else { return }
     do {
+      if try obey(cursor) { return schedule(after: .zero) }
+      if state.withLock({ $0.isPaused }) { return }
       guard let batch = try nextBatch(cursor) else {
         // It may have waited for a slot, or been handed one.
         place?.leave()

@@ -12,8 +12,11 @@ final class HTTPServer: Sendable {
   protocol Routes: AnyObject, Sendable {
     func answer(_ path: String) -> HTTPAnswer
     /// Reads the configuration again, and finishes the request then. It must not wait.
-    func reload(_ request: ReloadRequest)
-    func isAnswered(_ request: ReloadRequest)
+    func reload(_ request: HeldRequest)
+    /// The answer to a request that was held was sent.
+    func isAnswered()
+    /// Does what an operator asks for, and finishes the request then. It must not wait.
+    func control(_ address: SinkAddress, in path: String?, _ request: HeldRequest)
     /// The stream of a watch, or why there is none.
     func events(
       _ watch: String, from position: String?, _ connection: OpaquePointer
@@ -107,7 +110,7 @@ final class HTTPServer: Sendable {
     }
     if let pointer = request.pointee, pointer != mark {
       let open = Unmanaged<AnyObject>.fromOpaque(pointer).takeUnretainedValue()
-      return (open as? ReloadRequest)?.send() ?? .NO
+      return (open as? HeldRequest)?.send() ?? .NO
     }
     let server = Unmanaged<HTTPServer>.fromOpaque(context).takeUnretainedValue()
     return server.answer(connection, String(cString: path), String(cString: method), request)
@@ -118,14 +121,17 @@ final class HTTPServer: Sendable {
     _ request: UnsafeMutablePointer<UnsafeMutableRawPointer?>
   ) -> MHD_Result {
     if let refusal = refusal(connection, path) { return refusal.send(connection) }
-    if path == "/reload", method == "POST" {
-      let reload = ReloadRequest(connection, routes)
-      request.pointee = Unmanaged.passRetained(reload as AnyObject).toOpaque()
-      reload.start()
-      return .YES
+    let address = SinkAddress(path)
+    if method == "POST", path == "/reload" {
+      return hold(connection, request) { routes.reload($0) }
     }
-    guard method == "GET" || method == "HEAD", path != "/reload" else {
-      return HTTPAnswer(405, "GET is answered, and POST for /reload\n").send(connection)
+    if method == "POST", let address {
+      let file = tarn_argument(connection, "file").map { String(path: $0) }
+      return hold(connection, request) { routes.control(address, in: file, $0) }
+    }
+    guard method == "GET" || method == "HEAD", path != "/reload", address == nil else {
+      return HTTPAnswer(405, "GET is answered, and POST for /reload and for actions of sinks\n")
+        .send(connection)
     }
     let parts = path.splitASCII("/", omittingEmpty: true)
     guard parts.count == 3, parts[0] == "watches", parts[2] == "events", method == "GET" else {
@@ -138,6 +144,16 @@ final class HTTPServer: Sendable {
     case .failure(let answer): return answer.send(connection)
     case .success(let client): return stream(client, connection, request)
     }
+  }
+
+  private func hold(
+    _ connection: OpaquePointer, _ request: UnsafeMutablePointer<UnsafeMutableRawPointer?>,
+    _ body: (HeldRequest) -> Void
+  ) -> MHD_Result {
+    let held = HeldRequest(connection) { [routes] in routes.isAnswered() }
+    request.pointee = Unmanaged.passRetained(held as AnyObject).toOpaque()
+    held.start(body)
+    return .YES
   }
 
   private func header(_ name: String, _ connection: OpaquePointer) -> String? {

@@ -14,8 +14,8 @@ package final class Daemon: HTTPServer.Routes {
     var servers: [HTTPServer] = []
     /// What the servers serve.
     var served: Doors?
-    /// Requests to read the configuration that are not answered yet.
-    var openReloads = 0
+    /// Requests that are held until something is done, and not answered yet.
+    var heldRequests = 0
     var hasStopped = false
   }
 
@@ -41,6 +41,9 @@ package final class Daemon: HTTPServer.Routes {
   private let state: Lock<State>
   /// Where the configuration is read again, one time after another.
   private let reloads = DispatchQueue(label: "tarn-reload")
+  /// Where sinks are paused, tried and so on.
+  private let controls = DispatchQueue(label: "tarn-control", attributes: .concurrent)
+  private let controlling = DispatchGroup()
 
   /// - Throws: `ToolError` with all that is wrong in the configuration.
   package init(_ configuration: ConfigurationFiles, _ log: DaemonLog) throws {
@@ -190,10 +193,10 @@ package final class Daemon: HTTPServer.Routes {
   }
 
   /// Replaces the server if the configuration names another address, but not before the present
-  /// server has answered all requests to reload.
+  /// server has answered all requests that it holds.
   private func replaceServer() {
     let (settings, served, isBusy) = state.withLock {
-      ($0.settings, $0.served, $0.openReloads > 0 || $0.hasStopped)
+      ($0.settings, $0.served, $0.heldRequests > 0 || $0.hasStopped)
     }
     let wanted = doors(settings)
     guard wanted != served, !isBusy else { return }
@@ -236,6 +239,7 @@ package final class Daemon: HTTPServer.Routes {
   private func stopAll() {
     // One that runs is done first.
     reloads.sync {}
+    controlling.wait()
     let (watches, syncs) = state.withLock { ($0.watches, $0.syncs) }
     for watch in watches { watch.stopSoon() }
     DispatchQueue.concurrentPerform(iterations: syncs.count + watches.count) { index in
@@ -260,9 +264,25 @@ package final class Daemon: HTTPServer.Routes {
     }
   }
 
-  func reload(_ request: ReloadRequest) {
+  func control(_ address: SinkAddress, in path: String?, _ request: HeldRequest) {
+    let (watch, isLate) = state.withLock { state in
+      state.heldRequests += 1
+      return (state.watches.first { $0.settings.name == address.watch }, state.hasStopped)
+    }
+    // Test deliveries run beside each other.
+    controls.async(group: controlling) {
+      let answer =
+        isLate
+        ? HTTPAnswer(503, "the daemon ends\n")
+        : watch?.control(address.action, address.sink, in: path)
+          ?? HTTPAnswer(404, "there is no watch '\(address.watch)'\n")
+      request.finish(answer)
+    }
+  }
+
+  func reload(_ request: HeldRequest) {
     let isLate = state.withLock { state in
-      state.openReloads += 1
+      state.heldRequests += 1
       return state.hasStopped
     }
     if isLate { return request.finish(HTTPAnswer(503, "the daemon ends\n")) }
@@ -276,8 +296,8 @@ package final class Daemon: HTTPServer.Routes {
     }
   }
 
-  func isAnswered(_ request: ReloadRequest) {
-    state.withLock { $0.openReloads -= 1 }
+  func isAnswered() {
+    state.withLock { $0.heldRequests -= 1 }
     reloads.async { self.replaceServer() }
   }
 

@@ -14,6 +14,7 @@ final class DaemonContext: Sendable {
   let handedOver: HandedOverSockets
   /// Nil without a state folder.
   let positions: Positions?
+  let pauses: SinkPauses
 
   /// - Throws: `ToolError` if the state folder cannot be made.
   init(_ settings: DaemonSettings, _ log: DaemonLog, makesFolder: Bool = true) throws {
@@ -26,6 +27,7 @@ final class DaemonContext: Sendable {
     positions = (settings.stateFolder ?? given.map(String.init)).map {
       Positions(in: $0, daemon: settings.instance, settings)
     }
+    pauses = SinkPauses(positions)
     if makesFolder { try positions?.make() }
   }
 

@@ -25,7 +25,12 @@ package enum DaemonProgram {
       case "check", "reload": return try act(arguments).rawValue
       case "status": return try StatusCommand(arguments, configuration(arguments)).run().rawValue
       case let word:
-        throw UsageError("'\(word)' is not an action: give run, check, reload or status")
+        guard let action = SinkAction(rawValue: word) else {
+          throw UsageError(
+            "'\(word)' is not an action: give run, check, reload, status, pause, resume, skip, "
+              + "resend or try")
+        }
+        return try ControlCommand(action, arguments, configuration(arguments)).run().rawValue
       }
     } catch let error as UsageError {
       complain(parser.refusal(error, of: DaemonCommand.name))

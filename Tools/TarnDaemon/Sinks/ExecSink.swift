@@ -53,6 +53,20 @@ final class ExecSink: RefusableSink {
     }
   }
 
+  func tryOut(_ line: [UInt8], of watch: WatchSettings) throws(DeliveryFailure) -> String {
+    if KeyArguments.areTaken(by: settings.command) {
+      throw DeliveryFailure(
+        description: "\(settings.command[0]) gets keys, and there is none to try it with")
+    }
+    let own = ["TARN_WATCH": watch.name, "TARN_CLASS": watch.className, "TARN_TEST": "1"]
+    let inherited = try CommandEnvironment.variables(of: settings.user)
+    var piece: [UInt8]? = line
+    try run(settings.command, inherited.merging(own) { $1 }.map { "\($0.key)=\($0.value)" }) {
+      piece.take()
+    }
+    return "\(settings.command[0]) exited with 0"
+  }
+
   /// The keys of all objects of a batch, as text.
   private func keys(_ delivery: Delivery) -> [String] {
     let batch = delivery.batch

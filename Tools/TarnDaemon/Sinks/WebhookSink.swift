@@ -45,6 +45,11 @@ final class WebhookSink: RefusableSink {
     try post(part.bytes, key: key, secret())
   }
 
+  func tryOut(_ line: [UInt8], of watch: WatchSettings) throws(DeliveryFailure) -> String {
+    try post(line, key: "try-\(UUID().uuidString.lowercased())", secret())
+    return "\(Self.place(settings.url)) took it"
+  }
+
   private func secret() throws(DeliveryFailure) -> [UInt8]? {
     try Self.reading { () throws(ToolError) in try settings.secret?.read() }
   }

@@ -42,6 +42,10 @@ struct Metrics {
     sinks("restarts_total", "counter", "Batches that were a new beginning.", report) {
       Double($0.content.startedAnew)
     }
+    sinks("paused", "gauge", "1 while a sink is paused.", report) { $0.content.isPaused ? 1 : 0 }
+    sinks("skipped_total", "counter", "Batches that an operator has skipped.", report) {
+      Double($0.content.skipped)
+    }
     sinks("clients", "gauge", "Clients that are connected.", report) { Double($0.content.clients) }
     sinks("dropped_clients_total", "counter", "Clients that did not read.", report) {
       Double($0.content.dropped)

@@ -12,6 +12,10 @@ final class SinkStatus: Sendable {
     /// How long the receiver took for these, and for the last one.
     var deliverySeconds = 0.0
     var lastDeliverySeconds: Double?
+    /// Whether an operator has paused it.
+    var isPaused = false
+    /// Batches that an operator has dropped.
+    var skipped: UInt64 = 0
     /// Objects that the receiver has refused, and that are in the file for them.
     var deadLetters: UInt64 = 0
     var retried: UInt64 = 0

@@ -44,7 +44,8 @@ struct StatusCommand {
       sinks.add([
         text(sink["watch"]), text(sink["sink"]), text(sink["file"]), text(sink["behind"]),
         text(sink["bytesBehind"]), text(sink["delivered"]), text(sink["retried"]),
-        text(sink["deadLetters"]), text(sink["clients"]), text(sink["failingSince"]),
+        text(sink["deadLetters"]), text(sink["clients"]),
+        sink["paused"] == .bool(true) ? "paused" : text(sink["failingSince"]),
         text(sink["lastError"]),
       ])
     }

@@ -67,6 +67,8 @@ extension StatusReport {
       JSONMember("delivered", number(content.delivered)),
       JSONMember("retried", number(content.retried)),
       JSONMember("deadLetters", number(content.deadLetters)),
+      JSONMember("paused", .bool(content.isPaused)),
+      JSONMember("skipped", number(content.skipped)),
       JSONMember("deliverySeconds", .double(content.deliverySeconds)),
       JSONMember("lastDeliverySeconds", content.lastDeliverySeconds.map { .double($0) } ?? .null),
       JSONMember("startedAnew", number(content.startedAnew)),

@@ -81,9 +81,32 @@ final class Positions: Sendable {
     close(made)
   }
 
+  // MARK: - Pauses
+
+  func isPaused(_ watch: String, _ sink: String) -> Bool { exists(pause(watch, sink)) }
+
+  func setPaused(_ watch: String, _ sink: String, _ isPaused: Bool) throws {
+    let path = pause(watch, sink)
+    if !isPaused {
+      guard unlink(path) == 0 || errno == ENOENT else {
+        throw ToolError("cannot remove", path, errno: errno)
+      }
+      return
+    }
+    try make(sinkFolder(watch, sink))
+    let made = Foundation.open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+    guard made >= 0 else { throw ToolError("cannot make", path, errno: errno) }
+    close(made)
+  }
+
+  private func pause(_ watch: String, _ sink: String) -> String {
+    "\(sinkFolder(watch, sink))/paused"
+  }
+
   /// Forgets a sink.
   func end(_ watch: String, _ sink: String) {
     unlink(mark(watch, sink))
+    unlink(pause(watch, sink))
     // Folders that are not empty stay.
     rmdir(sinkFolder(watch, sink))
     rmdir("\(folder)/\(daemon)/\(watch)")
@@ -100,6 +123,7 @@ final class Positions: Sendable {
       rename(formerPath(watch, sink, file), new)
     }
     if hasBegun(watch, sink) { try begin(newWatch, sink) }
+    if isPaused(watch, sink) { try setPaused(newWatch, sink, true) }
     end(watch, sink)
   }
 

@@ -1,6 +1,7 @@
 import Dispatch
 import Foundation
 import TarnStore
+import TarnText
 import ToolSupport
 
 /// Runs one watch: a `SinkRunner` for each sink that consumes and each file, a hub for each sink
@@ -10,6 +11,9 @@ final class WatchRunner: FileTable.Listener {
     var runners: [String: [SinkRunner]] = [:]
     var files: [String: OpenFile] = [:]
     var listening: [SocketSink] = []
+    /// The sinks of test deliveries that are running.
+    var tried: [any Sink] = []
+    var hasStopped = false
   }
 
   let settings: WatchSettings
@@ -80,6 +84,11 @@ final class WatchRunner: FileTable.Listener {
 
   /// Lets all deliveries end soon. Never waits.
   func stopSoon() {
+    let tried = state.withLock { state in
+      state.hasStopped = true
+      return state.tried
+    }
+    for sink in tried { sink.stop() }
     for runner in state.withLock({ $0.runners.values.flatMap { $0 } }) { runner.stopSoon() }
   }
 
@@ -98,6 +107,75 @@ final class WatchRunner: FileTable.Listener {
     for runner in runners { runner.stopSoon() }
     DispatchQueue.concurrentPerform(iterations: runners.count) { runners[$0].stop() }
     for hub in hubs.values { hub.stop() }
+  }
+
+  // MARK: - Control
+
+  /// Does what an operator asks for. Waits for a test delivery only.
+  ///
+  /// - Parameter path: one of the watch's files; nil for all.
+  func control(_ action: SinkAction, _ name: String, in path: String?) -> HTTPAnswer {
+    guard let sink = settings.sinks.first(where: { $0.name == name }) else {
+      return HTTPAnswer(404, "the watch '\(settings.name)' has no sink '\(name)'\n")
+    }
+    guard !sink.servesClients else {
+      return HTTPAnswer(
+        409, "'\(name)' serves clients, each of which goes on where it wants: it cannot \(action)\n"
+      )
+    }
+    let runners = state.withLock { state in
+      state.runners.filter { path == nil || $0.key == path }.values.flatMap { $0 }
+        .filter { $0.status.sink == name }
+    }
+    switch action {
+    case .try: return tryOut(sink)
+    case .pause, .resume:
+      if path != nil { return HTTPAnswer(400, "a sink is paused for all files\n") }
+      return pause(action == .pause, name, runners)
+    case .skip, .resend:
+      if runners.isEmpty { return HTTPAnswer(404, "the watch has no such file open\n") }
+      for runner in runners { if action == .skip { runner.skip() } else { runner.resend() } }
+      return HTTPAnswer(200, "asked for: 'tarn daemon status' shows when it is done\n")
+    }
+  }
+
+  private func pause(_ isPaused: Bool, _ name: String, _ runners: [SinkRunner]) -> HTTPAnswer {
+    do {
+      try context.pauses.set(settings.name, name, isPaused)
+    } catch {
+      return HTTPAnswer(500, "\(error)\n")
+    }
+    for runner in runners { runner.pause(isPaused) }
+    context.log.write(
+      .notice, isPaused ? "paused, as it was asked to" : "resumed, as it was asked to",
+      [("TARN_WATCH", settings.name), ("TARN_SINK", name)])
+    guard isPaused else { return HTTPAnswer(200, "resumed\n") }
+    return HTTPAnswer(
+      200,
+      context.pauses.isDurable
+        ? "paused until it is resumed\n"
+        : "paused until it is resumed or the daemon ends, which has no state folder\n")
+  }
+
+  private func tryOut(_ sink: SinkSettings) -> HTTPAnswer {
+    let made = self.sink(sink, SinkStatus(settings.name, sink.name, settings.file))
+    let isLate = state.withLock { state in
+      state.tried.append(made)
+      return state.hasStopped
+    }
+    defer { state.withLock { $0.tried.removeAll { $0 === made } } }
+    if isLate { made.stop() }
+    let line = JSONText.text(
+      .object([
+        JSONMember("watch", .string(settings.name)), JSONMember("file", .string(settings.file)),
+        JSONMember("class", .string(settings.className)), JSONMember("test", .bool(true)),
+      ]))
+    do throws(DeliveryFailure) {
+      return HTTPAnswer(200, try made.tryOut(Array("\(line)\n".utf8), of: settings) + "\n")
+    } catch {
+      let answer = error.refusal.map { $0.answer.isEmpty ? "" : ": \($0.answer)" } ?? ""
+      return HTTPAnswer(502, "\(error)\(answer)\n")
+    }
   }
 
   func reopenFiles() {
@@ -135,7 +213,11 @@ final class WatchRunner: FileTable.Listener {
         [("TARN_WATCH", settings.name), ("TARN_FILE", file.path)])
     }
     let cursors = (try? file.store.cursors())?.map(\.record) ?? []
-    let runners = settings.sinks.filter { !$0.servesClients }.map { runner($0, file, cursors) }
+    let runners = settings.sinks.filter { !$0.servesClients }.map { sink in
+      let runner = runner(sink, file, cursors)
+      if context.pauses.isPaused(settings.name, sink.name) { runner.pause(true) }
+      return runner
+    }
     state.withLock { $0.runners[file.path] = runners }
     for runner in runners { runner.start() }
   }

@@ -7,9 +7,9 @@ protocol OpenRequest: AnyObject {
   func isCompleted()
 }
 
-/// The request to read the configuration again: its connection sleeps until that is done, so that
-/// the server goes on for others.
-final class ReloadRequest: OpenRequest, Sendable {
+/// A request whose answer takes a while: its connection sleeps until then, so that the server goes
+/// on for others.
+final class HeldRequest: OpenRequest, Sendable {
   // The connection may be resumed from any thread until the request is completed.
   private struct Connection: @unchecked Sendable {  // because: see above
     let pointer: OpaquePointer
@@ -17,16 +17,18 @@ final class ReloadRequest: OpenRequest, Sendable {
 
   private let connection: Connection
   private let answer = Lock<HTTPAnswer?>(nil)
-  private unowned let routes: any HTTPServer.Routes
+  private let completed: @Sendable () -> Void
 
-  init(_ connection: OpaquePointer, _ routes: any HTTPServer.Routes) {
+  /// - Parameter completed: called when the answer was sent, or the connection has ended.
+  init(_ connection: OpaquePointer, completed: @escaping @Sendable () -> Void) {
     self.connection = Connection(pointer: connection)
-    self.routes = routes
+    self.completed = completed
   }
 
-  func start() {
+  /// - Parameter body: must not wait, and lets something else finish the request.
+  func start(_ body: (HeldRequest) -> Void) {
     MHD_suspend_connection(connection.pointer)
-    routes.reload(self)
+    body(self)
   }
 
   /// Any thread.
@@ -38,5 +40,5 @@ final class ReloadRequest: OpenRequest, Sendable {
   /// On libmicrohttpd's thread, after the connection was resumed.
   func send() -> MHD_Result { answer.withLock { $0 }?.send(connection.pointer) ?? .NO }
 
-  func isCompleted() { routes.isAnswered(self) }
+  func isCompleted() { completed() }
 }

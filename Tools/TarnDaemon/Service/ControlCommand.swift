@@ -1,0 +1,42 @@
+import Foundation
+import TarnStore
+import ToolSupport
+
+/// `tarn daemon pause|resume|skip|resend|try WATCH SINK`: asks the running daemon.
+struct ControlCommand {
+  private let door: DaemonDoor
+  private let path: String
+
+  init(
+    _ action: SinkAction, _ arguments: ParsedArguments, _ configuration: ConfigurationFiles
+  ) throws {
+    guard let watch = arguments.positional("WATCH"), let sink = arguments.positional("SINK") else {
+      throw UsageError("'\(action)' needs the names of a watch and of a sink")
+    }
+    let file = arguments.value("file").map { "?file=\(Self.escaped($0))" } ?? ""
+    path = "/watches/\(Self.escaped(watch))/sinks/\(Self.escaped(sink))/\(action)\(file)"
+    door = try DaemonDoor(configuration)
+  }
+
+  func run() throws -> ExitCode {
+    let answer = try door.ask(path, body: Array("{}".utf8), timeout: .seconds(600))
+    let text = printableLines(String(decoding: answer.body, as: UTF8.self))
+    guard answer.status == 200 else {
+      throw ToolError(String(text.trimmingASCII(lineEnds: true)))
+    }
+    print(text, terminator: "")
+    return .success
+  }
+
+  private static func escaped(_ text: String) -> String {
+    text.utf8.map { byte in
+      let isPlain =
+        UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte
+        || UInt8(ascii: "A")...UInt8(ascii: "Z") ~= byte
+        || UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte || "-_./".utf8.contains(byte)
+      let digits = String(byte, radix: 16)
+      return isPlain
+        ? String(Unicode.Scalar(byte)) : "%\(digits.utf8.count < 2 ? "0" : "")\(digits)"
+    }.joined()
+  }
+}
