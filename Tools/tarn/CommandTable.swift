@@ -4,9 +4,9 @@ import ToolSupport
 /// The commands, their arguments and their help.
 enum CommandTable {
   static let commands = [
-    inspect, query, count, watch, importing, exporting, set, delete, reindex, log, cursor,
-    retention, schema, create, diff, dump, load, shell, DaemonCommand.spec, SyncCommands.sync,
-    SyncCommands.server, generate,
+    inspect, query, count, watch, importing, exporting, set, delete, reindex, log, undo, revert,
+    cursor, retention, schema, create, alter, diff, dump, load, shell, DaemonCommand.spec,
+    SyncCommands.sync, SyncCommands.server, generate,
   ]
 
   static let typeNames = (ValueText.typeNames + UnixTime.allCases.map(\.typeName))
@@ -356,14 +356,20 @@ enum CommandTable {
     ])
 
   private static let diff = CommandSpec(
-    "diff", "Compares two stores.",
+    "diff", "Compares two stores, or two versions.",
     discussion: """
+      FILE@VERSION is a former version, as far back as the file has the change records with the old
+      values: see 'undo'. 'tarn log FILE' lists the versions.
+
+          tarn diff pets.tarn@41 pets.tarn@44
+
       Compares classes by name, and objects by primary key, or by object key where a class has none.
       Exits with 1 if they differ. With --json each line is an object with "class", "change", "key",
       "old" and "new".
       """,
     positionals: [
-      file, PositionalSpec("OTHER", "the other store"),
+      PositionalSpec("FILE", "the store, or FILE@VERSION"),
+      PositionalSpec("OTHER", "the other store, or FILE@VERSION"),
       PositionalSpec("CLASS", "only this class", isOptional: true),
     ],
     options: [.flag("json", "print one JSON object per difference"), color])

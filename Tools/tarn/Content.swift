@@ -45,10 +45,9 @@ enum Content {
   }
 }
 
-/// A list, set or map, read in a snapshot or in a write.
+/// A list, set or map, read in a snapshot, in a write or in a former version.
 protocol ReadableSequence {
   var count: Int { get }
-  var shape: SequenceShape { get }
   func value(at position: Int) throws(StorageError) -> Value
   func key(at position: Int) throws(StorageError) -> String
 }
@@ -128,7 +127,9 @@ extension ContentSource {
     _ met: inout MetContents
   ) throws -> Content {
     let place = SequencePlace(classID: id, key: key, column: column.id)
-    if column.collection != .none { return try content(at: place, column, depth, &met) }
+    if column.collection != .none {
+      return try content(at: place, column, isMap: column.collection == .map, depth, &met)
+    }
     return try content(
       value(of: column.id, at: key, in: id) ?? .null, column, place, depth, &met)
   }
@@ -138,8 +139,10 @@ extension ContentSource {
     _ met: inout MetContents
   ) throws -> Content {
     switch value {
-    case .list(let nested), .map(let nested):
-      return try content(at: place.nested(nested), column, depth + 1, &met)
+    case .list(let nested):
+      return try content(at: place.nested(nested), column, isMap: false, depth + 1, &met)
+    case .map(let nested):
+      return try content(at: place.nested(nested), column, isMap: true, depth + 1, &met)
     case .link(let key):
       guard let target = column.target, schema.isEmbedded(target) else { return .value(value) }
       try met.take(ObjectRef(classID: target, key: key), column, depth)
@@ -154,15 +157,19 @@ extension ContentSource {
   }
 
   private func content(
-    at place: SequencePlace, _ column: ColumnSchema, _ depth: Int, _ met: inout MetContents
+    at place: SequencePlace, _ column: ColumnSchema, isMap: Bool, _ depth: Int,
+    _ met: inout MetContents
   ) throws -> Content {
     try met.take(place, column, depth)
-    guard let sequence = try sequence(at: place) else { return .value(.null) }
+    guard let sequence = try sequence(at: place) else {
+      // The object does not exist, or a nested collection has no elements.
+      return place.nested == nil ? .value(.null) : isMap ? .map([]) : .list([])
+    }
     func element(_ index: Int) throws -> Content {
       try content(sequence.value(at: index), column, place, depth + 1, &met)
     }
     let positions = 0..<sequence.count
-    return sequence.shape.isMap
+    return isMap
       ? .map(
         try positions.map { Content.Pair(key: try sequence.key(at: $0), value: try element($0)) })
       : .list(try positions.map(element))

@@ -2,8 +2,8 @@ import TarnStore
 import TarnText
 import ToolSupport
 
-/// `tarn diff`: compares two files: their classes, and their objects by primary key, or by object
-/// key where a class has none.
+/// `tarn diff`: compares two files, or versions of files: their classes, and their objects by
+/// primary key, or by object key where a class has none.
 struct DiffCommand {
   private let first: String
   private let second: String
@@ -21,8 +21,7 @@ struct DiffCommand {
 
   /// - Returns: `.failure` if they differ, as `diff` does.
   func run(_ output: OutputPipe) throws -> ExitCode {
-    let old = try SnapshotReader(StoreAccess.openExisting(first).newestSnapshot())
-    let new = try SnapshotReader(StoreAccess.openExisting(second).newestSnapshot())
+    let (old, new) = (try ComparedRows(first), try ComparedRows(second))
     var differs = false
     let names = Set(Self.names(old) + Self.names(new)).sorted()
     if let className, !names.contains(className) {
@@ -45,19 +44,19 @@ struct DiffCommand {
     return differs ? .failure : .success
   }
 
-  private static func names(_ reader: SnapshotReader) -> [String] {
-    reader.schema.schema.classes.filter { !$0.isVacant }.map(\.name)
+  private static func names(_ rows: ComparedRows) -> [String] {
+    rows.schema.schema.classes.filter { !$0.isVacant }.map(\.name)
   }
 
-  private func view(_ name: String, _ reader: SnapshotReader) throws -> ClassView? {
-    guard let found = reader.schema.schema.named(name), !found.isVacant else { return nil }
+  private func view(_ name: String, _ rows: ComparedRows) throws -> ClassView? {
+    guard let found = rows.schema.schema.named(name), !found.isVacant else { return nil }
     return ClassView(found)
   }
 
   // MARK: - Classes
 
   private func compareColumns(
-    _ a: ClassView, _ b: ClassView, _ old: SnapshotReader, _ new: SnapshotReader,
+    _ a: ClassView, _ b: ClassView, _ old: ComparedRows, _ new: ComparedRows,
     _ output: OutputPipe
   ) throws -> Bool {
     let before = SchemaJSON.json([a.schema], old.schema.schema)
@@ -107,11 +106,11 @@ struct DiffCommand {
 
   /// Iterates the objects of both files in the order of their keys.
   private func compareObjects(
-    _ a: ClassView, _ b: ClassView, _ old: SnapshotReader, _ new: SnapshotReader,
+    _ a: ClassView, _ b: ClassView, _ old: ComparedRows, _ new: ComparedRows,
     _ output: OutputPipe
   ) throws -> Bool {
-    var left = try ObjectWalk(a, old)
-    var right = try ObjectWalk(b, new)
+    var left = try ObjectWalk(a, old, first)
+    var right = try ObjectWalk(b, new, second)
     var differs = false
     while left.current != nil || right.current != nil {
       let order: Int
@@ -222,27 +221,22 @@ struct ObjectWalk {
 
   private(set) var current: Found?
   private let view: ClassView
-  private let reader: SnapshotReader
+  private let rows: ComparedRows
   private let keys: [(identity: Value, key: ObjectKey)]
   private var next = 0
 
-  init(_ view: ClassView, _ reader: SnapshotReader) throws {
+  /// - Parameter name: the file and the version, for messages.
+  init(_ view: ClassView, _ rows: ComparedRows, _ name: String) throws {
     self.view = view
-    self.reader = reader
-    var keys: [(identity: Value, key: ObjectKey)] = []
-    let query = try Condition().query(on: view.id, reader.schema, sorted: [])
-    try query.evaluate(StoreRows(reader)).forEach(in: 0..<Int.max) { key in
-      let primaryKey = try view.schema.primaryKey.flatMap {
-        try reader.value(of: $0, at: key, in: view.id)
-      }
-      keys.append((primaryKey ?? .int(key.rawValue), key))
+    self.rows = rows
+    keys = try rows.keys(of: view.schema, name).sorted {
+      SequenceOrder.compare($0.identity, $1.identity) < 0
     }
-    self.keys = keys.sorted { SequenceOrder.compare($0.identity, $1.identity) < 0 }
     try advance()
   }
 
   mutating func advance() throws {
-    guard next < keys.count, let fields = try view.fields(of: keys[next].key, reader) else {
+    guard next < keys.count, let fields = try rows.fields(of: keys[next].key, view) else {
       current = nil
       return
     }

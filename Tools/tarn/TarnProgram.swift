@@ -48,6 +48,8 @@ enum TarnProgram {
       throw become(SyncCommands.program, ProgramArguments.all.dropFirst())
     case "schema": return try SchemaCommand(arguments).run(output)
     case "create": return try CreateCommand(arguments).run(output)
+    case "undo", "revert": return try UndoCommand(arguments).run(output)
+    case "alter": return try AlterCommand(arguments).run(output)
     case "diff": return try DiffCommand(arguments).run(output)
     case "dump": return try DumpCommand(arguments).run(output)
     case "load": return try LoadCommand(arguments).run(output)
