@@ -3,7 +3,7 @@ import TarnText
 import ToolSupport
 
 /// A value as a file or the command line gives it.
-enum RawValue {
+enum GivenValue {
   case json(JSONValue)
   /// A string; nil if it is empty and not quoted.
   case text(String?)
@@ -37,7 +37,7 @@ enum UnixTime: Int64, CaseIterable {
   }
 
   /// The date that a number represents; nil for anything but a number.
-  func date(_ raw: RawValue) -> Timestamp? {
+  func date(_ raw: GivenValue) -> Timestamp? {
     switch raw {
     case .text(let text?), .json(.string(let text)):
       Timestamp(unixTime: text, perSecond: rawValue)

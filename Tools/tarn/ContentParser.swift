@@ -18,7 +18,7 @@ struct ContentParser {
   /// The content for the column.
   ///
   /// - Throws: a `ToolError` that names the value and the type it should have.
-  func content(_ raw: RawValue, _ column: ColumnReading) throws -> Content {
+  func content(_ raw: GivenValue, _ column: ColumnReading) throws -> Content {
     switch raw {
     case .json(let value): return try content(value, column, column.name)
     case .text(let text):
@@ -81,7 +81,7 @@ struct ContentParser {
   }
 
   private static func value(
-    _ raw: RawValue, _ column: ColumnReading, rounding: Bool
+    _ raw: GivenValue, _ column: ColumnReading, rounding: Bool
   ) -> Value? {
     if let unixTime = column.unixTime { return unixTime.date(raw).map { .date($0) } }
     switch raw {
@@ -93,7 +93,7 @@ struct ContentParser {
 
   /// The error for a value that does not fit its column.
   private func misfit(
-    _ quoted: String, _ raw: RawValue, _ column: ColumnReading, _ path: String
+    _ quoted: String, _ raw: GivenValue, _ column: ColumnReading, _ path: String
   ) -> ToolError {
     if Self.value(raw, column, rounding: true) != nil {
       let other = column.type == .decimal ? "" : "; a decimal column keeps up to 34 digits"
@@ -122,7 +122,7 @@ struct ContentParser {
   }
 
   /// The object with that primary key, or with that object key if the class has no primary key.
-  private func link(_ raw: RawValue, _ target: ClassID, _ path: String) throws -> Value {
+  private func link(_ raw: GivenValue, _ target: ClassID, _ path: String) throws -> Value {
     guard let view = schema[target] else { return .null }
     let type = view.primaryKey.map { view[$0].type } ?? .int
     let (found, quoted) =

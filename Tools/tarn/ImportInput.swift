@@ -4,7 +4,7 @@ import TarnText
 import ToolSupport
 
 /// One property of a record.
-typealias ImportField = (name: String, value: RawValue)
+typealias ImportField = (name: String, value: GivenValue)
 
 /// One record: an object to import.
 struct ImportRecord {
