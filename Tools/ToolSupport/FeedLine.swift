@@ -16,6 +16,22 @@ package import TarnText
 /// `"startAnew"` or `"cleared"`, and the last has none either: a consumer that refuses an object
 /// still gets these. Confined to one thread at a time.
 package final class FeedLine {
+  /// Where the lines of the class stand in the batch.
+  package struct Parts: Sendable {
+    /// The number of the first line.
+    let first: Int
+    /// Whether no other class follows.
+    let isEnd: Bool
+
+    package init(first: Int, isEnd: Bool) {
+      self.first = first
+      self.isEnd = isEnd
+    }
+
+    /// Of a batch of one class.
+    package static let all = Parts(first: 1, isEnd: true)
+  }
+
   private enum Place {
     case begin
     case objects(Int)
@@ -34,6 +50,7 @@ package final class FeedLine {
   private let limit: Int
   private let tellsRepeats: Bool
   private let isByObject: Bool
+  private let parts: Parts
   private let objects: Results<DynamicObject>?
   private let changes: ObjectChanges<DynamicObject>
   /// In the order in which they are written; created at the first use.
@@ -45,7 +62,7 @@ package final class FeedLine {
   private var place = Place.begin
   /// Where the next line continues.
   private var rest = Place.begin
-  private var part = 1
+  private var part: Int
   private var lineBytes = 0
   /// The object of the last line, if each has one.
   package private(set) var lineIdentity: ObjectIdentity?
@@ -60,19 +77,22 @@ package final class FeedLine {
   ///   - columns: the columns to write, besides the primary key; nil for all.
   ///   - limit: the approximate maximum size of a line in bytes.
   ///   - isByObject: whether each object has its own line.
+  ///   - parts: where the lines stand in a batch of several classes.
   ///   - tellsRepeats: whether to note that some of it may have been delivered before; without it,
   ///     a repeated batch has the same bytes.
   ///   - members: written first.
   package init(
     _ batch: ChangeBatch, ofClass className: String, columns: ChosenColumns? = nil,
-    limit: Int = .max, isByObject: Bool = false, tellsRepeats: Bool = true,
-    _ members: [JSONMember] = []
+    limit: Int = .max, isByObject: Bool = false, parts: Parts = .all,
+    tellsRepeats: Bool = true, _ members: [JSONMember] = []
   ) {
     self.batch = batch
     self.className = className
     self.members = members
     self.limit = isByObject ? 1 : limit
     self.isByObject = isByObject
+    self.parts = parts
+    part = parts.first
     self.tellsRepeats = tellsRepeats
     values = RecordedJSON(schema: batch.storeSchema, columns: columns)
     described = batch.storeSchema.named(className)
@@ -80,6 +100,9 @@ package final class FeedLine {
     objects = batch.startAnew == nil ? nil : batch.objects(ofClass: className)
     rest = objects == nil ? .changes(0) : .objects(0)
   }
+
+  /// The number of the line after the last one.
+  package var nextPart: Int { part }
 
   /// The whole batch.
   package var bytes: [UInt8] {
@@ -92,7 +115,7 @@ package final class FeedLine {
   package func nextLine() -> [UInt8]? {
     var line: [UInt8] = []
     while line.last != 0x0a, let piece = next() { line += piece }
-    if case .done = place, let positionPlace, !line.isEmpty {
+    if case .done = place, let positionPlace, parts.isEnd, !line.isEmpty {
       line.insert(contentsOf: #","position":"\#(batch.position)""#.utf8, at: positionPlace)
     }
     return line.isEmpty ? nil : line
@@ -127,7 +150,7 @@ package final class FeedLine {
     json.string(className)
     if limit < .max {
       positionPlace = json.bytes.count
-    } else {
+    } else if parts.isEnd {
       json.key("position")
       json.string(batch.position.description)
     }
@@ -141,7 +164,7 @@ package final class FeedLine {
     } else {
       for (name, isTrue) in [
         ("repeated", tellsRepeats && batch.isRepeated),
-        ("cleared", changes.isCleared && part == 1),
+        ("cleared", changes.isCleared && part == parts.first),
       ] where isTrue {
         json.key(name)
         json.bool(true)
@@ -152,7 +175,8 @@ package final class FeedLine {
 
   /// Whether the line has no object, and begins what is divided by objects.
   private var isHead: Bool {
-    isByObject && part == 1 && (objects != nil || changes.isCleared)
+    isByObject && part == parts.first
+      && (objects != nil && part == 1 || objects == nil && changes.isCleared)
   }
 
   private var isLineFull: Bool { lineBytes + json.bytes.count >= limit }
@@ -196,7 +220,7 @@ package final class FeedLine {
   }
 
   private func goOn(_ next: Place, isAtEnd: Bool) {
-    if isAtEnd, isByObject, part > 1, !isAtLastLine {
+    if isAtEnd, isByObject, parts.isEnd, part > 1, !isAtLastLine {
       isAtLastLine = true
       endLine(goingOnAt: next)
     } else if isAtEnd {
@@ -211,15 +235,15 @@ package final class FeedLine {
   private func endLine(goingOnAt next: Place?) {
     if objects != nil || kind != nil { json.endArray() }
     kind = nil
-    if next != nil || part > 1 {
+    if next != nil || part > 1 || !parts.isEnd {
       json.key("part")
       json.integer(Int64(part))
     }
-    if let next {
+    if next != nil || !parts.isEnd {
       json.key("more")
       json.bool(true)
-      rest = next
     }
+    rest = next ?? rest
     json.endObject()
     json.endLine()
     part += 1

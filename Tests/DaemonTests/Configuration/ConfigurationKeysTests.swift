@@ -40,7 +40,7 @@ struct ConfigurationKeysTests {
 
   @Test func theReaderKnowsTheSameKeys() throws {
     let probes = probes(ConfigurationKeys.all) { $0 }
-    #expect(probes.count == 15)
+    #expect(probes.count == 16)
     for (names, text) in probes {
       let list = names.joined(separator: ", ")
       let found = try problems(text).filter { $0.message.hasPrefix("is not a key here") }

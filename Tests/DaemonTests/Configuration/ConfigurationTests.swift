@@ -144,6 +144,34 @@ struct ConfigurationTests {
     #expect(problems.contains(problem), "\(problems)")
   }
 
+  @Test func namesWhatIsWrongWithClasses() throws {
+    let several = Self.watch.replacingOccurrences(of: "class: Note", with: "classes: [A, B]")
+    func problems(_ text: String) throws -> [String] { try read(text).1 }
+    #expect(
+      try problems(Self.watch + "    classes: [A]\n") == [
+        "f:4: watches[0].class: there is 'classes', too: give it there"
+      ])
+    #expect(
+      try problems(several.replacingOccurrences(of: "B]", with: "{class: A}]")) == [
+        "f:4: watches[0].classes: the class 'A' is there twice"
+      ])
+    #expect(
+      try problems(several.replacingOccurrences(of: "file: /srv/out.jsonl", with: "socket: /run/a"))
+        == [
+          "f:6: watches[0].sinks[0].socket: its clients get one class: give each class a watch of "
+            + "its own"
+        ])
+    let command = several.replacingOccurrences(
+      of: "file: /srv/out.jsonl", with: "exec: [a, '{key}']")
+    #expect(
+      try problems(command) == [
+        "f:6: watches[0].sinks[0].exec: '{key}' does not say of which class: give each class a "
+          + "watch of its own"
+      ])
+    let names = try read(several).0.watches.first?.classes.map(\.name)
+    #expect(names == ["A", "B"])
+  }
+
   @Test func mergesAFolder() throws {
     _ = try folder.file("b.yaml", Array(Self.watch.utf8))
     _ = try folder.file(

@@ -36,7 +36,8 @@ enum ConfigurationKeys {
     Key("name", .text, "the name of the watch: letters, digits and - _ .", isRequired: true),
     Key("rename", .text, "the name that it had before, whose cursors it takes over"),
     Key("file", .path, "the store, or a pattern with * ? [...]", isRequired: true),
-    Key("class", .text, "the class whose objects are watched", isRequired: true),
+    Key("class", .text, "the class whose objects are watched"),
+    Key("classes", .textsOr(classes), "several classes instead: names, or mappings"),
     Key("where", .text, "a filter of the objects"),
     Key("columns", .texts, "the columns that are watched and delivered", standard: "all"),
     Key("old-values", .bool, "adds the values before a change", standard: "false"),
@@ -46,6 +47,12 @@ enum ConfigurationKeys {
       "whether a new sink first gets all objects or only what changes", standard: "snapshot"),
     Key("delivery", .keys(delivery), "when changes are delivered"),
     Key("sinks", .variants(sinks), "the receivers", isRequired: true),
+  ]
+
+  private static let classes: [Key] = [
+    Key("class", .text, "the name of the class", isRequired: true),
+    Key("where", .text, "a filter of its objects"),
+    Key("columns", .texts, "its columns that are watched and delivered", standard: "all"),
   ]
 
   private static let delivery: [Key] = [

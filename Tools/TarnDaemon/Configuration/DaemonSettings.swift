@@ -45,7 +45,14 @@ struct HTTPSettings: Equatable, Sendable {
   var origins: [String] = []
 }
 
-/// One watch: objects of one class in one file, or in all files that match a pattern.
+/// The objects of a class that a watch selects.
+struct ClassSettings: Equatable, Sendable {
+  var name: String
+  var filter: String?
+  var columns: [String]?
+}
+
+/// One watch: objects of a class, or of several, in one file, or in all files that match a pattern.
 struct WatchSettings: Equatable, Sendable {
   enum Start: String, Equatable, Sendable, CaseIterable { case snapshot, newest }
 
@@ -57,11 +64,20 @@ struct WatchSettings: Equatable, Sendable {
   var className: String
   var filter: String?
   var columns: [String]?
+  /// The classes after the first one.
+  var moreClasses: [ClassSettings] = []
   var keeps: KeepText?
   var keepsOldValues = false
   var start = Start.snapshot
   var delivery = DeliverySettings()
   var sinks: [SinkSettings] = []
+
+  var classes: [ClassSettings] {
+    [ClassSettings(name: className, filter: filter, columns: columns)] + moreClasses
+  }
+
+  /// The names of all classes.
+  var classNames: String { classes.map(\.name).joined(separator: ",") }
 }
 
 /// When changes are delivered.

@@ -63,15 +63,17 @@ struct SettingsReader {
   }
 
   private func watch(_ reader: MappingReader) -> WatchSettings {
+    let classes = classes(reader)
     var settings = WatchSettings(
       name: reader.required("name"), file: absolute("file", reader) ?? reader.required("file"),
-      className: reader.required("class"))
+      className: classes.first?.name ?? "")
     if reader.has("name"), let fault = Self.fault(inName: settings.name) {
       reader.add("name", fault)
     }
     settings.formerName = reader.string("rename")
-    settings.filter = reader.string("where")
-    settings.columns = reader.strings("columns")
+    settings.filter = classes.first?.filter
+    settings.columns = classes.first?.columns
+    settings.moreClasses = Array(classes.dropFirst())
     settings.keeps = reader.keep("keep")
     settings.keepsOldValues = reader.bool("old-values") ?? false
     if let word = reader.choice("start", of: WatchSettings.Start.allCases.map(\.rawValue)) {
@@ -82,6 +84,32 @@ struct SettingsReader {
     if settings.sinks.isEmpty { problems.add(reader.line, reader.path, "needs at least one sink") }
     reader.finish()
     return settings
+  }
+
+  private func classes(_ reader: MappingReader) -> [ClassSettings] {
+    let columns = reader.strings("columns")
+    let only = ClassSettings(
+      name: reader.has("classes") ? reader.string("class") ?? "" : reader.required("class"),
+      filter: reader.string("where"), columns: columns)
+    let (names, mappings) = reader.textsAndMappings("classes")
+    guard reader.has("classes") else { return [only] }
+    for key in ["class", "where", "columns"] where reader.has(key) {
+      reader.add(key, "there is 'classes', too: give it there")
+    }
+    let classes =
+      names.map { ClassSettings(name: $0) }
+      + mappings.map { mapping in
+        defer { mapping.finish() }
+        return ClassSettings(
+          name: mapping.required("class"), filter: mapping.string("where"),
+          columns: mapping.strings("columns"))
+      }
+    if classes.isEmpty { reader.add("classes", "needs at least one class") }
+    for (index, one) in classes.enumerated()
+    where classes[..<index].contains(where: { $0.name == one.name }) {
+      reader.add("classes", "the class '\(one.name)' is there twice")
+    }
+    return classes
   }
 
   private func sync(_ reader: MappingReader) -> SyncSettings {
@@ -150,10 +178,18 @@ struct SettingsReader {
       return nil
     }
     let name = reader.string("name") ?? kind
+    if !watch.moreClasses.isEmpty, ["socket", "events"].contains(kind) {
+      reader.add(kind, "its clients get one class: give each class a watch of its own")
+    }
     if let fault = Self.fault(inName: name) { reader.add("name", fault) }
     switch kind {
     case "exec":
-      return SinkSettings(name: name, kind: .exec(exec(reader)), deadLetters: deadLetters(reader))
+      let exec = exec(reader)
+      if !watch.moreClasses.isEmpty, KeyArguments.areTaken(by: exec.command) {
+        reader.add(
+          "exec", "'{key}' does not say of which class: give each class a watch of its own")
+      }
+      return SinkSettings(name: name, kind: .exec(exec), deadLetters: deadLetters(reader))
     case "file":
       return SinkSettings(
         name: name, kind: .file(FileSettings(path: absolute("file", reader) ?? "")))

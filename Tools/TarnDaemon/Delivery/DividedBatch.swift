@@ -7,13 +7,13 @@ import ToolSupport
 /// one is tried again. Confined to one thread at a time.
 final class DividedBatch {
   let delivery: Delivery
-  private let line: FeedLine
+  private let line: BatchLines
   /// The part to send next; nil at the end.
   private(set) var part: ObjectPart?
 
   init(_ delivery: Delivery) {
     self.delivery = delivery
-    line = delivery.line(isByObject: true)
+    line = delivery.lines(isByObject: true)
     advance()
   }
 

@@ -9,17 +9,32 @@ struct Delivery {
   let path: String
   var keys = RequestKeys(consumer: "")
 
-  /// The columns to write; nil for all.
-  private var columns: ChosenColumns? { watch.columns.map { ChosenColumns($0) } }
-
   /// The batch as a line of JSON, or as several of about that many bytes at most.
-  func line(
-    limit: Int = .max, isByObject: Bool = false, tellsRepeats: Bool = true
+  private func line(
+    _ one: ClassSettings, limit: Int = .max, isByObject: Bool = false,
+    parts: FeedLine.Parts = .all, tellsRepeats: Bool = true
   ) -> FeedLine {
     FeedLine(
-      batch, ofClass: watch.className, columns: columns, limit: limit, isByObject: isByObject,
-      tellsRepeats: tellsRepeats,
+      batch, ofClass: one.name, columns: one.columns.map { ChosenColumns($0) }, limit: limit,
+      isByObject: isByObject, parts: parts, tellsRepeats: tellsRepeats,
       [JSONMember("watch", .string(watch.name)), JSONMember("file", .string(path))])
+  }
+
+  /// The batch of a watch of one class as a line of JSON.
+  func line() -> FeedLine { line(watch.classes[0]) }
+
+  /// The batch as lines: of each class with changes, or of all classes if it starts anew.
+  func lines(
+    limit: Int = .max, isByObject: Bool = false, tellsRepeats: Bool = true
+  ) -> BatchLines {
+    let all = watch.classes
+    let changed = batch.startAnew == nil ? Set(batch.classNames) : Set(all.map(\.name))
+    let some = all.filter { changed.contains($0.name) }.map(\.name)
+    return BatchLines(some.isEmpty ? [all[0].name] : some) { name, parts in
+      line(
+        all.first { $0.name == name } ?? all[0], limit: limit, isByObject: isByObject,
+        parts: parts, tellsRepeats: tellsRepeats)
+    }
   }
 
   /// A key as text.

@@ -34,7 +34,7 @@ final class ExecSink: RefusableSink {
   func deliver(_ delivery: Delivery) throws(DeliveryFailure) {
     let environment = try environment(delivery)
     guard KeyArguments.areTaken(by: settings.command) else {
-      return try run(settings.command, environment, delivery.line().next)
+      return try run(settings.command, environment, delivery.lines().next)
     }
     // Without keys there is nothing to run.
     let lines = try KeyArguments(settings.command).commandLines(keys(delivery), environment)
@@ -58,7 +58,7 @@ final class ExecSink: RefusableSink {
       throw DeliveryFailure(
         description: "\(settings.command[0]) gets keys, and there is none to try it with")
     }
-    let own = ["TARN_WATCH": watch.name, "TARN_CLASS": watch.className, "TARN_TEST": "1"]
+    let own = ["TARN_WATCH": watch.name, "TARN_CLASS": watch.classNames, "TARN_TEST": "1"]
     let inherited = try CommandEnvironment.variables(of: settings.user)
     var piece: [UInt8]? = line
     try run(settings.command, inherited.merging(own) { $1 }.map { "\($0.key)=\($0.value)" }) {
@@ -82,7 +82,7 @@ final class ExecSink: RefusableSink {
     let batch = delivery.batch
     var own = [
       "TARN_WATCH": delivery.watch.name, "TARN_FILE": delivery.path,
-      "TARN_CLASS": delivery.watch.className, "TARN_VERSION": "\(batch.to)",
+      "TARN_CLASS": delivery.watch.classNames, "TARN_VERSION": "\(batch.to)",
       "TARN_FROM": "\(batch.from)", "TARN_POSITION": batch.position.description,
     ]
     if let reason = batch.startAnew { own["TARN_START_ANEW"] = "\(reason)" }

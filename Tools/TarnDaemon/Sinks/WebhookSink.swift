@@ -28,7 +28,7 @@ final class WebhookSink: RefusableSink {
   func stop() { client.cancel() }
 
   func deliver(_ delivery: Delivery) throws(DeliveryFailure) {
-    let line = delivery.line(limit: settings.bodyBytes, tellsRepeats: false)
+    let line = delivery.lines(limit: settings.bodyBytes, tellsRepeats: false)
     let secret = try secret()
     var part = 1
     var next = line.nextLine()

@@ -48,7 +48,10 @@ final class OpenFile: Sendable {
 
   /// What a watch selects.
   static func selection(_ watch: WatchSettings) -> CursorSelection {
-    .objects(ofClass: watch.className, filter: watch.filter, keyPaths: watch.columns)
+    let parts = watch.classes.map { one in
+      CursorSelection.objects(ofClass: one.name, filter: one.filter, keyPaths: one.columns)
+    }
+    return parts.dropFirst().reduce(parts[0]) { $0.adding($1) }
   }
 
   /// Opens a watch's cursor in the file.

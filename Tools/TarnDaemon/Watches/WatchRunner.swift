@@ -168,7 +168,7 @@ final class WatchRunner: FileTable.Listener {
     let line = JSONText.text(
       .object([
         JSONMember("watch", .string(settings.name)), JSONMember("file", .string(settings.file)),
-        JSONMember("class", .string(settings.className)), JSONMember("test", .bool(true)),
+        JSONMember("class", .string(settings.classNames)), JSONMember("test", .bool(true)),
       ]))
     do throws(DeliveryFailure) {
       return HTTPAnswer(200, try made.tryOut(Array("\(line)\n".utf8), of: settings) + "\n")

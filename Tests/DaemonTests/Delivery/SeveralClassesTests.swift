@@ -1,0 +1,185 @@
+import Foundation
+import Tarn
+import TarnText
+import TestSupport
+import Testing
+import ToolSupport
+
+/// Watches of several classes.
+@Suite(.timeLimit(.minutes(30)))
+struct SeveralClassesTests {
+  final class Label: Object {
+    @Persisted(primaryKey: true) var id: Int
+    @Persisted var text: String
+    @Persisted var note: Int
+    override class func shouldIncludeInDefaultSchema() -> Bool { false }
+  }
+
+  private let folder = TemporaryFolder()
+
+  private var realm: Realm {
+    get throws {
+      var configuration = Realm.Configuration(
+        fileURL: URL(fileURLWithPath: folder.file("both.tarn")),
+        objectTypes: [Note.self, Label.self])
+      configuration.durability = .relaxed
+      return try Realm(configuration: configuration)
+    }
+  }
+
+  /// A label and its note, in one commit.
+  private func put(_ id: Int, _ text: String) throws {
+    let realm = try realm
+    try realm.write {
+      realm.create(Note.self, value: ["id": id, "text": text, "count": id], update: .all)
+      realm.create(Label.self, value: ["id": id, "text": text, "note": id], update: .all)
+    }
+  }
+
+  private func configuration(_ sink: String, _ extra: String = "") -> String {
+    """
+    watches:
+      - name: both
+        file: $/both.tarn
+        classes: [Label, {class: Note, where: count > 0, columns: [text]}]
+        delivery: {first-retry: 5ms, last-retry: 10ms\(extra)}
+        sinks: [\(sink)]
+    """
+  }
+
+  /// What a consumer of lines has of each class.
+  private struct Model {
+    private(set) var objects: [String: [String: String]] = [:]
+    private(set) var lines: [JSONValue] = []
+
+    init(_ path: String) throws {
+      var file = LineFile(path)
+      for text in try file.next() {
+        let line = try JSONScanner.value(in: text)
+        lines.append(line)
+        guard case .string(let name)? = line["class"] else { continue }
+        if line["startAnew"] != nil { objects = [:] }
+        if line["cleared"] != nil { objects[name] = [:] }
+        for kind in ["objects", "inserted", "replaced", "modified", "deleted", "left", "gone"] {
+          guard case .array(let items)? = line[kind] else { continue }
+          for item in items {
+            let key = JSONText.text(item["key"] ?? .null)
+            var text: String?
+            if case .string(let found)? = item["new"]?["text"] { text = found }
+            objects[name, default: [:]][key] = text
+          }
+        }
+      }
+    }
+
+    /// The numbers and the classes of the parts.
+    var parts: [String] {
+      lines.map { line in
+        let part = line["part"].map { JSONText.text($0) } ?? "-"
+        let name = line["class"].map { JSONText.text($0) } ?? ""
+        return "\(part) \(name)\(line["more"] == nil ? "" : " more")"
+      }
+    }
+  }
+
+  private func expected() throws -> [String: [String: String]] {
+    let realm = try realm
+    func texts(_ pairs: [(Int, String)]) -> [String: String] {
+      Dictionary(uniqueKeysWithValues: pairs.map { ("\($0.0)", $0.1) })
+    }
+    return [
+      "Label": texts(realm.objects(Label.self).map { ($0.id, $0.text) }),
+      "Note": texts(realm.objects(Note.self).filter { $0.count > 0 }.map { ($0.id, $0.text) }),
+    ]
+  }
+
+  @Test func deliversClassesAsPartsOfABatch() async throws {
+    try put(0, "zero")
+    try put(1, "one")
+    let daemon = try DaemonProcess(
+      folder, configuration("{file: $/out.jsonl}", ", every-commit: true"))
+    let output = folder.file("out.jsonl")
+    try await yieldUntil { try Model(output).lines.count == 2 }
+    try put(2, "two")
+    let realm = try realm
+    try realm.write { realm.object(ofType: Label.self, forPrimaryKey: 1)!.text = "other" }
+    try realm.write { realm.delete(realm.objects(Label.self)) }
+    try put(3, "three")
+    let wanted = try expected()
+    try await yieldUntil { try Model(output).objects == wanted }
+    let model = try Model(output)
+    #expect(
+      model.parts == [
+        "1 \"Label\" more", "2 \"Note\"", "1 \"Label\" more", "2 \"Note\"", "- \"Label\"",
+        "- \"Label\"", "1 \"Label\" more", "2 \"Note\"",
+      ])
+    let line = try #require(model.lines.first)
+    #expect(line["startAnew"] == .string("snapshot"))
+    #expect(line["position"] == nil)
+    #expect(model.lines.allSatisfy { ($0["position"] == nil) == ($0["more"] != nil) })
+    #expect(model.lines.filter { $0["startAnew"] != nil }.count == 1)
+    // Both lines of a commit have its version.
+    #expect(model.lines[2]["version"] == model.lines[3]["version"])
+    #expect(daemon.stop() == .exited(0))
+  }
+
+  /// Whatever is written, and however often the daemon is killed.
+  @Test(.serialized, arguments: Seeds.of(1...20, first: 3))
+  func nothingIsLost(_ seed: UInt64) async throws {
+    var random = SeededRandom(seed: seed)
+    try put(0, "first")
+    let script = try folder.file(
+      "script", Array("#!/bin/sh\nexec cat >>\(folder.path)/out.jsonl\n".utf8))
+    chmod(script, 0o755)
+    let daemon = try DaemonProcess(folder, configuration("{exec: [$/script], timeout: 1h}"))
+    let realm = try realm
+    for _ in 0..<Seeds.rounds(12, few: 4) {
+      for _ in 0..<random.below(10) {
+        let id = random.below(8)
+        switch random.below(4) {
+        case 0: try put(id, "t\(random.below(100))")
+        case 1:
+          try realm.write {
+            realm.create(
+              Note.self, value: ["id": id, "text": "n", "count": random.below(2)], update: .all)
+          }
+        case 2: try realm.write { realm.delete(realm.objects(Label.self)) }
+        default:
+          try realm.write {
+            if let note = realm.object(ofType: Note.self, forPrimaryKey: id) { realm.delete(note) }
+          }
+        }
+      }
+      try daemon.killAndRestart()
+    }
+    try put(9, "end")
+    let wanted = try expected()
+    try await yieldUntil { try Model(folder.file("out.jsonl")).objects == wanted }
+    #expect(daemon.stop() == .exited(0))
+  }
+
+  /// Refused objects of each class go to the file, and no more.
+  @Test func givesUpObjectsOfEachClass() async throws {
+    let script = try #require(
+      Bundle.module.url(forResource: "refuser", withExtension: "py", subdirectory: "Resources"))
+    let server = try ChildProcess(
+      "python3", [script.path, folder.file("taken"), "400", "poison"])
+    let port = try #require(server.line { _ in true })
+    for id in 0...4 { try put(id, id == 2 ? "poison" : "fine") }
+    let daemon = try DaemonProcess(
+      folder,
+      configuration("{webhook: 'http://127.0.0.1:\(port)/x', dead-letters: $/dead}"))
+    let wanted = try expected().mapValues { $0.filter { $0.value != "poison" } }
+    try await yieldUntil {
+      let model = try Model(folder.file("taken"))
+      return model.objects == wanted && model.lines.last?["position"] != nil
+    }
+    let model = try Model(folder.file("taken"))
+    #expect(model.lines.first?["startAnew"] == .string("snapshot"))
+    var letters = LineFile(folder.file("dead"))
+    let classes = try letters.next().map { try JSONScanner.value(in: $0)["batch"]?["class"] }
+    #expect(classes == [.string("Label"), .string("Note")])
+    daemon.stop()
+    server.signal(SIGKILL)
+  }
+}
