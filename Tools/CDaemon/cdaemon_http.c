@@ -1,8 +1,11 @@
 #include "cdaemon.h"
 #include <curl/curl.h>
+#include <openssl/err.h>
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
+#include <openssl/pem.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -114,6 +117,29 @@ bool tarn_client_perform(
   response->text = client->text;
   response->length = client->length;
   return true;
+}
+
+const char *tarn_url_fault(const char *url) {
+  CURLU *parts = curl_url();
+  if (!parts) return NULL;
+  CURLUcode code = curl_url_set(parts, CURLUPART_URL, url, 0);
+  curl_url_cleanup(parts);
+  return code ? curl_url_strerror(code) : NULL;
+}
+
+int tarn_count_certificates(const char *path) {
+  FILE *file = fopen(path, "re");
+  if (!file) return 0;
+  int count = 0;
+  X509 *certificate;
+  while ((certificate = PEM_read_X509(file, NULL, NULL, NULL))) {
+    X509_free(certificate);
+    count++;
+  }
+  // The end of the file is an error, too.
+  ERR_clear_error();
+  fclose(file);
+  return count;
 }
 
 void tarn_hmac(

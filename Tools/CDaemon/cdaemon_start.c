@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -36,12 +37,34 @@ bool tarn_user_exists(const char *name) {
   return find_identity(name, &found) == 0;
 }
 
+// More would only cost those that walk through all numbers.
+static const rlim_t descriptors_max = 1 << 20;
+static struct rlimit given_descriptors;
+static bool has_raised;
+
+void tarn_raise_descriptors(void) {
+  if (getrlimit(RLIMIT_NOFILE, &given_descriptors)) return;
+  struct rlimit wanted = given_descriptors;
+  wanted.rlim_cur = wanted.rlim_max < descriptors_max ? wanted.rlim_max : descriptors_max;
+  if (wanted.rlim_cur <= given_descriptors.rlim_cur) return;
+  has_raised = setrlimit(RLIMIT_NOFILE, &wanted) == 0;
+}
+
 // Only calls that are safe between fork and exec.
 static int become(const identity *wanted) {
   if (setgroups((size_t)wanted->group_count, wanted->groups)) return errno;
   if (setgid(wanted->group)) return errno;
   if (setuid(wanted->user)) return errno;
   return 0;
+}
+
+int tarn_become(const char *user, const gid_t *more, int count) {
+  identity wanted;
+  int code = find_identity(user, &wanted);
+  if (code) return code;
+  if (count > groups_max - wanted.group_count) return E2BIG;
+  for (int index = 0; index < count; index++) wanted.groups[wanted.group_count++] = more[index];
+  return become(&wanted);
 }
 
 static void run(
@@ -56,6 +79,7 @@ static void run(
   int code = 0;
   for (int target = 0; target < 3; target++)
     if (dup2(descriptors[target], target) < 0) code = errno;
+  if (!code && has_raised && setrlimit(RLIMIT_NOFILE, &given_descriptors)) code = errno;
   if (!code && wanted) code = become(wanted);
   // It ends with the thread that waits for it, and so with a daemon that is killed: a new daemon
   // starts the command again. Changing the user would have undone this before.

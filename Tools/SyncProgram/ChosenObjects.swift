@@ -39,6 +39,12 @@ package struct ChosenObjects {
     }
   }
 
+  /// Checks the conditions against a store, and changes nothing.
+  package func check(_ store: Store) throws {
+    let snapshot = try store.newestSnapshot()
+    for one in conditions { _ = try subscription(one.className, one.text, snapshot) }
+  }
+
   private func subscription(
     _ name: String, _ text: String, _ snapshot: Snapshot
   ) throws -> Subscription {

@@ -13,9 +13,11 @@ package enum DaemonCommand {
     discussion: """
       'run', the default, runs the watches of a configuration file, or of all *.yaml in a folder,
       until SIGTERM or SIGINT. SIGHUP reads the configuration again. 'check' says what is wrong in
-      it, by file, line and key, and which cursors it would start anew or leave behind; it changes
-      nothing. With --unit it prints what a systemd unit needs for the configuration. 'reload' makes
-      the running daemon read it again, and returns when the watches stand. 'status' asks the
+      it, by file, line and key, looks at all that 'run' would open, and says which cursors it would
+      start anew or leave behind; it changes nothing. As root it checks as the user of the systemd
+      unit, or as that of --user. With --unit it prints what a systemd unit needs for the
+      configuration. 'reload' makes the running daemon read it again, and returns when the watches
+      stand; if anything is wrong, the former configuration goes on. 'status' asks the
       running daemon. Both go through its HTTP door.
 
       'pause' and 'resume' stop and continue a sink, also over restarts. 'skip' drops the changes
@@ -37,6 +39,7 @@ package enum DaemonCommand {
         "config", short: "c", "PATH",
         "the file or folder (default: \(folder) if it exists, otherwise \(file))"),
       .value("file", "PATH", "for skip and resend: only this file of the watch (default: all)"),
+      .value("user", "NAME", "for check: the user that the daemon will run as"),
       .flag("unit", "for check: print a drop-in for the unit's sandbox"),
       .flag("schema", "print a JSON schema of the configuration, for editors"),
       .flag("manual", "print the manual page of the configuration, tarn-daemon(5)"),

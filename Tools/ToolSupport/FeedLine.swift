@@ -1,5 +1,5 @@
 package import Tarn
-import TarnStore
+package import TarnStore
 package import TarnText
 
 /// A batch of one class as a line of JSON, in pieces; or as several lines, if it is long.
@@ -14,7 +14,7 @@ package import TarnText
 ///
 /// If each object has its own line, the first of several lines has no object if it has
 /// `"startAnew"` or `"cleared"`, and the last has none either: a consumer that refuses an object
-/// still gets these. Confined to one thread at a time.
+/// still gets these. Reading throws where the file is damaged. Confined to one thread at a time.
 package final class FeedLine {
   /// Where the lines of the class stand in the batch.
   package struct Parts: Sendable {
@@ -51,13 +51,12 @@ package final class FeedLine {
   private let tellsRepeats: Bool
   private let isByObject: Bool
   private let parts: Parts
-  private let objects: Results<DynamicObject>?
+  private let isNewBeginning: Bool
   private let changes: ObjectChanges<DynamicObject>
-  /// In the order in which they are written; created at the first use.
-  private lazy var recorded: [RecordedChange] = {
-    let all = changes.recorded
-    return RecordedChange.Kind.allCases.flatMap { kind in all.filter { $0.kind == kind } }
-  }()
+  /// What is written, read when it is needed: the objects of a new beginning, or else the changes
+  /// in the order in which they are written.
+  private var objects: SelectedObjects?
+  private var recorded: [RecordedChange]?
 
   private var place = Place.begin
   /// Where the next line continues.
@@ -97,24 +96,24 @@ package final class FeedLine {
     values = RecordedJSON(schema: batch.storeSchema, columns: columns)
     described = batch.storeSchema.named(className)
     changes = batch.changes(ofClass: className)
-    objects = batch.startAnew == nil ? nil : batch.objects(ofClass: className)
-    rest = objects == nil ? .changes(0) : .objects(0)
+    isNewBeginning = batch.startAnew != nil
+    rest = isNewBeginning ? .objects(0) : .changes(0)
   }
 
   /// The number of the line after the last one.
   package var nextPart: Int { part }
 
   /// The whole batch.
-  package var bytes: [UInt8] {
+  package func bytes() throws(StorageError) -> [UInt8] {
     var bytes: [UInt8] = []
-    while let piece = next() { bytes += piece }
+    while let piece = try next() { bytes += piece }
     return bytes
   }
 
   /// The next line; nil at the end.
-  package func nextLine() -> [UInt8]? {
+  package func nextLine() throws(StorageError) -> [UInt8]? {
     var line: [UInt8] = []
-    while line.last != 0x0a, let piece = next() { line += piece }
+    while line.last != 0x0a, let piece = try next() { line += piece }
     if case .done = place, let positionPlace, parts.isEnd, !line.isEmpty {
       line.insert(contentsOf: #","position":"\#(batch.position)""#.utf8, at: positionPlace)
     }
@@ -122,12 +121,12 @@ package final class FeedLine {
   }
 
   /// The next piece, which is never empty; nil at the end. For a batch without a limit.
-  package func next() -> [UInt8]? {
+  package func next() throws(StorageError) -> [UInt8]? {
     if case .begin = place { beginLine() }
     switch place {
     case .begin: break
-    case .objects(let first): writeObjects(from: first)
-    case .changes(let first): writeChanges(from: first)
+    case .objects(let first): try writeObjects(from: first)
+    case .changes(let first): try writeChanges(from: first)
     case .done: return nil
     }
     lineBytes += json.bytes.count
@@ -176,33 +175,50 @@ package final class FeedLine {
   /// Whether the line has no object, and begins what is divided by objects.
   private var isHead: Bool {
     isByObject && part == parts.first
-      && (objects != nil && part == 1 || objects == nil && changes.isCleared)
+      && (isNewBeginning && part == 1 || !isNewBeginning && changes.isCleared)
   }
 
   private var isLineFull: Bool { lineBytes + json.bytes.count >= limit }
   private var isPieceFull: Bool { json.bytes.count >= Self.pieceBytes }
 
-  private func writeObjects(from first: Int) {
-    guard let objects, let described else { return endLine(goingOnAt: nil) }
+  private func writeObjects(from first: Int) throws(StorageError) {
+    guard let described else { return endLine(goingOnAt: nil) }
     if isHead { return endLine(goingOnAt: .objects(0)) }
+    let objects = try readObjects()
     var index = first
     while index < objects.count, !isPieceFull, !isLineFull || index == first {
-      let identity = changes.identity(of: objects[index])
-      if isByObject { lineIdentity = identity }
+      let object = try objects.object(at: index)
+      if isByObject { lineIdentity = object.identity }
       json.beginObject()
       json.key("key")
-      json.value(RecordedJSON.name(of: identity))
+      json.value(RecordedJSON.name(of: object.identity))
       json.key("new")
-      json.value(values.object(changes.values(of: identity) ?? [:], of: described))
+      json.value(values.object(object.values, of: described))
       json.endObject()
       index += 1
     }
     goOn(.objects(index), isAtEnd: index >= objects.count)
   }
 
-  private func writeChanges(from first: Int) {
+  private func readObjects() throws(StorageError) -> SelectedObjects {
+    if let objects { return objects }
+    let made = try batch.selectedObjects(ofClass: className)
+    objects = made
+    return made
+  }
+
+  private func readChanges() throws(StorageError) -> [RecordedChange] {
+    if let recorded { return recorded }
+    let all = try changes.readRecorded()
+    let made = RecordedChange.Kind.allCases.flatMap { kind in all.filter { $0.kind == kind } }
+    recorded = made
+    return made
+  }
+
+  private func writeChanges(from first: Int) throws(StorageError) {
     guard let described else { return endLine(goingOnAt: nil) }
     if isHead { return endLine(goingOnAt: .changes(0)) }
+    let recorded = try readChanges()
     var index = first
     while index < recorded.count, !isPieceFull, !isLineFull || index == first {
       let change = recorded[index]
@@ -233,7 +249,7 @@ package final class FeedLine {
   }
 
   private func endLine(goingOnAt next: Place?) {
-    if objects != nil || kind != nil { json.endArray() }
+    if isNewBeginning || kind != nil { json.endArray() }
     kind = nil
     if next != nil || part > 1 || !parts.isEnd {
       json.key("part")

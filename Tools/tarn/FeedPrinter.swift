@@ -20,7 +20,7 @@ struct JSONFeedPrinter: FeedPrinter {
 
   func print(_ batch: ChangeBatch, _ described: ClassSchema) throws {
     let line = FeedLine(batch, ofClass: described.name, columns: columns)
-    while let piece = line.next() { try output.write(piece) }
+    while let piece = try line.next() { try output.write(piece) }
   }
 }
 
@@ -47,16 +47,16 @@ struct TextFeedPrinter: FeedPrinter {
     let head = terminal.styled("version \(batch.to)  \(printable(described.name))", .bold)
     if let reason = batch.startAnew {
       try output.write("\(head)  starts anew (\(reason))\n")
-      for object in batch.objects(ofClass: described.name) {
-        let identity = changes.identity(of: object)
-        let values = changes.values(of: identity) ?? [:]
+      let objects = try batch.selectedObjects(ofClass: described.name)
+      for position in 0..<objects.count {
+        let (identity, values) = try objects.object(at: position)
         try output.write(lines.line("=", .dim, identity, lines.text(values, described)))
       }
       return
     }
     let note = batch.isRepeated ? ", some of it again" : ""
     try output.write("\(head)  since version \(batch.from)\(note)\n")
-    try output.write(lines.text(changes.recorded, described))
+    try output.write(lines.text(changes.readRecorded(), described))
   }
 }
 

@@ -1,5 +1,10 @@
 import TarnStore
 
+/// Why a key path leads nowhere.
+struct KeyPathMistake: Error {
+  let message: String
+}
+
 /// Resolves key paths of the program to columns of the file.
 struct KeyPathResolver {
   private let core: RealmCore
@@ -21,28 +26,40 @@ struct KeyPathResolver {
   /// Nil without key paths, which means no filter.
   ///
   /// - Parameter roots: the classes of the objects at which the key paths begin.
+  /// - Throws: for a key path that these classes do not have.
   static func reach(
     _ keyPaths: [String]?, from roots: [ClassBinding], _ core: RealmCore
-  ) -> Scope? {
+  ) throws(KeyPathMistake) -> Scope? {
     guard let keyPaths, !keyPaths.isEmpty else { return nil }
     var paths: [ScopePath] = []
     for keyPath in keyPaths {
-      paths += KeyPathResolver(core: core, keyPath: keyPath).paths(from: roots)
+      paths += try KeyPathResolver(core: core, keyPath: keyPath).paths(from: roots)
     }
     return .paths(paths)
   }
 
-  private func paths(from roots: [ClassBinding]) -> [ScopePath] {
+  /// The same for key paths that the program has written: traps where those are wrong.
+  static func observedReach(
+    _ keyPaths: [String]?, from roots: [ClassBinding], _ core: RealmCore
+  ) -> Scope? {
+    do throws(KeyPathMistake) {
+      return try reach(keyPaths, from: roots, core)
+    } catch {
+      trap(error.message)
+    }
+  }
+
+  private func paths(from roots: [ClassBinding]) throws(KeyPathMistake) -> [ScopePath] {
     let names = PathText.names(in: keyPath)
     if let objection = PathLimit.objection(toNames: names.count) {
-      trap("Cannot observe: \(objection).")
+      throw KeyPathMistake(message: "Cannot observe: \(objection).")
     }
     var ways: [Way] = []
     for (number, name) in names.enumerated() {
       let from = number == 0 ? roots.map { Way(root: $0, binding: $0) } : ways.flatMap(entered)
-      if from.isEmpty { trapNoLink(ways, name) }
+      if from.isEmpty { throw noLink(ways, name) }
       ways = from.compactMap { going($0, to: name) }
-      if ways.isEmpty { trapUnknown(name, names[number...], from.map(\.binding)) }
+      if ways.isEmpty { throw unknown(name, names[number...], from.map(\.binding)) }
     }
     return ways.map {
       ScopePath(classID: $0.root.classID, property: $0.property, dependencies: $0.dependencies)
@@ -99,9 +116,9 @@ struct KeyPathResolver {
 
   // MARK: - Refusing
 
-  private func trapUnknown(
+  private func unknown(
     _ name: String, _ rest: ArraySlice<String>, _ owners: [ClassBinding]
-  ) -> Never {
+  ) -> KeyPathMistake {
     let known = owners.flatMap { $0.reflection.properties.map(\.name) }
     let hint =
       if let advice = PathText.advice(for: rest, among: known) {
@@ -112,20 +129,23 @@ struct KeyPathResolver {
         ""
       }
     guard owners.count == 1 else {
-      trap("No class has the property '\(name)' of the key path '\(keyPath)'.\(hint)")
+      return KeyPathMistake(
+        message: "No class has the property '\(name)' of the key path '\(keyPath)'.\(hint)")
     }
-    trap(
-      "Class '\(owners[0].reflection.name)' has no property '\(name)', which is in the key path "
-        + "'\(keyPath)'.\(hint)")
+    return KeyPathMistake(
+      message: "Class '\(owners[0].reflection.name)' has no property '\(name)', which is in the "
+        + "key path '\(keyPath)'.\(hint)")
   }
 
-  private func trapNoLink(_ ways: [Way], _ name: String) -> Never {
+  private func noLink(_ ways: [Way], _ name: String) -> KeyPathMistake {
     guard let way = ways.first, let property = way.last else {
-      trap("Key paths need objects: the elements of this collection are values.")
+      return KeyPathMistake(
+        message: "Key paths need objects: the elements of this collection are values.")
     }
-    trap(
-      "Property '\(property.name)' of class '\(way.binding.reflection.name)' is not a link and has "
-        + "no property '\(name)', which is in the key path '\(keyPath)'.")
+    let owner = way.binding.reflection.name
+    return KeyPathMistake(
+      message: "Property '\(property.name)' of class '\(owner)' is not a link and has no "
+        + "property '\(name)', which is in the key path '\(keyPath)'.")
   }
 }
 

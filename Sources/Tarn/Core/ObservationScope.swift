@@ -34,7 +34,7 @@ extension RealmCore {
     case .resolved(let scope): return scope
     case .keyPaths(let keyPaths):
       let roots = bindings(of: source.elementClasses, isDynamic: isDynamic)
-      return KeyPathResolver.reach(keyPaths, from: roots, self) ?? .standard
+      return KeyPathResolver.observedReach(keyPaths, from: roots, self) ?? .standard
     }
   }
 }

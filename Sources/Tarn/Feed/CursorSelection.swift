@@ -76,6 +76,15 @@ public struct CursorSelection: Sendable {
     return CursorSelection(parts: [part])
   }
 
+  /// Checks a filter string as far as that is possible without a file.
+  ///
+  /// - Throws: `Realm.Error` with the problem and the character where it is.
+  package static func checkSyntax(ofFilter filter: String, onClass className: String) throws {
+    _ = try FilterText(filter, []).predicate(on: "'\(className)'", nil) {
+      (_) throws(PredicateSyntaxError) in
+    }
+  }
+
   private static func part(
     _ type: ObjectBase.Type, _ keyPaths: [String]?,
     _ condition: @escaping @Sendable (RealmCore) throws(Realm.Error) -> Predicate
@@ -127,10 +136,7 @@ struct BoundSelection: Sendable {
       }
       let binding = part.type.map { core.binding(of: $0) } ?? core.dynamicBinding(part.className)
       let condition = try part.condition(core)
-      var paths: [ScopePath]?
-      if case .paths(let found) = KeyPathResolver.reach(part.keyPaths, from: [binding], core) {
-        paths = found.map { $0.withEmbedded(schema) }
-      }
+      let paths = try Self.paths(of: part, binding, core)?.map { $0.withEmbedded(schema) }
       do throws(PredicateError) {
         parts.append(try FeedPart(described.id, where: condition, paths: paths, schema))
       } catch {
@@ -144,6 +150,17 @@ struct BoundSelection: Sendable {
     }
     self.parts = parts.sorted { $0.classID < $1.classID }
     self.names = names
+  }
+
+  private static func paths(
+    of part: CursorSelection.Part, _ binding: ClassBinding, _ core: RealmCore
+  ) throws(Realm.Error) -> [ScopePath]? {
+    do throws(KeyPathMistake) {
+      let reach = try KeyPathResolver.reach(part.keyPaths, from: [binding], core)
+      if case .paths(let found)? = reach { return found } else { return nil }
+    } catch {
+      throw core.error(error.message)
+    }
   }
 
   /// The names of classes that filters and key paths reach but that are not selected.

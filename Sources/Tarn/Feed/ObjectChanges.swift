@@ -1,4 +1,4 @@
-import TarnStore
+package import TarnStore
 
 /// The net changes of the objects of one class between two versions.
 ///
@@ -79,7 +79,7 @@ public struct ObjectChanges<Element: Object> {
 
   /// The identity of an object of this class, to be stored with a copy.
   public func identity(of object: Element) -> ObjectIdentity {
-    identity(ObjectKey(object._key))
+    trapping { () throws(StorageError) in try readIdentity(ObjectKey(object._key)) }
   }
 
   // MARK: - As data
@@ -94,25 +94,36 @@ public struct ObjectChanges<Element: Object> {
   /// All changes as data, in a fixed order. If ``hasOwnValues`` is true, they are equal for the
   /// same two versions, whatever was committed since.
   public var recorded: [RecordedChange] {
+    trapping { () throws(StorageError) in try readRecorded() }
+  }
+
+  /// The same for programs that must survive a damaged file.
+  package func readRecorded() throws(StorageError) -> [RecordedChange] {
     let kinds: [(RecordedChange.Kind, KeySet)] = [
       (.deleted, told.deleted), (.left, told.left), (.gone, told.gone),
       (.inserted, told.inserted), (.replaced, told.replaced), (.modified, told.modified),
       (.entered, told.entered),
     ]
     let old = oldRows
-    return kinds.flatMap { kind, keys in keys.map { change(kind, $0, old) } }
+    var all: [RecordedChange] = []
+    for (kind, keys) in kinds {
+      for key in keys { all.append(try change(kind, key, old)) }
+    }
+    return all
   }
 
   /// The values, by property name, of an object that exists at the version after the changes; nil
   /// for other objects. See ``hasOwnValues``.
   public func values(of identity: ObjectIdentity) -> [String: RecordedValue]? {
-    values(of: ObjectKey(identity.objectKey))
+    trapping { () throws(StorageError) in try readValues(ObjectKey(identity.objectKey)) }
   }
 
   /// The former values of an object by property name, if the cursor keeps them: all values of a
   /// deleted object, and of another one those of its assigned properties.
   public func oldValues(of identity: ObjectIdentity) -> [String: RecordedValue] {
-    oldValues(of: ObjectKey(identity.objectKey), oldRows)
+    trapping { () throws(StorageError) in
+      try oldValues(of: ObjectKey(identity.objectKey), oldRows)
+    }
   }
 
   private var allColumns: [ColumnID] {
@@ -121,31 +132,31 @@ public struct ObjectChanges<Element: Object> {
 
   private func change(
     _ kind: RecordedChange.Kind, _ key: ObjectKey, _ old: RecordedRows?
-  ) -> RecordedChange {
+  ) throws(StorageError) -> RecordedChange {
     let isAssigned = kind == .modified || kind == .entered
     let hasValues = isAssigned || kind == .inserted || kind == .replaced
     let columns = isAssigned ? told.columns(assignedIn: key) : []
     return RecordedChange(
-      kind: kind, identity: identity(key, kind),
+      kind: kind, identity: try identity(key, kind),
       properties: isAssigned ? names(columns, key) : [],
-      values: hasValues ? values(of: key) : nil, oldValues: oldValues(of: key, old),
+      values: hasValues ? try readValues(key) : nil, oldValues: try oldValues(of: key, old),
       edits: edits(columns, key))
   }
 
-  private func identity(_ key: ObjectKey, _ kind: RecordedChange.Kind) -> ObjectIdentity {
-    guard kind == .deleted else { return identity(key) }
+  private func identity(
+    _ key: ObjectKey, _ kind: RecordedChange.Kind
+  ) throws(StorageError) -> ObjectIdentity {
+    guard kind == .deleted else { return try readIdentity(key) }
     return ObjectIdentity(
       binding.schema.name, key,
       primaryKey: told.primaryKeys[key].flatMap { ObjectIdentity.PrimaryKey($0) })
   }
 
-  private func values(of key: ObjectKey) -> [String: RecordedValue]? {
-    trapping { () throws(StorageError) in
-      guard try rows.rows.contains(ObjectRef(classID: binding.classID, key: key)) else {
-        return nil
-      }
-      return try rows.values(of: key, allColumns, binding)
+  func readValues(_ key: ObjectKey) throws(StorageError) -> [String: RecordedValue]? {
+    guard try rows.rows.contains(ObjectRef(classID: binding.classID, key: key)) else {
+      return nil
     }
+    return try rows.values(of: key, allColumns, binding)
   }
 
   /// The rows before the changes; nil if their values were not kept.
@@ -160,18 +171,18 @@ public struct ObjectChanges<Element: Object> {
     return RecordedRows(core, past)
   }
 
-  private func oldValues(of key: ObjectKey, _ old: RecordedRows?) -> [String: RecordedValue] {
+  private func oldValues(
+    of key: ObjectKey, _ old: RecordedRows?
+  ) throws(StorageError) -> [String: RecordedValue] {
     guard let old else { return [:] }
     let isDeleted = told.deleted.contains(key)
     if old.rows.isOfDeletedObjects, !isDeleted { return [:] }
     let columns = isDeleted ? allColumns : told.columns(assignedIn: key)
     if columns.isEmpty { return [:] }
-    return trapping { () throws(StorageError) in
-      guard try old.rows.contains(ObjectRef(classID: binding.classID, key: key)) else {
-        return [:]
-      }
-      return try old.values(of: key, columns, binding)
+    guard try old.rows.contains(ObjectRef(classID: binding.classID, key: key)) else {
+      return [:]
     }
+    return try old.values(of: key, columns, binding)
   }
 
   // MARK: - Rows
@@ -195,21 +206,20 @@ public struct ObjectChanges<Element: Object> {
   }
 
   private func identities(_ keys: some Sequence<ObjectKey>) -> [ObjectIdentity] {
-    keys.map(identity)
+    keys.map { key in trapping { () throws(StorageError) in try readIdentity(key) } }
   }
 
-  private func identity(_ key: ObjectKey) -> ObjectIdentity {
-    trapping { () throws(StorageError) in
-      try rows.identity(ObjectRef(classID: binding.classID, key: key))
-    }
+  func readIdentity(_ key: ObjectKey) throws(StorageError) -> ObjectIdentity {
+    try rows.identity(ObjectRef(classID: binding.classID, key: key))
   }
 
   private func modifiedObjects(_ keys: KeySet) -> [ModifiedObject<Element>] {
     let old = oldRows
     return keys.filter(exists).map { key in
       let columns = told.columns(assignedIn: key)
+      let before = trapping { () throws(StorageError) in try oldValues(of: key, old) }
       return ModifiedObject(
-        object(key), properties: names(columns, key), oldValues: oldValues(of: key, old),
+        object(key), properties: names(columns, key), oldValues: before,
         edits: edits(columns, key))
     }
   }

@@ -124,7 +124,7 @@ extension RealmCore {
   /// its class does not have.
   func observedPaths(from object: ObjectBase, _ keyPaths: [String]?) -> [ScopePath]? {
     checkThread()
-    let reach = KeyPathResolver.reach(keyPaths, from: [binding(for: object)], self)
+    let reach = KeyPathResolver.observedReach(keyPaths, from: [binding(for: object)], self)
     if case .paths(let paths)? = reach { return paths } else { return nil }
   }
 

@@ -121,6 +121,14 @@ extension Results: RandomAccessCollection {
     core.element(at: position, of: rows, spec, createdInWrite: createdInWrite)
   }
 
+  /// The rows now.
+  ///
+  /// - Throws: instead of trapping, where a file is damaged.
+  func currentRows() throws(StorageError) -> ResultRows {
+    check()
+    return try source.live.current()
+  }
+
   /// An element from its stored value.
   func element(_ value: Value) -> Element {
     core.element(value, of: spec, createdInWrite: createdInWrite)

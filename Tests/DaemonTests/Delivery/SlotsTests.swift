@@ -33,6 +33,26 @@ struct SlotsTests {
     #expect(called.withLock { $0 } == [2])
   }
 
+  @Test func moreSlotsGoToThoseThatWait() {
+    let slots = Slots(2)
+    let places = (0..<5).map { _ in slots.place() }
+    let called = Lock<[Int]>([])
+    func take(_ index: Int) -> Bool {
+      places[index].take { called.withLock { $0.append(index) } }
+    }
+    #expect((0..<5).map(take) == [true, true, false, false, false])
+    slots.resize(to: 4)
+    #expect(called.withLock { $0 } == [2, 3])
+    // With fewer, those that have one keep it, and nobody gets what they give back.
+    slots.resize(to: 1)
+    for index in 0..<3 { places[index].leave() }
+    #expect(called.withLock { $0 } == [2, 3])
+    places[3].leave()
+    #expect(called.withLock { $0 } == [2, 3, 4])
+    places[4].leave()
+    #expect(slots.free == 1)
+  }
+
   /// Consumers that get work, deliver, fail and stop by chance: whoever has work is served without
   /// further work for anybody.
   @Test(arguments: Seeds.of(1...500, first: 50))

@@ -123,6 +123,9 @@ import ToolSupport
     for (number, block) in blocks.enumerated() {
       try Data(adapted(block).utf8).write(to: URL(filePath: "\(watches)/\(number).yaml"))
     }
+    for program in ["mail-orders", "index-products", "refresh-pages"] {
+      chmod(try folder.file(program, Array("#!/bin/sh\n".utf8)), 0o755)
+    }
     #expect(try check(watches).contains("3 watches, no problem"))
   }
 

@@ -174,6 +174,40 @@ struct ReloadTests {
     daemon.stop()
   }
 
+  /// Whoever waits for the end of a reload can use what it has changed.
+  @Test func isReadyWhenTheChangesHold() async throws {
+    let file = try NoteFile(folder)
+    try file.put(1, "one")
+    let daemon = try DaemonProcess(folder, Self.configuration(Self.watch("a")))
+    for door in ["http", "other"] {
+      try daemon.reload(
+        "http: {listen: $/\(door).sock, mode: 0660}\n" + Self.configuration(Self.watch("a")))
+      let (_, end) = try DaemonProcess.run(["status", "--config", daemon.configuration])
+      #expect(end == .exited(0))
+    }
+    // Another mode of the same socket.
+    try daemon.reload("http: {listen: $/other.sock}\n" + Self.configuration(Self.watch("a")))
+    var facts = stat()
+    #expect(stat(folder.file("other.sock"), &facts) == 0)
+    #expect(facts.st_mode & 0o777 == 0o600)
+    // More commands at the same time.
+    let watch = """
+        - name: c
+          file: $/notes.tarn
+          class: Note
+          sinks:
+            - {name: x, exec: [sh, -c, 'echo >>$/runs; exec sleep 600'], timeout: 1h, grace: 10ms}
+            - {name: y, exec: [sh, -c, 'echo >>$/runs; exec sleep 600'], timeout: 1h, grace: 10ms}
+
+      """
+    func runs() -> Int { FileManager.default.contents(atPath: folder.file("runs"))?.count ?? 0 }
+    try daemon.reload("commands: 1\n" + Self.configuration(watch))
+    try await yieldUntil { runs() == 1 }
+    try daemon.reload("commands: 2\n" + Self.configuration(watch))
+    try await yieldUntil { runs() == 2 }
+    #expect(daemon.stop() == .exited(0))
+  }
+
   @Test func answersReloadsOfManyAtOnce() async throws {
     _ = try NoteFile(folder)
     let door = "http: {listen: $/http.sock}\n"

@@ -12,6 +12,7 @@ final class DaemonProcess {
   private var notices: NoticeSocket
   private let environment: [String: String]
   private let isOther: Bool
+  private let wrapper: [String]
 
   private static let program = OwnProgram.sibling("tarn-daemon")
 
@@ -20,18 +21,21 @@ final class DaemonProcess {
   /// - Parameters:
   ///   - text: the configuration, in which `$` is the folder.
   ///   - isOther: whether it runs as a user without rights if the test runs as root.
+  ///   - wrapper: a program that starts it.
   init(
     _ folder: TemporaryFolder, _ text: String, environment: [String: String] = [:],
-    asOther isOther: Bool = false
+    asOther isOther: Bool = false, within wrapper: [String] = []
   ) throws {
     self.folder = folder
     self.environment = environment
     self.isOther = isOther && geteuid() == 0
+    self.wrapper = wrapper
     configuration = folder.file("watch.yaml")
     try Self.write(text, to: configuration, folder)
     notices = try NoticeSocket(folder.file("notice"))
     chmod(folder.file("notice"), 0o666)
-    process = try Self.start(configuration, folder, environment, asOther: self.isOther)
+    process = try Self.start(
+      configuration, folder, environment, asOther: self.isOther, within: wrapper)
     try waitUntilReady()
   }
 
@@ -43,9 +47,9 @@ final class DaemonProcess {
 
   private static func start(
     _ configuration: String, _ folder: TemporaryFolder, _ environment: [String: String],
-    asOther isOther: Bool
+    asOther isOther: Bool, within wrapper: [String]
   ) throws -> ChildProcess {
-    var words = [program, "run", "--config", configuration]
+    var words = wrapper + [program, "run", "--config", configuration]
     if isOther { words = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"] + words }
     return try ChildProcess(
       words[0], Array(words.dropFirst()),
@@ -77,7 +81,8 @@ final class DaemonProcess {
   }
 
   func restart() throws {
-    process = try Self.start(configuration, folder, environment, asOther: isOther)
+    process = try Self.start(
+      configuration, folder, environment, asOther: isOther, within: wrapper)
     try waitUntilReady()
   }
 

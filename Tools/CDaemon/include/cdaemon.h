@@ -29,11 +29,18 @@ int tarn_start(
     const char *program, char *const arguments[], char *const environment[], const char *user,
     int input, int output, int error, pid_t *process);
 
+// Raises the limit of descriptors as far as this process may, but not for programs that it starts:
+// some cannot use numbers above 1023. Call it before the first of them.
+void tarn_raise_descriptors(void);
+
 // A descriptor that can be read once the process has ended, or -1.
 int tarn_process_descriptor(pid_t process);
 
 // Whether there is such a user.
 bool tarn_user_exists(const char *name);
+
+// Makes this process one of a user, for good: with its groups, and these. Returns 0 or an errno.
+int tarn_become(const char *user, const gid_t *more, int count);
 
 // A pipe and a connection that programs which are started do not inherit. -1 with errno.
 int tarn_pipe(int ends[2], bool without_blocking);
@@ -87,6 +94,12 @@ void tarn_client_free(tarn_client *client);
 bool tarn_client_perform(
     tarn_client *client, const tarn_request *request, const tarn_cancel *cancel, size_t most,
     tarn_response *response);
+
+// What is wrong with a URL; null for nothing.
+const char *tarn_url_fault(const char *url);
+
+// How many certificates a file has in PEM form.
+int tarn_count_certificates(const char *path);
 
 // HMAC-SHA256 into 32 bytes.
 void tarn_hmac(

@@ -55,9 +55,7 @@ final class MappingReader {
 
   func string(_ key: String) -> String? {
     guard let node = node(key) else { return nil }
-    if case .scalar(let text, let isQuoted) = node.content, isQuoted || !text.isEmpty {
-      return text
-    }
+    if case .scalar(let text, _) = node.content, !node.isNothing { return text }
     add(key, "needs text, not \(node.kind)")
     return nil
   }
@@ -73,11 +71,11 @@ final class MappingReader {
   func strings(_ key: String) -> [String]? {
     guard let node = node(key) else { return nil }
     switch node.content {
-    case .scalar(let text, _): return [text]
+    case .scalar(let text, _): if !node.isNothing { return [text] }
     case .mapping: break
     case .sequence(let items):
       let texts = items.compactMap { item in
-        if case .scalar(let text, _) = item.content { text } else { String?.none }
+        if case .scalar(let text, _) = item.content, !item.isNothing { text } else { String?.none }
       }
       if texts.count == items.count { return texts }
     }

@@ -17,6 +17,14 @@ struct YAMLNode: Sendable {
   /// Counted from 1.
   let line: Int
 
+  /// Whether it is plain text that stands for no value.
+  var isNothing: Bool {
+    if case .scalar(let text, isQuoted: false) = content {
+      return ["", "~", "null", "Null", "NULL"].contains(text)
+    }
+    return false
+  }
+
   /// What it is, for messages.
   var kind: String {
     switch content {

@@ -1,4 +1,5 @@
 import Tarn
+import TarnStore
 import ToolSupport
 
 /// The lines of a batch: a line of one class, or the lines of several classes one after another, as
@@ -22,17 +23,17 @@ final class BatchLines {
   var lineIdentity: ObjectIdentity? { line.lineIdentity }
 
   /// The next piece, which is never empty; nil at the end. For lines without a limit.
-  func next() -> [UInt8]? {
+  func next() throws(StorageError) -> [UInt8]? {
     while true {
-      if let piece = line.next() { return piece }
+      if let piece = try line.next() { return piece }
       guard goOn() else { return nil }
     }
   }
 
   /// The next line; nil at the end.
-  func nextLine() -> [UInt8]? {
+  func nextLine() throws(StorageError) -> [UInt8]? {
     while true {
-      if let bytes = line.nextLine() { return bytes }
+      if let bytes = try line.nextLine() { return bytes }
       guard goOn() else { return nil }
     }
   }

@@ -75,7 +75,8 @@ final class DeadLetters: @unchecked Sendable {
   }
 
   private func deliverObjects(_ delivery: Delivery) throws(DeliveryFailure) {
-    let divided = self.divided ?? DividedBatch(delivery)
+    let divided: DividedBatch
+    if let known = self.divided { divided = known } else { divided = try DividedBatch(delivery) }
     self.divided = divided
     while let part = divided.part {
       do throws(DeliveryFailure) {
@@ -86,7 +87,12 @@ final class DeadLetters: @unchecked Sendable {
         try giveUp(part, divided.delivery, attempts, error)
       }
       refusals.isDone()
-      divided.advance()
+      do throws(DeliveryFailure) {
+        try divided.advance()
+      } catch {
+        self.divided = nil
+        throw error
+      }
     }
     self.divided = nil
   }

@@ -11,15 +11,16 @@ final class DividedBatch {
   /// The part to send next; nil at the end.
   private(set) var part: ObjectPart?
 
-  init(_ delivery: Delivery) {
+  init(_ delivery: Delivery) throws(DeliveryFailure) {
     self.delivery = delivery
     line = delivery.lines(isByObject: true)
-    advance()
+    try advance()
   }
 
-  func advance() {
+  /// - Throws: if the batch cannot be read. Then it begins anew with another object like this.
+  func advance() throws(DeliveryFailure) {
     let number = (part?.number ?? 0) + 1
-    part = line.nextLine().map { bytes in
+    part = try readingBatch(line.nextLine).map { bytes in
       ObjectPart(bytes: bytes, number: number, key: line.lineIdentity.map { Delivery.text(of: $0) })
     }
   }

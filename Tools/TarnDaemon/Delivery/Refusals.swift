@@ -1,5 +1,5 @@
 /// That a receiver got a delivery and refused it, as opposed to a receiver that is away.
-struct Refusal: Sendable {
+struct Refusal: Equatable, Sendable {
   /// Whether it will refuse the same bytes again, by its own words.
   var isFinal = false
   /// The status of an HTTP answer, or of a program's end.

@@ -1,4 +1,5 @@
 import Tarn
+import TarnStore
 import TarnText
 import ToolSupport
 
@@ -47,12 +48,33 @@ struct Delivery {
 }
 
 /// Why a delivery did not succeed. Shown in logs and metrics, so it has no value of a property.
-struct DeliveryFailure: Error, CustomStringConvertible {
+struct DeliveryFailure: Error, Equatable, CustomStringConvertible {
   let description: String
   /// When the receiver wants to be asked again.
   var retryAfter: Duration?
   /// Set if the receiver got it, and refused it.
   var refusal: Refusal?
+}
+
+extension DeliveryFailure {
+  /// What reading a batch has met: a damaged file, for example.
+  init(_ error: StorageError) { self.init(description: "cannot read the batch: \(error)") }
+}
+
+/// Reads a part of a batch.
+func readingBatch<R>(
+  _ body: () throws(StorageError) -> R
+) throws(DeliveryFailure) -> R {
+  do throws(StorageError) {
+    return try body()
+  } catch {
+    throw DeliveryFailure(error)
+  }
+}
+
+extension BatchLines {
+  /// The next piece; nil at the end.
+  func piece() throws(DeliveryFailure) -> [UInt8]? { try readingBatch(next) }
 }
 
 /// Takes batches, one at a time.

@@ -23,16 +23,31 @@ final class Slots: Sendable {
   }
 
   private struct State {
+    /// How many there are.
+    var count: Int
+    /// Below zero while more are taken than there are since that was changed.
     var free: Int
     /// The places that have a slot.
     var holders: Set<ObjectIdentifier> = []
     /// The places that want one, each once, the one that has waited longest first.
     var waiting: [(place: Place, handed: @Sendable () -> Void)] = []
+
+    /// Gives what is free to those that wait.
+    mutating func handOn() -> [@Sendable () -> Void] {
+      var handed: [@Sendable () -> Void] = []
+      while free > 0, !waiting.isEmpty {
+        let next = waiting.removeFirst()
+        free -= 1
+        holders.insert(ObjectIdentifier(next.place))
+        handed.append(next.handed)
+      }
+      return handed
+    }
   }
 
   private let state: Lock<State>
 
-  init(_ count: Int) { state = Lock(State(free: count)) }
+  init(_ count: Int) { state = Lock(State(count: count, free: count)) }
 
   func place() -> Place { Place(self) }
 
@@ -55,19 +70,24 @@ final class Slots: Sendable {
   }
 
   private func leave(_ place: Place) {
-    let handed = state.withLock { state -> (@Sendable () -> Void)? in
+    let handed = state.withLock { state -> [@Sendable () -> Void] in
       guard state.holders.remove(ObjectIdentifier(place)) != nil else {
         state.waiting.removeAll { $0.place === place }
-        return nil
+        return []
       }
-      guard !state.waiting.isEmpty else {
-        state.free += 1
-        return nil
-      }
-      let next = state.waiting.removeFirst()
-      state.holders.insert(ObjectIdentifier(next.place))
-      return next.handed
+      state.free += 1
+      return state.handOn()
     }
-    handed?()
+    for handed in handed { handed() }
+  }
+
+  /// Changes how many there are. Deliveries that run go on.
+  func resize(to count: Int) {
+    let handed = state.withLock { state in
+      state.free += count - state.count
+      state.count = count
+      return state.handOn()
+    }
+    for handed in handed { handed() }
   }
 }

@@ -3,7 +3,8 @@ import Foundation
 import TarnStore
 import ToolSupport
 
-/// Sends requests, one at a time, and keeps the connection. Cancelling is for any thread.
+/// Sends requests. All clients of the process share connections, which are kept for further
+/// requests: as many as were used at the same time. Any thread.
 final class HTTPClient: Sendable {
   struct Request {
     var url: String
@@ -23,51 +24,64 @@ final class HTTPClient: Sendable {
     let body: [UInt8]
   }
 
-  // C objects that libcurl and an atomic protect: the client is used under the lock only.
+  // C objects: connections are used by one request at a time, and an atomic protects a wish to
+  // stop.
   private struct Handle: @unchecked Sendable {  // because: see above
-    let client: OpaquePointer?
-    let cancel: OpaquePointer?
+    let pointer: OpaquePointer
   }
+
+  /// So many connections are kept.
+  private static let idleMax = 64
+  private static let idle = Lock<[Handle]>([])
 
   private static let connectMilliseconds = 10_000
 
-  private let handle: Handle
-  private let using = Lock<Void>(())
+  private let stop: Handle?
 
-  init() { handle = Handle(client: tarn_client_new(), cancel: tarn_cancel_new()) }
+  init() { stop = tarn_cancel_new().map { Handle(pointer: $0) } }
 
   deinit {
-    if let client = handle.client { tarn_client_free(client) }
-    if let cancel = handle.cancel { tarn_cancel_free(cancel) }
+    if let stop { tarn_cancel_free(stop.pointer) }
   }
 
   /// Ends the request that is running, and all later ones.
-  func cancel() { handle.cancel.map { tarn_cancel_now($0) } }
+  func cancel() {
+    if let stop { tarn_cancel_now(stop.pointer) }
+  }
+
+  private static func take() -> Handle? {
+    idle.withLock { $0.popLast() } ?? tarn_client_new().map { Handle(pointer: $0) }
+  }
+
+  private static func give(_ client: Handle) {
+    let isKept = idle.withLock { idle in
+      if idle.count < idleMax { idle.append(client) }
+      return idle.contains { $0.pointer == client.pointer }
+    }
+    if !isKept { tarn_client_free(client.pointer) }
+  }
 
   /// - Parameter most: how many bytes of the answer are kept.
   /// - Throws: `ToolError` if there is no answer.
   func perform(_ request: Request, keeping most: Int = 4_096) throws -> Answer {
-    guard let client = handle.client, let cancel = handle.cancel else {
-      throw ToolError("there is no memory left")
+    guard let client = Self.take(), let stop else { throw ToolError("there is no memory left") }
+    defer { Self.give(client) }
+    var response = tarn_response()
+    let isAnswered = Self.with(request) {
+      tarn_client_perform(client.pointer, &$0, stop.pointer, most, &response)
     }
-    return try using.withLock { _ in
-      var response = tarn_response()
-      let isAnswered = Self.with(request) {
-        tarn_client_perform(client, &$0, cancel, most, &response)
+    let body = response.text.map { text in
+      text.withMemoryRebound(to: UInt8.self, capacity: response.length) {
+        Array(UnsafeBufferPointer(start: $0, count: response.length))
       }
-      let body = response.text.map { text in
-        text.withMemoryRebound(to: UInt8.self, capacity: response.length) {
-          Array(UnsafeBufferPointer(start: $0, count: response.length))
-        }
-      }
-      guard isAnswered else {
-        throw ToolError(String(decoding: body ?? [], as: UTF8.self))
-      }
-      return Answer(
-        status: response.status,
-        retryAfter: response.retry_after < 0 ? nil : .seconds(response.retry_after),
-        body: body ?? [])
     }
+    guard isAnswered else {
+      throw ToolError(String(decoding: body ?? [], as: UTF8.self))
+    }
+    return Answer(
+      status: response.status,
+      retryAfter: response.retry_after < 0 ? nil : .seconds(response.retry_after),
+      body: body ?? [])
   }
 
   private static func with(_ request: Request, _ perform: (inout tarn_request) -> Bool) -> Bool {

@@ -42,7 +42,7 @@ final class HTTPServer: Sendable {
   private let token: String?
   private unowned let routes: any Routes
   private let server = Lock<Server?>(nil)
-  private let listener: ListeningSocket
+  let listener: ListeningSocket
 
   init(_ settings: HTTPSettings, _ listener: ListeningSocket, _ routes: any Routes) throws {
     self.settings = settings
@@ -53,12 +53,16 @@ final class HTTPServer: Sendable {
 
   func start() throws {
     let context = Unmanaged.passUnretained(self).toOpaque()
+    // It closes the descriptor at its end. The socket stays, for another server.
+    let own = fcntl(listener.descriptor, F_DUPFD_CLOEXEC, 3)
+    guard own >= 0 else { throw ToolError("cannot serve", "HTTP", errno: errno) }
     let made = tarn_serve(
-      listener.descriptor, Self.timeoutSeconds, Self.connectionsMax,
+      own, Self.timeoutSeconds, Self.connectionsMax,
       { context, connection, path, method, _, _, size, request in
         HTTPServer.handle(context, connection, path, method, size, request)
       },
       { context, _, request, _ in HTTPServer.complete(context, request?.pointee) }, context)
+    // If it fails, it may have closed the descriptor.
     guard let made else { throw ToolError("cannot serve HTTP") }
     server.withLock { $0 = Server(pointer: made) }
   }
@@ -66,8 +70,6 @@ final class HTTPServer: Sendable {
   /// Ends event streams that are open. Requests to reload must have been answered.
   func stop() {
     guard let made = server.withLock({ $0.take() }) else { return }
-    // It would close the socket, which belongs to the listener.
-    _ = MHD_quiesce_daemon(made.pointer)
     let open = streams.withLock { streams in
       streams.hasStopped = true
       return Array(streams.clients.values)
@@ -150,6 +152,10 @@ final class HTTPServer: Sendable {
     _ connection: OpaquePointer, _ request: UnsafeMutablePointer<UnsafeMutableRawPointer?>,
     _ body: (HeldRequest) -> Void
   ) -> MHD_Result {
+    // libmicrohttpd must not end while a connection sleeps.
+    if streams.withLock({ $0.hasStopped }) {
+      return HTTPAnswer(503, "the HTTP endpoint ends\n").send(connection)
+    }
     let held = HeldRequest(connection) { [routes] in routes.isAnswered() }
     request.pointee = Unmanaged.passRetained(held as AnyObject).toOpaque()
     held.start(body)

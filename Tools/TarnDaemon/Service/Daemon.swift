@@ -11,26 +11,17 @@ package final class Daemon: HTTPServer.Routes {
     var settings: DaemonSettings
     var watches: [WatchRunner] = []
     var syncs: [SyncRunner] = []
-    var servers: [HTTPServer] = []
-    /// What the servers serve.
-    var served: Doors?
     /// Requests that are held until something is done, and not answered yet.
     var heldRequests = 0
+    /// Whether the service manager waits for the end of a reload.
+    var isReloading = false
     var hasStopped = false
-  }
-
-  /// The addresses for HTTP: the configuration's, and those of the service manager.
-  private struct Doors: Equatable {
-    let http: HTTPSettings?
-    let handedOver: [ListeningSocket]
-
-    static func == (a: Doors, b: Doors) -> Bool {
-      a.http == b.http && a.handedOver.map(\.descriptor) == b.handedOver.map(\.descriptor)
-    }
   }
 
   /// Everything has ended by then, or is given up: the process ends within 5 s.
   private static let stopTime = DispatchTimeInterval.milliseconds(4_500)
+  /// A file that cannot be opened until then, or a watch that cannot end, holds up nothing else.
+  private static let patience = DispatchTimeInterval.seconds(3)
 
   private let configuration: ConfigurationFiles
   private let context: DaemonContext
@@ -44,6 +35,7 @@ package final class Daemon: HTTPServer.Routes {
   /// Where sinks are paused, tried and so on.
   private let controls = DispatchQueue(label: "tarn-control", attributes: .concurrent)
   private let controlling = DispatchGroup()
+  private let endpoint: HTTPEndpoint
 
   /// - Throws: `ToolError` with all that is wrong in the configuration.
   package init(_ configuration: ConfigurationFiles, _ log: DaemonLog) throws {
@@ -52,55 +44,39 @@ package final class Daemon: HTTPServer.Routes {
     let settings = try configuration.settings()
     context = try DaemonContext(settings, log)
     state = Lock(State(settings: settings))
+    endpoint = HTTPEndpoint(context.handedOver)
   }
 
-  /// Starts every watch, and then says that it is ready.
+  /// Starts every watch, and then says that it is ready. A file that is held up begins later.
   package func start() throws {
     let settings = state.withLock { $0.settings }
-    for watch in settings.watches { try add(watch) }
-    for sync in settings.syncs { add(sync) }
     for warning in context.handedOver.warnings(settings) { log.write(.warning, warning) }
-    try serve(doors(settings))
+    try endpoint.prepare(settings, self)
+    try endpoint.change()
+    let beginning = DispatchGroup()
+    for watch in settings.watches { try add(watch, beginning) }
+    for sync in settings.syncs { add(sync, beginning) }
     files.onLook { [weak self] in self?.tick() }
+    wait(for: beginning)
     ServiceNotice.ready(status)
   }
 
-  private func add(_ watch: WatchSettings) throws {
+  private func add(_ watch: WatchSettings, _ group: DispatchGroup) throws {
     let runner = WatchRunner(watch, files, context)
-    try runner.start()
+    try runner.start(in: group)
     state.withLock { $0.watches.append(runner) }
   }
 
-  private func add(_ sync: SyncSettings) {
+  private func add(_ sync: SyncSettings, _ group: DispatchGroup) {
     let runner = SyncRunner(sync, files, log, synced)
-    runner.start()
+    runner.start(in: group)
     state.withLock { $0.syncs.append(runner) }
   }
 
-  private func doors(_ settings: DaemonSettings) -> Doors {
-    Doors(http: settings.http, handedOver: context.handedOver.unnamed(in: settings))
-  }
-
-  private func serve(_ wanted: Doors) throws {
-    state.withLock { $0.served = wanted }
-    for listener in wanted.handedOver {
-      try serve(HTTPSettings(address: .socket("", mode: 0)), listener)
-    }
-    guard let settings = wanted.http else { return }
-    if let listener = context.handedOver.socket(at: settings.address) {
-      return try serve(settings, listener)
-    }
-    switch settings.address {
-    case .socket(let path, let mode):
-      try serve(settings, ListeningSocket(at: path, mode: mode))
-    case .port(let host, let port): try serve(settings, ListeningSocket(host: host, port: port))
-    }
-  }
-
-  private func serve(_ settings: HTTPSettings, _ listener: ListeningSocket) throws {
-    let server = try HTTPServer(settings, listener, self)
-    try server.start()
-    state.withLock { $0.servers.append(server) }
+  /// Waits until files have begun, but not for those that are held up.
+  private func wait(for beginning: DispatchGroup) {
+    guard beginning.wait(timeout: .now() + Self.patience) == .timedOut else { return }
+    log.write(.notice, "goes on, although a file is held up: it begins when it can")
   }
 
   private var status: String {
@@ -126,14 +102,14 @@ package final class Daemon: HTTPServer.Routes {
   package func reload() {
     reloads.sync {
       try? readAgain()
-      replaceServer()
+      finishReload()
     }
   }
 
   /// - Throws: what is wrong in the configuration; the former one goes on then.
   private func readAgain() throws {
+    state.withLock { $0.isReloading = true }
     ServiceNotice.reloading()
-    defer { ServiceNotice.ready(status) }
     for watch in state.withLock({ $0.watches }) { watch.reopenFiles() }
     let settings: DaemonSettings
     do {
@@ -142,6 +118,8 @@ package final class Daemon: HTTPServer.Routes {
       if !shared.isEmpty {
         throw ToolError(shared.map(\.description).joined(separator: "\n"))
       }
+      try check(settings)
+      try endpoint.prepare(settings, self)
     } catch {
       for problem in "\(error)".splitASCII("\n") { log.write(.error, String(problem)) }
       log.write(.error, "the configuration was not loaded; the former one goes on")
@@ -156,63 +134,95 @@ package final class Daemon: HTTPServer.Routes {
     log.write(.notice, "loaded the configuration: \(status)")
   }
 
+  /// - Throws: `ToolError` with what would not work of that which does not run yet.
+  private func check(_ settings: DaemonSettings) throws {
+    let running = state.withLock { $0.settings }
+    let found = ConfigurationCheck(
+      settings: settings, context: context, side: .daemon(running: running)
+    ).findings()
+    let problems = found.filter { $0.kind == .problem }
+    guard problems.isEmpty else {
+      throw ToolError(problems.map(\.description).joined(separator: "\n"))
+    }
+    for note in found { log.write(.notice, "\(note)") }
+  }
+
   private func apply(_ settings: DaemonSettings) {
     context.positions?.use(settings)
-    let endedSyncs = state.withLock { state in
-      let ended = state.syncs.filter { !settings.syncs.contains($0.settings) }
-      state.syncs.removeAll { one in ended.contains { $0 === one } }
-      return ended
-    }
-    for sync in endedSyncs { sync.stop() }
-    let keptSyncs = state.withLock { $0.syncs }
-    for sync in settings.syncs where !keptSyncs.contains(where: { $0.settings == sync }) {
-      add(sync)
-    }
-    for sync in keptSyncs { sync.hurry() }
-    let running = state.withLock { $0.watches }
-    let ended = running.filter { !settings.watches.contains($0.settings) }
-    state.withLock { state in
-      state.watches.removeAll { watch in ended.contains { $0 === watch } }
-    }
-    for watch in ended { watch.stop() }
-    let renamed = Set(settings.watches.compactMap(\.formerName))
-    for watch in ended where !renamed.contains(watch.settings.name) {
-      let successor = settings.watches.first { $0.name == watch.settings.name }
-      let gone = Set(watch.settings.sinks.map(\.name))
-        .subtracting(successor?.sinks.map(\.name) ?? [])
-      watch.deleteCursors(ofSinks: gone)
-    }
+    context.commands.resize(to: settings.commandsMax)
+    let beginning = DispatchGroup()
+    apply(settings.syncs, beginning)
+    endWatches(besides: settings.watches)
     let kept = state.withLock { $0.watches.map(\.settings) }
     for watch in settings.watches where !kept.contains(watch) {
       do {
-        try add(watch)
+        try add(watch, beginning)
       } catch {
         log.write(.error, "\(error)", [("TARN_WATCH", watch.name)])
       }
     }
+    wait(for: beginning)
+  }
+
+  private func apply(_ wanted: [SyncSettings], _ beginning: DispatchGroup) {
+    let (ended, kept) = state.withLock { state in
+      let ended = state.syncs.filter { !wanted.contains($0.settings) }
+      state.syncs.removeAll { one in ended.contains { $0 === one } }
+      return (ended, state.syncs)
+    }
+    end(ended.map { sync in { @Sendable in sync.stop() } })
+    for sync in wanted where !kept.contains(where: { $0.settings == sync }) {
+      add(sync, beginning)
+    }
+    for sync in kept { sync.hurry() }
+  }
+
+  private func endWatches(besides wanted: [WatchSettings]) {
+    let ended = state.withLock { state in
+      let ended = state.watches.filter { !wanted.contains($0.settings) }
+      state.watches.removeAll { watch in ended.contains { $0 === watch } }
+      return ended
+    }
+    let renamed = Set(wanted.compactMap(\.formerName))
+    end(
+      ended.map { watch in
+        let name = watch.settings.name
+        let sinks = Set(watch.settings.sinks.map(\.name))
+        let next = wanted.filter { $0.name == name }.flatMap(\.sinks).map(\.name)
+        let gone = renamed.contains(name) ? [] : sinks.subtracting(next)
+        return { [self] in
+          watch.stop()
+          // If that took long, another reload may have brought them back.
+          let present = state.withLock { $0.watches }.map(\.settings)
+            .filter { $0.name == name }.flatMap(\.sinks).map(\.name)
+          watch.deleteCursors(ofSinks: gone.subtracting(present))
+        }
+      })
+  }
+
+  /// Ends what a configuration has no more, all at the same time. What a writer holds up ends
+  /// later: whoever takes its cursors tries again until then.
+  private func end(_ bodies: [@Sendable () -> Void]) {
+    if AtOnce.run(bodies, within: Self.patience) { return }
+    log.write(.notice, "goes on, although a file is held up: its former watches end when they can")
   }
 
   /// Replaces the server if the configuration names another address, but not before the present
-  /// server has answered all requests that it holds.
-  private func replaceServer() {
-    let (settings, served, isBusy) = state.withLock {
-      ($0.settings, $0.served, $0.heldRequests > 0 || $0.hasStopped)
+  /// server has answered all requests that it holds; and then says that the daemon is ready.
+  private func finishReload() {
+    if endpoint.isToChange {
+      if state.withLock({ $0.heldRequests > 0 || $0.hasStopped }) { return }
+      do {
+        try endpoint.change()
+      } catch {
+        log.write(.error, "\(error)")
+      }
     }
-    let wanted = doors(settings)
-    guard wanted != served, !isBusy else { return }
-    for server in takeServers() { server.stop() }
-    do {
-      try serve(wanted)
-    } catch {
-      log.write(.error, "\(error)")
+    let isReloading = state.withLock { state in
+      defer { state.isReloading = false }
+      return state.isReloading
     }
-  }
-
-  private func takeServers() -> [HTTPServer] {
-    state.withLock { state in
-      defer { state.servers = [] }
-      return state.servers
-    }
+    if isReloading { ServiceNotice.ready(status) }
   }
 
   /// Ends everything; acknowledged positions are durable when this returns, unless another
@@ -242,10 +252,10 @@ package final class Daemon: HTTPServer.Routes {
     controlling.wait()
     let (watches, syncs) = state.withLock { ($0.watches, $0.syncs) }
     for watch in watches { watch.stopSoon() }
-    DispatchQueue.concurrentPerform(iterations: syncs.count + watches.count) { index in
-      if index < syncs.count { syncs[index].stop() } else { watches[index - syncs.count].stop() }
-    }
-    for server in takeServers() { server.stop() }
+    AtOnce.run(
+      syncs.map { sync in { @Sendable in sync.stop() } }
+        + watches.map { watch in { @Sendable in watch.stop() } })
+    endpoint.stop()
   }
 
   // MARK: - HTTP
@@ -293,12 +303,13 @@ package final class Daemon: HTTPServer.Routes {
       } catch {
         request.finish(HTTPAnswer(422, "\(error)\n"))
       }
+      if !endpoint.isToChange { finishReload() }
     }
   }
 
   func isAnswered() {
     state.withLock { $0.heldRequests -= 1 }
-    reloads.async { self.replaceServer() }
+    reloads.async { self.finishReload() }
   }
 
   func events(

@@ -1,3 +1,4 @@
+import CDaemon
 import Foundation
 import TarnStore
 import ToolSupport
@@ -50,6 +51,12 @@ package enum DaemonProgram {
   /// Checks a configuration or lets the daemon read it, if it has no problems.
   private static func act(_ arguments: ParsedArguments) throws -> ExitCode {
     let configuration = configuration(arguments)
+    let user = arguments.value("user")
+    let prints = arguments.has("unit")
+    if arguments.positional("ACTION") == "check", !prints {
+      return try CheckCommand(configuration: configuration, user: user).run()
+    }
+    if user != nil { throw UsageError("--user is for check, without --unit") }
     let (settings, found) = configuration.read()
     let problems = found + configuration.sharedFiles(of: settings)
     guard problems.isEmpty else {
@@ -58,9 +65,6 @@ package enum DaemonProgram {
     }
     if arguments.positional("ACTION") == "reload" {
       return try ReloadCommand(configuration: configuration).run()
-    }
-    guard arguments.has("unit") else {
-      return try CheckCommand(path: configuration.path, settings: settings).run()
     }
     print(UnitDropIn.text(settings), terminator: "")
     return .success
@@ -81,6 +85,7 @@ package enum DaemonProgram {
   /// Runs until a signal.
   private static func serve(_ arguments: ParsedArguments) throws -> ExitCode {
     let log = DaemonLog(upTo: arguments.has("verbose") ? .debug : .info)
+    tarn_raise_descriptors()
     let ended = DispatchSemaphore(value: 0)
     let trap = SignalTrap { _ in ended.signal() }
     signal(SIGHUP, SIG_IGN)

@@ -15,6 +15,7 @@ final class ListeningSocket: Sendable {
   let descriptor: Int32
   /// The path that it was made at, and which socket that is.
   private let place: (path: String, identity: FileIdentity)?
+  private let hasEnded = Lock(false)
 
   /// Makes it with these rights. A socket that has no listener any more is replaced; anything
   /// else that is there is kept.
@@ -58,6 +59,25 @@ final class ListeningSocket: Sendable {
   /// One for TCP.
   init(host: String, port: Int) throws {
     place = nil
+    descriptor = try Self.bound(host, port)
+    guard listen(descriptor, 128) == 0 else {
+      let code = errno
+      close(descriptor)
+      throw ToolError("cannot listen on", "\(host):\(port)", errno: code)
+    }
+  }
+
+  /// Why nobody can listen on a port now; nil if somebody can.
+  static func fault(host: String, port: Int) -> String? {
+    do {
+      close(try bound(host, port))
+      return nil
+    } catch {
+      return "\(error)"
+    }
+  }
+
+  private static func bound(_ host: String, _ port: Int) throws -> Int32 {
     var hints = addrinfo()
     hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
     hints.ai_flags = AI_PASSIVE | AI_NUMERICSERV
@@ -69,17 +89,17 @@ final class ListeningSocket: Sendable {
       throw ToolError("cannot listen on \(host):\(port): \(String(cString: gai_strerror(code)))")
     }
     defer { freeaddrinfo(found) }
-    descriptor = socket(
+    let descriptor = socket(
       address.pointee.ai_family, Int32(SOCK_STREAM.rawValue) | O_CLOEXEC | O_NONBLOCK, 0)
     var yes: Int32 = 1
     setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
-    guard Foundation.bind(descriptor, address.pointee.ai_addr, address.pointee.ai_addrlen) == 0,
-      listen(descriptor, 128) == 0
+    guard Foundation.bind(descriptor, address.pointee.ai_addr, address.pointee.ai_addrlen) == 0
     else {
       let code = errno
       close(descriptor)
       throw ToolError("cannot listen on", "\(host):\(port)", errno: code)
     }
+    return descriptor
   }
 
   /// One that systemd has made.
@@ -122,6 +142,17 @@ final class ListeningSocket: Sendable {
   }
 
   deinit {
+    if place == nil { close(descriptor) } else { end() }
+  }
+
+  /// Closes and removes it, if it was made at a path. Nobody may use its descriptor any more.
+  func end() {
+    if place == nil { return }
+    let isFirst = hasEnded.withLock { hasEnded in
+      defer { hasEnded = true }
+      return !hasEnded
+    }
+    guard isFirst else { return }
     // Another process may have made one there since.
     if let place, Self.identity(of: place.path) == place.identity { unlink(place.path) }
     close(descriptor)
@@ -140,14 +171,26 @@ final class ListeningSocket: Sendable {
     return UnixAddress.with(path) { Foundation.bind(descriptor, $0, $1) } == 0 ? 0 : errno
   }
 
-  /// Whether nobody listens on a socket. One that this process may not connect to, whose queue is
-  /// full, or of another type, is somebody's.
-  private static func isAbandoned(_ path: String) -> Bool {
+  /// Who listens on a socket.
+  enum Listener {
+    case nobody, somebody
+    /// This process may not connect to it.
+    case unknown
+  }
+
+  /// One whose queue is full, or of another type, is somebody's.
+  static func listener(at path: String) -> Listener {
     let probe = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | O_CLOEXEC | O_NONBLOCK, 0)
     defer { close(probe) }
-    return UnixAddress.with(path) { connect(probe, $0, $1) } != 0
-      && (errno == ECONNREFUSED || errno == ENOENT)
+    let code = UnixAddress.with(path) { connect(probe, $0, $1) } == 0 ? 0 : errno
+    switch code {
+    case ECONNREFUSED, ENOENT: return .nobody
+    case EACCES, EPERM: return .unknown
+    default: return .somebody
+    }
   }
+
+  private static func isAbandoned(_ path: String) -> Bool { listener(at: path) == .nobody }
 
   func accept() -> Int32? {
     let found = tarn_accept(descriptor)

@@ -12,7 +12,13 @@ struct ReloadCommand {
       answer = try DaemonDoor(configuration)
         .ask("/reload", body: Array("{}".utf8), timeout: .seconds(60))
     } catch {
-      // The daemon has no door, or does not yet have the one that the new configuration names.
+      // The daemon has no door, or does not yet have the one that the new configuration names. A
+      // signal has no answer, so what the daemon would find is looked for here.
+      guard Self.managedProcess != nil else { throw error }
+      let problems = try CheckCommand(configuration: configuration, user: nil)
+        .findings(configuration.settings()).filter { $0.kind == .problem }
+      for problem in problems { print(problem) }
+      guard problems.isEmpty else { return .failure }
       guard let process = Self.managedProcess, kill(process, SIGHUP) == 0 else { throw error }
       return .success
     }

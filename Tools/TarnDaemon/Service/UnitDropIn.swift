@@ -20,25 +20,28 @@ enum UnitDropIn {
     return lines.joined(separator: "\n") + "\n"
   }
 
-  /// The folders in which something is written: cursors and locks of stores, files, sockets.
-  private static func folders(_ settings: DaemonSettings) -> [String] {
-    var paths = Set<String>()
-    for watch in settings.watches {
-      paths.insert(fixedFolder(of: watch.file))
-      for sink in watch.sinks {
-        if let letters = sink.deadLetters { paths.insert(fixedFolder(of: letters.path)) }
-        switch sink.kind {
-        case .file(let file) where !file.path.beginsWithBytes(of: "/dev/"):
-          paths.insert(fixedFolder(of: file.path))
-        case .socket(let socket) where !socket.path.beginsWithBytes(of: "@"):
-          paths.insert(fixedFolder(of: socket.path))
-        default: break
-        }
+  /// What is written: stores, with cursors and locks, files and sockets.
+  static func paths(_ settings: DaemonSettings) -> [String] {
+    var paths = Set(settings.watches.map(\.file) + settings.syncs.map(\.file))
+    for sink in settings.watches.flatMap(\.sinks) {
+      if let letters = sink.deadLetters { paths.insert(letters.path) }
+      switch sink.kind {
+      case .file(let file) where !file.path.beginsWithBytes(of: "/dev/"): paths.insert(file.path)
+      case .socket(let socket) where !socket.path.beginsWithBytes(of: "@"):
+        paths.insert(socket.path)
+      default: break
       }
     }
-    if case .socket(let path, _)? = settings.http?.address { paths.insert(fixedFolder(of: path)) }
+    if case .socket(let path, _)? = settings.http?.address { paths.insert(path) }
+    return paths.sorted()
+  }
+
+  /// The folders in which something is written.
+  static func folders(_ settings: DaemonSettings) -> [String] {
+    var folders = Set(paths(settings).map(fixedFolder))
+    if let state = settings.stateFolder { folders.insert(state) }
     // The unit's own folders are open to it.
-    return paths.filter { path in
+    return folders.filter { path in
       !["/var/lib/tarn", "/run/tarn"].contains { path == $0 || path.beginsWithBytes(of: $0 + "/") }
     }.sorted()
   }
@@ -69,7 +72,8 @@ enum UnitDropIn {
   /// The groups that own the stores.
   private static func groups(of settings: DaemonSettings) -> [String] {
     var names = Set<String>()
-    for path in settings.watches.flatMap({ FileTable.paths(of: $0.file) }) {
+    let files = settings.watches.map(\.file) + settings.syncs.map(\.file)
+    for path in files.flatMap({ FileTable.paths(of: $0) }) {
       let attributes = try? FileManager.default.attributesOfItem(atPath: path)
       if let name = attributes?[.groupOwnerAccountName] as? String, name != "root" {
         names.insert(name)

@@ -11,6 +11,8 @@ final class CommandRun {
     case killed(Int32)
     case late
     case stopped
+    /// The batch cannot be read.
+    case unread(DeliveryFailure)
   }
 
   /// The longest grace when the daemon ends, which has five seconds for it.
@@ -26,14 +28,15 @@ final class CommandRun {
   private let ended: Int32
   private var input: Int32
   private var output: Int32
-  private let next: (() -> [UInt8]?)?
+  private let next: (() throws(DeliveryFailure) -> [UInt8]?)?
   private var piece: [UInt8] = []
   private var written = 0
   private var printed: [UInt8] = []
 
   /// - Parameter next: returns the pieces of its standard input, and nil at the end.
   init(
-    _ words: [String], environment: [String], user: String?, input next: (() -> [UInt8]?)?
+    _ words: [String], environment: [String], user: String?,
+    input next: (() throws(DeliveryFailure) -> [UInt8]?)?
   ) throws(DeliveryFailure) {
     var inputEnds: [Int32] = [-1, -1]
     var outputEnds: [Int32] = [-1, -1]
@@ -58,6 +61,7 @@ final class CommandRun {
       throw Self.failure(words[0], code)
     }
     process = made
+    CommandKeeper.shared.add(made)
     input = inputEnds[1]
     output = outputEnds[0]
     ended = tarn_process_descriptor(made)
@@ -84,7 +88,11 @@ final class CommandRun {
     while true {
       let rest = limit - .now
       if rest <= .zero { return end(.late, grace, print) }
-      feed()
+      do throws(DeliveryFailure) {
+        try feed()
+      } catch {
+        return end(.unread(error), grace, print)
+      }
       var waits = [
         pollfd(fd: ended, events: Int16(POLLIN), revents: 0),
         pollfd(fd: output, events: Int16(POLLIN), revents: 0),
@@ -105,11 +113,11 @@ final class CommandRun {
   }
 
   /// Writes what the pipe takes.
-  private func feed() {
+  private func feed() throws(DeliveryFailure) {
     var total = 0
     while input >= 0, total < Self.turnBytesMax {
       if written == piece.count {
-        guard let more = next?() else { return closeInput() }
+        guard let more = try next?() else { return closeInput() }
         piece = more
         written = 0
       }
@@ -168,6 +176,7 @@ final class CommandRun {
       let found = waitpid(process, &status, blocking ? 0 : WNOHANG)
       if found < 0, errno == EINTR { continue }
       guard found == process else { return nil }
+      CommandKeeper.shared.remove(process)
       let signal = status & 0x7f
       return signal == 0 ? .exited(status >> 8 & 0xff) : .killed(signal)
     }

@@ -19,25 +19,36 @@ final class ExecSink: RefusableSink {
   private let settings: ExecSettings
   private let log: DaemonLog
   private let status: SinkStatus
-  private let stopping: WakePipe?
+  private let running = Lock(Running())
+
+  /// The command that runs, if any. It alone has descriptors.
+  private struct Running {
+    var stop: WakePipe?
+    var hasStopped = false
+  }
 
   init(_ settings: ExecSettings, _ slots: Slots, _ status: SinkStatus, _ log: DaemonLog) {
     self.settings = settings
     self.slots = slots
     self.status = status
     self.log = log
-    stopping = WakePipe()
   }
 
-  func stop() { stopping?.wake() }
+  func stop() {
+    running.withLock { running in
+      running.hasStopped = true
+      running.stop?.wake()
+    }
+  }
 
   func deliver(_ delivery: Delivery) throws(DeliveryFailure) {
     let environment = try environment(delivery)
     guard KeyArguments.areTaken(by: settings.command) else {
-      return try run(settings.command, environment, delivery.lines().next)
+      return try run(settings.command, environment, delivery.lines().piece)
     }
+    let keys = try readingBatch { () throws(StorageError) in try self.keys(delivery) }
     // Without keys there is nothing to run.
-    let lines = try KeyArguments(settings.command).commandLines(keys(delivery), environment)
+    let lines = try KeyArguments(settings.command).commandLines(keys, environment)
     for words in lines { try run(words, environment, nil) }
   }
 
@@ -68,13 +79,16 @@ final class ExecSink: RefusableSink {
   }
 
   /// The keys of all objects of a batch, as text.
-  private func keys(_ delivery: Delivery) -> [String] {
+  private func keys(_ delivery: Delivery) throws(StorageError) -> [String] {
     let batch = delivery.batch
     let changes = batch.changes(ofClass: delivery.watch.className)
-    let identities: [ObjectIdentity] =
-      batch.startAnew == nil
-      ? changes.recorded.map(\.identity)
-      : batch.objects(ofClass: delivery.watch.className).map { changes.identity(of: $0) }
+    var identities: [ObjectIdentity] = []
+    if batch.startAnew == nil {
+      identities = try changes.readRecorded().map(\.identity)
+    } else {
+      let objects = try batch.selectedObjects(ofClass: delivery.watch.className)
+      for position in 0..<objects.count { identities.append(try objects.identity(at: position)) }
+    }
     return identities.map { Delivery.text(of: $0) }
   }
 
@@ -92,13 +106,21 @@ final class ExecSink: RefusableSink {
   }
 
   private func run(
-    _ words: [String], _ environment: [String], _ input: (() -> [UInt8]?)?
+    _ words: [String], _ environment: [String], _ input: (() throws(DeliveryFailure) -> [UInt8]?)?
   ) throws(DeliveryFailure) {
-    guard let stopping else { throw DeliveryFailure(description: "no descriptor is left") }
+    guard let stop = WakePipe() else {
+      throw DeliveryFailure(description: "no descriptor is left")
+    }
+    let isLate = running.withLock { running in
+      running.stop = stop
+      return running.hasStopped
+    }
+    if isLate { throw DeliveryFailure(description: "the daemon ends") }
+    defer { running.withLock { $0.stop = nil } }
     let run = try CommandRun(words, environment: environment, user: settings.user, input: input)
     var printed: [UInt8] = []
     let end = run.wait(
-      timeout: settings.timeout, grace: settings.grace, stop: stopping
+      timeout: settings.timeout, grace: settings.grace, stop: stop
     ) { [log, status] line in
       log.write(.info, line, of: status)
       printed = (printed + line.utf8 + [0x0a]).suffix(Self.answerBytesMax)
@@ -120,6 +142,7 @@ final class ExecSink: RefusableSink {
         description: "\(words[0]) did not end within \(settings.timeout.rounded) s",
         refusal: Refusal(answer: answer))
     case .stopped: throw DeliveryFailure(description: "the daemon ends")
+    case .unread(let failure): throw failure
     }
   }
 }

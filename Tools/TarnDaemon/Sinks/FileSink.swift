@@ -44,7 +44,7 @@ final class FileSink: Sink {
         output = known
       }
       do throws(DeliveryFailure) {
-        try known.append(delivery.lines().next) { hasStopped.withLock { $0 } }
+        try known.append(delivery.lines().piece) { hasStopped.withLock { $0 } }
       } catch {
         // A pipe has another reader next time, and a file is mended.
         outputs.close(known)

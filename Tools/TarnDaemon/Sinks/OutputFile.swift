@@ -59,14 +59,14 @@ final class OutputFile: Sendable {
   ///
   /// - Parameter next: returns the pieces of the line, and nil at the end.
   func append(
-    _ next: () -> [UInt8]?, unless isStopped: () -> Bool
+    _ next: () throws(DeliveryFailure) -> [UInt8]?, unless isStopped: () -> Bool
   ) throws(DeliveryFailure) {
     try isInLine.withLock { isInLine throws(DeliveryFailure) in
       let start = kind == .file ? lseek(descriptor, 0, SEEK_END) : 0
       var count = 0
       do throws(DeliveryFailure) {
         if isInLine { try write([0x0a], &count, isStopped) }
-        while let piece = next() { try write(piece, &count, isStopped) }
+        while let piece = try next() { try write(piece, &count, isStopped) }
         if kind == .file, fdatasync(descriptor) != 0 { throw failure(errno: errno) }
         isInLine = false
       } catch {

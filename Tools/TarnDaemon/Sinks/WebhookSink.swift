@@ -31,9 +31,9 @@ final class WebhookSink: RefusableSink {
     let line = delivery.lines(limit: settings.bodyBytes, tellsRepeats: false)
     let secret = try secret()
     var part = 1
-    var next = line.nextLine()
+    var next = try readingBatch(line.nextLine)
     while let body = next {
-      next = line.nextLine()
+      next = try readingBatch(line.nextLine)
       let isOnly = part == 1 && next == nil
       try post(body, key: delivery.keys.key(of: delivery, part: part, isOnly: isOnly), secret)
       part += 1

@@ -19,12 +19,18 @@ final class FeedHub: FileTable.Listener {
     var reader: ChangeCursor
     var keeper: MovingPosition
     var registration: StoreRegistration?
+    /// Why it has no cursor that retains, or cannot serve.
+    var fault: String?
+    /// When that is tried again.
+    var retry = DispatchTime.now() + FeedHub.retryPause
     /// The lines that lead on from a position, until the next commit.
     var made: [ChangePosition: (line: [UInt8], end: ChangePosition)] = [:]
   }
 
   /// A longer difference is made for each client apart.
   private static let sharedBytesMax = 1 << 20
+
+  private static let retryPause = DispatchTimeInterval.seconds(30)
 
   let watch: WatchSettings
   let queue = DispatchQueue(label: "tarn-hub")
@@ -54,16 +60,22 @@ final class FeedHub: FileTable.Listener {
   // MARK: - Files
 
   func begin(_ file: OpenFile) {
+    let status = SinkStatus(watch.name, sinkName, file.path)
+    // This may wait for a writer, so it is not on the hub's queue.
+    let (retaining, fault) = prepare(file, status, former: nil)
     queue.sync {
-      let status = SinkStatus(watch.name, sinkName, file.path)
+      if state.withLock({ $0.hasStopped }) {
+        retaining?.close()
+        return
+      }
       do {
         if let cause = file.copyCause {
           log.write(.warning, "the file is not followed: \(cause)", of: status)
         }
         let keeper = MovingPosition()
         let channel = Channel(
-          file: file, status: status, retaining: retaining(file, status),
-          reader: try file.reader(watch.name, watch, keeper: keeper), keeper: keeper)
+          file: file, status: status, retaining: retaining,
+          reader: try file.reader(watch.name, watch, keeper: keeper), keeper: keeper, fault: fault)
         state.withLock { state in
           state.channels[file.path] = channel
           state.statuses.removeAll { $0.path == file.path }
@@ -82,21 +94,58 @@ final class FeedHub: FileTable.Listener {
     }
   }
 
-  private func retaining(_ file: OpenFile, _ status: SinkStatus) -> RetainingCursor? {
-    guard file.isWritable else { return nil }
+  /// Opens the cursor that retains, if there can be one. Waits for writers.
+  ///
+  /// - Parameter former: what was wrong before, and is logged.
+  private func prepare(
+    _ file: OpenFile, _ status: SinkStatus, former: String?
+  ) -> (RetainingCursor?, fault: String?) {
     do {
-      return try RetainingCursor(
-        context.cursorName(watch.name, sinkName), watch, file)
+      try file.checkSelection(of: watch)
+      if former != nil { status.update { $0.failingSince = nil } }
     } catch {
-      log.write(
-        .warning, "clients can resume only as far as the file's retention: \(error)", of: status)
-      return nil
+      status.failed("\(error)")
+      if "\(error)" != former { log.write(.warning, "\(error)", of: status) }
+      return (nil, "\(error)")
+    }
+    guard file.isWritable else { return (nil, nil) }
+    do {
+      let name = context.cursorName(watch.name, sinkName)
+      return (try RetainingCursor(name, watch, file), nil)
+    } catch {
+      if "\(error)" != former {
+        log.write(
+          .warning, "clients can resume only as far as the file's retention: \(error)", of: status)
+      }
+      return (nil, "\(error)")
+    }
+  }
+
+  /// Tries again to open the cursor that retains. On the queue.
+  private func prepareAgain(_ channel: Channel) {
+    state.withLock { $0.channels[channel.file.path]?.retry = .now() + Self.retryPause }
+    let (file, status, former) = (channel.file, channel.status, channel.fault)
+    DispatchQueue.global().async { [self] in
+      let (retaining, fault) = prepare(file, status, former: former)
+      queue.async { [self] in
+        let isTaken = state.withLock { state in
+          guard state.channels[file.path]?.file === file else { return false }
+          state.channels[file.path]?.retaining = retaining
+          state.channels[file.path]?.fault = fault
+          return true
+        }
+        if !isTaken { retaining?.close() }
+        if isTaken, fault == nil { serve() }
+      }
     }
   }
 
   func end(_ path: String) {
     queue.sync {
-      let channel = state.withLock { $0.channels.removeValue(forKey: path) }
+      let channel = state.withLock { state in
+        state.statuses.removeAll { $0.path == path }
+        return state.channels.removeValue(forKey: path)
+      }
       guard let channel else { return }
       channel.registration?.end()
       channel.retaining?.close()
@@ -187,17 +236,17 @@ final class FeedHub: FileTable.Listener {
 
   /// Gives a client what it lacks, as far as it takes it. On the queue.
   func serve(_ subscriber: Subscriber) {
-    while subscriber.wantsMore {
-      guard let path = subscriber.nextPath(), let line = line(subscriber, path) else { return }
-      subscriber.send(line)
+    // Each turn sends a line, moves the client on, or finds it current in a file.
+    while subscriber.wantsMore, let path = subscriber.nextPath() {
+      if let line = line(subscriber, path) { subscriber.send(line) }
     }
   }
 
-  /// What comes next for a client in a file; nil if that is nothing.
+  /// What comes next for a client in a file; nil if nothing is to be sent now.
   private func line(_ subscriber: Subscriber, _ path: String) -> Subscriber.Line? {
     guard let channel = state.withLock({ $0.channels[path] }) else {
       subscriber.isCurrent(path)
-      return nextLine(subscriber)
+      return nil
     }
     let position = subscriber.position(in: path)
     if let position, let made = channel.made[position] {
@@ -208,30 +257,26 @@ final class FeedHub: FileTable.Listener {
       let limit: BatchLimit = watch.delivery.isEveryCommit ? .everyCommit : .none
       guard let batch = try channel.reader.next(limit: limit) else {
         subscriber.isCurrent(path)
-        return nextLine(subscriber)
+        return nil
       }
       if batch.isEmpty {
         subscriber.moved(path, to: batch.position)
-        return line(subscriber, path)
+        return nil
       }
-      return line(batch, position, path, channel)
+      return try line(batch, position, path, channel)
     } catch {
       channel.status.failed("\(error)")
       log.write(.warning, "\(error)", of: channel.status)
       subscriber.isCurrent(path)
-      return nextLine(subscriber)
+      return nil
     }
-  }
-
-  private func nextLine(_ subscriber: Subscriber) -> Subscriber.Line? {
-    subscriber.nextPath().flatMap { line(subscriber, $0) }
   }
 
   private func line(
     _ batch: ChangeBatch, _ position: ChangePosition?, _ path: String, _ channel: Channel
-  ) -> Subscriber.Line {
+  ) throws(StorageError) -> Subscriber.Line {
     let line = Delivery(batch: batch, watch: watch, path: path).line()
-    let first = line.next() ?? []
+    let first = try line.next() ?? []
     channel.status.delivered(upTo: batch.to, isNewBeginning: batch.startAnew != nil)
     guard first.last == 0x0a, first.count <= Self.sharedBytesMax else {
       return Subscriber.Line(path: path, end: batch.position, bytes: first, rest: line)
@@ -247,11 +292,10 @@ final class FeedHub: FileTable.Listener {
     queue.async { [weak self] in
       guard let self else { return }
       for channel in state.withLock({ Array($0.channels.values) }) {
-        do {
-          try channel.retaining?.move()
-        } catch {
-          log.write(.warning, "cannot move the cursor: \(error)", of: channel.status)
+        channel.retaining?.moveSoon { [log, status = channel.status] error in
+          log.write(.warning, "cannot move the cursor: \(error)", of: status)
         }
+        if channel.fault != nil, channel.retry <= .now() { prepareAgain(channel) }
       }
       for subscriber in state.withLock({ $0.subscribers }) { subscriber.check() }
     }

@@ -1,3 +1,4 @@
+import Dispatch
 import Tarn
 import TarnStore
 import ToolSupport
@@ -12,6 +13,9 @@ final class RetainingCursor: Sendable {
   private let held: HeldCursor
   private let file: OpenFile
   private let limits: CursorLimits
+  /// Where it moves: that is a commit, which waits for other writers.
+  private let queue = DispatchQueue(label: "tarn-retaining")
+  private let isMoving = Lock(false)
 
   init(_ name: String, _ watch: WatchSettings, _ file: OpenFile) throws {
     self.file = file
@@ -31,8 +35,24 @@ final class RetainingCursor: Sendable {
 
   func close() { cursor.close() }
 
-  /// Acknowledges what is farther away than the limits.
-  func move() throws {
+  /// Acknowledges what is farther away than the limits. Never waits.
+  func moveSoon(_ failed: @escaping @Sendable (any Error) -> Void) {
+    let isUnderWay = isMoving.withLock { isMoving in
+      defer { isMoving = true }
+      return isMoving
+    }
+    if isUnderWay { return }
+    queue.async { [self] in
+      defer { isMoving.withLock { $0 = false } }
+      do {
+        try move()
+      } catch  where !cursor.isClosed {
+        failed(error)
+      } catch {}
+    }
+  }
+
+  private func move() throws {
     let snapshot = try file.store.newestSnapshot()
     let state = try held.state(in: snapshot)
     if state.reason != nil {

@@ -17,6 +17,8 @@ final class SocketSink: Sendable {
   private let listener: ListeningSocket
   // because: set once, and cancelled once.
   private nonisolated(unsafe) let source: any DispatchSourceRead
+  /// Until the socket is gone.
+  private let life = DispatchGroup()
 
   init(_ settings: SocketSettings, _ hub: FeedHub, _ listener: ListeningSocket) {
     self.settings = settings
@@ -28,8 +30,19 @@ final class SocketSink: Sendable {
         SocketClient(descriptor, hub, settings).start()
       }
     }
+    life.enter()
+    source.setCancelHandler { [listener, life] in
+      listener.end()
+      life.leave()
+    }
     source.resume()
   }
 
-  func stop() { source.cancel() }
+  deinit { source.cancel() }
+
+  /// Its path is free when this returns. Not on the hub's queue.
+  func stop() {
+    source.cancel()
+    life.wait()
+  }
 }

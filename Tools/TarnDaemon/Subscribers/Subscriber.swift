@@ -1,6 +1,7 @@
 import Dispatch
 import Foundation
 import Tarn
+import TarnStore
 import ToolSupport
 
 /// A client of a hub: where it is in each file, and what it has not taken yet.
@@ -82,7 +83,13 @@ final class Subscriber: Sendable {
     guard let line = state.line else { return }
     var piece = piece
     while true {
-      let next = line.rest?.next()
+      let next: [UInt8]?
+      do throws(DeliveryFailure) {
+        next = try readingBatch { () throws(StorageError) in try line.rest?.next() }
+      } catch {
+        // What is sent of the line cannot be taken back.
+        return drop("\(error)")
+      }
       state.isBusy = true
       state.busySince = .now()
       let isGone = transport.send(piece, position: line.end, isEnd: next == nil)

@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import SyncProgram
 import TarnStore
@@ -22,6 +23,8 @@ final class SyncRunner: FileTable.Listener {
     var sessions: [String: Running] = [:]
     var failed: [String: Failed] = [:]
     var refused: [String: UInt64] = [:]
+    /// The files that are tried again at the moment.
+    var retried: Set<String> = []
     /// Whether files without a session are tried again now.
     var isHurried = false
     var hasStopped = false
@@ -46,8 +49,13 @@ final class SyncRunner: FileTable.Listener {
     self.owners = owners
   }
 
-  /// Begins with the files that are there.
-  func start() { files.add(settings.file, self) }
+  /// Begins with the files that are there. Never waits for them.
+  ///
+  /// - Parameter group: is entered until these files have begun.
+  func start(in group: DispatchGroup) {
+    group.enter()
+    files.add(settings.file, self).notify(queue: .global()) { group.leave() }
+  }
 
   /// Ends the sessions; what they do at the moment is ended in order.
   func stop() {
@@ -79,6 +87,7 @@ final class SyncRunner: FileTable.Listener {
   // MARK: - Files
 
   func begin(_ file: OpenFile) {
+    if state.withLock({ $0.hasStopped }) { return }
     let path = file.path
     let epoch = Self.epoch(file)
     do {
@@ -89,10 +98,13 @@ final class SyncRunner: FileTable.Listener {
         throw ToolError("the file cannot be written, so it is not synchronized")
       }
       let session = try session(of: file)
-      state.withLock { state in
+      let isLate = state.withLock { state in
+        if state.hasStopped { return true }
         state.sessions[path] = Running(file: file, session: session)
         state.failed[path] = nil
+        return false
       }
+      if isLate { session.stop() }
     } catch {
       let failed = Failed(file: file, problem: "\(error)", epoch: epoch)
       let former = state.withLock { $0.failed.updateValue(failed, forKey: path) }
@@ -108,7 +120,7 @@ final class SyncRunner: FileTable.Listener {
   func hurry() { state.withLock { $0.isHurried = true } }
 
   /// Tries files again that have no session, if their schemas have changed or some time has passed.
-  /// On the queue of the files.
+  /// Never waits: that is done in the turns of the files.
   func retry() {
     let (failed, isHurried) = state.withLock { state in
       defer { state.isHurried = false }
@@ -116,7 +128,14 @@ final class SyncRunner: FileTable.Listener {
     }
     for one in failed {
       let isDue = isHurried || ContinuousClock.now - one.time >= Self.patience
-      if isDue || Self.epoch(one.file) != one.epoch { begin(one.file) }
+      guard isDue || Self.epoch(one.file) != one.epoch else { continue }
+      let path = one.file.path
+      guard state.withLock({ $0.retried.insert(path).inserted }) else { continue }
+      files.inTurn(of: path) { [self] in
+        // It may have ended since.
+        if state.withLock({ $0.failed[path]?.file === one.file }) { begin(one.file) }
+        state.withLock { _ = $0.retried.remove(path) }
+      }
     }
   }
 

@@ -6,9 +6,11 @@ import ToolSupport
 /// The files of all watches: waits for those that do not exist yet, and notices those that were
 /// replaced.
 ///
-/// Threading: everything on its own queue.
+/// Each path has a turn of its own, in which its file is opened, begun and ended: whatever holds
+/// one up, such as a long writer, another process that is opening the file, or a slow file system,
+/// holds up no other file, nor the table itself. Any thread.
 final class FileTable: Sendable {
-  /// Called on the table's queue.
+  /// Called in the turn of the path, where it may wait.
   protocol Listener: AnyObject, Sendable {
     func begin(_ file: OpenFile)
     func end(_ path: String)
@@ -16,25 +18,30 @@ final class FileTable: Sendable {
     func isWaiting(for path: String, _ reason: String)
   }
 
-  private struct Entry {
-    var file: OpenFile?
-    var listeners: [any Listener] = []
-    var reason: String?
-  }
-
   private struct State {
     /// Runs with each look.
     var onLook: (@Sendable () -> Void)?
-    var entries: [String: Entry] = [:]
+    var turns: [String: FileTurn] = [:]
     var patterns: [(pattern: String, listener: any Listener)] = []
-    var hasEnded = false
   }
+
+  /// The turns that have work to do. A few work at the same time: each takes a thread. Those that
+  /// take long do not count, so that they hold up no others.
+  private struct Line {
+    var waiting: [FileTurn] = []
+    /// Since when they work.
+    var working: [ObjectIdentifier: DispatchTime] = [:]
+  }
+
+  private static let workersMax = 8
+  private static let isLong = DispatchTimeInterval.milliseconds(200)
 
   /// How often it looks for files.
   static let period = DispatchTimeInterval.milliseconds(500)
 
   private let queue = DispatchQueue(label: "tarn-files")
   private let state = Lock(State())
+  private let line = Lock(Line())
   private nonisolated(unsafe) let timer: any DispatchSourceTimer  // because: set once
 
   init() {
@@ -46,88 +53,109 @@ final class FileTable: Sendable {
 
   deinit { timer.cancel() }
 
-  /// What runs with each look, on the table's queue.
+  /// What runs with each look, on the table's queue. It must not wait.
   func onLook(_ body: (@Sendable () -> Void)?) { state.withLock { $0.onLook = body } }
 
-  /// Adds a listener for a path or a pattern. Files that are there are open when this returns.
-  func add(_ pattern: String, _ listener: any Listener) {
-    queue.sync {
-      if Self.isPattern(pattern) { state.withLock { $0.patterns.append((pattern, listener)) } }
-      for path in Self.paths(of: pattern) { add(listener, at: path) }
-    }
+  /// Adds a listener for a path or a pattern.
+  ///
+  /// - Returns: a group that is empty when the files that are there now have begun, or cannot
+  ///   begin.
+  @discardableResult
+  func add(_ pattern: String, _ listener: any Listener) -> DispatchGroup {
+    let group = DispatchGroup()
+    let isPattern = Self.isPattern(pattern)
+    if isPattern { state.withLock { $0.patterns.append((pattern, listener)) } }
+    for path in Self.paths(of: pattern) { add(listener, at: path, isNamed: !isPattern, group) }
+    return group
   }
 
-  /// Removes a listener. It is not called any more when this returns.
+  /// Removes a listener. It is not called any more when this returns, which waits for the turns in
+  /// which it is called at the moment.
   func remove(_ listener: any Listener) {
-    queue.sync {
-      state.withLock { state in
-        state.patterns.removeAll { $0.listener === listener }
-        for path in state.entries.keys {
-          state.entries[path]?.listeners.removeAll { $0 === listener }
-          if state.entries[path]?.listeners.isEmpty ?? false { state.entries[path] = nil }
-        }
-      }
+    // Files close outside of the lock, when the turns are released.
+    let turns = state.withLock { state in
+      state.patterns.removeAll { $0.listener === listener }
+      let turns = state.turns.values.filter { $0.remove(listener) }
+      state.turns = state.turns.filter { $0.value.hasListeners }
+      return turns
     }
+    for turn in turns { turn.waitUntilIdle() }
   }
 
   /// The files that are open, and why others are not.
   var files: [(path: String, file: OpenFile?, reason: String?)] {
-    state.withLock { state in
-      state.entries.map { ($0.key, $0.value.file, $0.value.reason) }.sorted { $0.0 < $1.0 }
+    state.withLock { $0.turns }.map { path, turn in
+      let (file, reason) = turn.status
+      return (path, file, reason)
+    }.sorted { $0.0 < $1.0 }
+  }
+
+  /// Runs in the turn of a path, or on any queue if the table does not have it.
+  func inTurn(of path: String, _ body: @escaping @Sendable () -> Void) {
+    if let turn = state.withLock({ $0.turns[path] }) {
+      turn.run(body)
+    } else {
+      DispatchQueue.global().async(execute: body)
     }
   }
 
-  // MARK: - On the queue
-
   private func look() {
-    for path in state.withLock({ Array($0.entries.keys) }) { check(path) }
+    forgetWhatIsGone()
+    let turns = state.withLock { Array($0.turns.values) }
+    // A file that was moved ends at its former path before it begins at the new one.
+    let ending = turns.compactMap { $0.endIfLost() }
+    for turn in turns where turn.isDue(besides: ending) { enqueue(turn) }
     for (pattern, listener) in state.withLock({ $0.patterns }) {
-      for path in Self.paths(of: pattern) { add(listener, at: path) }
+      for path in Self.paths(of: pattern) {
+        add(listener, at: path, isNamed: false, nil, besides: ending)
+      }
     }
+    advance()
     state.withLock { $0.onLook }?()
   }
 
-  private func add(_ listener: any Listener, at path: String) {
-    let known = state.withLock { state in
-      state.entries[path]?.listeners.contains { $0 === listener } ?? false
+  private func enqueue(_ turn: FileTurn) {
+    line.withLock { $0.waiting.append(turn) }
+    advance()
+  }
+
+  /// Lets turns work, the first ones first.
+  private func advance() {
+    let now = DispatchTime.now()
+    let next = line.withLock { line -> [FileTurn] in
+      let busy = line.working.values.count { $0 + Self.isLong > now }
+      let next = Array(line.waiting.prefix(max(0, Self.workersMax - busy)))
+      line.waiting.removeFirst(next.count)
+      for turn in next { line.working[ObjectIdentifier(turn)] = now }
+      return next
     }
-    if known { return }
-    state.withLock { $0.entries[path, default: Entry()].listeners.append(listener) }
-    if let file = state.withLock({ $0.entries[path]?.file }) {
-      listener.begin(file)
-    } else {
-      open(path)
+    for turn in next {
+      turn.work { [self] in
+        line.withLock { _ = $0.working.removeValue(forKey: ObjectIdentifier(turn)) }
+        advance()
+      }
     }
   }
 
-  private func check(_ path: String) {
-    guard let file = state.withLock({ $0.entries[path]?.file }) else { return open(path) }
-    guard file.isLost else { return }
-    let listeners = state.withLock { state in
-      state.entries[path]?.file = nil
-      return state.entries[path]?.listeners ?? []
+  /// Files that only patterns have found, and that are there no more.
+  private func forgetWhatIsGone() {
+    let gone = state.withLock { Array($0.turns.values) }.filter(\.isGone)
+    state.withLock { state in
+      for turn in gone where turn.mayGo { state.turns[turn.path] = nil }
     }
-    for listener in listeners { listener.end(path) }
-    open(path)
   }
 
-  private func open(_ path: String) {
-    do {
-      let file = try OpenFile(path)
-      let listeners = state.withLock { state in
-        state.entries[path]?.file = file
-        state.entries[path]?.reason = nil
-        return state.entries[path]?.listeners ?? []
-      }
-      for listener in listeners { listener.begin(file) }
-    } catch {
-      let listeners = state.withLock { state in
-        let isNew = state.entries[path]?.reason != "\(error)"
-        state.entries[path]?.reason = "\(error)"
-        return isNew ? state.entries[path]?.listeners ?? [] : []
-      }
-      for listener in listeners { listener.isWaiting(for: path, "\(error)") }
+  private func add(
+    _ listener: any Listener, at path: String, isNamed: Bool, _ group: DispatchGroup?,
+    besides ending: [FileIdentity] = []
+  ) {
+    let turn = state.withLock { state in
+      let turn = state.turns[path] ?? FileTurn(path)
+      state.turns[path] = turn
+      // Under this lock, so that the turn is not forgotten meanwhile.
+      return turn.add(listener, isNamed: isNamed, group) ? turn : nil
     }
+    if let turn, turn.isDue(besides: ending) { enqueue(turn) }
   }
 
   // MARK: - Patterns

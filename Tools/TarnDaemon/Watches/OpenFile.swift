@@ -5,15 +5,21 @@ import ToolSupport
 
 /// A file that is open and followed, for all watches of it. Any thread.
 final class OpenFile: Sendable {
+  static let noFile = "there is no such file"
+
   let path: String
   let store: Store
+  let identity: FileIdentity
   /// False if this process may not write it: then it keeps no cursor in it.
   let isWritable: Bool
+
+  /// How long another process may take to open the same file: others of this process wait.
+  private static let patience = Duration.seconds(1)
 
   /// - Throws: `ToolError` if there is no store at the path, or it cannot be opened.
   init(_ path: String, readOnly: Bool = false) throws {
     self.path = path
-    guard let facts = FileFacts.at(path) else { throw ToolError("there is no such file") }
+    guard let facts = FileFacts.at(path) else { throw ToolError(Self.noFile) }
     guard facts.byteCount > 0, !Environment.isYetToBeMade(path: path) else {
       throw ToolError("the file is not made yet")
     }
@@ -21,6 +27,8 @@ final class OpenFile: Sendable {
     var options = Store.Options()
     options.isReadOnly = !isWritable
     options.adoptsClasses = false
+    options.deadline = Deadline(after: Self.patience)
+    identity = facts.identity
     store = try StoreRegistry.open(path, options)
   }
 
@@ -130,6 +138,11 @@ final class OpenFile: Sendable {
   func selectionDiffers(of name: String, _ watch: WatchSettings) throws -> Bool {
     guard let known = try cursorRecord(name) else { return false }
     return try realm().selectionDiffers(Self.selection(watch), from: known.selection)
+  }
+
+  /// - Throws: why the file cannot have what a watch selects.
+  func checkSelection(of watch: WatchSettings) throws {
+    _ = try realm().selectionDiffers(Self.selection(watch), from: nil)
   }
 
   /// The newest position.

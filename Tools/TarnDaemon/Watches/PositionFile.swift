@@ -7,7 +7,8 @@ import ToolSupport
 /// to it, and the file that it consumes.
 ///
 /// Two slots are written in turn, each with a number and a sum, so that a write that a power cut
-/// ends leaves the one before. Any thread.
+/// ends leaves the one before. It is open only while it is read or written: a daemon may have
+/// thousands. Any thread.
 final class PositionFile: Sendable {
   struct Content: Equatable, Sendable {
     /// Up to there it has everything.
@@ -29,7 +30,6 @@ final class PositionFile: Sendable {
   /// What the lines of this version end with; those of earlier ones have a word less.
   private static let mark = "2"
   private let consumed: WatchedPlace?
-  private let descriptor: Int32
   private let path: String
   private let state: Lock<State>
 
@@ -39,20 +39,24 @@ final class PositionFile: Sendable {
   init(_ path: String, of consumed: WatchedPlace? = nil) throws {
     self.path = path
     self.consumed = consumed
-    descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-    guard descriptor >= 0 else { throw ToolError("cannot open", path, errno: errno) }
+    let descriptor = try Self.open(path)
+    defer { close(descriptor) }
     let known = Self.read(descriptor)
     state = Lock(known)
-    if known.number > 0 { try state.withLock { try note(&$0) } }
+    if known.number > 0 { try state.withLock { try note(&$0, descriptor) } }
   }
 
-  deinit { close(descriptor) }
+  private static func open(_ path: String) throws -> Int32 {
+    let descriptor = Foundation.open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else { throw ToolError("cannot open", path, errno: errno) }
+    return descriptor
+  }
 
   var content: Content { state.withLock { $0.content } }
 
   /// The position in a file, and what it is for; nil if that is not known.
   static func noted(in path: String) -> (place: WatchedPlace, content: Content)? {
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    let descriptor = Foundation.open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return nil }
     defer { close(descriptor) }
     let known = read(descriptor)
@@ -74,8 +78,10 @@ final class PositionFile: Sendable {
   }
 
   /// Notes what the position is for.
-  private func note(_ state: inout State) throws {
-    guard let consumed, consumed != state.noted else { return }
+  private func note(_ state: inout State, _ descriptor: Int32) throws {
+    // Somebody may have deleted the file, or its content, meanwhile.
+    let isEmpty = lseek(descriptor, 0, SEEK_END) == 0
+    guard let consumed, consumed != state.noted || isEmpty else { return }
     let bytes = consumed.bytes
     guard pwrite(descriptor, bytes, bytes.count, off_t(2 * Self.slotBytes)) == bytes.count,
       fdatasync(descriptor) == 0
@@ -89,7 +95,9 @@ final class PositionFile: Sendable {
       var next = state
       change(&next.content)
       if next.content == state.content { return }
-      try note(&state)
+      let descriptor = try Self.open(path)
+      defer { close(descriptor) }
+      try note(&state, descriptor)
       next.noted = state.noted
       next.number += 1
       let bytes = Self.text(next)

@@ -13,6 +13,8 @@ final class WatchRunner: FileTable.Listener {
     var listening: [SocketSink] = []
     /// The sinks of test deliveries that are running.
     var tried: [any Sink] = []
+    /// The files that were there when the watch began.
+    var firstPaths: Set<String> = []
     var hasStopped = false
   }
 
@@ -47,10 +49,11 @@ final class WatchRunner: FileTable.Listener {
     return nil
   }
 
-  /// Begins with the files that are there.
+  /// Begins with the files that are there. Never waits for them.
   ///
+  /// - Parameter group: is entered until these files have begun.
   /// - Throws: `ToolError` if a socket cannot be made.
-  func start() throws {
+  func start(in group: DispatchGroup) throws {
     for sink in settings.sinks {
       guard case .socket(let socket) = sink.kind, let hub = hubs[sink.name] else { continue }
       let listener =
@@ -59,13 +62,23 @@ final class WatchRunner: FileTable.Listener {
       let made = SocketSink(socket, hub, listener)
       state.withLock { $0.listening.append(made) }
     }
-    files.add(settings.file, self)
-    markBeginning()
-    for hub in hubs.values { files.add(settings.file, hub) }
+    let first = FileTable.paths(of: settings.file).filter { FileFacts.at($0) != nil }
+    state.withLock { $0.firstPaths = Set(first) }
+    group.enter()
+    files.add(settings.file, self).notify(queue: .global()) { [self] in
+      markBeginning()
+      group.leave()
+    }
+    for hub in hubs.values {
+      group.enter()
+      files.add(settings.file, hub).notify(queue: .global()) { group.leave() }
+    }
   }
 
-  /// Notes durably that the files that are there now were found.
+  /// Notes durably that the files that were there first have begun: files and classes that come
+  /// from now on are new.
   private func markBeginning() {
+    if state.withLock({ $0.hasStopped }) { return }
     guard let positions = context.positions else {
       guard settings.start == .newest else { return }
       return context.log.write(
@@ -82,31 +95,41 @@ final class WatchRunner: FileTable.Listener {
     }
   }
 
+  /// Whether what came into being after the watch's beginning counts in a file.
+  private func hasBegun(_ sink: String, in path: String) -> Bool {
+    guard let positions = context.positions else { return false }
+    return !state.withLock { $0.firstPaths.contains(path) }
+      || positions.hasBegun(settings.name, sink)
+  }
+
   /// Lets all deliveries end soon. Never waits.
   func stopSoon() {
-    let tried = state.withLock { state in
+    let (tried, runners) = state.withLock { state in
       state.hasStopped = true
-      return state.tried
+      return (state.tried, state.runners.values.flatMap { $0 })
     }
     for sink in tried { sink.stop() }
-    for runner in state.withLock({ $0.runners.values.flatMap { $0 } }) { runner.stopSoon() }
+    for runner in runners { runner.stopSoon() }
   }
 
   /// Ends all deliveries; what is acknowledged is durable when this returns.
   func stop() {
-    files.remove(self)
-    for hub in hubs.values { files.remove(hub) }
-    let (runners, listening) = state.withLock { state in
-      defer {
-        state.runners = [:]
-        state.listening = []
-      }
-      return (state.runners.values.flatMap { $0 }, state.listening)
+    stopSoon()
+    // Clients and their sockets do not wait for files that are held up.
+    let listening = state.withLock { state in
+      defer { state.listening = [] }
+      return state.listening
     }
     for socket in listening { socket.stop() }
-    for runner in runners { runner.stopSoon() }
-    DispatchQueue.concurrentPerform(iterations: runners.count) { runners[$0].stop() }
     for hub in hubs.values { hub.stop() }
+    for hub in hubs.values { files.remove(hub) }
+    files.remove(self)
+    let runners = state.withLock { state in
+      defer { state.runners = [:] }
+      return state.runners.values.flatMap { $0 }
+    }
+    for runner in runners { runner.stopSoon() }
+    AtOnce.run(runners.map { runner in { @Sendable in runner.stop() } })
   }
 
   // MARK: - Control
@@ -203,7 +226,11 @@ final class WatchRunner: FileTable.Listener {
   // MARK: - Files
 
   func begin(_ file: OpenFile) {
-    state.withLock { $0.files[file.path] = file }
+    let isLate = state.withLock { state in
+      if !state.hasStopped { state.files[file.path] = file }
+      return state.hasStopped
+    }
+    if isLate { return }
     takeOverCursors(of: file)
     if !file.isWritable {
       context.log.write(
@@ -218,8 +245,14 @@ final class WatchRunner: FileTable.Listener {
       if context.pauses.isPaused(settings.name, sink.name) { runner.pause(true) }
       return runner
     }
-    state.withLock { $0.runners[file.path] = runners }
-    for runner in runners { runner.start() }
+    let hasStopped = state.withLock { state in
+      state.runners[file.path] = runners
+      return state.hasStopped
+    }
+    for runner in runners {
+      if hasStopped { runner.stopSoon() }
+      runner.start()
+    }
   }
 
   private func runner(
@@ -248,9 +281,8 @@ final class WatchRunner: FileTable.Listener {
     return SinkRunner(
       settings, receiver, letters, file, cursorName: cursor, positions: positions,
       isCopy: isCopy,
-      hasBegun: { [context, settings] in
-        context.positions?.hasBegun(settings.name, sink.name) ?? false
-      }, status, context.log)
+      hasBegun: { [weak self] in self?.hasBegun(sink.name, in: file.path) ?? true },
+      status, context.log)
   }
 
   private func sink(_ sink: SinkSettings, _ status: SinkStatus) -> any Sink {

@@ -34,7 +34,7 @@ struct WatchedPlace: Equatable, Sendable {
     guard parts.count == 2 else { return nil }
     let words = String(decoding: parts[0], as: UTF8.self).splitASCII(" ")
     guard words.count == 4, let device = UInt64(words[1]), let inode = UInt64(words[2]),
-      let count = Int(words[3]), parts[1].count >= count
+      let count = Int(words[3]), 0...parts[1].count ~= count
     else { return nil }
     self.init(
       path: String(decoding: parts[1].prefix(count), as: UTF8.self),

@@ -1,0 +1,226 @@
+import Foundation
+import TestSupport
+import Testing
+import ToolSupport
+
+@testable import TarnDaemon
+
+/// What `check` and a reload find before anything runs.
+@Suite(.timeLimit(.minutes(30)))
+struct CheckTests {
+  private let folder = TemporaryFolder()
+
+  private func write(_ text: String) throws -> String {
+    let whole = text.replacingOccurrences(of: "$", with: folder.path)
+    return try folder.file("watch.yaml", Array(whole.utf8))
+  }
+
+  private func check(_ text: String, _ more: [String] = []) throws -> (text: String, code: Int32) {
+    let (text, end) = try DaemonProcess.run(["check", "--config", try write(text)] + more)
+    guard case .exited(let code) = end else { throw ToolError("check was killed: \(text)") }
+    return (text.replacingOccurrences(of: folder.path, with: "$"), code)
+  }
+
+  private static func watch(_ name: String, _ sink: String, _ more: String = "") -> String {
+    "  - {name: \(name), file: $/notes.tarn, class: Note, \(more)sinks: [{\(sink)}]}\n"
+  }
+
+  @Test func namesWhatCannotWork() throws {
+    let file = try NoteFile(folder)
+    for name in ["empty", "text"] { _ = try folder.file(name, Array((name + "\n").utf8)) }
+    _ = try folder.file("nothing", [])
+    let faults = [
+      ("exec: [no-such-program]", "", "w0/exec: there is no program no-such-program"),
+      ("exec: [$/missing]", "", "w1/exec: there is no program $/missing"),
+      ("exec: [$]", "", "w2/exec: $ is not a program"),
+      ("file: $", "", "w3/file: $: it is a folder"),
+      ("file: $/no/out.jsonl", "", "w4/file: $/no/out.jsonl: there is no folder $/no"),
+      ("socket: $/no/s.sock", "", "w5/socket: there is no folder $/no"),
+      ("socket: $/text", "", "w6/socket: $/text is not a socket"),
+      ("webhook: 'http://'", "", "w7/webhook: 'http://' is not a URL"),
+      (
+        "webhook: 'https://h/x', secret-file: $/no", "",
+        "w8/webhook: secret: there is no file $/no"
+      ),
+      (
+        "webhook: 'https://h/x', secret-file: $/nothing", "",
+        "w9/webhook: secret: the secret in $/nothing is empty"
+      ),
+      (
+        "webhook: 'https://h/x', certificates: $/text", "",
+        "w10/webhook: certificates: $/text has no certificate"
+      ),
+      ("exec: ['true']", "where: nme == 1, ", "w11: $/notes.tarn: Invalid filter \"nme == 1\""),
+      ("exec: ['true']", "where: text ==, ", "w12: Invalid filter \"text ==\""),
+      ("exec: ['true']", "columns: [nme], ", "w13: $/notes.tarn: Class 'Note' has no property"),
+    ]
+    var text = "state: $/text\nhttp: {listen: $/http.sock, token-file: $/no}\nwatches:\n"
+    for (number, (sink, more, _)) in faults.enumerated() {
+      text += Self.watch("w\(number)", sink, more)
+    }
+    text += "  - {name: x, file: $/notes.tarn, class: Nt, sinks: [{exec: ['true']}]}\n"
+    text += "sync: [{file: $/notes.tarn, server: 'postgresql://h/d', where: ['No: id == 1'], "
+    text += "passfile: $/no}]\n"
+    let (found, code) = try check(text)
+    #expect(code == 1)
+    let lines = found.split(separator: "\n").map(String.init)
+    let more = [
+      "state: $/text is not a folder", "http.token: there is no file $/no",
+      "x: $/notes.tarn: The file has no class 'Nt'", "sync: passfile: there is no file $/no",
+      "sync: $/notes.tarn: --where: the store does not have a class No",
+    ]
+    for wanted in faults.map(\.2) + more {
+      #expect(lines.contains { $0.hasPrefix(wanted) }, "\(wanted) in \(found)")
+    }
+    #expect(lines.last == "$/watch.yaml: 15 watches, \(faults.count + more.count) problems")
+    #expect(!FileManager.default.fileExists(atPath: folder.file("out.jsonl")))
+    withExtendedLifetime(file) {}
+  }
+
+  @Test(arguments: ["where: null", "where: ~", "where:", "columns: null", "columns: [a, ~]"])
+  func refusesKeysWithoutAValue(_ key: String) throws {
+    let (found, code) = try check(
+      "watches:\n  - name: a\n    file: $/notes.tarn\n    class: Note\n    \(key)\n"
+        + "    sinks: [{exec: ['true']}]\n")
+    #expect(code == 1)
+    #expect(found.hasPrefix("$/watch.yaml:5: watches[0].\(key.prefix { $0 != ":" }): needs"))
+  }
+
+  @Test func goodOnesHaveNoProblem() throws {
+    let file = try NoteFile(folder)
+    let text =
+      "watches:\n" + Self.watch("a", "file: $/out.jsonl") + Self.watch("b", "exec: [cat]")
+      + "  - {name: c, file: '$/*.later', class: Later, sinks: [{socket: $/c.sock}]}\n"
+    let (found, code) = try check(text)
+    #expect(code == 0)
+    #expect(found == "c: no file matches $/*.later yet\n$/watch.yaml: 3 watches, no problem")
+    withExtendedLifetime(file) {}
+  }
+
+  /// One of several stores that cannot be opened now, or lacks the class, is worth a note.
+  @Test func storesOfAPatternAreNotes() throws {
+    let file = try NoteFile(folder)
+    _ = try folder.file("bad.tarn", Array(String(repeating: "no store ", count: 2000).utf8))
+    let (found, code) = try check(
+      "watches:\n  - {name: a, file: '$/*.tarn', class: Note, sinks: [{exec: ['true']}]}\n")
+    #expect(code == 0)
+    #expect(found.contains("a: $/bad.tarn: "))
+    let (named, failed) = try check(
+      "watches:\n  - {name: a, file: $/bad.tarn, class: Note, sinks: [{exec: ['true']}]}\n",
+      // Files beside it are its user's then.
+      ["--user", NSUserName()])
+    #expect(failed == 1)
+    #expect(named.contains("a: $/bad.tarn: "))
+    withExtendedLifetime(file) {}
+  }
+
+  /// Root makes no files beside a store, which its user could not use then.
+  @Test func leavesNothingBesideAStoreAsRoot() throws {
+    let file = try NoteFile(folder)
+    try FileManager.default.copyItem(atPath: file.path, toPath: folder.file("copy.tarn"))
+    let (_, code) = try check(
+      "watches:\n  - {name: a, file: $/copy.tarn, class: Note, sinks: [{exec: ['true']}]}\n")
+    #expect(code == 0)
+    let isThere = FileManager.default.fileExists(atPath: folder.file("copy.tarn-lock"))
+    #expect(isThere == (geteuid() != 0))
+  }
+
+  @Test func checksAsAnotherUser() throws {
+    _ = try NoteFile(folder)
+    chmod(folder.path, 0o755)
+    try FileManager.default.createDirectory(
+      atPath: folder.file("own"), withIntermediateDirectories: false,
+      attributes: [.posixPermissions: 0o700])
+    let text = "watches:\n" + Self.watch("a", "file: $/own/out.jsonl")
+    #expect(try check(text).code == 0)
+    let (found, code) = try check(text, ["--user", "nobody"])
+    // Others cannot become that user.
+    #expect(code == (geteuid() == 0 ? 1 : 2))
+    if geteuid() == 0 {
+      #expect(found.contains("a/file: $/own/out.jsonl: the user nobody may not"))
+    }
+    #expect(try check(text, ["--user", "no-such-user"]).code == 1)
+  }
+
+  @Test func theRunningDaemonIsNobodyElse() throws {
+    _ = try NoteFile(folder)
+    let text =
+      "name: test\nhttp: {listen: $/http.sock}\nwatches:\n" + Self.watch("a", "socket: $/a.sock")
+    let daemon = try DaemonProcess(folder, text)
+    let (found, code) = try check("state: $/state\n" + text)
+    #expect(code == 0, "\(found)")
+    // Of another configuration they are somebody else's.
+    let (other, failed) = try check(text.replacingOccurrences(of: "name: test", with: "name: b"))
+    #expect(failed == 1)
+    #expect(other.contains("a/socket: another process listens at $/a.sock"))
+    #expect(other.contains("http.listen: another process listens at $/http.sock"))
+    daemon.stop()
+  }
+
+  @Test func aReloadKeepsWhatRuns() async throws {
+    let file = try NoteFile(folder)
+    let door = "http: {listen: $/http.sock}\n"
+    let good = door + "watches:\n" + Self.watch("a", "file: $/out.jsonl")
+    let daemon = try DaemonProcess(folder, good)
+    func reload() throws -> (text: String, end: ChildProcess.End) {
+      try DaemonProcess.run(["reload", "--config", daemon.configuration])
+    }
+    for (bad, reason) in [
+      ("file: $/no/out.jsonl", "there is no folder"), ("exec: [$/missing]", "there is no program"),
+    ] {
+      try daemon.write(door + "watches:\n" + Self.watch("a", bad) + Self.watch("b", "exec: [cat]"))
+      let (text, end) = try reload()
+      #expect(end == .exited(1))
+      #expect(text.contains(reason), "\(text)")
+    }
+    // Another mode of its socket needs no other socket.
+    try daemon.write(good.replacingOccurrences(of: "$/http.sock", with: "$/http.sock, mode: 0660"))
+    #expect(try reload().end == .exited(0))
+    try file.put(1, "one")
+    try await yieldUntil { try NoteModel(file: folder.file("out.jsonl")).notes == [1: "one 0"] }
+    // What is wrong with a watch that runs keeps no other one from beginning.
+    unlink(folder.file("out.jsonl"))
+    try daemon.write(
+      good + "  - {name: b, file: $/notes.tarn, class: Note, sinks: [{file: $/b.jsonl}]}\n")
+    #expect(try reload().end == .exited(0))
+    try await yieldUntil { try NoteModel(file: folder.file("b.jsonl")).notes == [1: "one 0"] }
+    daemon.stop()
+  }
+
+  @Test func comparesWithTheUnit() throws {
+    let path = try write(
+      """
+      watches:
+        - {name: a, file: /srv/a/x.tarn, class: A, sinks: [{file: /var/log/t/a.jsonl}]}
+        - {name: b, file: /home/me/b.tarn, class: B, sinks: [{socket: /tmp/b.sock}]}
+      """)
+    let (settings, problems) = ConfigurationFiles(path).read()
+    #expect(problems == [])
+    let unit = UnitProperties(
+      "tarn.service",
+      """
+      LoadState=loaded
+      User=tarn
+      SupplementaryGroups=shop staff
+      ReadWritePaths=-/srv /home/me
+      ProtectSystem=strict
+      ProtectHome=read-only
+      PrivateTmp=yes
+      """)
+    #expect(unit.user == "tarn")
+    #expect(unit.groups == ["shop", "staff"])
+    let found = unit.findings(settings).filter { $0.kind == .problem }.map(\.description)
+    let wayOut = "; 'tarn daemon check --unit' prints the lines that it lacks"
+    #expect(
+      found == [
+        "tarn.service: it may not write /tmp\(wayOut)",
+        "tarn.service: it may not write /var/log/t\(wayOut)",
+        "tarn.service: it may not use /home/me/b.tarn\(wayOut)",
+        "tarn.service: it has a /tmp of its own, in which nobody else finds /tmp/b.sock: choose "
+          + "another place",
+      ])
+    #expect(UnitProperties.unit(of: "/etc/tarn/watch.d") == "tarn.service")
+    #expect(UnitProperties.unit(of: "/etc/tarn/shop.yaml") == "tarn@shop.service")
+    #expect(UnitProperties.unit(of: "/etc/other/shop.yaml") == nil)
+  }
+}

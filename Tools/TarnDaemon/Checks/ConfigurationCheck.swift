@@ -1,0 +1,157 @@
+import Foundation
+import TarnStore
+import TarnText
+import ToolSupport
+
+/// What is wrong with a configuration beyond its text: looks at everything that a daemon would
+/// open, and writes nothing.
+struct ConfigurationCheck {
+  /// Where it runs.
+  enum Side {
+    /// In the daemon that is to run the configuration, and runs another one.
+    case daemon(running: DaemonSettings)
+    /// In another process, which may not open stores for writing.
+    case outside(RunningDaemon)
+  }
+
+  let settings: DaemonSettings
+  let context: DaemonContext
+  let side: Side
+  /// Whether a store that no process has open may be opened, which makes files beside it.
+  var makesCompanions = true
+
+  /// All findings. In a daemon those of parts that run as they are would be no news, and must not
+  /// keep others from changing.
+  func findings() -> [Finding] {
+    var all = state() + endpoint()
+    for watch in settings.watches where running?.watches.contains(watch) != true {
+      all += StoreCheck(self).findings(watch)
+      for sink in watch.sinks { all += SinkCheck(self, watch, sink).findings() }
+    }
+    for sync in settings.syncs where running?.syncs.contains(sync) != true {
+      all += StoreCheck(self).findings(sync)
+    }
+    if running == nil { all += StoreCheck(self).forgottenCursors() }
+    return all
+  }
+
+  private var running: DaemonSettings? {
+    if case .daemon(let running) = side { running } else { nil }
+  }
+
+  // MARK: - The daemon itself
+
+  private func state() -> [Finding] {
+    guard let folder = settings.stateFolder, folder != running?.stateFolder else { return [] }
+    return PathRights.faultOfFolders(folder).map { [.problem("state", $0)] } ?? []
+  }
+
+  private func endpoint() -> [Finding] {
+    guard let http = settings.http, http != running?.http else { return [] }
+    var found: [Finding] = []
+    if let fault = fault(of: http.token) {
+      found.append(Finding(kind: fault.kind, place: "http.token", message: fault.message))
+    } else {
+      do {
+        _ = try http.readToken()
+      } catch  where isKnownHere(http.token) {
+        found.append(.problem("http.token", "\(error)"))
+      } catch {}
+    }
+    if context.handedOver.socket(at: http.address) != nil { return found }
+    switch http.address {
+    case .socket(let path, _): found += socket(path, "http.listen")
+    case .port(let host, let port):
+      guard let fault = ListeningSocket.fault(host: host, port: port) else { break }
+      if !owns(port: port, host: host) { found.append(.problem("http.listen", fault)) }
+    }
+    return found
+  }
+
+  /// Why a secret cannot be read; nil if it can.
+  func fault(of source: SecretSource?) -> (kind: Finding.Kind, message: String)? {
+    guard let source else { return nil }
+    if case .file(let path) = source, let fault = PathRights.faultOfReading(path) {
+      return (.problem, fault)
+    }
+    do throws(ToolError) {
+      _ = try source.read()
+      return nil
+    } catch {
+      return (isKnownHere(source) ? .problem : .note, "\(error)")
+    }
+  }
+
+  /// Whether a secret is where this process can look: the environment and the credentials of a unit
+  /// are known in the daemon only.
+  private func isKnownHere(_ source: SecretSource?) -> Bool {
+    if case .file? = source { true } else { running != nil }
+  }
+
+  private func owns(port: Int, host: String) -> Bool {
+    switch side {
+    case .daemon(let running): running.http?.address == .port(host: host, port)
+    case .outside(let daemon): daemon.runs
+    }
+  }
+
+  /// What stands against listening at a path.
+  func socket(_ path: String, _ place: String) -> [Finding] {
+    if context.handedOver.socket(at: path) != nil { return [] }
+    switch PathRights.kind(of: path) {
+    case nil: return PathRights.faultOfMaking(path).map { [.problem(place, $0)] } ?? []
+    case S_IFSOCK?: break
+    default: return [.problem(place, "\(path) is not a socket; remove it or give another path")]
+    }
+    switch ListeningSocket.listener(at: path) {
+    case .nobody: return PathRights.faultOfMaking(path).map { [.problem(place, $0)] } ?? []
+    case .unknown: return [.note(place, "\(PathRights.who) may not see who listens at \(path)")]
+    case .somebody: break
+    }
+    switch side {
+    case .daemon(let running):
+      return running.sockets.contains(path)
+        ? [] : [.problem(place, "another process listens at \(path)")]
+    case .outside(let daemon):
+      if daemon.runs { return [] }
+      let text = "another process listens at \(path)"
+      // The unit's socket is the service manager's while the daemon does not run.
+      return daemon.isKnown && path != DaemonCommand.socket
+        ? [.problem(place, text)]
+        : [.note(place, "\(text): it must be the daemon of this configuration")]
+    }
+  }
+}
+
+extension DaemonSettings {
+  /// The paths of all sockets that a daemon with these settings listens at.
+  var sockets: Set<String> {
+    var paths: Set<String> = []
+    if case .socket(let path, _)? = http?.address { paths.insert(path) }
+    for sink in watches.flatMap(\.sinks) {
+      if case .socket(let socket) = sink.kind { paths.insert(socket.path) }
+    }
+    return paths
+  }
+}
+
+/// The daemon that may be running with a configuration already.
+struct RunningDaemon {
+  /// Whether it answers.
+  let runs: Bool
+  /// False if it cannot be asked.
+  let isKnown: Bool
+
+  /// Asks the HTTP endpoint.
+  init(_ configuration: ConfigurationFiles, _ settings: DaemonSettings) {
+    guard settings.http != nil, let door = try? DaemonDoor(configuration) else {
+      (runs, isKnown) = (false, false)
+      return
+    }
+    let answer = try? door.ask("/status", timeout: .seconds(5))
+    let text = String(decoding: answer?.body ?? [], as: UTF8.self)
+    let instance = (try? JSONScanner.value(in: text))?["instance"]
+    runs = answer?.status == 200 && instance == .string(settings.instance)
+    isKnown = true
+  }
+}

@@ -1,0 +1,64 @@
+import Foundation
+import ToolSupport
+
+/// What this process may do with paths. It opens nothing.
+enum PathRights {
+  /// Why a file cannot be made at a path; nil if it can.
+  static func faultOfMaking(_ path: String) -> String? {
+    let folder = folder(of: path)
+    guard let kind = kind(of: folder) else { return "there is no folder \(folder)" }
+    guard kind == S_IFDIR else { return "\(folder) is not a folder" }
+    guard may(folder, W_OK | X_OK) else {
+      return "\(who) may not make files in \(folder)"
+    }
+    return nil
+  }
+
+  /// Why the folders up to a path cannot be made, or written; nil if they can.
+  static func faultOfFolders(_ path: String) -> String? {
+    guard let kind = kind(of: path) else {
+      let parent = folder(of: path)
+      return parent == path ? "there is no \(path)" : faultOfFolders(parent)
+    }
+    guard kind == S_IFDIR else { return "\(path) is not a folder" }
+    return may(path, W_OK | X_OK) ? nil : "\(who) may not make files in \(path)"
+  }
+
+  /// Why a file cannot be read; nil if it can.
+  static func faultOfReading(_ path: String) -> String? {
+    guard let kind = kind(of: path) else { return "there is no file \(path)" }
+    if kind == S_IFDIR { return "\(path) is a folder" }
+    return may(path, R_OK) ? nil : "\(who) may not read \(path)"
+  }
+
+  static func may(_ path: String, _ rights: Int32) -> Bool {
+    path.withPath { access($0, rights) } == 0
+  }
+
+  /// The type of what is at a path, of `S_IFMT`; nil if there is nothing, or nobody may look.
+  static func kind(of path: String) -> mode_t? {
+    var facts = stat()
+    return path.withPath({ stat($0, &facts) }) == 0 ? facts.st_mode & S_IFMT : nil
+  }
+
+  static func folder(of path: String) -> String {
+    guard let slash = path.lastASCII("/"), slash != path.startIndex else { return "/" }
+    return String(path[..<slash])
+  }
+
+  /// The user of this process, for messages.
+  static var who: String {
+    guard let entry = getpwuid(geteuid()), let name = entry.pointee.pw_name else {
+      return "user \(geteuid())"
+    }
+    return "the user \(String(cString: name))"
+  }
+}
+
+extension PathRights {
+  /// Whether the group or others may use a file.
+  static func isOpenToOthers(_ path: String) -> Bool {
+    var facts = stat()
+    return path.withPath({ stat($0, &facts) }) == 0 && facts.st_mode & 0o077 != 0
+  }
+}

@@ -1,0 +1,109 @@
+import CDaemon
+import Foundation
+import ToolSupport
+
+/// What stands against a sink of a watch: a missing program, folder, secret or certificate, for
+/// example.
+struct SinkCheck {
+  /// Where programs are looked for outside of a unit, which has a path of its own.
+  private static let standardFolders = [
+    "/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin",
+  ]
+
+  private let check: ConfigurationCheck
+  private let sink: SinkSettings
+  private let place: String
+
+  init(_ check: ConfigurationCheck, _ watch: WatchSettings, _ sink: SinkSettings) {
+    self.check = check
+    self.sink = sink
+    place = "\(watch.name)/\(sink.name)"
+  }
+
+  func findings() -> [Finding] {
+    let letters = sink.deadLetters.flatMap { letters in
+      fault(ofOutput: letters.path).map {
+        Finding.problem(place, "dead-letters: \(letters.path): \($0)")
+      }
+    }
+    return ofKind() + (letters.map { [$0] } ?? [])
+  }
+
+  private func ofKind() -> [Finding] {
+    switch sink.kind {
+    case .exec(let exec):
+      return (exec.command.first.flatMap { fault(ofProgram: $0) }).map { [.problem(place, $0)] }
+        ?? []
+    case .file(let file):
+      return fault(ofOutput: file.path).map { [.problem(place, "\(file.path): \($0)")] } ?? []
+    case .webhook(let webhook): return findings(webhook)
+    case .socket(let socket): return check.socket(socket.path, place)
+    case .events: return []
+    }
+  }
+
+  // MARK: - Programs
+
+  private func fault(ofProgram name: String) -> String? {
+    if name.firstASCII("/") != nil {
+      guard let kind = PathRights.kind(of: name) else { return "there is no program \(name)" }
+      guard kind == S_IFREG else { return "\(name) is not a program" }
+      return PathRights.may(name, X_OK) ? nil : "\(PathRights.who) may not run \(name)"
+    }
+    let given = ProcessInfo.processInfo.environment["PATH"]?.splitASCII(":").map(String.init) ?? []
+    let folders = given + (isOutside ? Self.standardFolders : [])
+    let isFound = folders.contains { folder in
+      let path = "\(folder)/\(name)"
+      return PathRights.kind(of: path) == S_IFREG && PathRights.may(path, X_OK)
+    }
+    return isFound ? nil : "there is no program \(name) in the folders of PATH"
+  }
+
+  private var isOutside: Bool {
+    if case .outside = check.side { true } else { false }
+  }
+
+  // MARK: - Files
+
+  private func fault(ofOutput path: String) -> String? {
+    if path == "/dev/stdout" || path == "/dev/stderr" { return nil }
+    switch PathRights.kind(of: path) {
+    case nil: return PathRights.faultOfMaking(path)
+    case S_IFDIR?: return "it is a folder"
+    case S_IFBLK?: return "it is a disk"
+    case S_IFREG?: break
+    default: return PathRights.may(path, W_OK) ? nil : "\(PathRights.who) may not write it"
+    }
+    guard PathRights.may(path, R_OK | W_OK) else {
+      return "\(PathRights.who) may not read and write it"
+    }
+    let descriptor = path.withPath { open($0, O_RDONLY | O_CLOEXEC) }
+    guard descriptor >= 0 else { return String(cString: strerror(errno)) }
+    defer { close(descriptor) }
+    return OutputTail(of: descriptor).kind == .data
+      ? "it is not a file of lines, but one such as a store; give the sink another path" : nil
+  }
+
+  // MARK: - Webhooks
+
+  private func findings(_ webhook: WebhookSettings) -> [Finding] {
+    var found: [Finding] = []
+    for (key, source) in [("secret", webhook.secret)]
+      + webhook.secretHeaders.map({ ("headers", $0.source) })
+    {
+      guard let fault = check.fault(of: source) else { continue }
+      found.append(Finding(kind: fault.kind, place: place, message: "\(key): \(fault.message)"))
+    }
+    if let fault = tarn_url_fault(webhook.url) {
+      found.append(.problem(place, "'\(webhook.url)' is not a URL: \(String(cString: fault))"))
+    }
+    if let path = webhook.certificates {
+      if let fault = PathRights.faultOfReading(path) {
+        found.append(.problem(place, "certificates: \(fault)"))
+      } else if tarn_count_certificates(path) == 0 {
+        found.append(.problem(place, "certificates: \(path) has no certificate in PEM form"))
+      }
+    }
+    return found
+  }
+}
