@@ -39,7 +39,7 @@ struct SetCommand {
   private let condition: Condition
   private let patience: WriterPatience
   private let rounds: Bool
-  private let assignments: [(column: String, text: String)]
+  private let assignments: [(name: String, text: String)]
 
   init(_ arguments: ParsedArguments) throws {
     path = arguments.required("FILE")
@@ -52,7 +52,7 @@ struct SetCommand {
       guard let value, !name.isEmpty else {
         throw UsageError("'\(text)' is not of the form COLUMN=VALUE")
       }
-      return (PathText.name(name), String(value))
+      return (String(name), String(value))
     }
   }
 
@@ -68,33 +68,24 @@ struct SetCommand {
   private func change(_ session: WriteSession) throws -> Int {
     let view = try ClassView.named(className, in: session.schema, path)
     let query = try condition.query(on: view.id, session.schema)
-    let values = try assignments.map { try value(of: $0.column, $0.text, view, session) }
+    let parser = ContentParser(
+      schema: session.schema.schema, links: LinkFinder(session), rounds: rounds)
+    let values = try assignments.map { assignment in
+      let place = try AssignedPlace(assignment.name, in: view.schema, session.schema.schema)
+      return (place, try parser.content(place.raw(assignment.text, session), place.reading))
+    }
     var count = 0
     for key in try query.evaluate(StoreRows(session.reader, session)).keys {
       var isChanged = false
-      for (column, content) in values {
-        if try content.isSame(as: session.content(of: column, at: key, in: view.id)) { continue }
-        try session.put(content, column, at: key, in: view.id)
+      for (place, content) in values {
+        let object = try place.object(of: key, session)
+        let old = try session.content(of: place.column, at: object.key, in: object.classID)
+        if content.isSame(as: old) { continue }
+        try session.put(content, place.column, at: object.key, in: object.classID)
         isChanged = true
       }
       if isChanged { count += 1 }
     }
     return count
-  }
-
-  private func value(
-    of name: String, _ text: String, _ view: ClassView, _ session: WriteSession
-  ) throws -> (ColumnSchema, Content) {
-    guard let column = view.schema.named(name) else {
-      throw ToolError("class \(className) has no property '\(name)'")
-    }
-    guard column.id != view.schema.primaryKey else {
-      throw ToolError("'\(name)' is the primary key, which cannot be changed")
-    }
-    let isJSON = column.mayHaveParts(session.schema)
-    let field: String? = text.isEmpty ? nil : text == "\"\"" && !isJSON ? "" : text
-    let parser = ContentParser(
-      schema: session.schema.schema, links: LinkFinder(session), rounds: rounds)
-    return (column, try parser.content(.text(field), ColumnReading(column)))
   }
 }
