@@ -1,28 +1,28 @@
 extension CommandLineParser {
-  /// A completion script for bash: commands, options, and names of files.
+  /// A completion script for bash, which asks the program: for commands, options, and the names in
+  /// a file. Where it knows none, bash completes names of files.
   package func bashCompletion() -> String {
-    var text = """
-      # Completion of \(program) for bash.
-      _\(program)() {
-        local word=${COMP_WORDS[COMP_CWORD]}
-        COMPREPLY=()
-        if [[ $COMP_CWORD -eq 1 ]]; then
-          COMPREPLY=($(compgen -W "\(commands.map(\.name).joined(separator: " "))" -- "$word"))
-          return
-        fi
-        if [[ $word != -* ]]; then
-          COMPREPLY=($(compgen -f -- "$word"))
-          return
-        fi
-        case ${COMP_WORDS[1]} in
-
-      """
-    for command in commands {
-      let options = command.options.map { "--\($0.name)" } + ["--help"]
-      text += "    \(command.name)) COMPREPLY=($(compgen -W \"\(options.joined(separator: " "))\" "
-      text += "-- \"$word\")) ;;\n"
+    """
+    # Completion of \(program) for bash.
+    _\(program)() {
+      local IFS=$'\n' words cword word front index
+      if declare -F _get_comp_words_by_ref >/dev/null; then
+        _get_comp_words_by_ref -n =: words cword
+      else
+        words=("${COMP_WORDS[@]}") cword=$COMP_CWORD
+      fi
+      word=${words[cword]}
+      COMPREPLY=($("$1" generate words -- "${words[@]:1:cword}" 2>/dev/null))
+      [[ ${COMPREPLY[0]} == *[=:] ]] && compopt -o nospace
+      # Bash replaces what follows the last of these.
+      front=${word%"${word##*[=:]}"}
+      for index in "${!COMPREPLY[@]}"; do
+        printf -v "COMPREPLY[index]" %q "${COMPREPLY[index]#"$front"}"
+      done
     }
-    return text + "  esac\n}\ncomplete -o filenames -F _\(program) \(program)\n"
+    complete -o default -F _\(program) \(program)
+
+    """
   }
 
   /// A completion script for zsh.

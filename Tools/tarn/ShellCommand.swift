@@ -102,22 +102,19 @@ enum ShellCompletion {
   // because: set before the first line is read, on the main thread.
   nonisolated(unsafe) static var path = ""
 
+  /// - Parameters:
+  ///   - line: the line before the word.
+  ///   - word: what is typed of the word; it may begin within an argument.
   static func candidates(before line: String, _ word: String) -> [String] {
-    let words = (try? ShellLine.split(line)) ?? []
-    var all: [String]
-    if words.isEmpty {
-      all = ShellLine.commands.map(\.name) + ["help", "quit"]
-    } else if word.beginsWithBytes(of: "-") {
-      let command = ShellLine.commands.first { $0.name == words[0] }
-      all = command.map { $0.options.map { "--\($0.name)" } } ?? []
-    } else {
-      let schema = try? StoreAccess.openExisting(path).newestSnapshot().schema.schema
-      let classes = schema?.classes.filter { !$0.isVacant } ?? []
-      let described = classes.first { words.dropFirst().contains($0.name) }
-      all =
-        described.map { $0.columns.filter { !$0.isRemoved }.map(\.name) } ?? classes.map(\.name)
+    var words = (try? ShellLine.split(line)) ?? []
+    let isWithin = line.unicodeScalars.last.map { !$0.properties.isWhitespace } ?? false
+    let front = isWithin ? words.popLast() ?? "" : ""
+    guard let name = words.first else {
+      return (ShellLine.commands.map(\.name) + ["help", "quit"])
+        .filter { $0.beginsWithBytes(of: front + word) }.sorted()
     }
-    all = all.filter { $0.beginsWithBytes(of: word) }
-    return all.sorted()
+    guard let command = ShellLine.commands.first(where: { $0.name == name }) else { return [] }
+    return WordCompletion(command, words.dropFirst(), path: path).candidates(front + word)
+      .compactMap { $0.rest(afterBytesOf: front).map { String($0) } }
   }
 }

@@ -6,15 +6,18 @@ import ToolSupport
 enum StoreAccess {
   /// Opens an existing store after checking all of its pages.
   ///
-  /// - Parameter patience: for a command that writes; nil to read only.
-  static func openExisting(_ path: String, writing patience: WriterPatience? = nil) throws -> Store
-  {
+  /// - Parameters:
+  ///   - patience: for a command that writes; nil to read only.
+  ///   - verifies: false to check no pages but those that are read.
+  static func openExisting(
+    _ path: String, writing patience: WriterPatience? = nil, verifying verifies: Bool = true
+  ) throws -> Store {
     guard let size = fileSize(path) else { throw ToolError("\(path): there is no such file") }
     guard size > 0 else { throw ToolError("\(path): the file is empty") }
     var options = Store.Options()
     options.isReadOnly = patience == nil
     if let deadline = patience?.deadline { options.deadline = deadline }
-    options.verifiesPages = true
+    options.verifiesPages = verifies
     let store = try StoreRegistry.open(path, options)
     if let cause = store.environment.copyCause, cause.code == .readersFull {
       TarnProgram.complain("\(path): showing a private copy. \(sentence(cause.detail))")

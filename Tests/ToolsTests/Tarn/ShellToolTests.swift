@@ -122,8 +122,7 @@ import Testing
     #expect(page.contains(".B \\-\\-explain\nprint the query plan instead of the objects\n"))
     #expect(try tarn("generate", "man").output.contains("\\fBtarn\\-watch\\fR(1)"))
     let bash = try tarn("generate", "bash").output
-    #expect(
-      bash.contains("cursor) COMPREPLY=($(compgen -W \"--keep --force --json --timeout --help\""))
+    #expect(bash.contains("complete -o default -F _tarn tarn\n"))
     let check = try ToolProcess(folder, ["-n"], program: "/bin/bash", input: bash).finish()
     #expect(check == .init(status: 0, output: "", errors: ""))
     #expect(try tarn("generate", "zsh").output.contains("'watch:Prints the objects of one class"))
