@@ -1,11 +1,15 @@
 import Foundation
+import TarnStore
 
 /// A temporary file without a name, which only this process sees.
 package enum UnnamedFile {
   /// Creates one in the folder for temporary files. The caller closes it.
   package static func make() throws(ToolError) -> Int32 {
-    let folder = NSTemporaryDirectory()
-    var template = Array((folder + "/tarn-XXXXXX").utf8CString)
+    // The bytes of a path need not be UTF-8.
+    let folder = getenv("TMPDIR").map { String(path: $0) } ?? "/tmp"
+    var template = (folder + "/tarn-XXXXXX").withPath { path in
+      Array(UnsafeBufferPointer(start: path, count: strlen(path) + 1))
+    }
     let descriptor = mkstemp(&template)
     guard descriptor >= 0 else { throw ToolError("cannot make a file in", folder, errno: errno) }
     _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)

@@ -1,4 +1,3 @@
-import Foundation
 import TarnStore
 import TarnText
 import ToolSupport
@@ -29,13 +28,11 @@ struct CreateCommand {
   }
 
   private func definitions() throws -> [ClassDefinition] {
-    let data =
-      schemaPath == "-"
-      ? FileHandle.standardInput.readDataToEndOfFile()
-      : FileManager.default.contents(atPath: schemaPath)
-    guard let data else { throw ToolError("\(schemaPath): cannot be read") }
+    let lines = try LineReader.open(schemaPath)
+    var bytes: [UInt8] = []
+    while let piece = try lines.piece() { bytes += piece }
     do {
-      return try SchemaJSON.classes(JSONScanner.value(in: String(decoding: data, as: UTF8.self)))
+      return try SchemaJSON.classes(JSONScanner.value(in: bytes))
     } catch {
       throw ToolError("\(schemaPath): \(error)")
     }

@@ -13,12 +13,12 @@ enum NamelessFiles {
 
   /// In the folder for temporary files; in memory if its file system has no nameless files.
   static func temporary(for path: String) throws(StorageError) -> OwnedDescriptor {
-    let descriptor = unsafe tarn_nameless_file(temporaryFolder, 0o600)
+    let descriptor = unsafe temporaryFolder.withPath { unsafe tarn_nameless_file($0, 0o600) }
     return descriptor >= 0 ? OwnedDescriptor(adopting: descriptor) : try inMemory(for: path)
   }
 
   static var temporaryFolder: String {
-    unsafe getenv("TMPDIR").map { unsafe String(cString: $0) } ?? "/tmp"
+    unsafe getenv("TMPDIR").map { unsafe String(path: $0) } ?? "/tmp"
   }
 }
 
@@ -43,7 +43,10 @@ struct PassingNames: ~Copyable {
   init(data: Int32, lock: Int32, for path: String) throws(StorageError) {
     let folder = try Self.makeFolder(for: path)
     for (name, target) in zip(Self.names, [data, lock]) {
-      if unsafe symlink("/proc/self/fd/\(target)", folder.path + name) != 0 {
+      let isLinked = unsafe (folder.path + name).withPath {
+        unsafe symlink("/proc/self/fd/\(target)", $0) == 0
+      }
+      if !isLinked {
         let error = StorageError(errno: errno, operation: "open", path: path)
         Self.remove(folder.path)
         throw error
@@ -56,8 +59,12 @@ struct PassingNames: ~Copyable {
   deinit { Self.remove(folder.path) }
 
   private static func remove(_ folder: String) {
-    for name in names { unsafe unlink(folder + name) }
-    unsafe rmdir(folder)
+    for name in names { unsafe (folder + name).withPath { _ = unsafe unlink($0) } }
+    removeFolder(folder)
+  }
+
+  private static func removeFolder(_ folder: String) {
+    unsafe folder.withPath { _ = unsafe rmdir($0) }
   }
 
   private static func makeFolder(for path: String) throws(StorageError) -> LockedFolder {
@@ -66,18 +73,18 @@ struct PassingNames: ~Copyable {
       removeAbandoned(in: parent)
       // Again if another process removed it before it was locked.
       for _ in 0..<100 {
-        var template = Array("\(parent)/\(prefix)XXXXXX".utf8CString)
+        var template = "\(parent)/\(prefix)XXXXXX".pathBytes.map { CChar(bitPattern: $0) } + [0]
         guard let made = unsafe mkdtemp(&template) else {
           problem = StorageError(errno: errno, operation: "open", path: path)
           problem.detail = "cannot create a folder in \(parent): \(problem.detail)"
           break
         }
-        let folder = unsafe String(cString: made)
+        let folder = unsafe String(path: made)
         FaultPoint.hit("names.folder")
         do throws(StorageError) {
           if let locked = try LockedFolder(folder) { return locked }
         } catch {
-          unsafe rmdir(folder)
+          removeFolder(folder)
           throw StorageError(error.code, operation: "open", path: path, detail: error.detail)
         }
       }

@@ -49,4 +49,16 @@ import Testing
     #expect(filter.status == 2)
     #expect(filter.errors.contains(#"FILTER: 'name == "\xe9"' is not UTF-8"#), "\(filter.errors)")
   }
+
+  @Test func schemasAndTemporaryFilesMayHaveAnyName() throws {
+    let made = try shell(
+      """
+      folder=$(printf 't\\351'); mkdir "$folder" && export TMPDIR="$folder" || exit
+      echo '{"name":"x"}' | "$1" import a.tarn - -f jsonl -c A || exit
+      "$1" schema a.tarn --json > "$folder/s" && "$1" create b.tarn --schema "$folder/s" || exit
+      "$1" create c.tarn --schema "$folder/none"
+      """)
+    #expect(made.output == "A: 1 added, version 1\nb.tarn: 1 class\n")
+    #expect(made.errors == #"tarn: cannot read t\xe9/none: No such file or directory"# + "\n")
+  }
 }
