@@ -214,6 +214,10 @@ enum CommandTable {
       A batch is acknowledged when the output has taken it; what still lies in a pipe when its
       reader dies is lost. With --ack manual it is acknowledged when its position, or its whole
       line, is read from standard input: then each change arrives at least once.
+
+      Without a CLASS, each class that changed has a line, in the order of their names. Of several
+      lines each has its number as "part"; only the first has "startAnew", and all but the last have
+      "more":true and no position.
       """,
     positionals: [
       file, PositionalSpec("CLASS", "the class (default: all)", isOptional: true), filter,
@@ -241,7 +245,8 @@ enum CommandTable {
     discussion: """
       An empty VALUE is null if the column may be null; "" is the empty string. Lists, sets, maps,
       embedded objects and AnyRealmValue columns are given as JSON, as 'export' writes them. An
-      embedded object needs each member that cannot be null.
+      embedded object needs each member that cannot be null; 'address.city=Oslo' sets one member of
+      an embedded object.
 
       \(namesHelp)
       """,
@@ -302,16 +307,18 @@ enum CommandTable {
     ])
 
   private static let cursor = CommandSpec(
-    "cursor", "Lists, shows, changes or deletes cursors.",
+    "cursor", "Lists, shows, changes, renames or deletes cursors.",
     discussion: """
       'list' prints the cursors of a file: the version that was acknowledged last, how many versions
       and bytes of change records the file keeps for the cursor, and the process that has it.
-      'show' prints all that is known of one. 'set' changes how far it may fall behind. 'delete'
-      deletes it, and with it the records that only it needs.
+      'show' prints all that is known of one. 'set' changes how far it may fall behind. 'rename'
+      gives it the name NEW, under which its program goes on. 'delete' deletes it, and with it the
+      records that only it needs.
       """,
     positionals: [
-      PositionalSpec("ACTION", "list, show, set or delete"), file,
+      PositionalSpec("ACTION", "list, show, set, rename or delete"), file,
       PositionalSpec("NAME", "the cursor", isOptional: true),
+      PositionalSpec("NEW", "its new name, for rename", isOptional: true),
     ],
     options: [
       keep, .flag("force", "delete it even if a process has it"),
@@ -390,8 +397,16 @@ enum CommandTable {
 
   private static let generate = CommandSpec(
     "generate", "Prints man pages and completions for shells.",
+    discussion: """
+      'words' prints what may stand in the place of the last of the words, which the completion for
+      bash asks for:
+
+          tarn generate words -- query pets.tarn Dog --sort na
+      """,
     positionals: [
-      PositionalSpec("WHAT", "commands, man, bash, zsh or fish"),
-      PositionalSpec("COMMAND", "for man: one command (default: the program)", isOptional: true),
+      PositionalSpec("WHAT", "commands, man, bash, zsh, fish or words"),
+      PositionalSpec(
+        "COMMAND", "for man: one command (default: the program); for words: the words of a line",
+        isOptional: true, repeats: true),
     ])
 }

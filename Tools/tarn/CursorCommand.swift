@@ -1,15 +1,16 @@
 import TarnStore
 import ToolSupport
 
-/// `tarn cursor`: lists, shows, changes and deletes the cursors of a file.
+/// `tarn cursor`: lists, shows, changes, renames and deletes the cursors of a file.
 struct CursorCommand {
   private enum Action: String, CaseIterable {
-    case list, show, set, delete
+    case list, show, set, rename, delete
   }
 
   private let action: Action
   private let path: String
   private let name: String
+  private let newName: String
   private let keeps: KeepText?
   private let isForced: Bool
   private let usesJSON: Bool
@@ -18,11 +19,12 @@ struct CursorCommand {
   init(_ arguments: ParsedArguments) throws {
     let word = arguments.required("ACTION")
     guard let action = Action(rawValue: word) else {
-      throw UsageError("'\(word)' is not an action: give list, show, set or delete")
+      throw UsageError("'\(word)' is not an action: give list, show, set, rename or delete")
     }
     self.action = action
     path = arguments.required("FILE")
     name = arguments.positional("NAME") ?? ""
+    newName = arguments.positional("NEW") ?? ""
     keeps = try arguments.value("keep").map { try KeepText($0).ofCursor() }
     isForced = arguments.has("force")
     usesJSON = arguments.has("json")
@@ -30,6 +32,10 @@ struct CursorCommand {
     let hasName = arguments.positional("NAME") != nil
     if action == .list, hasName { throw UsageError("'cursor list' takes no NAME") }
     if action != .list, !hasName { throw UsageError("'cursor \(word)' needs a NAME") }
+    if action == .rename, newName.isEmpty { throw UsageError("'cursor rename' needs a NEW name") }
+    if action != .rename, arguments.positional("NEW") != nil {
+      throw UsageError("'cursor \(word)' takes one NAME")
+    }
     if action == .set, keeps == nil { throw UsageError("'cursor set' needs --keep") }
     if action != .set, keeps != nil { throw UsageError("'cursor \(word)' takes no --keep") }
   }
@@ -39,6 +45,8 @@ struct CursorCommand {
     case .list: try list(output)
     case .show: try show(output)
     case .set: try set()
+    case .rename:
+      try StoreAccess.openExisting(path, writing: patience).renameCursor(name, to: newName)
     case .delete:
       try StoreAccess.openExisting(path, writing: patience)
         .deleteCursor(name, evenIfHeld: isForced)

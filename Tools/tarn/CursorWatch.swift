@@ -4,13 +4,14 @@ import TarnStore
 import TarnText
 import ToolSupport
 
-/// `tarn watch --cursor`: prints the changes of a class since the cursor's position, including
-/// those made while it was not running, and then each change.
+/// `tarn watch --cursor`: prints the changes of a class, or of all, since the cursor's position,
+/// including those made while it was not running, and then each change.
 struct CursorWatch {
   private enum Acknowledging: String { case auto, manual }
 
   private let path: String
-  private let className: String
+  /// Nil for all classes.
+  private let className: String?
   private let filter: String?
   private let columns: [String]?
   private let name: String
@@ -42,11 +43,8 @@ struct CursorWatch {
     if let other = Self.others.first(where: arguments.has) {
       throw UsageError("--cursor and --\(other) cannot be combined")
     }
-    guard let className = arguments.positional("CLASS") else {
-      throw UsageError("--cursor needs a CLASS")
-    }
     self.name = name
-    self.className = className
+    className = arguments.positional("CLASS")
     path = arguments.required("FILE")
     filter = try StoreAccess.condition(arguments).filterText
     columns = try StoreAccess.columns(arguments)
@@ -73,13 +71,30 @@ struct CursorWatch {
     defer { withExtendedLifetime(trap) {} }
     let store = try StoreAccess.openExisting(path, writing: patience)
     let schema = try store.newestSnapshot().schema
-    let described = try ClassView.named(className, in: schema, path).schema
-    let keyPaths = columns.map { StoreAccess.keyPaths($0, on: described) }
+    let described = try className.map { try ClassView.named($0, in: schema, path).schema }
+    let keyPaths = described.flatMap { described in
+      columns.map { StoreAccess.keyPaths($0, on: described) }
+    }
     let chosen = keyPaths.map { ChosenColumns($0) }
-    try chosen?.check(on: described, schema.schema, followsLinks: true)
+    if let described { try chosen?.check(on: described, schema.schema, followsLinks: true) }
     let cursor = try open(keyPaths)
     defer { cursor.close() }
     return try follow(cursor, store, StoreFollower(store, stop), described, chosen, output)
+  }
+
+  private func selection(_ keyPaths: [String]?) -> CursorSelection {
+    guard let className else { return .wholeRealm }
+    return .objects(ofClass: className, filter: filter, keyPaths: keyPaths)
+  }
+
+  /// The classes of a batch that are printed: the chosen one, or each that changed; of a new
+  /// beginning all, empty ones too.
+  private func classes(of batch: ChangeBatch, _ chosen: ClassSchema?) -> [ClassSchema] {
+    if let chosen { return [batch.storeSchema.named(chosen.name) ?? chosen] }
+    return batch.storeSchema.classes.filter { described in
+      !described.isEmbedded && !described.isVacant
+        && (batch.startAnew != nil || !batch.changes(ofClass: described.name).isEmpty)
+    }.sorted { SequenceOrder.compare($0.name, $1.name) < 0 }
   }
 
   private func open(_ keyPaths: [String]?) throws -> ChangeCursor {
@@ -87,14 +102,14 @@ struct CursorWatch {
       fileURL: URL(fileURLWithPath: path), objectTypes: [])
     return try Realm(configuration: configuration).cursor(
       name,
-      of: .objects(ofClass: className, filter: filter, keyPaths: keyPaths),
+      of: selection(keyPaths),
       startingAt: showsInitial ? .snapshot : .newest,
       keeping: keepsOldValues ? .oldValues : .keys,
       limit: keeps.map { LagLimit($0) }, taking: takes)
   }
 
   private func follow(
-    _ cursor: ChangeCursor, _ store: Store, _ follower: StoreFollower, _ described: ClassSchema,
+    _ cursor: ChangeCursor, _ store: Store, _ follower: StoreFollower, _ described: ClassSchema?,
     _ chosen: ChosenColumns?, _ output: OutputPipe
   ) throws -> ExitCode {
     let schema = { try store.newestSnapshot().schema.schema }
@@ -107,7 +122,7 @@ struct CursorWatch {
       let known = try store.newestSnapshot().version
       if let batch = try cursor.next() {
         if !batch.isEmpty {
-          try printer.print(batch, schema().named(described.name) ?? described)
+          try printer.print(batch, classes(of: batch, described))
           try output.flush()
           printed += 1
           if acknowledging == .manual {

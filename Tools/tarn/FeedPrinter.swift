@@ -3,9 +3,10 @@ import TarnStore
 import TarnText
 import ToolSupport
 
-/// Prints the batches of a cursor for one class.
+/// Prints the batches of a cursor.
 protocol FeedPrinter {
-  func print(_ batch: ChangeBatch, _ described: ClassSchema) throws
+  /// - Parameter classes: those to print, in their order.
+  func print(_ batch: ChangeBatch, _ classes: [ClassSchema]) throws
 }
 
 /// One JSON object a line for each batch; see `FeedLine`.
@@ -18,9 +19,15 @@ struct JSONFeedPrinter: FeedPrinter {
     self.columns = columns
   }
 
-  func print(_ batch: ChangeBatch, _ described: ClassSchema) throws {
-    let line = FeedLine(batch, ofClass: described.name, columns: columns)
-    while let piece = try line.next() { try output.write(piece) }
+  func print(_ batch: ChangeBatch, _ classes: [ClassSchema]) throws {
+    var first = 1
+    for (place, described) in classes.enumerated() {
+      let line = FeedLine(
+        batch, ofClass: described.name, columns: columns,
+        parts: FeedLine.Parts(first: first, isEnd: place + 1 == classes.count))
+      while let piece = try line.next() { try output.write(piece) }
+      first = line.nextPart
+    }
   }
 }
 
@@ -41,7 +48,11 @@ struct TextFeedPrinter: FeedPrinter {
     self.schema = schema
   }
 
-  func print(_ batch: ChangeBatch, _ described: ClassSchema) throws {
+  func print(_ batch: ChangeBatch, _ classes: [ClassSchema]) throws {
+    for described in classes { try print(batch, described) }
+  }
+
+  private func print(_ batch: ChangeBatch, _ described: ClassSchema) throws {
     let changes = batch.changes(ofClass: described.name)
     let lines = RecordedLines(schema: try schema(), columns: columns, terminal)
     let head = terminal.styled("version \(batch.to)  \(printable(described.name))", .bold)

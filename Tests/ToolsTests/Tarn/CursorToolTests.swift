@@ -88,4 +88,17 @@ import Testing
     #expect(missing.status == 1)
     #expect(missing.errors.contains("has no cursor 'indexer'"))
   }
+
+  @Test func `a cursor goes on under another name`() throws {
+    let held = try tarn("cursor", "rename", "a.realm", "indexer", "search")
+    #expect(held.status == 1)
+    cursor.release()
+    #expect(try tarn("cursor", "rename", "a.realm", "indexer", "search").status == 0)
+    #expect(try store.cursors().map(\.record.name) == ["search"])
+    let gone = try tarn("cursor", "rename", "a.realm", "indexer", "other")
+    #expect(gone.status == 1)
+    #expect(gone.errors.contains("indexer"), "\(gone.errors)")
+    #expect(try tarn("cursor", "rename", "a.realm", "search").status == 2)
+    #expect(try tarn("cursor", "show", "a.realm", "search", "other").status == 2)
+  }
 }

@@ -89,12 +89,17 @@ import Testing
   }
 
   @Test(arguments: [
-    (["--versions", "100"], "The old values of class 'Dog' were not kept")
+    (["--none"], "the change records after version"),
+    ([], "The old values of class 'Dog' were not kept"),
   ])
   func `what is not known is said with the way to keep it`(
     _ options: [String], _ reason: String
   ) throws {
-    try makeFile(keeping: options)
+    try makeFile(keeping: options.isEmpty ? ["--versions", "100"] : Self.allKept)
+    if !options.isEmpty {
+      let removed = try ToolProcess(folder, ["retention", "set", "a.tarn"] + options).finish()
+      #expect(removed.status == 0, "\(removed.errors)")
+    }
     let hint = "kept by 'tarn retention set a.tarn --age 7d --old-values'"
     for arguments in [
       ["undo", "a.tarn", "3"], ["revert", "a.tarn", "2"], ["diff", "a.tarn@2", "a.tarn"],
