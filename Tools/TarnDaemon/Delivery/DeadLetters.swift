@@ -76,7 +76,11 @@ final class DeadLetters: @unchecked Sendable {
 
   private func deliverObjects(_ delivery: Delivery) throws(DeliveryFailure) {
     let divided: DividedBatch
-    if let known = self.divided { divided = known } else { divided = try DividedBatch(delivery) }
+    if let known = self.divided {
+      divided = known
+    } else {
+      divided = try DividedBatch(delivery, tellsRepeats: !sink.repeatsExactly)
+    }
     self.divided = divided
     while let part = divided.part {
       do throws(DeliveryFailure) {

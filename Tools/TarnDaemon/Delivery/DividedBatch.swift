@@ -11,9 +11,11 @@ final class DividedBatch {
   /// The part to send next; nil at the end.
   private(set) var part: ObjectPart?
 
-  init(_ delivery: Delivery) throws(DeliveryFailure) {
+  /// - Parameter tellsRepeats: whether a part may say that it was sent before, and so differ from
+  ///   the one that was.
+  init(_ delivery: Delivery, tellsRepeats: Bool) throws(DeliveryFailure) {
     self.delivery = delivery
-    line = delivery.lines(isByObject: true)
+    line = delivery.lines(isByObject: true, tellsRepeats: tellsRepeats)
     try advance()
   }
 
