@@ -42,7 +42,7 @@ import Testing
     (["query", "a b.tarn", "Dog", "-s", "n"], ["name"]),
     (["query", "a b.tarn", "Dog", "--aggregates", "sum:a"], ["sum:addr", "sum:age"]),
     (["query", "a b.tarn", "Dog", "--ex"], ["--explain"]),
-    (["set", "a b.tarn", "Dog", "addr"], ["addr=", "addr.city="]),
+    (["set", "a b.tarn", "Dog", "addr"], ["addr.city=", "addr="]),
     (["reindex", "a b.tarn", "Dog.n"], ["Dog.name"]),
     (["cursor", "s"], ["set", "show"]), (["cursor", "show", "a b.tarn", ""], ["indexer"]),
     (["watch", "a b.tarn", "Dog", "--cursor", "i"], ["indexer"]),
