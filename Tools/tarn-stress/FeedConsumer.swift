@@ -11,9 +11,29 @@ struct FeedConsumer {
     let name: String
     let selection: CursorSelection
     var limit = BatchLimit.none
-    var values = KeptValues.keys
+    /// Nil for those that a cursor keeps by itself.
+    var values: KeptValues?
     /// Whether it gives back the position that it keeps with its copies.
     var keepsPosition = false
+    /// The selection's condition on things; nil for one that selects owners, too.
+    var condition: (@Sendable (FeedThing) -> Bool)?
+    /// The properties whose changes are told; nil for all.
+    var properties: Set<String>?
+    /// A thing as far as its changes are told.
+    var text: @Sendable (FeedThing) -> String = { thing in
+      "\(thing.number) \(thing.text) \(thing.owner?.name ?? "") \(Array(thing.marks)) "
+        + (thing.place?.city ?? "-")
+    }
+
+    var isOfThings: Bool { condition != nil }
+    var keepsOldValues: Bool { values == .oldValues || (values == nil && isOfThings) }
+    /// Whether batches say for sure what matched before.
+    var knowsMatches: Bool { keepsOldValues || !isOfThings }
+    func selects(_ thing: FeedThing) -> Bool { condition?(thing) ?? true }
+  }
+
+  private static let mayMove: @Sendable (FeedThing) -> Bool = { thing in
+    thing.number > 2 && (thing.owner.map { $0.rank < 4 } ?? false)
   }
 
   static let kinds = [
@@ -23,10 +43,23 @@ struct FeedConsumer {
     Kind(
       name: "condition",
       selection: .objects(of: FeedThing.self) { $0.number > 2 && $0.owner.rank < 4 },
-      values: .deletedObjects),
+      values: .deletedObjects, condition: mayMove),
     Kind(
       name: "exact", selection: .objects(of: FeedThing.self) { $0.owner.rank > 1 },
-      limit: BatchLimit(commits: 3), values: .oldValues, keepsPosition: true),
+      limit: BatchLimit(commits: 3), values: .oldValues, keepsPosition: true,
+      condition: { ($0.owner?.rank ?? 0) > 1 }),
+    Kind(
+      name: "standard",
+      selection: .objects(of: FeedThing.self) { $0.number > 2 && $0.owner.rank < 4 },
+      condition: mayMove),
+    Kind(
+      name: "elements", selection: .objects(of: FeedThing.self) { $0.marks.count > 1 },
+      limit: .everyCommit, condition: { $0.marks.count > 1 }),
+    Kind(
+      name: "path",
+      selection: .objects(of: FeedThing.self, keyPaths: ["place.city"]) { $0.number > 2 },
+      keepsPosition: true, condition: { $0.number > 2 }, properties: ["place"],
+      text: { $0.place?.city ?? "-" }),
   ]
 
   let path: String
@@ -44,7 +77,7 @@ struct FeedConsumer {
 
   /// The classes that it has copies of.
   var names: [String] {
-    kind.name == "condition" || kind.name == "exact" ? ["FeedThing"] : ["FeedThing", "FeedOwner"]
+    kind.isOfThings ? ["FeedThing"] : ["FeedThing", "FeedOwner"]
   }
 
   var copies: FeedCopies {
@@ -67,7 +100,7 @@ struct FeedConsumer {
   func consume(_ cursor: ChangeCursor, _ check: (ChangeBatch, FeedCopies) throws -> Void) throws {
     var copies = try copies
     while let batch = try cursor.next(limit: kind.limit) {
-      if !isSabotaged || batch.to % 3 != 0 { copies.apply(batch, names) }
+      if !isSabotaged || batch.to % 3 != 0 { copies.apply(batch, names, only: kind.properties) }
       try JSONEncoder().encode(copies).write(to: file, options: .atomic)
       try check(batch, copies)
       try batch.acknowledge()
@@ -81,7 +114,7 @@ struct FeedConsumer {
     defer { other.close() }
     guard let batch = try other.next() else { throw ToolError("a snapshot has no batch") }
     defer { try? other.delete(realm) }
-    return FeedCopies(batch, names)
+    return FeedCopies(batch, names, only: kind.properties)
   }
 }
 

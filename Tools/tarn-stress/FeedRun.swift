@@ -47,21 +47,27 @@ final class FeedRun {
   // MARK: - In one process
 
   /// Commits and consumers alternate at random; cursors are also opened again without an
-  /// acknowledgement. With old values the copies are compared at every version.
+  /// acknowledgement. With old values the copies are compared at every version. The kinds of changes
+  /// are compared with the states before and after them.
   private func runInside(_ path: String, _ seed: UInt64) throws {
     let realm = try Realm(configuration: FeedFile.configuration(path))
     var program = FeedProgram(seed: seed)
-    let consumers = [0, 1 + program.below(4)].map {
+    let consumers = [0, 1 + program.below(FeedConsumer.kinds.count - 1)].map {
       FeedConsumer(path, $0, sabotaged: options.isSabotaged)
     }
+    var oracle = FeedOracle()
+    try oracle.note(realm)
     for _ in 0..<3 {
-      for _ in 0..<1 + program.below(4) { try program.commit(realm) }
+      for _ in 0..<1 + program.below(4) {
+        try program.commit(realm)
+        try oracle.note(realm)
+      }
       for consumer in consumers where program.below(3) > 0 {
-        try consume(consumer, realm, seed, dies: program.below(3) == 0)
+        try consume(consumer, realm, seed, oracle, dies: program.below(3) == 0)
       }
     }
     for consumer in consumers {
-      try consume(consumer, realm, seed, dies: false)
+      try consume(consumer, realm, seed, oracle, dies: false)
       let expected = try consumer.expected(realm)
       if try consumer.copies.objects != expected.objects {
         complain(seed, "'\(consumer.kind.name)' differs from the file at the end")
@@ -72,17 +78,20 @@ final class FeedRun {
   private struct Death: Error {}
 
   private func consume(
-    _ consumer: FeedConsumer, _ realm: Realm, _ seed: UInt64, dies: Bool
+    _ consumer: FeedConsumer, _ realm: Realm, _ seed: UInt64, _ oracle: FeedOracle, dies: Bool
   ) throws {
     let cursor = try consumer.open(realm)
     defer { if dies { withExtendedLifetime(cursor) {} } else { cursor.close() } }
     do {
       try consumer.consume(cursor) { batch, copies in
         batches += 1
+        for fault in oracle.faults(in: batch, of: consumer.kind) {
+          complain(seed, "'\(consumer.kind.name)': \(fault)")
+        }
         // After it has kept the effect, and before the acknowledgement.
         if dies { throw Death() }
         guard batch.changes.reachesNewest, batch.startAnew == nil else { return }
-        let right = FeedCopies(batch, consumer.names)
+        let right = FeedCopies(batch, consumer.names, only: consumer.kind.properties)
         if copies.objects != right.objects {
           complain(seed, "'\(consumer.kind.name)' differs at version \(batch.to)")
         }

@@ -19,8 +19,9 @@ public final class ChangeBatch: Sendable {
   /// position.
   public let startAnew: StartAnewReason?
   /// True if some of the changes may have been delivered before: to this program, or to one that
-  /// had the cursor before. Repeated changes are merged with later ones; objects that were added
-  /// and deleted meanwhile are then reported as deleted.
+  /// had the cursor before and did not close it. Only a position that the consumer stored shows how
+  /// far that one had got. Repeated changes are merged with later ones; objects that were added and
+  /// deleted meanwhile are then reported as deleted.
   public let isRepeated: Bool
 
   init(
@@ -43,6 +44,9 @@ public final class ChangeBatch: Sendable {
   /// The consumer's position once it has applied the batch. To apply every batch exactly once,
   /// store it together with the effect, and pass it when the cursor is opened.
   public var position: ChangePosition { ChangePosition(end) }
+
+  /// Where a consumer is that has everything before the batch.
+  package var startPosition: ChangePosition { ChangePosition(start) }
 
   /// The Realm that objects are read from, frozen at the newest version when the batch was made.
   public var realm: Realm { changes.realm }
@@ -82,6 +86,9 @@ public final class ChangeBatch: Sendable {
   public func objects(ofClass className: String) -> Results<DynamicObject> {
     changes.selected(QuerySpec(dynamicClass: className))
   }
+
+  /// Notes that a batch of `ChangeCursor.nextToDeliver` is delivered now: it may be from here on.
+  package func noteDelivery() { cursor.noteDelivery(through: end.version) }
 
   // MARK: - Acknowledging
 

@@ -29,6 +29,10 @@ public final class ChangeCursor: Sendable {
     var isExact = false
     /// The names of the classes to report; nil for all that are selected.
     var classes: Set<String>?
+    /// Whether the caller delivers the batch. Otherwise `ChangeBatch.noteDelivery` says when.
+    var isDelivered = true
+    /// Whether a consumer may have got parts of it in other batches; nil if the cursor knows.
+    var mayRepeat: Bool?
   }
 
   private struct State {
@@ -164,6 +168,28 @@ public final class ChangeCursor: Sendable {
     try batch(Request(limit: limit, isExact: true))
   }
 
+  /// Like `next(limit:)` and `next(through:)`, for a caller that delivers the batch later, or makes
+  /// it again, and then calls `ChangeBatch.noteDelivery()`.
+  ///
+  /// - Parameters:
+  ///   - isExact: whether `next(through:)` returns an equal batch for the same versions.
+  ///   - mayRepeat: false if the consumer got no other batch after the acknowledged version than
+  ///     this one. It then lists nothing that came and went; nil if that is not known.
+  package func nextToDeliver(
+    limit: BatchLimit = .none, through version: UInt64? = nil, isExact: Bool,
+    mayRepeat: Bool? = nil
+  ) throws -> ChangeBatch? {
+    try batch(
+      Request(
+        limit: limit, through: version.map { Version($0) }, isExact: isExact, isDelivered: false,
+        mayRepeat: mayRepeat))
+  }
+
+  /// Notes that the consumer may have everything up to a version.
+  func noteDelivery(through version: Version) {
+    state.withLock { $0.toldThrough = max($0.toldThrough, version) }
+  }
+
   func batch(_ request: Request) throws(Realm.Error) -> ChangeBatch? {
     try checkOpen()
     let snapshot: Snapshot
@@ -193,11 +219,12 @@ public final class ChangeCursor: Sendable {
     let isRepeated =
       keeper.notesDeliveries && state.withLock { $0.toldThrough > from.version }
     // A range with a given end is the same whether it was delivered before or not.
-    let mayRepeat = isRepeated || request.through != nil || request.isExact
+    let mayRepeat =
+      request.mayRepeat ?? (isRepeated || request.through != nil || request.isExact)
     func batch(
       _ end: FeedPlace, _ difference: FeedDifference, _ reason: FeedReason? = nil
     ) -> ChangeBatch {
-      state.withLock { $0.toldThrough = max($0.toldThrough, end.version) }
+      if request.isDelivered { noteDelivery(through: end.version) }
       let changes = VersionChanges(
         from: from.version, to: end.version, difference, core, bound)
       return ChangeBatch(

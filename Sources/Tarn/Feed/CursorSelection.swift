@@ -163,6 +163,12 @@ struct BoundSelection: Sendable {
     }
   }
 
+  /// The values that a cursor keeps by default: old values show whether objects matched a condition
+  /// before.
+  var keptValues: KeptValues {
+    names?.contains { $0.condition != nil } == true ? .oldValues : .keys
+  }
+
   /// The names of classes that filters and key paths reach but that are not selected.
   func related(in schema: SchemaView) -> [String] {
     guard names != nil else { return [] }

@@ -42,16 +42,17 @@ public struct ObjectChanges<Element: Object> {
   /// Objects that were added.
   public var inserted: [Element] { objects(told.inserted) }
 
-  /// Objects that were added with the primary key of a deleted one, of which nothing remains.
+  /// Objects that were added with the primary key of a deleted one that the cursor selected, of
+  /// which nothing remains. Without old values it may not have been selected.
   public var replaced: [Element] { objects(told.replaced) }
 
-  /// Objects with a change that the cursor selects. An object that the cursor did not select before
-  /// is among these if an assignment in it was the reason; with old values it is in `entered`.
+  /// Objects with a change that the cursor selects, and that it selected before. A repeated batch
+  /// includes those that may not have been selected in between.
   public var modified: [ModifiedObject<Element>] { modifiedObjects(told.modified) }
 
-  /// Objects that the cursor selects now and may not have selected before, for another reason: a
-  /// change in an object that they link to, or in a property that only the condition reads. Without
-  /// old values, some of them were selected before.
+  /// Objects that existed before, and that the cursor selects now and did not select then, whatever
+  /// has changed in them or in objects that they link to. Without old values these include objects
+  /// that were selected before, if something changed that the condition reads.
   public var entered: [ModifiedObject<Element>] { modifiedObjects(told.entered) }
 
   /// Objects that were deleted. Without old values these include objects that never matched the
@@ -63,8 +64,9 @@ public struct ObjectChanges<Element: Object> {
     }
   }
 
-  /// Objects that exist, changed, and do not match the cursor's condition. Without old values these
-  /// include objects that never matched it.
+  /// Objects that exist and no longer match the cursor's condition. Without old values these
+  /// include objects that did not match it before, if something changed that the condition reads. A
+  /// repeated batch includes objects that may have matched only in between.
   public var left: [ObjectIdentity] { identities(told.left) }
 
   /// Objects that were added or changed and no longer exist: they were deleted after the end of the

@@ -1,3 +1,4 @@
+import Foundation
 package import TarnStore
 
 /// Where a new cursor begins.
@@ -54,6 +55,8 @@ extension Realm {
   ///     selection, the cursor starts over.
   ///   - start: where a new cursor begins.
   ///   - values: the values that commits from now on keep for the cursor, at a small cost for each.
+  ///     By default old values if the selection has a condition, because they show whether an object
+  ///     matched it before, and otherwise the primary keys of deleted objects.
   ///   - limit: how far it may fall behind; nil to keep the cursor's limit, or
   ///     ``LagLimit/standard`` for a new cursor.
   ///   - position: the position that the consumer has stored with its effect; nil without one.
@@ -67,21 +70,24 @@ extension Realm {
   ///   selection that does not fit the file.
   public func cursor(
     _ name: String, of selection: CursorSelection = .wholeRealm,
-    startingAt start: CursorStart = .newest, keeping values: KeptValues = .keys,
+    startingAt start: CursorStart = .newest, keeping values: KeptValues? = nil,
     limit: LagLimit? = nil, expecting position: ChangePosition? = nil,
     waiting patience: Duration = .zero, taking takes: Bool = false
   ) throws -> ChangeCursor {
     try cursor(
       name, of: selection, startingAt: start, keeping: values, limit: limit, expecting: position,
-      waiting: patience, taking: takes
+      delivered: nil, waiting: patience, taking: takes
     ) { held, _ throws(StorageError) in held }
   }
 
   /// Like the public `cursor`, for a caller that wraps the cursor's access to the file.
+  ///
+  /// - Parameter last: the end of the last batch that the consumer may have received; nil if that is
+  ///   unknown.
   package func cursor(
     _ name: String, of selection: CursorSelection, startingAt start: CursorStart,
-    keeping values: KeptValues, limit: LagLimit?, expecting position: ChangePosition?,
-    waiting patience: Duration, taking takes: Bool,
+    keeping values: KeptValues?, limit: LagLimit?, expecting position: ChangePosition?,
+    delivered last: ChangePosition? = nil, waiting patience: Duration, taking takes: Bool,
     keeper: (HeldCursor, Snapshot) throws(StorageError) -> any FeedKeeper
   ) throws -> ChangeCursor {
     core.checkThread()
@@ -100,28 +106,34 @@ extension Realm {
     let frozen = try RealmCore.frozen(
       at: snapshot, of: store, core.configuration, model, home: core.scheduler.key)
     let bound = try BoundSelection(selection, frozen)
+    let level = (values ?? bound.keptValues).level
     var request = CursorRequest(
-      name, selection: bound.names, level: values.level, limits: limit?.limits,
+      name, selection: bound.names, level: level, limits: limit?.limits,
       start: start.stored, takes: takes, patience: patience)
     request.related = bound.related(in: snapshot.schema)
+    request.place = position.map { FeedPlace($0) }
     return try publicly { () throws(StorageError) in
       let held = try store.openCursor(request)
       var (toldThrough, pending) = (held.toldThrough, FeedReason?.none)
-      if let position {
-        let place = FeedPlace(position)
-        let newest = try store.newestSnapshot()
-        let state = try held.state(in: newest)
-        switch try FeedExpectation(place, with: state, in: newest) {
+      let newest = try store.newestSnapshot()
+      let state = try held.state(in: newest)
+      if let place = request.place {
+        switch try FeedExpectation(place, with: state, isNew: held.isNew, in: newest) {
         case .agrees: toldThrough = place.version
         case .isAhead where state.reason == nil:
           try held.acknowledge(from: state.acknowledged, to: place)
           toldThrough = place.version
         case .isAhead: break
         case .isElsewhere: pending = .restored
+        case .isRemoved: pending = .expired
         }
       }
+      if let last, last.historyID == UUID(newest.head.historyID) {
+        toldThrough = min(
+          held.toldThrough, max(state.acknowledged.version, Version(last.version)))
+      }
       return ChangeCursor(
-        name, try keeper(held, store.newestSnapshot()), core, selection, keeping: values.level,
+        name, try keeper(held, store.newestSnapshot()), core, selection, keeping: level,
         toldThrough: toldThrough, pending: pending)
     }
   }
@@ -130,15 +142,16 @@ extension Realm {
   ///
   /// - Parameters:
   ///   - name: for messages.
-  ///   - values: the old values that the file keeps for other reasons.
+  ///   - values: the old values to read, as far as the file keeps them for other reasons.
+  ///   - last: the last version that the consumer may have received.
   ///   - keeper: stores the position.
   package func reader(
     _ name: String, of selection: CursorSelection, keeping values: KeptValues,
-    keeper: any FeedKeeper
+    delivered last: UInt64 = 0, keeper: any FeedKeeper
   ) -> ChangeCursor {
     core.checkThread()
     return ChangeCursor(
-      name, keeper, core, selection, keeping: values.level, toldThrough: Version(0))
+      name, keeper, core, selection, keeping: values.level, toldThrough: Version(last))
   }
 }
 

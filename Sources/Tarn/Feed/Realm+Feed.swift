@@ -48,8 +48,9 @@ extension Realm {
   ///   - from: the version before the first change.
   ///   - to: the version after the last change.
   ///   - selection: the objects and changes to report.
-  /// - Throws: `Realm.Error.invalidInput` if the versions are in the wrong order, too new or not
-  ///   retained, or if a migration is between them; `.invalidDatabase` if a record is damaged.
+  /// - Throws: `Realm.Error.invalidInput` if the versions are in the wrong order or too new, if the
+  ///   records of the commits after the first one are no longer in the file, or if a migration is
+  ///   between them; `.invalidDatabase` if a record is damaged.
   public func changes(
     from: UInt64, to: UInt64, of selection: CursorSelection = .wholeRealm
   ) throws -> VersionChanges {
@@ -70,6 +71,7 @@ extension Realm {
           + "'\(core.store.path)' is \(snapshot.version.rawValue), and the first number must not "
           + "be greater than the second.")
     }
+    try checkRecords(after: start, upTo: end, in: snapshot)
     let frozen = try RealmCore.frozen(
       at: snapshot, of: core.store, core.configuration, core.classes.model,
       home: core.scheduler.key)
@@ -84,12 +86,30 @@ extension Realm {
           + "different classes or properties. Ask for those on one side of it.")
     }
     let difference = try publicly { () throws(StorageError) in
-      let first = try tail.past(at: start, in: snapshot)
+      // Nothing leads back to an older version if there are no records, and nothing has to.
+      let first = start < end ? try tail.past(at: start, in: snapshot) : nil
       return try FeedDifference(
         of: bound.parts, over: range.changes, deaths: range.deaths, mayRepeat: false,
         SnapshotReader(snapshot),
-        start: first, end: end < snapshot.version ? tail.past(at: end, in: snapshot) : nil)
+        start: first,
+        end: first != nil && end < snapshot.version ? tail.past(at: end, in: snapshot) : nil)
     }
     return VersionChanges(from: start, to: end, difference, frozen, bound)
+  }
+
+  /// - Throws: `.invalidInput` if records after a version were removed.
+  private func checkRecords(
+    after start: Version, upTo end: Version, in snapshot: Snapshot
+  ) throws {
+    guard start < end else { return }
+    let oldest = try publicly { () throws(StorageError) in
+      try ChangeLog.isRemoved(after: start, in: snapshot.transaction)
+        ? ChangeLog.oldestVersion(in: snapshot.transaction) : nil
+    }
+    guard let oldest else { return }
+    throw core.error(
+      "The change records after version \(start.rawValue) are no longer all in the file: the "
+        + "oldest version to compare with is \(oldest.rawValue - 1). Retain records longer with "
+        + "Realm.Configuration.retention, or with a cursor.")
   }
 }

@@ -21,3 +21,12 @@ public struct RecordedChange: Hashable, Sendable {
   /// How the elements of assigned collections moved, by the names of the properties.
   public let edits: [String: CollectionEdit]
 }
+
+extension RecordedChange {
+  /// The same for consumers that did not ask for old values: they may be kept for other reasons.
+  package var withoutOldValues: RecordedChange {
+    RecordedChange(
+      kind: kind, identity: identity, properties: properties, values: values, oldValues: [:],
+      edits: edits)
+  }
+}

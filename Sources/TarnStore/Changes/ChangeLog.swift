@@ -194,6 +194,14 @@ extension ChangeLog {
     return found ? unsafe TreeKey.parseChange(cursor.key)?.version : nil
   }
 
+  /// Whether records after a version were removed because nothing needed them: there are later
+  /// ones. A record that is missing among others is damage.
+  package static func isRemoved(
+    after version: Version, in transaction: ReadTransaction
+  ) throws(StorageError) -> Bool {
+    try oldestVersion(in: transaction).map { $0 > version.next } ?? false
+  }
+
   /// The header of the oldest record; nil without any.
   static func oldestHeader(
     in transaction: borrowing WriteTransaction

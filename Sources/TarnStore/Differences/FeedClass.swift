@@ -16,12 +16,11 @@ package struct FeedClass: Sendable {
   package let id: ClassID
   /// Objects that were added, and match.
   package var inserted = KeySet()
-  /// Objects that have the primary key of a deleted one, and match.
+  /// Objects that have the primary key of a deleted one that may have matched, and match.
   package var replaced = KeySet()
-  /// Objects that changed within the selection, and match.
+  /// Objects that changed within the selection, match, and matched before.
   package var modified = KeySet()
-  /// Objects that match and may not have matched before, for another reason: a change in an object
-  /// that they link to, or in a property that is not reported.
+  /// Objects that match and may not have matched before, whatever else changed in them.
   package var entered = KeySet()
   /// Objects that exist and do not match, and may have matched before.
   package var left = KeySet()

@@ -68,6 +68,9 @@ package struct FeedDeaths: Sendable {
   /// Deleted objects, including objects added in the same difference: a consumer that may have
   /// received one of these must be notified that it was deleted.
   package var keys = KeySet()
+  /// Objects that existed before the difference, of a class of which all were deleted at once. The
+  /// changes of other classes name them.
+  package var former = KeySet()
 
   package init() {}
 }
@@ -79,6 +82,11 @@ private struct FeedClassStep<Rows: LinkedRows> {
   let changes: ChangeSet
   let embedded: [ColumnID: KeySet]
   let deaths: FeedDeaths
+  /// Objects that existed before the difference and were deleted in it. Another object may have the
+  /// key of one of these now.
+  let dead: KeySet
+  /// Objects that came and went in the difference and may have been reported in between.
+  let lost: KeySet
   let mayRepeat: Bool
   /// The rows after the changes, or newer ones.
   let rows: Rows
@@ -95,6 +103,8 @@ private struct FeedClassStep<Rows: LinkedRows> {
     own = changes[part.classID] ?? ClassChanges(id: part.classID)
     embedded = owners.found[part.classID] ?? [:]
     self.deaths = deaths[part.classID] ?? FeedDeaths()
+    dead = own.isCleared ? self.deaths.former : own.deleted
+    lost = mayRepeat ? self.deaths.keys.subtracting(dead) : KeySet()
     self.mayRepeat = mayRepeat
     self.rows = rows
     self.before = before.flatMap { part.canBeTested(in: $0) ? $0 : nil }
@@ -104,10 +114,10 @@ private struct FeedClassStep<Rows: LinkedRows> {
   mutating func tell() throws(StorageError) -> FeedClass {
     told.isCleared = own.isCleared
     let assigned = try findAssigned()
-    let fresh = own.inserted.union(own.deleted).union(deaths.keys)
-    try sort(assigned.subtracting(fresh), isAssigned: true)
+    let fresh = own.inserted.union(dead).union(lost)
     let inDoubt = try part.query.rowsInDoubt(changes, rows)
-    try sort(inDoubt.subtracting(assigned).subtracting(fresh), isAssigned: false)
+    try sort(assigned.subtracting(fresh), isAssigned: true, inDoubt)
+    try sort(inDoubt.subtracting(assigned).subtracting(fresh), isAssigned: false, inDoubt)
     try sortThoseThatCame()
     try sortThoseThatWent()
     keepWhatIsOfModified()
@@ -152,7 +162,11 @@ private struct FeedClassStep<Rows: LinkedRows> {
   }
 
   /// Objects that existed before the difference and were not deleted in it.
-  private mutating func sort(_ keys: KeySet, isAssigned: Bool) throws(StorageError) {
+  ///
+  /// - Parameter inDoubt: those of which the changes may decide whether they match.
+  private mutating func sort(
+    _ keys: KeySet, isAssigned: Bool, _ inDoubt: KeySet
+  ) throws(StorageError) {
     if keys.isEmpty { return }
     if keys.count > 16 { rows.expect(lookups: keys.count, in: part.classID) }
     var (modified, entered): ([ObjectKey], [ObjectKey]) = ([], [])
@@ -162,12 +176,16 @@ private struct FeedClassStep<Rows: LinkedRows> {
         gone.append(key)
         continue
       }
-      let matched = try matched(key)
-      switch (matches, matched, isAssigned) {
-      case (true, nil, true), (true, true, true): modified.append(key)
-      case (true, nil, false), (true, false, _): entered.append(key)
-      case (true, true, false), (false, false, _): break
-      case (false, _, _): left.append(key)
+      let isInDoubt = inDoubt.contains(key)
+      let matched = isInDoubt ? try matched(key) : matches
+      // A consumer may have been told of the other state, which lay in between.
+      let mayDiffer = mayRepeat && isInDoubt
+      switch (matches, matched) {
+      case (true, true): if isAssigned || mayDiffer { modified.append(key) }
+      // A consumer that waits for objects that begin to match must not miss one.
+      case (true, nil), (true, false): entered.append(key)
+      case (false, false): if mayDiffer { left.append(key) }
+      case (false, _): left.append(key)
       }
     }
     told.modified.formUnion(KeySet(modified))
@@ -198,36 +216,44 @@ private struct FeedClassStep<Rows: LinkedRows> {
     var (inserted, replaced): ([ObjectKey], [ObjectKey]) = ([], [])
     var (left, gone): ([ObjectKey], [ObjectKey]) = ([], [])
     for key in own.inserted {
+      // Of another object with the key.
+      let matched = dead.contains(key) ? try matched(key) ?? true : false
       switch try matches(key) {
       case nil: gone.append(key)
       // It may have been reported before, and matched then.
-      case false?: if mayRepeat || wasThere(key) { left.append(key) }
-      case true?:
-        if wasThere(key) { replaced.append(key) } else { inserted.append(key) }
+      case false?: if mayRepeat || matched { left.append(key) }
+      case true?: if matched { replaced.append(key) } else { inserted.append(key) }
       }
     }
     told.inserted = KeySet(inserted)
     told.replaced = KeySet(replaced)
     told.left.formUnion(KeySet(left))
-    told.gone = told.gone.union(KeySet(gone)).subtracting(deaths.keys)
-  }
-
-  /// Whether another object had the key: for a class that was cleared, only the images show that.
-  private func wasThere(_ key: ObjectKey) -> Bool {
-    own.deleted.contains(key) || (own.isCleared && deaths.keys.contains(key))
+    told.gone.formUnion(KeySet(gone))
   }
 
   private mutating func sortThoseThatWent() throws(StorageError) {
-    let dead = own.deleted.union(deaths.keys).subtracting(own.inserted)
-    if dead.isEmpty { return }
+    let went = dead.union(lost).subtracting(own.inserted)
+    if went.isEmpty { return }
     var (deleted, replaced, left): ([ObjectKey], [ObjectKey], [ObjectKey]) = ([], [], [])
-    for key in dead {
-      if own.deleted.contains(key), try matched(key) == false { continue }
+    // Objects that had one primary key after each other have one identity. The first existed before.
+    var identities: Set<ElementKey> = []
+    for key in went {
+      let matched = dead.contains(key) ? try matched(key) ?? true : false
+      if !matched, !mayRepeat { continue }
       guard let successor = try successor(of: key), let matches = try matches(successor) else {
+        if !lost.isEmpty, let value = deaths.primaryKeys[key],
+          !identities.insert(ElementKey(value)).inserted
+        {
+          continue
+        }
         deleted.append(key)
         continue
       }
-      if matches { replaced.append(successor) } else { left.append(successor) }
+      if !matches {
+        left.append(successor)
+      } else if matched || !own.inserted.contains(successor) {
+        replaced.append(successor)
+      }
     }
     told.deleted = KeySet(deleted)
     told.replaced.formUnion(KeySet(replaced))

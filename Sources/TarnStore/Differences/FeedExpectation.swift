@@ -7,9 +7,12 @@ package enum FeedExpectation: Sendable {
   /// The position is not between the acknowledged one and the newest version: the file or the
   /// consumer was restored to an earlier state.
   case isElsewhere
+  /// The position is before that of a new cursor, and its record is not in the file any more.
+  case isRemoved
 
+  /// - Parameter isNew: whether nothing was acknowledged yet.
   package init(
-    _ expected: FeedPlace, with state: FeedState, in snapshot: Snapshot
+    _ expected: FeedPlace, with state: FeedState, isNew: Bool = false, in snapshot: Snapshot
   ) throws(StorageError) {
     let head = FeedPlace(snapshot.head)
     if expected == state.acknowledged {
@@ -22,6 +25,11 @@ package enum FeedExpectation: Sendable {
     {
       let commitID = try Self.commitID(of: expected.version, in: snapshot)
       self = commitID == expected.commitID ? .isAhead : .isElsewhere
+    } else if isNew, expected.historyID == head.historyID,
+      expected.version < state.acknowledged.version,
+      try Self.commitID(of: expected.version, in: snapshot) == nil
+    {
+      self = .isRemoved
     } else {
       self = .isElsewhere
     }

@@ -21,6 +21,8 @@ package struct FeedRange: Sendable {
   package private(set) var changes: ChangeSet
   package private(set) var deaths: [ClassID: FeedDeaths] = [:]
   private var dead: [ClassID: DeadKeys] = [:]
+  /// The classes of which all objects were deleted at once.
+  private var cleared: Set<ClassID> = []
   /// The next version comes from a migration, which the changes cannot be merged across.
   package private(set) var endsBeforeMigration = false
   /// The version of the last migration that it has read past.
@@ -87,6 +89,7 @@ extension FeedRange {
       if let number, record.belongs(to: number) {
         fold.skip(to: range.to)
       } else {
+        range.noteFormer(record, after: &fold)
         fold.add(record.changes)
         range.bury(record)
       }
@@ -94,7 +97,7 @@ extension FeedRange {
     }
     self = range
     changes = fold.finish()
-    for (id, keys) in dead where tellsAllDeaths || changes[id]?.isCleared == true {
+    for (id, keys) in dead where tellsAllDeaths {
       deaths[id, default: FeedDeaths()].keys = keys.finish()
     }
   }
@@ -136,6 +139,20 @@ extension FeedRange {
     }
   }
 
+  /// Notes which objects a class had before the range, when all of them are deleted for the first
+  /// time: later changes are of objects that were added in between.
+  private mutating func noteFormer(_ record: FeedRecord, after fold: inout ChangeFold) {
+    let ids = record.changes.classes.filter { $0.isCleared && !cleared.contains($0.id) }.map(\.id)
+    if ids.isEmpty { return }
+    let earlier = fold.finish()
+    for id in ids {
+      cleared.insert(id)
+      let (own, last) = (earlier[id], record.deaths[id]?.keys ?? KeySet())
+      deaths[id, default: FeedDeaths()].former = last.subtracting(own?.inserted ?? KeySet())
+        .union(own?.deleted ?? KeySet())
+    }
+  }
+
   /// Drops all changes so far, because none of them concerns the selection. Later changes are then
   /// the whole difference, and need not be merged with them.
   mutating func dropWhatTellsNothing() {
@@ -143,6 +160,7 @@ extension FeedRange {
     changes = ChangeSet(from: to, to: to)
     deaths = [:]
     dead = [:]
+    cleared = []
   }
 
   /// Whether the changes can concern some parts of a selection. Reads nothing.

@@ -36,7 +36,8 @@ package enum FeedStep: Sendable {
           upTo: end, limit, without: number, tellsAllDeaths: isRepeated, in: snapshot)
       } catch {
         guard error.code == .corrupted else { throw error }
-        return .anew(.unreadable)
+        let isRemoved = try ChangeLog.isRemoved(after: from.version, in: snapshot.transaction)
+        return .anew(isRemoved ? .expired : .unreadable)
       }
       if range.concerns(parts, snapshot.schema), try isNews(range) { break }
       if range.to < end, !range.endsBeforeMigration, !isExact { range.dropWhatTellsNothing() }

@@ -4,16 +4,19 @@ package final class HeldCursor: Sendable {
   package let name: String
   package let number: UInt32
   package let epoch: UInt32
+  /// Whether there was no cursor of that name before.
+  package let isNew: Bool
   /// The version through which a former holder may have read without an acknowledgement.
   package let toldThrough: Version
   private let lock: CursorLock
 
   init(
-    _ store: Store, _ record: CursorRecord, number: UInt32, toldThrough: Version,
+    _ store: Store, _ record: CursorRecord, number: UInt32, isNew: Bool, toldThrough: Version,
     _ lock: CursorLock
   ) {
     self.store = store
     self.number = number
+    self.isNew = isNew
     self.toldThrough = toldThrough
     self.lock = lock
     name = record.name

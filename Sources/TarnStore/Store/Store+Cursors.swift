@@ -63,10 +63,8 @@ extension Store {
           name: request.name, at: head, note, selection: request.selection,
           level: request.level, epoch: .random(in: 0...1 << 30),
           reason: request.start == .snapshot ? .snapshot : nil)
-      if known == nil, request.start == .oldest,
-        let oldest = try ChangeLog.oldestHeader(in: transaction), oldest.to < head.version
-      {
-        record.begin(at: oldest, of: head.historyID)
+      if known == nil, let first = try firstHeader(request, head, transaction) {
+        record.begin(at: first, of: head.historyID)
       }
       if record.selection != request.selection {
         record.selection = request.selection
@@ -83,8 +81,25 @@ extension Store {
       let lock = try CursorLock(signal, number: number, epoch: record.epoch)
       FaultPoint.hit("cursor.locked")
       edit[number] = record
-      return HeldCursor(self, record, number: number, toldThrough: toldThrough, lock)
+      return HeldCursor(
+        self, record, number: number, isNew: known == nil, toldThrough: toldThrough, lock)
     }
+  }
+
+  /// The record of the version at which a new cursor begins; nil for the newest.
+  private func firstHeader(
+    _ request: CursorRequest, _ head: HeadRecord, _ transaction: borrowing WriteTransaction
+  ) throws(StorageError) -> ChangeRecord.Header? {
+    if request.start == .snapshot { return nil }
+    if let place = request.place, place.historyID == head.historyID, place.version < head.version,
+      let header = try ChangeLog.readableHeader(of: place.version, in: transaction),
+      header.meta.commitID == place.commitID
+    {
+      return header
+    }
+    guard request.start == .oldest, let oldest = try ChangeLog.oldestHeader(in: transaction)
+    else { return nil }
+    return oldest.to < head.version ? oldest : nil
   }
 
   private func requireFree(_ name: String, _ table: FeedTable) throws(StorageError) {

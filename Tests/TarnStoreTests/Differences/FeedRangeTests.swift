@@ -83,4 +83,29 @@ import Testing
     #expect(repeated.deaths[ClassID(0)].map { Array($0.keys) } == [key])
     #expect(repeated.changes.isEmpty)
   }
+
+  /// Objects that came after that are not among those that a class had before.
+  @Test func theFormerObjectsOfAClearedClass() throws {
+    try add(3)
+    let before = try store.newestSnapshot()
+    let keys = try SnapshotReader(before).allKeys(in: ClassID(0))
+    store.keepBefore { _ in .keys }
+    try store.write { _ = try $0.delete(keys[0], in: ClassID(0)) }
+    try add(2)
+    for _ in 1...2 {
+      try store.write { try $0.clear(ClassID(0)) }
+      try add(2)
+    }
+    let newest = try store.newestSnapshot()
+    for isSplit in [false, true] {
+      var range = FeedRange(after: before.version, commitID: before.head.commitID)
+      if isSplit {
+        try range.extend(
+          upTo: newest.version, FeedRange.Limit(commits: 4), tellsAllDeaths: false, in: newest)
+      }
+      try range.extend(upTo: newest.version, tellsAllDeaths: false, in: newest)
+      #expect(range.changes[ClassID(0)]?.isCleared == true)
+      #expect(range.deaths[ClassID(0)]?.former == KeySet(keys))
+    }
+  }
 }

@@ -146,7 +146,7 @@ import Testing
     let cursor = try realm.cursor("exact", of: selection.selection, keeping: .oldValues)
     for _ in 0..<12 { try program.commit(realm) }
     var count = 0
-    while let batch = try cursor.nextExact(limit: selection.limit) {
+    while let batch = try cursor.nextToDeliver(limit: selection.limit, isExact: true) {
       let first = data(batch)
       try program.commit(realm)
       #expect(try data(#require(try cursor.next(through: batch.to))) == first)
