@@ -5,6 +5,7 @@ package struct JSONScanner {
 
   private let bytes: UnsafeRawBufferPointer
   private let keepsDigits: Bool
+  private let refusesRepeatedNames: Bool
   private var position = 0
   private var depth = 0
 
@@ -15,11 +16,21 @@ package struct JSONScanner {
   package static func value(
     in bytes: UnsafeRawBufferPointer, keepingDigits keepsDigits: Bool = false
   ) throws(JSONError) -> JSONValue {
-    var scanner = JSONScanner(bytes: bytes, keepsDigits: keepsDigits)
+    try value(JSONScanner(bytes: bytes, keepsDigits: keepsDigits, refusesRepeatedNames: false))
+  }
+
+  /// The only value in the bytes, of which nothing is left out: digits are kept, and a name that an
+  /// object has twice is an error.
+  package static func exactValue(in bytes: UnsafeRawBufferPointer) throws(JSONError) -> JSONValue {
+    try value(JSONScanner(bytes: bytes, keepsDigits: true, refusesRepeatedNames: true))
+  }
+
+  private static func value(_ start: JSONScanner) throws(JSONError) -> JSONValue {
+    var scanner = start
     scanner.skipSpace()
     let value = try scanner.value()
     scanner.skipSpace()
-    if scanner.position < bytes.count { throw scanner.error("unexpected text after the value") }
+    if scanner.next != nil { throw scanner.error("unexpected text after the value") }
     return value
   }
 
@@ -32,9 +43,20 @@ package struct JSONScanner {
   package static func value(
     in bytes: [UInt8], keepingDigits keepsDigits: Bool = false
   ) throws(JSONError) -> JSONValue {
+    try reading(bytes) { raw throws(JSONError) in try value(in: raw, keepingDigits: keepsDigits) }
+  }
+
+  /// The only value in the bytes, of which nothing is left out, as above.
+  package static func exactValue(in bytes: [UInt8]) throws(JSONError) -> JSONValue {
+    try reading(bytes) { raw throws(JSONError) in try exactValue(in: raw) }
+  }
+
+  private static func reading(
+    _ bytes: [UInt8], _ read: (UnsafeRawBufferPointer) throws(JSONError) -> JSONValue
+  ) throws(JSONError) -> JSONValue {
     let result = bytes.withUnsafeBytes { raw -> Result<JSONValue, JSONError> in
       do throws(JSONError) {
-        return .success(try value(in: raw, keepingDigits: keepsDigits))
+        return .success(try read(raw))
       } catch {
         return .failure(error)
       }
@@ -42,8 +64,10 @@ package struct JSONScanner {
     return try result.get()
   }
 
-  private init(bytes: UnsafeRawBufferPointer, keepsDigits: Bool) {
-    (self.bytes, self.keepsDigits) = (bytes, keepsDigits)
+  private init(bytes: UnsafeRawBufferPointer, keepsDigits: Bool, refusesRepeatedNames: Bool) {
+    self.bytes = bytes
+    self.keepsDigits = keepsDigits
+    self.refusesRepeatedNames = refusesRepeatedNames
   }
 
   private func error(_ message: String, at position: Int? = nil) -> JSONError {
@@ -113,11 +137,16 @@ package struct JSONScanner {
     try enter()
     defer { depth -= 1 }
     var members: [JSONMember] = []
+    var names = MetNames()
     if take(UInt8(ascii: "}")) { return .object(members) }
     while true {
       skipSpace()
       guard next == UInt8(ascii: "\"") else { throw error("a name in quotes is missing") }
+      let start = position
       let name = try string()
+      if refusesRepeatedNames, !names.isNew(name, among: members) {
+        throw error("the name '\(name.prefix(40))' is given twice, the second time", at: start)
+      }
       skipSpace()
       guard take(UInt8(ascii: ":")) else { throw error("':' is missing") }
       skipSpace()
@@ -126,6 +155,21 @@ package struct JSONScanner {
       if take(UInt8(ascii: "}")) { return .object(members) }
       guard take(UInt8(ascii: ",")) else { throw error("',' or '}' is missing") }
     }
+  }
+}
+
+/// Finds a name that an object has twice.
+private struct MetNames {
+  /// So many are compared one by one.
+  private static let fewMax = 16
+
+  /// The bytes of all names, once there are more.
+  private var many: Set<[UInt8]> = []
+
+  mutating func isNew(_ name: String, among members: [JSONMember]) -> Bool {
+    if members.count < Self.fewMax { return !members.contains { $0.name.hasSameBytes(as: name) } }
+    if many.isEmpty { many = Set(members.map { Array($0.name.utf8) }) }
+    return many.insert(Array(name.utf8)).inserted
   }
 }
 

@@ -56,6 +56,27 @@ package struct JSONMember: Equatable, Sendable {
   }
 }
 
+extension [JSONMember] {
+  /// Why the members cannot all be properties of one object; nil if they can. Two spellings of the
+  /// same letters are two names in JSON, and one property.
+  package var faultAsProperties: String? {
+    var isPlain = true
+    for member in self {
+      let bytes = member.name.utf8
+      if bytes.isEmpty { return "a name is empty" }
+      for byte in bytes {
+        if byte == 0 { return "the name '\(member.name)' has a NUL" }
+        if byte >= 0x80 { isPlain = false }
+      }
+    }
+    if isPlain { return nil }
+    var names: Set<String> = []
+    return first { !names.insert($0.name).inserted }.map {
+      "the name '\($0.name)' is given twice, in two spellings of the same letters"
+    }
+  }
+}
+
 /// Why bytes are not JSON, and where.
 package struct JSONError: Error, Equatable, Sendable, CustomStringConvertible {
   package let message: String

@@ -59,9 +59,19 @@ package enum SchemaJSON {
   /// - Throws: `SchemaJSONError` that names the fault.
   package static func classes(_ json: JSONValue) throws -> [ClassDefinition] {
     guard case .array(let items) = json else { throw SchemaJSONError("the schema is not a list") }
-    return try items.enumerated().map { index, item in
+    let classes = try items.enumerated().map { index, item in
       try definition(Members(item, "class \(index + 1)"))
     }
+    if let name = repeated(classes.map(\.name)) {
+      throw SchemaJSONError("two classes are called '\(name)'")
+    }
+    return classes
+  }
+
+  /// A name that is given twice, perhaps in another spelling of the same letters.
+  private static func repeated(_ names: [String]) -> String? {
+    var met: Set<String> = []
+    return names.first { !met.insert($0).inserted }
   }
 
   private static func definition(_ members: Members) throws -> ClassDefinition {
@@ -69,6 +79,9 @@ package enum SchemaJSON {
     let key = try members.optionalString("key")
     let columns = try members.items("columns").map { item in
       try property(Members(item, "a column of class \(name)"), key)
+    }
+    if let column = repeated(columns.map(\.name)) {
+      throw SchemaJSONError("class \(name) has two columns called '\(column)'")
     }
     if let key, !columns.contains(where: { $0.name == key }) {
       throw SchemaJSONError("class \(name) has no column '\(key)' to be its key")

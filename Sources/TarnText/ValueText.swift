@@ -87,7 +87,7 @@ package enum ValueText {
     _ text: String, as type: ColumnType, rounding: Bool = true
   ) -> Value? {
     switch type {
-    case .int: Int64(text).map { .int($0) }
+    case .int: (Int64(text) ?? whole(text)).map { .int($0) }
     case .bool: Bool(spelling: text).map { .bool($0) }
     case .string: .string(text)
     case .data: Data(base64Encoded: text).map { .data(Array($0)) }
@@ -108,6 +108,12 @@ package enum ValueText {
       }
     case .link, .any: nil
     }
+  }
+
+  /// The integer that a number with an exponent or a fraction of zeros is, as in JSON.
+  private static func whole(_ text: String) -> Int64? {
+    guard let last = text.utf8.last, 0x30...0x39 ~= last else { return nil }
+    return WrittenNumber(text)?.integer
   }
 
   /// Whether a text may be read as a number: one of the names that are not finite, or digits that

@@ -74,6 +74,17 @@ package struct CSVDialect: Equatable, Sendable {
     return records.allSatisfy { $0[byte] == first }
   }
 
+  /// Whether a reader could take the only name of a header for several.
+  static func isMistakable(_ name: String) -> Bool {
+    name.utf8.contains { usual.contains($0) || others.contains($0) }
+  }
+
+  /// Whether the only name of a header has the form of a line that names the separator, which
+  /// quotes do not change.
+  static func isSeparatorLine(_ name: String) -> Bool {
+    name.utf8.count == 5 && name.utf8.starts(with: firstLine)
+  }
+
   /// Separators that some programs write.
   private static let others = Set(
     Array(":^~#/ ".utf8) + Array(0x01...0x08) + [0x0b, 0x0c] + Array(0x0e...0x1f))

@@ -33,7 +33,13 @@ package final class CSVReader {
     switch first {
     case .bad(let reason, let line): throw ToolError("\(lines.name): line \(line): \(reason)")
     case .record(let fields, let line):
+      guard fields != [nil] else {
+        throw ToolError("\(lines.name): line \(line) is empty; a header is missing")
+      }
       header = Self.named(fields)
+      if let number = header.firstIndex(where: { $0.utf8.contains(0) }) {
+        throw ToolError("\(lines.name): line \(line): the name of column \(number + 1) has a NUL")
+      }
       if let twice = Self.repeated(header) {
         throw ToolError("\(lines.name): line \(line): two columns are called '\(twice)'")
       }

@@ -18,7 +18,22 @@ package struct CSVWriter {
   /// Removes the bytes written and keeps the capacity.
   package mutating func removeAll() { bytes.removeAll(keepingCapacity: true) }
 
-  /// Writes a record, or the header.
+  /// Writes the header. A single name in which a reader would find separators is quoted, and so is
+  /// a byte order mark.
+  package mutating func writeHeader(_ names: [String]) {
+    let byteOrderMark: [UInt8] = [0xef, 0xbb, 0xbf]
+    if names.count == 1, CSVDialect.isSeparatorLine(names[0]) {
+      bytes.append(contentsOf: Array("sep=".utf8) + [separator] + lineEnd)
+    }
+    for (index, name) in names.enumerated() {
+      if index > 0 { bytes.append(separator) }
+      let isMistakable = names.count == 1 && CSVDialect.isMistakable(name)
+      write(name, isQuoted: isMistakable || name.utf8.starts(with: byteOrderMark))
+    }
+    bytes.append(contentsOf: lineEnd)
+  }
+
+  /// Writes a record.
   package mutating func write(_ fields: [String?]) {
     for (index, field) in fields.enumerated() {
       if index > 0 { bytes.append(separator) }
@@ -27,10 +42,10 @@ package struct CSVWriter {
     bytes.append(contentsOf: lineEnd)
   }
 
-  private mutating func write(_ field: String) {
+  private mutating func write(_ field: String, isQuoted: Bool = false) {
     let quote = UInt8(ascii: "\"")
     let needsQuotes =
-      field.isEmpty
+      isQuoted || field.isEmpty
       || field.utf8.contains { $0 == quote || $0 == separator || $0 == 0x0a || $0 == 0x0d }
     guard needsQuotes else {
       bytes.append(contentsOf: field.utf8)

@@ -75,6 +75,7 @@ package final class DebianStatusReader {
         if let last { fields[last]? += "\n" + rest }
       } else if let parts = line.partsAroundASCII(":") {
         let name = parts.before.lowercased()
+        if fields[name] != nil { fault = fault ?? "the field '\(parts.before)' is given twice" }
         fields[name] = String(parts.behind.trimmingASCII(lineEnds: true))
         last = name
       } else {

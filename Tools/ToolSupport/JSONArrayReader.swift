@@ -11,6 +11,7 @@ package final class JSONArrayReader {
   private var piece = UnsafeRawBufferPointer(start: nil, count: 0)
   private var position = 0
   private var line = 1
+  private var column = 1
   private var state = State.start
   /// Returned after the last element.
   private var rest: InputItem<[JSONMember]>?
@@ -45,7 +46,7 @@ package final class JSONArrayReader {
       return rest
     }
     try skipSpace()
-    let first = line
+    let (first, firstColumn) = (line, column)
     let bytes = try element()
     guard let separator = try peek() else {
       state = .end
@@ -57,13 +58,13 @@ package final class JSONArrayReader {
       take()
     }
     do throws(JSONError) {
-      guard case .object(let members) = try JSONScanner.value(in: bytes, keepingDigits: true)
+      guard case .object(let members) = try JSONScanner.exactValue(in: bytes)
       else {
         return .bad("not a JSON object", line: first)
       }
       return .record(members, line: first)
     } catch {
-      return .bad(error.withHint, line: first)
+      return .bad(error.located(in: bytes, first, firstColumn), line: first)
     }
   }
 
@@ -93,13 +94,42 @@ package final class JSONArrayReader {
     }
   }
 
-  /// Checks that nothing follows the array.
+  /// Checks that the objects around the array end, and that nothing follows.
   private func finish() throws(ToolError) {
     take()
     state = .end
-    if !path.isEmpty { return }
+    for name in path.reversed() {
+      guard let fault = try leave(name) else { continue }
+      rest = .bad(fault, line: line)
+      return
+    }
     try skipSpace()
     if try peek() != nil { rest = .bad("unexpected text after the array", line: line) }
+  }
+
+  /// Skips the members behind the one with that name, and the end of their object.
+  ///
+  /// - Returns: what is wrong with it; nil if nothing is.
+  private func leave(_ name: String) throws(ToolError) -> String? {
+    while true {
+      try skipSpace()
+      switch try peek() {
+      case UInt8(ascii: "}"):
+        take()
+        return nil
+      case UInt8(ascii: ","): take()
+      case nil: return "the object with '\(name)' does not end"
+      default: return "',' or '}' is missing after '\(name)'"
+      }
+      try skipSpace()
+      let bytes = try element(endingAt: [UInt8(ascii: ":")])
+      if case .string(let found)? = try? JSONScanner.value(in: bytes), found.hasSameBytes(as: name)
+      {
+        return "the name '\(name)' is given twice"
+      }
+      take()
+      _ = try element(endingAt: [UInt8(ascii: ","), UInt8(ascii: "}")])
+    }
   }
 
   /// The bytes up to the comma or bracket after the element.
@@ -153,7 +183,8 @@ package final class JSONArrayReader {
 
   private func take() {
     guard position < piece.count else { return }
-    if piece[position] == 0x0a { line += 1 }
+    column += 1
+    if piece[position] == 0x0a { (line, column) = (line + 1, 1) }
     position += 1
   }
 

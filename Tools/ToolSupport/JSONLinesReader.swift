@@ -9,6 +9,8 @@ package final class JSONLinesReader {
   /// An object that lasts longer than a line; its first line.
   private var piece = JSONPiece()
   private var firstLine = 0
+  /// The place of its first byte in that line, from 1.
+  private var firstColumn = 1
   /// Read, and not returned yet.
   private var found: ArraySlice<InputItem<[JSONMember]>> = []
 
@@ -39,7 +41,7 @@ package final class JSONLinesReader {
 
   /// The usual line: an object. Nil for another one.
   private func single(_ line: UnsafeRawBufferPointer) -> InputItem<[JSONMember]>? {
-    guard case .object(let members)? = try? JSONScanner.value(in: line, keepingDigits: true) else {
+    guard case .object(let members)? = try? JSONScanner.exactValue(in: line) else {
       return nil
     }
     return .record(members, line: lines.lineNumber)
@@ -53,6 +55,7 @@ package final class JSONLinesReader {
         rest = rest.drop(while: JSONPiece.isSpace)
         guard let first = rest.first else { return }
         firstLine = lines.lineNumber
+        firstColumn = rest.startIndex + 1
         // Only brackets say where a value ends.
         guard first == UInt8(ascii: "{") || first == UInt8(ascii: "[") else {
           return add(Array(rest))
@@ -83,21 +86,33 @@ package final class JSONLinesReader {
 
   private func add(_ bytes: [UInt8]) {
     do throws(JSONError) {
-      guard case .object(let members) = try JSONScanner.value(in: bytes, keepingDigits: true) else {
+      guard case .object(let members) = try JSONScanner.exactValue(in: bytes) else {
         found.append(.bad("not a JSON object", line: firstLine))
         return
       }
       found.append(.record(members, line: firstLine))
     } catch {
-      found.append(.bad(error.withHint, line: firstLine))
+      found.append(.bad(error.located(in: bytes, firstLine, firstColumn), line: firstLine))
     }
   }
 }
 
 extension JSONError {
-  /// The description, and how text in another encoding is converted.
-  var withHint: String {
-    message == "a string is not UTF-8" ? "\(description) \(TextEncoding.hint)" : description
+  /// The message with the place in the input, and how text in another encoding is converted.
+  ///
+  /// - Parameters:
+  ///   - bytes: the value with the error.
+  ///   - line: the line of its first byte.
+  ///   - column: the place of its first byte in that line.
+  func located(in bytes: [UInt8], _ line: Int, _ column: Int) -> String {
+    let before = bytes.prefix(self.column - 1)
+    var place = "column \(column + before.count)"
+    if let end = before.lastIndex(of: 0x0a) {
+      let ends = before.count { $0 == 0x0a }
+      place = "line \(line + ends), column \(before.count - end)"
+    }
+    let hint = message == "a string is not UTF-8" ? " \(TextEncoding.hint)" : ""
+    return "\(message) at \(place)\(hint)"
   }
 }
 

@@ -33,7 +33,8 @@ package struct InferredColumn: Sendable, Equatable {
 ///
 /// Text is treated conservatively, because a text that looks like a number may be a name: `007` and
 /// `+1` are strings, because as numbers they would not be exported unchanged, and so is a whole
-/// number beyond Int64. Text is a bool only as `true` or `false`.
+/// number beyond Int64. Text is a bool only as `true` or `false`. `NaN` and `Infinity` are numbers
+/// only among numbers. A date is an instant, whatever offset it is written with.
 ///
 /// JSON arrays are lists. JSON objects are embedded objects if most of them have the same names,
 /// otherwise maps. Deeper nesting, such as arrays in arrays, is mixed.
@@ -66,6 +67,7 @@ package struct TypeInference: Sendable {
     !names.isEmpty && names.count <= Self.namesMax && shapes.allSatisfy { $0.count * 2 >= records }
       && names.allSatisfy {
         !$0.isEmpty && $0.firstASCII(".") == nil && !$0.beginsWithBytes(of: "$")
+          && !$0.utf8.contains(0)
       }
   }
 
@@ -148,6 +150,8 @@ struct ValueShape: Sendable {
 
   private let depth: Int
   private var candidates = Candidates.all
+  /// Whether there was a number with digits.
+  private var hasNumber = false
   /// Whether a number had a fraction or an exponent.
   private var hasFraction = false
   /// Whether a text had a whole number beyond Int64: alone these are names.
@@ -177,14 +181,18 @@ struct ValueShape: Sendable {
     switch value {
     case .null: nulls += 1
     case .bool: narrow(to: .bool, .bool)
-    case .integer(let number): narrow(to: .holding(number), .number)
+    case .integer(let number):
+      hasNumber = true
+      narrow(to: .holding(number), .number)
     // Reported when it is read as an int: one line does not decide for all.
-    case .whole(let text): narrow(to: Candidates.holding(text).union(.int), .number)
+    case .whole(let text):
+      hasNumber = true
+      narrow(to: Candidates.holding(text).union(.int), .number)
     case .double:
-      hasFraction = true
+      (hasNumber, hasFraction) = (true, true)
       narrow(to: [.double, .decimal], .number)
     case .number(let text):
-      hasFraction = true
+      (hasNumber, hasFraction) = (true, true)
       narrow(to: Candidates.holding(text), .number)
     case .string(let text):
       let isNumber = JSONText.nonFinite(named: text) != nil
@@ -208,6 +216,7 @@ struct ValueShape: Sendable {
   mutating func merge(_ other: ValueShape) {
     candidates.formIntersection(other.candidates)
     kinds.formUnion(other.kinds)
+    hasNumber = hasNumber || other.hasNumber
     hasFraction = hasFraction || other.hasFraction
     hasLongWhole = hasLongWhole || other.hasLongWhole
     values += other.values
@@ -277,7 +286,7 @@ struct ValueShape: Sendable {
     if values == 0 { return .string }
     if candidates.contains(.bool) { return .bool }
     if candidates.contains(.int) { return .int }
-    if candidates.contains(.double), hasFraction || !hasLongWhole { return .double }
+    if candidates.contains(.double), hasNumber, hasFraction || !hasLongWhole { return .double }
     if candidates.contains(.decimal), hasFraction { return .decimal }
     if candidates.contains(.date) { return .date }
     return kinds.isSubset(of: .string) || kinds == .number ? .string : .any
@@ -287,16 +296,19 @@ struct ValueShape: Sendable {
 
   private mutating func look(at text: String) -> Candidates {
     if text == "true" || text == "false" { return .bool }
-    if let integer = Int64(text), integer.description == text { return .holding(integer) }
+    if let integer = Int64(text), integer.description == text {
+      hasNumber = true
+      return .holding(integer)
+    }
     switch Self.number(text) {
     case .double:
-      hasFraction = true
+      (hasNumber, hasFraction) = (true, true)
       return [.double, .decimal]
     case .number:
-      hasFraction = true
+      (hasNumber, hasFraction) = (true, true)
       return .holding(text)
     case .whole:
-      hasLongWhole = true
+      (hasNumber, hasLongWhole) = (true, true)
       return .holding(text)
     default: break
     }

@@ -40,6 +40,11 @@ struct AssignedPlace {
 
   var reading: ColumnReading { ColumnReading(column) }
 
+  /// Whether both places are the same, or one is within the other.
+  func overlaps(_ other: AssignedPlace) -> Bool {
+    zip(way + [column], other.way + [other.column]).allSatisfy { $0.id == $1.id }
+  }
+
   /// The value as it is typed.
   func raw(_ text: String, _ session: WriteSession) -> GivenValue {
     let isJSON = column.mayHaveParts(session.schema)

@@ -100,9 +100,9 @@ enum CommandTable {
       UTC), or with the types unixtime and unixtime-ms seconds or milliseconds since 1970; for data
       Base64. 'set' and quoted values in filters accept the same.
 
-      Bad lines are reported by number. With --on-error refuse, the default, a single bad line means
-      that nothing is written and no new file is left behind. 'skip' omits bad lines and exits with
-      1; 'ignore' omits them and exits with 0.
+      Bad lines are reported by number, also those in which a name has two values. With --on-error
+      refuse, the default, a single bad line means that nothing is written and no new file is left
+      behind. 'skip' omits bad lines and exits with 1; 'ignore' omits them and exits with 0.
 
       A new object needs a value for each column of its class that cannot be null: a line without
       one is a bad line. --defaults uses 0, false, "", 1970-01-01 and the like instead, also inside
@@ -120,7 +120,8 @@ enum CommandTable {
           tarn import FILE dogs.jsonl people.jsonl -c Dog -c Person -k id \\
             -t owner:Person,friends:list<Person>
 
-      A line with a link to a missing object is a bad line; with 'skip' the property stays empty.
+      A line with a link to a missing object is a bad line; with 'skip' and 'ignore' the object is
+      imported without that link.
       Objects of classes without a primary key are identified by their object keys. In a new class
       the import assigns these from 0 in the order of the lines. Links to such objects are restored
       only if the whole class was exported and none of its objects had been deleted.

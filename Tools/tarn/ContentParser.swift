@@ -8,16 +8,20 @@ struct ContentParser {
   /// For the columns of embedded objects.
   let schema: StoreSchema
   let links: any LinkFinding
-  /// Whether a member that is missing from an embedded object becomes the zero of its type if it
-  /// cannot be null. Otherwise a missing member is an error.
+  /// Whether a member that is missing from an embedded object, and an empty field, becomes the zero
+  /// of its type if it cannot be null. Otherwise it is an error.
   var usesDefaults = false
   /// Whether a number that its column does not hold becomes the nearest one. Otherwise it is an
   /// error.
   var rounds = false
+  /// Called with the error for each link to a missing object, which is then left out. Without it,
+  /// such a link is an error.
+  var leaveOut: ((ToolError) -> Void)?
 
   /// The content for the column.
   ///
-  /// - Throws: a `ToolError` that names the value and the type it should have.
+  /// - Throws: a `ToolError` that names the value and the type it should have; `LinkIsLeftOut` for a
+  ///   link alone.
   func content(_ raw: GivenValue, _ column: ColumnReading) throws -> Content {
     switch raw {
     case .json(let value): return try content(value, column, column.name)
@@ -29,7 +33,7 @@ struct ContentParser {
       guard let text else { return column.empty }
       let value: JSONValue
       do {
-        value = try JSONScanner.value(in: Array(text.utf8), keepingDigits: true)
+        value = try JSONScanner.exactValue(in: Array(text.utf8))
       } catch {
         throw ToolError("column '\(column.name)': \(Self.quoted(text)) is not valid JSON: \(error)")
       }
@@ -43,19 +47,23 @@ struct ContentParser {
     case (.none, _): return try single(json, column, path)
     case (.list, .array(let items)):
       return .list(
-        try items.enumerated().map { try single($1, column, "\(path)[\($0)]") })
+        try items.enumerated().compactMap { index, item in
+          try kept { try single(item, column, "\(path)[\(index)]") }
+        })
     case (.set, .array(let items)):
       return .list(
         Self.sorted(
-          try items.enumerated().map { index, item in
-            guard case .value(let value) = try single(item, column, "\(path)[\(index)]") else {
+          try items.enumerated().compactMap { index, item in
+            switch try kept({ try single(item, column, "\(path)[\(index)]") }) {
+            case nil: return nil
+            case .value(let value)?: return value
+            default:
               throw ToolError("column '\(path)[\(index)]': a set cannot hold arrays or objects")
             }
-            return value
           }))
     case (.map, .object(let members)):
       return .map(
-        try Self.pairs(members) { try single($1, column, "\(path)[\(Self.quoted($0))]") })
+        try pairs(members) { try single($1, column, "\(path)[\(Self.quoted($0))]") })
     case (_, .null): return column.empty
     default:
       let wanted = column.collection == .map ? "object, which a map needs" : "array"
@@ -71,7 +79,7 @@ struct ContentParser {
       guard column.isOptional else { throw ToolError("column '\(path)' cannot be null") }
       return .value(.null)
     }
-    if column.type == .any { return try any(json, path) }
+    if column.type == .any { return try any(json, path, 0) }
     if let described = embedded(column) { return try object(json, described, path) }
     if let target = column.target { return .value(try link(.json(json), target, path)) }
     guard let value = Self.value(.json(json), column, rounding: rounds) else {
@@ -84,24 +92,54 @@ struct ContentParser {
     _ raw: GivenValue, _ column: ColumnReading, rounding: Bool
   ) -> Value? {
     if let unixTime = column.unixTime { return unixTime.date(raw).map { .date($0) } }
+    let found: Value?
     switch raw {
-    case .json(let json): return ValueText.parse(json, as: column.type, rounding: rounding)
+    case .json(let json): found = ValueText.parse(json, as: column.type, rounding: rounding)
     case .text(let text):
-      return text.flatMap { ValueText.parse($0, as: column.type, rounding: rounding) }
+      found = text.flatMap { ValueText.parse($0, as: column.type, rounding: rounding) }
     }
+    guard found == nil, rounding, column.type == .int else { return found }
+    return nearest(raw).map { .int($0) }
+  }
+
+  /// The integer nearest to a number with a fraction.
+  private static func nearest(_ raw: GivenValue) -> Int64? {
+    let text: String
+    switch raw {
+    case .text(let field?): text = field
+    case .json(.double(let number)): text = "\(number)"
+    case .json(.number(let digits)): text = digits
+    default: return nil
+    }
+    guard WrittenNumber(text) != nil, let double = Double(text) else { return nil }
+    // Above, a double has no halves, and fewer digits than an integer.
+    if double.magnitude < 0x1p52 { return Int64(double.rounded()) }
+    let whole = text.partsAroundASCII(".")
+    return whole.flatMap { part in
+      part.behind.utf8.allSatisfy { 0x30...0x39 ~= $0 }
+        ? Int64(part.before).flatMap { Self.rounded($0, part.behind) } : nil
+    }
+  }
+
+  /// A whole part away from zero by one if the first digit behind it is 5 or more.
+  private static func rounded(_ whole: Int64, _ fraction: some StringProtocol) -> Int64? {
+    guard let first = fraction.utf8.first, first >= UInt8(ascii: "5") else { return whole }
+    let (sum, overflows) = whole.addingReportingOverflow(whole < 0 ? -1 : 1)
+    return overflows ? nil : sum
   }
 
   /// The error for a value that does not fit its column.
   private func misfit(
     _ quoted: String, _ raw: GivenValue, _ column: ColumnReading, _ path: String
   ) -> ToolError {
-    if Self.value(raw, column, rounding: true) != nil {
+    let isRoundable = Self.value(raw, column, rounding: true) != nil
+    if isRoundable, column.type != .int {
       let other = column.type == .decimal ? "" : "; a decimal column keeps up to 34 digits"
       return ToolError(
         "column '\(path)': \(quoted) has digits that a \(column.typeName) does not hold "
           + "(--round rounds it\(other))")
     }
-    var hint = ""
+    var hint = isRoundable ? " (--round rounds it)" : ""
     if column.type == .int, case .json(.whole) = raw {
       hint = ": it has more than 64 bits (--types \(path):decimal keeps its digits)"
     }
@@ -112,6 +150,7 @@ struct ContentParser {
     guard let text else {
       if column.isOptional { return .null }
       if column.type == .string { return .string("") }
+      if usesDefaults, column.target == nil { return column.type.zero }
       throw ToolError("column '\(column.name)' cannot be null")
     }
     if let target = column.target { return try link(.text(text), target, column.name) }
@@ -134,9 +173,21 @@ struct ContentParser {
       throw ToolError("column '\(path)': \(quoted) is not of type \(ValueText.name(of: type))")
     }
     guard let key = try links.find(found, in: target, at: path) else {
-      throw ToolError("column '\(path)': there is no \(view.name) \(quoted)")
+      let error = ToolError("column '\(path)': there is no \(view.name) \(quoted)")
+      guard let leaveOut else { throw error }
+      leaveOut(error)
+      throw LinkIsLeftOut()
     }
     return .link(key)
+  }
+
+  /// The content of an element or a member; nil for a link that is left out.
+  private func kept(_ read: () throws -> Content) throws -> Content? {
+    do {
+      return try read()
+    } catch is LinkIsLeftOut {
+      return nil
+    }
   }
 
   // MARK: - Embedded objects
@@ -154,10 +205,11 @@ struct ContentParser {
     for member in members where described.named(member.name) == nil {
       throw ToolError("column '\(path)': class \(described.name) has no '\(member.name)'")
     }
+    if let fault = members.faultAsProperties { throw ToolError("column '\(path)': \(fault)") }
     return .object(
       try described.columns.filter { !$0.isRemoved }.map { field in
         let reading = ColumnReading(field)
-        guard let value = json[field.name] else {
+        guard let value = members.first(where: { $0.name == field.name })?.value else {
           guard usesDefaults || !reading.isRequired else {
             throw ToolError("column '\(path).\(field.name)' is missing and cannot be null")
           }
@@ -165,14 +217,15 @@ struct ContentParser {
             column: field.id,
             content: reading.isRequired ? .value(reading.type.zero) : reading.empty)
         }
-        return Content.Part(
-          column: field.id, content: try content(value, reading, "\(path).\(field.name)"))
+        let found = try kept { try content(value, reading, "\(path).\(field.name)") }
+        return Content.Part(column: field.id, content: found ?? reading.empty)
       })
   }
 
   // MARK: - Mixed values
 
-  private func any(_ json: JSONValue, _ path: String) throws -> Content {
+  /// - Parameter depth: the number of lists and maps around it.
+  private func any(_ json: JSONValue, _ path: String, _ depth: Int) throws -> Content {
     switch json {
     case .null: return .value(.null)
     case .bool(let value): return .value(.bool(value))
@@ -191,22 +244,43 @@ struct ContentParser {
       return .value(value)
     case .string(let text): return .value(.string(text))
     case .array(let items):
-      return .list(try items.enumerated().map { try any($1, "\(path)[\($0)]") })
+      try checkDepth(depth, path)
+      return .list(
+        try items.enumerated().compactMap { index, item in
+          try kept { try any(item, "\(path)[\(index)]", depth + 1) }
+        })
     case .object(let members):
-      return json[MixedJSON.typeKey] == nil ? try map(members, path) : try typed(json, path)
+      return json[MixedJSON.typeKey] == nil
+        ? try map(members, path, depth) : try typed(json, members, path, depth)
     }
   }
 
-  private func map(_ members: [JSONMember], _ path: String) throws -> Content {
-    .map(try Self.pairs(members) { try any($1, "\(path)[\(Self.quoted($0))]") })
+  private func map(_ members: [JSONMember], _ path: String, _ depth: Int) throws -> Content {
+    try checkDepth(depth, path)
+    return .map(try pairs(members) { try any($1, "\(path)[\(Self.quoted($0))]", depth + 1) })
   }
 
-  private func typed(_ json: JSONValue, _ path: String) throws -> Content {
+  private func checkDepth(_ depth: Int, _ path: String) throws {
+    if depth < SequencePlace.depthMax { return }
+    throw ToolError(
+      "column '\(path.prefix(40))…': lists and maps within values may be up to "
+        + "\(SequencePlace.depthMax) deep")
+  }
+
+  private func typed(
+    _ json: JSONValue, _ members: [JSONMember], _ path: String, _ depth: Int
+  ) throws -> Content {
     guard case .string(let name)? = json[MixedJSON.typeKey], let value = json["value"] else {
       throw ToolError("column '\(path)': \(Self.quoted(json)) has no type, or no \"value\"")
     }
-    if name == "map", case .object(let members) = value { return try map(members, path) }
-    if name == ValueText.name(of: .link) {
+    let isLink = name == ValueText.name(of: .link)
+    let known = [MixedJSON.typeKey, "value"] + (isLink ? ["class"] : [])
+    if let other = members.first(where: { !known.contains($0.name) }) {
+      throw ToolError(
+        "column '\(path)': \(Self.quoted(json)) has the unknown member '\(other.name)'")
+    }
+    if name == "map", case .object(let members) = value { return try map(members, path, depth) }
+    if isLink {
       guard case .string(let target)? = json["class"] else {
         throw ToolError("column '\(path)': \(Self.quoted(json)) does not name a class")
       }
@@ -239,22 +313,15 @@ struct ContentParser {
     return unique.map { .value($0) }
   }
 
-  /// A map's pairs in the map's order. If a key occurs twice, the last pair counts.
-  private static func pairs(
+  /// A map's pairs in the map's order. The scanner has refused a key that occurs twice.
+  private func pairs(
     _ members: [JSONMember], _ read: (String, JSONValue) throws -> Content
   ) throws -> [Content.Pair] {
-    let sorted = members.enumerated().sorted { a, b in
-      let order = SequenceOrder.compare(a.element.name, b.element.name)
-      return order == 0 ? a.offset < b.offset : order < 0
-    }.map(\.element)
-    var pairs: [Content.Pair] = []
-    for member in sorted {
-      if let last = pairs.last, SequenceOrder.compare(last.key, member.name) == 0 {
-        pairs.removeLast()
+    try members.sorted { SequenceOrder.compare($0.name, $1.name) < 0 }.compactMap { member in
+      try kept { try read(member.name, member.value) }.map {
+        Content.Pair(key: member.name, value: $0)
       }
-      pairs.append(Content.Pair(key: member.name, value: try read(member.name, member.value)))
     }
-    return pairs
   }
 
   private static func quoted(_ text: String) -> String { "'\(text.prefix(40))'" }

@@ -32,7 +32,12 @@ struct CreateCommand {
     var bytes: [UInt8] = []
     while let piece = try lines.piece() { bytes += piece }
     do {
-      return try SchemaJSON.classes(JSONScanner.value(in: bytes))
+      let classes = try SchemaJSON.classes(JSONScanner.exactValue(in: bytes))
+      let plan = SchemaPlan(stored: StoreSchema(), wanted: classes)
+      if let problem = plan.differences.first ?? plan.schema.inconsistency {
+        throw ToolError(problem)
+      }
+      return classes
     } catch {
       throw ToolError("\(schemaPath): \(error)")
     }

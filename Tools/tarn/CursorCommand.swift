@@ -45,14 +45,20 @@ struct CursorCommand {
     case .list: try list(output)
     case .show: try show(output)
     case .set: try set()
-    case .rename:
-      try StoreAccess.openExisting(path, writing: patience).renameCursor(name, to: newName)
-    case .delete:
-      try StoreAccess.openExisting(path, writing: patience)
-        .deleteCursor(name, evenIfHeld: isForced)
+    case .rename: try existing().renameCursor(name, to: newName)
+    case .delete: try existing().deleteCursor(name, evenIfHeld: isForced)
     }
     return .success
   }
+
+  /// The store, if it has the cursor.
+  private func existing() throws -> Store {
+    let store = try StoreAccess.openExisting(path, writing: patience)
+    guard try store.cursors().contains(where: { $0.record.name == name }) else { throw missing }
+    return store
+  }
+
+  private var missing: ToolError { ToolError("\(path) has no cursor '\(printable(name))'") }
 
   private func list(_ output: OutputPipe) throws {
     let report = try CursorReport(StoreAccess.openExisting(path))
@@ -66,7 +72,7 @@ struct CursorCommand {
   private func show(_ output: OutputPipe) throws {
     let report = try CursorReport(StoreAccess.openExisting(path))
     guard let cursor = report.cursors.first(where: { $0.record.name == name }) else {
-      throw ToolError("\(path) has no cursor '\(name)'")
+      throw missing
     }
     if usesJSON { return try output.write(report.json(cursor)) }
     for (name, text) in report.facts(cursor) {

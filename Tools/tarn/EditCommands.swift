@@ -70,8 +70,14 @@ struct SetCommand {
     let query = try condition.query(on: view.id, session.schema)
     let parser = ContentParser(
       schema: session.schema.schema, links: LinkFinder(session), rounds: rounds)
+    var places: [(name: String, place: AssignedPlace)] = []
     let values = try assignments.map { assignment in
       let place = try AssignedPlace(assignment.name, in: view.schema, session.schema.schema)
+      for (name, other) in places where place.overlaps(other) {
+        throw ToolError(
+          "'\(name)' and '\(assignment.name)' give two values for one property; give one of them")
+      }
+      places.append((assignment.name, place))
       return (place, try parser.content(place.raw(assignment.text, session), place.reading))
     }
     var count = 0

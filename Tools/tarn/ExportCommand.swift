@@ -47,8 +47,12 @@ struct ObjectWriter {
   }
 
   private func writeCSV(_ root: OrderedRoot, _ window: Range<Int>) throws {
+    guard !view.columns.isEmpty else {
+      throw ToolError(
+        "class \(view.schema.name) has no properties, which CSV cannot express; JSON Lines can")
+    }
     var csv = CSVWriter()
-    csv.write(view.columns.map(\.name))
+    csv.writeHeader(view.columns.map(\.name))
     try root.forEach(in: window) { key in
       guard let fields = try view.fields(of: key, reader) else { return }
       csv.write(fields.map(\.text))

@@ -23,6 +23,9 @@ struct GivenTypes {
       guard let reading = ColumnReading(name: name, typeName: word) else {
         throw UsageError("--types: there is no type '\(word)'; types are \(Self.known)")
       }
+      guard !items.contains(where: { $0.className == className && $0.column.name == name }) else {
+        throw UsageError("--types gives '\(item[..<colon])' twice")
+      }
       items.append(Item(className: className, column: reading, word: word))
     }
   }

@@ -81,7 +81,7 @@ struct GroupQuestion {
     _ headings: [String], _ rows: some Sequence<[Value]>, _ output: OutputPipe
   ) throws {
     var csv = CSVWriter()
-    csv.write(headings)
+    csv.writeHeader(headings)
     for row in rows { csv.write(row.map { ValueText.text($0) }) }
     try output.write(csv.bytes)
   }

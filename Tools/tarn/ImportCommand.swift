@@ -59,6 +59,9 @@ struct ImportCommand {
       throw UsageError(
         "import needs a --class for each INPUT: there are \(classes.count) and \(paths.count)")
     }
+    guard paths.count(where: { $0 == "-" }) < 2 else {
+      throw UsageError("the standard input can be one INPUT only, and '-' is given twice")
+    }
     guard Set(classes).count == classes.count else {
       throw UsageError("a --class is given twice; give each class once, with its own INPUT")
     }
@@ -117,11 +120,26 @@ struct ImportCommand {
 
   func run(_ output: OutputPipe) throws -> ExitCode {
     let remains = ImportRemains(path)
-    let report = ImportReport(sources.map(\.path))
+    let trap =
+      remains.isNew ? SignalTrap(ImportRemains.signals) { remains.end(by: $0) } : nil
+    defer { withExtendedLifetime(trap) {} }
+    let isStream = batch != nil && sources.count == 1 && ImportInput.isPipe(sources[0].path)
     do {
-      let code = try run(report, output)
-      if remains.isNew, report.count > 0 { try StoreAccess.removeIfEmpty(path) }
-      return code
+      // What is read once must serve for each plan.
+      let inputs = isStream ? [] : try sources.map { try ImportInput($0.path, $0.layout) }
+      while true {
+        let report = ImportReport(sources.map(\.path))
+        do {
+          let code = try run(report, inputs, output)
+          if remains.isNew, report.count > 0 { try StoreAccess.removeIfEmpty(path) }
+          return code
+        } catch is ImportClasses.Changed where !isStream {
+          // It is planned anew, with those classes.
+        }
+      }
+    } catch is ImportClasses.Changed {
+      throw ToolError(
+        "another process changed the classes of \(path) meanwhile; nothing was imported")
     } catch {
       remains.remove()
       throw error
@@ -129,40 +147,47 @@ struct ImportCommand {
   }
 
   /// A separate function, so that nothing holds the store when it returns.
-  private func run(_ report: ImportReport, _ output: OutputPipe) throws -> ExitCode {
-    let isStream = batch != nil && sources.count == 1 && ImportInput.isPipe(sources[0].path)
-    let (plans, records) = isStream ? try prepareStream() : try prepare(report)
+  private func run(
+    _ report: ImportReport, _ inputs: [ImportInput], _ output: OutputPipe
+  ) throws -> ExitCode {
+    let (plans, records, stored) =
+      inputs.isEmpty ? try prepareStream() : try prepare(inputs, report)
     if refuses, report.count > 0 {
       TarnProgram.complain(
         "\(counted(report.count, "bad line")), so nothing was imported "
           + "(--on-error skip leaves them out)")
       return .failure
     }
-    if let size = StoreAccess.fileSize(path), size > 0 {
-      // Opening the file writes new classes and cannot report that it waits.
-      let store = try StoreAccess.openExisting(path, writing: patience.renewed())
-      try patience.acquireGate(of: store).release()
-    }
-    var options = Store.Options()
-    let classes = plans.flatMap { $0.embedded + [$0.definition] }
-    let widening =
-      plans.contains(where: \.widens)
-      ? ImportWidening(classes: classes, planned: plans[0].schema, path: path) : nil
-    if widening == nil { options.classes = classes }
-    let store = try StoreRegistry.open(path, options)
-    let writer = ImportWriter(plans, updates: updates, refuses: refuses, widening, report)
+    let isNew = (StoreAccess.fileSize(path) ?? 0) == 0
+    let store =
+      isNew
+      ? try StoreRegistry.open(path, Store.Options())
+      : try StoreAccess.openExisting(path, writing: patience.renewed())
+    let classes = ImportClasses(
+      classes: plans.flatMap { $0.embedded + [$0.definition] },
+      planned: (stored, plans[0].schema), widens: plans.contains(where: \.widens), path: path)
+    let writer = ImportWriter(plans, updates: updates, refuses: refuses, classes, report)
     let version = try writer.run(records, store, batch: batch, patience)
-    try output.write(summary(writer.counts, report.count, version))
-    return report.count > 0 && onError == .skip ? .failure : .success
+    if !writer.hasCommitted, report.count == 0 { try add(classes.classes) }
+    try output.write(summary(writer.counts, report, version))
+    let isWhole = report.count + report.incompleteCount == 0
+    return !isWhole && onError == .skip ? .failure : .success
+  }
+
+  /// Adds the classes of an import without objects.
+  private func add(_ classes: [ClassDefinition]) throws {
+    var options = Store.Options()
+    options.classes = classes
+    options.deadline = patience.renewed().deadline ?? options.deadline
+    _ = try StoreRegistry.open(path, options)
   }
 
   // MARK: - Before writing
 
   /// Everything before the write. A separate function, so that no snapshot is held later.
   private func prepare(
-    _ report: ImportReport
-  ) throws -> (plans: [ImportPlan], records: [RecordSource]) {
-    let inputs = try sources.map { try ImportInput($0.path, $0.layout) }
+    _ inputs: [ImportInput], _ report: ImportReport
+  ) throws -> (plans: [ImportPlan], records: [RecordSource], stored: StoreSchema) {
     let existing = try existingSnapshot()
     let stored = existing?.schema.schema ?? StoreSchema()
     var found: [[InferredColumn]?] = []
@@ -176,11 +201,13 @@ struct ImportCommand {
     // The columns of a bad line are unknown.
     let plans = try plans(found, stored, areAllKnown: report.count == 0)
     if refuses { try ImportCheck(plans, existing, updates: updates, report).run(inputs) }
-    return (plans, inputs.map { input in { try input.forEach("Importing", $0) } })
+    return (plans, inputs.map { input in { try input.forEach("Importing", $0) } }, stored)
   }
 
   /// The same for a pipe that is read once. The first records are buffered until they are written.
-  private func prepareStream() throws -> (plans: [ImportPlan], records: [RecordSource]) {
+  private func prepareStream() throws -> (
+    plans: [ImportPlan], records: [RecordSource], stored: StoreSchema
+  ) {
     let source = sources[0]
     let (header, next) = try ImportInput(source.path, source.layout, isReadOnce: true).records()
     let stored = try existingSnapshot()?.schema.schema ?? StoreSchema()
@@ -199,7 +226,7 @@ struct ImportCommand {
       for item in first { try body(item) }
       while let item = try next() { try body(item) }
     }
-    return (plans, [records])
+    return (plans, [records], stored)
   }
 
   /// - Parameters:
@@ -250,14 +277,17 @@ struct ImportCommand {
   }
 
   private func summary(
-    _ counts: [ImportWriter.Counts], _ badLines: Int, _ version: Version
+    _ counts: [ImportWriter.Counts], _ report: ImportReport, _ version: Version
   ) -> String {
     var parts: [String] = []
     for (source, counts) in zip(sources, counts) {
       parts.append("\(printable(source.className)): \(counts.added) added")
       if updates { parts.append("\(counts.changed) changed, \(counts.same) already the same") }
     }
-    if badLines > 0 { parts.append("\(counted(badLines, "bad line")) skipped") }
+    if report.count > 0 { parts.append("\(counted(report.count, "bad line")) skipped") }
+    if report.incompleteCount > 0 {
+      parts.append("links left out in \(counted(report.incompleteCount, "line"))")
+    }
     return (parts + ["version \(version.rawValue)\n"]).joined(separator: ", ")
   }
 

@@ -139,9 +139,6 @@ struct ImportInput {
         }
       )
     case .jsonl:
-      let record = { (members: [JSONMember]) in
-        ImportRecord(fields: GeoJSON.flattened(members).map { ($0.name, .json($0.value)) })
-      }
       var path = layout.path
       // Of a pipe only the first line, since more may come late.
       let count = isReadOnce ? 1 : 100
@@ -150,10 +147,10 @@ struct ImportInput {
       }
       if try !path.isEmpty || lines.firstByte() == UInt8(ascii: "[") {
         let array = JSONArrayReader(lines, at: path)
-        return ([], { try array.next()?.map(record) })
+        return ([], { try array.next()?.importItem })
       }
       let jsonl = JSONLinesReader(lines)
-      return ([], { try jsonl.next()?.map(record) })
+      return ([], { try jsonl.next()?.importItem })
     case .debian:
       let debian = DebianStatusReader(lines)
       return ([], { try debian.next()?.map { $0.importRecord } })
@@ -194,6 +191,19 @@ extension InputItem {
     switch self {
     case .record(let record, let line): .record(body(record), line: line)
     case .bad(let reason, let line): .bad(reason, line: line)
+    }
+  }
+}
+
+extension InputItem<[JSONMember]> {
+  /// The object as a record; a bad line if its members cannot be columns.
+  var importItem: InputItem<ImportRecord> {
+    switch self {
+    case .bad(let reason, let line): return .bad(reason, line: line)
+    case .record(let members, let line):
+      let members = GeoJSON.flattened(members)
+      if let fault = members.faultAsProperties { return .bad(fault, line: line) }
+      return .record(ImportRecord(fields: members.map { ($0.name, .json($0.value)) }), line: line)
     }
   }
 }

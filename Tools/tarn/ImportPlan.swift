@@ -131,15 +131,23 @@ struct ImportPlan {
     }
   }
 
-  /// The record's contents by column name, and the fields that wait for the objects they link to.
-  func contents(
-    _ record: ImportRecord, _ links: any LinkFinding
-  ) throws -> (contents: [String: Content], waiting: [ImportField]) {
-    let parser = ContentParser(
-      schema: schema, links: links, usesDefaults: usesDefaults, rounds: rounds)
+  /// What was read of a record.
+  struct Found {
+    /// By column name.
     var contents: [String: Content] = [:]
+    /// The fields that wait for the objects they link to.
     var waiting: [ImportField] = []
-    contents.reserveCapacity(record.fields.count)
+    /// The errors of the links that are left out.
+    var leftOut: [ToolError] = []
+  }
+
+  /// - Parameter leavesOut: whether links to missing objects are left out. Otherwise they are
+  ///   errors.
+  func contents(
+    _ record: ImportRecord, _ links: any LinkFinding, leavingOut leavesOut: Bool = false
+  ) throws -> Found {
+    var found = Found()
+    found.contents.reserveCapacity(record.fields.count)
     for field in record.fields {
       guard let column = columns[field.name] else {
         guard refusesUnknown, !field.value.isNull else { continue }
@@ -147,27 +155,40 @@ struct ImportPlan {
           "column '\(field.name)': neither the class nor the first lines have it "
             + "(--types \(field.name):… adds it)")
       }
-      do {
-        contents[field.name] = try parser.content(field.value, column)
-      } catch is LinkComesLater {
-        waiting.append(field)
-      }
+      try read(field, column, links, leavesOut, &found)
     }
-    if key != nil, keyValue(contents) == nil { throw ToolError("no '\(key ?? "")'") }
-    return (contents, waiting)
+    if key != nil, keyValue(found.contents) == nil { throw ToolError("no '\(key ?? "")'") }
+    return found
   }
 
-  /// The contents of some fields.
-  func contents(_ fields: [ImportField], _ links: any LinkFinding) throws -> [String: Content] {
+  /// The contents of one field.
+  func content(
+    of field: ImportField, _ links: any LinkFinding, leavingOut leavesOut: Bool
+  ) throws -> Found {
+    var found = Found()
+    if let column = columns[field.name] { try read(field, column, links, leavesOut, &found) }
+    return found
+  }
+
+  private func read(
+    _ field: ImportField, _ column: ColumnReading, _ links: any LinkFinding, _ leavesOut: Bool,
+    _ found: inout Found
+  ) throws {
+    var leftOut: [ToolError] = []
     let parser = ContentParser(
-      schema: schema, links: links, usesDefaults: usesDefaults, rounds: rounds)
-    var contents: [String: Content] = [:]
-    for field in fields {
-      if let column = columns[field.name] {
-        contents[field.name] = try parser.content(field.value, column)
+      schema: schema, links: links, usesDefaults: usesDefaults, rounds: rounds,
+      leaveOut: leavesOut ? { leftOut.append($0) } : nil)
+    do {
+      let content = try parser.content(field.value, column)
+      if links.takeWaiting() {
+        found.waiting.append(field)
+        return
       }
+      found.contents[field.name] = content
+    } catch is LinkIsLeftOut {
+      // The property stays as it is.
     }
-    return contents
+    found.leftOut += leftOut
   }
 
   /// - Throws: if the record lacks a column that a new object needs.

@@ -1,10 +1,43 @@
 import Foundation
 import TarnStore
+import ToolSupport
 
-/// The files of a store that an import creates. They are removed if it fails.
-struct ImportRemains {
+/// The files of a store that an import creates. They are removed if it fails, or a signal ends it
+/// before its first commit.
+struct ImportRemains: Sendable {
   /// The size of the header pages, which an otherwise empty file has.
   private static let emptyBytesMax = 2 * sysconf(Int32(_SC_PAGESIZE))
+
+  /// The signals that end an import, without those that the process ignores, as in the background.
+  static var signals: [Int32] {
+    [SIGINT, SIGTERM, SIGHUP].filter { number in
+      var action = sigaction()
+      sigaction(number, nil, &action)
+      return unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self)
+        != unsafeBitCast(SIG_IGN, to: Int.self)
+    }
+  }
+
+  /// Removes the files of an import that has committed nothing, and ends the process by the signal.
+  /// A commit that is being written then writes to a file without a name.
+  func end(by number: Int32) {
+    if StoreRegistry.isOpen(.file(path)), isUnused { removeFiles() }
+    // The parent process may have masked it.
+    var unmasked = sigset_t()
+    sigemptyset(&unmasked)
+    sigaddset(&unmasked, number)
+    pthread_sigmask(SIG_UNBLOCK, &unmasked, nil)
+    raise(number)
+    _exit(ExitCode.failure.rawValue)
+  }
+
+  /// Whether the store has no commits, and no other process has it open.
+  private var isUnused: Bool {
+    guard let store = try? StoreRegistry.open(path, Store.Options()),
+      let snapshot = try? store.newestSnapshot()
+    else { return false }
+    return snapshot.version == Version(0) && store.signal.processes().count <= 1
+  }
 
   private let path: String
   /// The store's files that did not exist before the import.
@@ -26,6 +59,10 @@ struct ImportRemains {
     try? StoreAccess.removeIfEmpty(path)
     // The store cannot be opened on a full disk, nor if one of its three file names is too long.
     guard StoreAccess.fileSize(path) ?? 0 <= Self.emptyBytesMax, !isLocked else { return }
+    removeFiles()
+  }
+
+  private func removeFiles() {
     for file in missing { _ = FileFacts.remove(file) }
   }
 

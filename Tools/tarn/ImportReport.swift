@@ -13,10 +13,17 @@ final class ImportReport {
 
   private let inputNames: [String]
   private var badLines: Set<ImportLocation> = []
+  private var incompleteLines: Set<ImportLocation> = []
+  /// The messages so far, without those that are not listed.
+  private var messages = 0
 
   init(_ inputNames: [String]) { self.inputNames = inputNames }
 
+  /// The lines that became no objects.
   var count: Int { badLines.count }
+
+  /// The lines whose objects lack links to missing objects.
+  var incompleteCount: Int { incompleteLines.count }
 
   /// `line 5`, or `dogs.csv line 5` if there are several inputs.
   func title(_ location: ImportLocation) -> String {
@@ -24,10 +31,21 @@ final class ImportReport {
   }
 
   func add(_ location: ImportLocation, _ reason: String) {
-    guard badLines.insert(location).inserted else { return }
-    if badLines.count <= Self.reportsMax {
-      TarnProgram.complain("\(title(location)): \(reason)")
-    } else if badLines.count == Self.reportsMax + 1 {
+    if badLines.insert(location).inserted { list("\(title(location)): \(reason)") }
+  }
+
+  /// Reports links that were left out of an object.
+  func add(_ location: ImportLocation, leftOut reasons: [ToolError]) {
+    if reasons.isEmpty { return }
+    incompleteLines.insert(location)
+    for reason in reasons { list("\(title(location)): \(reason.message); the link is left out") }
+  }
+
+  private func list(_ message: String) {
+    messages += 1
+    if messages <= Self.reportsMax {
+      TarnProgram.complain(message)
+    } else if messages == Self.reportsMax + 1 {
       TarnProgram.complain("further bad lines are counted but not listed")
     }
   }

@@ -15,8 +15,8 @@ final class ImportWriter {
   private let updates: Bool
   /// Whether a bad record aborts the import.
   private let refuses: Bool
-  /// The migration to run in the first commit; nil afterwards.
-  private var widening: ImportWidening?
+  /// What the first commit adds to the file's classes; nil afterwards.
+  private var classes: ImportClasses?
   private let report: ImportReport
   private(set) var counts: [Counts]
   private var waiting: [Waiting] = []
@@ -31,16 +31,19 @@ final class ImportWriter {
   }
 
   init(
-    _ plans: [ImportPlan], updates: Bool, refuses: Bool, _ widening: ImportWidening?,
+    _ plans: [ImportPlan], updates: Bool, refuses: Bool, _ classes: ImportClasses,
     _ report: ImportReport
   ) {
-    self.widening = widening
+    self.classes = classes
     self.plans = plans
     self.updates = updates
     self.refuses = refuses
     self.report = report
     counts = plans.map { _ in Counts() }
   }
+
+  /// Whether something was committed.
+  var hasCommitted: Bool { classes == nil }
 
   /// - Parameter batch: the most objects in one commit, nil for a single commit.
   func run(
@@ -71,9 +74,14 @@ final class ImportWriter {
     _ store: Store, _ patience: WriterPatience, _ body: (WriteSession) throws -> Void
   ) throws -> Version {
     let patience = patience.renewed()
-    guard let widening else { return try StoreAccess.write(store, patience, body).version }
-    self.widening = nil
-    return try StoreAccess.write(store, patience, beginning: widening.begin, body).version
+    guard let classes else { return try StoreAccess.write(store, patience, body).version }
+    func begin(_ snapshot: Snapshot) throws -> WriteSession { try classes.begin(store, snapshot) }
+    let (isEmpty, version) = try StoreAccess.write(store, patience, beginning: begin) { session in
+      try body(session)
+      return session.isEmpty
+    }
+    if !isEmpty { self.classes = nil }
+    return version
   }
 
   private func forEach(
@@ -112,7 +120,7 @@ final class ImportWriter {
     try telling(location) {
       let plan = plans[location.input]
       let found = try plan.contents(
-        record, LinkFinder(session, coming: Set(plans.map(\.classID))))
+        record, LinkFinder(session, coming: Set(plans.map(\.classID))), leavingOut: !refuses)
       let key: ObjectKey
       var isSame = false
       if let value = plan.keyValue(found.contents),
@@ -127,6 +135,7 @@ final class ImportWriter {
         key = try create(found.contents, plan, session)
         counts[location.input].added += 1
       }
+      report.add(location, leftOut: found.leftOut)
       if found.waiting.isEmpty { return }
       waiting.append(Waiting(location: location, key: key, fields: found.waiting, isSame: isSame))
     }
@@ -161,7 +170,7 @@ final class ImportWriter {
 
   // MARK: - Links
 
-  /// Sets the waiting links. A link whose target is still missing is left unchanged.
+  /// Sets the waiting links. A property whose only target is still missing is left unchanged.
   private func link(_ session: WriteSession) throws {
     for object in waiting {
       let plan = plans[object.location.input]
@@ -170,8 +179,9 @@ final class ImportWriter {
       var isChanged = false
       for field in object.fields {
         try telling(object.location) {
-          let found = try plan.contents([field], LinkFinder(session))
-          if try update(object.key, found, plan, session) { isChanged = true }
+          let found = try plan.content(of: field, LinkFinder(session), leavingOut: !refuses)
+          if try update(object.key, found.contents, plan, session) { isChanged = true }
+          report.add(object.location, leftOut: found.leftOut)
         }
       }
       if isChanged, object.isSame {

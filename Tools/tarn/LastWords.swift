@@ -72,6 +72,10 @@ struct LastWords {
   /// Prints the signal that killed the command, and the result of a walk over the file's pages.
   func tell() -> ExitCode {
     TarnProgram.complain("\(command) was killed by \(signal) while working on \(path)")
+    if let facts = FileFacts.at(path), facts.byteCount == 0 {
+      TarnProgram.complain("\(path) is empty: another program has truncated it")
+      return .failure
+    }
     do {
       let problems = try Environment.verifyPages(path: path).problems
       for problem in problems { TarnProgram.complain("\(path) is damaged: \(problem)") }

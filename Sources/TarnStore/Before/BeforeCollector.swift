@@ -2,6 +2,8 @@
 /// began, by the changes that it recorded.
 struct BeforeCollector {
   private let reader: SnapshotReader
+  /// The class as the write has it, perhaps with more columns.
+  private let described: ClassSchema
   /// Whether the write removed a nested list or map.
   private let isGone: (CollectionID) -> Bool
   private var before: ClassBefore
@@ -10,15 +12,18 @@ struct BeforeCollector {
   private var sequences: [SequenceName: FormerSequence] = [:]
 
   /// The images for a commit, at the level given for each class.
+  ///
+  /// - Parameter schema: the schema of the write.
   static func images(
-    _ changes: ChangeSet, _ reader: SnapshotReader, _ level: (ClassID) -> BeforeLevel,
-    isGone: @escaping (CollectionID) -> Bool
+    _ changes: ChangeSet, _ reader: SnapshotReader, _ schema: SchemaView,
+    _ level: (ClassID) -> BeforeLevel, isGone: @escaping (CollectionID) -> Bool
   ) throws(StorageError) -> BeforeImages {
     var images = BeforeImages()
-    for entry in changes.classes {
+    // A class that the write has added had no objects before.
+    for entry in changes.classes where reader.schema.schema[entry.id] != nil {
       let level = level(entry.id)
       guard level > entry.levelWithoutImages else { continue }
-      var collector = BeforeCollector(entry.id, level, reader, isGone)
+      var collector = BeforeCollector(schema[entry.id], level, reader, isGone)
       try collector.collect(entry)
       images.classes.append(collector.finish())
     }
@@ -26,13 +31,14 @@ struct BeforeCollector {
   }
 
   private init(
-    _ id: ClassID, _ level: BeforeLevel, _ reader: SnapshotReader,
+    _ described: ClassSchema, _ level: BeforeLevel, _ reader: SnapshotReader,
     _ isGone: @escaping (CollectionID) -> Bool
   ) {
     self.reader = reader
+    self.described = described
     self.isGone = isGone
-    before = ClassBefore(id, level)
-    columns = Array(repeating: nil, count: reader.schema[id].columns.count)
+    before = ClassBefore(described.id, level)
+    columns = Array(repeating: nil, count: described.columns.count)
   }
 
   private consuming func finish() -> ClassBefore {
@@ -103,9 +109,14 @@ struct BeforeCollector {
   /// The old values of a column of modified objects.
   private mutating func collect(_ touched: ClassChanges.Touched) throws(StorageError) {
     let column = touched.column
-    guard reader.schema[before.id][column].collection == .none else { return }
+    guard described[column].collection == .none else { return }
     var found = FormerColumn(column)
+    let isAdded = column.index >= reader.schema[before.id].columns.count
     for key in touched.keys {
+      if isAdded {
+        found.append(key, .value(.null))
+        continue
+      }
       guard let value = try reader.value(of: column, at: key, in: before.id) else { continue }
       found.append(key, .value(value))
       let place = SequencePlace(classID: before.id, key: key, column: column)

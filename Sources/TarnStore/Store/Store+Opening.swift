@@ -254,7 +254,7 @@ extension Store {
     }
   }
 
-  private func plan(
+  func plan(
     _ wanted: [ClassDefinition], over snapshot: Snapshot
   ) throws(StorageError) -> SchemaPlan {
     try ClassDefinition.requireNumbers(for: wanted, path: path)

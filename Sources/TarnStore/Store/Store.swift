@@ -325,12 +325,12 @@ package final class Store: Sendable {
   private func images(
     for session: WriteSession, _ changes: ChangeSet, _ feed: FeedCommit
   ) throws(StorageError) -> BeforeImages {
-    if session.schemaChange != nil { return BeforeImages() }
+    if let change = session.schemaChange, !change.isAddition { return BeforeImages() }
     let asked = state.withLock { $0.beforeLevel }
     let needs = feed.needs(session.base.schema)
     if asked == nil, needs == nil { return BeforeImages() }
     let level = { (id: ClassID) in max(asked?(id) ?? .none, needs?.level(of: id) ?? .none) }
-    return try BeforeCollector.images(changes, session.reader, level) {
+    return try BeforeCollector.images(changes, session.reader, session.schema, level) {
       session.sequences.isDropped($0)
     }
   }

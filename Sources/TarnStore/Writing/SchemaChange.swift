@@ -11,6 +11,14 @@ package struct SchemaChange {
   var droppedBytes: [(ClassID, ColumnID)] = []
   /// The records of the change for replicas.
   var records = ReplicaRecords()
+  /// Whether classes and properties are only added.
+  private(set) var isAddition = false
+
+  /// Classes and properties that a write adds for its own objects.
+  init(adding after: StoreSchema, to before: StoreSchema, version: UInt64) {
+    self.init(from: before, to: after, version: version, rebuilt: [])
+    isAddition = true
+  }
 
   /// The changes from rows of `before` to rows of `after`. Classes in `rebuilt` are written from
   /// scratch.

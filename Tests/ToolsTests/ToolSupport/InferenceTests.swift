@@ -105,7 +105,7 @@ import Testing
     }
     #expect(
       inference.columns.map(Self.text).joined(separator: " ")
-        == "id:int d:double s:string b:bool t:date n:string? mixed:any late:list<int>? f:double?"
+        == "id:int d:double s:string b:bool t:date n:string? mixed:any late:list<int>? f:string?"
     )
   }
 

@@ -76,10 +76,10 @@ import Testing
       (" \n[{\"a\":1},\n\n {\"b\":[1,{\"c\":\"],}\\\"\"}]}\n ]\n", ["2: a", "4: b"]),
       ("[]", []), ("\u{feff}[ ]\n", []), ("[\n{\"a\":\n1}\n,{\"a\":2}]", ["2: a", "4: a"]),
       ("[{\"a\":1},2,{\"b\":3}]", ["1: a", "1: not a JSON object", "1: b"]),
-      ("[{\"a\":1},]", ["1: a", "1: a value is missing at column 1"]),
+      ("[{\"a\":1},]", ["1: a", "1: a value is missing at column 10"]),
       ("[{\"a\":1}]\nx", ["1: a", "2: unexpected text after the array"]),
       ("[{\"a\":1},\n{\"a\":", ["1: a", "2: the array does not end"]),
-      ("[{\"a\":1}}, {\"b\":2}]", ["1: unexpected text after the value at column 8", "1: b"]),
+      ("[{\"a\":1}}, {\"b\":2}]", ["1: unexpected text after the value at column 9", "1: b"]),
     ] as [(String, [String])])
   func arraysAreReadElementByElement(_ text: String, _ expected: [String]) throws {
     let (reader, folder) = try lines(Array(text.utf8))

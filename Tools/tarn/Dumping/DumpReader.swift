@@ -22,7 +22,7 @@ final class DumpReader {
   func next() throws -> JSONValue? {
     guard let line = try lines.next() else { return nil }
     do throws(JSONError) {
-      return try JSONScanner.value(in: line, keepingDigits: true)
+      return try JSONScanner.exactValue(in: line)
     } catch {
       throw self.error("\(error)")
     }
