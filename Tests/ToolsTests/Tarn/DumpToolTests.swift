@@ -137,7 +137,7 @@ import Testing
       (header + dogs + "[0,{\"name\":\"Rex\"}]\n", "line 3: 'age' is missing"),
       (header + dogs + "[0,{\"age\":1}]\n", "line 3: 'name' is missing"),
       (header + dogs + "[0,{\"size\":1}]\n", "line 3: class Dog has no 'size'"),
-      (header + dogs + "[0,{\"age\":1,\"age\":1}]\n", "line 3: 'age' is given twice"),
+      (header + dogs + "[0,{\"age\":1,\"age\":1}]\n", "line 3: the name 'age' is given twice"),
       (header + dogs + dog(-1, "Rex", "1"), "line 3: -1 cannot be an object key"),
       (
         header + dogs + dog(.max, "Rex", "1"), "line 3: 9223372036854775807 cannot be an object key"
