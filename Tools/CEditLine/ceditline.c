@@ -1,6 +1,8 @@
 #include "ceditline.h"
 #include <stdio.h>
 #include <editline/readline.h>
+#include <langinfo.h>
+#include <locale.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,11 +20,22 @@ static char *give(const char *word, int state) {
   return end ? strndup(found, (size_t)(end - found)) : strdup(found);
 }
 
+// How many bytes a number of characters take at the beginning of UTF-8 text.
+static size_t bytes_of(const char *text, int characters) {
+  size_t count = 0;
+  while (characters-- > 0 && text[count]) {
+    count++;
+    while (((unsigned char)text[count] & 0xc0) == 0x80) count++;
+  }
+  return count;
+}
+
 static char **attempt(const char *word, int start, int end) {
   (void)end;
   // Otherwise it would complete names of files.
   rl_attempted_completion_over = 1;
-  char *before = strndup(rl_line_buffer, (size_t)start);
+  // libedit counts characters, and gives bytes.
+  char *before = strndup(rl_line_buffer, bytes_of(rl_line_buffer, start));
   free(candidates);
   candidates = complete(before, word);
   next_candidate = candidates;
@@ -47,8 +60,16 @@ static int begin_line(void) {
   return 0;
 }
 
+// libedit drops each character that the locale does not have, and without a call all but ASCII.
+// Lines are UTF-8, as files and output are, whatever the environment says.
+static void use_utf8(void) {
+  if (setlocale(LC_CTYPE, "") && strcmp(nl_langinfo(CODESET), "UTF-8") == 0) return;
+  setlocale(LC_CTYPE, "C.UTF-8");
+}
+
 void tarn_line_prepare(const char *program, tarn_completer completer) {
   complete = completer;
+  use_utf8();
   rl_readline_name = (char *)program;
   rl_initialize();
   rl_attempted_completion_function = attempt;

@@ -7,6 +7,7 @@ extension CommandLineParser {
   /// The help of the whole program: its summary and its commands.
   package func help() -> String {
     if commands.count == 1, commands[0].name == program { return help(for: commands[0]) }
+    if isAtPrompt { return helpAtPrompt() }
     var text = "\(summary)\n\nUsage: \(program) COMMAND [ARGUMENTS]\n\nCommands:\n"
     text += columns(commands.map { ($0.name, $0.summary) })
     text += "\nOptions:\n" + columns(Self.standardOptions.map { ($0.usage, $0.help) })
@@ -15,15 +16,22 @@ extension CommandLineParser {
     return text
   }
 
+  private func helpAtPrompt() -> String {
+    let own = [("help", "Shows this text, or the help of a command."), ("quit, exit", "Ends.")]
+    return "\(summary)\n\nCommands:\n" + columns(commands.map { ($0.name, $0.summary) } + own)
+      + "\n'help COMMAND' shows the help of a command.\n"
+  }
+
   /// The help of one command: its usage and the meaning of each part.
   package func help(for command: CommandSpec) -> String {
-    let name = command.name == program ? program : "\(program) \(command.name)"
-    var usage = "Usage: \(name)"
+    let isAlone = command.name == program || isAtPrompt
+    var usage = "Usage: \(isAlone ? command.name : "\(program) \(command.name)")"
     if !command.options.isEmpty { usage += " [OPTIONS]" }
-    for argument in command.positionals { usage += " \(argument.usage)" }
+    let positionals = command.positionals.filter { !isAtPrompt || $0.name != "FILE" }
+    for argument in positionals { usage += " \(argument.usage)" }
     var text = "\(command.summary)\n\n\(usage)\n"
-    if !command.positionals.isEmpty {
-      text += "\nArguments:\n" + columns(command.positionals.map { ($0.name, $0.help) })
+    if !positionals.isEmpty {
+      text += "\nArguments:\n" + columns(positionals.map { ($0.name, $0.help) })
     }
     let options = command.options + Self.standardOptions
     text += "\nOptions:\n" + columns(options.map { ($0.usage, $0.help) })

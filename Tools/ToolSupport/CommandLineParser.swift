@@ -19,9 +19,15 @@ package struct CommandLineParser: Sendable {
   package let summary: String
   /// The subcommands; a program without subcommands has exactly one, named like the program.
   package let commands: [CommandSpec]
+  /// Whether the commands are lines of the program's own prompt, which has chosen FILE for them.
+  package let isAtPrompt: Bool
 
-  package init(program: String, version: String, summary: String, commands: [CommandSpec]) {
+  package init(
+    program: String, version: String, summary: String, commands: [CommandSpec],
+    isAtPrompt: Bool = false
+  ) {
     precondition(!commands.isEmpty, "a program needs a command")
+    self.isAtPrompt = isAtPrompt
     self.program = program
     self.version = version
     self.summary = summary
@@ -59,7 +65,8 @@ package struct CommandLineParser: Sendable {
     let known = commands.first { $0.name == command && $0.name != program }
     let name = known.map { "\(program) \($0.name)" } ?? program
     let message = printableLines(error.message)
-    return "\(program): \(message)\nTry '\(name) --help' for more information.\n"
+    let help = isAtPrompt ? "help" + (known.map { " \($0.name)" } ?? "") : "\(name) --help"
+    return "\(program): \(message)\nTry '\(help)' for more information.\n"
   }
 
   private func end(_ text: String, to file: FileHandle, with code: ExitCode) -> Never {

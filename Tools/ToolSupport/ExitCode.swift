@@ -1,4 +1,5 @@
 import Foundation
+import TarnStore
 
 /// The exit statuses of Tarn's tools.
 package enum ExitCode: Int32, Sendable {
@@ -46,6 +47,17 @@ package struct ToolError: Error, Equatable, Sendable, CustomStringConvertible {
   /// A failed system call: the action, its subject, and the system's error text.
   package init(_ action: String, _ subject: String, errno code: Int32) {
     message = "\(action) \(subject): \(String(cString: strerror(code)))"
+  }
+
+  /// A path at which no file can be seen: it does not exist, or a folder on the way hides it.
+  package init(notFound path: String) {
+    var facts = stat()
+    let code = path.withPath { stat($0, &facts) } == 0 ? ENOENT : errno
+    if code == ENOENT {
+      self.init("\(path): there is no such file")
+    } else {
+      self.init("cannot open", path, errno: code)
+    }
   }
 
   package var description: String { message }

@@ -163,6 +163,7 @@ package final class LineReader {
       buffer = larger
     }
     while true {
+      if totalBytes == nil { try Interruption.wait(toRead: descriptor) }
       let count = read(descriptor, buffer.baseAddress! + end, buffer.count - end)
       if count >= 0 {
         end += count

@@ -1,41 +1,134 @@
 import Dispatch
 import Foundation
+import TarnStore
 
 /// Turns SIGINT and SIGTERM into a call, so that a tool that runs until it is stopped ends cleanly.
 /// The second signal ends the process at once, in case the clean end hangs.
 package final class SignalTrap: Sendable {
-  // Keeps the sources alive as long as the trap; they are created, started and cancelled only in
-  // the initializer and deinit.
-  private nonisolated(unsafe) let sources: [any DispatchSourceSignal]  // because: set once
+  private let number: Int
 
   /// Returns when the signals are caught: later signals are not lost. Earlier ones have their
   /// default action.
   ///
-  /// - Parameter handler: called once, for the first signal, on a private queue.
+  /// - Parameters:
+  ///   - repeats: whether every signal is a call, and none ends the process.
+  ///   - handler: called once, for the first signal, on a private queue.
   package init(
-    _ signals: [Int32] = [SIGINT, SIGTERM], handler: @escaping @Sendable (Int32) -> Void
+    _ signals: [Int32] = [SIGINT, SIGTERM], repeats: Bool = false,
+    handler: @escaping @Sendable (Int32) -> Void
   ) {
-    let queue = DispatchQueue(label: "tarn.signals")
-    // The sources replace the default action some time after they are resumed. Ignoring the signals
-    // until then would lose them.
-    let installed = DispatchSemaphore(value: 0)
-    sources = signals.map { number in
-      let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
-      source.setEventHandler {
-        for number in signals { signal(number, SIG_DFL) }
-        handler(number)
-      }
-      source.setRegistrationHandler { installed.signal() }
-      return source
-    }
-    for source in sources { source.resume() }
-    for _ in sources { installed.wait() }
+    number = CaughtSignals.add(.init(signals: signals, repeats: repeats, handler: handler))
   }
 
-  deinit {
-    for source in sources { source.cancel() }
-  }
+  deinit { CaughtSignals.remove(number) }
 
   /// Makes a write to a closed pipe fail with EPIPE instead of raising a fatal signal.
   package static func ignoreBrokenPipes() { signal(SIGPIPE, SIG_IGN) }
+}
+
+/// The traps of this process, of which several may wait for one signal: that of a prompt, and that
+/// of the command that it runs.
+///
+/// The sources for signals that Dispatch has block a signal in each thread that receives it, for
+/// good, and install their action for the first source only. So the action here is our own: it
+/// writes the signal's number into a pipe, which a queue reads.
+private enum CaughtSignals {
+  struct Trap {
+    let signals: [Int32]
+    let repeats: Bool
+    let handler: @Sendable (Int32) -> Void
+    var isSprung = false
+
+    func catches(_ number: Int32) -> Bool { signals.contains(number) && (repeats || !isSprung) }
+  }
+
+  private struct State {
+    var traps: [Int: Trap] = [:]
+    var last = 0
+
+    /// Catches the signals that a trap waits for. The others have their default action.
+    func install(_ signals: [Int32]) {
+      for number in signals {
+        let isCaught = traps.values.contains { $0.catches(number) }
+        signal(number, isCaught ? noteSignal : SIG_DFL)
+      }
+    }
+
+    /// Lets this thread receive the signals: a parent may have started the process with them
+    /// blocked, as threads of Dispatch have them.
+    static func unblock(_ signals: [Int32]) {
+      var mask = sigset_t()
+      sigemptyset(&mask)
+      for number in signals { sigaddset(&mask, number) }
+      pthread_sigmask(SIG_UNBLOCK, &mask, nil)
+    }
+  }
+
+  private static let state = Lock(State())
+  /// Nil if the process has no descriptors left.
+  // because: made once, and never used again.
+  private nonisolated(unsafe) static let source = makeSource()
+
+  static func add(_ trap: Trap) -> Int {
+    // Without a pipe the signals would be lost.
+    let isReady = source != nil
+    return state.withLock { state in
+      state.last += 1
+      state.traps[state.last] = trap
+      if isReady {
+        state.install(trap.signals)
+        State.unblock(trap.signals)
+      }
+      return state.last
+    }
+  }
+
+  static func remove(_ number: Int) {
+    state.withLock { state in
+      if let trap = state.traps.removeValue(forKey: number) { state.install(trap.signals) }
+    }
+  }
+
+  private static func makeSource() -> (any DispatchSourceRead)? {
+    var ends: [Int32] = [-1, -1]
+    guard pipe(&ends) == 0 else { return nil }
+    for end in ends {
+      _ = fcntl(end, F_SETFD, FD_CLOEXEC)
+      _ = fcntl(end, F_SETFL, O_NONBLOCK)
+    }
+    let readEnd = ends[0]
+    noteEnd = ends[1]
+    let source = DispatchSource.makeReadSource(
+      fileDescriptor: readEnd, queue: DispatchQueue(label: "tarn.signals"))
+    source.setEventHandler {
+      var numbers = [UInt8](repeating: 0, count: 64)
+      let count = read(readEnd, &numbers, numbers.count)
+      for number in numbers.prefix(max(0, count)) { spring(Int32(number)) }
+    }
+    source.resume()
+    return source
+  }
+
+  private static func spring(_ number: Int32) {
+    let sprung = state.withLock { state in
+      let found = state.traps.filter { $0.value.catches(number) }
+      for place in found.keys { state.traps[place]?.isSprung = true }
+      for trap in found.values { state.install(trap.signals) }
+      return found.values.map(\.handler)
+    }
+    for handler in sprung { handler(number) }
+  }
+}
+
+/// Where `noteSignal` writes.
+// because: set once, before the first signal is caught.
+nonisolated(unsafe) private var noteEnd: Int32 = -1
+
+/// The action of a caught signal, on any thread at any time: only calls that are safe there.
+private let noteSignal: @convention(c) (Int32) -> Void = { number in
+  let code = errno
+  var byte = UInt8(truncatingIfNeeded: number)
+  // A full pipe has signals enough.
+  _ = write(noteEnd, &byte, 1)
+  errno = code
 }

@@ -391,8 +391,12 @@ enum CommandTable {
           set Dog age=4 --where 'name == "Rex"'
 
       After the class, 'query', 'count' and 'watch' take everything up to the first option as the
-      filter. Tab completes commands, classes, columns and options; the history is kept in
-      ~/.local/state/tarn/history. Lines that are read from a pipe end at the first error.
+      filter. 'help' lists the commands, and 'quit' or 'exit' ends. Tab completes commands, classes,
+      columns and options; the history is kept in ~/.local/state/tarn/history. Lines that are read
+      from a pipe end at the first error.
+
+      Ctrl-C ends the command that runs. A command that writes then either writes nothing or, if it
+      has begun its commit, prints its result. Ctrl-\\ ends the program.
       """,
     positionals: [file])
 

@@ -55,6 +55,7 @@ struct CursorCommand {
   private func existing() throws -> Store {
     let store = try StoreAccess.openExisting(path, writing: patience)
     guard try store.cursors().contains(where: { $0.record.name == name }) else { throw missing }
+    try Interruption.beginCommit()
     return store
   }
 
@@ -83,6 +84,7 @@ struct CursorCommand {
   private func set() throws {
     let store = try StoreAccess.openExisting(path, writing: patience)
     let known = try store.cursors().first { $0.record.name == name }
+    try Interruption.beginCommit()
     try store.setLimits(
       of: name, to: keeps?.limits ?? .standard, keeping: known?.record.kept ?? CursorLimits())
   }

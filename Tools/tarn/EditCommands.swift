@@ -21,7 +21,10 @@ struct DeleteCommand {
       let view = try ClassView.named(className, in: session.schema, path)
       let query = try condition.query(on: view.id, session.schema)
       let keys = try query.evaluate(StoreRows(session.reader, session)).keys
-      for key in keys { try session.delete(key, in: view.id) }
+      for key in keys {
+        try Interruption.check()
+        try session.delete(key, in: view.id)
+      }
       return keys.count
     }
     try output.write(
@@ -82,6 +85,7 @@ struct SetCommand {
     }
     var count = 0
     for key in try query.evaluate(StoreRows(session.reader, session)).keys {
+      try Interruption.check()
       var isChanged = false
       for (place, content) in values {
         let object = try place.object(of: key, session)

@@ -168,10 +168,21 @@ struct ImportCommand {
       planned: (stored, plans[0].schema), widens: plans.contains(where: \.widens), path: path)
     let writer = ImportWriter(plans, updates: updates, refuses: refuses, classes, report)
     let version = try writer.run(records, store, batch: batch, patience)
+    if writer.isInterrupted { return try tellBatches(summary(writer.counts, report, version)) }
     if !writer.hasCommitted, report.count == 0 { try add(classes.classes) }
     try output.write(summary(writer.counts, report, version))
     let isWhole = report.count + report.incompleteCount == 0
     return !isWhole && onError == .skip ? .failure : .success
+  }
+
+  /// Reports an import that an interruption ended after some of its batches.
+  private func tellBatches(_ summary: String) throws -> ExitCode {
+    // The command's own output was cancelled.
+    let output = OutputPipe()
+    try output.write(summary)
+    try output.flush()
+    TarnProgram.complain("interrupted: the batches so far were imported")
+    return .failure
   }
 
   /// Adds the classes of an import without objects.

@@ -115,6 +115,7 @@ struct ImportInput {
     let (names, next) = try reader(lines)
     header(names)
     while let item = try next() {
+      try Interruption.check()
       try body(item)
       progress.update(lines.consumedBytes)
     }
@@ -173,6 +174,7 @@ struct ImportInput {
     let output = OutputPipe(descriptor: copy, name: "the copy of \(name)")
     var buffer = [UInt8](repeating: 0, count: 1 << 16)
     while true {
+      try Interruption.wait(toRead: input)
       let count = read(input, &buffer, buffer.count)
       if count < 0, errno == EINTR { continue }
       guard count >= 0 else { throw ToolError("cannot read", name, errno: errno) }

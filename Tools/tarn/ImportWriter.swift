@@ -19,6 +19,8 @@ final class ImportWriter {
   private var classes: ImportClasses?
   private let report: ImportReport
   private(set) var counts: [Counts]
+  /// Whether an interruption ended the import after some of its batches.
+  private(set) var isInterrupted = false
   private var waiting: [Waiting] = []
 
   /// An object with links to objects that are not written yet.
@@ -55,11 +57,38 @@ final class ImportWriter {
         try link(session)
       }
     }
+    var version: Version?
+    do {
+      return try runBatches(inputs, store, batch, patience) { version = $0 }
+    } catch let error as ToolError where error == Interruption.error {
+      // The batches before are the result.
+      guard let version else { throw error }
+      isInterrupted = true
+      return version
+    }
+  }
+
+  /// - Parameter done: called after each commit.
+  private func runBatches(
+    _ inputs: [RecordSource], _ store: Store, _ batch: Int, _ patience: WriterPatience,
+    _ done: (Version) -> Void
+  ) throws -> Version {
     var records: [(ImportRecord, ImportLocation)] = []
     func commit() throws {
-      _ = try write(store, patience) { session in
-        for (record, location) in records { try put(record, location, session) }
+      let (counted, waited) = (counts, waiting)
+      do {
+        done(
+          try write(store, patience) { session in
+            for (record, location) in records {
+              try Interruption.check()
+              try put(record, location, session)
+            }
+          })
+      } catch {
+        (counts, waiting) = (counted, waited)
+        throw error
       }
+      Interruption.endCommit()
       records.removeAll(keepingCapacity: true)
     }
     try forEach(inputs) { record, location in
@@ -89,6 +118,7 @@ final class ImportWriter {
   ) throws {
     for (number, input) in inputs.enumerated() {
       try input { item in
+        try Interruption.check()
         switch item {
         case .bad(let reason, let line):
           report.add(ImportLocation(input: number, line: line), reason)
@@ -173,6 +203,7 @@ final class ImportWriter {
   /// Sets the waiting links. A property whose only target is still missing is left unchanged.
   private func link(_ session: WriteSession) throws {
     for object in waiting {
+      try Interruption.check()
       let plan = plans[object.location.input]
       // Another process may delete the object between two commits.
       guard try session.location(of: object.key, in: plan.classID) != nil else { continue }

@@ -34,6 +34,7 @@ extension OrderedRoot {
     var failure: (any Error)?
     forEachKey(in: window.clamped(to: 0..<count)) { key in
       do {
+        try Interruption.check()
         try body(key)
         return true
       } catch {

@@ -28,6 +28,7 @@ struct ReindexCommand {
     let store = try StoreAccess.openExisting(path, writing: patience)
     let token = try patience.acquireGate(of: store)
     let indexes = try indexes(SnapshotReader(store.newestSnapshot()))
+    try Interruption.beginCommit()
     let result = try store.reindex(indexes)
     token.release()
     for sentence in result.doubles { TarnProgram.complain(sentence) }

@@ -55,7 +55,10 @@ struct RetentionCommand {
     switch action {
     case .show:
       try output.write(Self.text(try StoreAccess.openExisting(path).retention()) + "\n")
-    case .set: try StoreAccess.openExisting(path, writing: patience).setRetention(policy)
+    case .set:
+      let store = try StoreAccess.openExisting(path, writing: patience)
+      try Interruption.beginCommit()
+      try store.setRetention(policy)
     }
     return .success
   }

@@ -6,6 +6,10 @@ import ToolSupport
 /// `tarn shell`: reads commands for one file, from a person or from a pipe.
 struct ShellCommand {
   private static let historyLines: Int32 = 1_000
+  /// Commands that change the file.
+  private static let writing: Set = [
+    "alter", "cursor", "delete", "import", "reindex", "retention", "revert", "set", "undo",
+  ]
 
   private let path: String
 
@@ -13,7 +17,10 @@ struct ShellCommand {
 
   func run() throws -> ExitCode {
     _ = try StoreAccess.openExisting(path)
-    guard isatty(STDIN_FILENO) == 1 else { return runPipe() }
+    guard isatty(STDIN_FILENO) == 1 else { return try runPipe() }
+    // For as long as the prompt: Ctrl-C at the end of a command must not end the program.
+    let trap = SignalTrap([SIGINT], repeats: true) { _ in Interruption.request() }
+    defer { withExtendedLifetime(trap) {} }
     ShellCompletion.path = path
     tarn_line_prepare("tarn") { line, word in
       let candidates = ShellCompletion.candidates(
@@ -29,29 +36,41 @@ struct ShellCommand {
       tarn_line_remember(line)
       // A command may end the program.
       if let history { _ = tarn_history_save(history, Self.historyLines) }
-      if ["quit", "exit"].contains(String(line.trimmingASCII())) { break }
+      if ShellLine.isEnd(line) { break }
       performTyped(line)
     }
     return .success
   }
 
-  private func runPipe() -> ExitCode {
-    while let line = readLine() {
+  private func runPipe() throws -> ExitCode {
+    let lines = try LineReader.open("-")
+    while let bytes = try lines.next() {
+      guard let line = Self.text(bytes) else {
+        throw ToolError("standard input: line \(lines.lineNumber) has a NUL")
+      }
       if line.trimmingASCII(lineEnds: true).isEmpty { continue }
+      if ShellLine.isEnd(line) { break }
       let code = perform(line, OutputPipe())
       if code != .success { return code }
     }
     return .success
   }
 
-  /// Runs a line of a person. Ctrl-C ends the command, and if it does not end, the second one the
-  /// program.
+  /// A line whose bytes need not be UTF-8, as an argument: in a path they may be any. Nil if it has
+  /// a NUL.
+  private static func text(_ bytes: UnsafeRawBufferPointer) -> String? {
+    if bytes.contains(0) { return nil }
+    return (bytes.map { CChar(bitPattern: $0) } + [0]).withUnsafeBufferPointer { bytes in
+      bytes.baseAddress.map { String(path: $0) }
+    }
+  }
+
+  /// Runs a line of a person, which Ctrl-C interrupts.
   private func performTyped(_ line: String) {
     // Cancelled for good by Ctrl-C, so each command has its own.
     let output = OutputPipe()
-    let cancel = output.cancel
-    let trap = SignalTrap([SIGINT]) { _ in cancel() }
-    defer { withExtendedLifetime(trap) {} }
+    Interruption.watch(output.cancel)
+    defer { Interruption.unwatch() }
     _ = perform(line, output)
   }
 
@@ -69,30 +88,42 @@ struct ShellCommand {
 
   /// Runs one line; errors are printed.
   private func perform(_ line: String, _ output: OutputPipe) -> ExitCode {
+    let command = (try? ShellLine.split(line))?.first
     do {
-      let words = try ShellLine.words(of: line, path: path)
-      switch TarnProgram.parser.parse(words) {
-      case .run(let arguments):
-        let code = try TarnProgram.run(arguments, output)
-        try output.flush()
-        return code
-      case .show(let text):
-        try output.write(text)
-        try output.flush()
-        return .success
-      case .refuse(let text):
-        TarnProgram.complain(String(text.trimmingASCII(lineEnds: true)))
-        return .usage
-      }
+      return try run(ShellLine.words(of: line, path: path), output)
     } catch OutputPipe.Failure.closed, OutputPipe.Failure.cancelled {
       return .success
     } catch OutputPipe.Failure.failed(let error) {
       TarnProgram.complain(error.message)
       return .failure
+    } catch let error as UsageError {
+      TarnProgram.write(ShellLine.parser.refusal(error, of: command))
+      return .usage
+    } catch let error as ToolError where error == Interruption.error {
+      if Self.writing.contains(command ?? "") {
+        TarnProgram.complain("interrupted: nothing was written")
+      }
+      return .success
     } catch {
       try? output.flush()
       TarnProgram.complain("\(error)")
       return .failure
+    }
+  }
+
+  private func run(_ words: [String], _ output: OutputPipe) throws -> ExitCode {
+    switch ShellLine.parser.parse(words) {
+    case .run(let arguments):
+      let code = try TarnProgram.run(arguments, output)
+      try output.flush()
+      return code
+    case .show(let text):
+      try output.write(text)
+      try output.flush()
+      return .success
+    case .refuse(let text):
+      TarnProgram.write(text)
+      return .usage
     }
   }
 }
@@ -109,11 +140,12 @@ enum ShellCompletion {
     var words = (try? ShellLine.split(line)) ?? []
     let isWithin = line.unicodeScalars.last.map { !$0.properties.isWhitespace } ?? false
     let front = isWithin ? words.popLast() ?? "" : ""
+    let commands = ShellLine.parser.commands
     guard let name = words.first else {
-      return (ShellLine.commands.map(\.name) + ["help", "quit"])
+      return (commands.map(\.name) + ["help", "quit", "exit"])
         .filter { $0.beginsWithBytes(of: front + word) }.sorted()
     }
-    guard let command = ShellLine.commands.first(where: { $0.name == name }) else { return [] }
+    guard let command = commands.first(where: { $0.name == name }) else { return [] }
     return WordCompletion(command, words.dropFirst(), path: path).candidates(front + word)
       .compactMap { $0.rest(afterBytesOf: front).map { String($0) } }
   }

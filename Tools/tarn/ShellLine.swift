@@ -4,8 +4,11 @@ import ToolSupport
 enum ShellLine {
   /// Commands whose filter needs no quotes.
   private static let filtering: Set<String> = ["query", "count", "watch"]
-  /// Commands of the program that are for no file, or for a prompt.
-  private static let others: Set<String> = ["shell", "generate", "create", "load", "daemon"]
+  /// Commands of the program that are for no file or a new one, that are a prompt, or that another
+  /// program runs.
+  private static let others =
+    SyncCommands.names.union(["shell", "generate", "create", "load", DaemonCommand.name])
+  private static let ends = ["quit", "exit"]
 
   /// A word, and how it is written.
   private struct Word {
@@ -17,38 +20,60 @@ enum ShellLine {
   }
 
   /// The commands of the shell.
-  static var commands: [CommandSpec] {
-    CommandTable.commands.filter { !others.contains($0.name) }
+  static let parser = CommandLineParser(
+    program: TarnProgram.parser.program, version: TarnProgram.parser.version,
+    summary: "Each line is a command without the name of the file.",
+    commands: CommandTable.commands.filter { !others.contains($0.name) }, isAtPrompt: true)
+
+  /// Whether a line ends the shell.
+  static func isEnd(_ line: String) -> Bool {
+    ends.contains(String(line.trimmingASCII(lineEnds: true)))
   }
 
   /// The arguments of the program for a line.
   static func words(of line: String, path: String) throws -> [String] {
     let words = try read(line)
     guard let name = words.first?.text else { return [] }
-    if name == "help" { return words.map(\.text) }
-    guard let command = commands.first(where: { $0.name == name }) else {
-      throw UsageError("unknown command '\(name)'; 'help' lists them")
+    if name == "help" {
+      if words.count > 1 { _ = try command(words[1].text) }
+      return words.map(\.text)
     }
+    let command = try command(name)
     if filtering.contains(name), words.count > 2, !isOption(words[1], of: command, line) {
-      return filtered(words, command, line, path)
+      return try filtered(words, command, line, path)
     }
-    let place = place(ofFile: command, words, line)
+    let place = try place(ofFile: command, words, line)
     return words[..<place].map(\.text) + [path] + words[place...].map(\.text)
+  }
+
+  private static func command(_ name: String) throws -> CommandSpec {
+    if let command = parser.commands.first(where: { $0.name == name }) { return command }
+    if others.contains(name) {
+      throw UsageError(
+        "'\(name)' is not a command for this prompt: run '\(parser.program) \(name)' outside of it")
+    }
+    if ends.contains(name) { throw UsageError("'\(name)' takes no arguments") }
+    throw UsageError("unknown command '\(name)'")
   }
 
   /// Where the file's name belongs: behind the arguments that the command has before it.
   private static func place(
     ofFile command: CommandSpec, _ words: [Word], _ line: String
-  ) -> Int {
-    var missing = command.positionals.firstIndex { $0.name == "FILE" } ?? 0
+  ) throws -> Int {
+    var before = command.positionals.prefix { $0.name != "FILE" }
     var place = 1
-    while missing > 0, place < words.count {
+    var isHelp = false
+    while !before.isEmpty, place < words.count {
       if isOption(words[place], of: command, line) {
+        isHelp = isHelp || ["--help", "-h"].contains(words[place].text)
         place += takesNext(words[place], of: command) ? 2 : 1
       } else {
-        missing -= 1
+        before.removeFirst()
         place += 1
       }
+    }
+    if let missing = before.first, !isHelp {
+      throw UsageError("\(command.name) needs \(missing.name): \(missing.help)")
     }
     return min(place, words.count)
   }
@@ -57,10 +82,15 @@ enum ShellLine {
   /// option, as it is typed.
   private static func filtered(
     _ words: [Word], _ command: CommandSpec, _ line: String, _ path: String
-  ) -> [String] {
+  ) throws -> [String] {
     let rest = words[2...]
     let end = rest.firstIndex { isOption($0, of: command, line) } ?? rest.endIndex
     let (filter, options) = (rest[..<end], rest[end...])
+    if let stray = stray(in: options, of: command, line) {
+      throw UsageError(
+        "unexpected argument '\(stray.text)' behind the options: write the filter before them, and "
+          + "a value that has spaces in quotes")
+    }
     var arguments = [command.name] + options.map(\.text) + ["--", path, words[1].text]
     if let first = filter.first, let last = filter.last {
       let typed = String(line[first.range.lowerBound..<last.range.upperBound])
@@ -68,6 +98,18 @@ enum ShellLine {
       arguments.append(filter.count == 1 && isQuoted(first, line) ? first.text : typed)
     }
     return arguments
+  }
+
+  /// The first word that is neither an option nor the value of one.
+  private static func stray(
+    in options: ArraySlice<Word>, of command: CommandSpec, _ line: String
+  ) -> Word? {
+    var rest = options
+    while let word = rest.popFirst() {
+      if word.text == "--" || !isOption(word, of: command, line) { return word }
+      if takesNext(word, of: command) { _ = rest.popFirst() }
+    }
+    return nil
   }
 
   /// Whether a word is one quoted text.
@@ -91,9 +133,13 @@ enum ShellLine {
     if let name = word.text.rest(afterBytesOf: "--") {
       return command.options.contains { $0.name == name && $0.valueName != nil }
     }
-    let letters = word.text.rest(afterBytesOf: "-") ?? ""
-    return letters.count == 1
-      && command.options.contains { $0.short == letters.first && $0.valueName != nil }
+    // The rest behind a letter that takes a value is its value.
+    var letters = word.text.rest(afterBytesOf: "-") ?? ""
+    while let letter = letters.popFirst() {
+      guard let option = command.options.first(where: { $0.short == letter }) else { return false }
+      if option.valueName != nil { return letters.isEmpty }
+    }
+    return false
   }
 
   // MARK: - Words

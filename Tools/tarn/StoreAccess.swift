@@ -12,7 +12,7 @@ enum StoreAccess {
   static func openExisting(
     _ path: String, writing patience: WriterPatience? = nil, verifying verifies: Bool = true
   ) throws -> Store {
-    guard let size = fileSize(path) else { throw ToolError("\(path): there is no such file") }
+    guard let size = fileSize(path) else { throw ToolError(notFound: path) }
     guard size > 0 else { throw ToolError("\(path): the file is empty") }
     var options = Store.Options()
     options.isReadOnly = patience == nil
@@ -124,7 +124,8 @@ enum StoreAccess {
 
   // MARK: - Writing
 
-  /// Runs one write transaction and commits it, unless it changed nothing.
+  /// Runs one write transaction and commits it, unless it changed nothing, or an interruption ends
+  /// it before.
   ///
   /// - Parameter begin: begins the write on the newest version.
   /// - Returns: the result of `body`, and the version that has its changes.
@@ -138,6 +139,7 @@ enum StoreAccess {
     let token = try patience.acquireGate(of: store)
     let session = try begin(store.newestSnapshot())
     let result = try body(session)
+    try Interruption.beginCommit()
     if session.isEmpty { return (result, session.base.version) }
     let (snapshot, _) = try store.commit(session)
     store.announce(snapshot.version, token)
@@ -171,16 +173,39 @@ struct WriterPatience {
   func renewed() -> WriterPatience { WriterPatience(timeout: timeout) }
 
   func acquireGate(of store: Store) throws -> GateToken {
-    try store.acquireGate(
+    if Interruption.isWatched { return try acquireGateInterruptibly(of: store) }
+    return try store.acquireGate(
       timeout: deadline?.remaining,
-      telling: GateToken.Notice(after: Self.silence) {
-        guard Terminal.standardError.isTerminal else { return }
-        let holder = store.gate.holder.map { holder in
-          "\(processText(holder.process)), which has been writing for "
-            + "\(Int(holder.heldFor.seconds)) s"
+      telling: GateToken.Notice(after: Self.silence) { Self.tellHolder(of: store) })
+  }
+
+  /// The same at a prompt, where an interruption ends the wait.
+  private func acquireGateInterruptibly(of store: Store) throws -> GateToken {
+    let waiter = GateLine.WaiterID.random(in: 1...(.max))
+    defer { store.line.leave(waiter) }
+    let bell = DispatchSemaphore(value: 0)
+    var notice: Deadline? = Deadline(after: Self.silence)
+    while true {
+      if let token = try store.claimGate(waiter, orCall: { bell.signal() }) { return token }
+      let slice = DispatchTimeInterval.milliseconds(Int(Interruption.lookEveryMilliseconds))
+      while bell.wait(timeout: .now() + slice) == .timedOut {
+        try Interruption.check()
+        if let deadline, deadline.remaining <= .zero { throw store.gate.busy() }
+        if let time = notice, time.remaining <= .zero {
+          notice = nil
+          Self.tellHolder(of: store)
         }
-        TarnProgram.complain("waiting for \(holder ?? "other writers") …")
-      })
+      }
+    }
+  }
+
+  private static func tellHolder(of store: Store) {
+    guard Terminal.standardError.isTerminal else { return }
+    let holder = store.gate.holder.map { holder in
+      "\(processText(holder.process)), which has been writing for "
+        + "\(Int(holder.heldFor.seconds)) s"
+    }
+    TarnProgram.complain("waiting for \(holder ?? "other writers") …")
   }
 }
 

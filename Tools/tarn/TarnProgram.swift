@@ -98,7 +98,8 @@ enum TarnProgram {
     write("tarn: \(printableLines(message))\n")
   }
 
-  private static func write(_ text: String) {
+  /// Prints text on standard error.
+  static func write(_ text: String) {
     // If this fails, there is nowhere to report it.
     try? FileHandle.standardError.write(contentsOf: Data(text.utf8))
   }

@@ -50,6 +50,34 @@ import Testing
     #expect(filter.errors.contains(#"FILTER: 'name == "\xe9"' is not UTF-8"#), "\(filter.errors)")
   }
 
+  /// The lines that `tarn shell` reads from a pipe have bytes as arguments have.
+  @Test func linesOfThePromptMayHaveAnyPath() throws {
+    let made = try shell(
+      #"""
+      echo '{"name":"x"}' > "$(printf 'caf\351.jsonl')"
+      "$1" import a.tarn "$(printf 'caf\351.jsonl')" -c A || exit
+      printf 'import caf\351.jsonl -c Z\ncount Z\n' | "$1" shell a.tarn
+      """#)
+    #expect(made.output == "A: 1 added, version 1\nZ: 1 added, version 2\n1\n", "\(made.errors)")
+  }
+
+  @Test(arguments: [
+    (#"set A name=caf\351 --all"#, #"COLUMN=VALUE: 'name=caf\xe9' is not UTF-8"#),
+    (#"count A name == "\377""#, #"FILTER: 'name == "\xff"' is not UTF-8"#),
+    (#"query A --columns n\351"#, #"--columns: 'n\xe9' is not UTF-8"#),
+    (#"count A\000 name"#, "standard input: line 1 has a NUL"),
+  ])
+  func otherTextOfThePromptIsUTF8(_ line: String, _ reason: String) throws {
+    let result = try shell(
+      #"""
+      echo '{"name":"x"}' | "$1" import a.tarn - -f jsonl -c A >/dev/null || exit
+      printf '\#(line)\n' | "$1" shell a.tarn && exit
+      "$1" export a.tarn A
+      """#)
+    #expect(result.errors.contains(reason), "\(result.errors)")
+    #expect(result.output == #"{"name":"x"}"# + "\n")
+  }
+
   @Test func schemasAndTemporaryFilesMayHaveAnyName() throws {
     let made = try shell(
       """

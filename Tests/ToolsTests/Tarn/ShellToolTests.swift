@@ -43,15 +43,46 @@ import Testing
 
   @Test(arguments: [
     ("dance", "unknown command 'dance'"), ("count Dog size > 1", "size"),
-    ("count 'Dog", "the line ends within quotes"), ("shell", "unknown command 'shell'"),
-    ("query Dog --colour", "--colour"),
+    ("count 'Dog", "the line ends within quotes"), ("query Dog --colour", "--colour"),
+    ("shell", "'shell' is not a command for this prompt: run 'tarn shell' outside of it"),
+    ("sync --to x", "'sync' is not a command for this prompt: run 'tarn sync' outside of it"),
+    ("help create", "'create' is not a command for this prompt"),
+    ("exit now", "'exit' takes no arguments"), ("cursor", "cursor needs ACTION: "),
+    (#"count Dog name == "x" --where id == 1"#, "unexpected argument '==' behind the options"),
+    ("query Dog --columns name --json id == 1", "unexpected argument 'id' behind the options"),
+    ("query Dog -s name age > 1", "unexpected argument 'age'"),
+    ("count Dog -- age", "unexpected argument '--'"),
+    ("delete Dog --where id == 1", "unexpected argument '=='"),
   ])
   func endsAtTheFirstError(_ line: String, _ reason: String) throws {
     try makeFile()
     let result = try tarn("shell", "a.tarn", input: "\(line)\ncount Dog\n")
     #expect(result.status != 0)
     #expect(result.output == "")
-    #expect(result.errors.contains(reason))
+    #expect(result.errors.contains(reason), "\(result.errors)")
+    #expect(!result.errors.contains("tarn: tarn"), "\(result.errors)")
+    #expect(!result.errors.contains("a.tarn'"), "\(result.errors)")
+  }
+
+  @Test(arguments: ["exit", "quit", "  exit \r"])
+  func endsWhereItIsAskedTo(_ word: String) throws {
+    try makeFile()
+    let result = try tarn("shell", "a.tarn", input: "count Dog\n\(word)\ndance\n")
+    #expect(result == .init(status: 0, output: "2\n", errors: ""))
+  }
+
+  @Test func helpIsAboutThePrompt() throws {
+    try makeFile()
+    let all = try tarn("shell", "a.tarn", input: "help\n")
+    #expect(all.status == 0)
+    for name in ["query", "import", "alter", "help", "quit, exit"] {
+      #expect(all.output.contains("\n  \(name) "), "\(name)")
+    }
+    for name in ["create", "load", "shell", "sync", "server", "daemon", "generate"] {
+      #expect(!all.output.contains("\n  \(name) "), "\(name)")
+    }
+    let one = try tarn("shell", "a.tarn", input: "help count\n").output
+    #expect(one.contains("\nUsage: count [OPTIONS] CLASS [FILTER]\n"), "\(one)")
   }
 
   /// The filter is everything between the class and the first option, as it is typed.

@@ -16,6 +16,47 @@ import Testing
     kept.value = nil
   }
 
+  /// As the commands of a prompt catch them, one after the other and at the same time as it.
+  @Test func oneTrapAfterTheOtherCatchesTheSignal() {
+    let (ofPrompt, ofCommand) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    let prompt = SignalTrap([SIGUSR1], repeats: true) { _ in ofPrompt.signal() }
+    for _ in 0..<3 {
+      let command = SignalTrap([SIGUSR1, SIGWINCH]) { _ in ofCommand.signal() }
+      kill(getpid(), SIGUSR1)
+      ofPrompt.wait()
+      ofCommand.wait()
+      kill(getpid(), SIGUSR1)
+      ofPrompt.wait()
+      #expect(ofCommand.wait(timeout: .now()) == .timedOut)
+      withExtendedLifetime(command) {}
+    }
+    withExtendedLifetime(prompt) {}
+  }
+
+  @Test func anInterruptionEndsACommandUntilItCommits() {
+    var state = Interruption.State()
+    var cancels = [state.request() != nil]
+    #expect(!state.endsCommand)
+
+    state = Interruption.State {}
+    cancels += [state.request() != nil, state.request() != nil]
+    #expect(state.endsCommand)
+    var begins = [state.beginCommit()]
+
+    state = Interruption.State {}
+    begins.append(state.beginCommit())
+    // The result is still to be printed.
+    cancels.append(state.request() != nil)
+    #expect(!state.endsCommand)
+    begins.append(state.beginCommit())
+    // Of several commits the next one does not begin.
+    state.endCommit()
+    #expect(state.endsCommand)
+    begins.append(state.beginCommit())
+    #expect(cancels == [false, true, false, false])
+    #expect(begins == [false, true, true, false])
+  }
+
   @Test func outputArrivesWhole() throws {
     let ends = try PipeEnds()
     let text = String(repeating: "0123456789", count: 50_000)

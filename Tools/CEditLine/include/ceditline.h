@@ -1,6 +1,6 @@
 #ifndef CEDITLINE_H
 #define CEDITLINE_H
-// A line that a person types, with editing, history and completion: libedit.
+// A line of UTF-8 that a person types, with editing, history and completion: libedit.
 #if !__has_include(<editline/readline.h>)
 #error "Run 'make setup', or: apt-get install libedit-dev"
 #endif

@@ -188,6 +188,7 @@ struct ClassAlteration {
     _ former: ColumnSchema, _ new: ColumnSchema, _ migration: SchemaMigration
   ) throws {
     for key in try migration.session.allKeys(in: described.id) {
+      try Interruption.check()
       let content = try migration.old.content(of: former, at: key, in: described.id)
       let identity = try ContentJSON.name(of: key, in: described.id, migration.old)
       let widened = try content.widened(to: new) { value in

@@ -32,6 +32,7 @@ struct UndoCommand {
     guard version <= newest, version > 0 || reverts else {
       throw ToolError("\(path) has no version \(version) to take back: the newest is \(newest)")
     }
+    try Interruption.beginCommit()
     try takeBack(store)
     let after = try store.newestSnapshot().version.rawValue
     let what = reverts ? "the commits after version \(version)" : "version \(version)"
