@@ -13,6 +13,9 @@ let chosenTests = Context.environment["TARN_TESTS"]?.split(separator: " ").map(S
 let unoptimized: [SwiftSetting] =
   chosenTests == nil ? [] : [.unsafeFlags(["-Onone"], .when(configuration: .release))]
 
+/// The faces of the wings are for readers.
+func faces(_ wings: String...) -> [String] { wings.map { "\($0)/README.md" } }
+
 let package = Package(
   name: "Tarn",
   products: [
@@ -38,8 +41,15 @@ let package = Package(
       linkerSettings: [
         .linkedLibrary("bidgcc100"), .linkedLibrary("icui18n"), .linkedLibrary("icuuc"),
       ]),
-    .target(name: "TarnStore", dependencies: ["CLMDB", "CTarn"], swiftSettings: engine),
-    .target(name: "Tarn", dependencies: ["TarnStore", "CTarn"], swiftSettings: engine),
+    .target(
+      name: "TarnStore", dependencies: ["CLMDB", "CTarn"],
+      exclude: faces("File", "Pages", "Versions", "Writing", "Store", "Query", "Live"),
+      swiftSettings: engine),
+    .target(
+      name: "Tarn", dependencies: ["TarnStore", "CTarn"],
+      exclude: faces(
+        "Values", "Instance", "Model", "Objects", "Query", "Derived", "Realm", "Feed"),
+      swiftSettings: engine),
     // Values as JSON: of the tools, and of PostgreSQL's columns with structure.
     .target(name: "TarnText", dependencies: ["TarnStore"], swiftSettings: strict),
     .target(

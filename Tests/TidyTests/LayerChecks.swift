@@ -120,7 +120,7 @@ enum LayerChecks {
 
   /// LMDB is talked to in one folder, and by the floors of the benchmark.
   static func lmdbImport(_ file: SourceFile) -> [Finding] {
-    let homes = ["Sources/TarnStore/Storage/", "Sources/CLMDB/", "Tools/BenchFloors/"]
+    let homes = ["Sources/TarnStore/File/Storage/", "Sources/CLMDB/", "Tools/BenchFloors/"]
     if homes.contains(where: file.path.hasPrefix) { return [] }
     return file.code.enumerated().compactMap { number, line in
       let words = words(in: line).map(\.word)
@@ -132,7 +132,7 @@ enum LayerChecks {
 
   /// The thread sanitizer follows a `Lock`, not the `Mutex` in it.
   static func mutexInUse(_ file: SourceFile) -> [Finding] {
-    if file.path == "Sources/TarnStore/Threads/Lock.swift" { return [] }
+    if file.path == "Sources/TarnStore/File/Threads/Lock.swift" { return [] }
     return file.code.enumerated().compactMap { number, line in
       let named = words(in: line).contains { $0.word == "Mutex" }
       return named ? Finding(file, number + 1, "take a Lock, which sanitizers can follow") : nil
@@ -146,7 +146,11 @@ extension Layers {
 
   func index(of path: String) -> Int? {
     guard path.hasPrefix(module + "/") else { return nil }
-    let parts = path.dropFirst(module.count + 1).split(separator: "/")
-    return parts.count > 1 ? folders.firstIndex(of: String(parts[0])) : nil
+    let parts = path.dropFirst(module.count + 1).split(separator: "/").map(String.init)
+    guard parts.count > 1, let wing = wings.first(where: { $0.name == parts[0] }) else {
+      return nil
+    }
+    if wing.rooms.isEmpty { return folders.firstIndex(of: wing.name) }
+    return parts.count > 2 && wing.rooms.contains(parts[1]) ? folders.firstIndex(of: parts[1]) : nil
   }
 }

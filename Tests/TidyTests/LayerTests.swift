@@ -162,6 +162,19 @@ import Testing
     #expect(LayerChecks.largeRooms(more, pond).map(\.path) == ["Sources/Pond/Top"])
   }
 
+  @Test func roomsOfWingsAreLayers() {
+    let pond = Layers(
+      module: "Sources/Pond", wings: [("Bank", ["Reed", "Mud"]), ("Water", [])])
+    #expect(pond.folders == ["Reed", "Mud", "Water"])
+    let places = [
+      "Bank/Mud/A.swift": "Mud", "Water/B.swift": "Water", "Bank/C.swift": nil,
+      "Mud/D.swift": nil, "Bank/Water/E.swift": nil,
+    ]
+    for (path, folder) in places {
+      #expect(pond.folder(of: "Sources/Pond/\(path)") == folder, "\(path)")
+    }
+  }
+
   @Test func findsFoldersOfOneName() {
     let pond = Layers(module: "Sources/Pond", folders: ["Base", "Top"])
     let lake = Layers(module: "Sources/Lake", folders: ["Ground", "Top"])

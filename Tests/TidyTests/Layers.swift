@@ -1,29 +1,60 @@
-/// The layers of a library are its folders, the lowest first: no file uses what a folder above its
-/// own declares.
+/// The layers of a library are its rooms, the lowest first: no file uses what a room above its own
+/// declares. A room is a folder; a wing is a folder of rooms that follow each other.
 struct Layers {
+  struct Wing {
+    let name: String
+    /// The lowest first; none if the wing is itself a room.
+    let rooms: [String]
+  }
+
   let module: String
-  let folders: [String]
+  let wings: [Wing]
   /// How far the library may be from the rules for now.
   var debts = Debts()
 
+  /// The rooms.
+  var folders: [String] { wings.flatMap { $0.rooms.isEmpty ? [$0.name] : $0.rooms } }
+
   var name: Substring { module.split(separator: "/").last ?? "" }
 
-  /// The folder of the library's tests, whose folders are named as the library's are.
+  /// The folder of the library's tests, whose folders are named as the library's rooms are.
   var tests: String { "Tests/\(name)Tests" }
 
   /// Folders of tests that are not named after one of a library: what tests of several folders use,
   /// code that a test compiles, rules that hold in all folders, and programs that use all of them.
   static let otherTestFolders: Set = ["Support", "Compiling", "Equality", "Simulation"]
 
+  init(module: String, wings: [(String, [String])]) {
+    self.module = module
+    self.wings = wings.map { Wing(name: $0, rooms: $1) }
+  }
+
+  /// A library without wings.
+  init(module: String, folders: [String]) {
+    self.init(module: module, wings: folders.map { ($0, []) })
+  }
+
   static let engine = Layers(
     module: "Sources/TarnStore",
-    folders: [
-      "Threads", "Sorting", "Files", "Storage", "Signals", "Scalars", "Keys", "Records",
-      "Schemas", "Clusters", "Indexes", "Directories", "Runs", "Changes", "Snapshots",
-      "Cursors", "Sequences", "Before", "Writing", "Unique", "Checks", "Migrations", "Store",
-      "Conditions",
-      "Texts", "Parsing", "Reading", "Past", "Matching", "Binding", "Scanning", "Scopes", "Orders",
-      "OrderedRows", "Queries", "Grouping", "Following", "Differences",
+    wings: [
+      ("File", ["Threads", "Sorting", "Files", "Storage", "Signals"]),
+      (
+        "Pages",
+        ["Scalars", "Keys", "Records", "Schemas", "Clusters", "Indexes", "Directories"]
+      ),
+      ("Versions", ["Runs", "Changes", "Snapshots", "Cursors"]),
+      ("Writing", ["Sequences", "Before", "Writing", "Unique"]),
+      ("Store", ["Checks", "Migrations", "Store"]),
+      (
+        "Query",
+        [
+          "Conditions", "Texts", "Parsing", "Reading", "Past", "Matching", "Binding", "Scanning",
+        ]
+      ),
+      (
+        "Live",
+        ["Scopes", "Orders", "OrderedRows", "Queries", "Grouping", "Following", "Differences"]
+      ),
     ])
 
   static let sync = Layers(
@@ -35,11 +66,15 @@ struct Layers {
 
   static let library = Layers(
     module: "Sources/Tarn",
-    folders: [
-      "Logging", "Primitives", "Sources", "Scheduling", "Observing", "Instances", "Classes",
-      "Core", "Properties", "Collections", "Objects", "Querying", "Results", "Groups", "Sections",
-      "Projections", "Transactions", "Migrating", "Opening", "Freezing", "Passing", "Realms",
-      "Feed",
+    wings: [
+      ("Values", ["Logging", "Primitives"]),
+      ("Instance", ["Sources", "Scheduling", "Observing", "Instances"]),
+      ("Model", ["Classes", "Core", "Properties"]),
+      ("Objects", ["Collections", "Objects"]),
+      ("Query", ["Querying", "Results"]),
+      ("Derived", ["Groups", "Sections", "Projections"]),
+      ("Realm", ["Transactions", "Migrating", "Opening", "Freezing", "Passing", "Realms"]),
+      ("Feed", []),
     ])
 }
 

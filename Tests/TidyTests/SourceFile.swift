@@ -2,7 +2,7 @@ import Foundation
 
 /// A file of the source tree with what the checks ask of it.
 struct SourceFile {
-  /// Relative to the root of the repository: `Sources/TarnStore/Scalars/Value.swift`.
+  /// Relative to the root of the repository: `Sources/TarnStore/Pages/Scalars/Value.swift`.
   let path: String
   let lines: [String]
   /// The lines without comments and literals.

@@ -37,6 +37,23 @@ import Testing
     expectNone(LayerChecks.everyFileHasALayer(SourceTree.files, layers))
   }
 
+  /// Where a reader of a wing begins.
+  @Test(arguments: [Layers.engine, .library])
+  func everyWingHasAFace(_ layers: Layers) throws {
+    for wing in layers.wings {
+      let face = SourceTree.root.appendingPathComponent("\(layers.module)/\(wing.name)/README.md")
+      let lines = try String(contentsOf: face, encoding: .utf8).split(separator: "\n")
+      let headings = lines.filter { $0.hasPrefix("## ") }.map { $0.dropFirst(3) }
+      #expect(
+        headings == ["Rooms", "What it offers", "Invariants", "Where to begin"], "\(wing.name)")
+      let listed = lines.filter { $0.hasPrefix("- `") }.compactMap { line in
+        line.split(separator: "`").dropFirst().first.map(String.init)
+      }
+      let rooms = wing.rooms.isEmpty ? [] : wing.rooms
+      #expect(Array(listed.prefix(rooms.count)) == rooms.reversed(), "\(wing.name)")
+    }
+  }
+
   /// The article lists the highest layer first.
   @Test(arguments: [Layers.engine, .library])
   func theArchitectureShowsTheLayers(_ layers: Layers) throws {
