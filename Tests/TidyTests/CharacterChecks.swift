@@ -5,7 +5,8 @@ enum CharacterChecks {
   /// Where characters are right, with the reason.
   static let allowed = [
     (
-      path: "Sources/Tarn/Query/Querying/Query+Unavailable.swift", reason: "declares names to refuse them"
+      path: "Sources/Tarn/Query/Querying/Query+Unavailable.swift",
+      reason: "declares names to refuse them"
     ),
     (path: "Tools/tarn-bench/", reason: "reads what its own programs print"),
     (path: "Tools/tarn-stress/", reason: "reads what its own programs print"),
