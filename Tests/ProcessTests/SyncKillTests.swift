@@ -64,7 +64,7 @@ import ToolSupport
         errors: folder.file("errors-\(round)"))
       let commits = 20 + random.below(200)
       for number in 0..<commits {
-        try store.writeAndAnnounce { session in
+        try store.writeInTurn { session in
           let key = Int64(random.below(50))
           let value = Int64(round * 1_000 + number)
           if expected[key] == nil {
@@ -104,7 +104,7 @@ import ToolSupport
       }
     }
     func commit(_ key: Int64) throws {
-      try store.writeAndAnnounce {
+      try store.writeInTurn {
         try $0.create([ColumnID(0): .int(key), ColumnID(1): .int(key)], in: ClassID(0))
       }
     }
@@ -142,7 +142,7 @@ import ToolSupport
     let psql = try finished(
       ["psql", url, "-qc", "ALTER TABLE \"Thing\" ADD CHECK (a < 10)"], "/usr/bin/env")
     #expect(psql.end == .exited(0), "\(psql.errors)")
-    try store.writeAndAnnounce {
+    try store.writeInTurn {
       try $0.create([ColumnID(0): .int(1), ColumnID(1): .int(10)], in: ClassID(0))
     }
     let result = try finished(["sync", store.path, "--to", url])
@@ -243,7 +243,7 @@ import ToolSupport
     _ = try run(["sync", store.path, "--to", url])
     #expect(try run(["sync", "unsent", store.path]) == ["the server has everything"])
     for key in 1...2 as ClosedRange<Int64> {
-      try store.writeAndAnnounce {
+      try store.writeInTurn {
         try $0.create([ColumnID(0): .int(key), ColumnID(1): .int(key)], in: ClassID(0))
       }
     }

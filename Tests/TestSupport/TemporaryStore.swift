@@ -22,25 +22,22 @@ extension Store {
   package func write<R>(_ body: (WriteSession) throws -> R) throws -> R {
     let session = try WriteSession(SnapshotReader(newestSnapshot())) {}
     let result = try body(session)
-    _ = try commit(session)
+    try commit(session)
     return result
   }
 
-  /// The same as other processes need it: under the write lock, and announced. Nothing is committed
-  /// if `body` changes nothing.
-  package func writeAndAnnounce(_ body: (WriteSession) throws -> Void) throws {
+  @discardableResult
+  package func commit(_ session: WriteSession) throws(StorageError) -> (Snapshot, ChangeSet) {
+    try commit(session, acquireGate())
+  }
+
+  /// The same with the write lock from the beginning, beside other writers. Nothing is committed if
+  /// `body` changes nothing.
+  package func writeInTurn(_ body: (WriteSession) throws -> Void) throws {
     let token = try acquireGate()
-    let session: WriteSession
-    let version: Version?
-    do {
-      session = try WriteSession(SnapshotReader(newestSnapshot())) {}
-      try body(session)
-      version = session.isEmpty ? nil : try commit(session).0.version
-    } catch {
-      token.release()
-      throw error
-    }
-    if let version { announce(version, token) } else { token.release() }
+    let session = try WriteSession(SnapshotReader(newestSnapshot())) {}
+    try body(session)
+    if !session.isEmpty { try commit(session, token) }
   }
 
   /// The numbers in a column of a class whose objects have numbers as keys.

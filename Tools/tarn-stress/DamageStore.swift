@@ -105,8 +105,7 @@ struct DamageStore {
     let token = try store.acquireGate()
     let session = WriteSession(try SnapshotReader(store.newestSnapshot())) {}
     try body(session)
-    let (snapshot, _) = try store.commit(session)
-    store.announce(snapshot.version, token)
+    try store.commit(session, token)
   }
 }
 

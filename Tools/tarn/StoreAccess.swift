@@ -141,9 +141,7 @@ enum StoreAccess {
     let result = try body(session)
     try Interruption.beginCommit()
     if session.isEmpty { return (result, session.base.version) }
-    let (snapshot, _) = try store.commit(session)
-    store.announce(snapshot.version, token)
-    return (result, snapshot.version)
+    return (result, try store.commit(session, token).0.version)
   }
 }
 

@@ -14,39 +14,30 @@ extension Replica {
     clock: Int64 = 0, to next: ReplicaState? = nil,
     _ body: (ReplicaEdit, inout ReplicaState) throws(StorageError) -> R
   ) throws(StorageError) -> R {
-    let token = try store.acquireGate()
-    let outcome = Result { () throws(StorageError) in
-      try editUnderGate(clock, next ?? state, body)
-    }
-    switch outcome {
-    case .success(let done):
-      if let version = done.version { store.announce(version, token) } else { token.release() }
-      if let records = done.records { try cursor.keep(records) }
-      note(done.state)
-      say(done.notices)
-      return done.result
-    case .failure(let error):
-      token.release()
-      throw error
-    }
+    var token: GateToken? = try store.acquireGate()
+    let done = try edit(clock, next ?? state, &token, body)
+    token.take()?.release()
+    if let records = done.records { try cursor.keep(records) }
+    note(done.state)
+    say(done.notices)
+    return done.result
   }
 
   private struct Edited<R> {
     let result: R
     let state: ReplicaState
-    /// The version that the write made; nil if no object changed, and then the state to store.
-    var version: Version?
+    /// What to keep, if no object changed.
     var records: ReplicaRecords?
     var notices: [SyncNotice] = []
   }
 
-  private func editUnderGate<R>(
-    _ clock: Int64, _ first: ReplicaState,
+  private func edit<R>(
+    _ clock: Int64, _ first: ReplicaState, _ token: inout GateToken?,
     _ body: (ReplicaEdit, inout ReplicaState) throws(StorageError) -> R
   ) throws(StorageError) -> Edited<R> {
     do throws(StorageError) {
       let (edit, result, next) = try run(first, nil, body)
-      return try commit(edit, clock, result, next)
+      return try commit(edit, clock, &token, result, next)
     } catch {
       guard error.code == .notUnique else { throw error }
       var clashes = Clashes()
@@ -54,7 +45,7 @@ extension Replica {
         let (edit, result, next) = try run(first, clashes, body)
         if try edit.findClashes(&clashes) { continue }
         if clashes.isEmpty { throw error }
-        let edited = try commit(edit, clock, result, next)
+        let edited = try commit(edit, clock, &token, result, next)
         hasClashes = true
         return edited
       }
@@ -77,7 +68,8 @@ extension Replica {
   }
 
   private func commit<R>(
-    _ edit: ReplicaEdit, _ clock: Int64, _ result: R, _ next: ReplicaState
+    _ edit: ReplicaEdit, _ clock: Int64, _ token: inout GateToken?, _ result: R,
+    _ next: ReplicaState
   ) throws(StorageError) -> Edited<R> {
     let latest = min(edit.latest, clock + 60_000_000)
     var next = next
@@ -94,7 +86,7 @@ extension Replica {
     if edit.latest > 0 { store.raiseStamp(atLeast: UInt64(max(0, latest))) }
     cursor.own(edit.session)
     edit.session.replicaRecords = edit.objects.records
-    edited.version = try store.commit(edit.session).0.version
+    _ = try store.commit(edit.session, &token)
     return edited
   }
 }

@@ -105,20 +105,10 @@ extension Store {
     _ change: (Snapshot, inout ReplicaRecords) throws(StorageError) -> R
   ) throws(StorageError) -> R {
     let token = try acquireGate()
-    let outcome = Result { () throws(StorageError) in
-      let snapshot = try newestSnapshot()
-      let session = WriteSession(try SnapshotReader(snapshot)) {}
-      let answer = try change(snapshot, &session.replicaRecords)
-      if session.replicaRecords.isEmpty { return (answer, Version?.none) }
-      return (answer, try commit(session).0.version)
-    }
-    switch outcome {
-    case .success(let (answer, version)):
-      if let version { announce(version, token) } else { token.release() }
-      return answer
-    case .failure(let error):
-      token.release()
-      throw error
-    }
+    let snapshot = try newestSnapshot()
+    let session = WriteSession(try SnapshotReader(snapshot)) {}
+    let answer = try change(snapshot, &session.replicaRecords)
+    if !session.replicaRecords.isEmpty { try commit(session, token) }
+    return answer
   }
 }

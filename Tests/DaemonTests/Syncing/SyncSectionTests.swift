@@ -71,7 +71,7 @@ import ToolSupport
   @Test func `files of a pattern are exchanged, and the status says so`() async throws {
     let a = try store("a.tarn")
     try ServerMigration(server).run(a.newestSnapshot().schema.schema)
-    try a.writeAndAnnounce { session in
+    try a.writeInTurn { session in
       try session.create([ColumnID(0): .int(1), ColumnID(1): .int(10)], in: ClassID(0))
     }
     let daemon = try DaemonProcess(folder, configuration("classes: Note"))
@@ -111,7 +111,7 @@ import ToolSupport
     try server.query("ALTER TABLE \"Note\" ADD CHECK (count < 100)", for: "test")
     let daemon = try DaemonProcess(folder, configuration("classes: [Note]"))
     try await yieldUntil { try sync(daemon).first?["connected"] == .bool(true) }
-    try a.writeAndAnnounce { session in
+    try a.writeInTurn { session in
       try session.create([ColumnID(0): .int(1), ColumnID(1): .int(1_000)], in: ClassID(0))
     }
     try await yieldUntil { try sync(daemon).first?["refused"] == .integer(1) }

@@ -104,7 +104,7 @@ struct ConditionRows {
     var random = SeededRandom(seed: 7)
     var keys: [ObjectKey] = []
     let count = count
-    try store.writeAndAnnounce { session in
+    try store.writeInTurn { session in
       for number in 0..<count { keys.append(try Self.create(number, keys, session, &random)) }
     }
     self.keys = keys

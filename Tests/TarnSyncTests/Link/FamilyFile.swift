@@ -47,7 +47,7 @@ final class FamilyFile {
   ) throws {
     self.connect = connect
     store = try Self.open(path)
-    if let filling { try store.writeAndAnnounce(filling) }
+    if let filling { try store.writeInTurn(filling) }
     replica = try Replica(store, classes: ["Child", "Parent"])
     link = try ReplicaLink(replica, connect())
     try reconnect()
@@ -60,7 +60,7 @@ final class FamilyFile {
     link = try ReplicaLink(replica, connect()) { [unowned self] in refused.append($0) }
   }
 
-  func commit(_ body: (WriteSession) throws -> Void) throws { try store.writeAndAnnounce(body) }
+  func commit(_ body: (WriteSession) throws -> Void) throws { try store.writeInTurn(body) }
 
   /// The children as "7 of 1", and the parents.
   var objects: [String] {

@@ -25,9 +25,7 @@ extension FileReplica {
       let to = try #require(working.named(rename.to))
       try migration.takeOver(from.id, to.id, in: working.id)
     }
-    let session = try migration.finish()
-    let version = try store.commit(session).0.version
-    store.announce(version, token)
+    try store.commit(try migration.finish(), token)
     disconnect()
   }
 }

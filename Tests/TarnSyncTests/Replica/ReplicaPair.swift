@@ -39,7 +39,7 @@ class ReplicaPair {
     files += 1
     let path = folder.file("\(files)")
     let store = try TestReplica.open(path, FileReplica.classes)
-    try store.writeAndAnnounce(body)
+    try store.writeInTurn(body)
     return try FileReplica(path, connect)
   }
 

@@ -36,19 +36,19 @@ import Testing
     }
 
     func create(_ key: Int64, _ code: String) throws {
-      try store.writeAndAnnounce {
+      try store.writeInTurn {
         try $0.create([ColumnID(0): .int(key), ColumnID(1): .string(code)], in: ClassID(0))
       }
     }
 
     func setCode(_ key: Int64, _ code: String) throws {
-      try store.writeAndAnnounce {
+      try store.writeInTurn {
         try $0.set(ColumnID(1), at: ObjectKey(key), in: ClassID(0), to: .string(code))
       }
     }
 
     func insertTag(_ tag: Int64, at index: Int) throws {
-      try store.writeAndAnnounce {
+      try store.writeInTurn {
         let place = SequencePlace(classID: ClassID(0), key: ObjectKey(1), column: ColumnID(2))
         try $0.insert(.int(tag), at: index, in: place)
       }
@@ -200,7 +200,7 @@ import Testing
     var steps = [[(1, "-")], [(2, "x"), (3, "y")], [(1, "z")]]
     if commits == 1 { steps = [steps.flatMap { $0 }] }
     for step in steps {
-      try a.store.writeAndAnnounce { session in
+      try a.store.writeInTurn { session in
         for (key, code) in step {
           try session.set(
             ColumnID(1), at: ObjectKey(Int64(key)), in: ClassID(0), to: .string(code))
@@ -218,7 +218,7 @@ import Testing
     #expect(try b.items == expected)
     #expect(a.refused.isEmpty)
     // A new object takes a value that another one gives up.
-    try a.store.writeAndAnnounce { session in
+    try a.store.writeInTurn { session in
       try session.set(ColumnID(1), at: ObjectKey(4), in: ClassID(0), to: .string("newer"))
       try session.create([ColumnID(0): .int(5), ColumnID(1): .string("new")], in: ClassID(0))
     }

@@ -69,5 +69,5 @@ class TestReplica {
     replica.close()
   }
 
-  func commit(_ body: (WriteSession) throws -> Void) throws { try store.writeAndAnnounce(body) }
+  func commit(_ body: (WriteSession) throws -> Void) throws { try store.writeInTurn(body) }
 }

@@ -46,7 +46,7 @@ import Testing
       try link.synchronize()
       #expect(try text(store) == "it's \\'", "round \(round)")
       let id = ClassID(0)
-      try store.writeAndAnnounce { session in
+      try store.writeInTurn { session in
         let key = try #require(try session.find(primaryKey: .string("k\\'"), in: id))
         try session.set(ColumnID(2), at: key, in: id, to: .string("back\\"))
       }

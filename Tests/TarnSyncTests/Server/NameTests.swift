@@ -54,7 +54,7 @@ import Testing
     let replica = try Replica(store, classes: classes.map(\.name))
     defer { replica.close() }
     let link = try ReplicaLink(replica, client) { Issue.record("refused: \($0)") }
-    try store.writeAndAnnounce { session in
+    try store.writeInTurn { session in
       for place in classes.indices {
         try session.create(
           [ColumnID(0): .string("a"), ColumnID(1): .string("one")],
@@ -76,7 +76,7 @@ import Testing
     try link.synchronize()
     try open.rows("COMMIT")
     try link.synchronize()
-    try store.writeAndAnnounce { session in
+    try store.writeInTurn { session in
       for place in classes.indices {
         let id = ClassID(UInt32(place))
         let a = try #require(try session.find(primaryKey: .string("a"), in: id))

@@ -69,7 +69,7 @@ import Testing
     func synchronize() throws { try link.synchronize() }
 
     func create(_ values: [ColumnID: Value], tags: [String] = []) throws {
-      try store.writeAndAnnounce { session in
+      try store.writeInTurn { session in
         let key = try session.create(
           values.merging([ColumnID(0): .string("a")]) { $1 }, in: ClassID(0))
         for (place, tag) in tags.enumerated() {
@@ -83,7 +83,7 @@ import Testing
     }
 
     func insert(_ tag: String, at place: Int) throws {
-      try store.writeAndAnnounce { session in
+      try store.writeInTurn { session in
         let found = try #require(try session.find(primaryKey: .string("a"), in: ClassID(0)))
         try session.insert(.string(tag), at: place, in: list(found))
       }
@@ -98,7 +98,7 @@ import Testing
     }
 
     func set(_ column: ColumnID, _ value: Value) throws {
-      try store.writeAndAnnounce { session in
+      try store.writeInTurn { session in
         let found = try #require(try session.find(primaryKey: .string("a"), in: ClassID(0)))
         try session.set(column, at: found, in: ClassID(0), to: value)
       }

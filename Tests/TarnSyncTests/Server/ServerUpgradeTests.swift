@@ -100,7 +100,7 @@ import Testing
     defer { replica.close() }
     let link = try ReplicaLink(replica, client) { Issue.record("refused: \($0)") }
     func create(_ key: String) throws {
-      try store.writeAndAnnounce { session in
+      try store.writeInTurn { session in
         try session.create(
           [ColumnID(0): .string(key), ColumnID(1): .string("from the store")], in: ClassID(0))
       }

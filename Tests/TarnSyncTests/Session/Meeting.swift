@@ -93,13 +93,13 @@ final class HeldSession {
 
 extension Store {
   func add(_ key: Int64, _ a: Int64) throws {
-    try writeAndAnnounce { session in
+    try writeInTurn { session in
       try session.create([ColumnID(0): .int(key), ColumnID(1): .int(a)], in: ClassID(0))
     }
   }
 
   func set(later: Int64, _ key: Int64) throws {
-    try writeAndAnnounce { session in
+    try writeInTurn { session in
       let found = try session.find(primaryKey: .int(key), in: ClassID(0))
       let key = try #require(found)
       try session.set(ColumnID(3), at: key, in: ClassID(0), to: .int(later))

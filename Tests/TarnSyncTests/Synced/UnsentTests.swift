@@ -94,7 +94,7 @@ import Testing
     ]
     let store = try StoreRegistry.open(#require(first.fileURL).path, options)
     let id = try #require(store.newestSnapshot().schema.schema.named("Remark")?.id)
-    try store.writeAndAnnounce { try $0.create([ColumnID(0): .int(1)], in: id) }
+    try store.writeInTurn { try $0.create([ColumnID(0): .int(1)], in: id) }
     let version = try realm.store.newestSnapshot().version
     #expect(try UnsentCount(realm.store)?.isNothing(upTo: version) == true)
     let expecting = try UnsentCount(realm.store, expecting: ["Todo", "Remark"])

@@ -50,8 +50,7 @@ import Testing
     let token = try store.acquireGate()
     let session = WriteSession(try SnapshotReader(store.newestSnapshot())) {}
     try body(session, session.schema.schema.named("Dog")!)
-    let (snapshot, _) = try store.commit(session)
-    store.announce(snapshot.version, token)
+    try store.commit(session, token)
   }
 
   /// The `collections` of the only modification in the next line, and the line.

@@ -169,9 +169,8 @@ struct StoreOpening {
     _ session: WriteSession, _ store: Store, _ token: consuming GateToken
   ) throws(Realm.Error) {
     do {
-      let (snapshot, _) = try store.commit(session)
       let before = session.base.head.schemaVersion
-      store.announce(snapshot.version, token)
+      try store.commit(session, token)
       StoreLog.shared.write(
         .info,
         "migrated \(store.path) from schema version \(before) to \(configuration.schemaVersion)")

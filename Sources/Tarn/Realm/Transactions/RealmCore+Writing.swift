@@ -85,14 +85,13 @@ extension RealmCore {
     let snapshot: Snapshot
     let changes: ChangeSet
     do {
-      (snapshot, changes) = try store.commit(session)
+      // Others are woken before this instance cleans up: they wait, and it does not.
+      var token = write.takeGateToken()
+      (snapshot, changes) = try store.commit(session, &token) { write.mark?.commit() }
     } catch {
       cancelWrite()
       throw Realm.Error(error)
     }
-    write.mark?.commit()
-    // Others are woken before this instance cleans up: they wait, and it does not.
-    if let token = write.takeGateToken() { store.announce(snapshot.version, token) }
     endSession()
     do {
       try delivery.moveAfterCommit(to: snapshot, changes)

@@ -15,8 +15,6 @@ package struct WriteTransaction: ~Copyable {
   /// The longest value: with its header it fills one page of 4 KiB. Longer ones would need several
   /// adjacent free pages, and searching for those stalls writers while an old version is pinned.
   package static let valueByteCountMax = 4080
-  /// The longest key, LMDB's limit.
-  package static let keyByteCountMax = 511
 
   package var transactionID: UInt64 { UInt64(unsafe mdb_txn_id(handle.raw)) }
 
@@ -45,23 +43,6 @@ package struct WriteTransaction: ~Copyable {
     var data = unsafe MDB_val(value)
     let result = unsafe mdb_put(handle.raw, Environment.mainTree, &name, &data, 0)
     if result != 0 { throw environment.error(result, "write") }
-  }
-
-  /// Reserves bytes under the key, to be filled at once: they are valid until the next change of
-  /// any key.
-  ///
-  /// LMDB: `mdb_put` with MDB_RESERVE.
-  package func reserve(
-    _ byteCount: Int, forKey key: UnsafeRawBufferPointer
-  ) throws(StorageError) -> UnsafeMutableRawBufferPointer {
-    require((0...Self.valueByteCountMax).contains(byteCount), "the value is longer than a page")
-    life.changeCount &+= 1
-    var name = unsafe MDB_val(key)
-    var room = unsafe MDB_val(mv_size: byteCount, mv_data: nil)
-    let flags = UInt32(MDB_RESERVE)
-    let result = unsafe mdb_put(handle.raw, Environment.mainTree, &name, &room, flags)
-    if result != 0 { throw environment.error(result, "write") }
-    return unsafe UnsafeMutableRawBufferPointer(start: room.mv_data, count: byteCount)
   }
 
   /// Removes the key; false if it did not exist. LMDB: `mdb_del`.

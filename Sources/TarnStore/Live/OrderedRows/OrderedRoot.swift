@@ -105,11 +105,6 @@ package struct OrderedRoot: Sendable {
     return OrderStatisticTree(ascending: pairs)
   }
 
-  /// True if the order is that of the keys, so that rows never move.
-  package var isKeyed: Bool {
-    if case .keyed = storage { true } else { false }
-  }
-
   package var count: Int {
     switch storage {
     case .keyed(let blocks): blocks.weight

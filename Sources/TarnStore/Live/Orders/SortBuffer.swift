@@ -27,11 +27,6 @@
   /// The number of rows appended so far.
   package var count: Int { keys.count }
 
-  package func reserve(_ rows: Int) {
-    keys.reserveCapacity(rows)
-    for index in columns.indices { columns[index].reserve(rows) }
-  }
-
   /// Appends rows of a stored cluster: those with a bit in `matches`, or all.
   package func append(
     _ image: ClusterImage, _ matches: UnsafePointer<UInt64>? = nil
@@ -175,11 +170,6 @@ struct SortColumn {
     case .float, .double: hasLows = path.mayBeNull
     case .date, .string, .data, .objectID, .uuid, .decimal, .any: hasLows = true
     }
-  }
-
-  mutating func reserve(_ rows: Int) {
-    highs.reserveCapacity(rows)
-    if hasLows { lows.reserveCapacity(rows) }
   }
 
   /// Appends a prefix that is already inverted for a descending term.

@@ -43,15 +43,13 @@ package final class BackgroundCommit: Sendable {
   /// - Parameter decided: called before that, with whether it was committed.
   func run(_ store: Store, _ session: WriteSession, decided: (Bool) -> Void) {
     let outcome: Outcome
-    do throws(StorageError) {
-      outcome = .success(try store.commit(session) { filled.signal() })
-    } catch {
-      outcome = .failure(error)
-    }
-    if case .success = outcome { decided(true) } else { decided(false) }
     var token = state.withLock { $0.token.take() }
-    if case .success(let (snapshot, _)) = outcome, let token = token.take() {
-      store.announce(snapshot.version, token)
+    do throws(StorageError) {
+      outcome = .success(
+        try store.commit(session, &token, whenFilled: { filled.signal() }) { decided(true) })
+    } catch {
+      decided(false)
+      outcome = .failure(error)
     }
     token.take()?.release()
     state.withLock { $0.outcome = outcome }

@@ -130,12 +130,7 @@ extension Store {
     guard !options.isReadOnly else {
       throw mismatch("the file lacks classes or properties of the program, and cannot be changed")
     }
-    let token = try acquireGate()
-    if let version = try extend(options) {
-      announce(version, token)
-    } else {
-      token.release()
-    }
+    try extend(options, acquireGate())
     return true
   }
 
@@ -161,11 +156,7 @@ extension Store {
       if error.code == .busy { return }
       throw error
     }
-    if let version = try extend(options) {
-      announce(version, token)
-    } else {
-      token.release()
-    }
+    try extend(options, token)
     noteSettled(options.classes)
   }
 
@@ -204,17 +195,17 @@ extension Store {
         + " commits that are not synced could destroy those of other processes")
   }
 
-  /// The caller has the write lock. Another process may have added the classes while it waited.
-  ///
-  /// - Returns: the version that it has made, if objects were given values.
-  private func extend(_ options: Options) throws(StorageError) -> Version? {
+  /// Another process may have added the classes while this one waited for the write lock.
+  private func extend(
+    _ options: Options, _ token: consuming GateToken
+  ) throws(StorageError) {
     let reader = try SnapshotReader(newestSnapshot())
-    if try needsMigration(options, reader.snapshot) { return nil }
+    if try needsMigration(options, reader.snapshot) { return }
     let plan = try plan(options.classes, over: reader.snapshot)
     let version = max(options.schemaVersion ?? 0, reader.snapshot.head.schemaVersion)
     guard
       plan.schema != reader.schema.schema || version > reader.snapshot.head.schemaVersion
-    else { return nil }
+    else { return }
     try plan.schema.requireRoom(addingTo: reader.schema.schema, path: path)
     let view = SchemaView(schema: plan.schema, epoch: reader.schema.epoch + 1)
     let rows = WriteSession(reader, schema: view)
@@ -223,7 +214,8 @@ extension Store {
     if !rows.isEmpty {
       rows.schemaChange = SchemaChange(
         from: reader.schema.schema, to: plan.schema, version: version, rebuilt: [])
-      return try commit(rows).0.version
+      try commit(rows, token)
+      return
     }
     try environment.write { transaction throws(StorageError) in
       var head = try HeadRecord.read(from: transaction)
@@ -236,7 +228,6 @@ extension Store {
       head.schemaVersion = version
       try head.put(in: transaction)
     }
-    return nil
   }
 
   /// - Throws: `.notUnique` if objects of the file violate a rule that the program adds.

@@ -225,14 +225,44 @@ package final class Store: Sendable {
 
   // MARK: - Committing
 
-  /// Commits a write. The caller has the write lock.
+  /// Commits a write, releases the write lock, and wakes the other processes.
   ///
-  /// - Parameter whenFilled: called on this thread when the whole write was passed to LMDB, before
-  ///   any of it is written to disk: from then on the session may be read, also on another thread.
+  /// - Parameters:
+  ///   - token: the write lock. The caller still has it if the commit fails.
+  ///   - whenFilled: called on this thread when the whole write was passed to LMDB, before any of it
+  ///     is written to disk: from then on the session may be read, also on another thread.
+  ///   - whenCommitted: called on this thread before other writers can write.
   /// - Returns: the state of exactly this commit, and its changes.
   /// - Throws: nothing was written, unless the code is `.outcomeUnknown`.
   package func commit(
-    _ session: WriteSession, whenFilled: () -> Void = {}
+    _ session: WriteSession, _ token: inout GateToken?, whenFilled: () -> Void = {},
+    whenCommitted: () -> Void = {}
+  ) throws(StorageError) -> (Snapshot, ChangeSet) {
+    guard let held = token.take() else { trap("internal error: a commit without the write lock") }
+    let done: (Snapshot, ChangeSet)
+    do throws(StorageError) {
+      done = try put(session, whenFilled: whenFilled)
+    } catch {
+      token = consume held
+      throw error
+    }
+    whenCommitted()
+    announce(done.0.version, held)
+    return done
+  }
+
+  /// The same for a write that is not tried again if it fails.
+  @discardableResult
+  package func commit(
+    _ session: WriteSession, _ token: consuming GateToken
+  ) throws(StorageError) -> (Snapshot, ChangeSet) {
+    var token: GateToken? = consume token
+    return try commit(session, &token)
+  }
+
+  /// The caller has the write lock.
+  private func put(
+    _ session: WriteSession, whenFilled: () -> Void
   ) throws(StorageError) -> (Snapshot, ChangeSet) {
     try environment.checkIdentityBeforeCommit()
     let base = session.base.head
@@ -367,7 +397,7 @@ package final class Store: Sendable {
   }
 
   /// Announces a commit: raises the counter, releases the write lock, wakes watchers.
-  package func announce(_ version: Version, _ token: consuming GateToken) {
+  func announce(_ version: Version, _ token: consuming GateToken) {
     signal.raise(to: version.rawValue)
     FaultPoint.hit("commit.counted")
     token.release()
