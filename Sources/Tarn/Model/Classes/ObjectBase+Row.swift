@@ -143,11 +143,10 @@ extension ObjectBase {
       _trapInvalid()
     }
     let (id, key) = (_binding!.classID, ObjectKey(_key))
-    let row = trapping { () throws(StorageError) in try session.edit(key, in: id) }
+    let row = trapping { () throws(StorageError) in try session.edit(column, at: key, in: id) }
     guard let row else { _trapInvalid() }
     show(row.cluster, row.slot)
     _generation = unsafe instance.context.pointee.generation
-    session.recorder.touch(id, key, column)
     return row
   }
 

@@ -23,7 +23,7 @@
   private var segments: ContiguousArray<ChangeSet> = []
   private var sequences: [ClassID: [SequenceChange]] = [:]
 
-  package init() {
+  init() {
     unsafe notes = .allocate(capacity: 1)
     unsafe notes.initialize(to: Notes())
   }
@@ -35,30 +35,30 @@
 
   /// Records a new object. Its properties need no notes.
   @inline(__always)
-  package func insert(_ id: ClassID, _ key: ObjectKey) {
+  func insert(_ id: ClassID, _ key: ObjectKey) {
     unsafe notes.pointee.withLog(id) { $0.insert(key.rawValue) }
   }
 
   /// Records a deleted object.
-  package func delete(_ id: ClassID, _ key: ObjectKey) {
+  func delete(_ id: ClassID, _ key: ObjectKey) {
     unsafe notes.pointee.withLog(id) { $0.delete(key.rawValue) }
   }
 
   /// Records that a property was set, even to its former value.
   @inline(__always)
-  package func touch(_ id: ClassID, _ key: ObjectKey, _ column: ColumnID) {
+  func touch(_ id: ClassID, _ key: ObjectKey, _ column: ColumnID) {
     unsafe notes.pointee.withLog(id) { $0.touch(key.rawValue, column.index) }
   }
 
   /// Records that a link of `origin.column` to the object was added or removed.
-  package func backTouch(
+  func backTouch(
     _ id: ClassID, _ key: ObjectKey, origin: ClassID, column: ColumnID
   ) {
     unsafe notes.pointee.withLog(id) { $0.backTouch(key.rawValue, origin, column) }
   }
 
   /// Records that all objects of the class were deleted at once.
-  package func clear(_ id: ClassID) { unsafe notes.pointee.withLog(id) { $0.clear() } }
+  func clear(_ id: ClassID) { unsafe notes.pointee.withLog(id) { $0.clear() } }
 
   /// Records how sequences of objects of that class changed from the start of the write to its end,
   /// each sequence at most once. Call it after all changes.
@@ -66,12 +66,12 @@
   /// A change of a sequence is also recorded as a touch of the collection's column when it happens:
   /// `changeSet(from:to:)` omits the scripts of objects that are not touched in that column, such
   /// as inserted and deleted ones. Scripts with too many runs are limited.
-  package func noteSequences(_ id: ClassID, _ changes: [SequenceChange]) {
+  func noteSequences(_ id: ClassID, _ changes: [SequenceChange]) {
     if !changes.isEmpty { sequences[id, default: []] += changes }
   }
 
   /// Records a change of the schema that invalidates all former knowledge of the data.
-  package func changeSchema() { unsafe notes.pointee.schemaChanged = true }
+  func changeSchema() { unsafe notes.pointee.schemaChanged = true }
 
   /// True if nothing was recorded.
   package var isEmpty: Bool {
@@ -149,7 +149,7 @@
   }
 
   /// Drops all notes; small buffers are kept for the next write.
-  package func reset() {
+  func reset() {
     unsafe notes.pointee.reset()
     segments = []
     if !sequences.isEmpty { sequences = [:] }

@@ -158,9 +158,8 @@ extension WriteSession {
   ) throws(StorageError) -> Bool {
     let described = schema[id]
     guard described.hasIndex(described[column]) else {
-      guard let (cluster, slot) = try edit(key, in: id) else { return false }
+      guard let (cluster, slot) = try edit(column, at: key, in: id) else { return false }
       cluster.set(column, slot, value)
-      recorder.touch(id, key, column)
       return true
     }
     return try changing { () throws(StorageError) in
@@ -176,9 +175,8 @@ extension WriteSession {
     if value.isLink, old != value {
       _ = try take([value], for: SequencePlace(classID: id, key: key, column: column))
     }
-    guard let (cluster, slot) = try edit(key, in: id) else { return false }
+    guard let (cluster, slot) = try edit(column, at: key, in: id) else { return false }
     cluster.set(column, slot, value)
-    recorder.touch(id, key, column)
     if old == value { return true }
     if described[column].type == .any {
       try drop(old, at: SequencePlace(classID: id, key: key, column: column))

@@ -100,8 +100,18 @@ package final class WriteSession {
     }
   }
 
-  /// The row for editing; nil if the object does not exist. Records nothing.
+  /// The row for setting a property, which is recorded as touched; nil if the object does not
+  /// exist.
   package func edit(
+    _ column: ColumnID, at key: ObjectKey, in id: ClassID
+  ) throws(StorageError) -> (cluster: WorkingCluster, slot: Int)? {
+    guard let row = try edit(key, in: id) else { return nil }
+    recorder.touch(id, key, column)
+    return row
+  }
+
+  /// The row for editing; nil if the object does not exist. Records nothing.
+  func edit(
     _ key: ObjectKey, in id: ClassID
   ) throws(StorageError) -> (cluster: WorkingCluster, slot: Int)? {
     let edit = try classEdit(id)
