@@ -1,4 +1,4 @@
-import TarnStore
+@testable import TarnStore
 import TestSupport
 import Testing
 
