@@ -84,12 +84,14 @@ extension RealmCore {
     let former = session.base
     let snapshot: Snapshot
     let changes: ChangeSet
+    var token = write.takeGateToken()
     do {
       // Others are woken before this instance cleans up: they wait, and it does not.
-      var token = write.takeGateToken()
       (snapshot, changes) = try store.commit(session, &token) { write.mark?.commit() }
     } catch {
+      // Before any other writer can write.
       cancelWrite()
+      token.take()?.release()
       throw Realm.Error(error)
     }
     endSession()
