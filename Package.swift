@@ -54,6 +54,7 @@ let package = Package(
     .target(name: "TarnText", dependencies: ["TarnStore"], swiftSettings: strict),
     .target(
       name: "TarnSync", dependencies: ["Tarn", "TarnStore", "TarnText", "CPostgres"],
+      exclude: ["README.md"],
       swiftSettings: engine),
     .target(
       name: "ToolSupport", dependencies: ["Tarn", "TarnStore", "TarnText"],
