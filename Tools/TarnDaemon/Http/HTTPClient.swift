@@ -4,7 +4,9 @@ import TarnStore
 import ToolSupport
 
 /// Sends requests. All clients of the process share connections, which are kept for further
-/// requests: as many as were used at the same time. Any thread.
+/// requests to the same URL: as many as were used at the same time. Requests to other URLs of a
+/// host do not use them: a receiver that sends more than one answer to a request would answer for
+/// others. Any thread.
 final class HTTPClient: Sendable {
   struct Request {
     var url: String
@@ -30,9 +32,16 @@ final class HTTPClient: Sendable {
     let pointer: OpaquePointer
   }
 
+  private struct Idle {
+    /// Of the last request.
+    let url: String
+    let socketPath: String?
+    let client: Handle
+  }
+
   /// So many connections are kept.
   private static let idleMax = 64
-  private static let idle = Lock<[Handle]>([])
+  private static let idle = Lock<[Idle]>([])
 
   private static let connectMilliseconds = 10_000
 
@@ -49,23 +58,30 @@ final class HTTPClient: Sendable {
     if let stop { tarn_cancel_now(stop.pointer) }
   }
 
-  private static func take() -> Handle? {
-    idle.withLock { $0.popLast() } ?? tarn_client_new().map { Handle(pointer: $0) }
+  private static func take(for request: Request) -> Handle? {
+    let found = idle.withLock { idle in
+      idle.lastIndex { $0.url == request.url && $0.socketPath == request.socketPath }
+        .map { idle.remove(at: $0).client }
+    }
+    return found ?? tarn_client_new().map { Handle(pointer: $0) }
   }
 
-  private static func give(_ client: Handle) {
-    let isKept = idle.withLock { idle in
-      if idle.count < idleMax { idle.append(client) }
-      return idle.contains { $0.pointer == client.pointer }
+  private static func give(_ client: Handle, of request: Request) {
+    let given = Idle(url: request.url, socketPath: request.socketPath, client: client)
+    let oldest = idle.withLock { idle in
+      idle.append(given)
+      return idle.count > idleMax ? idle.removeFirst() : nil
     }
-    if !isKept { tarn_client_free(client.pointer) }
+    if let oldest { tarn_client_free(oldest.client.pointer) }
   }
 
   /// - Parameter most: how many bytes of the answer are kept.
   /// - Throws: `ToolError` if there is no answer.
   func perform(_ request: Request, keeping most: Int = 4_096) throws -> Answer {
-    guard let client = Self.take(), let stop else { throw ToolError("there is no memory left") }
-    defer { Self.give(client) }
+    guard let client = Self.take(for: request), let stop else {
+      throw ToolError("there is no memory left")
+    }
+    defer { Self.give(client, of: request) }
     var response = tarn_response()
     let isAnswered = Self.with(request) {
       tarn_client_perform(client.pointer, &$0, stop.pointer, most, &response)
