@@ -166,6 +166,10 @@ const char *tarn_argument(struct MHD_Connection *connection, const char *name) {
   return MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, name);
 }
 
+int tarn_argument_count(struct MHD_Connection *connection) {
+  return MHD_get_connection_values(connection, MHD_GET_ARGUMENT_KIND, NULL, NULL);
+}
+
 struct MHD_Response *tarn_text(const void *bytes, size_t length) {
   return MHD_create_response_from_buffer(length, (void *)bytes, MHD_RESPMEM_MUST_COPY);
 }

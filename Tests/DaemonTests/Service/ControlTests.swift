@@ -70,6 +70,25 @@ struct ControlTests {
     #expect(daemon.stop() == .exited(0))
   }
 
+  /// Else a misspelt name of a file would drop the changes of all files.
+  @Test func refusesAnActionThatItDoesNotUnderstandAsAWhole() async throws {
+    let file = try NoteFile(folder)
+    try file.put(1, "one")
+    let daemon = try DaemonProcess(folder, configuration("{exec: [/bin/false]}"))
+    try await yieldUntil { daemon.errors.contains("exited with 1") }
+    for (query, body) in [
+      ("?fiel=/a", ""), ("?file=/a&all=1", ""), ("", #"{"file":"/a"}"#), ("", "{}"),
+    ] {
+      let answer = try HTTPClient().perform(
+        .init(
+          url: "http://localhost/watches/notes/sinks/exec/skip\(query)",
+          socketPath: folder.file("http.sock"), body: Array(body.utf8), timeout: .seconds(60)))
+      #expect(answer.status == 400, "\(query) \(body)")
+    }
+    #expect(try status("behind", of: daemon) == .integer(1))
+    #expect(daemon.stop() == .exited(0))
+  }
+
   /// What a sink lacks when that is asked for is dropped, and nothing after it.
   @Test func skipsWhatASinkLacks() async throws {
     let script = try folder.file(

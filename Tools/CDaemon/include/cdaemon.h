@@ -115,6 +115,8 @@ struct MHD_Daemon *tarn_serve(
 // A header of a request, and an argument after the ? of its address; null without.
 const char *tarn_header(struct MHD_Connection *connection, const char *name);
 const char *tarn_argument(struct MHD_Connection *connection, const char *name);
+// How many arguments there are.
+int tarn_argument_count(struct MHD_Connection *connection);
 // A response with a copy of the bytes.
 struct MHD_Response *tarn_text(const void *bytes, size_t length);
 #endif

@@ -129,6 +129,15 @@ final class HTTPServer: Sendable {
     }
     if method == "POST", let address {
       let file = tarn_argument(connection, "file").map { String(path: $0) }
+      // An action that is not understood as a whole must not be carried out for all files.
+      let hasBody =
+        header("Transfer-Encoding", connection) != nil
+        || header("Content-Length", connection) ?? "0" != "0"
+      if hasBody || tarn_argument_count(connection) != (file == nil ? 0 : 1) {
+        return HTTPAnswer(
+          400, "an action has no body and no argument but '?file=PATH', for one file\n"
+        ).send(connection)
+      }
       return hold(connection, request) { routes.control(address, in: file, $0) }
     }
     guard method == "GET" || method == "HEAD", path != "/reload", address == nil else {

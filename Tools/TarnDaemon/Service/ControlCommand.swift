@@ -19,7 +19,7 @@ struct ControlCommand {
   }
 
   func run() throws -> ExitCode {
-    let answer = try door.ask(path, body: Array("{}".utf8), timeout: .seconds(600))
+    let answer = try door.ask(path, body: [], timeout: .seconds(600))
     let text = printableLines(String(decoding: answer.body, as: UTF8.self))
     guard answer.status == 200 else {
       throw ToolError(String(text.trimmingASCII(lineEnds: true)))
