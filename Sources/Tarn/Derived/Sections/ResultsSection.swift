@@ -143,3 +143,29 @@ extension ResultsSection: Sendable {}
 
 @available(*, unavailable, message: "it belongs to one thread or actor: make the loop there")
 extension ResultsSection.Iterator: Sendable {}
+
+// Values are found as in `RealmCollection+Searching`.
+
+extension ResultsSection {
+  public func _customContainsEquatableElement(_ element: Element) -> Bool? {
+    StoredSearch.boxed(element).map { StoredSearch.first($0, in: self) != nil }
+  }
+
+  public func _customIndexOfEquatableElement(_ element: Element) -> Int?? {
+    StoredSearch.boxed(element).map { StoredSearch.first($0, in: self) }
+  }
+
+  public func _customLastIndexOfEquatableElement(_ element: Element) -> Int?? {
+    StoredSearch.boxed(element).map { StoredSearch.last($0, in: self) }
+  }
+}
+
+extension SectionedResults: CustomReflectable {
+  /// The sections; empty for invalidated results.
+  public var customMirror: Mirror { mirrorOfElements }
+}
+
+extension ResultsSection: CustomReflectable {
+  /// The elements; empty for a deleted section.
+  public var customMirror: Mirror { mirrorOfElements }
+}

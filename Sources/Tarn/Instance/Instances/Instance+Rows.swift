@@ -40,3 +40,53 @@ extension Instance {
     }
   }
 }
+
+extension Instance {
+  /// The current collection, including changes of an open write; nil if its object does not exist.
+  /// The result is cached until rows move; collections within values of an open write are not,
+  /// because they can end without that.
+  func sequence(at place: SequencePlace) -> SequenceView? {
+    if let session, place.nested != nil {
+      return trapping { () throws(StorageError) in
+        try session.sequence(at: place).map { SequenceView($0) }
+      }
+    }
+    if let frozen { return readable(frozen).here().sequence(at: place) }
+    if let known = sequences[place] { return known }
+    let found = trapping { () throws(StorageError) in try rows().sequence(at: place) }
+    guard let found else { return nil }
+    return sequences.keep(found, at: place)
+  }
+}
+
+/// The shared view of the collections at one place, until rows move; in a frozen instance it
+/// belongs to a thread.
+final class SequenceView {
+  fileprivate(set) var reading: (any SequenceReading)?
+
+  init(_ reading: any SequenceReading) { self.reading = reading }
+}
+
+/// Views of the collections that were read last, by their places.
+struct SequenceViews {
+  private static let countMax = 64
+
+  private var views: [SequencePlace: SequenceView] = [:]
+
+  var isEmpty: Bool { views.isEmpty }
+
+  subscript(place: SequencePlace) -> SequenceView? { views[place] }
+
+  mutating func keep(_ reading: any SequenceReading, at place: SequencePlace) -> SequenceView {
+    if views.count == Self.countMax { forget() }
+    let view = SequenceView(reading)
+    views[place] = view
+    return view
+  }
+
+  /// Makes every collection look its view up again, and releases the old views.
+  mutating func forget() {
+    for view in views.values { view.reading = nil }
+    views.removeAll(keepingCapacity: true)
+  }
+}

@@ -1,4 +1,5 @@
 import CTarn
+import Synchronization
 import TarnStore
 
 /// A Realm instance, as far as reading, editing, advancing and observing need it: a file on one
@@ -148,5 +149,81 @@ import TarnStore
       }
       return true
     }
+  }
+}
+
+/// Numbers that never repeat in this process.
+enum Generation {
+  private static let last = Atomic<UInt64>(0)
+  static func next() -> UInt64 { last.wrappingAdd(1, ordering: .relaxed).newValue }
+}
+
+/// The version that the instance can advance to.
+extension Instance {
+  /// The newest snapshot, if the program's classes fit its schema: every property still has its
+  /// column. Then everything found before stays valid.
+  ///
+  /// - Throws: `.schemaMismatch` naming every difference.
+  func newestFittingSnapshot() throws(StorageError) -> Snapshot {
+    let newest = try store.newestSnapshot()
+    let problems = problems(at: newest.schema)
+    guard problems.isEmpty else {
+      let list = problems.map { "- " + $0 }.joined(separator: "\n")
+      throw StorageError(
+        .schemaMismatch, operation: "follow", path: store.path,
+        detail: "the file was migrated to schema version \(newest.head.schemaVersion), which the "
+          + "classes of this program do not match:\n\(list)\nThis instance stays at its "
+          + "version; open the file again with the new classes.")
+    }
+    return newest
+  }
+
+  var isBehind: Bool {
+    guard let shownVersion else { return false }
+    return store.newestKnownVersion > shownVersion
+  }
+
+  func scheduleTurn() {
+    wakeUp?.schedule()
+  }
+}
+
+/// Operations that an instance refuses in its present state.
+extension Instance {
+  /// Traps outside of a write.
+  func writing(_ operation: String) -> WriteSession {
+    checkThread()
+    guard let session, write.isOpen else {
+      if isFrozen { trapFrozen("Cannot \(operation) of") }
+      trap(
+        "Cannot \(operation) outside of a write transaction. Call it inside realm.write { … }.")
+    }
+    if sectionKeyDepth > 0 { refuseInSectionKey(operation) }
+    return session
+  }
+
+  /// Traps for an operation that a frozen instance does not support.
+  func trapFrozen(_ operation: String) -> Never {
+    let version = shownVersion.map { " at version \($0.rawValue)" } ?? ""
+    trap(
+      "\(operation) a frozen Realm: frozen data of '\(store.path)'\(version) never changes. "
+        + "Call thaw() on the object, the collection or the Realm, and use the result.")
+  }
+
+  /// Traps in a property observer that is called in the middle of a change.
+  func refuseWhileTelling(_ operation: String) {
+    require(
+      !delivery.isTellingOfProperties,
+      "Cannot \(operation) in the observer of a property that is called before a change, while the "
+        + "Realm moves to another version, or in the middle of a larger change. Do it later, or "
+        + "observe the object: object.observe { change in … }.")
+  }
+
+  /// Traps in a block that computes the key of a section.
+  func refuseInSectionKey(_ operation: String) {
+    require(
+      sectionKeyDepth == 0,
+      "Cannot \(operation) while section keys are computed: the block given to "
+        + "sectioned(by:) may only read.")
   }
 }

@@ -1,7 +1,7 @@
 import CTarn
 import Dispatch
 import Foundation
-internal import TarnStore
+import TarnStore
 
 /// The home of an instance: which code may use it, and how its later turns are started.
 ///
@@ -160,4 +160,167 @@ enum Scheduler: Sendable {
   static var isMain: Bool {
     Thread.isMainThread || QueueIdentity.mainIsCurrent
   }
+}
+
+/// An actor as the home of instances. It does not retain the actor.
+///
+/// An actor has no thread: after each suspension it may continue on another one. So the executor
+/// that code runs on decides whether it may use an instance.
+final class ActorHome: Sendable {
+  let id: ObjectIdentifier
+  /// The type of the actor, for messages.
+  let name: String
+  private weak let actor: (any Actor)?
+
+  init(_ actor: any Actor) {
+    id = ObjectIdentifier(actor)
+    name = String(describing: type(of: actor))
+    self.actor = actor
+  }
+
+  /// True if this code runs on the actor, in a task or in `assumeIsolated`.
+  var isCurrent: Bool {
+    guard let actor else { return false }
+    let executor = unsafe actor.unownedExecutor
+    let words = unsafe withUnsafeBytes(of: executor) { unsafe $0.load(as: tarn_executor.self) }
+    if unsafe swift_task_isCurrentExecutorWithFlags(words, 0) { return true }
+    // Code that runs without a task below an executor of the program's own, such as a queue: only
+    // that executor knows. An actor without one has nothing to ask here.
+    guard unsafe words.implementation != 0 else { return false }
+    return unsafe executor.asSerialExecutor()?.isIsolatingCurrentContext() == true
+  }
+
+  /// The actor was deallocated, so no code is isolated to it any more.
+  var isGone: Bool { actor == nil }
+
+  /// True for the same actor, not only for one at the address of a deallocated one.
+  func isSame(as other: ActorHome) -> Bool { id == other.id && actor != nil && other.actor != nil }
+
+  /// Runs `work` on the actor, later; never if the actor is deallocated by then.
+  func enqueue(_ work: @escaping @Sendable () -> Void) {
+    Task.detached { [weak actor] in await actor?.perform(work) }
+  }
+}
+
+extension Actor {
+  fileprivate func perform(_ work: @Sendable () -> Void) { work() }
+}
+
+/// Recognises a queue from the code that runs on it.
+enum QueueIdentity {
+  /// Lives as long as the queue, even if several Dispatch objects represent it.
+  private final class Mark: Sendable {
+    deinit { SchedulerEnd.tell(.queue(ObjectIdentifier(self))) }
+  }
+
+  private static let key = DispatchSpecificKey<Mark>()
+  private static let mainKey = DispatchSpecificKey<Bool>()
+  private static let mainIsMarked: Void = DispatchQueue.main.setSpecific(key: mainKey, value: true)
+
+  static func mark(_ queue: DispatchQueue) {
+    if queue.getSpecific(key: key) == nil { queue.setSpecific(key: key, value: Mark()) }
+  }
+
+  static func isCurrent(_ queue: DispatchQueue) -> Bool {
+    guard let mark = DispatchQueue.getSpecific(key: key) else { return false }
+    return queue.getSpecific(key: key) === mark
+  }
+
+  /// The identity of a marked queue.
+  static func id(of queue: DispatchQueue) -> ObjectIdentifier {
+    queue.getSpecific(key: key).map { ObjectIdentifier($0) } ?? ObjectIdentifier(queue)
+  }
+
+  /// `DispatchQueue.main` returns a new object at each use, so objects cannot identify it.
+  static func isMain(_ queue: DispatchQueue) -> Bool { queue.label == DispatchQueue.main.label }
+
+  static var mainIsCurrent: Bool {
+    _ = mainIsMarked
+    return DispatchQueue.getSpecific(key: mainKey) == true
+  }
+}
+
+/// A thread that is inside its run loop, and the means to give that loop work. It does not retain
+/// the loop, which ends with the thread, and with it the loop's pending work.
+///
+/// `RunLoop.perform` from another thread does not wake the loop, so Core Foundation wakes it, which
+/// Foundation is built on and links.
+@safe final class RunLoopThread: @unchecked Sendable {
+  // because: RunLoop is not Sendable, yet perform and wake-up may be called on any thread.
+  let thread: UInt
+  private weak let loop: RunLoop?
+  private let handle: UnsafeMutableRawPointer
+
+  private init(_ loop: RunLoop, _ handle: UnsafeMutableRawPointer) {
+    thread = tarn_thread_id()
+    self.loop = loop
+    unsafe self.handle = unsafe handle
+  }
+
+  /// This thread's loop if it is running now.
+  static var current: RunLoopThread? {
+    let loop = RunLoop.current
+    guard loop.currentMode != nil, let handle = unsafe CFRunLoopGetCurrent() else { return nil }
+    return unsafe RunLoopThread(loop, handle)
+  }
+
+  func perform(_ work: @escaping @Sendable () -> Void) {
+    guard let loop else { return }
+    loop.perform(inModes: [.common, .default], block: work)
+    // The loop has its handle.
+    unsafe CFRunLoopWakeUp(handle)
+  }
+}
+
+/// The names of schedulers in messages.
+extension Scheduler {
+  /// Advice for code in a task or an actor whose Realm belongs to a plain thread: such code has no
+  /// thread of its own. Empty for any other scheduler.
+  var adviceForTasks: String {
+    guard case .thread = self, Self.isInTask else { return "" }
+    return
+      " A task or an actor may continue on another thread after each await: open the Realm for "
+      + "the actor, with try await Realm(actor:), or open, use and release it between two awaits."
+  }
+
+  /// The place where its instances may be used.
+  ///
+  /// - Parameter thread: the name of the thread when the first of them was opened.
+  func ownSide(_ thread: String?) -> String {
+    let name = thread.map { " '\($0)'" } ?? ""
+    switch self {
+    case .main: return "the main thread, queue and actor"
+    case .queue(let queue): return "the queue '\(queue.label)'"
+    case .runLoop: return "a thread\(name) with a run loop"
+    case .manual: return "the thread that owns a ManualScheduler"
+    case .actor(let home): return "the actor '\(home.name)'"
+    case .thread: return "a thread\(name)"
+    case .anywhere: return "any thread"
+    }
+  }
+
+  /// The place where this code runs.
+  static var thisSide: String {
+    if isMain { return "the main thread, queue or actor" }
+    if let executor = runningExecutor { return executor }
+    if isInTask { return "a task without an actor" }
+    let label = unsafe String(cString: tarn_queue_label())
+    if !label.isEmpty, !label.beginsWithBytes(of: globalLabels) { return "the queue '\(label)'" }
+    return "another thread" + (threadName.map { " '\($0)'" } ?? "")
+  }
+
+  /// The system's name of this thread: its own, or that of the thread that started it.
+  static var threadName: String? { Thread.current.name.flatMap { $0.isEmpty ? nil : $0 } }
+
+  /// An actor's own executor is the actor; a custom one may serve several actors.
+  private static var runningExecutor: String? {
+    let executor = unsafe swift_task_getCurrentExecutor()
+    guard let identity = unsafe executor.identity else { return nil }
+    let object = unsafe Unmanaged<AnyObject>.fromOpaque(identity).takeUnretainedValue()
+    let name = String(describing: type(of: object))
+    let isActor = unsafe executor.implementation == 0
+    return isActor ? "the actor '\(name)'" : "an actor on the executor '\(name)'"
+  }
+
+  private static var isInTask: Bool { unsafe withUnsafeCurrentTask { unsafe $0 != nil } }
 }

@@ -1,3 +1,4 @@
+import Synchronization
 package import TarnStore
 
 /// The content of a model on one instance: the results of a query, a list, or backlinks. All
@@ -355,5 +356,27 @@ extension LiveResult {
   func endWithoutRows(isLast: Bool, _ rows: StoreRows) -> ObjectKey?? {
     guard case .query(let query) = model, isUnknown else { return nil }
     return trapping { () throws(StorageError) in try query.end(isLast: isLast, rows) }
+  }
+}
+
+/// A value that is computed once, by the first thread that asks. Others wait for it.
+final class OnceValue<Value: Sendable>: Sendable {
+  private final class Box: Sendable {
+    let value: Value
+    init(_ value: Value) { self.value = value }
+  }
+
+  private let known = AtomicLazyReference<Box>()
+  /// Held by the thread that computes it.
+  private let turn = Lock(())
+
+  var isKnown: Bool { known.load() != nil }
+
+  func value(_ make: () throws(StorageError) -> Value) throws(StorageError) -> Value {
+    if let known = known.load() { return known.value }
+    return try turn.withLock { _ throws(StorageError) in
+      if let known = known.load() { return known.value }
+      return known.storeIfNil(Box(try make())).value
+    }
   }
 }

@@ -163,3 +163,48 @@ extension SortDescriptor: CustomStringConvertible {
     return "SortDescriptor(keyPath: \(keyPath), direction: \(direction)\(order))"
   }
 }
+
+/// The order of strings in a ``SortDescriptor``.
+///
+///     dogs.sorted(by: \.name, collation: .localized(Locale(identifier: "sv")))
+///
+/// It affects sorting only. Objects are stored, found and compared byte by byte, so an index gives
+/// no order but that of bytes, and any other order takes a sort. Objects whose strings are equal
+/// under a collation are ordered by the next sort key, then by the bytes of the strings, then like
+/// equal objects.
+public struct Collation: Hashable, Sendable {
+  let store: TarnStore.Collation
+
+  /// Byte by byte as UTF-8: "Z" before "a", and "z" before "ä". The default.
+  public static let bytes = Collation(store: .bytes)
+  /// Ignores case, by the case folding of Unicode, independent of any language: "a", "B", "ä".
+  public static let caseInsensitive = Collation(store: .ignoring(.caseInsensitive))
+}
+
+/// The query of results of a list, set or map of values: an order, and whether repeats are removed.
+struct ValueQuery: Hashable {
+  let kind: CollectionKind
+  /// The property that holds the elements.
+  let property: PropertyReflection
+  /// Whether the smallest value comes first; nil for the order of the collection.
+  var ascending: Bool?
+  var isDistinct = false
+
+  // A place has exactly one property.
+  static func == (a: ValueQuery, b: ValueQuery) -> Bool {
+    a.kind == b.kind && a.ascending == b.ascending && a.isDistinct == b.isDistinct
+  }
+
+  func hash(into hasher: inout Hasher) {
+    hasher.combine(ascending)
+    hasher.combine(isDistinct)
+  }
+}
+
+/// Identifies groups of rows by their parts; equal ones are shared.
+struct GroupsName: Hashable {
+  let spec: QuerySpec
+  /// The property that rows are grouped by, in the file's words; nil for one group of all rows.
+  let key: [String]?
+  let terms: [AggregateTerm]
+}

@@ -1,3 +1,4 @@
+public import Foundation
 import TarnStore
 
 /// The objects of a class or of a list, set or other collection that match a query, in the query's
@@ -261,4 +262,124 @@ extension Results {
     if let owner = spec.origin?.owner, !other.has(owner) { return nil }
     return Results(other, spec)
   }
+}
+
+extension Results: Encodable where Element: Encodable {
+  /// Encodes the elements as an array.
+  public func encode(to encoder: any Encoder) throws {
+    try encoder.encode(elementsOf: self)
+  }
+}
+
+extension AnyRealmCollection: Encodable where Element: Encodable {
+  /// Encodes the elements as an array.
+  public func encode(to encoder: any Encoder) throws {
+    try encoder.encode(elementsOf: self)
+  }
+}
+
+extension Results {
+  /// Describes how the objects are found: the index or primary key, or the reason why a scan is
+  /// quicker, the tests of each object, the source of the order, and how a commit updates the
+  /// results once they are evaluated.
+  ///
+  ///     print(dogs.where { $0.age == 5 }.sorted(by: \.name).explain())
+  ///     // find: the index on 'age': at most 120 of 1000000 objects
+  ///     // test: nothing is left to test
+  ///     // order: sorted after they are found
+  ///     // keep: each commit changes the rows that it touches
+  ///
+  /// The choice is made whenever the collection is evaluated, by counting entries of indexes;
+  /// `explain` makes it for the Realm's current version and evaluates nothing. The wording is for
+  /// people and may change.
+  public func explain() -> String {
+    check()
+    return trapping { () throws(StorageError) in try model.explanation(core.rows()) }
+      .joined(separator: "\n")
+  }
+}
+
+extension Results: PropertyAggregating {
+  /// An aggregate of a property, computed from its column. The objects' values are read one by one
+  /// only of an `AnyRealmValue` property, whose values the store does not add up.
+  func storedAggregate(_ kind: AggregateTerm.Kind, of property: String) -> Value {
+    check()
+    require(
+      spec.values == nil, "Elements of type '\(Element.self)' have no property '\(property)'.")
+    let names = PathText.names(in: property)
+    let reflection = core.binding(of: spec).reflection
+    let found = names.count == 1 ? reflection.property(names[0]) : nil
+    found?.requireAggregate(kind, names[0])
+    if let found, found.type == .any, found.collection == .none {
+      return ValueFold(of: self, elements: Element.self, property: property, for: kind).value(kind)
+    }
+    let name = found.map { PathText.text(of: [$0.columnName]) } ?? property
+    let groups: GroupQuery
+    do {
+      groups = try GroupQuery(
+        model.query, by: nil, [AggregateTerm(kind, of: name)], core.shown().schema.schema)
+    } catch {
+      trap("Invalid aggregate on '\(spec.type)': \(error)")
+    }
+    let source = core.rows()
+    return trapping { () throws(StorageError) in
+      if case .query = model { return try groups.values(of: nil, source)[0] }
+      let rows = rows()
+      return try groups.values(of: rows.keys(in: 0..<rows.count), source)[0]
+    }
+  }
+}
+
+extension Results {
+  /// The first position of an element, or nil if it is not among the results. Objects are the same
+  /// if they have the same row of this Realm. Traps for a deleted object.
+  public func index(of element: Element) -> Int? {
+    let rows = rows()
+    let boxed = element._boxElement()
+    if let values = rows.values {
+      return core.sequence(of: spec, createdInWrite: createdInWrite).sought(boxed).flatMap(
+        values.position)
+    }
+    guard let object = boxed.object, object._core === core else { return nil }
+    object.requirePosition()
+    guard type(of: object) == spec.type, object._binding?.classID == model.query.classID
+    else { return nil }
+    return rows.position(of: ObjectKey(object._key))
+  }
+
+  /// The elements at those positions. Traps if one of them is out of bounds.
+  public func objects(at positions: IndexSet) -> [Element] { positions.map { self[$0] } }
+}
+
+extension Results where Element: KeypathSortable {
+  /// The position of the first object that meets a condition, or nil.
+  func index(of condition: TarnStore.Predicate) -> Int? {
+    let rows = rows()
+    let predicate: ResolvedPredicate
+    do {
+      predicate = try ResolvedPredicate(
+        condition, on: model.query.classID, in: core.shown().schema.schema)
+    } catch {
+      trap("Invalid query on '\(spec.type)': \(error)")
+    }
+    let source = core.rows()
+    return trapping { () throws(StorageError) in
+      for position in 0..<rows.count
+      where try predicate.matches(rows.key(at: position), in: source) {
+        return position
+      }
+      return nil
+    }
+  }
+}
+
+extension Results: Equatable {
+  /// True if both belong to one Realm instance and have the same query.
+  public static func == (a: Results, b: Results) -> Bool {
+    a.core === b.core && a.spec == b.spec
+  }
+}
+
+extension Results: RealmCollection, DumpedCollection {
+  func append(to dump: inout TextDump) { append("Results<\(Element.textOfType)>", to: &dump) }
 }

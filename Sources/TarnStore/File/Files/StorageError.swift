@@ -1,3 +1,5 @@
+internal import Glibc
+
 /// An error below the public API, with the operation and the file. Bytes from a disk are never
 /// trusted: violations are reported as `.corrupted`.
 package struct StorageError: Error, Equatable, Sendable, CustomStringConvertible {
@@ -61,5 +63,79 @@ package struct StorageError: Error, Equatable, Sendable, CustomStringConvertible
 
   package var description: String {
     path.isEmpty ? "\(operation): \(detail)" : "\(operation) \(path): \(detail)"
+  }
+}
+
+/// Limits set by the system's administrator, for messages about exhausted resources.
+enum SystemLimit {
+  /// - Parameter name: the path below /proc/sys, such as "fs/inotify/max_user_watches".
+  /// - Returns: digits, or "unknown" if the system does not show it.
+  static func value(of name: String) -> String {
+    guard
+      let file = try? OwnedDescriptor(
+        opening: "/proc/sys/" + name, flags: O_RDONLY, operation: "read")
+    else { return "unknown" }
+    var text = [UInt8](repeating: 0, count: 64)
+    let count = unsafe text.withUnsafeMutableBytes {
+      unsafe read(file.raw, $0.baseAddress, $0.count)
+    }
+    let digits = text.prefix(max(0, count)).prefix { (0x30...0x39).contains($0) }
+    return digits.isEmpty ? "unknown" : String(decoding: digits, as: UTF8.self)
+  }
+}
+
+/// The only code that maps system error numbers to errors for people.
+extension StorageError {
+  /// The error for a system error number.
+  package init(errno number: Int32, operation: String, path: String) {
+    let code: Code
+    switch number {
+    case ENOSPC, EDQUOT: code = .diskFull
+    case EACCES, EPERM, EROFS: code = .permissionDenied
+    case ENOENT: code = .notFound
+    case ENOMEM: code = .addressSpace
+    case EMFILE, ENFILE, EFBIG: code = .limitExceeded
+    default: code = .inputOutput
+    }
+    let detail =
+      switch number {
+      case ENOMEM: Self.addressSpaceDetail
+      case EMFILE:
+        "the process has no file descriptor left: raise its limit (ulimit -n), which is "
+          + "\(Self.limit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue))), or close files"
+      case ENFILE:
+        "the system has no file descriptor left: raise its limit (sysctl fs.file-max), which is "
+          + SystemLimit.value(of: "fs/file-max")
+      default: unsafe String(cString: strerror(number))
+      }
+    self.init(code, operation: operation, path: path, detail: detail)
+  }
+
+  /// A thread of the library could not be started.
+  init(noThreadFor operation: String, path: String) {
+    self.init(
+      .limitExceeded, operation: operation, path: path,
+      detail: "the process cannot start another thread: the limit is, for its user, "
+        + "\(Self.limit(__rlimit_resource_t(__RLIMIT_NPROC.rawValue))) (ulimit -u), for the system "
+        + "\(SystemLimit.value(of: "kernel/threads-max")) (sysctl kernel.threads-max), and "
+        + "for a container its pids limit; raise the limit that is reached, or end threads")
+  }
+
+  private static var addressSpaceDetail: String {
+    let limit = limit(__rlimit_resource_t(RLIMIT_AS.rawValue))
+    if limit != "unlimited" {
+      return "the file needs more address space than the process may use; raise the limit "
+        + "(ulimit -v), which is \(limit) bytes"
+    }
+    return "the process has no address space left for the file: its open stores and other mappings "
+      + "use all of it, or their number exceeds the system's limit (sysctl "
+      + "vm.max_map_count), which is \(SystemLimit.value(of: "vm/max_map_count")); close stores"
+  }
+
+  /// The process's limit for a resource, as text for people.
+  static func limit(_ resource: __rlimit_resource_t) -> String {
+    var limits = rlimit()
+    guard unsafe getrlimit(resource, &limits) == 0 else { return "unknown" }
+    return limits.rlim_cur == rlim_t.max ? "unlimited" : "\(limits.rlim_cur)"
   }
 }

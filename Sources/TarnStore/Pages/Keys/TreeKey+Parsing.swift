@@ -115,3 +115,57 @@ extension TreeKey {
     unsafe T(bigEndian: key.loadUnaligned(fromByteOffset: offset, as: T.self))
   }
 }
+
+/// The name of a record that a replica of a server keeps in addition to the objects.
+package struct ReplicaKey: Hashable, Comparable, Sendable {
+  /// The purpose of the record; from 128 on it may be long.
+  package let kind: UInt8
+  package let classID: ClassID
+  package let number: Int64
+
+  package init(_ kind: UInt8, _ classID: ClassID, _ number: Int64) {
+    self.kind = kind
+    self.classID = classID
+    self.number = number
+  }
+
+  /// The kind of the records with the domains of columns, which files that are not replicas have,
+  /// too. It sorts last.
+  package static let domains: UInt8 = 255
+
+  package var isLong: Bool { kind >= 128 }
+
+  package static func < (a: ReplicaKey, b: ReplicaKey) -> Bool {
+    (a.kind, a.classID, a.number) < (b.kind, b.classID, b.number)
+  }
+}
+
+extension WriteTransaction {
+  /// Removes everything of one kind that belongs to a class.
+  func deleteAll(_ tag: TreeKey.Tag, of id: ClassID) throws(StorageError) {
+    try deleteAll(under: Self.prefix(tag, id.rawValue))
+  }
+
+  /// Removes a column's index.
+  func deleteIndex(_ id: ClassID, _ column: ColumnID) throws(StorageError) {
+    for tag in [TreeKey.Tag.index, .linkCount] {
+      let number = unsafe withUnsafeBytes(of: column.rawValue.bigEndian) { unsafe Array($0) }
+      try deleteAll(under: Self.prefix(tag, id.rawValue) + number)
+    }
+  }
+
+  /// Removes everything of one kind that belongs to a collection.
+  func deleteAll(_ tag: TreeKey.Tag, of id: CollectionID) throws(StorageError) {
+    try deleteAll(under: Self.prefix(tag, id.rawValue))
+  }
+
+  private static func prefix(_ tag: TreeKey.Tag, _ id: some FixedWidthInteger) -> [UInt8] {
+    unsafe withUnsafeBytes(of: id.bigEndian) { unsafe [tag.rawValue] + Array($0) }
+  }
+
+  private func deleteAll(under prefix: [UInt8]) throws(StorageError) {
+    unsafe try withBytes(of: prefix) { start throws(StorageError) in
+      unsafe try deleteAll(from: start) { unsafe $0.starts(with: prefix) }
+    }
+  }
+}

@@ -96,3 +96,34 @@ struct PredicateArguments {
     return path
   }
 }
+
+/// A predicate parsed from a string, and the positions of its parts.
+package struct ParsedPredicate: Sendable {
+  /// A condition of the predicate, and the byte offsets of its sides in the string.
+  struct Condition: Sendable {
+    var predicate: Predicate
+    var left: Int
+    var right: Int
+    /// In a SUBQUERY, the path to the collection.
+    var subject: [String] = []
+  }
+
+  package let predicate: Predicate
+  let conditions: [Condition]
+  let lexer: PredicateLexer
+}
+
+/// The argument of a placeholder in a predicate string.
+package enum PredicateArgument: Sendable {
+  case value(Value)
+  /// For `IN %@` and `BETWEEN %@`.
+  case values([Value])
+  /// An object whose members are compared, of that class.
+  case members(of: String, Predicate)
+  /// For `IN %@` with links, if some of them are objects compared member by member.
+  case objects([Operand])
+  /// For `IN %@` with a place.
+  case shape(GeoShape)
+  /// An argument that cannot be compared with a property; its description for the message.
+  case unusable(String)
+}

@@ -1,3 +1,5 @@
+internal import Glibc
+
 /// A named position in the history of a file, from which a consumer continues to read.
 package struct CursorRecord: Equatable, Sendable {
   package var name: String
@@ -95,5 +97,92 @@ package struct CursorRecord: Equatable, Sendable {
     }
     let isOdd = name.unicodeScalars.contains { $0.properties.generalCategory == .control }
     return isOdd ? "the name of a cursor has no control characters" : nil
+  }
+}
+
+/// The process that took a cursor last. Only its lock shows whether it still holds the cursor.
+package struct CursorHolder: Hashable, Sendable {
+  package var processID: Int32
+  /// In clock ticks since boot; 0 if unknown.
+  package var startTime: UInt64
+  package var name: String
+  /// When it took the cursor, in microseconds since 1970.
+  package var since: Int64
+
+  package init(processID: Int32, startTime: UInt64, name: String, since: Int64) {
+    self.processID = processID
+    self.startTime = startTime
+    self.name = name
+    self.since = since
+  }
+
+  /// This process, now.
+  static var own: CursorHolder {
+    let status = ProcessStatus.own
+    return CursorHolder(
+      processID: getpid(), startTime: status?.startTime ?? 0, name: status?.name ?? "",
+      since: CommitNote.now)
+  }
+
+  /// Whether the process is stopped, as by SIGSTOP or a debugger. False if it cannot be seen from
+  /// here, and if another process has its number.
+  package var isStopped: Bool {
+    guard let status = ProcessStatus.of(processID) else { return false }
+    return status.isStopped && (startTime == 0 || status.startTime == startTime)
+  }
+
+  /// "process 4711 (notes), since 2026-11-27T01:20:30Z"
+  package var sentence: String {
+    let process = SignalProcess(processID: processID, startTime: startTime)
+    let who = process.name == nil && !name.isEmpty ? "\(process) (\(name))" : "\(process)"
+    let (seconds, rest) = since.quotientAndRemainder(dividingBy: 1_000_000)
+    let time = Timestamp(seconds: seconds, nanoseconds: Int32(rest * 1000))
+    return "\(who), since \(time.iso8601)"
+  }
+}
+
+/// How far a cursor may fall behind, or how much is kept behind it. Nil for no limit.
+package struct CursorLimits: Hashable, Sendable {
+  /// In microseconds of the history's age.
+  package var age: UInt64?
+  /// In bytes of change records.
+  package var bytes: UInt64?
+
+  package init(age: UInt64? = nil, bytes: UInt64? = nil) {
+    self.age = age
+    self.bytes = bytes
+  }
+
+  /// Without it, an abandoned consumer would fill the disk.
+  package static let standard = CursorLimits(bytes: 1 << 30)
+}
+
+/// How much of the state before a commit its change record keeps, of one class. Each level includes
+/// the ones before it.
+package enum BeforeLevel: UInt8, Sendable, CaseIterable, Comparable {
+  case none = 0
+  /// The primary keys of deleted objects.
+  case keys = 1
+  /// All values of deleted objects.
+  case deletedObjects = 2
+  /// The old values of modified properties, too.
+  case oldValues = 3
+
+  package static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
+}
+
+/// One class of a selection as it is stored in the file, to be compared with the selection with
+/// which a cursor is opened.
+package struct FeedSelectionName: Hashable, Sendable {
+  package var className: String
+  /// The condition as text, including its values; nil for all objects.
+  package var condition: String?
+  /// The paths in order; nil for all properties.
+  package var keyPaths: [String]?
+
+  package init(className: String, condition: String?, keyPaths: [String]?) {
+    self.className = className
+    self.condition = condition
+    self.keyPaths = keyPaths
   }
 }

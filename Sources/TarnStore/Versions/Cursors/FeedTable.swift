@@ -41,3 +41,88 @@ package struct FeedTable: Equatable, Sendable {
     }
   }
 }
+
+/// The change records that a file's cursors and its retention need. Made once for each state of
+/// them.
+struct FeedFloor: Sendable {
+  /// Records of later versions are needed; nil without a cursor.
+  private let acknowledged: Version?
+  /// The cursors behind which records are kept.
+  private let spans: [CursorRecord]
+  private let retention: RetentionPolicy
+  /// No cursor is beyond its limits before the log has this size.
+  private let expiryBytes: UInt64
+  private let expiryAge: UInt64
+
+  init(_ table: FeedTable) {
+    let live = table.cursors.values.filter(\.keepsRecords)
+    acknowledged = live.map(\.acknowledged.version).min()
+    spans = live.filter { $0.kept != CursorLimits() }
+    retention = table.settings.retention
+    func end(_ start: UInt64, _ length: UInt64?) -> UInt64 {
+      guard let length else { return .max }
+      let (sum, isOver) = start.addingReportingOverflow(length)
+      return isOver ? .max : sum
+    }
+    expiryBytes = live.map { end($0.logBytes, $0.limits.bytes) }.min() ?? .max
+    expiryAge = live.map { end($0.age, $0.limits.age) }.min() ?? .max
+  }
+
+  /// Whether a cursor may be beyond its limits.
+  func mayExpire(_ now: CommitNote) -> Bool {
+    now.logBytes > expiryBytes || now.age > expiryAge
+  }
+
+  /// Whether a record is needed. The newest one always is: it has the note that the next commit
+  /// continues.
+  func needs(
+    _ header: ChangeRecord.Header, now: (version: Version, note: CommitNote?)
+  ) -> Bool {
+    if header.to >= now.version { return true }
+    if let acknowledged, header.to > acknowledged { return true }
+    if retention.keeps(header.to, header.meta.note, now: now) { return true }
+    return spans.contains { $0.keepsBehind(header.meta.note) }
+  }
+}
+
+/// How much of the state before a commit its record keeps, for each class: as much as any cursor or
+/// the retention requires.
+package struct FeedNeeds: Equatable, Sendable {
+  private let all: BeforeLevel
+  private let byClass: [ClassID: BeforeLevel]
+
+  package init(_ table: FeedTable, _ schema: StoreSchema) {
+    var all = table.settings.retention.keepsOldValues ? BeforeLevel.oldValues : .none
+    var byClass: [ClassID: BeforeLevel] = [:]
+    func need(_ level: BeforeLevel, of ids: Set<ClassID>) {
+      for id in ids { byClass[id] = max(byClass[id] ?? .none, level) }
+    }
+    for cursor in table.cursors.values where cursor.keepsRecords {
+      guard let selection = cursor.selection else {
+        all = max(all, cursor.level)
+        continue
+      }
+      // Embedded objects belong to the object that contains them.
+      let own = schema.withEmbedded(schema.ids(named: selection.map(\.className)))
+      need(cursor.level, of: own)
+      guard cursor.level == .oldValues else { continue }
+      need(.oldValues, of: schema.ids(named: cursor.related))
+      // An old link is a link to a primary key, whatever happened to the object.
+      let columns = own.flatMap { schema.classes[Int($0.rawValue)].columns }
+      need(.keys, of: Set(columns.compactMap { $0.isRemoved ? nil : $0.target }))
+      if columns.contains(where: { !$0.isRemoved && $0.type == .any }) { all = max(all, .keys) }
+    }
+    self.all = all
+    self.byClass = byClass
+  }
+
+  package var isEmpty: Bool { all == .none && byClass.values.allSatisfy { $0 == .none } }
+
+  package func level(of id: ClassID) -> BeforeLevel { max(all, byClass[id] ?? .none) }
+}
+
+extension StoreSchema {
+  fileprivate func ids(named names: [String]) -> Set<ClassID> {
+    Set(names.compactMap { name in classes.first { $0.name == name }?.id })
+  }
+}
