@@ -47,8 +47,8 @@ final class FeedRun {
   // MARK: - In one process
 
   /// Commits and consumers alternate at random; cursors are also opened again without an
-  /// acknowledgement. With old values the copies are compared at every version. The kinds of changes
-  /// are compared with the states before and after them.
+  /// acknowledgement. With old values the copies are compared at every version. The kinds of
+  /// changes are compared with the states before and after them.
   private func runInside(_ path: String, _ seed: UInt64) throws {
     let realm = try Realm(configuration: FeedFile.configuration(path))
     var program = FeedProgram(seed: seed)

@@ -21,8 +21,8 @@ extension CommandTable {
     "load", "Makes a store of a text that 'dump' has written.",
     discussion: """
       FILE gets its name when it is complete: until then it is FILE.loading, which an error or a
-      signal removes. A line that does not fit is refused with its number, and so is a text that ends
-      too early. A file that is compressed is unpacked first; a pipe is read as it arrives.
+      signal removes. A line that does not fit is refused with its number, and so is a text that
+      ends too early. A file that is compressed is unpacked first; a pipe is read as it arrives.
       """,
     positionals: [
       PositionalSpec("FILE", "the store; it must not exist"),

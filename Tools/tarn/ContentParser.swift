@@ -20,8 +20,8 @@ struct ContentParser {
 
   /// The content for the column.
   ///
-  /// - Throws: a `ToolError` that names the value and the type it should have; `LinkIsLeftOut` for a
-  ///   link alone.
+  /// - Throws: a `ToolError` that names the value and the type it should have; `LinkIsLeftOut` for
+  ///   a link alone.
   func content(_ raw: GivenValue, _ column: ColumnReading) throws -> Content {
     switch raw {
     case .json(let value): return try content(value, column, column.name)

@@ -55,8 +55,8 @@ extension Realm {
   ///     selection, the cursor starts over.
   ///   - start: where a new cursor begins.
   ///   - values: the values that commits from now on keep for the cursor, at a small cost for each.
-  ///     By default old values if the selection has a condition, because they show whether an object
-  ///     matched it before, and otherwise the primary keys of deleted objects.
+  ///     By default old values if the selection has a condition, because they show whether an
+  ///     object matched it before, and otherwise the primary keys of deleted objects.
   ///   - limit: how far it may fall behind; nil to keep the cursor's limit, or
   ///     ``LagLimit/standard`` for a new cursor.
   ///   - position: the position that the consumer has stored with its effect; nil without one.
@@ -82,8 +82,8 @@ extension Realm {
 
   /// Like the public `cursor`, for a caller that wraps the cursor's access to the file.
   ///
-  /// - Parameter last: the end of the last batch that the consumer may have received; nil if that is
-  ///   unknown.
+  /// - Parameter last: the end of the last batch that the consumer may have received; nil if
+  ///   that is unknown.
   package func cursor(
     _ name: String, of selection: CursorSelection, startingAt start: CursorStart,
     keeping values: KeptValues?, limit: LagLimit?, expecting position: ChangePosition?,

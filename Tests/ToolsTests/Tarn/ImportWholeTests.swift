@@ -66,7 +66,11 @@ import Testing
     #expect(try run("undo", "a.realm", "2").status == 0)
     #expect(
       try run("export", "a.realm", "B").output
-        == "{\"id\":1,\"n\":5,\"new\":null,\"list\":[]}\n{\"id\":2,\"n\":6,\"new\":null,\"list\":[]}\n"
+        == """
+        {"id":1,"n":5,"new":null,"list":[]}
+        {"id":2,"n":6,"new":null,"list":[]}
+
+        """
     )
     #expect(try run("undo", "a.realm", "1", "--overwrite").status == 0)
     #expect(try run("count", "a.realm", "B").output == "0\n")

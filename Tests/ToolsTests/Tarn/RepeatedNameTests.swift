@@ -35,7 +35,8 @@ import Testing
       ),
       (
         #"{"v":{"$type":"decimal","value":"1","x":1}}"#, ["-t", "v:any"],
-        "line 1: column 'v': {\"$type\":\"decimal\",\"value\":\"1\",\"x\":1} has the unknown member 'x'"
+        "line 1: column 'v': {\"$type\":\"decimal\",\"value\":\"1\",\"x\":1} "
+          + "has the unknown member 'x'"
       ),
       (#"{"a":1}"#, ["-t", "a:int,a:string"], "--types gives 'a' twice"),
     ] as [(String, [String], String)])

@@ -48,7 +48,8 @@ import Testing
   @Test func `each class that changed has a line`() throws {
     #expect(
       withoutPosition(try watch("--json")) == [
-        #"{"version":1,"from":1,"class":"Cat","startAnew":"snapshot","objects":[],"part":1,"more":true}"#,
+        #"{"version":1,"from":1,"class":"Cat","startAnew":"snapshot","objects":[],"#
+          + #""part":1,"more":true}"#,
         #"{"version":1,"from":1,"class":"Cow","objects":[],"part":2,"more":true}"#,
         #"{"version":1,"from":1,"class":"Dog","objects":["#
           + #"{"key":"Rex","new":{"name":"Rex","age":0}}],"part":3}"#,

@@ -6,7 +6,8 @@ import ToolSupport
 enum CompletedSinks {
   private static let patience = Duration.seconds(2)
 
-  /// - Parameter configuration: the configuration that the command line names; nil for the standard.
+  /// - Parameter configuration: the configuration that the command line names; nil for the standard
+  ///   one.
   static func pairs(_ configuration: String?) -> [(watch: String, sink: String)] {
     let more = configuration.map { ["--config", $0] } ?? []
     let status = try? ChildProcess(

@@ -235,7 +235,8 @@ private struct FeedClassStep<Rows: LinkedRows> {
     let went = dead.union(lost).subtracting(own.inserted)
     if went.isEmpty { return }
     var (deleted, replaced, left): ([ObjectKey], [ObjectKey], [ObjectKey]) = ([], [], [])
-    // Objects that had one primary key after each other have one identity. The first existed before.
+    // Objects that had one primary key after each other have one identity. The first one existed
+    // before.
     var identities: Set<ElementKey> = []
     for key in went {
       let matched = dead.contains(key) ? try matched(key) ?? true : false

@@ -229,8 +229,8 @@ package final class Store: Sendable {
   ///
   /// - Parameters:
   ///   - token: the write lock. The caller still has it if the commit fails.
-  ///   - whenFilled: called on this thread when the whole write was passed to LMDB, before any of it
-  ///     is written to disk: from then on the session may be read, also on another thread.
+  ///   - whenFilled: called on this thread when the whole write was passed to LMDB, before any
+  ///     of it is written to disk: from then on the session may be read, also on another thread.
   ///   - whenCommitted: called on this thread before other writers can write.
   /// - Returns: the state of exactly this commit, and its changes.
   /// - Throws: nothing was written, unless the code is `.outcomeUnknown`.

@@ -20,8 +20,8 @@ package struct CursorRequest: Sendable {
   package var kept: CursorLimits?
   /// Where a new cursor begins.
   package var start: Start
-  /// The place up to which the consumer has everything; nil if that is unknown. A new cursor without
-  /// a snapshot begins there if the commits after it are in the file.
+  /// The place up to which the consumer has everything; nil if that is unknown. A new cursor
+  /// without a snapshot begins there if the commits after it are in the file.
   package var place: FeedPlace?
   /// Whether to take the cursor from another process that holds it.
   package var takes: Bool

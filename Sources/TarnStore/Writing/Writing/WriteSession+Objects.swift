@@ -88,8 +88,8 @@ extension WriteSession {
   /// The caller has checked that no object has the key, and indexes the values of other indexed
   /// columns once it has written them.
   ///
-  /// - Parameter key: a free object key for the object; nil for the next one. Ignored if the primary
-  ///   key is the object key.
+  /// - Parameter key: a free object key for the object; nil for the next one. Ignored if the
+  ///   primary key is the object key.
   package func create(
     primaryKey value: Value?, at key: ObjectKey? = nil, in id: ClassID
   ) throws(StorageError) -> (key: ObjectKey, cluster: WorkingCluster, slot: Int) {
