@@ -81,7 +81,7 @@ import Testing
   @Test func lmdbOutsideStorage() {
     let text = "internal import CLMDB\n"
     #expect(lines(LayerChecks.lmdbImport(swift(text))) == [1])
-    #expect(LayerChecks.lmdbImport(swift(text, "Sources/TarnStore/Storage/E.swift")).isEmpty)
+    #expect(LayerChecks.lmdbImport(swift(text, "Sources/TarnStore/File/Storage/E.swift")).isEmpty)
     #expect(LayerChecks.lmdbImport(swift("// import CLMDB\n")).isEmpty)
     let c = SourceFile(path: "Sources/CTarn/a.c", text: "#include <lmdb.h>\n")
     #expect(lines(LayerChecks.lmdbImport(c)) == [1])
@@ -90,7 +90,8 @@ import Testing
   @Test func mutexesOutsideOfLock() {
     let text = "private let state = Mutex(0)\n"
     #expect(lines(LayerChecks.mutexInUse(swift(text))) == [1])
-    #expect(LayerChecks.mutexInUse(swift(text, "Sources/TarnStore/Threads/Lock.swift")).isEmpty)
+    #expect(
+      LayerChecks.mutexInUse(swift(text, "Sources/TarnStore/File/Threads/Lock.swift")).isEmpty)
     #expect(LayerChecks.mutexInUse(swift("// a Mutex would do\n")).isEmpty)
   }
 

@@ -1,6 +1,7 @@
-@testable import TarnStore
 import TestSupport
 import Testing
+
+@testable import TarnStore
 
 @Suite("Recording a write")
 struct ChangeRecorderTests {
