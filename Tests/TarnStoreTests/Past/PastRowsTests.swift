@@ -53,7 +53,9 @@ struct PastRowsTests {
     let store = try file.open(PastClasses.all)
     store.keepBefore { _ in .oldValues }
     var program = PastProgram(seed: seed, store: store)
-    let first = try store.newestSnapshot().version
+    // While this is held, the change records after it are not pruned.
+    let held = try store.newestSnapshot()
+    let first = held.version
     for _ in 0..<150 { try program.commit() }
     var tail = PastTail()
     var version = first
@@ -68,6 +70,7 @@ struct PastRowsTests {
       version = Version(UInt64(max(Int(first.rawValue), Int(version.rawValue) + step)))
       if program.random.chance(20) { try program.commit() }
     }
+    withExtendedLifetime(held) {}
   }
 
   @Test(arguments: Seeds.of(1...6 as ClosedRange<UInt64>))
