@@ -199,7 +199,7 @@ func measureDaemonWebhook(_ bench: Bench) throws {
         let daemon = try BenchDaemon(bench.folder, configuration)
         defer { daemon.stop() }
         let deadline = benchNow() + 300
-        // On a busy machine the watch may open the file later than the daemon serves, and begin then.
+        // On a busy machine the watch may open the file, and begin, later than the daemon serves.
         while bf_hooks_count(hooks) == 0, benchNow() < deadline {
           try realm.write { ping.time = benchNow() }
           usleep(10_000)
