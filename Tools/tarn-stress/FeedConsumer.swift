@@ -17,9 +17,9 @@ struct FeedConsumer {
     var keepsPosition = false
     /// The selection's condition on things; nil for one that selects owners, too.
     var condition: (@Sendable (FeedThing) -> Bool)?
-    /// The properties whose changes are told; nil for all.
+    /// The properties whose changes are delivered; nil for all.
     var properties: Set<String>?
-    /// A thing as far as its changes are told.
+    /// The parts of a thing whose changes are delivered.
     var text: @Sendable (FeedThing) -> String = { thing in
       "\(thing.number) \(thing.text) \(thing.owner?.name ?? "") \(Array(thing.marks)) "
         + (thing.place?.city ?? "-")

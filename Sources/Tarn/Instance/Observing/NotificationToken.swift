@@ -8,7 +8,7 @@ import TarnStore
 public final class NotificationToken: Sendable {
   private let state: ObservationState?
   /// The token keeps the instance alive, not the observation: the instance is released when its
-  /// last token has ended, on whatever thread that happens.
+  /// last token has ended, on the thread that ends it.
   private let host: Lock<(any TokenHost)?>
 
   /// An inactive token; `invalidate()` on it returns false.

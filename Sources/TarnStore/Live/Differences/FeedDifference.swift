@@ -178,7 +178,7 @@ private struct FeedClassStep<Rows: LinkedRows> {
       }
       let isInDoubt = inDoubt.contains(key)
       let matched = isInDoubt ? try matched(key) : matches
-      // A consumer may have been told of the other state, which lay in between.
+      // A consumer may have received the other state, which lay in between.
       let mayDiffer = mayRepeat && isInDoubt
       switch (matches, matched) {
       case (true, true): if isAssigned || mayDiffer { modified.append(key) }
