@@ -49,6 +49,7 @@ package final class FeedLine {
   private let members: [JSONMember]
   private let limit: Int
   private let tellsRepeats: Bool
+  private let tellsOldValues: Bool
   private let isByObject: Bool
   private let parts: Parts
   private let isNewBeginning: Bool
@@ -79,11 +80,12 @@ package final class FeedLine {
   ///   - parts: where the lines stand in a batch of several classes.
   ///   - tellsRepeats: whether to note that some of it may have been delivered before; without it,
   ///     a repeated batch has the same bytes.
+  ///   - tellsOldValues: whether it has the old values, if they are kept.
   ///   - members: written first.
   package init(
     _ batch: ChangeBatch, ofClass className: String, columns: ChosenColumns? = nil,
     limit: Int = .max, isByObject: Bool = false, parts: Parts = .all,
-    tellsRepeats: Bool = true, _ members: [JSONMember] = []
+    tellsRepeats: Bool = true, tellsOldValues: Bool = true, _ members: [JSONMember] = []
   ) {
     self.batch = batch
     self.className = className
@@ -93,6 +95,7 @@ package final class FeedLine {
     self.parts = parts
     part = parts.first
     self.tellsRepeats = tellsRepeats
+    self.tellsOldValues = tellsOldValues
     values = RecordedJSON(schema: batch.storeSchema, columns: columns)
     described = batch.storeSchema.named(className)
     changes = batch.changes(ofClass: className)
@@ -209,7 +212,8 @@ package final class FeedLine {
 
   private func readChanges() throws(StorageError) -> [RecordedChange] {
     if let recorded { return recorded }
-    let all = try changes.readRecorded()
+    let kept = try changes.readRecorded()
+    let all = tellsOldValues ? kept : kept.map(\.withoutOldValues)
     let made = RecordedChange.Kind.allCases.flatMap { kind in all.filter { $0.kind == kind } }
     recorded = made
     return made

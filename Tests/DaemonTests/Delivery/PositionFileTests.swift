@@ -85,4 +85,52 @@ struct PositionFileTests {
     }
     #expect(try PositionFile(path).content == PositionFile.Content(acknowledged: next))
   }
+
+  /// The end of the last delivery, if no note of one can have been lost.
+  @Test(arguments: [false, true])
+  func knowsWhatMayHaveBeenDelivered(_ isDurable: Bool) throws {
+    let path = folder.file("p")
+    let places = try (1...9).map { try position($0) }
+    #expect(try PositionFile(path).delivered == nil)
+    try PositionFile(path).update { $0.acknowledged = places[0] }
+    // An earlier version noted no deliveries.
+    #expect(try PositionFile(path).delivered == nil)
+    #expect(try !PositionFile(path).notesDeliveries)
+    let written = try PositionFile(path)
+    for index in 0..<8 {
+      try written.noteDelivery(
+        from: places[index], upTo: places[index + 1], isDurable: isDurable)
+      let found = try PositionFile(path)
+      #expect(found.delivered == places[index + 1])
+      #expect(found.content.acknowledged == places[index])
+      #expect(found.notesDeliveries)
+    }
+    try written.update { content in
+      content.acknowledged = places[8]
+      content.intended = nil
+    }
+    #expect(try PositionFile(path).delivered == places[8])
+    // After another boot.
+    var bytes = try #require(FileManager.default.contents(atPath: path))
+    bytes[bytes.count - 1] ^= 1
+    try bytes.write(to: URL(fileURLWithPath: path))
+    let file = try PositionFile(path)
+    #expect(file.delivered == nil)
+    #expect(file.content.acknowledged == places[8])
+  }
+
+  /// Notes that are not on the disk replace each other, not the last write that is.
+  @Test func keepsTheLastDurableWrite() throws {
+    let path = folder.file("p")
+    let (first, second, third) = (try position(1), try position(2), try position(3))
+    let file = try PositionFile(path)
+    try file.update { $0.acknowledged = first }
+    let line = "\(first) - "
+    for end in [second, third, second, third] {
+      try file.noteDelivery(from: nil, upTo: end, isDurable: false)
+      let data = try #require(FileManager.default.contents(atPath: path))
+      #expect(data.range(of: Data(line.utf8)) != nil)
+    }
+    #expect(try PositionFile(path).content.intended == third)
+  }
 }

@@ -90,6 +90,29 @@ struct PositionsTests {
       try FileManager.default.contentsOfDirectory(atPath: folder.file("positions/d")) == [])
   }
 
+  /// A daemon may be killed before the first delivery from a copy.
+  @Test func knowsACopyUntilItHasAPosition() throws {
+    let path = folder.file("a.tarn")
+    let store = try StoreRegistry.open(path, Store.Options())
+    let held = try store.openCursor(CursorRequest("d/a/b"))
+    defer { held.release() }
+    let records = try store.cursors().map(\.record)
+    let position = ChangePosition(try #require(records.first).acknowledged)
+    let copy = try folder.file("b.tarn", [1])
+    let positions = positions("d", watch("a", "b"))
+    try positions.open("a", "b", path, records, cursor: "d/a/b").file
+      .update { $0.acknowledged = position }
+    for _ in 1...2 {
+      let found = try positions.open("a", "b", copy, records, cursor: "d/a/b")
+      #expect(found.origin == .copied(from: path))
+      try found.file.noteDelivery(from: nil, upTo: position, isDurable: false)
+    }
+    try positions.open("a", "b", copy, records, cursor: "d/a/b").file
+      .update { $0.acknowledged = position }
+    let last = try positions.open("a", "b", copy, records, cursor: "d/a/b")
+    #expect(last.origin == .alone)
+  }
+
   // MARK: - Origins
 
   private let one = UUID()

@@ -191,6 +191,21 @@ struct WatchedFileTests {
     daemon.stop()
   }
 
+  @Test func saysWhatItDoesNotKnowWithoutAStateFolder() throws {
+    _ = try NoteFile(folder)
+    let text = DaemonProcess.withoutState + Self.configuration()
+    let daemon = try DaemonProcess(folder, text)
+    let notice = "without a state folder, a file that 'cp' has copied continues at the position"
+    #expect(daemon.errors.contains(notice))
+    #expect(!daemon.errors.contains("'start: newest'"))
+    daemon.stop()
+    let newest = text.replacingOccurrences(
+      of: "class: Note", with: "class: Note\n    start: newest")
+    let other = try DaemonProcess(folder, newest)
+    #expect(other.errors.contains("'start: newest' also holds for files and classes"))
+    other.stop()
+  }
+
   @Test func refusesAClassThatIsNotThere() async throws {
     _ = try NoteFile(folder)
     let daemon = try DaemonProcess(

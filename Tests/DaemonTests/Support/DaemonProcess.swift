@@ -14,12 +14,14 @@ final class DaemonProcess {
   private let isOther: Bool
   private let wrapper: [String]
 
+  static let withoutState = "# without a state folder\n"
   private static let program = OwnProgram.sibling("tarn-daemon")
 
   /// Starts it; returns when its watches stand.
   ///
   /// - Parameters:
-  ///   - text: the configuration, in which `$` is the folder.
+  ///   - text: the configuration, in which `$` is the folder. A state folder is added, unless it
+  ///     begins with `withoutState`.
   ///   - isOther: whether it runs as a user without rights if the test runs as root.
   ///   - wrapper: a program that starts it.
   init(
@@ -40,7 +42,7 @@ final class DaemonProcess {
   }
 
   private static func write(_ text: String, to path: String, _ folder: TemporaryFolder) throws {
-    let whole = "state: $/state\n" + text
+    let whole = text.hasPrefix(withoutState) ? text : "state: $/state\n" + text
     try Data(whole.replacingOccurrences(of: "$", with: folder.path).utf8)
       .write(to: URL(fileURLWithPath: path))
   }

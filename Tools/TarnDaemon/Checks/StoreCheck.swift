@@ -169,6 +169,7 @@ extension OpenFile {
           watch.name,
           "\(path): cannot be written, so positions are kept in the state folder and hold only as "
             + "long as the file's retention"))
+      if let doubt = filterDoubt(watch) { found.append(.note(watch.name, doubt)) }
     }
     return found
   }

@@ -76,6 +76,10 @@ struct WatchSettings: Equatable, Sendable {
     [ClassSettings(name: className, filter: filter, columns: columns)] + moreClasses
   }
 
+  /// Whether it needs old values: to deliver them, or to know whether objects matched before.
+  var needsOldValues: Bool { keepsOldValues || hasFilter }
+  var hasFilter: Bool { classes.contains { $0.filter != nil } }
+
   /// The names of all classes.
   var classNames: String { classes.map(\.name).joined(separator: ",") }
 }

@@ -10,6 +10,10 @@ struct Delivery {
   let path: String
   var keys = RequestKeys(consumer: "")
 
+  /// Whether old values are delivered. They may also be kept for other reasons. A batch that an
+  /// earlier version began to send has them in any case.
+  private var tellsOldValues: Bool { watch.keepsOldValues || keys.areOfEarlierVersion }
+
   /// The batch as a line of JSON, or as several of about that many bytes at most.
   private func line(
     _ one: ClassSettings, limit: Int = .max, isByObject: Bool = false,
@@ -18,6 +22,7 @@ struct Delivery {
     FeedLine(
       batch, ofClass: one.name, columns: one.columns.map { ChosenColumns($0) }, limit: limit,
       isByObject: isByObject, parts: parts, tellsRepeats: tellsRepeats,
+      tellsOldValues: tellsOldValues,
       [JSONMember("watch", .string(watch.name)), JSONMember("file", .string(path))])
   }
 

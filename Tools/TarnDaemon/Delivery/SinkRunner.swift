@@ -32,6 +32,10 @@ final class SinkRunner: Sendable {
     var resends = false
     /// Whether a cursor that is made begins with all objects, whatever the watch says.
     var beginsWithAll = false
+    /// Up to there an earlier process may have delivered, if that is not known better.
+    var formerEnd: ChangePosition?
+    /// Whether the position file has noted all deliveries to a sink that repeats them exactly.
+    var hasNotedAll = false
   }
 
   /// A position in no file's history: a consumer with it has nothing of the file.
@@ -233,31 +237,41 @@ final class SinkRunner: Sendable {
   private func openCursor() throws -> ChangeCursor {
     try file.takeOverCursor(cursorName)
     let known = try file.cursorRecord(cursorName)
-    var expected = positions?.content.acknowledged
-    // A position that is behind the cursor was not saved in time: it tells nothing.
-    if let known, let position = expected,
-      ChangePosition(known.acknowledged).historyID == position.historyID,
-      known.acknowledged.version.rawValue >= position.version
-    {
-      expected = nil
-    }
-    if isCopy, positions?.content.acknowledged == nil { expected = Self.nowhere }
     var grouped: GroupedAcknowledgements?
+    let delivered = positions?.delivered
     let cursor = try file.cursor(
       cursorName, watch, startingAt: startsAtNewest ? .newest : .snapshot,
-      keeping: sink.repeatsExactly || watch.keepsOldValues ? .oldValues : .keys,
-      limit: watch.keeps.map { LagLimit($0) }, expecting: expected
+      keeping: sink.repeatsExactly || watch.needsOldValues ? .oldValues : .keys,
+      limit: watch.keeps.map { LagLimit($0) }, expecting: expectedPosition(known),
+      delivered: delivered
     ) { held, snapshot throws(StorageError) in
       let made = try GroupedAcknowledgements(held, in: snapshot)
       grouped = made
       return made
     }
     let consumer = try file.cursorRecord(cursorName).map { "cursor \($0.created)" }
+    // Nobody had the cursor, or nothing was left unacknowledged.
+    let isClean = known?.holder == nil
+    let formerEnd = delivered != nil || isClean ? nil : try file.newestPosition()
     state.withLock { state in
       state.grouped = grouped
       state.consumer = consumer ?? ""
+      state.formerEnd = formerEnd
+      state.hasNotedAll = positions.map { isClean || $0.notesDeliveries } ?? false
     }
     return cursor
+  }
+
+  /// What the consumer has got; nil if only its cursor knows that.
+  private func expectedPosition(_ known: CursorRecord?) -> ChangePosition? {
+    guard let position = positions?.content.acknowledged else { return isCopy ? Self.nowhere : nil }
+    // A position that is behind the cursor was not saved in time: it tells nothing.
+    if let known, ChangePosition(known.acknowledged).historyID == position.historyID,
+      known.acknowledged.version.rawValue >= position.version
+    {
+      return nil
+    }
+    return position
   }
 
   /// Whether a consumer without a position begins with the newest version. What has come into being
@@ -271,12 +285,19 @@ final class SinkRunner: Sendable {
       throw ToolError("the file cannot be written, and there is no state folder for its position")
     }
     if let cause = file.copyCause { throw ToolError("the file cannot be followed: \(cause)") }
+    let newest = try file.newestPosition()
     var start = positions.content.acknowledged
-    if start == nil, startsAtNewest { start = try file.newestPosition() }
-    state.withLock { $0.consumer = "reader \(cursorName)" }
+    if start == nil, startsAtNewest { start = newest }
+    let delivered = positions.delivered
+    state.withLock { state in
+      state.consumer = "reader \(cursorName)"
+      state.formerEnd = delivered == nil && start != nil ? newest : nil
+      state.hasNotedAll = start == nil || positions.notesDeliveries
+    }
     let keeper = KeptPosition(
       at: start.map { FeedPlace($0) }, in: try file.store.newestSnapshot())
-    return try file.reader(cursorName, watch, keeper: keeper)
+    return try file.reader(
+      cursorName, watch, delivered: (delivered ?? newest).version, keeper: keeper)
   }
 
   private func close() {
@@ -326,40 +347,60 @@ final class SinkRunner: Sendable {
 
   private func nextBatch(_ cursor: ChangeCursor) throws -> ChangeBatch? {
     if let batch = letters?.batch { return batch }
-    let takesOne = watch.delivery.isEveryCommit || letters?.takesOneCommit ?? false
-    let limit: BatchLimit = takesOne ? .everyCommit : .none
-    guard sink.repeatsExactly else { return try cursor.next(limit: limit) }
-    if !(letters?.takesOneCommit ?? false), let intended = positions?.content.intended {
+    let isDivided = letters?.takesOneCommit ?? false
+    let limit: BatchLimit = watch.delivery.isEveryCommit || isDivided ? .everyCommit : .none
+    guard sink.repeatsExactly else {
+      return try cursor.nextToDeliver(limit: limit, isExact: false)
+    }
+    // The receiver may have taken parts of a larger batch that it refused.
+    let isKnown = state.withLock { $0.hasNotedAll } && !isDivided
+    let mayRepeat: Bool? = isKnown ? false : nil
+    if !isDivided, let intended = positions?.content.intended {
       let position = try cursor.position
       if intended.historyID == position.historyID, intended.version > position.version,
-        let batch = try cursor.next(through: intended.version)
+        let batch = try cursor.nextToDeliver(
+          through: intended.version, isExact: true, mayRepeat: mayRepeat)
       {
         return batch
       }
     }
-    return try cursor.nextExact(limit: limit)
+    return try cursor.nextToDeliver(limit: limit, isExact: true, mayRepeat: mayRepeat)
   }
 
   private func deliver(_ batch: ChangeBatch) throws {
     status.isBehind()
     var keys = RequestKeys(consumer: state.withLock { $0.consumer })
+    try note(batch)
     if sink.repeatsExactly, batch.startAnew == nil {
-      try positions?.update { content in
-        if content.intended != batch.position { content.isOfEarlierVersion = false }
-        content.intended = batch.position
-      }
       keys.areOfEarlierVersion = positions?.content.isOfEarlierVersion ?? false
     }
     if let reason = batch.startAnew, reason != .snapshot {
       log.write(.notice, "starts anew: \(reason)", of: status)
     }
     let began = ContinuousClock.now
+    batch.noteDelivery()
     let delivery = Delivery(batch: batch, watch: watch, path: file.path, keys: keys)
     if let letters { try letters.deliver(delivery) } else { try sink.deliver(delivery) }
     status.delivered(
       upTo: batch.to, isNewBeginning: batch.startAnew != nil, seconds: (.now - began).seconds)
     state.withLock { $0.backoff.reset() }
     wait(watch.delivery.interval)
+  }
+
+  /// Notes a batch before it is delivered.
+  private func note(_ batch: ChangeBatch) throws {
+    guard let positions else { return }
+    let isBeginning = batch.startAnew != nil
+    if sink.repeatsExactly {
+      // A new beginning is made anew.
+      if isBeginning { return }
+      return try positions.noteDelivery(
+        from: batch.startPosition, upTo: batch.position, isDurable: true)
+    }
+    let formerEnd = state.withLock { $0.formerEnd }
+    try positions.noteDelivery(
+      from: isBeginning ? nil : batch.startPosition, upTo: batch.position.orLater(formerEnd),
+      isDurable: false)
   }
 
   private func failed(_ reason: String, _ retryAfter: Duration?) {
@@ -405,33 +446,11 @@ final class SinkRunner: Sendable {
     }
     guard let position else { return }
     do {
-      try positions?.update { content in
-        content.acknowledged = position
-        if content.intended == position {
-          content.intended = nil
-          content.isOfEarlierVersion = false
-        }
-      }
+      try positions?.update { $0.acknowledge(position) }
       try grouped?.flush()
     } catch {
       log.write(.warning, "cannot make the position durable: \(error)", of: status)
       state.withLock { $0.unsaved = $0.unsaved ?? position }
     }
-  }
-}
-
-extension Duration {
-  /// At most a century, which fits.
-  var interval: DispatchTimeInterval {
-    .nanoseconds(
-      Int(min(components.seconds, 3_155_760_000)) * 1_000_000_000
-        + Int(components.attoseconds / 1_000_000_000))
-  }
-
-  /// In seconds, with two digits after the point.
-  var rounded: String {
-    let hundredths =
-      components.seconds * 100 + components.attoseconds / 10_000_000_000_000_000
-    return "\(hundredths / 100).\(hundredths % 100 < 10 ? "0" : "")\(hundredths % 100)"
   }
 }

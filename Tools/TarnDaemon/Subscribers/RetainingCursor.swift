@@ -22,7 +22,7 @@ final class RetainingCursor: Sendable {
     limits = watch.keeps?.limits ?? Self.standard
     var found: HeldCursor?
     cursor = try file.cursor(
-      name, watch, startingAt: .newest, keeping: watch.keepsOldValues ? .oldValues : .keys,
+      name, watch, startingAt: .newest, keeping: watch.needsOldValues ? .oldValues : .keys,
       limit: LagLimit.none,
       expecting: nil
     ) { held, _ throws(StorageError) in

@@ -66,26 +66,37 @@ final class OpenFile: Sendable {
   ///
   /// - Parameters:
   ///   - position: what the consumer has got; nil if that is not known.
+  ///   - last: the end of the last batch that it may have got; nil if that is not known.
   ///   - keeper: gets the cursor, and the snapshot in which it is, and returns what stands between.
   func cursor(
     _ name: String, _ watch: WatchSettings, startingAt start: CursorStart,
     keeping values: KeptValues, limit: LagLimit?, expecting position: ChangePosition?,
+    delivered last: ChangePosition? = nil,
     keeper: (HeldCursor, Snapshot) throws(StorageError) -> any FeedKeeper
   ) throws -> ChangeCursor {
     // The name may be that of an earlier version.
     try takeOverCursor(name)
     return try realm().cursor(
       name, of: Self.selection(watch), startingAt: start, keeping: values, limit: limit,
-      expecting: position, waiting: .zero, taking: false, keeper: keeper)
+      expecting: position, delivered: last, waiting: .zero, taking: false, keeper: keeper)
   }
 
   /// The same with a position that is kept elsewhere.
   func reader(
-    _ name: String, _ watch: WatchSettings, keeper: any FeedKeeper
+    _ name: String, _ watch: WatchSettings, delivered last: UInt64 = 0, keeper: any FeedKeeper
   ) throws -> ChangeCursor {
     try realm().reader(
-      name, of: Self.selection(watch), keeping: watch.keepsOldValues ? .oldValues : .keys,
-      keeper: keeper)
+      name, of: Self.selection(watch), keeping: watch.needsOldValues ? .oldValues : .keys,
+      delivered: last, keeper: keeper)
+  }
+
+  /// Why batches of a watch do not tell for sure which objects begin or cease to match if the file
+  /// cannot be written; nil if they do, because its retention keeps old values.
+  func filterDoubt(_ watch: WatchSettings) -> String? {
+    guard watch.hasFilter, (try? store.retention().keepsOldValues) != true else { return nil }
+    return "\(path) cannot be written, so the daemon cannot ask for old values, and 'entered' and "
+      + "'left' may list objects that matched, or did not match, before: 'tarn retention set "
+      + "--old-values' keeps old values for all"
   }
 
   /// The bytes of the change records after the position of each cursor.

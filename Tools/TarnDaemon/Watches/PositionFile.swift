@@ -17,6 +17,22 @@ final class PositionFile: Sendable {
     var intended: ChangePosition?
     /// Whether an earlier version began to send that batch, with another key.
     var isOfEarlierVersion = false
+    /// The part of that batch that may be on its way, if the batch is divided. The parts before it
+    /// were taken or given up.
+    var part: SentPart?
+    /// The end of the last batch that was refused as a whole: a batch that begins before it may
+    /// have changes that the receiver took with the refused one.
+    var refusedThrough: UInt64 = 0
+
+    /// Notes that the consumer has everything up to a position.
+    mutating func acknowledge(_ position: ChangePosition) {
+      acknowledged = position
+      if position.version >= refusedThrough { refusedThrough = 0 }
+      guard let intended, intended.orLater(position) == position else { return }
+      self.intended = nil
+      part = nil
+      isOfEarlierVersion = false
+    }
   }
 
   private struct State {
@@ -24,11 +40,26 @@ final class PositionFile: Sendable {
     var number: UInt64 = 0
     /// The file that is noted beside the position.
     var noted: WatchedPlace?
+    /// Whether deliveries are noted in the present boot.
+    var isOfThisBoot = false
+    var notesDeliveries = false
+    /// Whether the last write is on the disk. Otherwise the next one replaces it, and not the one
+    /// before.
+    var isSynchronized = true
   }
 
   private static let slotBytes = 512
-  /// What the lines of this version end with; those of earlier ones have a word less.
+  /// The place of the boot in which deliveries were noted last.
+  private static let bootOffset = 2 * slotBytes + WatchedPlace.bytesMax
+  /// A random text that each boot has; empty if it cannot be read.
+  private static let boot: [UInt8] = {
+    let data = FileManager.default.contents(atPath: "/proc/sys/kernel/random/boot_id")
+    return Array((data ?? Data()).prefix(36))
+  }()
+  /// The last word of this version's lines; earlier ones have a word less.
   private static let mark = "2"
+  /// The same for a line with a divided batch, which has two words more.
+  private static let dividedMark = "3"
   private let consumed: WatchedPlace?
   private let path: String
   private let state: Lock<State>
@@ -43,7 +74,10 @@ final class PositionFile: Sendable {
     defer { close(descriptor) }
     let known = Self.read(descriptor)
     state = Lock(known)
-    if known.number > 0 { try state.withLock { try note(&$0, descriptor) } }
+    guard known.number > 0 else { return }
+    // A process that was killed may have left a note that is not on the disk.
+    guard fdatasync(descriptor) == 0 else { throw ToolError("cannot write", path, errno: errno) }
+    try state.withLock { try note(&$0, descriptor) }
   }
 
   private static func open(_ path: String) throws -> Int32 {
@@ -56,15 +90,22 @@ final class PositionFile: Sendable {
 
   /// The position in a file, and what it is for; nil if that is not known.
   static func noted(in path: String) -> (place: WatchedPlace, content: Content)? {
-    let descriptor = Foundation.open(path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { return nil }
-    defer { close(descriptor) }
-    let known = read(descriptor)
+    let known = read(path)
     return known.noted.map { ($0, known.content) }
   }
 
+  /// Up to where the consumer has everything; nil if it has nothing, or if there is no such file.
+  static func acknowledged(in path: String) -> ChangePosition? { read(path).content.acknowledged }
+
+  private static func read(_ path: String) -> State {
+    let descriptor = Foundation.open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { return State() }
+    defer { close(descriptor) }
+    return read(descriptor)
+  }
+
   private static func read(_ descriptor: Int32) -> State {
-    var bytes = [UInt8](repeating: 0, count: 2 * slotBytes + WatchedPlace.bytesMax)
+    var bytes = [UInt8](repeating: 0, count: bootOffset + 36)
     let count = pread(descriptor, &bytes, bytes.count, 0)
     bytes.removeLast(bytes.count - max(0, count))
     var best = State()
@@ -74,6 +115,9 @@ final class PositionFile: Sendable {
       best = found
     }
     best.noted = WatchedPlace(bytes: bytes.dropFirst(2 * slotBytes))
+    let noted = bytes.dropFirst(bootOffset)
+    best.isOfThisBoot = !boot.isEmpty && noted.elementsEqual(boot)
+    best.notesDeliveries = noted.contains { $0 != 0 }
     return best
   }
 
@@ -81,40 +125,103 @@ final class PositionFile: Sendable {
   private func note(_ state: inout State, _ descriptor: Int32) throws {
     // Somebody may have deleted the file, or its content, meanwhile.
     let isEmpty = lseek(descriptor, 0, SEEK_END) == 0
+    if isEmpty { state.isOfThisBoot = false }
     guard let consumed, consumed != state.noted || isEmpty else { return }
-    let bytes = consumed.bytes
-    guard pwrite(descriptor, bytes, bytes.count, off_t(2 * Self.slotBytes)) == bytes.count,
-      fdatasync(descriptor) == 0
-    else { throw ToolError("cannot write", path, errno: errno) }
+    try write(consumed.bytes, at: 2 * Self.slotBytes, descriptor)
+    try synchronize(descriptor)
     state.noted = consumed
+  }
+
+  private func write(_ bytes: [UInt8], at offset: Int, _ descriptor: Int32) throws {
+    guard pwrite(descriptor, bytes, bytes.count, off_t(offset)) == bytes.count else {
+      throw ToolError("cannot write", path, errno: errno)
+    }
+  }
+
+  private func synchronize(_ descriptor: Int32) throws {
+    guard fdatasync(descriptor) == 0 else { throw ToolError("cannot write", path, errno: errno) }
   }
 
   /// Changes it, durably.
   func update(_ change: (inout Content) -> Void) throws {
     try state.withLock { state in
-      var next = state
-      change(&next.content)
-      if next.content == state.content { return }
-      let descriptor = try Self.open(path)
-      defer { close(descriptor) }
-      try note(&state, descriptor)
-      next.noted = state.noted
-      next.number += 1
-      let bytes = Self.text(next)
-      let slot = off_t(next.number % 2) * off_t(Self.slotBytes)
-      guard pwrite(descriptor, bytes, bytes.count, slot) == bytes.count,
-        fdatasync(descriptor) == 0
-      else { throw ToolError("cannot write", path, errno: errno) }
-      state = next
+      var content = state.content
+      change(&content)
+      if content == state.content { return }
+      try put(content, &state, isDurable: true)
     }
   }
 
+  private func put(
+    _ content: Content, _ state: inout State, isDelivery: Bool = false, isDurable: Bool
+  ) throws {
+    let descriptor = try Self.open(path)
+    defer { close(descriptor) }
+    try note(&state, descriptor)
+    if isDelivery { try noteBoot(&state, descriptor) }
+    var next = state
+    next.content = content
+    next.number += next.isSynchronized ? 1 : 2
+    try write(Self.text(next), at: Int(next.number % 2) * Self.slotBytes, descriptor)
+    if isDurable { try synchronize(descriptor) }
+    next.isSynchronized = isDurable
+    state = next
+  }
+
+  // MARK: - Deliveries
+
+  /// The end of the last batch that the consumer may have got. Nil if that is not known: nothing
+  /// was noted, or a power cut may have lost a note.
+  var delivered: ChangePosition? {
+    state.withLock { state in
+      state.isOfThisBoot ? state.content.intended ?? state.content.acknowledged : nil
+    }
+  }
+
+  /// Whether each delivery was noted with its beginning and its end. Earlier versions did not.
+  var notesDeliveries: Bool { state.withLock { $0.notesDeliveries } }
+
+  /// Notes a batch that is delivered next.
+  ///
+  /// - Parameters:
+  ///   - start: the consumer has everything up to there; nil if it must start over.
+  ///   - part: the part of the batch that is delivered; nil for all of it.
+  ///   - isDurable: whether the note is on the disk when this returns. Otherwise it survives the
+  ///     process, and does not count after another boot.
+  func noteDelivery(
+    from start: ChangePosition?, upTo end: ChangePosition, part: SentPart? = nil, isDurable: Bool
+  ) throws {
+    try state.withLock { state in
+      var content = state.content
+      if let start { content.acknowledged = start }
+      if content.intended != end { content.isOfEarlierVersion = false }
+      content.intended = end
+      content.part = part
+      if state.isOfThisBoot, content == state.content { return }
+      try put(content, &state, isDelivery: true, isDurable: isDurable)
+    }
+  }
+
+  private func noteBoot(_ state: inout State, _ descriptor: Int32) throws {
+    if state.isOfThisBoot || Self.boot.isEmpty { return }
+    try write(Self.boot, at: Self.bootOffset, descriptor)
+    state.isOfThisBoot = true
+    state.notesDeliveries = true
+  }
+
+  // MARK: - Lines
+
   private static func text(_ state: State) -> [UInt8] {
+    let content = state.content
     var parts = [
-      "\(state.number)", state.content.acknowledged?.description ?? "-",
-      state.content.intended?.description ?? "-",
+      "\(state.number)", content.acknowledged?.description ?? "-",
+      content.intended?.description ?? "-",
     ]
-    if !state.content.isOfEarlierVersion { parts.append(mark) }
+    if content.part != nil || content.refusedThrough > 0 {
+      parts += ["\(content.refusedThrough)", content.part?.description ?? "-", dividedMark]
+    } else if !content.isOfEarlierVersion {
+      parts.append(mark)
+    }
     let words = parts.joined(separator: " ")
     var bytes = Array("\(words) \(sum(words))\n".utf8)
     bytes += [UInt8](repeating: 0x20, count: slotBytes - bytes.count)
@@ -123,16 +230,19 @@ final class PositionFile: Sendable {
 
   private static func parse(_ bytes: ArraySlice<UInt8>) -> State? {
     guard let end = bytes.firstIndex(of: 0x0a) else { return nil }
-    let parts = String(decoding: bytes[..<end], as: UTF8.self).splitASCII(" ")
-    guard parts.count == 4 || parts.count == 5 && parts[3] == mark,
+    let parts = String(decoding: bytes[..<end], as: UTF8.self).splitASCII(" ").map(String.init)
+    let isDivided = parts.count == 7 && parts[5] == dividedMark
+    guard isDivided || parts.count == 4 || parts.count == 5 && parts[3] == mark,
       let number = UInt64(parts[0]),
       sum(parts.dropLast().joined(separator: " ")) == parts[parts.count - 1]
     else { return nil }
-    let intended = ChangePosition(String(parts[2]))
+    let intended = ChangePosition(parts[2])
     return State(
       content: Content(
-        acknowledged: ChangePosition(String(parts[1])), intended: intended,
-        isOfEarlierVersion: parts.count == 4 && intended != nil),
+        acknowledged: ChangePosition(parts[1]), intended: intended,
+        isOfEarlierVersion: parts.count == 4 && intended != nil,
+        part: isDivided ? SentPart(parts[4]) : nil,
+        refusedThrough: isDivided ? UInt64(parts[3]) ?? 0 : 0),
       number: number)
   }
 
@@ -140,5 +250,40 @@ final class PositionFile: Sendable {
   private static func sum(_ text: String) -> String {
     String(
       text.utf8.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }, radix: 16)
+  }
+}
+
+/// A part of a batch that was divided because its receiver refused it: some of the items of a
+/// class, which are its objects, and the beginning and the end of the class.
+struct SentPart: Equatable, Sendable, CustomStringConvertible {
+  /// The class in the order of the batch.
+  var line: Int
+  /// The items of the class.
+  var items: Range<Int>
+  /// Counted from 1, over the whole batch.
+  var number: Int
+
+  var description: String { "\(line):\(items.lowerBound):\(items.upperBound):\(number)" }
+
+  init(line: Int, items: Range<Int>, number: Int) {
+    self.line = line
+    self.items = items
+    self.number = number
+  }
+
+  init?(_ text: String) {
+    let numbers = text.splitASCII(":").compactMap { Int($0) }
+    guard numbers.count == 4, numbers.allSatisfy({ $0 >= 0 }), numbers[1] <= numbers[2] else {
+      return nil
+    }
+    self.init(line: numbers[0], items: numbers[1]..<numbers[2], number: numbers[3])
+  }
+}
+
+extension ChangePosition {
+  /// The other one, if it is of the same history and not before this one.
+  func orLater(_ other: ChangePosition?) -> ChangePosition {
+    guard let other, other.historyID == historyID, other.version >= version else { return self }
+    return other
   }
 }

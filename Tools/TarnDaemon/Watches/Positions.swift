@@ -53,7 +53,8 @@ final class Positions: Sendable {
     try make(sinkFolder(watch, sink))
     let path = path(watch, sink, file)
     var origin = FileOrigin.alone
-    if !exists(path), !takeOver(watch, sink, file, cursors, cursor),
+    // A daemon that was killed before its first delivery has left a file without a position.
+    if PositionFile.acknowledged(in: path) == nil, !takeOver(watch, sink, file, cursors, cursor),
       let known = cursors.first(where: { $0.name == cursor })
     {
       let history = ChangePosition(known.acknowledged).historyID

@@ -80,11 +80,8 @@ final class WatchRunner: FileTable.Listener {
   private func markBeginning() {
     if state.withLock({ $0.hasStopped }) { return }
     guard let positions = context.positions else {
-      guard settings.start == .newest else { return }
-      return context.log.write(
-        .notice,
-        "without a state folder, 'start: newest' also holds for files and classes that "
-          + "appear later", [("TARN_WATCH", settings.name)])
+      if !settings.sinks.allSatisfy(\.servesClients) { noteMissingFolder() }
+      return
     }
     for sink in settings.sinks where !sink.servesClients {
       do {
@@ -93,6 +90,16 @@ final class WatchRunner: FileTable.Listener {
         context.log.write(.warning, "\(error)", [("TARN_WATCH", settings.name)])
       }
     }
+  }
+
+  private func noteMissingFolder() {
+    var text =
+      "without a state folder, a file that 'cp' has copied continues at the position of its "
+      + "original"
+    if settings.start == .newest {
+      text += ", and 'start: newest' also holds for files and classes that appear later"
+    }
+    context.log.write(.notice, text, [("TARN_WATCH", settings.name)])
   }
 
   /// Whether what came into being after the watch's beginning counts in a file.
@@ -238,6 +245,10 @@ final class WatchRunner: FileTable.Listener {
         "\(file.path) cannot be written: positions are in the state folder, and hold only as long "
           + "as the file keeps change records anyway",
         [("TARN_WATCH", settings.name), ("TARN_FILE", file.path)])
+    }
+    if !file.isWritable, let doubt = file.filterDoubt(settings) {
+      context.log.write(
+        .warning, doubt, [("TARN_WATCH", settings.name), ("TARN_FILE", file.path)])
     }
     let cursors = (try? file.store.cursors())?.map(\.record) ?? []
     let runners = settings.sinks.filter { !$0.servesClients }.map { sink in

@@ -1,0 +1,152 @@
+import Foundation
+import Tarn
+import TarnText
+import TestSupport
+import Testing
+import ToolSupport
+
+/// Watches with a filter: which objects begin and cease to match.
+@Suite(.timeLimit(.minutes(30)))
+struct FilteredWatchTests {
+  final class Other: Object {
+    @Persisted(primaryKey: true) var id: Int
+  }
+
+  private let folder = TemporaryFolder()
+
+  private func configuration(_ extra: String = "") -> String {
+    """
+    watches:
+      - name: notes
+        file: $/notes.tarn
+        class: Note
+        where: count > 2\(extra)
+        sinks: [{file: $/out.jsonl}, {socket: $/notes.sock}]
+    """
+  }
+
+  private func lines() throws -> [JSONValue] {
+    var file = LineFile(folder.file("out.jsonl"))
+    return try file.next().map { try JSONScanner.value(in: $0) }
+  }
+
+  /// A file without the class of the watch.
+  private func makeFile(_ path: String) throws {
+    var configuration = Realm.Configuration(
+      fileURL: URL(fileURLWithPath: path), objectTypes: [Other.self])
+    configuration.durability = .relaxed
+    _ = try Realm(configuration: configuration)
+  }
+
+  /// The change of the only object of a kind.
+  private func only(_ kind: String, in line: JSONValue?) -> JSONValue? {
+    guard case .array(let items)? = line?[kind], items.count == 1 else { return nil }
+    return items[0]
+  }
+
+  /// Whatever else changes in an object, and without being asked for old values.
+  @Test func listsWhatBeginsToMatchAsEntered() async throws {
+    let file = try NoteFile(folder)
+    try file.put(1, "one")
+    let daemon = try DaemonProcess(folder, configuration())
+    let client = try LineClient(folder.file("notes.sock"), "{}\n")
+    #expect(try client.json()["startAnew"] == .string("snapshot"))
+    try await yieldUntil { try lines().count == 1 }
+    try file.put(1, "two", count: 9)
+    try await yieldUntil { try lines().count == 2 }
+    for line in [try lines().last, try client.json()] {
+      let entered = try #require(only("entered", in: line))
+      #expect(entered["key"] == .integer(1))
+      #expect(entered["new"]?["text"] == .string("two"))
+      #expect(entered["old"] == nil)
+      #expect(line?["modified"] == nil)
+    }
+    try file.put(1, "three", count: 8)
+    try await yieldUntil { try lines().count == 3 }
+    #expect(try only("modified", in: lines().last)?["key"] == .integer(1))
+    daemon.stop()
+    // Asked for them, it delivers them.
+    try daemon.write(configuration("\n    old-values: true"))
+    try daemon.restart()
+    try file.put(1, "four", count: 7)
+    try await yieldUntil { try lines().count == 4 }
+    let old = try only("modified", in: lines().last)?["old"]
+    #expect(old?["text"] == .string("three"))
+    daemon.stop()
+  }
+
+  /// Whatever the daemon keeps them for: to repeat requests, or for a filter.
+  @Test(arguments: [false, true])
+  func deliversOldValuesOnlyIfAskedFor(_ asks: Bool) async throws {
+    let script = try #require(
+      Bundle.module.url(forResource: "refuser", withExtension: "py", subdirectory: "Resources"))
+    let server = try ChildProcess(
+      "python3", [script.path, folder.file("taken"), "422", "poison"])
+    let port = try #require(server.line { _ in true })
+    let file = try NoteFile(folder)
+    try file.put(1, "one", count: 3)
+    let daemon = try DaemonProcess(
+      folder,
+      """
+      watches:
+        - name: notes
+          file: $/notes.tarn
+          classes: [{class: Note, where: count > 2, columns: [text, count]}]
+          old-values: \(asks)
+          delivery: {every-commit: true, first-retry: 5ms, last-retry: 5ms}
+          sinks:
+            - {webhook: 'http://127.0.0.1:\(port)/x', dead-letters: $/dead}
+            - {file: $/out.jsonl}
+            - {exec: [sh, -c, 'cat >>$/run.jsonl']}
+      """)
+    let names = ["taken", "out.jsonl", "run.jsonl"]
+    for name in names { try await yieldUntil { try text(name).contains("startAnew") } }
+    try file.put(1, "two", count: 4)
+    try file.put(2, "fine", count: 4)
+    try file.put(2, "poison", count: 5)
+    try file.delete(1)
+    for name in names { try await yieldUntil { try text(name).contains("\"deleted\"") } }
+    for name in names + ["dead"] { #expect(try text(name).contains("\"old\"") == asks, "\(name)") }
+    daemon.stop()
+    server.signal(SIGKILL)
+  }
+
+  private func text(_ name: String) throws -> String {
+    let data = FileManager.default.contents(atPath: folder.file(name)) ?? Data()
+    return String(decoding: data, as: UTF8.self)
+  }
+
+  @Test func warnsWhereItCannotAskForOldValues() async throws {
+    let file = try NoteFile(folder)
+    try file.put(1, "one", count: 3)
+    chmod(folder.path, 0o777)
+    try FileManager.default.createDirectory(
+      atPath: folder.file("state"), withIntermediateDirectories: true)
+    chmod(folder.file("state"), 0o777)
+    chmod(file.path, 0o644)
+    for companion in ["-lock", "-signal"] { chmod(file.path + companion, 0o666) }
+    if geteuid() != 0 { chmod(file.path, 0o444) }
+    let daemon = try DaemonProcess(folder, configuration(), asOther: true)
+    #expect(daemon.errors.contains("'entered' and 'left' may list objects that matched"))
+    daemon.stop()
+  }
+
+  /// `start: newest` is for what was there when the watch began; a class may come later.
+  @Test func deliversAClassThatAppearsLaterFromItsBeginning() async throws {
+    let path = folder.file("notes.tarn")
+    try makeFile(path)
+    let daemon = try DaemonProcess(
+      folder,
+      configuration("\n    start: newest\n    delivery: {first-retry: 300ms}"))
+    try await yieldUntil { daemon.errors.contains("no class 'Note'") }
+    let file = try NoteFile(folder)
+    try file.put(1, "one", count: 3)
+    try file.put(2, "two", count: 4)
+    try await yieldUntil { try !lines().isEmpty }
+    var model = LineModel()
+    for line in try lines() { try model.apply(line) }
+    #expect(model.objects.keys.sorted() == ["1", "2"])
+    #expect(model.beginnings == ["snapshot"])
+    daemon.stop()
+  }
+}
