@@ -12,9 +12,8 @@ package import TarnText
 /// has `"startAnew"` or `"cleared"`, so that a consumer that empties its copy keeps the parts after
 /// it. Only the last has `"position"`, which is that of the whole batch.
 ///
-/// If each object has its own line, the first of several lines has no object if it has
-/// `"startAnew"` or `"cleared"`, and the last has none either: a consumer that refuses an object
-/// still gets these. Reading throws where the file is damaged. Confined to one thread at a time.
+/// A line can also be made of some of its items, for a consumer that refuses others. Reading throws
+/// where the file is damaged. Confined to one thread at a time.
 package final class FeedLine {
   /// Where the lines of the class stand in the batch.
   package struct Parts: Sendable {
@@ -34,9 +33,11 @@ package final class FeedLine {
 
   private enum Place {
     case begin
+    /// The next object, or its change.
     case objects(Int)
-    case changes(Int)
     case done
+
+    var index: Int { if case .objects(let index) = self { index } else { 0 } }
   }
 
   /// The approximate size of a piece.
@@ -48,9 +49,8 @@ package final class FeedLine {
   private let described: ClassSchema?
   private let members: [JSONMember]
   private let limit: Int
-  private let tellsRepeats: Bool
+  private let isRepeated: Bool
   private let tellsOldValues: Bool
-  private let isByObject: Bool
   private let parts: Parts
   private let isNewBeginning: Bool
   private let changes: ObjectChanges<DynamicObject>
@@ -64,9 +64,6 @@ package final class FeedLine {
   private var rest = Place.begin
   private var part: Int
   private var lineBytes = 0
-  /// The object of the last line, if each has one.
-  package private(set) var lineIdentity: ObjectIdentity?
-  private var isAtLastLine = false
   /// Where in the line the position belongs, if only its end decides whether it has one.
   private var positionPlace: Int?
   /// The kind of the changes whose array is open.
@@ -76,32 +73,33 @@ package final class FeedLine {
   /// - Parameters:
   ///   - columns: the columns to write, besides the primary key; nil for all.
   ///   - limit: the approximate maximum size of a line in bytes.
-  ///   - isByObject: whether each object has its own line.
   ///   - parts: where the lines stand in a batch of several classes.
-  ///   - tellsRepeats: whether to note that some of it may have been delivered before; without it,
-  ///     a repeated batch has the same bytes.
+  ///   - isRepeated: whether to note that some of it may have been delivered before; nil if the
+  ///     batch knows that. A repeated batch has the same bytes only if this is the same.
   ///   - tellsOldValues: whether it has the old values, if they are kept.
   ///   - members: written first.
   package init(
     _ batch: ChangeBatch, ofClass className: String, columns: ChosenColumns? = nil,
-    limit: Int = .max, isByObject: Bool = false, parts: Parts = .all,
-    tellsRepeats: Bool = true, tellsOldValues: Bool = true, _ members: [JSONMember] = []
+    limit: Int = .max, parts: Parts = .all, isRepeated: Bool? = nil,
+    tellsOldValues: Bool = true, _ members: [JSONMember] = []
   ) {
     self.batch = batch
     self.className = className
     self.members = members
-    self.limit = isByObject ? 1 : limit
-    self.isByObject = isByObject
+    self.limit = limit
     self.parts = parts
     part = parts.first
-    self.tellsRepeats = tellsRepeats
+    self.isRepeated = isRepeated ?? batch.isRepeated
     self.tellsOldValues = tellsOldValues
     values = RecordedJSON(schema: batch.storeSchema, columns: columns)
     described = batch.storeSchema.named(className)
     changes = batch.changes(ofClass: className)
     isNewBeginning = batch.startAnew != nil
-    rest = isNewBeginning ? .objects(0) : .changes(0)
+    rest = .objects(0)
   }
+
+  /// The items of the last line that `nextLine` returned.
+  package private(set) var lineItems = 0..<0
 
   /// The number of the line after the last one.
   package var nextPart: Int { part }
@@ -115,30 +113,38 @@ package final class FeedLine {
 
   /// The next line; nil at the end.
   package func nextLine() throws(StorageError) -> [UInt8]? {
+    let first = rest.index
     var line: [UInt8] = []
     while line.last != 0x0a, let piece = try next() { line += piece }
     if case .done = place, let positionPlace, parts.isEnd, !line.isEmpty {
-      line.insert(contentsOf: #","position":"\#(batch.position)""#.utf8, at: positionPlace)
+      line.insert(contentsOf: positionMember, at: positionPlace)
     }
-    return line.isEmpty ? nil : line
+    if line.isEmpty { return nil }
+    let isEnd = if case .done = place { true } else { false }
+    let head = headCount
+    lineItems =
+      (first == 0 ? 0 : head + first)..<(isEnd ? try itemCount() : head + rest.index)
+    return line
   }
 
   /// The next piece, which is never empty; nil at the end. For a batch without a limit.
   package func next() throws(StorageError) -> [UInt8]? {
-    if case .begin = place { beginLine() }
+    if case .begin = place {
+      beginLine(isHead: rest.index == 0)
+      place = rest
+    }
     switch place {
     case .begin: break
-    case .objects(let first): try writeObjects(from: first)
-    case .changes(let first): try writeChanges(from: first)
+    case .objects(let first): try writeItems(from: first)
     case .done: return nil
     }
     lineBytes += json.bytes.count
     return json.takeBytes()
   }
 
-  private func beginLine() {
+  /// - Parameter isHead: whether it is the beginning of the class.
+  private func beginLine(isHead: Bool) {
     lineBytes = 0
-    lineIdentity = nil
     json.beginObject()
     for member in members {
       json.key(member.name)
@@ -165,42 +171,60 @@ package final class FeedLine {
       json.beginArray()
     } else {
       for (name, isTrue) in [
-        ("repeated", tellsRepeats && batch.isRepeated),
-        ("cleared", changes.isCleared && part == parts.first),
+        ("repeated", isRepeated), ("cleared", changes.isCleared && isHead),
       ] where isTrue {
         json.key(name)
         json.bool(true)
       }
     }
-    place = rest
   }
 
-  /// Whether the line has no object, and begins what is divided by objects.
-  private var isHead: Bool {
-    isByObject && part == parts.first
-      && (isNewBeginning && part == 1 || !isNewBeginning && changes.isCleared)
-  }
+  private var positionMember: String.UTF8View { #","position":"\#(batch.position)""#.utf8 }
 
   private var isLineFull: Bool { lineBytes + json.bytes.count >= limit }
   private var isPieceFull: Bool { json.bytes.count >= Self.pieceBytes }
 
-  private func writeObjects(from first: Int) throws(StorageError) {
-    guard let described else { return endLine(goingOnAt: nil) }
-    if isHead { return endLine(goingOnAt: .objects(0)) }
-    let objects = try readObjects()
+  private func writeItems(from first: Int) throws(StorageError) {
+    let count = try objectCount()
     var index = first
-    while index < objects.count, !isPieceFull, !isLineFull || index == first {
-      let object = try objects.object(at: index)
-      if isByObject { lineIdentity = object.identity }
+    while index < count, !isPieceFull, !isLineFull || index == first {
+      try writeItem(index)
+      index += 1
+    }
+    if index >= count {
+      endLine(goingOnAt: nil)
+    } else if isLineFull {
+      endLine(goingOnAt: .objects(index))
+    } else {
+      place = .objects(index)
+    }
+  }
+
+  private func writeItem(_ index: Int) throws(StorageError) {
+    guard let described else { return }
+    if isNewBeginning {
+      let object = try readObjects().object(at: index)
       json.beginObject()
       json.key("key")
       json.value(RecordedJSON.name(of: object.identity))
       json.key("new")
       json.value(values.object(object.values, of: described))
       json.endObject()
-      index += 1
+      return
     }
-    goOn(.objects(index), isAtEnd: index >= objects.count)
+    let change = try readChanges()[index]
+    if change.kind != kind {
+      if kind != nil { json.endArray() }
+      json.key(change.kind.rawValue)
+      json.beginArray()
+      kind = change.kind
+    }
+    values.write(change, described, to: &json)
+  }
+
+  private func objectCount() throws(StorageError) -> Int {
+    if described == nil { return 0 }
+    return isNewBeginning ? try readObjects().count : try readChanges().count
   }
 
   private func readObjects() throws(StorageError) -> SelectedObjects {
@@ -219,54 +243,76 @@ package final class FeedLine {
     return made
   }
 
-  private func writeChanges(from first: Int) throws(StorageError) {
-    guard let described else { return endLine(goingOnAt: nil) }
-    if isHead { return endLine(goingOnAt: .changes(0)) }
-    let recorded = try readChanges()
-    var index = first
-    while index < recorded.count, !isPieceFull, !isLineFull || index == first {
-      let change = recorded[index]
-      if isByObject { lineIdentity = change.identity }
-      if change.kind != kind {
-        if kind != nil { json.endArray() }
-        json.key(change.kind.rawValue)
-        json.beginArray()
-        kind = change.kind
-      }
-      values.write(change, described, to: &json)
-      index += 1
-    }
-    goOn(.changes(index), isAtEnd: index >= recorded.count)
-  }
-
-  private func goOn(_ next: Place, isAtEnd: Bool) {
-    if isAtEnd, isByObject, parts.isEnd, part > 1, !isAtLastLine {
-      isAtLastLine = true
-      endLine(goingOnAt: next)
-    } else if isAtEnd {
-      endLine(goingOnAt: nil)
-    } else if isLineFull {
-      endLine(goingOnAt: next)
-    } else {
-      place = next
-    }
-  }
-
   private func endLine(goingOnAt next: Place?) {
+    closeLine(
+      part: next != nil || part > 1 || !parts.isEnd, more: next != nil || !parts.isEnd)
+    rest = next ?? rest
+    part += 1
+    place = next == nil ? .done : .begin
+  }
+
+  private func closeLine(part hasPart: Bool, more: Bool) {
     if isNewBeginning || kind != nil { json.endArray() }
     kind = nil
-    if next != nil || part > 1 || !parts.isEnd {
+    if hasPart {
       json.key("part")
       json.integer(Int64(part))
     }
-    if next != nil || !parts.isEnd {
+    if more {
       json.key("more")
       json.bool(true)
     }
-    rest = next ?? rest
     json.endObject()
     json.endLine()
-    part += 1
-    place = next == nil ? .done : .begin
+  }
+
+  // MARK: - Items
+
+  /// The items of the class: its beginning, if that has `startAnew` or `cleared`, its objects, and
+  /// the end of the batch. A consumer that refuses an object still gets the others.
+  package func itemCount() throws(StorageError) -> Int {
+    headCount + (try objectCount()) + (parts.isEnd ? 1 : 0)
+  }
+
+  private var headCount: Int { isNewBeginning || changes.isCleared ? 1 : 0 }
+
+  /// The object that an item is; nil for the beginning and the end.
+  package func identity(ofItem item: Int) throws(StorageError) -> ObjectIdentity? {
+    let index = item - headCount
+    guard index >= 0, index < (try objectCount()) else { return nil }
+    return isNewBeginning
+      ? try readObjects().identity(at: index) : try readChanges()[index].identity
+  }
+
+  /// Whether an item is an object that the consumer has no more after the batch.
+  package func isRemoval(_ item: Int) throws(StorageError) -> Bool {
+    let index = item - headCount
+    guard !isNewBeginning, index >= 0, index < (try objectCount()) else { return false }
+    return [.deleted, .left, .gone].contains(try readChanges()[index].kind)
+  }
+
+  /// A line of some items: as many of them as fit, and at least one object.
+  ///
+  /// - Parameter number: the number of the part.
+  /// - Returns: the line, and the items in it.
+  package func line(
+    of items: Range<Int>, number: Int
+  ) throws(StorageError) -> (bytes: [UInt8], items: Range<Int>) {
+    let (head, count, all) = (headCount, try objectCount(), try itemCount())
+    let first = min(max(0, items.lowerBound - head), count)
+    let last = min(max(first, items.upperBound - head), count)
+    part = number
+    beginLine(isHead: items.lowerBound == 0)
+    var index = first
+    while index < last, json.bytes.count < limit || index == first {
+      try writeItem(index)
+      index += 1
+    }
+    let end = index < last ? head + index : items.upperBound
+    let isEnd = parts.isEnd && end == all
+    closeLine(part: true, more: !isEnd)
+    var bytes = json.takeBytes()
+    if isEnd, let positionPlace { bytes.insert(contentsOf: positionMember, at: positionPlace) }
+    return (bytes, items.lowerBound..<end)
   }
 }

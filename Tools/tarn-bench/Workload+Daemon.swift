@@ -20,7 +20,6 @@ private final class BenchDaemon {
   /// - Parameter text: the configuration, in which `$` is the folder.
   init(_ folder: String, _ text: String) throws {
     self.folder = folder
-    let door = "\(folder)/door.sock"
     let path = "\(folder)/daemon.yaml"
     let whole = "name: bench\nstate: $/state\nhttp: {listen: $/door.sock}\n" + text
     try Data(whole.replacingASCII("$", with: folder).utf8).write(to: URL(fileURLWithPath: path))
@@ -28,12 +27,7 @@ private final class BenchDaemon {
       OwnProgram.sibling("tarn-daemon"), ["run", "--config", path],
       errors: "\(folder)/daemon.log")
     let deadline = benchNow() + 120
-    while true {
-      let descriptor = bf_connect(door)
-      if descriptor >= 0 {
-        close(descriptor)
-        return
-      }
+    while !wholeLog.contains("the watches stand") {
       guard benchNow() < deadline, process.poll() == nil else {
         throw ToolError("the daemon does not start: \(log)")
       }
@@ -47,9 +41,10 @@ private final class BenchDaemon {
   }
 
   /// The last 1,500 characters of its log.
-  var log: String {
-    String(
-      ((try? String(contentsOfFile: "\(folder)/daemon.log", encoding: .utf8)) ?? "").suffix(1500))
+  var log: String { String(wholeLog.suffix(1500)) }
+
+  private var wholeLog: String {
+    (try? String(contentsOfFile: "\(folder)/daemon.log", encoding: .utf8)) ?? ""
   }
 
   private func text(_ name: String) throws -> String {
@@ -199,11 +194,6 @@ func measureDaemonWebhook(_ bench: Bench) throws {
         let daemon = try BenchDaemon(bench.folder, configuration)
         defer { daemon.stop() }
         let deadline = benchNow() + 300
-        // On a busy machine the watch may open the file, and begin, later than the daemon serves.
-        while bf_hooks_count(hooks) == 0, benchNow() < deadline {
-          try realm.write { ping.time = benchNow() }
-          usleep(10_000)
-        }
         for _ in 0..<commits { try realm.write { ping.time = benchNow() } }
         while bf_hooks_count(hooks) < commits {
           guard benchNow() < deadline else {

@@ -119,6 +119,25 @@ struct PositionFileTests {
     #expect(file.content.acknowledged == places[8])
   }
 
+  /// A batch that was refused goes on with its part, until the consumer has all of it.
+  @Test func keepsThePartOfADividedBatch() throws {
+    let path = folder.file("p")
+    let (first, second, last) = (try position(1), try position(3), try position(9))
+    let part = SentPart(line: 1, items: 5..<9, number: 3)
+    let file = try PositionFile(path)
+    try file.noteDelivery(from: first, upTo: second, part: part, isDurable: true)
+    try file.update { $0.refusedThrough = 7 }
+    let found = try PositionFile(path)
+    #expect(found.content == file.content)
+    #expect(found.content.part == part)
+    #expect(found.content.refusedThrough == 7)
+    try found.update { $0.acknowledge(second) }
+    let rest = try PositionFile(path).content
+    #expect(rest == PositionFile.Content(acknowledged: second, refusedThrough: 7))
+    try found.update { $0.acknowledge(last) }
+    #expect(try PositionFile(path).content == PositionFile.Content(acknowledged: last))
+  }
+
   /// Notes that are not on the disk replace each other, not the last write that is.
   @Test func keepsTheLastDurableWrite() throws {
     let path = folder.file("p")

@@ -7,77 +7,64 @@ import Testing
 struct RefusalsTests {
   @Test func dividesBeforeItGivesUp() {
     var refusals = Refusals(attemptsMax: 2)
-    func refused(_ isFinal: Bool = false, upTo version: UInt64 = 9) -> Refusals.Verdict {
-      refusals.refused(isFinal: isFinal, upTo: version, isOneCommit: false)
+    func refused(_ versions: ClosedRange<UInt64>, _ isFinal: Bool = false) -> Refusals.Verdict {
+      refusals.refused(isFinal: isFinal, versions, isDivisible: true)
     }
-    #expect([refused(), refused()] == [.again, .smaller])
-    #expect(refusals.size == .commit)
-    refusals.delivered(upTo: 4)
-    #expect(refusals.size == .commit)
-    #expect(refused(true, upTo: 5) == .smaller)
-    #expect([refused(upTo: 5), refused(upTo: 5)] == [.again, .giveUp])
+    func limit(after version: UInt64) -> UInt64? { refusals.limit(after: version) }
+    func refusedObject(_ isFinal: Bool = false) -> Bool { refusals.refusedObject(isFinal: isFinal) }
+    #expect([refused(1...9), refused(1...9)] == [.again, .commits])
+    #expect(limit(after: 1) == 5)
+    // Its parts are not tried again and again.
+    #expect(refused(1...5) == .commits)
+    #expect(limit(after: 1) == 3)
+    #expect(limit(after: 3) == 5)
+    #expect(refused(3...4) == .objects)
+    #expect([refusedObject(), refusedObject()] == [false, true])
     refusals.isDone()
-    #expect(refused(true, upTo: 5) == .giveUp)
-    refusals.delivered(upTo: 5)
-    #expect(refusals.size == .commit)
-    refusals.delivered(upTo: 9)
-    #expect(refusals.size == .batch)
+    #expect(refusedObject(true))
+    #expect(limit(after: 5) == 9)
+    #expect(refusals.isDividing)
+    #expect(limit(after: 9) == nil)
+    #expect(!refusals.isDividing)
   }
 
   @Test func aBatchOfOneCommitIsDividedAtOnce() {
     var refusals = Refusals(attemptsMax: 1)
-    #expect(refusals.refused(isFinal: false, upTo: 3, isOneCommit: true) == .smaller)
-    #expect(refusals.size == .object)
-    refusals.delivered(upTo: 3)
-    #expect(refusals.size == .batch)
+    let verdicts = [
+      refusals.refused(isFinal: false, 2...3, isDivisible: true),
+      refusals.refused(isFinal: false, 2...9, isDivisible: false),
+    ]
+    #expect(verdicts == [.objects, .objects])
+    #expect(!refusals.isDividing)
   }
 
-  /// Whatever commits there are and whatever is refused: each object is taken or given up once, in
-  /// order, and only those are given up that are refused alone.
+  /// Whatever commits there are and whichever are refused: each is taken or divided once, in order,
+  /// and only those are divided that are refused alone.
   @Test(arguments: Seeds.of(1...500, first: 50))
-  func givesUpWhatIsRefusedAlone(_ seed: UInt64) {
+  func findsTheCommits(_ seed: UInt64) {
     var random = SeededRandom(seed: seed)
-    // The objects of each commit.
-    let commits = (0..<1 + random.below(12)).map { _ in
-      (0..<1 + random.below(4)).map { _ in random.below(1_000) }
-    }
-    let share = random.below(100)
-    let refused = Set((0..<1_000).filter { _ in random.chance(share) })
+    let count = UInt64(1 + random.below(300))
+    let share = random.below(10)
+    let refused = Set((1...count).filter { _ in random.chance(share) })
     let isFinal = random.chance(50)
     var refusals = Refusals(attemptsMax: 1 + random.below(3))
-    var (place, taken, letters): (Int, [Int], [Int]) = (0, [], [])
-    while place < commits.count {
-      // More is committed while a batch is tried again.
-      let end =
-        refusals.size == .batch ? place + 1 + random.below(commits.count - place) : place + 1
-      let batch = commits[place..<end].flatMap { $0 }
-      if refusals.size == .object {
-        for object in batch {
-          while refused.contains(object) {
-            let verdict = refusals.refused(
-              isFinal: isFinal, upTo: UInt64(end), isOneCommit: true)
-            #expect(verdict != .smaller)
-            if verdict == .giveUp {
-              letters.append(object)
-              break
-            }
-          }
-          if !refused.contains(object) { taken.append(object) }
-          refusals.isDone()
-        }
-      } else if refused.isDisjoint(with: batch) {
-        taken += batch
-      } else {
-        let verdict = refusals.refused(
-          isFinal: isFinal, upTo: UInt64(end), isOneCommit: end == place + 1)
-        #expect(verdict != .giveUp)
+    var (place, divided, requests): (UInt64, Set<UInt64>, Int) = (0, [], 0)
+    while place < count {
+      let end = refusals.limit(after: place) ?? count
+      requests += 1
+      if refused.isDisjoint(with: place + 1...end) {
+        place = end
+        refusals.isDone()
         continue
       }
-      place = end
-      refusals.delivered(upTo: UInt64(end))
+      let verdict = refusals.refused(isFinal: isFinal, place...end, isDivisible: true)
+      if verdict == .objects {
+        #expect(end == place + 1)
+        divided.insert(end)
+        place = end
+      }
     }
-    let all = commits.flatMap { $0 }
-    #expect(taken == all.filter { !refused.contains($0) })
-    #expect(letters == all.filter { refused.contains($0) })
+    #expect(divided == refused)
+    #expect(requests <= 2 + refusals.attemptsMax + 2 * 9 * refused.count)
   }
 }

@@ -1,12 +1,13 @@
 """A server for webhooks that refuses bodies with a word. Prints its port; writes each body that it
-takes to a file.
+takes to a file, and each request to another whose name ends with ".all".
 
 Arguments: the file, the status of a refusal, the word, and a value of Retry-After that the first
 five requests get with 503.
 """
-import http.server, sys
+import http.server, json, sys
 
 log = open(sys.argv[1], "a", buffering=1)
+requests = open(sys.argv[1] + ".all", "a", buffering=1)
 status = int(sys.argv[2])
 word = sys.argv[3]
 waits = 5 if len(sys.argv) > 4 else 0
@@ -19,6 +20,11 @@ class Refuser(http.server.BaseHTTPRequestHandler):
         global waits
         body = self.rfile.read(int(self.headers["Content-Length"])).decode()
         answer = ""
+        requests.write(json.dumps({
+            "key": self.headers["Idempotency-Key"],
+            "taken": waits == 0 and word not in body,
+            "body": body,
+        }) + "\n")
         if waits > 0:
             waits -= 1
             self.send_response(503)

@@ -74,11 +74,43 @@ struct HeldUpTests {
       try readFirst(other, late.path)
       return daemon
     }
+    #expect(daemon.errors.contains("a file of 'notes' is held up"))
+    #expect(daemon.errors.contains("the watches stand, except 'notes'"))
     // The file begins when it can, as one that was there before the watch.
     try held.put(2, "after")
     try await yieldUntil { text("out.jsonl").contains("after") }
     #expect(!text("out.jsonl").contains("before"))
     #expect(daemon.stop() == .exited(0))
+  }
+
+  /// Another process may be opening a file for longer than the daemon waits for that at once. The
+  /// daemon is ready when it has the file: a commit after that is not missed.
+  @Test func isReadyWhenItsCursorsStand() async throws {
+    let file = try NoteFile(folder)
+    try file.put(1, "before")
+    // Byte 2^40 of the lock file, which belongs to the process that opens the store.
+    let holder = try ChildProcess(
+      "python3",
+      [
+        "-c",
+        """
+        import fcntl, struct, sys, time
+        lock = open(sys.argv[1], "r+b")
+        fcntl.fcntl(lock, 37, struct.pack("hhqqi4x", fcntl.F_WRLCK, 0, 1 << 40, 1, 0))
+        print("held", flush=True)
+        open(sys.argv[2], "a").close()
+        while "waiting for" not in open(sys.argv[2]).read():
+            time.sleep(0.01)
+        """, file.path + "-lock", folder.file("errors"),
+      ])
+    #expect(holder.line { _ in true } == "held")
+    let daemon = try DaemonProcess(folder, Self.watch("notes.tarn"))
+    try file.put(2, "after")
+    try await yieldUntil { text("out.jsonl").contains("after") }
+    #expect(!text("out.jsonl").contains("before"))
+    #expect(daemon.errors.contains("waiting for \(file.path)"))
+    #expect(daemon.stop() == .exited(0))
+    #expect(holder.wait() == .exited(0))
   }
 
   /// Runs the body while a write of the file is open.
@@ -107,10 +139,14 @@ struct HeldUpTests {
       text("a.jsonl").split(separator: "\n").count == 30 && text("limit") == "100\n"
     }
     let open = "/proc/\(daemon.process.processID)/fd"
-    let targets = try FileManager.default.contentsOfDirectory(atPath: open).compactMap {
-      try? FileManager.default.destinationOfSymbolicLink(atPath: "\(open)/\($0)")
+    var targets: [String] = []
+    // A position is open only while it is written, which it is after a delivery.
+    try await yieldUntil {
+      targets = try FileManager.default.contentsOfDirectory(atPath: open).compactMap {
+        try? FileManager.default.destinationOfSymbolicLink(atPath: "\(open)/\($0)")
+      }
+      return !targets.contains { $0.contains("/positions/") }
     }
-    #expect(targets.count { $0.contains("/positions/") } == 0)
     // Eight for each store with two sinks, and one for the third sink of one of them.
     #expect(targets.count { $0.contains(".tarn") } == 30 * 8 + 1)
     #expect(daemon.stop() == .exited(0))

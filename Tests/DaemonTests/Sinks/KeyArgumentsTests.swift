@@ -5,7 +5,7 @@ import Testing
 /// How keys become arguments.
 struct KeyArgumentsTests {
   private func lines(_ command: [String], _ keys: [String]) throws -> [[String]] {
-    try KeyArguments(command).commandLines(keys, [])
+    try KeyArguments(command).runs(keys, []).map(\.words)
   }
 
   @Test func replacesEachPlace() throws {

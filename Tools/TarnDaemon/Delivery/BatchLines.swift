@@ -9,6 +9,7 @@ final class BatchLines {
   /// The classes after the present one, the last first.
   private var rest: [String]
   private var line: FeedLine
+  private var classIndex = 0
 
   /// - Parameters:
   ///   - classes: in the order in which they are written; at least one.
@@ -19,8 +20,8 @@ final class BatchLines {
     line = make(classes[0], FeedLine.Parts(first: 1, isEnd: classes.count == 1))
   }
 
-  /// The object of the last line, if each has one.
-  var lineIdentity: ObjectIdentity? { line.lineIdentity }
+  /// The items of the last line, by the number of its class.
+  var lineItems: (line: Int, items: Range<Int>) { (classIndex, line.lineItems) }
 
   /// The next piece, which is never empty; nil at the end. For lines without a limit.
   func next() throws(StorageError) -> [UInt8]? {
@@ -41,6 +42,7 @@ final class BatchLines {
   private func goOn() -> Bool {
     guard let next = rest.popLast() else { return false }
     line = make(next, FeedLine.Parts(first: line.nextPart, isEnd: rest.isEmpty))
+    classIndex += 1
     return true
   }
 }

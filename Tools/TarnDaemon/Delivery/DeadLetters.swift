@@ -32,13 +32,16 @@ final class DeadLetters: @unchecked Sendable {
   /// Any thread.
   func stop() { hasStopped.withLock { $0 = true } }
 
-  /// Whether the next batch is to be one commit.
-  var takesOneCommit: Bool { refusals.size != .batch }
+  /// The end of the next batch; nil if it is everything.
+  func limit(after version: UInt64) -> UInt64? { refusals.limit(after: version) }
 
-  /// The batch that is being sent object by object.
+  /// Whether the commits of a refused batch are sent apart.
+  var isDividing: Bool { refusals.isDividing }
+
+  /// The batch that is being sent in parts.
   var batch: ChangeBatch? { divided?.delivery.batch }
 
-  /// Its parts begin anew with the next delivery.
+  /// Parts that were not taken begin anew with the next delivery.
   func forgetBatch() { divided = nil }
 
   /// What was refused is not sent any more.
@@ -47,58 +50,93 @@ final class DeadLetters: @unchecked Sendable {
     refusals = Refusals(attemptsMax: refusals.attemptsMax)
   }
 
+  /// Delivers a batch, or the next part of one that was refused.
+  ///
+  /// - Parameters:
+  ///   - first: the part with which a batch goes on that an earlier process divided.
+  ///   - note: is called with a part before it is sent.
+  /// - Returns: whether all of the batch was taken or given up.
   /// - Throws: `SmallerDelivery` if the batch is to be made smaller, and otherwise
   ///   `DeliveryFailure`.
-  func deliver(_ delivery: Delivery) throws {
-    if refusals.size == .object {
-      try deliverObjects(delivery)
-    } else {
-      do throws(DeliveryFailure) {
-        try sink.deliver(delivery)
-      } catch {
-        guard verdict(error, delivery) == .again else { throw SmallerDelivery(failure: error) }
-        throw error
+  func deliver(
+    _ delivery: Delivery, from first: SentPart?, noting note: (SentPart) throws -> Void
+  ) throws -> Bool {
+    if divided == nil, let first {
+      divided = try DividedBatch(delivery, limit: sink.partBytesMax, from: first)
+    }
+    if let divided { return try deliverPart(of: divided, noting: note) }
+    let isFirst = !refusals.isDividing
+    do throws(DeliveryFailure) {
+      try sink.deliver(delivery)
+    } catch {
+      switch verdict(error, delivery) {
+      case .again: throw error
+      case .commits: throw SmallerDelivery(failure: error, isOfCommits: true, isFirst: isFirst)
+      case .objects:
+        try divide(delivery, error.refusal?.part)
+        throw SmallerDelivery(failure: error, isOfCommits: false, isFirst: isFirst)
       }
     }
-    refusals.delivered(upTo: delivery.batch.to)
+    refusals.isDone()
+    return true
   }
 
-  private func verdict(
-    _ failure: DeliveryFailure, _ delivery: Delivery
-  ) -> Refusals.Verdict {
+  private func verdict(_ failure: DeliveryFailure, _ delivery: Delivery) -> Refusals.Verdict {
     guard let refusal = failure.refusal else { return .again }
     let batch = delivery.batch
+    // Parts that were taken are not sent again with fewer commits.
+    let isPartlyTaken = refusal.part.map { $0.line > 0 || $0.items.lowerBound > 0 } ?? false
     return refusals.refused(
-      isFinal: refusal.isFinal, upTo: batch.to,
-      isOneCommit: delivery.watch.delivery.isEveryCommit || batch.startAnew != nil
-        || batch.to <= batch.from + 1)
+      isFinal: refusal.isFinal, batch.from...max(batch.from, batch.to),
+      isDivisible: !isPartlyTaken && batch.startAnew == nil
+        && !delivery.watch.delivery.isEveryCommit)
   }
 
-  private func deliverObjects(_ delivery: Delivery) throws(DeliveryFailure) {
-    let divided: DividedBatch
-    if let known = self.divided {
-      divided = known
-    } else {
-      divided = try DividedBatch(delivery, tellsRepeats: !sink.repeatsExactly)
+  private func divide(_ delivery: Delivery, _ refused: SentPart?) throws(DeliveryFailure) {
+    let made = try DividedBatch(delivery, limit: sink.partBytesMax, from: refused)
+    if let refused {
+      try made.halve(refused)
+    } else if let whole = made.part?.place, delivery.changedClasses.count == 1 {
+      try made.halve(whole)
     }
-    self.divided = divided
-    while let part = divided.part {
-      do throws(DeliveryFailure) {
-        try sink.deliver(part, of: divided.delivery)
-      } catch {
-        let attempts = refusals.attempts + 1
-        guard part.key != nil, verdict(error, divided.delivery) == .giveUp else { throw error }
-        try giveUp(part, divided.delivery, attempts, error)
+    divided = made
+  }
+
+  private func deliverPart(
+    of divided: DividedBatch, noting note: (SentPart) throws -> Void
+  ) throws -> Bool {
+    guard let part = divided.part else { return end() }
+    try note(part.place)
+    do throws(DeliveryFailure) {
+      try sink.deliver(part, of: divided.delivery)
+    } catch {
+      guard let refusal = error.refusal else { throw error }
+      if !part.isSingle {
+        try reading { () throws(DeliveryFailure) in try divided.halve(refusal.part ?? part.place) }
+        throw SmallerDelivery(failure: error, isOfCommits: false, isFirst: false)
       }
-      refusals.isDone()
-      do throws(DeliveryFailure) {
-        try divided.advance()
-      } catch {
-        self.divided = nil
-        throw error
-      }
+      let attempts = refusals.attempts + 1
+      guard part.isObject, refusals.refusedObject(isFinal: refusal.isFinal) else { throw error }
+      try giveUp(part, divided.delivery, attempts, error)
     }
-    self.divided = nil
+    refusals.isDone()
+    try reading(divided.advance)
+    return divided.part == nil ? end() : false
+  }
+
+  private func end() -> Bool {
+    divided = nil
+    return true
+  }
+
+  /// A batch that cannot be read begins anew with another object like this.
+  private func reading(_ body: () throws(DeliveryFailure) -> Void) throws(DeliveryFailure) {
+    do throws(DeliveryFailure) {
+      try body()
+    } catch {
+      divided = nil
+      throw error
+    }
   }
 
   private static var now: Timestamp {
@@ -120,4 +158,8 @@ final class DeadLetters: @unchecked Sendable {
 /// A batch was refused, and is made smaller.
 struct SmallerDelivery: Error {
   let failure: DeliveryFailure
+  /// Whether its commits are sent apart, and not its objects.
+  let isOfCommits: Bool
+  /// Whether it is not a part of a batch that was refused already.
+  let isFirst: Bool
 }

@@ -6,53 +6,64 @@ struct Refusal: Equatable, Sendable {
   var code: Int?
   /// The beginning of what it said. It may have values of properties, so it is in no message.
   var answer = ""
+  /// What it refused of the batch, after it took what is before; nil for all.
+  var part: SentPart?
 }
 
-/// Whether a refused delivery is sent again, is made smaller, or is given up.
+/// Whether a refused batch is sent again, or divided, and which commits are sent next.
 ///
 /// A batch is everything since the last one. So before anything is given up, the commits of a
-/// refused batch are sent one by one, and the objects of a refused commit one by one: only objects
-/// that are refused alone are given up.
+/// refused batch are halved, and then the objects of a refused commit: only objects that are
+/// refused alone are given up.
 struct Refusals: Sendable {
-  enum Size: Equatable, Sendable { case batch, commit, object }
-  enum Verdict: Equatable, Sendable { case again, smaller, giveUp }
+  enum Verdict: Equatable, Sendable { case again, commits, objects }
 
-  /// How often a delivery of one size is tried.
+  /// How often a delivery is tried before it is divided, or an object is given up.
   let attemptsMax: Int
-  private(set) var size = Size.batch
   private(set) var attempts = 0
-  /// The end of the batch that was made smaller.
-  private var through: UInt64 = 0
+  /// Where the batches end in which a refused one is sent, the next one last.
+  private var ends: [UInt64] = []
+
+  var isDividing: Bool { !ends.isEmpty }
 
   init(attemptsMax: Int) { self.attemptsMax = attemptsMax }
 
+  /// The end of the next batch; nil if it is everything.
+  ///
+  /// - Parameter version: the receiver has everything up to there.
+  mutating func limit(after version: UInt64) -> UInt64? {
+    while let end = ends.last, end <= version { ends.removeLast() }
+    return ends.last
+  }
+
+  /// A batch was refused.
+  ///
   /// - Parameters:
-  ///   - version: the end of the batch.
-  ///   - isOneCommit: whether it cannot be divided into commits.
+  ///   - isDivisible: whether its commits can be sent apart.
   mutating func refused(
-    isFinal: Bool, upTo version: UInt64, isOneCommit: Bool
+    isFinal: Bool, _ versions: ClosedRange<UInt64>, isDivisible: Bool
   ) -> Verdict {
+    // The parts of what was tried often enough are not tried as often.
+    let isLast = isLast(isFinal || isDividing)
+    guard isLast else { return .again }
+    attempts = 0
+    let count = versions.upperBound - versions.lowerBound
+    guard isDivisible, count > 1 else { return .objects }
+    if ends.isEmpty { ends = [versions.upperBound] }
+    ends.append(versions.lowerBound + count / 2)
+    return .commits
+  }
+
+  /// A single object was refused.
+  ///
+  /// - Returns: whether it is given up.
+  mutating func refusedObject(isFinal: Bool) -> Bool { isLast(isFinal) }
+
+  private mutating func isLast(_ isFinal: Bool) -> Bool {
     attempts += 1
-    guard isFinal || attempts >= attemptsMax else { return .again }
-    attempts = 0
-    switch size {
-    case .batch:
-      through = version
-      size = isOneCommit ? .object : .commit
-      return .smaller
-    case .commit:
-      size = .object
-      return .smaller
-    case .object: return .giveUp
-    }
+    return isFinal || attempts >= attemptsMax
   }
 
-  /// An object was taken or given up.
+  /// Something was taken or given up.
   mutating func isDone() { attempts = 0 }
-
-  /// Everything up to a version was taken or given up.
-  mutating func delivered(upTo version: UInt64) {
-    attempts = 0
-    size = version >= through ? .batch : .commit
-  }
 }

@@ -9,19 +9,27 @@ struct RequestKeys {
   var areOfEarlierVersion = false
 
   /// The key of a part of a batch, which may be its only part. It is ASCII for all names.
-  ///
-  /// - Parameter isByObject: whether the batch is sent object by object, whose parts are others.
-  func key(of delivery: Delivery, part: Int, isOnly: Bool, isByObject: Bool = false) -> String {
+  func key(of delivery: Delivery, part: Int, isOnly: Bool) -> String {
     let batch = delivery.batch
     let isAnew = batch.startAnew != nil
-    if areOfEarlierVersion, !isByObject {
+    if areOfEarlierVersion {
       let history = batch.position.historyID.uuidString.lowercased()
       let range = "\(history)-\(batch.from)-\(batch.position.version)\(isAnew ? "-anew" : "")"
       return isOnly ? range : "\(range)-\(part)"
     }
+    return ShortSum.of(facts(delivery, "\(part)"))
+  }
+
+  /// The key of a part of a divided batch.
+  func key(of delivery: Delivery, _ part: SentPart) -> String {
+    ShortSum.of("object/" + facts(delivery, "\(part)"))
+  }
+
+  private func facts(_ delivery: Delivery, _ part: String) -> String {
+    let batch = delivery.batch
+    let isAnew = batch.startAnew != nil
     // Copies of a file have the same cursor.
-    let facts = "\(consumer)/\(batch.from)/\(batch.position)/\(isAnew)/\(part)/\(delivery.path)"
-    return ShortSum.of(isByObject ? "object/\(facts)" : facts)
+    return "\(consumer)/\(batch.from)/\(batch.position)/\(isAnew)/\(part)/\(delivery.path)"
   }
 }
 

@@ -9,37 +9,48 @@ struct Delivery {
   let watch: WatchSettings
   let path: String
   var keys = RequestKeys(consumer: "")
+  /// Whether the receiver refused a larger batch with these changes, and may have taken some.
+  var isAfterRefusal = false
+
+  /// Whether it may have been delivered before.
+  var isRepeated: Bool { batch.isRepeated || isAfterRefusal }
 
   /// Whether old values are delivered. They may also be kept for other reasons. A batch that an
   /// earlier version began to send has them in any case.
   private var tellsOldValues: Bool { watch.keepsOldValues || keys.areOfEarlierVersion }
 
-  /// The batch as a line of JSON, or as several of about that many bytes at most.
-  private func line(
-    _ one: ClassSettings, limit: Int = .max, isByObject: Bool = false,
-    parts: FeedLine.Parts = .all, tellsRepeats: Bool = true
+  /// The lines of a class.
+  ///
+  /// - Parameters:
+  ///   - limit: the approximate maximum size of a line in bytes.
+  ///   - isRepeated: whether they say that they may have been delivered before; nil if the delivery
+  ///     knows that.
+  func line(
+    ofClass name: String, limit: Int = .max, parts: FeedLine.Parts = .all, isRepeated: Bool? = nil
   ) -> FeedLine {
-    FeedLine(
+    let one = watch.classes.first { $0.name == name } ?? watch.classes[0]
+    return FeedLine(
       batch, ofClass: one.name, columns: one.columns.map { ChosenColumns($0) }, limit: limit,
-      isByObject: isByObject, parts: parts, tellsRepeats: tellsRepeats,
-      tellsOldValues: tellsOldValues,
+      parts: parts, isRepeated: isRepeated ?? self.isRepeated, tellsOldValues: tellsOldValues,
       [JSONMember("watch", .string(watch.name)), JSONMember("file", .string(path))])
   }
 
   /// The batch of a watch of one class as a line of JSON.
-  func line() -> FeedLine { line(watch.classes[0]) }
+  func line() -> FeedLine { line(ofClass: watch.className) }
 
-  /// The batch as lines: of each class with changes, or of all classes if it starts anew.
-  func lines(
-    limit: Int = .max, isByObject: Bool = false, tellsRepeats: Bool = true
-  ) -> BatchLines {
-    let all = watch.classes
-    let changed = batch.startAnew == nil ? Set(batch.classNames) : Set(all.map(\.name))
-    let some = all.filter { changed.contains($0.name) }.map(\.name)
-    return BatchLines(some.isEmpty ? [all[0].name] : some) { name, parts in
-      line(
-        all.first { $0.name == name } ?? all[0], limit: limit, isByObject: isByObject,
-        parts: parts, tellsRepeats: tellsRepeats)
+  /// The classes of its lines, in their order: those with changes, or all if it starts anew.
+  var changedClasses: [String] {
+    let all = watch.classes.map(\.name)
+    if batch.startAnew != nil { return all }
+    let changed = Set(batch.classNames)
+    let some = all.filter { changed.contains($0) }
+    return some.isEmpty ? [all[0]] : some
+  }
+
+  /// The batch as lines, of one class after another.
+  func lines(limit: Int = .max, isRepeated: Bool? = nil) -> BatchLines {
+    BatchLines(changedClasses) { name, parts in
+      line(ofClass: name, limit: limit, parts: parts, isRepeated: isRepeated)
     }
   }
 

@@ -19,6 +19,11 @@ final class SinkRunner: Sendable {
     var notBefore = DispatchTime.now()
     var backoff: Backoff
     var hasStopped = false
+    /// Is called once, when the cursor stands, or cannot be opened soon.
+    var begun: (@Sendable () -> Void)?
+    var beganAt = DispatchTime.now()
+
+    var isBeginning: Bool { begun != nil && beganAt + Passing.time > .now() }
     var lastFlush = DispatchTime(uptimeNanoseconds: 1)
     var isFlushDue = false
     /// What is acknowledged and not in the position file.
@@ -32,10 +37,6 @@ final class SinkRunner: Sendable {
     var resends = false
     /// Whether a cursor that is made begins with all objects, whatever the watch says.
     var beginsWithAll = false
-    /// Up to there an earlier process may have delivered, if that is not known better.
-    var formerEnd: ChangePosition?
-    /// Whether the position file has noted all deliveries to a sink that repeats them exactly.
-    var hasNotedAll = false
   }
 
   /// A position in no file's history: a consumer with it has nothing of the file.
@@ -53,10 +54,11 @@ final class SinkRunner: Sendable {
   private let file: OpenFile
   private let cursorName: String
   private let positions: PositionFile?
+  private let notes: DeliveryNotes
   /// Whether the file is a copy, whose cursor is the original's.
   private let isCopy: Bool
   /// Whether the watch had begun before the file was found.
-  private let hasBegun: @Sendable () -> Bool
+  private let isLater: @Sendable () -> Bool
   private let log: DaemonLog
   private let queue: DispatchQueue
   private let state: Lock<State>
@@ -64,7 +66,7 @@ final class SinkRunner: Sendable {
   init(
     _ watch: WatchSettings, _ sink: any Sink, _ letters: DeadLetters?, _ file: OpenFile,
     cursorName: String, positions: PositionFile?, isCopy: Bool,
-    hasBegun: @escaping @Sendable () -> Bool,
+    isLater: @escaping @Sendable () -> Bool,
     _ status: SinkStatus, _ log: DaemonLog
   ) {
     self.watch = watch
@@ -74,8 +76,9 @@ final class SinkRunner: Sendable {
     self.file = file
     self.cursorName = cursorName
     self.positions = positions
+    notes = DeliveryNotes(positions, isExact: sink.repeatsExactly)
     self.isCopy = isCopy
-    self.hasBegun = hasBegun
+    self.isLater = isLater
     self.status = status
     self.log = log
     queue = DispatchQueue(label: "tarn-sink")
@@ -133,6 +136,8 @@ final class SinkRunner: Sendable {
       state.beginsWithAll = true
       state.unsaved = nil
     }
+    notes.forget()
+    status.isBehind(from: 0)
     try positions?.update { $0 = PositionFile.Content() }
     if try file.isWritable && file.cursorRecord(cursorName) != nil {
       try file.store.deleteCursor(cursorName)
@@ -158,7 +163,13 @@ final class SinkRunner: Sendable {
   // MARK: - Beginning and end
 
   /// Opens the cursor, and begins.
-  func start() {
+  ///
+  /// - Parameter begun: is called, on any thread, when the cursor stands, or cannot be opened soon.
+  func start(_ begun: @escaping @Sendable () -> Void) {
+    state.withLock { state in
+      state.begun = begun
+      state.beganAt = .now()
+    }
     queue.sync { openIfNeeded() }
     schedule(after: .zero)
   }
@@ -168,6 +179,7 @@ final class SinkRunner: Sendable {
   /// Lets a running delivery end soon; none begins any more. Never waits.
   func stopSoon() {
     state.withLock { $0.hasStopped = true }
+    endBeginning()
     sink.stop()
     letters?.stop()
   }
@@ -216,7 +228,8 @@ final class SinkRunner: Sendable {
   // MARK: - On the queue
 
   private func openIfNeeded() {
-    if state.withLock({ $0.cursor != nil || $0.hasStopped }) { return }
+    if state.withLock({ $0.cursor != nil }) { return }
+    if state.withLock({ $0.hasStopped }) { return endBeginning() }
     do {
       let cursor = file.isWritable ? try openCursor() : try openReader()
       let registration = try file.store.follow(usesWatcher: true) { [weak self] in
@@ -228,10 +241,23 @@ final class SinkRunner: Sendable {
         state.cursor = cursor
         state.registration = registration
       }
-      status.update { $0.version = (try? cursor.position.version) ?? 0 }
+      let version = startsOver ? 0 : (try? cursor.position.version) ?? 0
+      status.update { $0.version = version }
+    } catch  where Passing.isBusy(error) && state.withLock({ $0.isBeginning }) {
+      failed("cannot open the cursor: \(error)", nil, again: Passing.pause)
+      return
     } catch {
       failed("cannot open the cursor: \(error)", nil)
     }
+    endBeginning()
+  }
+
+  private func endBeginning() { state.withLock { $0.begun.take() }?() }
+
+  /// Whether all objects are owed.
+  private var startsOver: Bool {
+    if !file.isWritable { return positions?.content.acknowledged == nil && !startsAtNewest }
+    return (try? file.cursorRecord(cursorName))??.reason != nil
   }
 
   private func openCursor() throws -> ChangeCursor {
@@ -256,9 +282,10 @@ final class SinkRunner: Sendable {
     state.withLock { state in
       state.grouped = grouped
       state.consumer = consumer ?? ""
-      state.formerEnd = formerEnd
-      state.hasNotedAll = positions.map { isClean || $0.notesDeliveries } ?? false
     }
+    notes.opened(
+      formerEnd: formerEnd,
+      hasNotedAll: positions.map { isClean || $0.notesDeliveries } ?? false)
     return cursor
   }
 
@@ -277,7 +304,7 @@ final class SinkRunner: Sendable {
   /// Whether a consumer without a position begins with the newest version. What has come into being
   /// since the watch began, a file or a class, is delivered from its beginning.
   private var startsAtNewest: Bool {
-    watch.start == .newest && !hasBegun() && !state.withLock { $0.beginsWithAll }
+    watch.start == .newest && !isLater() && !state.withLock { $0.beginsWithAll }
   }
 
   private func openReader() throws -> ChangeCursor {
@@ -289,11 +316,10 @@ final class SinkRunner: Sendable {
     var start = positions.content.acknowledged
     if start == nil, startsAtNewest { start = newest }
     let delivered = positions.delivered
-    state.withLock { state in
-      state.consumer = "reader \(cursorName)"
-      state.formerEnd = delivered == nil && start != nil ? newest : nil
-      state.hasNotedAll = start == nil || positions.notesDeliveries
-    }
+    notes.opened(
+      formerEnd: delivered == nil && start != nil ? newest : nil,
+      hasNotedAll: start == nil || positions.notesDeliveries)
+    state.withLock { $0.consumer = "reader \(cursorName)" }
     let keeper = KeptPosition(
       at: start.map { FeedPlace($0) }, in: try file.store.newestSnapshot())
     return try file.reader(
@@ -325,7 +351,11 @@ final class SinkRunner: Sendable {
       if !batch.isEmpty {
         let hasSlot = place?.take { [weak self] in self?.schedule(after: .zero) }
         guard hasSlot ?? true else { return }
-        try deliver(batch)
+        if try !deliver(batch) {
+          // The next part is the next step, so that an operator can pause the sink, and skip.
+          place?.leave()
+          return schedule(after: .zero)
+        }
       }
       place?.leave()
       try batch.acknowledge()
@@ -334,7 +364,9 @@ final class SinkRunner: Sendable {
     } catch let smaller as SmallerDelivery {
       place?.leave()
       status.failed(smaller.failure.description)
-      log.write(.notice, "\(smaller.failure): sent again in smaller batches", of: status)
+      log.write(
+        smaller.isFirst ? .notice : .debug, "\(smaller.failure): sent again in smaller batches",
+        of: status)
       state.withLock { $0.backoff.reset() }
       schedule(after: .zero)
     } catch let failure as DeliveryFailure {
@@ -347,73 +379,82 @@ final class SinkRunner: Sendable {
 
   private func nextBatch(_ cursor: ChangeCursor) throws -> ChangeBatch? {
     if let batch = letters?.batch { return batch }
-    let isDivided = letters?.takesOneCommit ?? false
-    let limit: BatchLimit = watch.delivery.isEveryCommit || isDivided ? .everyCommit : .none
-    guard sink.repeatsExactly else {
-      return try cursor.nextToDeliver(limit: limit, isExact: false)
+    let limit: BatchLimit = watch.delivery.isEveryCommit ? .everyCommit : .none
+    let isExact = sink.repeatsExactly
+    if !(letters?.isDividing ?? false), !isExact || notes.isEmpty {
+      return try cursor.nextToDeliver(
+        limit: limit, isExact: isExact, mayRepeat: isExact ? notes.mayRepeat(after: 0) : nil)
     }
-    // The receiver may have taken parts of a larger batch that it refused.
-    let isKnown = state.withLock { $0.hasNotedAll } && !isDivided
-    let mayRepeat: Bool? = isKnown ? false : nil
-    if !isDivided, let intended = positions?.content.intended {
-      let position = try cursor.position
-      if intended.historyID == position.historyID, intended.version > position.version,
-        let batch = try cursor.nextToDeliver(
-          through: intended.version, isExact: true, mayRepeat: mayRepeat)
-      {
-        return batch
-      }
+    let position = try cursor.position
+    let mayRepeat = isExact ? notes.mayRepeat(after: position.version) : nil
+    let end =
+      letters?.limit(after: position.version)
+      ?? (isExact ? notes.intendedEnd(after: position) : nil)
+    if let end,
+      let batch = try cursor.nextToDeliver(through: end, isExact: isExact, mayRepeat: mayRepeat)
+    {
+      return batch
     }
-    return try cursor.nextToDeliver(limit: limit, isExact: true, mayRepeat: mayRepeat)
+    return try cursor.nextToDeliver(limit: limit, isExact: isExact, mayRepeat: mayRepeat)
   }
 
-  private func deliver(_ batch: ChangeBatch) throws {
-    status.isBehind()
+  /// - Returns: false if a part of the batch was delivered, and more parts are left.
+  private func deliver(_ batch: ChangeBatch) throws -> Bool {
+    status.isBehind(from: batch.startAnew == nil ? batch.from : 0)
+    let isBegun = letters?.batch != nil
+    let first = letters == nil || isBegun ? nil : notes.partInFlight(of: batch)
+    if first == nil, !isBegun { try notes.note(batch) }
     var keys = RequestKeys(consumer: state.withLock { $0.consumer })
-    try note(batch)
     if sink.repeatsExactly, batch.startAnew == nil {
       keys.areOfEarlierVersion = positions?.content.isOfEarlierVersion ?? false
     }
-    if let reason = batch.startAnew, reason != .snapshot {
+    if let reason = batch.startAnew, reason != .snapshot, !isBegun {
       log.write(.notice, "starts anew: \(reason)", of: status)
     }
     let began = ContinuousClock.now
     batch.noteDelivery()
-    let delivery = Delivery(batch: batch, watch: watch, path: file.path, keys: keys)
-    if let letters { try letters.deliver(delivery) } else { try sink.deliver(delivery) }
+    var delivery = Delivery(batch: batch, watch: watch, path: file.path, keys: keys)
+    delivery.isAfterRefusal = notes.isAfterRefusal(batch.from)
+    guard try send(delivery, from: first) else {
+      status.update { $0.failingSince = nil }
+      state.withLock { $0.backoff.reset() }
+      return false
+    }
     status.delivered(
       upTo: batch.to, isNewBeginning: batch.startAnew != nil, seconds: (.now - began).seconds)
     state.withLock { $0.backoff.reset() }
     wait(watch.delivery.interval)
+    return true
   }
 
-  /// Notes a batch before it is delivered.
-  private func note(_ batch: ChangeBatch) throws {
-    guard let positions else { return }
-    let isBeginning = batch.startAnew != nil
-    if sink.repeatsExactly {
-      // A new beginning is made anew.
-      if isBeginning { return }
-      return try positions.noteDelivery(
-        from: batch.startPosition, upTo: batch.position, isDurable: true)
+  private func send(_ delivery: Delivery, from first: SentPart?) throws -> Bool {
+    guard let letters else {
+      try sink.deliver(delivery)
+      return true
     }
-    let formerEnd = state.withLock { $0.formerEnd }
-    try positions.noteDelivery(
-      from: isBeginning ? nil : batch.startPosition, upTo: batch.position.orLater(formerEnd),
-      isDurable: false)
+    do {
+      return try letters.deliver(delivery, from: first) { try notes.note(delivery.batch, $0) }
+    } catch let smaller as SmallerDelivery {
+      try notes.noteRefusal(of: delivery.batch, isOfCommits: smaller.isOfCommits)
+      throw smaller
+    }
   }
 
-  private func failed(_ reason: String, _ retryAfter: Duration?) {
+  /// - Parameter pause: when it is tried again; nil to wait longer with each failure.
+  private func failed(
+    _ reason: String, _ retryAfter: Duration?, again pause: Duration? = nil
+  ) {
     place?.leave()
+    let isNew = pause == nil || status.content.lastError != reason
     let wait = state.withLock { state -> Duration? in
       if state.hasStopped { return nil }
-      let wait = max(state.backoff.next(), retryAfter ?? .zero)
+      let wait = pause ?? max(state.backoff.next(), retryAfter ?? .zero)
       state.notBefore = .now() + wait.interval
       return wait
     }
     guard let wait else { return }
     status.failed(reason)
-    log.write(.warning, "\(reason); trying again in \(wait.rounded) s", of: status)
+    if isNew { log.write(.warning, "\(reason); trying again in \(wait.rounded) s", of: status) }
     schedule(after: wait)
   }
 

@@ -22,6 +22,8 @@ package final class Daemon: HTTPServer.Routes {
   private static let stopTime = DispatchTimeInterval.milliseconds(4_500)
   /// A file that cannot be opened until then, or a watch that cannot end, holds up nothing else.
   private static let patience = DispatchTimeInterval.seconds(3)
+  /// The same at the start: a watch from the newest version misses the commits before it begins.
+  private static let startPatience = DispatchTimeInterval.seconds(5)
 
   private let configuration: ConfigurationFiles
   private let context: DaemonContext
@@ -47,8 +49,11 @@ package final class Daemon: HTTPServer.Routes {
     endpoint = HTTPEndpoint(context.handedOver)
   }
 
-  /// Starts every watch, and then says that it is ready. A file that is held up begins later.
-  package func start() throws {
+  /// Starts every watch, and then says that it is ready: commits from now on are delivered. A file
+  /// that is held up begins later.
+  ///
+  /// - Returns: the names of the watches that wait for a file; nil if none does.
+  package func start() throws -> String? {
     let settings = state.withLock { $0.settings }
     for warning in context.handedOver.warnings(settings) { log.write(.warning, warning) }
     try endpoint.prepare(settings, self)
@@ -57,8 +62,9 @@ package final class Daemon: HTTPServer.Routes {
     for watch in settings.watches { try add(watch, beginning) }
     for sync in settings.syncs { add(sync, beginning) }
     files.onLook { [weak self] in self?.tick() }
-    wait(for: beginning)
+    let late = wait(for: beginning, Self.startPatience)
     ServiceNotice.ready(status)
+    return late
   }
 
   private func add(_ watch: WatchSettings, _ group: DispatchGroup) throws {
@@ -74,9 +80,19 @@ package final class Daemon: HTTPServer.Routes {
   }
 
   /// Waits until files have begun, but not for those that are held up.
-  private func wait(for beginning: DispatchGroup) {
-    guard beginning.wait(timeout: .now() + Self.patience) == .timedOut else { return }
-    log.write(.notice, "goes on, although a file is held up: it begins when it can")
+  ///
+  /// - Returns: the names of the watches that wait for one; nil if none does.
+  @discardableResult
+  private func wait(
+    for beginning: DispatchGroup, _ patience: DispatchTimeInterval = Daemon.patience
+  ) -> String? {
+    guard beginning.wait(timeout: .now() + patience) == .timedOut else { return nil }
+    let late = state.withLock { $0.watches }.filter { $0.goOn() }.map { "'\($0.settings.name)'" }
+    let names = late.prefix(3).joined(separator: ", ")
+    let text = late.count > 3 ? "\(names) and \(late.count - 3) others" : names
+    let owner = late.isEmpty ? "" : " of \(text)"
+    log.write(.notice, "goes on, although a file\(owner) is held up: it begins when it can")
+    return late.isEmpty ? nil : text
   }
 
   private var status: String {

@@ -90,12 +90,12 @@ package enum DaemonProgram {
     let trap = SignalTrap { _ in ended.signal() }
     signal(SIGHUP, SIG_IGN)
     let daemon = try Daemon(configuration(arguments), log)
-    try daemon.start()
+    let late = try daemon.start().map { ", except \($0)" } ?? ""
     let reloading = DispatchSource.makeSignalSource(
       signal: SIGHUP, queue: DispatchQueue(label: "tarn-reload"))
     reloading.setEventHandler { daemon.reload() }
     reloading.resume()
-    log.write(.notice, "the watches stand")
+    log.write(.notice, "the watches stand\(late)")
     withExtendedLifetime(trap) { ended.wait() }
     reloading.cancel()
     daemon.stop()

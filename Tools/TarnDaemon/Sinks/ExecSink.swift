@@ -42,26 +42,76 @@ final class ExecSink: RefusableSink {
   }
 
   func deliver(_ delivery: Delivery) throws(DeliveryFailure) {
-    let environment = try environment(delivery)
+    let environment = try environment(delivery, isRepeated: delivery.isRepeated)
     guard KeyArguments.areTaken(by: settings.command) else {
       return try run(settings.command, environment, delivery.lines().piece)
     }
-    let keys = try readingBatch { () throws(StorageError) in try self.keys(delivery) }
-    // Without keys there is nothing to run.
-    let lines = try KeyArguments(settings.command).commandLines(keys, environment)
-    for words in lines { try run(words, environment, nil) }
+    let line = delivery.line(ofClass: delivery.watch.className)
+    let objects = try readingBatch { () throws(StorageError) in
+      try ObjectItems(line, 0..<line.itemCount())
+    }
+    try run(objects, SentPart(line: 0, items: objects.items, number: 1), delivery, environment)
   }
 
+  let partBytesMax = Int.max
+
   func deliver(_ part: ObjectPart, of delivery: Delivery) throws(DeliveryFailure) {
-    let environment = try environment(delivery)
+    let environment = try environment(delivery, isRepeated: true)
     guard KeyArguments.areTaken(by: settings.command) else {
       var piece: [UInt8]? = part.bytes
       return try run(settings.command, environment) { piece.take() }
     }
-    let keys = part.key.map { [$0] } ?? []
-    for words in try KeyArguments(settings.command).commandLines(keys, environment) {
-      try run(words, environment, nil)
+    try run(part.objects, part.place, delivery, environment)
+  }
+
+  /// Runs the command with the keys of objects, as often as that takes. Without keys there is
+  /// nothing to run.
+  private func run(
+    _ objects: ObjectItems, _ place: SentPart, _ delivery: Delivery, _ environment: [String]
+  ) throws(DeliveryFailure) {
+    let arguments = KeyArguments(settings.command)
+    let keys = try possible(objects, arguments, delivery)
+    var (first, part) = (0, place)
+    for (words, count) in try arguments.runs(keys.map(\.text), environment) {
+      let next = first + count
+      let end = next < keys.count ? keys[next].item : place.items.upperBound
+      part.items = part.items.lowerBound..<end
+      do throws(DeliveryFailure) {
+        try run(words, environment, nil)
+      } catch {
+        var failure = error
+        failure.refusal?.part = part
+        throw failure
+      }
+      part = SentPart(line: part.line, items: end..<place.items.upperBound, number: part.number + 1)
+      first = next
     }
+  }
+
+  /// The keys that can be handed over. A program never got an object whose key cannot, so it does
+  /// not need to know of its end: a sink that such a key holds up goes on when the object is
+  /// deleted.
+  private func possible(
+    _ objects: ObjectItems, _ arguments: KeyArguments, _ delivery: Delivery
+  ) throws(DeliveryFailure) -> [ObjectItems.Key] {
+    var keys: [ObjectItems.Key] = []
+    for key in objects.keys {
+      guard let fault = arguments.fault(of: key.text) else {
+        keys.append(key)
+        continue
+      }
+      // A key is no property: who mends this must know which object it is.
+      let shown = JSONText.text(.string(String(decoding: key.text.utf8.prefix(64), as: UTF8.self)))
+      let object = "an object of \(delivery.watch.className) with the key \(shown)"
+      if key.isRemoved {
+        log.write(.notice, "leaves out the end of \(object): \(fault)", of: status)
+        continue
+      }
+      throw DeliveryFailure(
+        description: "\(object): \(fault); or set 'dead-letters', or delete the object",
+        refusal: Refusal(isFinal: true))
+    }
+    return keys
   }
 
   func tryOut(_ line: [UInt8], of watch: WatchSettings) throws(DeliveryFailure) -> String {
@@ -78,21 +128,9 @@ final class ExecSink: RefusableSink {
     return "\(settings.command[0]) exited with 0"
   }
 
-  /// The keys of all objects of a batch, as text.
-  private func keys(_ delivery: Delivery) throws(StorageError) -> [String] {
-    let batch = delivery.batch
-    let changes = batch.changes(ofClass: delivery.watch.className)
-    var identities: [ObjectIdentity] = []
-    if batch.startAnew == nil {
-      identities = try changes.readRecorded().map(\.identity)
-    } else {
-      let objects = try batch.selectedObjects(ofClass: delivery.watch.className)
-      for position in 0..<objects.count { identities.append(try objects.identity(at: position)) }
-    }
-    return identities.map { Delivery.text(of: $0) }
-  }
-
-  private func environment(_ delivery: Delivery) throws(DeliveryFailure) -> [String] {
+  private func environment(
+    _ delivery: Delivery, isRepeated: Bool
+  ) throws(DeliveryFailure) -> [String] {
     let batch = delivery.batch
     var own = [
       "TARN_WATCH": delivery.watch.name, "TARN_FILE": delivery.path,
@@ -100,7 +138,7 @@ final class ExecSink: RefusableSink {
       "TARN_FROM": "\(batch.from)", "TARN_POSITION": batch.position.description,
     ]
     if let reason = batch.startAnew { own["TARN_START_ANEW"] = "\(reason)" }
-    if batch.isRepeated { own["TARN_REPEATED"] = "1" }
+    if isRepeated { own["TARN_REPEATED"] = "1" }
     let inherited = try CommandEnvironment.variables(of: settings.user)
     return inherited.merging(own) { $1 }.map { "\($0.key)=\($0.value)" }
   }

@@ -59,51 +59,49 @@ struct KeyArguments {
   /// Whether a command is given keys instead of a line on its input.
   static func areTaken(by command: [String]) -> Bool { command.contains { Word($0).takesKey } }
 
-  /// The command lines for all keys.
+  /// The command lines for all keys, and how many of them each has.
   ///
   /// - Parameter environment: what the program is started with.
-  func commandLines(
+  func runs(
     _ keys: [String], _ environment: [String]
-  ) throws(DeliveryFailure) -> [[String]] {
+  ) throws(DeliveryFailure) -> [(words: [String], count: Int)] {
     let limit = sysconf(Int32(_SC_ARG_MAX))
     let most = min(max(limit, Self.bytesRange.lowerBound), Self.bytesRange.upperBound)
     // Each text has a zero at its end, and a pointer.
     let fixed =
       environment.reduce(Self.reserveBytes) { $0 + $1.utf8.count + 9 }
       + words.filter { !$0.takesKey }.reduce(0) { $0 + $1.byteCount("") + 8 }
-    var (lines, some, bytes): ([[String]], [String], Int) = ([], [], fixed)
+    var runs: [(words: [String], count: Int)] = []
+    var (some, bytes): ([String], Int) = ([], fixed)
     for key in keys {
-      try check(key)
+      if let fault = fault(of: key) { throw DeliveryFailure(description: fault) }
       let more = words.filter(\.takesKey).reduce(0) { $0 + $1.byteCount(key) + 8 }
       if !some.isEmpty, some.count == Self.keysMax || bytes + more > most {
-        lines.append(line(some))
+        runs.append((line(some), some.count))
         (some, bytes) = ([], fixed)
       }
       some.append(key)
       bytes += more
     }
-    if !some.isEmpty { lines.append(line(some)) }
-    return lines
+    if !some.isEmpty { runs.append((line(some), some.count)) }
+    return runs
   }
 
   private func line(_ keys: [String]) -> [String] {
     words.flatMap { word in word.takesKey ? keys.map { word.text($0) } : [word.text("")] }
   }
 
-  private func check(_ key: String) throws(DeliveryFailure) {
+  /// Why a key cannot be handed over, and what helps; nil if it can.
+  func fault(of key: String) -> String? {
     let wayOut = "leave out '{key}', and read the keys from the line on standard input"
-    if key.utf8.contains(0) {
-      throw DeliveryFailure(
-        description: "a key contains a zero byte, which no argument can have: \(wayOut)")
-    }
+    if key.utf8.contains(0) { return "no argument can have its zero byte: \(wayOut)" }
     if words.contains(where: { $0.takesKey && $0.byteCount(key) > Self.argumentBytesMax }) {
-      throw DeliveryFailure(
-        description: "a key is longer than an argument can be, 128 KiB: \(wayOut)")
+      return "the key is longer than an argument can be, 128 KiB: \(wayOut)"
     }
     if isExposed, key.utf8.first == UInt8(ascii: "-") {
-      throw DeliveryFailure(
-        description: "a key begins with '-', which the program would take for an option: write "
-          + "'--' before '{key}' if the program knows it, or '--NAME={key}'")
+      return "the program would take the '-' at the beginning of the key for an option: write '--' "
+        + "before '{key}' if the program knows it, or '--NAME={key}'"
     }
+    return nil
   }
 }

@@ -28,21 +28,30 @@ final class WebhookSink: RefusableSink {
   func stop() { client.cancel() }
 
   func deliver(_ delivery: Delivery) throws(DeliveryFailure) {
-    let line = delivery.lines(limit: settings.bodyBytes, tellsRepeats: false)
+    // A request that is repeated has the same body, whether its first answer came or not.
+    let line = delivery.lines(limit: settings.bodyBytes, isRepeated: delivery.isAfterRefusal)
     let secret = try secret()
     var part = 1
     var next = try readingBatch(line.nextLine)
     while let body = next {
+      let (index, items) = line.lineItems
       next = try readingBatch(line.nextLine)
       let isOnly = part == 1 && next == nil
-      try post(body, key: delivery.keys.key(of: delivery, part: part, isOnly: isOnly), secret)
+      do throws(DeliveryFailure) {
+        try post(body, key: delivery.keys.key(of: delivery, part: part, isOnly: isOnly), secret)
+      } catch {
+        var failure = error
+        failure.refusal?.part = SentPart(line: index, items: items, number: part)
+        throw failure
+      }
       part += 1
     }
   }
 
+  var partBytesMax: Int { settings.bodyBytes }
+
   func deliver(_ part: ObjectPart, of delivery: Delivery) throws(DeliveryFailure) {
-    let key = delivery.keys.key(of: delivery, part: part.number, isOnly: false, isByObject: true)
-    try post(part.bytes, key: key, secret())
+    try post(part.bytes, key: delivery.keys.key(of: delivery, part.place), secret())
   }
 
   func tryOut(_ line: [UInt8], of watch: WatchSettings) throws(DeliveryFailure) -> String {

@@ -67,8 +67,13 @@ final class SinkStatus: Sendable {
     }
   }
 
-  func isBehind() {
-    update { if $0.behindSince == nil { $0.behindSince = Date().timeIntervalSince1970 } }
+  /// - Parameter version: the version up to which the receiver has everything, if it is known; 0 if
+  ///   all objects are sent to it.
+  func isBehind(from version: UInt64? = nil) {
+    update { content in
+      if let version { content.version = version }
+      if content.behindSince == nil { content.behindSince = Date().timeIntervalSince1970 }
+    }
   }
 
   func isCurrent(at version: UInt64) {

@@ -13,6 +13,7 @@ final class FileTurn: Sendable {
     let isNamed: Bool
     /// Left when the file has begun for the listener, or cannot be opened.
     var group: DispatchGroup?
+    let added = DispatchTime.now()
     var hasBegun = false
   }
 
@@ -174,12 +175,21 @@ final class FileTurn: Sendable {
       }
     } catch {
       let spent = DispatchTime.now().uptimeNanoseconds - begin.uptimeNanoseconds
+      let isBusy = Passing.isBusy(error)
       let entries = state.withLock { state -> [Entry] in
         let isNew = state.reason != "\(error)"
         state.reason = "\(error)"
         state.notBefore = .now() + .nanoseconds(Int(spent * Self.pauseFactor))
-        let entries = state.entries
-        for index in entries.indices { state.entries[index].group = nil }
+        var entries = state.entries
+        for index in entries.indices where entries[index].group != nil {
+          // Another process opens it, perhaps: whoever waits for the beginning waits for this, too.
+          if isBusy, entries[index].added + Passing.time > .now() {
+            entries[index].group = nil
+            state.notBefore = .now()
+          } else {
+            state.entries[index].group = nil
+          }
+        }
         let isGone = state.reason == OpenFile.noFile
         return entries.filter { $0.group != nil || isNew && ($0.isNamed || !isGone) }
       }

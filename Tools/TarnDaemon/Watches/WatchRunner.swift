@@ -15,6 +15,9 @@ final class WatchRunner: FileTable.Listener {
     var tried: [any Sink] = []
     /// The files that were there when the watch began.
     var firstPaths: Set<String> = []
+    var hasBegun = false
+    /// Whether the daemon says that it is ready, and did not wait for the watch.
+    var isLate = false
     var hasStopped = false
   }
 
@@ -24,6 +27,8 @@ final class WatchRunner: FileTable.Listener {
   private let context: DaemonContext
   private let files: FileTable
   private let state = Lock(State())
+  /// Entered by the files that were there first, until their cursors and hubs stand.
+  private let beginning = DispatchGroup()
 
   init(_ settings: WatchSettings, _ files: FileTable, _ context: DaemonContext) {
     self.settings = settings
@@ -51,7 +56,8 @@ final class WatchRunner: FileTable.Listener {
 
   /// Begins with the files that are there. Never waits for them.
   ///
-  /// - Parameter group: is entered until these files have begun.
+  /// - Parameter group: is entered until the cursors of these files stand: the commits after that
+  ///   are delivered.
   /// - Throws: `ToolError` if a socket cannot be made.
   func start(in group: DispatchGroup) throws {
     for sink in settings.sinks {
@@ -65,20 +71,42 @@ final class WatchRunner: FileTable.Listener {
     let first = FileTable.paths(of: settings.file).filter { FileFacts.at($0) != nil }
     state.withLock { $0.firstPaths = Set(first) }
     group.enter()
-    files.add(settings.file, self).notify(queue: .global()) { [self] in
+    let listeners: [any FileTable.Listener] =
+      [self] + hubs.values.map { $0 as any FileTable.Listener }
+    for listener in listeners {
+      beginning.enter()
+      files.add(settings.file, listener).notify(queue: .global()) { [beginning] in
+        beginning.leave()
+      }
+    }
+    beginning.notify(queue: .global()) { [self] in
       markBeginning()
       group.leave()
     }
-    for hub in hubs.values {
-      group.enter()
-      files.add(settings.file, hub).notify(queue: .global()) { group.leave() }
+  }
+
+  /// The daemon goes on, without the watch if that has not begun: it begins when it can, and says
+  /// so.
+  ///
+  /// - Returns: whether it has not.
+  func goOn() -> Bool {
+    state.withLock { state in
+      state.isLate = !state.hasBegun
+      return state.isLate
     }
   }
 
   /// Notes durably that the files that were there first have begun: files and classes that come
   /// from now on are new.
   private func markBeginning() {
-    if state.withLock({ $0.hasStopped }) { return }
+    let (hasStopped, isLate) = state.withLock { state in
+      state.hasBegun = true
+      return (state.hasStopped, state.isLate)
+    }
+    if hasStopped { return }
+    if isLate {
+      context.log.write(.notice, "the watch stands now", [("TARN_WATCH", settings.name)])
+    }
     guard let positions = context.positions else {
       if !settings.sinks.allSatisfy(\.servesClients) { noteMissingFolder() }
       return
@@ -262,7 +290,8 @@ final class WatchRunner: FileTable.Listener {
     }
     for runner in runners {
       if hasStopped { runner.stopSoon() }
-      runner.start()
+      beginning.enter()
+      runner.start { [beginning] in beginning.leave() }
     }
   }
 
@@ -292,7 +321,7 @@ final class WatchRunner: FileTable.Listener {
     return SinkRunner(
       settings, receiver, letters, file, cursorName: cursor, positions: positions,
       isCopy: isCopy,
-      hasBegun: { [weak self] in self?.hasBegun(sink.name, in: file.path) ?? true },
+      isLater: { [weak self] in self?.hasBegun(sink.name, in: file.path) ?? true },
       status, context.log)
   }
 
