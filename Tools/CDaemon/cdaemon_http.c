@@ -106,7 +106,8 @@ bool tarn_client_perform(
   CURLcode code = curl_easy_perform(client->handle);
   curl_slist_free_all(headers);
   if (code != CURLE_OK) {
-    response->text = client->error[0] ? client->error : (char *)curl_easy_strerror(code);
+    bool is_told = client->error[0] && !request->is_secret;
+    response->text = is_told ? client->error : (char *)curl_easy_strerror(code);
     response->length = strlen(response->text);
     return false;
   }

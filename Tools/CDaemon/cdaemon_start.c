@@ -148,6 +148,17 @@ int tarn_accept(int listener) {
   return accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 }
 
+int tarn_own_file(int descriptor) {
+  struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+  return fcntl(descriptor, F_SETLK, &whole) == 0 ? 0 : errno;
+}
+
+pid_t tarn_owner(int descriptor) {
+  struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+  if (fcntl(descriptor, F_GETLK, &whole) != 0 || whole.l_type == F_UNLCK) return 0;
+  return whole.l_pid > 0 ? whole.l_pid : 0;
+}
+
 int tarn_lock_file(int descriptor) {
   struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
   return fcntl(descriptor, F_OFD_SETLK, &whole) == 0 ? 0 : errno;

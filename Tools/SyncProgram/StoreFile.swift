@@ -6,7 +6,7 @@ import ToolSupport
 enum StoreFile {
   static func existing(_ path: String) throws -> Store {
     guard FileFacts.at(path) != nil else {
-      throw ToolError("\(path): the file does not exist")
+      throw ToolError(notFound: path)
     }
     var options = Store.Options()
     options.verifiesPages = true

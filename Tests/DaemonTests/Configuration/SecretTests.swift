@@ -75,6 +75,43 @@ struct SecretTests {
     #expect(try webhook(keys).1 == [problem])
   }
 
+  /// A URL is read like other secrets, and no message has any of it.
+  @Test func readsURLs() throws {
+    let path = try folder.file("url", Array("http://127.0.0.1:1/hook-abc\n".utf8))
+    let text = """
+      watches:
+        - name: notes
+          file: /srv/notes.tarn
+          class: Note
+          sinks: [{webhook: {file: \(path)}}, {name: b, webhook: {credential: hook}}]
+      """
+    let configuration = try folder.file("test.yaml", Array(text.utf8))
+    let (settings, problems) = ConfigurationFiles(configuration).read()
+    #expect(problems == [])
+    #expect(UnitDropIn.text(settings).contains("LoadCredential=hook\n"))
+    guard case .webhook(let webhook)? = settings.watches.first?.sinks.first?.kind else {
+      Issue.record("no webhook")
+      return
+    }
+    #expect(try webhook.readURL() == "http://127.0.0.1:1/hook-abc")
+    let sink = WebhookSink(webhook, Slots(1))
+    #expect {
+      try sink.tryOut([0x0a], of: settings.watches[0])
+    } throws: { error in
+      let message = "\(error)"
+      return message.hasPrefix("the server: ") && !message.contains("127.0.0.1")
+        && !message.contains("abc")
+    }
+    for other in ["abc", "ftp://abc/", "http://a b"] {
+      _ = try folder.file("url", Array(other.utf8))
+      #expect {
+        try webhook.readURL()
+      } throws: {
+        "\($0)" == "the secret is not a URL that begins with https:// or http://"
+      }
+    }
+  }
+
   /// A line break in a secret begins no header, and no message has the secret.
   @Test func refusesControlCharactersInHeaders() throws {
     let path = try folder.file("token", Array("abc\r\nX: y".utf8))

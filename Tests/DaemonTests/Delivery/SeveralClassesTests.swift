@@ -158,6 +158,39 @@ struct SeveralClassesTests {
     #expect(daemon.stop() == .exited(0))
   }
 
+  /// Each line names its class, and a client comes back by the position of the last one.
+  @Test func servesClients() throws {
+    try put(1, "one")
+    let daemon = try DaemonProcess(
+      folder,
+      "http: {listen: $/http.sock}\n" + configuration("{socket: $/s.sock}, {events: true}"))
+    let socket = try LineClient(folder.file("s.sock"), "{}\n")
+    let first = [try socket.json(), try socket.json()]
+    #expect(first.map { $0["class"] } == [.string("Label"), .string("Note")])
+    #expect(first.map { $0["more"] } == [.bool(true), nil])
+    guard case .string(let position)? = first[1]["position"] else {
+      Issue.record("no position")
+      return
+    }
+    let events = try LineClient(
+      folder.file("http.sock"), "GET /watches/both/events HTTP/1.0\r\n\r\n")
+    var lines: [String] = []
+    while lines.count < 6, let line = try events.line() {
+      if !lines.isEmpty || line.isEmpty || line.hasPrefix("data:") { lines.append(line) }
+    }
+    lines.removeAll { !$0.hasPrefix("data:") && !$0.hasPrefix("id:") }
+    #expect(lines.count == 3)
+    #expect(lines.first?.contains(#""class":"Label""#) == true)
+    #expect(lines.dropFirst().first == "id: \(position)")
+    try put(2, "two")
+    let back = try LineClient(folder.file("s.sock"), "{\"from\":\"\(position)\"}\n")
+    let next = [try back.json(), try back.json()]
+    #expect(next.map { $0["class"] } == [.string("Label"), .string("Note")])
+    #expect(next[0]["startAnew"] == nil)
+    #expect(next[1]["position"] != nil)
+    daemon.stop()
+  }
+
   /// Refused objects of each class go to the file, and no more.
   @Test func givesUpObjectsOfEachClass() async throws {
     let script = try #require(

@@ -66,13 +66,18 @@ struct CheckTests {
     let lines = found.split(separator: "\n").map(String.init)
     let more = [
       "state: $/text is not a folder", "http.token: there is no file $/no",
-      "x: $/notes.tarn: The file has no class 'Nt'", "sync: passfile: there is no file $/no",
+      "sync: passfile: there is no file $/no",
       "sync: $/notes.tarn: --where: the store does not have a class No",
     ]
     for wanted in faults.map(\.2) + more {
-      #expect(lines.contains { $0.hasPrefix(wanted) }, "\(wanted) in \(found)")
+      #expect(lines.contains { $0.hasPrefix("problem: " + wanted) }, "\(wanted) in \(found)")
     }
-    #expect(lines.last == "$/watch.yaml: 15 watches, \(faults.count + more.count) problems")
+    #expect(
+      lines.contains(
+        "warning: x: $/notes.tarn: waiting for the class 'Nt', which may be misspelt: there are "
+          + "'Note'"))
+    #expect(
+      lines.last == "$/watch.yaml: 15 watches, \(faults.count + more.count) problems, 1 warning")
     #expect(!FileManager.default.fileExists(atPath: folder.file("out.jsonl")))
     withExtendedLifetime(file) {}
   }
@@ -93,7 +98,7 @@ struct CheckTests {
       + "  - {name: c, file: '$/*.later', class: Later, sinks: [{socket: $/c.sock}]}\n"
     let (found, code) = try check(text)
     #expect(code == 0)
-    #expect(found == "c: no file matches $/*.later yet\n$/watch.yaml: 3 watches, no problem")
+    #expect(found == "note: c: no file matches $/*.later yet\n$/watch.yaml: 3 watches, no problem")
     withExtendedLifetime(file) {}
   }
 
@@ -111,6 +116,120 @@ struct CheckTests {
       ["--user", NSUserName()])
     #expect(failed == 1)
     #expect(named.contains("a: $/bad.tarn: "))
+    withExtendedLifetime(file) {}
+  }
+
+  /// What is wrong with each of several classes, and what else than a file fits a pattern.
+  @Test func looksAtEachClassAndEachPath() throws {
+    let file = try NoteFile(folder)
+    try FileManager.default.createDirectory(
+      atPath: folder.file("x\u{1b}.tarn"), withIntermediateDirectories: false)
+    mkfifo(folder.file("pipe.tarn"), 0o600)
+    let (found, code) = try check(
+      """
+      watches:
+        - name: a
+          file: $/*.tarn
+          classes: [{class: Note, columns: [nme]}, {class: Later, where: 'a =='}]
+          sinks: [{exec: ['true']}]
+        - name: b
+          file: $/*.tarn
+          classes: [{class: Note, columns: [nme]}, {class: Later, where: 'a == 1'}]
+          sinks: [{exec: ['true']}]
+      """)
+    #expect(code == 1)
+    for line in [
+      "problem: a: Invalid filter \"a ==\"",
+      "problem: b: $/notes.tarn: Class 'Note' has no property 'nme'",
+      "problem: b: $/pipe.tarn: it is a pipe, not a store",
+      #"problem: b: $/x\u{1b}.tarn: it is a folder, not a store"#,
+      "warning: b: $/*.tarn: waiting for the class 'Later', which may be misspelt",
+    ] {
+      #expect(found.contains(line), "\(line) in \(found)")
+    }
+    withExtendedLifetime(file) {}
+  }
+
+  @Test func followsLinksToOutputs() throws {
+    let file = try NoteFile(folder)
+    for (name, target) in [
+      ("lost", "\(folder.path)/no/out"), ("good", "out.jsonl"), ("round", "round"),
+    ] {
+      symlink(target, folder.file(name))
+    }
+    let (found, code) = try check(
+      "state: $/lost\nwatches:\n" + Self.watch("a", "file: $/lost")
+        + Self.watch("b", "exec: [cat], dead-letters: $/lost") + Self.watch("c", "file: $/good")
+        + Self.watch("d", "file: $/round") + Self.watch("e", "socket: $/lost"))
+    #expect(code == 1)
+    for line in [
+      "state: $/lost is a link to a folder that is not there",
+      "a/file: $/lost: there is no folder $/no",
+      "b/exec: dead-letters: $/lost: there is no folder $/no",
+      "d/file: $/round: $/round is a link that leads to itself",
+      "e/socket: $/lost is a link, at which no socket can be made",
+    ] {
+      #expect(found.contains("problem: \(line)"), "\(line) in \(found)")
+    }
+    #expect(found.hasSuffix("5 watches, 5 problems"))
+    withExtendedLifetime(file) {}
+  }
+
+  @Test(arguments: [
+    (Array("ab\nc".utf8), "contains a line break"), ([0x61, 0, 0x62], "contains a line break"),
+    ([0xff, 0x61], "is not UTF-8"),
+  ])
+  func readsTheSecretsOfHeaders(_ secret: [UInt8], _ fault: String) throws {
+    let file = try NoteFile(folder)
+    _ = try folder.file("token", secret)
+    let (found, code) = try check(
+      "watches:\n"
+        + Self.watch("a", "webhook: 'https://h/x', headers: [{name: A, file: $/token}]"))
+    #expect(code == 1)
+    #expect(
+      found.contains("problem: a/webhook: headers: the secret for the header A \(fault)"),
+      "\(found)"
+    )
+    withExtendedLifetime(file) {}
+  }
+
+  /// As `run` would fail for a user who can read a store, and not follow it.
+  @Test(.enabled(if: geteuid() == 0))
+  func findsStoresThatTheUserCannotFollow() throws {
+    let file = try NoteFile(folder)
+    for path in [file.path, file.path + "-lock", file.path + "-signal"] { chmod(path, 0o644) }
+    chmod(folder.path, 0o755)
+    mkdir(folder.file("own"), 0o700)
+    mkdir(folder.file("state"), 0o777)
+    chmod(folder.file("state"), 0o777)
+    func found(_ text: String) throws -> String {
+      let (found, code) = try check(text, ["--user", "nobody"])
+      #expect(code == 1)
+      return found
+    }
+    let watches = "watches:\n" + Self.watch("a", "exec: ['true']")
+    #expect(
+      try found("state: $/state\n" + watches).contains(
+        "problem: a: $/notes.tarn: the file cannot be followed: this user cannot write its lock"))
+    // Siblings: what the user cannot see, and positions of another user.
+    for (pattern, reason) in [
+      ("$/own/*.tarn", "the user nobody may not look into $/own"),
+      ("$/own/x.tarn", "$/own/x.tarn: it cannot be looked at: Permission denied"),
+    ] {
+      let text = watches.replacingOccurrences(of: "$/notes.tarn", with: "'\(pattern)'")
+      #expect(try found("state: $/state\n" + text).contains("problem: a: \(reason)"))
+    }
+    let positions = folder.file("state/positions/watch/a/exec")
+    try FileManager.default.createDirectory(atPath: positions, withIntermediateDirectories: true)
+    #expect(
+      try found("state: $/state\n" + watches).contains(
+        "problem: state: the user nobody may not make files in "
+          + "$/state/positions/watch/a/exec"))
+    // Readable, and followed, but not writable.
+    for ending in ["-lock", "-signal"] { chmod(file.path + ending, 0o666) }
+    #expect(
+      try found(watches).contains(
+        "problem: a: $/notes.tarn: cannot be written, and there is no folder for positions"))
     withExtendedLifetime(file) {}
   }
 

@@ -41,6 +41,8 @@ struct PurgeTests {
     for name in ["", "shop/"] {
       try make("\(name)positions/watch/orders/log/\(sum)")
       try make("\(name)positions/watch/orders/log/begun")
+      try make("\(name)positions/watch/orders/log/paused")
+      try make("\(name)running/watch.json")
       try make("\(name)positions/or.ders.log.cbf29ce484222325")
     }
   }

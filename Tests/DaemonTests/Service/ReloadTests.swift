@@ -138,7 +138,7 @@ struct ReloadTests {
     #expect(!renamed.contains("belongs to no watch"))
   }
 
-  @Test func answersWhenTheNewConfigurationStands() throws {
+  @Test func answersWhenTheNewConfigurationStands() async throws {
     let file = try NoteFile(folder)
     try file.put(1, "one")
     let door = "http: {listen: $/http.sock}\n"
@@ -164,14 +164,72 @@ struct ReloadTests {
       url: "http://localhost/reload", socketPath: folder.file("http.sock"),
       body: Array("{}".utf8), timeout: .seconds(60))
     #expect(try HTTPClient().perform(request).status == 200)
+    try await yieldUntil {
+      !folder.names.contains("http.sock") && folder.names.contains("other.sock")
+    }
     var status = ""
     while status.isEmpty {
       let found = try DaemonProcess.run(["status", "--config", daemon.configuration])
       if found.end == .exited(0) { status = found.text }
     }
     #expect(status.contains("a      file"))
-    #expect(!folder.names.contains("http.sock"))
     daemon.stop()
+  }
+
+  /// The running daemon is asked at the address that it has, and not at the one that it is to get.
+  @Test func findsTheDaemonAtItsFormerAddress() async throws {
+    let file = try NoteFile(folder)
+    try file.put(1, "one")
+    func text(_ door: String, _ watches: String...) -> String {
+      door + "watches:\n" + watches.joined()
+    }
+    let daemon = try DaemonProcess(
+      folder, text("http: {listen: $/http.sock}\n", Self.watch("a")))
+    func reload() throws -> (text: String, end: ChildProcess.End) {
+      try DaemonProcess.run(["reload", "--config", daemon.configuration])
+    }
+    // Another address, none, and one again.
+    for (name, door) in [
+      ("b", "http: {listen: $/other.sock}\n"), ("c", ""), ("d", "http: {listen: $/last.sock}\n"),
+    ] {
+      try daemon.write(text(door, Self.watch(name)))
+      let (said, end) = try reload()
+      #expect(end == .exited(0), "\(said)")
+      try await yieldUntil {
+        try NoteModel(file: folder.file("\(name).jsonl")).notes == [1: "one 0"]
+      }
+      let socket = door.isEmpty ? nil : "\(name == "b" ? "other" : "last").sock"
+      try await yieldUntil {
+        folder.names.filter { ["http.sock", "other.sock", "last.sock"].contains($0) }
+          == (socket.map { [$0] } ?? [])
+      }
+    }
+    // What cannot change while it runs.
+    try daemon.write("name: other\n" + text("http: {listen: $/last.sock}\n", Self.watch("d")))
+    for _ in 0..<2 {
+      let (said, end) = try reload()
+      #expect(end == .exited(1))
+      #expect(said.hasSuffix("files open\n'name' takes effect at the next start"), "\(said)")
+    }
+    #expect(daemon.stop() == .exited(0))
+    #expect(folder.names.contains("state"))
+    #expect(
+      try FileManager.default.contentsOfDirectory(atPath: folder.file("state/running")) == [])
+  }
+
+  @Test func namesTheSocketOfADaemonThatDoesNotRun() throws {
+    let path = folder.file("none.sock")
+    let text = "http: {listen: \(path)}\nwatches:\n" + Self.watch("a")
+    let configuration = try folder.file(
+      "watch.yaml", Array(text.replacingOccurrences(of: "$", with: folder.path).utf8))
+    let errors = folder.file("errors")
+    for action in ["reload", "status"] {
+      let run = try ChildProcess(
+        OwnProgram.sibling("tarn-daemon"), [action, "--config", configuration], errors: errors)
+      #expect(run.finish().end == .exited(1))
+      let said = try String(contentsOfFile: errors, encoding: .utf8)
+      #expect(said.contains("does not answer at \(path): there is no such socket"), "\(said)")
+    }
   }
 
   /// Whoever waits for the end of a reload can use what it has changed.

@@ -211,7 +211,7 @@ struct WatchedFileTests {
     let daemon = try DaemonProcess(
       folder,
       Self.configuration().replacingOccurrences(of: "class: Note", with: "class: Nothing"))
-    try await yieldUntil { daemon.errors.contains("no class 'Nothing'") }
+    try await yieldUntil { daemon.errors.contains("waiting for the class 'Nothing'") }
     #expect(daemon.stop() == .exited(0))
   }
 

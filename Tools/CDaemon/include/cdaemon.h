@@ -49,6 +49,10 @@ int tarn_accept(int listener);
 // Locks a file for this open descriptor of it, without waiting. Returns 0 or an errno; EAGAIN and
 // EACCES if another descriptor has it. A child that is started does not keep the lock.
 int tarn_lock_file(int descriptor);
+// Makes this process the owner of a file, until it closes any descriptor of it: 0 or an error.
+int tarn_own_file(int descriptor);
+// The process that owns a file, as the system knows it; 0 if none does.
+pid_t tarn_owner(int descriptor);
 
 // MARK: - Requests
 
@@ -72,6 +76,8 @@ typedef struct {
   const char *certificates;
   // Whether proxies that the environment names are left out.
   bool is_direct;
+  // Whether the URL is a secret: then errors do not have any of it.
+  bool is_secret;
 } tarn_request;
 
 typedef struct {

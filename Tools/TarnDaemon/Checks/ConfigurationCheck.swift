@@ -19,12 +19,16 @@ struct ConfigurationCheck {
   let side: Side
   /// Whether a store that no process has open may be opened, which makes files beside it.
   var makesCompanions = true
+  /// Whether the daemon may be given a state folder that is not known here.
+  var mayHaveState = false
 
   /// All findings. In a daemon those of parts that run as they are would be no news, and must not
   /// keep others from changing.
   func findings() -> [Finding] {
     var all = state() + endpoint()
-    for watch in settings.watches where running?.watches.contains(watch) != true {
+    let watches = settings.watches.filter { running?.watches.contains($0) != true }
+    if all.allSatisfy({ $0.place != "state" }) { all += positions(watches) }
+    for watch in watches {
       all += StoreCheck(self).findings(watch)
       for sink in watch.sinks { all += SinkCheck(self, watch, sink).findings() }
     }
@@ -44,6 +48,15 @@ struct ConfigurationCheck {
   private func state() -> [Finding] {
     guard let folder = settings.stateFolder, folder != running?.stateFolder else { return [] }
     return PathRights.faultOfFolders(folder).map { [.problem("state", $0)] } ?? []
+  }
+
+  /// What stands against keeping the positions of watches: files of another user, for example.
+  private func positions(_ watches: [WatchSettings]) -> [Finding] {
+    guard let positions = context.positions else { return [] }
+    let faults = watches.flatMap { watch in
+      watch.sinks.filter { !$0.servesClients }.compactMap { positions.fault(watch.name, $0.name) }
+    }
+    return Set(faults).sorted().map { .problem("state", $0) }
   }
 
   private func endpoint() -> [Finding] {
@@ -98,6 +111,11 @@ struct ConfigurationCheck {
   /// What stands against listening at a path.
   func socket(_ path: String, _ place: String) -> [Finding] {
     if context.handedOver.socket(at: path) != nil { return [] }
+    if PathRights.isLink(path) {
+      return [
+        .problem(place, "\(path) is a link, at which no socket can be made; give its target's path")
+      ]
+    }
     switch PathRights.kind(of: path) {
     case nil: return PathRights.faultOfMaking(path).map { [.problem(place, $0)] } ?? []
     case S_IFSOCK?: break
@@ -144,14 +162,17 @@ struct RunningDaemon {
 
   /// Asks the HTTP endpoint.
   init(_ configuration: ConfigurationFiles, _ settings: DaemonSettings) {
-    guard settings.http != nil, let door = try? DaemonDoor(configuration) else {
-      (runs, isKnown) = (false, false)
+    let noted = NotedDaemon(configuration, settings)
+    guard settings.http != nil || noted != nil,
+      let door = try? DaemonDoor(configuration, settings, noted)
+    else {
+      (runs, isKnown) = (noted != nil, noted != nil)
       return
     }
     let answer = try? door.ask("/status", timeout: .seconds(5))
     let text = String(decoding: answer?.body ?? [], as: UTF8.self)
     let instance = (try? JSONScanner.value(in: text))?["instance"]
-    runs = answer?.status == 200 && instance == .string(settings.instance)
+    runs = noted != nil || answer?.status == 200 && instance == .string(settings.instance)
     isKnown = true
   }
 }

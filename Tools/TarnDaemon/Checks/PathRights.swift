@@ -5,6 +5,7 @@ import ToolSupport
 enum PathRights {
   /// Why a file cannot be made at a path; nil if it can.
   static func faultOfMaking(_ path: String) -> String? {
+    guard let path = target(of: path) else { return "\(path) is a link that leads to itself" }
     let folder = folder(of: path)
     guard let kind = kind(of: folder) else { return "there is no folder \(folder)" }
     guard kind == S_IFDIR else { return "\(folder) is not a folder" }
@@ -17,6 +18,7 @@ enum PathRights {
   /// Why the folders up to a path cannot be made, or written; nil if they can.
   static func faultOfFolders(_ path: String) -> String? {
     guard let kind = kind(of: path) else {
+      if isLink(path) { return "\(path) is a link to a folder that is not there" }
       let parent = folder(of: path)
       return parent == path ? "there is no \(path)" : faultOfFolders(parent)
     }
@@ -39,6 +41,43 @@ enum PathRights {
   static func kind(of path: String) -> mode_t? {
     var facts = stat()
     return path.withPath({ stat($0, &facts) }) == 0 ? facts.st_mode & S_IFMT : nil
+  }
+
+  /// Why nothing can be seen at a path.
+  static func absence(of path: String) -> String {
+    var facts = stat()
+    let code = path.withPath { stat($0, &facts) } == 0 ? ENOENT : errno
+    return code == ENOENT
+      ? "there is no such file" : "it cannot be looked at: \(String(cString: strerror(code)))"
+  }
+
+  static func isLink(_ path: String) -> Bool {
+    var facts = stat()
+    return path.withPath({ lstat($0, &facts) }) == 0 && facts.st_mode & S_IFMT == S_IFLNK
+  }
+
+  /// Where a file that is made at a path appears: behind all links that lead on from it. Nil if
+  /// they do not end.
+  private static func target(of path: String) -> String? {
+    var path = path
+    for _ in 0..<40 {
+      guard isLink(path) else { return path }
+      var bytes = [CChar](repeating: 0, count: Int(PATH_MAX) + 1)
+      guard path.withPath({ readlink($0, &bytes, bytes.count - 1) }) > 0 else { return path }
+      let next = String(path: bytes)
+      path = next.beginsWithBytes(of: "/") ? next : "\(folder(of: path))/\(next)"
+    }
+    return nil
+  }
+
+  /// Why the files of a pattern cannot be looked for; nil if they can.
+  static func faultOfLooking(for pattern: String) -> String? {
+    let folder = UnitDropIn.fixedFolder(of: pattern)
+    var facts = stat()
+    guard folder.withPath({ stat($0, &facts) }) == 0 else {
+      return errno == EACCES ? "\(who) may not look into the folders of \(folder)" : nil
+    }
+    return may(folder, R_OK | X_OK) ? nil : "\(who) may not look into \(folder)"
   }
 
   static func folder(of path: String) -> String {

@@ -88,13 +88,29 @@ struct SinkCheck {
 
   private func findings(_ webhook: WebhookSettings) -> [Finding] {
     var found: [Finding] = []
-    for (key, source) in [("secret", webhook.secret)]
-      + webhook.secretHeaders.map({ ("headers", $0.source) })
-    {
-      guard let fault = check.fault(of: source) else { continue }
-      found.append(Finding(kind: fault.kind, place: place, message: "\(key): \(fault.message)"))
+    if let fault = check.fault(of: webhook.secret) {
+      found.append(Finding(kind: fault.kind, place: place, message: "secret: \(fault.message)"))
     }
-    if let fault = tarn_url_fault(webhook.url) {
+    for header in webhook.secretHeaders {
+      if let fault = check.fault(of: header.source) {
+        found.append(Finding(kind: fault.kind, place: place, message: "headers: \(fault.message)"))
+        continue
+      }
+      do throws(ToolError) {
+        _ = try header.line()
+      } catch {
+        found.append(.problem(place, "headers: \(error)"))
+      }
+    }
+    if let fault = check.fault(of: webhook.urlSource) {
+      found.append(Finding(kind: fault.kind, place: place, message: "webhook: \(fault.message)"))
+    } else if webhook.urlSource != nil {
+      do throws(ToolError) {
+        _ = try webhook.readURL()
+      } catch {
+        found.append(.problem(place, "webhook: \(error)"))
+      }
+    } else if let fault = tarn_url_fault(webhook.url) {
       found.append(.problem(place, "'\(webhook.url)' is not a URL: \(String(cString: fault))"))
     }
     if let path = webhook.certificates {

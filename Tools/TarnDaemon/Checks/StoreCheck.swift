@@ -18,64 +18,129 @@ struct StoreCheck {
 
   /// Opens a store as `run` would, but for reading outside of the daemon.
   ///
-  /// - Returns: the file, or why it is not open; then whether `run` would fail there, too.
-  private func open(_ path: String) -> (file: OpenFile?, reason: String, fails: Bool) {
-    if !check.makesCompanions, FileFacts.at(path) != nil,
+  /// - Parameters:
+  ///   - pattern: what the configuration names.
+  ///   - found: gets why `run` could not open or follow it.
+  private func open(
+    _ path: String, of pattern: String, _ place: String, _ found: inout [Finding]
+  ) -> OpenFile? {
+    if !check.makesCompanions, FileFacts.at(path)?.isRegularFile == true,
       ["-lock", "-signal"].contains(where: { FileFacts.at(path + $0) == nil })
     {
-      return (
-        nil, "not opened, because files beside it would belong to root; give its user to --user",
-        false
-      )
+      found.append(
+        .note(
+          place,
+          "\(path): not opened, because files beside it would belong to root; give its user to "
+            + "--user"))
+      return nil
     }
     do {
-      return (try OpenFile(path, readOnly: !isInDaemon), "", false)
+      let file = try OpenFile(path, readOnly: !isInDaemon)
+      if let cause = file.copyCause {
+        found.append(.problem(place, "\(path): the file cannot be followed: \(cause)"))
+      }
+      return file
     } catch {
-      // A store that is not there yet comes later.
-      return (nil, "\(error)", !(error is ToolError))
+      found.append(finding(error, path, of: pattern, place))
+      return nil
     }
+  }
+
+  private func finding(
+    _ error: any Error, _ path: String, of pattern: String, _ place: String
+  ) -> Finding {
+    let text = "\(path): \(error)"
+    switch error {
+    // It comes later.
+    case is OpenFile.Absence: return .note(place, text)
+    // Of several stores one may be damaged, or busy for long.
+    case let error as StorageError
+    where error.code != .permissionDenied && FileTable.isPattern(pattern):
+      return .warning(place, text)
+    default: return .problem(place, text)
+    }
+  }
+
+  private func absence(of pattern: String, _ place: String) -> Finding {
+    PathRights.faultOfLooking(for: pattern).map { .problem(place, $0) }
+      ?? .note(place, "no file matches \(pattern) yet")
   }
 
   // MARK: - Watches
 
   func findings(_ watch: WatchSettings) -> [Finding] {
-    let paths = FileTable.paths(of: watch.file)
+    let faults = faultsOfFilters(watch)
+    if !faults.isEmpty { return faults }
     var found: [Finding] = []
-    for one in watch.classes {
-      guard let filter = one.filter else { continue }
-      do {
-        try CursorSelection.checkSyntax(ofFilter: filter, onClass: one.name)
-      } catch {
-        return [.problem(watch.name, "\(error)")]
-      }
-    }
-    if paths.isEmpty { found.append(.note(watch.name, "no file matches \(watch.file) yet")) }
-    // Stores that do not have what the watch selects. Of several stores some may get it later.
+    let paths = FileTable.paths(of: watch.file)
+    if paths.isEmpty { found.append(absence(of: watch.file, watch.name)) }
+    var lacks = ClassLacks(watch)
+    // Stores whose classes do not fit. Of several stores some may be migrated later.
     var unfit: [Finding] = []
     var isFit = false
     for path in paths {
-      let (file, reason, fails) = open(path)
-      guard let file else {
-        let isProblem = fails && !FileTable.isPattern(watch.file)
-        let text = "\(path): \(reason)"
-        found.append(isProblem ? .problem(watch.name, text) : .note(watch.name, text))
-        continue
-      }
+      guard let file = open(path, of: watch.file, watch.name, &found) else { continue }
+      let faults = self.faults(of: watch, in: file, &lacks)
+      unfit += faults
+      if faults.isEmpty { isFit = true }
+      found += (try? file.findings(watch, context)) ?? []
+      found += rights(of: watch, in: file)
+    }
+    found += isFit ? unfit.map { .warning($0.place, $0.message) } : unfit
+    return found + lacks.findings()
+  }
+
+  private func faultsOfFilters(_ watch: WatchSettings) -> [Finding] {
+    watch.classes.compactMap { one in
       do {
-        try file.checkSelection(of: watch)
-        isFit = true
-        found += try file.findings(watch, context)
+        guard let filter = one.filter else { return nil }
+        try CursorSelection.checkSyntax(ofFilter: filter, onClass: one.name)
+        return nil
       } catch {
-        let hasClasses = (try? file.store.newestSnapshot().schema.schema.classes.isEmpty) == false
-        let text = "\(path): \(error)"
-        if hasClasses {
-          unfit.append(.problem(watch.name, text))
-        } else {
-          found.append(.note(watch.name, text))
-        }
+        return .problem(watch.name, "\(error)")
       }
     }
-    return found + (isFit ? unfit.map { .note($0.place, $0.message) } : unfit)
+  }
+
+  /// What the classes of a store have against a watch: all that is wrong, not only the first.
+  private func faults(
+    of watch: WatchSettings, in file: OpenFile, _ lacks: inout ClassLacks
+  ) -> [Finding] {
+    do {
+      let (present, awaited) = try file.classes(of: watch)
+      lacks.add(file.path, awaited, try file.store.newestSnapshot().schema.schema)
+      return present.compactMap { one in
+        do {
+          try file.checkSelection(of: watch.of([one]) ?? watch)
+          return nil
+        } catch {
+          return .problem(watch.name, "\(file.path): \(error)")
+        }
+      }
+    } catch {
+      return [.problem(watch.name, "\(file.path): \(error)")]
+    }
+  }
+
+  private func rights(of watch: WatchSettings, in file: OpenFile) -> [Finding] {
+    if PathRights.may(file.path, W_OK) || file.copyCause != nil { return [] }
+    if context.positions == nil, !check.mayHaveState,
+      !watch.sinks.allSatisfy(\.servesClients)
+    {
+      return [
+        .problem(
+          watch.name,
+          "\(file.path): cannot be written, and there is no folder for positions: give the key "
+            + "'state'")
+      ]
+    }
+    let doubt = file.filterDoubt(watch).map { Finding.note(watch.name, $0) }
+    return [
+      .note(
+        watch.name,
+        "\(file.path): cannot be written, so positions are kept in the state folder and hold only "
+          + "as long as the file's retention")
+    ] + (doubt.map { [$0] } ?? [])
   }
 
   /// Cursors of this daemon that no watch has any more.
@@ -91,7 +156,8 @@ struct StoreCheck {
       }
     }
     return expected.sorted { $0.key < $1.key }.flatMap { path, names -> [Finding] in
-      let known = (try? open(path).file?.store.cursors()) ?? []
+      var ignored: [Finding] = []
+      let known = (try? open(path, of: path, "", &ignored)?.store.cursors()) ?? []
       return known.map(\.record.name).compactMap { cursor in
         guard let name = context.ownName(of: cursor), !names.contains(name) else { return nil }
         return .note(
@@ -116,15 +182,9 @@ struct StoreCheck {
       }
     }
     let paths = FileTable.paths(of: sync.file)
-    if paths.isEmpty { found.append(.note(place, "no file matches \(sync.file) yet")) }
+    if paths.isEmpty { found.append(absence(of: sync.file, place)) }
     for path in paths {
-      let (file, reason, fails) = open(path)
-      guard let file else {
-        let isProblem = fails && !FileTable.isPattern(sync.file)
-        let text = "\(path): \(reason)"
-        found.append(isProblem ? .problem(place, text) : .note(place, text))
-        continue
-      }
+      guard let file = open(path, of: sync.file, place, &found) else { continue }
       do {
         let chosen = try ChosenObjects(sync.conditions)
         try chosen.check(file.store)
@@ -146,8 +206,9 @@ struct StoreCheck {
 
 extension OpenFile {
   /// What the sinks of a watch would meet here.
-  fileprivate func findings(_ watch: WatchSettings, _ context: DaemonContext) throws -> [Finding] {
+  fileprivate func findings(_ all: WatchSettings, _ context: DaemonContext) throws -> [Finding] {
     var found: [Finding] = []
+    guard let watch = all.of(try classes(of: all).present) else { return [] }
     for sink in watch.sinks {
       let place = "\(watch.name)/\(sink.name)"
       let name = context.cursorName(watch.name, sink.name)
@@ -162,14 +223,6 @@ extension OpenFile {
             "\(path): starts anew, because class, filter or columns differ from those of its cursor"
           ))
       }
-    }
-    if !PathRights.may(path, W_OK) {
-      found.append(
-        .note(
-          watch.name,
-          "\(path): cannot be written, so positions are kept in the state folder and hold only as "
-            + "long as the file's retention"))
-      if let doubt = filterDoubt(watch) { found.append(.note(watch.name, doubt)) }
     }
     return found
   }

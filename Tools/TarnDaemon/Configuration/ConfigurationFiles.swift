@@ -61,7 +61,7 @@ package struct ConfigurationFiles: Sendable {
   private func files() throws -> [String] {
     var isFolder: ObjCBool = false
     guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else {
-      throw ToolError("there is no such file")
+      throw ToolError(PathRights.absence(of: path))
     }
     guard isFolder.boolValue else { return [path] }
     return try FileManager.default.contentsOfDirectory(atPath: path)
@@ -73,7 +73,7 @@ package struct ConfigurationFiles: Sendable {
 
   private func text(of file: String) throws(ConfigurationProblem) -> String {
     guard let data = FileManager.default.contents(atPath: file) else {
-      throw ConfigurationProblem(file, 0, "", "cannot be read")
+      throw ConfigurationProblem(file, 0, "", PathRights.faultOfReading(file) ?? "cannot be read")
     }
     guard let text = String(validating: data, as: UTF8.self) else {
       throw ConfigurationProblem(file, 0, "", "is not UTF-8")

@@ -118,7 +118,9 @@ enum ConfigurationKeys {
       Key("clients", .integer(1...10_000), "how many clients at most", standard: "256"),
     ]),
     ConfigurationVariant(keys: [
-      Key("webhook", .text, "the URL that batches are posted to", isRequired: true),
+      Key(
+        "webhook", .either([.text, .keys(secret)]),
+        "the URL that batches are posted to, or where it is if it is a secret", isRequired: true),
       name,
       Key("secret-file", .path, "a file with the key that bodies are signed with"),
       Key("secret", .keys(secret), "where that key is, instead of secret-file"),

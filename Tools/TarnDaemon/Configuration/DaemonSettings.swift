@@ -133,7 +133,10 @@ struct ExecSettings: Equatable, Sendable {
 }
 
 struct WebhookSettings: Equatable, Sendable {
+  /// Empty if it is a secret.
   var url: String
+  /// Where the URL is, if it is a secret.
+  var urlSource: SecretSource?
   /// Where the key for signatures is.
   var secret: SecretSource?
   var headers: [String] = []

@@ -1,3 +1,4 @@
+import CDaemon
 import Foundation
 import TarnStore
 import ToolSupport
@@ -55,9 +56,33 @@ struct SecretHeader: Equatable, Sendable {
     let secret = try source.read()
     // A line break would begin another header.
     guard !secret.contains(where: { $0 < 0x20 || $0 == 0x7f }) else {
-      throw ToolError("the secret for the header \(name) contains a control character")
+      throw ToolError(
+        "the secret for the header \(name) contains a line break or another control character")
     }
-    return "\(name): \(prefix)\(String(decoding: secret, as: UTF8.self))"
+    guard let text = String(validating: secret, as: UTF8.self) else {
+      throw ToolError("the secret for the header \(name) is not UTF-8")
+    }
+    return "\(name): \(prefix)\(text)"
+  }
+}
+
+extension WebhookSettings {
+  static func isURL(_ text: String) -> Bool {
+    text.beginsWithBytes(of: "https://") || text.beginsWithBytes(of: "http://")
+  }
+
+  /// The URL, which is read anew if it is a secret.
+  ///
+  /// - Throws: `ToolError` that has nothing of it.
+  func readURL() throws(ToolError) -> String {
+    guard let urlSource else { return url }
+    let secret = try urlSource.read()
+    guard let text = String(validating: secret, as: UTF8.self), Self.isURL(text),
+      !secret.contains(where: { $0 < 0x21 || $0 == 0x7f }), tarn_url_fault(text) == nil
+    else {
+      throw ToolError("the secret is not a URL that begins with https:// or http://")
+    }
+    return text
   }
 }
 

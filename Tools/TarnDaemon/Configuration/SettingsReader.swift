@@ -178,9 +178,6 @@ struct SettingsReader {
       return nil
     }
     let name = reader.string("name") ?? kind
-    if !watch.moreClasses.isEmpty, ["socket", "events"].contains(kind) {
-      reader.add(kind, "its clients get one class: give each class a watch of its own")
-    }
     if let fault = Self.fault(inName: name) { reader.add("name", fault) }
     switch kind {
     case "exec":
@@ -233,16 +230,22 @@ struct SettingsReader {
   }
 
   private func webhook(_ reader: MappingReader) -> WebhookSettings {
-    var settings = WebhookSettings(url: reader.required("webhook"))
-    if !settings.url.beginsWithBytes(of: "https://"), !settings.url.beginsWithBytes(of: "http://") {
-      reader.add("webhook", "needs a URL that begins with https:// or http://")
+    var settings = WebhookSettings(url: "")
+    if case .mapping? = reader.node("webhook")?.content, let keys = reader.mapping("webhook") {
+      settings.urlSource = keys.secretSource()
+      keys.finish()
+    } else {
+      settings.url = reader.required("webhook")
+      if !WebhookSettings.isURL(settings.url) {
+        reader.add("webhook", "needs a URL that begins with https:// or http://")
+      }
     }
     settings.secret = reader.secret("secret", orFile: "secret-file")
     readHeaders(reader, &settings)
     if let time = reader.duration("timeout") { settings.timeout = time }
     if let bytes = reader.size("body") {
       settings.bodyBytes = bytes
-      if bytes < 1024 { reader.add("body", "must be at least 1kB") }
+      if bytes < 1000 { reader.add("body", "must be at least 1kB, which is 1000 bytes") }
     }
     settings.certificates = absolute("certificates", reader)
     return settings

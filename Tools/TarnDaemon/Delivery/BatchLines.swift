@@ -23,6 +23,9 @@ final class BatchLines {
   /// The items of the last line, by the number of its class.
   var lineItems: (line: Int, items: Range<Int>) { (classIndex, line.lineItems) }
 
+  /// Whether no line follows the present one. For lines without a limit.
+  var isAtLastLine: Bool { rest.isEmpty }
+
   /// The next piece, which is never empty; nil at the end. For lines without a limit.
   func next() throws(StorageError) -> [UInt8]? {
     while true {

@@ -35,9 +35,6 @@ struct Delivery {
       [JSONMember("watch", .string(watch.name)), JSONMember("file", .string(path))])
   }
 
-  /// The batch of a watch of one class as a line of JSON.
-  func line() -> FeedLine { line(ofClass: watch.className) }
-
   /// The classes of its lines, in their order: those with changes, or all if it starts anew.
   var changedClasses: [String] {
     let all = watch.classes.map(\.name)

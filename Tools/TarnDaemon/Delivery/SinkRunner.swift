@@ -39,9 +39,6 @@ final class SinkRunner: Sendable {
     var beginsWithAll = false
   }
 
-  /// A position in no file's history: a consumer with it has nothing of the file.
-  private static let nowhere = ChangePosition("00000000-0000-0000-0000-000000000000/0/0")
-
   /// Acknowledgements are made durable that often at most.
   static let flushEvery = DispatchTimeInterval.milliseconds(100)
 
@@ -52,6 +49,7 @@ final class SinkRunner: Sendable {
   private let letters: DeadLetters?
   private let place: Slots.Place?
   private let file: OpenFile
+  private let classes: PresentClasses
   private let cursorName: String
   private let positions: PositionFile?
   private let notes: DeliveryNotes
@@ -74,6 +72,7 @@ final class SinkRunner: Sendable {
     self.letters = letters
     place = sink.slots?.place()
     self.file = file
+    classes = PresentClasses(of: watch, in: file, status, log)
     self.cursorName = cursorName
     self.positions = positions
     notes = DeliveryNotes(positions, isExact: sink.repeatsExactly)
@@ -231,18 +230,14 @@ final class SinkRunner: Sendable {
     if state.withLock({ $0.cursor != nil }) { return }
     if state.withLock({ $0.hasStopped }) { return endBeginning() }
     do {
-      let cursor = file.isWritable ? try openCursor() : try openReader()
-      let registration = try file.store.follow(usesWatcher: true) { [weak self] in
-        guard let self else { return }
-        status.isBehind()
-        schedule(after: watch.delivery.delay)
-      }
-      state.withLock { state in
-        state.cursor = cursor
-        state.registration = registration
-      }
+      try follow()
+      let present = try classes.look()
+      let cursor = file.isWritable ? try openCursor(present) : try openReader(present)
+      state.withLock { $0.cursor = cursor }
       let version = startsOver ? 0 : (try? cursor.position.version) ?? 0
       status.update { $0.version = version }
+    } catch is AwaitedClasses {
+      status.isCurrent(at: file.store.newestKnownVersion.rawValue)
     } catch  where Passing.isBusy(error) && state.withLock({ $0.isBeginning }) {
       failed("cannot open the cursor: \(error)", nil, again: Passing.pause)
       return
@@ -260,7 +255,17 @@ final class SinkRunner: Sendable {
     return (try? file.cursorRecord(cursorName))??.reason != nil
   }
 
-  private func openCursor() throws -> ChangeCursor {
+  private func follow() throws {
+    if state.withLock({ $0.registration != nil }) { return }
+    let registration = try file.store.follow(usesWatcher: true) { [weak self] in
+      guard let self else { return }
+      status.isBehind()
+      schedule(after: watch.delivery.delay)
+    }
+    state.withLock { $0.registration = registration }
+  }
+
+  private func openCursor(_ watch: WatchSettings) throws -> ChangeCursor {
     try file.takeOverCursor(cursorName)
     let known = try file.cursorRecord(cursorName)
     var grouped: GroupedAcknowledgements?
@@ -268,7 +273,8 @@ final class SinkRunner: Sendable {
     let cursor = try file.cursor(
       cursorName, watch, startingAt: startsAtNewest ? .newest : .snapshot,
       keeping: sink.repeatsExactly || watch.needsOldValues ? .oldValues : .keys,
-      limit: watch.keeps.map { LagLimit($0) }, expecting: expectedPosition(known),
+      limit: watch.keeps.map { LagLimit($0) },
+      expecting: ExpectedPosition.of(positions, known, isCopy: isCopy),
       delivered: delivered
     ) { held, snapshot throws(StorageError) in
       let made = try GroupedAcknowledgements(held, in: snapshot)
@@ -289,25 +295,13 @@ final class SinkRunner: Sendable {
     return cursor
   }
 
-  /// What the consumer has got; nil if only its cursor knows that.
-  private func expectedPosition(_ known: CursorRecord?) -> ChangePosition? {
-    guard let position = positions?.content.acknowledged else { return isCopy ? Self.nowhere : nil }
-    // A position that is behind the cursor was not saved in time: it tells nothing.
-    if let known, ChangePosition(known.acknowledged).historyID == position.historyID,
-      known.acknowledged.version.rawValue >= position.version
-    {
-      return nil
-    }
-    return position
-  }
-
   /// Whether a consumer without a position begins with the newest version. What has come into being
   /// since the watch began, a file or a class, is delivered from its beginning.
   private var startsAtNewest: Bool {
     watch.start == .newest && !isLater() && !state.withLock { $0.beginsWithAll }
   }
 
-  private func openReader() throws -> ChangeCursor {
+  private func openReader(_ watch: WatchSettings) throws -> ChangeCursor {
     guard let positions else {
       throw ToolError("the file cannot be written, and there is no state folder for its position")
     }
@@ -337,6 +331,10 @@ final class SinkRunner: Sendable {
   }
 
   private func step() {
+    if classes.haveGrown {
+      flush()
+      close()
+    }
     openIfNeeded()
     guard let cursor = state.withLock({ $0.cursor }) else { return }
     do {
@@ -347,6 +345,11 @@ final class SinkRunner: Sendable {
         place?.leave()
         let newest = file.store.newestKnownVersion.rawValue
         return status.isCurrent(at: newest)
+      }
+      if classes.areMissed(in: batch.storeSchema) {
+        place?.leave()
+        close()
+        return schedule(after: .zero)
       }
       if !batch.isEmpty {
         let hasSlot = place?.take { [weak self] in self?.schedule(after: .zero) }
@@ -413,7 +416,7 @@ final class SinkRunner: Sendable {
     }
     let began = ContinuousClock.now
     batch.noteDelivery()
-    var delivery = Delivery(batch: batch, watch: watch, path: file.path, keys: keys)
+    var delivery = Delivery(batch: batch, watch: classes.watch, path: file.path, keys: keys)
     delivery.isAfterRefusal = notes.isAfterRefusal(batch.from)
     guard try send(delivery, from: first) else {
       status.update { $0.failingSince = nil }

@@ -5,11 +5,24 @@ import ToolSupport
 struct DaemonDoor {
   private let settings: HTTPSettings
 
-  /// - Throws: `ToolError` if the configuration is wrong, or has no door.
+  /// - Throws: `ToolError` if the configuration is wrong, or if the daemon has no door.
   init(_ configuration: ConfigurationFiles) throws {
     let read = try configuration.settings()
+    try self.init(configuration, read, NotedDaemon(configuration, read))
+  }
+
+  /// - Parameter noted: the daemon that runs, whose address the configuration need not have.
+  init(
+    _ configuration: ConfigurationFiles, _ read: DaemonSettings, _ noted: NotedDaemon?
+  ) throws {
     let standard = DaemonCommand.socket
-    if let http = read.http {
+    if let http = noted?.http {
+      settings = http
+    } else if let noted {
+      throw ToolError(
+        "the daemon, process \(noted.process), has no HTTP endpoint, so that it cannot be asked: "
+          + "give the key 'http', and reload")
+    } else if let http = read.http {
       settings = http
     } else if FileManager.default.fileExists(atPath: standard) {
       settings = HTTPSettings(address: .socket(standard, mode: 0o600))
@@ -36,7 +49,25 @@ struct DaemonDoor {
     do {
       return try HTTPClient().perform(request, keeping: 64 << 20)
     } catch {
-      throw ToolError("the daemon does not answer: \(error)")
+      throw ToolError("the daemon does not answer at \(place): \(reason(error))")
+    }
+  }
+
+  private var place: String {
+    switch settings.address {
+    case .socket(let path, _): path
+    case .port(let host, let port): "\(host):\(port)"
+    }
+  }
+
+  /// Of a socket, the client's own text would name a host and a port.
+  private func reason(_ error: any Error) -> String {
+    guard case .socket(let path, _) = settings.address else { return "\(error)" }
+    switch ListeningSocket.listener(at: path) {
+    case .nobody where PathRights.kind(of: path) == nil: return "there is no such socket"
+    case .nobody: return "no process listens there"
+    case .unknown: return "\(PathRights.who) may not connect to it"
+    case .somebody: return "\(error)"
     }
   }
 }

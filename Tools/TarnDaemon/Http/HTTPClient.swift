@@ -18,6 +18,8 @@ final class HTTPClient: Sendable {
     var certificates: String?
     /// Whether proxies that the environment names are left out.
     var isDirect = false
+    /// Whether errors must have nothing of the URL.
+    var isSecret = false
   }
 
   struct Answer {
@@ -117,6 +119,7 @@ final class HTTPClient: Sendable {
         made.body = request.body == nil ? nil : body.baseAddress
         made.length = body.count
         made.is_direct = request.isDirect
+        made.is_secret = request.isSecret
         made.connect_milliseconds = connectMilliseconds
         made.milliseconds = Int(
           request.timeout.components.seconds * 1000

@@ -14,29 +14,37 @@ struct CheckCommand {
       try DroppedRights.become(name, unit?.groups ?? [])
     }
     let (settings, found) = configuration.read()
-    let problems = found + configuration.sharedFiles(of: settings)
-    guard problems.isEmpty else {
-      for problem in problems { print(problem) }
+    let faults = found + configuration.sharedFiles(of: settings)
+    guard faults.isEmpty else {
+      for problem in faults { print(printable("\(problem)")) }
       return .failure
     }
-    let all = try findings(settings) + (unit?.findings(settings) ?? [])
-    for finding in all { print(finding) }
-    let count = all.count { $0.kind == .problem }
-    let watches = counted(settings.watches.count, "watch", "watches")
-    print(
-      "\(configuration.path): \(watches), "
-        + (count == 0 ? "no problem" : counted(count, "problem", "problems")))
-    return count == 0 ? .success : .failure
+    let all = try findings(settings, isOfUnit: unit != nil) + (unit?.findings(settings) ?? [])
+    for finding in all { print(finding.line) }
+    let (problems, warnings) = (count(.problem, in: all), count(.warning, in: all))
+    var counts = [counted(settings.watches.count, "watch", "watches")]
+    counts.append(problems == 0 ? "no problem" : counted(problems, "problem", "problems"))
+    if warnings > 0 { counts.append(counted(warnings, "warning", "warnings")) }
+    print("\(printable(configuration.path)): \(counts.joined(separator: ", "))")
+    return problems == 0 ? .success : .failure
   }
 
   /// What opening everything finds.
-  func findings(_ settings: DaemonSettings) throws -> [Finding] {
+  ///
+  /// - Parameter isOfUnit: whether a unit of systemd, which has a state folder, runs the
+  ///   configuration.
+  func findings(_ settings: DaemonSettings, isOfUnit: Bool) throws -> [Finding] {
     var check = ConfigurationCheck(
       settings: settings, context: try DaemonContext(settings, DaemonLog(), makesFolder: false),
       side: .outside(RunningDaemon(configuration, settings)))
     check.makesCompanions = geteuid() != 0 || user == "root"
+    check.mayHaveState = isOfUnit
     return check.findings()
   }
+}
+
+private func count(_ kind: Finding.Kind, in all: [Finding]) -> Int {
+  all.count { $0.kind == kind }
 }
 
 private func counted(_ count: Int, _ one: String, _ many: String) -> String {

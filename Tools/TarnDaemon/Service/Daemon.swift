@@ -16,6 +16,7 @@ package final class Daemon: HTTPServer.Routes {
     /// Whether the service manager waits for the end of a reload.
     var isReloading = false
     var hasStopped = false
+    var note: RunNote?
   }
 
   /// Everything has ended by then, or is given up: the process ends within 5 s.
@@ -38,6 +39,8 @@ package final class Daemon: HTTPServer.Routes {
   private let controls = DispatchQueue(label: "tarn-control", attributes: .concurrent)
   private let controlling = DispatchGroup()
   private let endpoint: HTTPEndpoint
+  /// The settings that it was started with.
+  private let first: DaemonSettings
 
   /// - Throws: `ToolError` with all that is wrong in the configuration.
   package init(_ configuration: ConfigurationFiles, _ log: DaemonLog) throws {
@@ -46,6 +49,7 @@ package final class Daemon: HTTPServer.Routes {
     let settings = try configuration.settings()
     context = try DaemonContext(settings, log)
     state = Lock(State(settings: settings))
+    first = settings
     endpoint = HTTPEndpoint(context.handedOver)
   }
 
@@ -58,6 +62,7 @@ package final class Daemon: HTTPServer.Routes {
     for warning in context.handedOver.warnings(settings) { log.write(.warning, warning) }
     try endpoint.prepare(settings, self)
     try endpoint.change()
+    makeNote()
     let beginning = DispatchGroup()
     for watch in settings.watches { try add(watch, beginning) }
     for sync in settings.syncs { add(sync, beginning) }
@@ -65,6 +70,28 @@ package final class Daemon: HTTPServer.Routes {
     let late = wait(for: beginning, Self.startPatience)
     ServiceNotice.ready(status)
     return late
+  }
+
+  private func makeNote() {
+    guard let folder = context.stateFolder else { return }
+    do {
+      let made = try RunNote(in: folder, name: context.instance, of: configuration)
+      state.withLock { $0.note = made }
+      writeNote()
+    } catch {
+      log.write(.warning, "other commands may not find the daemon: \(error)")
+    }
+  }
+
+  /// Notes where the daemon is asked now.
+  private func writeNote() {
+    let (settings, note) = state.withLock { ($0.settings, $0.note) }
+    var http = settings.http
+    if http == nil, case .path(let path)? = context.handedOver.unnamed(in: settings).first?.address
+    {
+      http = HTTPSettings(address: .socket(path, mode: 0))
+    }
+    note?.write(http)
   }
 
   private func add(_ watch: WatchSettings, _ group: DispatchGroup) throws {
@@ -117,13 +144,14 @@ package final class Daemon: HTTPServer.Routes {
   /// Reads the configuration again; watches that did not change go on untouched.
   package func reload() {
     reloads.sync {
-      try? readAgain()
+      _ = try? readAgain()
       finishReload()
     }
   }
 
+  /// - Returns: the keys that are not active.
   /// - Throws: what is wrong in the configuration; the former one goes on then.
-  private func readAgain() throws {
+  private func readAgain() throws -> [String] {
     state.withLock { $0.isReloading = true }
     ServiceNotice.reloading()
     for watch in state.withLock({ $0.watches }) { watch.reopenFiles() }
@@ -141,13 +169,20 @@ package final class Daemon: HTTPServer.Routes {
       log.write(.error, "the configuration was not loaded; the former one goes on")
       throw error
     }
-    let former = state.withLock { $0.settings }
-    if settings.instance != former.instance || settings.stateFolder != former.stateFolder {
-      log.write(.warning, "'name' and 'state' change at the next start only")
-    }
     apply(settings)
     state.withLock { $0.settings = settings }
+    let pending =
+      (settings.instance == first.instance ? [] : ["name"])
+      + (settings.stateFolder == first.stateFolder ? [] : ["state"])
+    if !pending.isEmpty { log.write(.warning, Self.pending(pending)) }
     log.write(.notice, "loaded the configuration: \(status)")
+    return pending
+  }
+
+  /// Says that keys are not active.
+  static func pending(_ keys: [String]) -> String {
+    keys.map { "'\($0)'" }.joined(separator: " and ")
+      + (keys.count == 1 ? " takes" : " take") + " effect at the next start"
   }
 
   /// - Throws: `ToolError` with what would not work of that which does not run yet.
@@ -160,7 +195,9 @@ package final class Daemon: HTTPServer.Routes {
     guard problems.isEmpty else {
       throw ToolError(problems.map(\.description).joined(separator: "\n"))
     }
-    for note in found { log.write(.notice, "\(note)") }
+    for finding in found {
+      log.write(finding.kind == .warning ? .warning : .notice, "\(finding)")
+    }
   }
 
   private func apply(_ settings: DaemonSettings) {
@@ -234,6 +271,7 @@ package final class Daemon: HTTPServer.Routes {
         log.write(.error, "\(error)")
       }
     }
+    writeNote()
     let isReloading = state.withLock { state in
       defer { state.isReloading = false }
       return state.isReloading
@@ -272,6 +310,7 @@ package final class Daemon: HTTPServer.Routes {
       syncs.map { sync in { @Sendable in sync.stop() } }
         + watches.map { watch in { @Sendable in watch.stop() } })
     endpoint.stop()
+    state.withLock { $0.note.take() }?.end()
   }
 
   // MARK: - HTTP
@@ -314,8 +353,11 @@ package final class Daemon: HTTPServer.Routes {
     if isLate { return request.finish(HTTPAnswer(503, "the daemon ends\n")) }
     reloads.async { [self] in
       do {
-        try readAgain()
-        request.finish(HTTPAnswer(200, "\(status)\n"))
+        let pending = try readAgain()
+        request.finish(
+          pending.isEmpty
+            ? HTTPAnswer(200, "\(status)\n")
+            : HTTPAnswer(202, "\(status)\n\(Self.pending(pending))\n"))
       } catch {
         request.finish(HTTPAnswer(422, "\(error)\n"))
       }
@@ -341,8 +383,8 @@ package final class Daemon: HTTPServer.Routes {
       return .failure(HTTPAnswer(503, "there are \(settings.clientsMax) clients already\n"))
     }
     do {
-      let positions = try position.map { try Subscription.positions($0, hub) } ?? [:]
-      return .success(EventClient(connection, hub, settings, at: positions))
+      let point = try position.map { try Subscription.point($0, hub) } ?? FeedPoint()
+      return .success(EventClient(connection, hub, settings, at: point))
     } catch {
       return .failure(HTTPAnswer(400, "\(error)\n"))
     }

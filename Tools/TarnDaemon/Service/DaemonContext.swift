@@ -12,6 +12,7 @@ final class DaemonContext: Sendable {
   let requests = Slots(DaemonContext.requestsMax)
   let outputs = OutputFiles()
   let handedOver: HandedOverSockets
+  let stateFolder: String?
   /// Nil without a state folder.
   let positions: Positions?
   let pauses: SinkPauses
@@ -24,7 +25,8 @@ final class DaemonContext: Sendable {
     commands = Slots(settings.commandsMax)
     // systemd gives a list; the first is the one that the unit names first.
     let given = ProcessInfo.processInfo.environment["STATE_DIRECTORY"]?.splitASCII(":").first
-    positions = (settings.stateFolder ?? given.map(String.init)).map {
+    stateFolder = settings.stateFolder ?? given.map(String.init)
+    positions = stateFolder.map {
       Positions(in: $0, daemon: settings.instance, settings)
     }
     pauses = SinkPauses(positions)

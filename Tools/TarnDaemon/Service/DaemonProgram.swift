@@ -60,7 +60,7 @@ package enum DaemonProgram {
     let (settings, found) = configuration.read()
     let problems = found + configuration.sharedFiles(of: settings)
     guard problems.isEmpty else {
-      for problem in problems { print(problem) }
+      for problem in problems { print(printable("\(problem)")) }
       return .failure
     }
     if arguments.positional("ACTION") == "reload" {

@@ -7,23 +7,39 @@ struct ReloadCommand {
   let configuration: ConfigurationFiles
 
   func run() throws -> ExitCode {
+    let settings = try configuration.settings()
+    let noted = NotedDaemon(configuration, settings)
     let answer: HTTPClient.Answer
     do {
-      answer = try DaemonDoor(configuration)
+      answer = try DaemonDoor(configuration, settings, noted)
         .ask("/reload", body: Array("{}".utf8), timeout: .seconds(60))
     } catch {
-      // The daemon has no door, or does not yet have the one that the new configuration names. A
-      // signal has no answer, so what the daemon would find is looked for here.
-      guard Self.managedProcess != nil else { throw error }
-      let problems = try CheckCommand(configuration: configuration, user: nil)
-        .findings(configuration.settings()).filter { $0.kind == .problem }
-      for problem in problems { print(problem) }
-      guard problems.isEmpty else { return .failure }
-      guard let process = Self.managedProcess, kill(process, SIGHUP) == 0 else { throw error }
-      return .success
+      // The daemon has no door, or not the one that the configuration names.
+      guard let process = Self.managedProcess ?? noted?.process else {
+        throw ToolError("\(error); if the daemon runs, send it SIGHUP, or start it again")
+      }
+      return try signal(process, settings, noted)
     }
-    print(String(decoding: answer.body, as: UTF8.self), terminator: "")
+    print(printableLines(String(decoding: answer.body, as: UTF8.self)), terminator: "")
+    // Another success than 200 means that not everything is active.
     return answer.status == 200 ? .success : .failure
+  }
+
+  /// A signal has no answer, so what the daemon would find is looked for here.
+  private func signal(
+    _ process: pid_t, _ settings: DaemonSettings, _ noted: NotedDaemon?
+  ) throws -> ExitCode {
+    let problems = try CheckCommand(configuration: configuration, user: nil)
+      .findings(settings, isOfUnit: true).filter { $0.kind == .problem }
+    for problem in problems { print(problem.line) }
+    guard problems.isEmpty else { return .failure }
+    guard kill(process, SIGHUP) == 0 else {
+      throw ToolError("cannot signal", "the daemon, process \(process)", errno: errno)
+    }
+    print("process \(process) reads the configuration: its log has the result")
+    guard let noted, noted.name != settings.instance else { return .success }
+    print(Daemon.pending(["name"]))
+    return .failure
   }
 
   /// The process of the unit that systemd reloads.

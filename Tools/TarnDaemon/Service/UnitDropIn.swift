@@ -47,7 +47,7 @@ enum UnitDropIn {
   }
 
   /// The last folder of a path before any pattern.
-  private static func fixedFolder(of path: String) -> String {
+  static func fixedFolder(of path: String) -> String {
     var parts = path.splitASCII("/").dropLast()
     if let pattern = parts.firstIndex(where: { $0.utf8.contains { "*?[".utf8.contains($0) } }) {
       parts = parts[..<pattern]
@@ -60,7 +60,7 @@ enum UnitDropIn {
     var sources = [settings.http?.token]
     for sink in settings.watches.flatMap(\.sinks) {
       if case .webhook(let webhook) = sink.kind {
-        sources += [webhook.secret] + webhook.secretHeaders.map(\.source)
+        sources += [webhook.urlSource, webhook.secret] + webhook.secretHeaders.map(\.source)
       }
     }
     let names = sources.compactMap { source in

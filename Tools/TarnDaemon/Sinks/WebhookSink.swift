@@ -56,7 +56,7 @@ final class WebhookSink: RefusableSink {
 
   func tryOut(_ line: [UInt8], of watch: WatchSettings) throws(DeliveryFailure) -> String {
     try post(line, key: "try-\(UUID().uuidString.lowercased())", secret())
-    return "\(Self.place(settings.url)) took it"
+    return "\(place) took it"
   }
 
   private func secret() throws(DeliveryFailure) -> [UInt8]? {
@@ -82,17 +82,18 @@ final class WebhookSink: RefusableSink {
     let headers = WebhookHeaders.lines(
       settings.headers + secretHeaders, key: key,
       signature: secret.map { "sha256=\(HTTPClient.signature(of: body, $0))" })
+    let url = try Self.reading { () throws(ToolError) in try settings.readURL() }
     let answer: HTTPClient.Answer
     do {
       answer = try client.perform(
         HTTPClient.Request(
-          url: settings.url, headers: headers, body: body, timeout: settings.timeout,
-          certificates: settings.certificates))
+          url: url, headers: headers, body: body, timeout: settings.timeout,
+          certificates: settings.certificates, isSecret: settings.urlSource != nil))
     } catch {
-      throw DeliveryFailure(description: "\(Self.place(settings.url)): \(error)")
+      throw DeliveryFailure(description: "\(place): \(error)")
     }
     guard !(200..<300).contains(answer.status) else { return }
-    var text = "\(Self.place(settings.url)) answered \(answer.status)"
+    var text = "\(place) answered \(answer.status)"
     if let wait = answer.retryAfter, wait > Self.retryAfterMax {
       text += " and asks to wait \(wait.components.seconds) s, of which the daemon waits an hour"
     }
@@ -109,9 +110,11 @@ final class WebhookSink: RefusableSink {
       code: answer.status, answer: String(decoding: answer.body, as: UTF8.self))
   }
 
-  /// A URL without its path and query, which may have a secret.
-  private static func place(_ url: String) -> String {
-    guard let parts = URLComponents(string: url), let host = parts.host else { return "the server" }
+  /// The URL without its path and query, which may have a secret; nothing of one that is a secret.
+  private var place: String {
+    guard settings.urlSource == nil, let parts = URLComponents(string: settings.url),
+      let host = parts.host
+    else { return "the server" }
     return host + (parts.port.map { ":\($0)" } ?? "")
   }
 }

@@ -43,6 +43,9 @@ struct Metrics {
       Double($0.content.startedAnew)
     }
     sinks("paused", "gauge", "1 while a sink is paused.", report) { $0.content.isPaused ? 1 : 0 }
+    sinks("waiting", "gauge", "1 while a sink waits for a class that a file lacks.", report) {
+      $0.content.waiting == nil ? 0 : 1
+    }
     sinks("skipped_total", "counter", "Batches that an operator has skipped.", report) {
       Double($0.content.skipped)
     }

@@ -12,6 +12,8 @@ final class SinkStatus: Sendable {
     /// How long the receiver took for these, and for the last one.
     var deliverySeconds = 0.0
     var lastDeliverySeconds: Double?
+    /// What is not there yet, and is waited for; nil if everything is.
+    var waiting: String?
     /// Whether an operator has paused it.
     var isPaused = false
     /// Batches that an operator has dropped.
@@ -64,6 +66,16 @@ final class SinkStatus: Sendable {
       let now = Date().timeIntervalSince1970
       content.lastErrorAt = now
       content.failingSince = content.failingSince ?? now
+    }
+  }
+
+  /// Something is not there yet, which is no failure; nil if everything is there.
+  ///
+  /// - Returns: whether that is news.
+  func waits(for waiting: String?) -> Bool {
+    state.withLock { content in
+      defer { content.waiting = waiting }
+      return content.waiting != waiting
     }
   }
 

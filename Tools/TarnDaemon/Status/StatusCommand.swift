@@ -46,7 +46,7 @@ struct StatusCommand {
         text(sink["bytesBehind"]), text(sink["delivered"]), text(sink["retried"]),
         text(sink["deadLetters"]), text(sink["clients"]),
         sink["paused"] == .bool(true) ? "paused" : text(sink["failingSince"]),
-        text(sink["lastError"]),
+        text(sink["waiting"]).isEmpty ? text(sink["lastError"]) : text(sink["waiting"]),
       ])
     }
     var files = TextTable([

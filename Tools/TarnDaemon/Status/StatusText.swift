@@ -68,6 +68,7 @@ extension StatusReport {
       JSONMember("retried", number(content.retried)),
       JSONMember("deadLetters", number(content.deadLetters)),
       JSONMember("paused", .bool(content.isPaused)),
+      JSONMember("waiting", text(content.waiting)),
       JSONMember("skipped", number(content.skipped)),
       JSONMember("deliverySeconds", .double(content.deliverySeconds)),
       JSONMember("lastDeliverySeconds", content.lastDeliverySeconds.map { .double($0) } ?? .null),

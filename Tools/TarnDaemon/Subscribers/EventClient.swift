@@ -5,7 +5,8 @@ import TarnStore
 import TarnText
 import ToolSupport
 
-/// One stream of server-sent events: each line is an event, whose id is the position.
+/// One stream of server-sent events: each line is an event. The last one of a batch has an id, by
+/// which the client can come back.
 ///
 /// Threading: libmicrohttpd takes the bytes on its own thread; the rest is on the hub's queue.
 final class EventClient: Subscriber.Transport, OpenRequest {
@@ -25,39 +26,40 @@ final class EventClient: Subscriber.Transport, OpenRequest {
   private let connection: Connection
   private let hub: FeedHub
   private let settings: EventSettings
-  private let positions: [String: ChangePosition]
+  private let point: FeedPoint
   private let state = Lock(State())
   private let subscriber = Lock<Subscriber?>(nil)
   private let isInEvent = Lock(false)
 
   init(
     _ connection: OpaquePointer, _ hub: FeedHub, _ settings: EventSettings,
-    at positions: [String: ChangePosition]
+    at point: FeedPoint
   ) {
     self.connection = Connection(pointer: connection)
     self.hub = hub
     self.settings = settings
-    self.positions = positions
+    self.point = point
   }
 
   // MARK: - On the hub's queue
 
   func start() {
     hub.queue.async { [self] in
-      let made = Subscriber(hub, self, patience: settings.patience, at: positions)
+      let made = Subscriber(hub, self, patience: settings.patience, at: point)
       subscriber.withLock { $0 = made }
       hub.add(made)
     }
   }
 
-  func send(_ bytes: [UInt8], position: ChangePosition, isEnd: Bool) -> Bool {
+  func send(_ bytes: [UInt8], id: () -> String?) -> Bool {
+    let isEnd = bytes.last == 0x0a
     let isFirst = isInEvent.withLock { isInEvent in
       defer { isInEvent = !isEnd }
       return !isInEvent
     }
-    let head = isFirst ? Array("id: \(position)\ndata: ".utf8) : []
+    let head = isFirst ? (id().map { "id: \($0)\n" } ?? "") + "data: " : ""
     // A line ends with one line feed, an event with two.
-    put(head + bytes + (isEnd ? [0x0a] : []))
+    put(Array(head.utf8) + bytes + (isEnd ? [0x0a] : []))
     return false
   }
 

@@ -13,11 +13,13 @@ final class FeedHub: FileTable.Listener {
   /// A file of the watch.
   private struct Channel {
     let file: OpenFile
+    let classes: PresentClasses
     let status: SinkStatus
     /// Nil if the file cannot be written, or if somebody else has the cursor.
     var retaining: RetainingCursor?
-    var reader: ChangeCursor
-    var keeper: MovingPosition
+    /// Nil while the file has no class of the watch.
+    var reader: ChangeCursor?
+    let keeper = MovingPosition()
     var registration: StoreRegistration?
     /// Why it has no cursor that retains, or cannot serve.
     var fault: String?
@@ -61,8 +63,9 @@ final class FeedHub: FileTable.Listener {
 
   func begin(_ file: OpenFile) {
     let status = SinkStatus(watch.name, sinkName, file.path)
+    let classes = PresentClasses(of: watch, in: file, status, log)
     // This may wait for a writer, so it is not on the hub's queue.
-    let (retaining, fault) = prepare(file, status, former: nil)
+    let (retaining, fault) = prepare(file, classes, status, former: nil)
     queue.sync {
       if state.withLock({ $0.hasStopped }) {
         retaining?.close()
@@ -72,10 +75,9 @@ final class FeedHub: FileTable.Listener {
         if let cause = file.copyCause {
           log.write(.warning, "the file is not followed: \(cause)", of: status)
         }
-        let keeper = MovingPosition()
-        let channel = Channel(
-          file: file, status: status, retaining: retaining,
-          reader: try file.reader(watch.name, watch, keeper: keeper), keeper: keeper, fault: fault)
+        var channel = Channel(
+          file: file, classes: classes, status: status, retaining: retaining, fault: fault)
+        try select(&channel)
         state.withLock { state in
           state.channels[file.path] = channel
           state.statuses.removeAll { $0.path == file.path }
@@ -94,15 +96,46 @@ final class FeedHub: FileTable.Listener {
     }
   }
 
+  /// Makes the reader of the classes that the file has. On the queue.
+  private func select(_ channel: inout Channel) throws {
+    channel.reader = nil
+    do {
+      let present = try channel.classes.look()
+      channel.reader = try channel.file.reader(watch.name, present, keeper: channel.keeper)
+    } catch is AwaitedClasses {
+      channel.status.isCurrent(at: channel.file.store.newestKnownVersion.rawValue)
+    }
+  }
+
+  /// The same again, if the file has got a class that it did not have.
+  private func selectAgain(_ path: String) {
+    guard var channel = state.withLock({ $0.channels[path] }) else { return }
+    do {
+      try select(&channel)
+      // Its cursor retains what the former classes need: another one is opened.
+      channel.retry = .now()
+      channel.fault = channel.fault ?? "other classes"
+      channel.made = [:]
+    } catch {
+      channel.status.failed("\(error)")
+      log.write(.warning, "\(error)", of: channel.status)
+    }
+    state.withLock { [channel] in $0.channels[path] = channel }
+  }
+
   /// Opens the cursor that retains, if there can be one. Waits for writers.
   ///
   /// - Parameter former: what was wrong before, and is logged.
   private func prepare(
-    _ file: OpenFile, _ status: SinkStatus, former: String?
+    _ file: OpenFile, _ classes: PresentClasses, _ status: SinkStatus, former: String?
   ) -> (RetainingCursor?, fault: String?) {
+    let watch: WatchSettings
     do {
+      watch = try classes.look()
       try file.checkSelection(of: watch)
       if former != nil { status.update { $0.failingSince = nil } }
+    } catch is AwaitedClasses {
+      return (nil, nil)
     } catch {
       status.failed("\(error)")
       if "\(error)" != former { log.write(.warning, "\(error)", of: status) }
@@ -125,8 +158,9 @@ final class FeedHub: FileTable.Listener {
   private func prepareAgain(_ channel: Channel) {
     state.withLock { $0.channels[channel.file.path]?.retry = .now() + Self.retryPause }
     let (file, status, former) = (channel.file, channel.status, channel.fault)
+    channel.retaining?.close()
     DispatchQueue.global().async { [self] in
-      let (retaining, fault) = prepare(file, status, former: former)
+      let (retaining, fault) = prepare(file, channel.classes, status, former: former)
       queue.async { [self] in
         let isTaken = state.withLock { state in
           guard state.channels[file.path]?.file === file else { return false }
@@ -224,6 +258,9 @@ final class FeedHub: FileTable.Listener {
       for path in state.channels.keys { state.channels[path]?.made = [:] }
       return (state.subscribers, Array(state.channels.keys))
     }
+    for path in paths where state.withLock({ $0.channels[path]?.classes.haveGrown }) == true {
+      selectAgain(path)
+    }
     for subscriber in subscribers {
       for path in paths { subscriber.begin(path) }
       serve(subscriber)
@@ -244,19 +281,23 @@ final class FeedHub: FileTable.Listener {
 
   /// What comes next for a client in a file; nil if nothing is to be sent now.
   private func line(_ subscriber: Subscriber, _ path: String) -> Subscriber.Line? {
-    guard let channel = state.withLock({ $0.channels[path] }) else {
+    guard let channel = state.withLock({ $0.channels[path] }), let reader = channel.reader else {
       subscriber.isCurrent(path)
       return nil
     }
     let position = subscriber.position(in: path)
     if let position, let made = channel.made[position] {
-      return Subscriber.Line(path: path, end: made.end, bytes: made.line, rest: nil)
+      return Self.whole(made.line, path, made.end)
     }
     do {
       channel.keeper.move(to: position, in: try channel.file.store.newestSnapshot())
       let limit: BatchLimit = watch.delivery.isEveryCommit ? .everyCommit : .none
-      guard let batch = try channel.reader.next(limit: limit) else {
+      guard let batch = try reader.next(limit: limit) else {
         subscriber.isCurrent(path)
+        return nil
+      }
+      if channel.classes.areMissed(in: batch.storeSchema) {
+        selectAgain(path)
         return nil
       }
       if batch.isEmpty {
@@ -275,16 +316,34 @@ final class FeedHub: FileTable.Listener {
   private func line(
     _ batch: ChangeBatch, _ position: ChangePosition?, _ path: String, _ channel: Channel
   ) throws(StorageError) -> Subscriber.Line {
-    let line = Delivery(batch: batch, watch: watch, path: path).line()
-    let first = try line.next() ?? []
+    let lines = Delivery(batch: batch, watch: channel.classes.watch, path: path).lines()
+    let first = try lines.next() ?? []
+    let isLast = lines.isAtLastLine
     channel.status.delivered(upTo: batch.to, isNewBeginning: batch.startAnew != nil)
-    guard first.last == 0x0a, first.count <= Self.sharedBytesMax else {
-      return Subscriber.Line(path: path, end: batch.position, bytes: first, rest: line)
+    guard isLast, first.last == 0x0a, first.count <= Self.sharedBytesMax else {
+      return Subscriber.Line(
+        path: path, end: batch.position,
+        first: Subscriber.Piece(bytes: first, isOfLastLine: isLast), rest: lines)
     }
     if let position {
       state.withLock { $0.channels[path]?.made[position] = (first, batch.position) }
     }
-    return Subscriber.Line(path: path, end: batch.position, bytes: first, rest: nil)
+    return Self.whole(first, path, batch.position)
+  }
+
+  private static func whole(
+    _ bytes: [UInt8], _ path: String, _ end: ChangePosition
+  ) -> Subscriber.Line {
+    Subscriber.Line(
+      path: path, end: end, first: Subscriber.Piece(bytes: bytes, isOfLastLine: true), rest: nil)
+  }
+
+  /// The open file that has a history; nil if several have it. Any thread.
+  func path(ofHistory history: UUID) -> String? {
+    let paths = state.withLock { Array($0.channels.values) }.map(\.file).filter { file in
+      (try? file.newestPosition().historyID) == history
+    }.map(\.path)
+    return paths.count == 1 ? paths[0] : nil
   }
 
   /// Lets go of records that clients need no more. On any queue.

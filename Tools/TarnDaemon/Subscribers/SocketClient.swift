@@ -85,7 +85,7 @@ final class SocketClient: Subscriber.Transport {
     }
     do {
       let subscriber = Subscriber(
-        hub, self, patience: settings.patience, at: try Subscription(line, hub).positions)
+        hub, self, patience: settings.patience, at: try Subscription(line, hub).point)
       state.subscriber = subscriber
       hub.add(subscriber)
     } catch {
@@ -95,7 +95,7 @@ final class SocketClient: Subscriber.Transport {
 
   // MARK: - Writing
 
-  func send(_ bytes: [UInt8], position: ChangePosition, isEnd: Bool) -> Bool {
+  func send(_ bytes: [UInt8], id: () -> String?) -> Bool {
     state.unsent = bytes[...]
     write()
     return state.unsent.isEmpty

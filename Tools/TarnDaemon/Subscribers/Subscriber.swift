@@ -8,20 +8,29 @@ import ToolSupport
 ///
 /// Threading: on its hub's queue.
 final class Subscriber: Sendable {
-  /// A line for the client, which may be long: `rest` has what follows `bytes`.
+  /// A batch for the client, which may be long: `rest` has what follows the first piece.
   struct Line {
     let path: String
     let end: ChangePosition
+    let first: Piece
+    let rest: BatchLines?
+  }
+
+  /// A part of a batch: of one of its lines, at whose end it ends at the latest.
+  struct Piece {
     let bytes: [UInt8]
-    let rest: FeedLine?
+    /// Whether the line is the last one of the batch.
+    let isOfLastLine: Bool
   }
 
   /// What takes bytes to a client. Called on the hub's queue.
   protocol Transport: AnyObject, Sendable {
-    /// Takes a piece; calls `Subscriber.isTaken` once it is gone.
+    /// Takes a piece of a line; calls `Subscriber.isTaken` once it is gone.
     ///
+    /// - Parameter id: returns where the client is after the line, by which it can come back; nil
+    ///   before the last line of a batch.
     /// - Returns: whether it is gone already.
-    func send(_ bytes: [UInt8], position: ChangePosition, isEnd: Bool) -> Bool
+    func send(_ bytes: [UInt8], id: () -> String?) -> Bool
     /// Ends the connection; the reason is for the client.
     func close(_ reason: String)
     /// Sends something without a meaning if the connection was quiet for long, to notice a client
@@ -31,12 +40,12 @@ final class Subscriber: Sendable {
 
   // Confined to the hub's queue.
   private struct State: @unchecked Sendable {  // because: see above
-    var positions: [String: ChangePosition] = [:]
+    var point = FeedPoint()
     /// The files in which there may be more.
     var pending: [String] = []
     var line: Line?
     /// The next piece of the line.
-    var rest: [UInt8]?
+    var rest: Piece?
     var isBusy = false
     var busySince = DispatchTime.now()
     var hasEnded = false
@@ -47,15 +56,15 @@ final class Subscriber: Sendable {
   private let patience: Duration
   private unowned let hub: FeedHub
 
-  /// - Parameter positions: where the client is, by file; of others it gets the state.
+  /// - Parameter point: where the client is; of other files it gets the state.
   init(
     _ hub: FeedHub, _ transport: any Transport, patience: Duration,
-    at positions: [String: ChangePosition]
+    at point: FeedPoint
   ) {
     self.hub = hub
     self.transport = transport
     self.patience = patience
-    state.positions = positions
+    state.point = point
   }
 
   // MARK: - For the hub
@@ -70,29 +79,40 @@ final class Subscriber: Sendable {
 
   var wantsMore: Bool { !state.isBusy && !state.hasEnded }
   func nextPath() -> String? { state.pending.first }
-  func position(in path: String) -> ChangePosition? { state.positions[path] }
+  func position(in path: String) -> ChangePosition? { state.point.position(in: path) }
   func isCurrent(_ path: String) { state.pending.removeAll { $0 == path } }
-  func moved(_ path: String, to position: ChangePosition) { state.positions[path] = position }
+  func moved(_ path: String, to position: ChangePosition) {
+    state.point.move(path, to: position)
+  }
 
   func send(_ line: Line) {
     state.line = line
-    sendPiece(line.bytes)
+    sendPiece(line.first)
   }
 
-  private func sendPiece(_ piece: [UInt8]) {
+  /// Where the client is after the line.
+  private func id(after line: Line) -> String {
+    guard FileTable.isPattern(hub.watch.file) else { return "\(line.end)" }
+    var point = state.point
+    point.move(line.path, to: line.end)
+    return point.text
+  }
+
+  private func sendPiece(_ piece: Piece) {
     guard let line = state.line else { return }
     var piece = piece
     while true {
-      let next: [UInt8]?
+      let next: Piece?
       do throws(DeliveryFailure) {
-        next = try readingBatch { () throws(StorageError) in try line.rest?.next() }
+        let bytes = try line.rest?.piece()
+        next = bytes.map { Piece(bytes: $0, isOfLastLine: line.rest?.isAtLastLine ?? true) }
       } catch {
         // What is sent of the line cannot be taken back.
         return drop("\(error)")
       }
       state.isBusy = true
       state.busySince = .now()
-      let isGone = transport.send(piece, position: line.end, isEnd: next == nil)
+      let isGone = transport.send(piece.bytes) { piece.isOfLastLine ? id(after: line) : nil }
       if next == nil { finishLine() }
       guard isGone, !state.hasEnded else {
         state.rest = next
@@ -106,7 +126,7 @@ final class Subscriber: Sendable {
 
   private func finishLine() {
     guard let line = state.line else { return }
-    state.positions[line.path] = line.end
+    state.point.move(line.path, to: line.end)
     state.line = nil
   }
 

@@ -4,8 +4,8 @@ import ToolSupport
 
 /// What a client asks for in its first line.
 struct Subscription {
-  /// Where the client is, by file.
-  let positions: [String: ChangePosition]
+  /// Where the client is.
+  let point: FeedPoint
 
   init(_ line: [UInt8], _ hub: FeedHub) throws {
     let json = try JSONScanner.value(in: String(decoding: line, as: UTF8.self))
@@ -16,9 +16,8 @@ struct Subscription {
       throw ToolError("the request has the member '\(other.name)'; there is only \"from\"")
     }
     switch json["from"] {
-    case nil, .null: positions = [:]
-    case .string(let text):
-      positions = try Self.positions(text, hub)
+    case nil, .null: point = FeedPoint()
+    case .string(let text): point = try Self.point(text, hub)
     case .object(let members):
       var found: [String: ChangePosition] = [:]
       for member in members {
@@ -27,17 +26,18 @@ struct Subscription {
         }
         found[member.name] = try Self.position(text)
       }
-      positions = found
+      point = FeedPoint(found)
     default: throw ToolError("\"from\" is neither a position nor an object of them")
     }
   }
 
-  /// The positions of a watch of one file.
-  static func positions(_ text: String, _ hub: FeedHub) throws -> [String: ChangePosition] {
-    guard !FileTable.isPattern(hub.watch.file) else {
-      throw ToolError("the watch has several files: give the position of each")
-    }
-    return [hub.watch.file: try position(text)]
+  /// A position in a watch of one file, or the id of an event. A position in one of several files
+  /// counts for the file whose history it is in.
+  static func point(_ text: String, _ hub: FeedHub) throws -> FeedPoint {
+    if let point = FeedPoint(text) { return point }
+    let position = try position(text)
+    guard FileTable.isPattern(hub.watch.file) else { return FeedPoint([hub.watch.file: position]) }
+    return FeedPoint(hub.path(ofHistory: position.historyID).map { [$0: position] } ?? [:])
   }
 
   static func position(_ text: String) throws -> ChangePosition {

@@ -190,7 +190,7 @@ final class FileTurn: Sendable {
             state.entries[index].group = nil
           }
         }
-        let isGone = state.reason == OpenFile.noFile
+        let isGone = error as? OpenFile.Absence == .noFile
         return entries.filter { $0.group != nil || isNew && ($0.isNamed || !isGone) }
       }
       for entry in entries {

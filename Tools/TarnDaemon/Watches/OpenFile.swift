@@ -5,7 +5,13 @@ import ToolSupport
 
 /// A file that is open and followed, for all watches of it. Any thread.
 final class OpenFile: Sendable {
-  static let noFile = "there is no such file"
+  /// Why a store is not there yet; it may come later.
+  struct Absence: Error, Equatable, CustomStringConvertible {
+    let description: String
+
+    static let noFile = Absence(description: "there is no such file")
+    static let notMade = Absence(description: "the file is not made yet")
+  }
 
   let path: String
   let store: Store
@@ -16,12 +22,13 @@ final class OpenFile: Sendable {
   /// How long another process may take to open the same file: others of this process wait.
   private static let patience = Duration.seconds(1)
 
-  /// - Throws: `ToolError` if there is no store at the path, or it cannot be opened.
+  /// - Throws: `Absence` if there is no store at the path, or why it cannot be opened.
   init(_ path: String, readOnly: Bool = false) throws {
     self.path = path
-    guard let facts = FileFacts.at(path) else { throw ToolError(Self.noFile) }
+    guard let facts = FileFacts.at(path) else { throw Self.absence(of: path) }
+    guard facts.isRegularFile else { throw ToolError(Self.refusal(of: path)) }
     guard facts.byteCount > 0, !Environment.isYetToBeMade(path: path) else {
-      throw ToolError("the file is not made yet")
+      throw Absence.notMade
     }
     isWritable = !readOnly && path.withPath { access($0, W_OK) } == 0
     var options = Store.Options()
@@ -30,6 +37,20 @@ final class OpenFile: Sendable {
     options.deadline = Deadline(after: Self.patience)
     identity = facts.identity
     store = try StoreRegistry.open(path, options)
+  }
+
+  private static func absence(of path: String) -> any Error {
+    let reason = PathRights.absence(of: path)
+    return reason == Absence.noFile.description ? Absence.noFile : ToolError(reason)
+  }
+
+  private static func refusal(of path: String) -> String {
+    let kinds: [mode_t: String] = [
+      S_IFDIR: "a folder", S_IFIFO: "a pipe", S_IFSOCK: "a socket", S_IFCHR: "a device",
+      S_IFBLK: "a disk",
+    ]
+    let kind = PathRights.kind(of: path).flatMap { kinds[$0] } ?? "something else"
+    return "it is \(kind), not a store: move it, or give a pattern that it does not match"
   }
 
   /// Why it does not follow commits, and what helps; nil if it does.

@@ -159,7 +159,7 @@ final class Positions: Sendable {
 
   // MARK: - Paths
 
-  private func sinkFolder(_ watch: String, _ sink: String) -> String {
+  func sinkFolder(_ watch: String, _ sink: String) -> String {
     "\(folder)/\(daemon)/\(watch)/\(sink)"
   }
 
@@ -175,7 +175,7 @@ final class Positions: Sendable {
   }
 
   /// A text as a file's name: no other text has the same.
-  private static func escaped(_ text: String) -> String {
+  static func escaped(_ text: String) -> String {
     var name = ""
     for byte in text.utf8 {
       switch byte {

@@ -1,0 +1,22 @@
+import Tarn
+import TarnStore
+
+/// The position that a cursor is opened with.
+enum ExpectedPosition {
+  /// A position in no file's history: a consumer with it has nothing of the file.
+  private static let nowhere = ChangePosition("00000000-0000-0000-0000-000000000000/0/0")
+
+  /// What a consumer has got; nil if only its cursor knows that.
+  static func of(
+    _ positions: PositionFile?, _ known: CursorRecord?, isCopy: Bool
+  ) -> ChangePosition? {
+    guard let position = positions?.content.acknowledged else { return isCopy ? nowhere : nil }
+    // A position that is behind the cursor was not saved in time: it tells nothing.
+    if let known, ChangePosition(known.acknowledged).historyID == position.historyID,
+      known.acknowledged.version.rawValue >= position.version
+    {
+      return nil
+    }
+    return position
+  }
+}
