@@ -23,7 +23,7 @@ package enum SchemaJSON {
     if let key = described.primaryKey {
       members.append(JSONMember("key", .string(described[key].name)))
     }
-    let columns = described.columns.filter { !$0.isRemoved }
+    let columns = described.shownColumns
     members.append(JSONMember("columns", .array(columns.map { json($0, schema) })))
     if !described.uniqueRules.isEmpty {
       let rules = described.uniqueRules.map { rule in

@@ -41,7 +41,7 @@ package struct ChosenColumns: Sendable, Equatable {
   ) throws(ToolError) {
     for member in members {
       guard let column = described.named(member.name) else {
-        let names = described.columns.filter { !$0.isRemoved }.map(\.name)
+        let names = described.shownColumns.map(\.name)
         throw ToolError(
           "class \(described.name) has no column '\(member.name)'; it has: "
             + names.joined(separator: ", "))

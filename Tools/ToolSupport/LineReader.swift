@@ -35,8 +35,7 @@ package final class LineReader {
     if path == "-" {
       return LineReader(descriptor: STDIN_FILENO, name: "standard input", owned: false)
     }
-    let descriptor = path.withPath { Foundation.open($0, O_RDONLY | O_CLOEXEC) }
-    guard descriptor >= 0 else { throw ToolError("cannot read", path, errno: errno) }
+    let descriptor = try InputDescriptor.open(path)
     return LineReader(descriptor: descriptor, name: name ?? path, owned: true)
   }
 

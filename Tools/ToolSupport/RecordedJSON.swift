@@ -16,7 +16,7 @@ package struct RecordedJSON {
   /// The values of an object of a class, in the order of its columns.
   package func object(_ values: [String: RecordedValue], of described: ClassSchema) -> JSONValue {
     .object(
-      described.columns.compactMap { column in
+      described.shownColumns.compactMap { column in
         guard let value = values[column.name], writes(column, of: described) else { return nil }
         return JSONMember(column.name, property(value, column))
       })
@@ -53,7 +53,7 @@ package struct RecordedJSON {
     case .embedded(let values):
       guard let described = column.target.flatMap({ schema[$0] }) else { return .null }
       return .object(
-        described.columns.compactMap { column in
+        described.shownColumns.compactMap { column in
           guard !column.isRemoved, let value = values[column.name] else { return nil }
           return JSONMember(column.name, json(value, column))
         })

@@ -22,6 +22,28 @@ package final class SignalTrap: Sendable {
 
   deinit { CaughtSignals.remove(number) }
 
+  /// The signals that end a command, without those that the process ignores, as in the background.
+  package static var ending: [Int32] {
+    [SIGINT, SIGTERM, SIGHUP].filter { number in
+      var action = sigaction()
+      sigaction(number, nil, &action)
+      return unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self)
+        != unsafeBitCast(SIG_IGN, to: Int.self)
+    }
+  }
+
+  /// Ends the process by a signal, whose action is the default one.
+  package static func end(by number: Int32) -> Never {
+    signal(number, SIG_DFL)
+    // The parent process may have masked it.
+    var unmasked = sigset_t()
+    sigemptyset(&unmasked)
+    sigaddset(&unmasked, number)
+    pthread_sigmask(SIG_UNBLOCK, &unmasked, nil)
+    raise(number)
+    _exit(ExitCode.failure.rawValue)
+  }
+
   /// Makes a write to a closed pipe fail with EPIPE instead of raising a fatal signal.
   package static func ignoreBrokenPipes() { signal(SIGPIPE, SIG_IGN) }
 }

@@ -29,7 +29,7 @@ struct ClassView: Equatable {
     self.chosen = chosen
     isOfGroups = false
     columns =
-      chosen.map { $0.names.compactMap(schema.named) } ?? schema.columns.filter { !$0.isRemoved }
+      chosen.map { $0.names.compactMap(schema.named) } ?? schema.shownColumns
     keyPosition = columns.firstIndex { $0.id == schema.primaryKey }
   }
 

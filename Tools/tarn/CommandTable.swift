@@ -100,7 +100,8 @@ enum CommandTable {
       UTC), or with the types unixtime and unixtime-ms seconds or milliseconds since 1970; for data
       Base64. 'set' and quoted values in filters accept the same.
 
-      Bad lines are reported by number, also those in which a name has two values. With --on-error
+      Bad lines are reported by number, also those in which a name has two values, or that break a
+      unique rule. With --on-error
       refuse, the default, a single bad line means that nothing is written and no new file is left
       behind. 'skip' omits bad lines and exits with 1; 'ignore' omits them and exits with 0.
 

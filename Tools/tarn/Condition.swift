@@ -1,4 +1,5 @@
 import TarnStore
+import TarnText
 import ToolSupport
 
 /// A filter from the command line.
@@ -38,7 +39,7 @@ struct Condition {
     do {
       try parsed?.check(on: classID, in: schema.schema)
     } catch {
-      let names = schema[classID].columns.filter { !$0.isRemoved }.map(\.name)
+      let names = schema[classID].shownColumns.map(\.name)
       throw ToolError("\(name): \(error.advising(on: names, in: text))")
     }
     return try CompiledQuery(predicate, order, on: classID, schema)

@@ -1,4 +1,5 @@
 import TarnStore
+import TarnText
 import ToolSupport
 
 /// A property's value and everything nested in it: lists, sets, maps, lists and maps within mixed
@@ -147,7 +148,7 @@ extension ContentSource {
       guard let target = column.target, schema.isEmbedded(target) else { return .value(value) }
       try met.take(ObjectRef(classID: target, key: key), column, depth)
       return .object(
-        try schema[target].columns.filter { !$0.isRemoved }.map { field in
+        try schema[target].shownColumns.map { field in
           Content.Part(
             column: field.id,
             content: try content(of: field, at: key, in: target, depth + 1, &met))

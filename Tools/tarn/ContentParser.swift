@@ -207,7 +207,7 @@ struct ContentParser {
     }
     if let fault = members.faultAsProperties { throw ToolError("column '\(path)': \(fault)") }
     return .object(
-      try described.columns.filter { !$0.isRemoved }.map { field in
+      try described.shownColumns.map { field in
         let reading = ColumnReading(field)
         guard let value = members.first(where: { $0.name == field.name })?.value else {
           guard usesDefaults || !reading.isRequired else {

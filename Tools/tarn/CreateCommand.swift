@@ -21,6 +21,7 @@ struct CreateCommand {
     }
     var options = Store.Options()
     options.classes = try definitions()
+    try Interruption.beginCommit()
     let store = try StoreRegistry.open(path, options)
     let classes = try store.newestSnapshot().schema.schema.classes
     try output.write("\(path): \(counted(classes.count, "class", plural: "es"))\n")

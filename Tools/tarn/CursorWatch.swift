@@ -63,11 +63,7 @@ struct CursorWatch {
 
   func run(_ output: OutputPipe) throws -> ExitCode {
     let stop = try StopSignal()
-    let cancel = output.cancel
-    let trap = SignalTrap { _ in
-      stop.request()
-      cancel()
-    }
+    let trap = stop.trap(output.cancel)
     defer { withExtendedLifetime(trap) {} }
     let store = try StoreAccess.openExisting(path, writing: patience)
     let schema = try store.newestSnapshot().schema
@@ -79,6 +75,7 @@ struct CursorWatch {
     if let described { try chosen?.check(on: described, schema.schema, followsLinks: true) }
     let cursor = try open(keyPaths)
     defer { cursor.close() }
+    stop.beginFollowing()
     return try follow(cursor, store, StoreFollower(store, stop), described, chosen, output)
   }
 

@@ -121,7 +121,7 @@ struct RecordedLines {
   private func columns(
     _ values: [String: RecordedValue], _ described: ClassSchema
   ) -> [(ColumnSchema, RecordedValue)] {
-    described.columns.compactMap { column in
+    described.shownColumns.compactMap { column in
       guard json.writes(column, of: described), column.id != described.primaryKey else {
         return nil
       }

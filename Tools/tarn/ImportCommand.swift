@@ -120,9 +120,7 @@ struct ImportCommand {
 
   func run(_ output: OutputPipe) throws -> ExitCode {
     let remains = ImportRemains(path)
-    let trap =
-      remains.isNew ? SignalTrap(ImportRemains.signals) { remains.end(by: $0) } : nil
-    defer { withExtendedLifetime(trap) {} }
+    if remains.isNew { Interruption.beforeEnd { remains.removeIfUnused() } }
     let isStream = batch != nil && sources.count == 1 && ImportInput.isPipe(sources[0].path)
     do {
       // What is read once must serve for each plan.

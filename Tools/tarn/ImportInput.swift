@@ -168,8 +168,7 @@ struct ImportInput {
 
   /// Copies a file that can be read only once.
   private static func spooled(_ path: String, _ name: String) throws -> String {
-    let input = path == "-" ? STDIN_FILENO : path.withPath { open($0, O_RDONLY | O_CLOEXEC) }
-    guard input >= 0 else { throw ToolError("cannot read", path, errno: errno) }
+    let input = try path == "-" ? STDIN_FILENO : InputDescriptor.open(path)
     let copy = try UnnamedFile.make()
     let output = OutputPipe(descriptor: copy, name: "the copy of \(name)")
     var buffer = [UInt8](repeating: 0, count: 1 << 16)

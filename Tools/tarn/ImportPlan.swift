@@ -42,7 +42,7 @@ struct ImportPlan {
     schema = stored
     classID = ClassID(0)
     let known = stored.named(className)
-    var readings = known?.columns.filter { !$0.isRemoved }.map { ColumnReading($0) } ?? []
+    var readings = known?.shownColumns.map { ColumnReading($0) } ?? []
     let names = Set(readings.map(\.name))
     if known?.isEmbedded == true {
       throw ToolError(

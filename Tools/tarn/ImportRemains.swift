@@ -3,32 +3,15 @@ import TarnStore
 import ToolSupport
 
 /// The files of a store that an import creates. They are removed if it fails, or a signal ends it
-/// before its first commit.
+/// before its first commit. Nothing that existed before is removed.
 struct ImportRemains: Sendable {
   /// The size of the header pages, which an otherwise empty file has.
   private static let emptyBytesMax = 2 * sysconf(Int32(_SC_PAGESIZE))
 
-  /// The signals that end an import, without those that the process ignores, as in the background.
-  static var signals: [Int32] {
-    [SIGINT, SIGTERM, SIGHUP].filter { number in
-      var action = sigaction()
-      sigaction(number, nil, &action)
-      return unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self)
-        != unsafeBitCast(SIG_IGN, to: Int.self)
-    }
-  }
-
-  /// Removes the files of an import that has committed nothing, and ends the process by the signal.
-  /// A commit that is being written then writes to a file without a name.
-  func end(by number: Int32) {
+  /// Removes the files of an import that has committed nothing. A commit that is being written then
+  /// writes to a file without a name.
+  func removeIfUnused() {
     if StoreRegistry.isOpen(.file(path)), isUnused { removeFiles() }
-    // The parent process may have masked it.
-    var unmasked = sigset_t()
-    sigemptyset(&unmasked)
-    sigaddset(&unmasked, number)
-    pthread_sigmask(SIG_UNBLOCK, &unmasked, nil)
-    raise(number)
-    _exit(ExitCode.failure.rawValue)
   }
 
   /// Whether the store has no commits, and no other process has it open.
@@ -45,8 +28,10 @@ struct ImportRemains: Sendable {
 
   /// Checks which files exist. Call it before the import touches the folder.
   init(_ path: String) {
+    // A link that leads nowhere stays: the import makes the file that it leads to.
+    let path = PathTarget.of(path)
     self.path = path
-    missing = ["", "-lock", "-signal"].map { path + $0 }.filter { StoreAccess.fileSize($0) == nil }
+    missing = ["", "-lock", "-signal"].map { path + $0 }.filter { !PathTarget.isTaken($0) }
   }
 
   /// Whether the import creates the store.

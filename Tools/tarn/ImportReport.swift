@@ -14,8 +14,17 @@ final class ImportReport {
   private let inputNames: [String]
   private var badLines: Set<ImportLocation> = []
   private var incompleteLines: Set<ImportLocation> = []
-  /// The messages so far, without those that are not listed.
+  /// The number of messages so far.
   private var messages = 0
+  /// What a write has reported so far; nil outside of one.
+  private var held: Held?
+
+  private struct Held {
+    var badLines: [ImportLocation] = []
+    var incompleteLines: [ImportLocation] = []
+    /// Those that may be listed.
+    var messages: [String] = []
+  }
 
   init(_ inputNames: [String]) { self.inputNames = inputNames }
 
@@ -30,18 +39,45 @@ final class ImportReport {
     (inputNames.count > 1 ? "\(inputNames[location.input]) " : "") + "line \(location.line)"
   }
 
+  // MARK: - Writes
+
+  /// Begins a write, which may have to be done again.
+  func beginWrite() { held = Held() }
+
+  /// Lists what the write has reported.
+  func endWrite() {
+    let messages = held?.messages ?? []
+    held = nil
+    for message in messages { list(message) }
+  }
+
+  /// Forgets what the write has reported.
+  func abandonWrite() {
+    badLines.subtract(held?.badLines ?? [])
+    incompleteLines.subtract(held?.incompleteLines ?? [])
+    held = nil
+  }
+
+  // MARK: - Lines
+
   func add(_ location: ImportLocation, _ reason: String) {
-    if badLines.insert(location).inserted { list("\(title(location)): \(reason)") }
+    guard badLines.insert(location).inserted else { return }
+    held?.badLines.append(location)
+    list("\(title(location)): \(reason)")
   }
 
   /// Reports links that were left out of an object.
   func add(_ location: ImportLocation, leftOut reasons: [ToolError]) {
     if reasons.isEmpty { return }
-    incompleteLines.insert(location)
+    if incompleteLines.insert(location).inserted { held?.incompleteLines.append(location) }
     for reason in reasons { list("\(title(location)): \(reason.message); the link is left out") }
   }
 
   private func list(_ message: String) {
+    if let count = held?.messages.count {
+      if count <= Self.reportsMax { held?.messages.append(message) }
+      return
+    }
     messages += 1
     if messages <= Self.reportsMax {
       TarnProgram.complain(message)

@@ -22,6 +22,9 @@ final class ImportWriter {
   /// Whether an interruption ended the import after some of its batches.
   private(set) var isInterrupted = false
   private var waiting: [Waiting] = []
+  /// Whether unique rules are checked line by line.
+  private var checksRules = false
+  private var rules: ImportRules?
 
   /// An object with links to objects that are not written yet.
   private struct Waiting {
@@ -52,9 +55,11 @@ final class ImportWriter {
     _ inputs: [RecordSource], _ store: Store, batch: Int?, _ patience: WriterPatience
   ) throws -> Version {
     guard let batch else {
-      return try write(store, patience) { session in
-        try forEach(inputs) { record, location in try put(record, location, session) }
-        try link(session)
+      return try checkingRules {
+        try write(store, patience) { session in
+          try forEach(inputs) { record, location in try put(record, location, session) }
+          try link(session)
+        }
       }
     }
     var version: Version?
@@ -75,19 +80,15 @@ final class ImportWriter {
   ) throws -> Version {
     var records: [(ImportRecord, ImportLocation)] = []
     func commit() throws {
-      let (counted, waited) = (counts, waiting)
-      do {
-        done(
-          try write(store, patience) { session in
-            for (record, location) in records {
-              try Interruption.check()
-              try put(record, location, session)
-            }
-          })
-      } catch {
-        (counts, waiting) = (counted, waited)
-        throw error
+      let version = try checkingRules {
+        try write(store, patience) { session in
+          for (record, location) in records {
+            try Interruption.check()
+            try put(record, location, session)
+          }
+        }
       }
+      done(version)
       Interruption.endCommit()
       records.removeAll(keepingCapacity: true)
     }
@@ -96,13 +97,47 @@ final class ImportWriter {
       if records.count == batch { try commit() }
     }
     try commit()
-    return try write(store, patience) { session in try link(session) }
+    return try checkingRules { try write(store, patience) { session in try link(session) } }
+  }
+
+  /// Runs a write. If objects break a unique rule, it runs again and finds the bad lines.
+  ///
+  /// In an import that refuses bad lines, updates may exchange values, so that the line is unknown.
+  private func checkingRules(_ write: () throws -> Version) throws -> Version {
+    do {
+      return try noting(write)
+    } catch let error as StorageError where error.code == .notUnique && !(refuses && updates) {
+      // Nothing was committed.
+      Interruption.endCommit(isResult: false)
+      checksRules = true
+      defer { (checksRules, rules) = (false, nil) }
+      return try noting(write)
+    }
+  }
+
+  /// Runs a write, and keeps what it has counted and reported if it succeeds.
+  private func noting(_ write: () throws -> Version) throws -> Version {
+    let (counted, waited) = (counts, waiting)
+    report.beginWrite()
+    do {
+      let version = try write()
+      report.endWrite()
+      return version
+    } catch {
+      (counts, waiting) = (counted, waited)
+      report.abandonWrite()
+      throw error
+    }
   }
 
   private func write(
-    _ store: Store, _ patience: WriterPatience, _ body: (WriteSession) throws -> Void
+    _ store: Store, _ patience: WriterPatience, _ fill: (WriteSession) throws -> Void
   ) throws -> Version {
     let patience = patience.renewed()
+    func body(_ session: WriteSession) throws {
+      rules = checksRules ? ImportRules(session) : nil
+      try fill(session)
+    }
     guard let classes else { return try StoreAccess.write(store, patience, body).version }
     func begin(_ snapshot: Snapshot) throws -> WriteSession { try classes.begin(store, snapshot) }
     let (isEmpty, version) = try StoreAccess.write(store, patience, beginning: begin) { session in
@@ -158,13 +193,16 @@ final class ImportWriter {
       {
         guard updates else { throw plan.taken(value) }
         key = existing
+        try rules?.check(found.contents, of: key, plan)
         isSame = try !update(key, found.contents, plan, session)
         if isSame { counts[location.input].same += 1 } else { counts[location.input].changed += 1 }
       } else {
         try plan.checkComplete(found.contents)
+        try rules?.check(found.contents, of: nil, plan)
         key = try create(found.contents, plan, session)
         counts[location.input].added += 1
       }
+      try rules?.note(key, in: plan.classID)
       report.add(location, leftOut: found.leftOut)
       if found.waiting.isEmpty { return }
       waiting.append(Waiting(location: location, key: key, fields: found.waiting, isSame: isSame))
@@ -210,8 +248,15 @@ final class ImportWriter {
       var isChanged = false
       for field in object.fields {
         try telling(object.location) {
-          let found = try plan.content(of: field, LinkFinder(session), leavingOut: !refuses)
+          var found = try plan.content(of: field, LinkFinder(session), leavingOut: !refuses)
+          do {
+            try rules?.check(found.contents, of: object.key, plan)
+          } catch let error as ToolError where !refuses {
+            found.contents = [:]
+            found.leftOut.append(error)
+          }
           if try update(object.key, found.contents, plan, session) { isChanged = true }
+          try rules?.note(object.key, in: plan.classID)
           report.add(object.location, leftOut: found.leftOut)
         }
       }

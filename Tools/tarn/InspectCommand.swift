@@ -1,4 +1,5 @@
 import TarnStore
+import TarnText
 import ToolSupport
 
 /// `tarn inspect`: prints the contents of a file, its size, and the processes that use it.
@@ -181,7 +182,7 @@ struct InspectReport {
         + "\(sizeText(tally.clusters.bytes)), indexes \(sizeText(tally.indexes.bytes)), "
         + "long values \(sizeText(tally.longValues.bytes))\n")
     var table = TextTable([.init("  column"), .init("type"), .init("")])
-    for column in schema.columns where !column.isRemoved {
+    for column in schema.shownColumns {
       table.add([
         "  " + column.name, SchemaText.type(of: column, snapshot.schema.schema),
         traits(of: column, schema).joined(separator: ", "),

@@ -96,7 +96,7 @@ extension InspectReport {
       number("longValueBytes", tally.longValues.bytes, &json)
       json.key("columns")
       json.beginArray()
-      for column in schema.columns where !column.isRemoved { write(column, schema, &json) }
+      for column in schema.shownColumns { write(column, schema, &json) }
       json.endArray()
       json.key("unique")
       json.beginArray()

@@ -33,11 +33,7 @@ struct LogCommand {
 
   func run(_ output: OutputPipe) throws -> ExitCode {
     let stop = try StopSignal()
-    let cancel = output.cancel
-    let trap = SignalTrap { _ in
-      stop.request()
-      cancel()
-    }
+    let trap = stop.trap(output.cancel)
     defer { withExtendedLifetime(trap) {} }
     let store = try StoreAccess.openExisting(path)
     // Before the first check, so that no commit is missed in between.
@@ -47,6 +43,7 @@ struct LogCommand {
     var shown = try store.newestSnapshot()
     let known = try records(store, after: .zero)
     let entries = try texts(known.suffix(count), shown.schema.schema, &patches)
+    stop.beginFollowing()
     for entry in follows ? entries : entries.reversed() { try output.write(entry) }
     guard let follower else { return .success }
     while true {

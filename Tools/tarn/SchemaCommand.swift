@@ -41,7 +41,7 @@ struct SchemaCommand {
     var ids = Set(classes.map(\.id))
     var open = classes
     while let next = open.popLast() {
-      for column in next.columns where !column.isRemoved {
+      for column in next.shownColumns {
         guard let target = column.target.flatMap({ schema[$0] }), ids.insert(target.id).inserted
         else { continue }
         open.append(target)
@@ -52,7 +52,7 @@ struct SchemaCommand {
 
   private static func text(_ described: ClassSchema, _ schema: StoreSchema) -> String {
     var text = printable(described.name) + (described.isEmbedded ? " (embedded)" : "") + "\n"
-    for column in described.columns where !column.isRemoved {
+    for column in described.shownColumns {
       let notes = [
         column.id == described.primaryKey ? "primary key" : nil,
         column.isIndexed ? "indexed" : nil,

@@ -6,11 +6,6 @@ import ToolSupport
 /// `tarn shell`: reads commands for one file, from a person or from a pipe.
 struct ShellCommand {
   private static let historyLines: Int32 = 1_000
-  /// Commands that change the file.
-  private static let writing: Set = [
-    "alter", "cursor", "delete", "import", "reindex", "retention", "revert", "set", "undo",
-  ]
-
   private let path: String
 
   init(_ arguments: ParsedArguments) throws { path = arguments.required("FILE") }
@@ -100,7 +95,7 @@ struct ShellCommand {
       TarnProgram.write(ShellLine.parser.refusal(error, of: command))
       return .usage
     } catch let error as ToolError where error == Interruption.error {
-      if Self.writing.contains(command ?? "") {
+      if TarnProgram.writing.contains(command ?? "") {
         TarnProgram.complain("interrupted: nothing was written")
       }
       return .success
@@ -114,9 +109,15 @@ struct ShellCommand {
   private func run(_ words: [String], _ output: OutputPipe) throws -> ExitCode {
     switch ShellLine.parser.parse(words) {
     case .run(let arguments):
-      let code = try TarnProgram.run(arguments, output)
-      try output.flush()
-      return code
+      guard Interruption.isWatched, SeparateCommand.names.contains(arguments.command) else {
+        return try TarnProgram.run(arguments, output)
+      }
+      // Here usage errors are those of the prompt.
+      _ = try TarnProgram.command(arguments)
+      let command = try SeparateCommand(words)
+      Interruption.watch(command.end)
+      command.wait()
+      return .success
     case .show(let text):
       try output.write(text)
       try output.flush()

@@ -1,5 +1,6 @@
 import Foundation
 import TarnStore
+import TarnText
 import ToolSupport
 
 /// Opening, querying and writing, shared by the commands.
@@ -64,7 +65,7 @@ enum StoreAccess {
       let store = try? openExisting(path),
       let view = try? SnapshotReader(store.newestSnapshot()).schema
     else { return [] }
-    return view.schema.named(name)?.columns.filter { !$0.isRemoved }.map(\.name) ?? []
+    return view.schema.named(name)?.shownColumns.map(\.name) ?? []
   }
 
   /// The filter for a command that changes objects. Without a filter it requires `--all`.

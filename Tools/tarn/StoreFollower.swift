@@ -85,9 +85,13 @@ final class StoreFollower {
 }
 
 /// A request by a signal to end, as a descriptor that can be polled.
+///
+/// Until the command follows the file, a signal ends the process: it may be checking a large file,
+/// sorting, or waiting for a writer.
 final class StopSignal: Sendable {
   let descriptor: Int32
   private let writeEnd: Int32
+  private let isFollowing = Lock(false)
 
   init() throws {
     var ends: [Int32] = [-1, -1]
@@ -103,7 +107,23 @@ final class StopSignal: Sendable {
     close(writeEnd)
   }
 
-  func request() {
+  /// Catches the signals for as long as the trap exists.
+  ///
+  /// - Parameter cancel: called with the request, to end what the command waits for.
+  func trap(_ cancel: @escaping @Sendable () -> Void) -> SignalTrap {
+    SignalTrap { _ in
+      self.request()
+      cancel()
+    }
+  }
+
+  /// From now on the command ends by itself. It has written nothing yet.
+  func beginFollowing() { isFollowing.withLock { $0 = true } }
+
+  private func request() {
+    isFollowing.withLock { isFollowing in
+      if !isFollowing { _exit(ExitCode.success.rawValue) }
+    }
     var byte: UInt8 = 1
     _ = write(writeEnd, &byte, 1)
   }

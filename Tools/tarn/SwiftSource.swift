@@ -1,4 +1,5 @@
 import TarnStore
+import TarnText
 
 /// Classes as Swift source that compiles with the library, and with which a program opens their
 /// file, whatever their names are: a name that Swift or the library already uses, or that two of
@@ -54,7 +55,7 @@ struct SwiftSource {
 
   private func text(_ described: ClassSchema) -> String {
     let base = described.isEmbedded ? "EmbeddedObject" : "Object"
-    let columns = described.columns.filter { !$0.isRemoved }
+    let columns = described.shownColumns
     let name = names[described.id] ?? described.name
     let taken = Self.types.union(Self.others).union(Self.members).union(names.values)
     let properties = Self.distinct(columns.map(\.name), besides: taken, areWrapped: true)

@@ -22,41 +22,71 @@ enum TarnProgram {
     LastWords.keep(for: arguments)
     let output = OutputPipe()
     do {
-      let code = try run(arguments, output)
-      try output.flush()
-      return code.rawValue
+      return try run(arguments, output).rawValue
     } catch {
       return status(of: error, arguments.command, output).rawValue
     }
   }
 
+  /// Commands that change files. A signal ends them only before they commit.
+  static let writing: Set = [
+    "alter", "create", "cursor", "delete", "import", "load", "reindex", "retention", "revert",
+    "set", "undo",
+  ]
+
+  /// Runs a command, and writes all of its output.
   static func run(_ arguments: ParsedArguments, _ output: OutputPipe) throws -> ExitCode {
+    let command = try command(arguments)
+    let isAtPrompt = Interruption.isWatched
+    guard writing.contains(arguments.command), !isAtPrompt else {
+      let code = try command(output)
+      try output.flush()
+      return code
+    }
+    let trap = Interruption.watchSignals(output.cancel)
+    defer {
+      Interruption.unwatch()
+      withExtendedLifetime(trap) {}
+    }
+    let code = try command(output)
+    try output.flush()
+    // Its result is printed.
+    if let number = Interruption.unwatch() { SignalTrap.end(by: number) }
+    return code
+  }
+
+  /// What a command does. Its arguments have been checked.
+  static func command(
+    _ arguments: ParsedArguments
+  ) throws -> (OutputPipe) throws -> ExitCode {
     switch arguments.command {
-    case "inspect": return try InspectCommand(arguments).run(output)
-    case "import": return try ImportCommand(arguments).run(output)
-    case "export": return try ExportCommand(arguments).run(output)
-    case "watch": return try WatchCommand(arguments).run(output)
-    case "query": return try QueryCommand(arguments).run(output)
-    case "count": return try CountCommand(arguments).run(output)
-    case "reindex": return try ReindexCommand(arguments).run(output)
-    case "log": return try LogCommand(arguments).run(output)
-    case "cursor": return try CursorCommand(arguments).run(output)
-    case "retention": return try RetentionCommand(arguments).run(output)
+    case "inspect": return try InspectCommand(arguments).run
+    case "import": return try ImportCommand(arguments).run
+    case "export": return try ExportCommand(arguments).run
+    case "watch": return try WatchCommand(arguments).run
+    case "query": return try QueryCommand(arguments).run
+    case "count": return try CountCommand(arguments).run
+    case "reindex": return try ReindexCommand(arguments).run
+    case "log": return try LogCommand(arguments).run
+    case "cursor": return try CursorCommand(arguments).run
+    case "retention": return try RetentionCommand(arguments).run
     case DaemonCommand.name:
       throw become(DaemonCommand.program, ProgramArguments.all.dropFirst(2))
     case let name where SyncCommands.names.contains(name):
       throw become(SyncCommands.program, ProgramArguments.all.dropFirst())
-    case "schema": return try SchemaCommand(arguments).run(output)
-    case "create": return try CreateCommand(arguments).run(output)
-    case "undo", "revert": return try UndoCommand(arguments).run(output)
-    case "alter": return try AlterCommand(arguments).run(output)
-    case "diff": return try DiffCommand(arguments).run(output)
-    case "dump": return try DumpCommand(arguments).run(output)
-    case "load": return try LoadCommand(arguments).run(output)
-    case "shell": return try ShellCommand(arguments).run()
-    case "generate": return try GenerateCommand(arguments, parser).run(output)
-    case "set": return try SetCommand(arguments).run(output)
-    default: return try DeleteCommand(arguments).run(output)
+    case "schema": return try SchemaCommand(arguments).run
+    case "create": return try CreateCommand(arguments).run
+    case "undo", "revert": return try UndoCommand(arguments).run
+    case "alter": return try AlterCommand(arguments).run
+    case "diff": return try DiffCommand(arguments).run
+    case "dump": return DumpCommand(arguments).run
+    case "load": return try LoadCommand(arguments).run
+    case "shell":
+      let shell = try ShellCommand(arguments)
+      return { _ in try shell.run() }
+    case "generate": return try GenerateCommand(arguments, parser).run
+    case "set": return try SetCommand(arguments).run
+    default: return try DeleteCommand(arguments).run
     }
   }
 

@@ -65,18 +65,19 @@ struct WatchCommand {
     if let ofCursor { return try ofCursor.run(output) }
     if explains { return try explain(output) }
     let stop = try StopSignal()
-    let cancel = output.cancel
-    let trap = SignalTrap { _ in
-      stop.request()
-      cancel()
-    }
+    let trap = stop.trap(output.cancel)
     defer { withExtendedLifetime(trap) {} }
     let store = try StoreAccess.openExisting(path)
-    if let cause = store.environment.copyCause { return try showCopy(store, cause, output) }
+    if let cause = store.environment.copyCause {
+      stop.beginFollowing()
+      return try showCopy(store, cause, output)
+    }
     // Before the first state is read, so that no commit is missed in between.
     let follower = StoreFollower(store, stop)
     output.neverWait()
-    return try follow(store, follower, makePrinter(output), output)
+    let watched = try begin(store)
+    stop.beginFollowing()
+    return try follow(watched, store, follower, makePrinter(output), output)
   }
 
   /// Commits do not reach a private copy, so the watch ends after the first state.
@@ -129,9 +130,9 @@ struct WatchCommand {
 
   /// Output that is unread when it returns is buffered and holds no version.
   private func follow(
-    _ store: Store, _ follower: StoreFollower, _ printer: any WatchPrinter, _ output: OutputPipe
+    _ watched: any Watched, _ store: Store, _ follower: StoreFollower,
+    _ printer: any WatchPrinter, _ output: OutputPipe
   ) throws -> ExitCode {
-    let watched = try begin(store)
     if showsInitial { try watched.showInitial(printer) }
     let table = printer as? TableWatchPrinter
     defer { table?.leave() }

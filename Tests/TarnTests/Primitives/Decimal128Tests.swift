@@ -18,6 +18,32 @@ import Testing
     #expect(Decimal128(String("x1")) == nil)
   }
 
+  /// To even on ties, whatever the number is made from.
+  @Test func moreThan34DigitsAreRounded() throws {
+    let digits = String(repeating: "1", count: 33)
+    let cases = [("25", "2"), ("35", "4"), ("26", "3"), ("24", "2"), ("2500000001", "3")]
+    for (written, kept) in cases {
+      let expected = digits + kept
+      let literal = Decimal128(stringLiteral: digits + written)
+      let read = try #require(Decimal128(digits + written))
+      let thrown = try Decimal128(string: digits + written)
+      let zeros = String(repeating: "0", count: written.count - 1)
+      for number in [literal, read, thrown] {
+        #expect(number == Decimal128(expected + zeros), "\(written)")
+      }
+      #expect(Decimal128("0." + digits + written)?.stringValue == "0." + expected)
+    }
+    let whole = try #require(Int128(digits + "25"))
+    #expect(Decimal128(whole) == Decimal128(digits + "20"))
+    #expect(Decimal128(exactly: whole) == nil)
+    let foundation = try #require(Decimal(string: digits + "35"))
+    #expect(Decimal128(foundation) == Decimal128(digits + "40"))
+    let coded = try JSONDecoder().decode([Decimal128].self, from: Data("[\"\(digits)25\"]".utf8))
+    #expect(coded == [Decimal128(whole)])
+    // A literal with a point has the digits of the double.
+    #expect((0.10000000000000000001 as Decimal128).stringValue == "0.1")
+  }
+
   @Test func aTextThatIsNoNumberIsRefused() throws {
     #expect(try Decimal128(string: "-1.50E+3").stringValue == "-1.50E+3")
     let error = #expect(throws: DecimalFormatError.self) { try Decimal128(string: "12 EUR") }

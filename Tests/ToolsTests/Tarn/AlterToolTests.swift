@@ -63,8 +63,8 @@ private enum Kennel {
             """, errors: ""))
     #expect(
       try tarn("export", "a.tarn", "Dog").output == """
-        {"id":1,"title":"Rex","age":3.0,"sizes":["1","2"],"weight":null,"x,y":0,"friend":null}
-        {"id":2,"title":"Ann","age":4.0,"sizes":[],"weight":null,"x,y":0,"friend":null}
+        {"id":1,"age":3.0,"sizes":["1","2"],"title":"Rex","weight":null,"x,y":0,"friend":null}
+        {"id":2,"age":4.0,"sizes":[],"title":"Ann","weight":null,"x,y":0,"friend":null}
 
         """)
     #expect(try tarn("count", "a.tarn", "Dog", "title == 'Ann'").output == "1\n")

@@ -122,8 +122,8 @@ import Testing
     #expect(done.status == 0, "\(done.errors)")
     #expect(
       try exported("id == 3") == """
-        {"id":3,"name":"Ada","weight":1.0,"isGood":true,"tags":[],"home":null,"age":null,\
-        "born":null}
+        {"id":3,"name":"Ada","age":null,"weight":1.0,"born":null,"isGood":true,"tags":[],\
+        "home":null}
 
         """)
     #expect(try exported("age == NULL").split(separator: "\n").count == 2)

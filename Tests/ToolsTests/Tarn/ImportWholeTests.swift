@@ -26,14 +26,16 @@ import Testing
   func `classes and properties of a failed import are not added`(_ more: [String]) throws {
     try create(Self.unique)
     let before = try schema()
-    // The rule is checked when all objects are there.
     let arguments = ["import", "a.realm", "-", "-f", "jsonl", "-c", "A"] + more
-    let done = try ToolProcess(
-      folder, arguments, input: "{\"a\":1,\"b\":{\"c\":1}}\n{\"a\":1,\"b\":null}\n"
-    ).finish()
-    #expect(done.status == 1)
-    #expect(done.errors.contains("Nothing was written"), "\(done.errors)")
-    #expect(try schema() == before)
+    if more.isEmpty {
+      // The rule is checked when all objects are there.
+      let done = try ToolProcess(
+        folder, arguments, input: "{\"a\":1,\"b\":{\"c\":1}}\n{\"a\":1,\"b\":null}\n"
+      ).finish()
+      #expect(done.status == 1)
+      #expect(done.errors.hasSuffix("nothing was imported\n"), "\(done.errors)")
+      #expect(try schema() == before)
+    }
     let bad = try ToolProcess(folder, arguments, input: "{\"a\":\"x\",\"d\":1}\n").finish()
     #expect(bad.status == 1)
     #expect(try schema() == before)

@@ -33,28 +33,54 @@ import Testing
     withExtendedLifetime(prompt) {}
   }
 
+  /// Whether a request is answered at once.
+  private func isAnswered(_ state: inout Interruption.State) -> Bool {
+    if case .none = state.request(by: SIGINT) { false } else { true }
+  }
+
   @Test func anInterruptionEndsACommandUntilItCommits() {
     var state = Interruption.State()
-    var cancels = [state.request() != nil]
+    var cancels = [isAnswered(&state)]
     #expect(!state.endsCommand)
 
     state = Interruption.State {}
-    cancels += [state.request() != nil, state.request() != nil]
+    cancels += [isAnswered(&state), isAnswered(&state)]
     #expect(state.endsCommand)
     var begins = [state.beginCommit()]
 
     state = Interruption.State {}
     begins.append(state.beginCommit())
     // The result is still to be printed.
-    cancels.append(state.request() != nil)
+    cancels.append(isAnswered(&state))
     #expect(!state.endsCommand)
     begins.append(state.beginCommit())
     // Of several commits the next one does not begin.
-    state.endCommit()
+    state.endCommit(isResult: true)
     #expect(state.endsCommand)
     begins.append(state.beginCommit())
     #expect(cancels == [false, true, false, false])
     #expect(begins == [false, true, true, false])
+  }
+
+  @Test(arguments: [true, false])
+  func `a signal ends a program until it has something to print`(_ isResult: Bool) {
+    var state = Interruption.State {}
+    state.endsProcess = true
+    #expect(!state.isWatched)
+    var other = state
+    guard case .endProcess = other.request(by: SIGTERM) else {
+      Issue.record("the process goes on")
+      return
+    }
+    _ = state.beginCommit()
+    #expect(!state.isWatched)
+    state.endCommit(isResult: isResult)
+    switch state.request(by: SIGTERM) {
+    case .none: Issue.record("nothing happens")
+    case .cancel: #expect(isResult)
+    case .endProcess: #expect(!isResult)
+    }
+    #expect(state.endsCommand && state.request == SIGTERM)
   }
 
   @Test func outputArrivesWhole() throws {

@@ -23,7 +23,7 @@ struct ClassAlteration {
     self.described = described
     self.stored = stored
     dropped = Set(edits.dropped)
-    for column in described.columns where !column.isRemoved {
+    for column in described.shownColumns {
       let property = ClassDefinition.Property(column, of: described, in: stored)
       entries.append(Entry(property: property, former: column))
     }
@@ -149,7 +149,7 @@ struct ClassAlteration {
         lines.append("~ \(name): \(new.isIndexed ? "indexed" : "no longer indexed")")
       }
     }
-    for column in described.columns where !column.isRemoved && dropped.contains(column.name) {
+    for column in described.shownColumns where dropped.contains(column.name) {
       lines.append("- \(printable(column.name)): \(type(column, stored))")
     }
     return lines + lostRules.map { "- unique: " + $0.map { printable($0) }.joined(separator: ", ") }

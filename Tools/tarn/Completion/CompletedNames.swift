@@ -1,4 +1,5 @@
 import TarnStore
+import TarnText
 import ToolSupport
 
 /// The names in a file, for completion: none if the file cannot be read.
@@ -17,7 +18,7 @@ struct CompletedNames {
   var classes: [String] { schema.classes.filter { !$0.isVacant }.map(\.name) }
 
   func columns(of name: String?) -> [String] {
-    (name.flatMap { schema.named($0) }?.columns ?? []).filter { !$0.isRemoved }.map(\.name)
+    (name.flatMap { schema.named($0) }?.shownColumns ?? []).map(\.name)
   }
 
   /// The columns as filters and options have them: in back quotes where it is necessary.
@@ -37,7 +38,7 @@ struct CompletedNames {
   }
 
   private func paths(_ described: ClassSchema, depth: Int) -> [String] {
-    described.columns.filter { !$0.isRemoved && $0.id != described.primaryKey }.flatMap { column in
+    described.shownColumns.filter { $0.id != described.primaryKey }.flatMap { column in
       let name = Self.written(column.name)
       guard depth < 3, column.collection == .none,
         let target = column.target.flatMap({ schema[$0] }),

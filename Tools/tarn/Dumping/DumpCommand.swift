@@ -27,7 +27,7 @@ struct DumpCommand {
   ) throws {
     let record = try source.reader.record(of: described.id)
     try output.write(DumpText.section(described, record).bytes)
-    let columns = described.columns.filter { !$0.isRemoved }
+    let columns = described.shownColumns
     var count = 0
     var failure: (any Error)?
     try source.reader.forEachCluster(in: described.id) { found throws(StorageError) in

@@ -18,15 +18,14 @@ struct LoadCommand {
     let reader = try DumpReader(input)
     let header = try reader.header()
     let file = try NewStoreFile(path)
-    // The command may be waiting for its input, so it ends here.
-    let trap = SignalTrap([SIGINT, SIGTERM, SIGHUP]) { _ in
+    Interruption.beforeEnd {
       file.remove()
-      TarnProgram.complain("ended by a signal; nothing was loaded")
+      TarnProgram.complain(Self.interruption.message)
       _exit(ExitCode.failure.rawValue)
     }
-    defer { withExtendedLifetime(trap) {} }
     do {
       let count = try load(reader, header, into: file.temporaryPath)
+      try Interruption.beginCommit()
       try file.publish()
       try output.write(
         "\(printable(path)): \(counted(header.classes.count, "class", plural: "es")), "
@@ -34,9 +33,11 @@ struct LoadCommand {
       return .success
     } catch {
       file.remove()
-      throw error
+      throw error as? ToolError == Interruption.error ? Self.interruption : error
     }
   }
+
+  private static let interruption = ToolError("ended by a signal; nothing was loaded")
 
   /// A separate function, so that nothing holds the store when it returns.
   private func load(
@@ -60,7 +61,11 @@ struct LoadCommand {
   private func commit(_ loader: DumpLoader, _ reader: DumpReader, _ store: Store) throws -> Bool {
     let first = reader.lineNumber + 1
     do {
-      return try StoreAccess.write(store, patience) { try loader.fill($0) }.result
+      let goesOn = try StoreAccess.write(store, patience) { try loader.fill($0) }.result
+      // The result is a file with a name.
+      Interruption.endCommit(isResult: false)
+      try Interruption.check()
+      return goesOn
     } catch let error as StorageError where error.code == .notUnique {
       throw ToolError("\(reader.name), lines \(first) to \(reader.lineNumber): \(error.detail)")
     }

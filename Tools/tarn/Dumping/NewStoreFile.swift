@@ -12,17 +12,27 @@ struct NewStoreFile: Sendable {
   init(_ path: String) throws {
     self.path = path
     temporaryPath = path + ".loading"
-    guard FileFacts.at(path) == nil else { throw Self.taken(path) }
+    guard !PathTarget.isTaken(path) else { throw Self.taken(path) }
+    // Those of a killed load, or something else: in any case not ours.
+    for name in Self.companions(of: temporaryPath) where PathTarget.isTaken(name) {
+      throw Self.left(name)
+    }
     let descriptor = temporaryPath.withPath {
       open($0, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
     }
-    if descriptor < 0, errno == EEXIST {
-      throw ToolError(
-        "\(temporaryPath) exists: another load is running, or one was killed; then delete that "
-          + "file and try again")
-    }
+    if descriptor < 0, errno == EEXIST { throw Self.left(temporaryPath) }
     guard descriptor >= 0 else { throw ToolError("cannot make", temporaryPath, errno: errno) }
     close(descriptor)
+  }
+
+  private static func companions(of path: String) -> [String] {
+    ["-lock", "-signal"].map { path + $0 }
+  }
+
+  private static func left(_ path: String) -> ToolError {
+    ToolError(
+      "\(path) exists: another load is running, or one was killed; then delete that file and try "
+        + "again")
   }
 
   private static func taken(_ path: String) -> ToolError {
@@ -48,7 +58,7 @@ struct NewStoreFile: Sendable {
 
   /// For file systems without links. They have nothing that keeps a file which appears meanwhile.
   private func rename() throws {
-    guard FileFacts.at(path) == nil else { throw Self.taken(path) }
+    guard !PathTarget.isTaken(path) else { throw Self.taken(path) }
     let isRenamed = temporaryPath.withPath { from in
       path.withPath { to in Foundation.rename(from, to) == 0 }
     }
@@ -74,6 +84,6 @@ struct NewStoreFile: Sendable {
   private func unlinkTemporary() { _ = FileFacts.remove(temporaryPath) }
 
   private func removeCompanions() {
-    for suffix in ["-lock", "-signal"] { _ = FileFacts.remove(temporaryPath + suffix) }
+    for name in Self.companions(of: temporaryPath) { _ = FileFacts.remove(name) }
   }
 }

@@ -1,0 +1,62 @@
+import Foundation
+import TarnStore
+import ToolSupport
+
+/// A command of the prompt in a process of its own, so that Ctrl-C ends it wherever it is: in a sort
+/// or a check of a large file, too. Only for commands that change nothing.
+final class SeparateCommand: Sendable {
+  static let names: Set = [
+    "count", "diff", "dump", "export", "inspect", "log", "query", "schema", "watch",
+  ]
+
+  /// How long it may take to end, in seconds, and the signal that it gets then. Ctrl-C at a terminal
+  /// reaches it without this process.
+  private static let reminders = [(0.3, SIGTERM), (2, SIGKILL)]
+
+  /// Nil when it has ended.
+  private let process: Lock<pid_t?>
+
+  /// - Parameter arguments: those of the program.
+  init(_ arguments: [String]) throws {
+    let settings = ProcessInfo.processInfo.environment.map { "\($0.key)=\($0.value)" }
+    let program = ProgramArguments.all.first ?? "tarn"
+    var words = ([program] + arguments).map { $0.withPath { strdup($0) } } + [nil]
+    var environment = settings.map { strdup($0) } + [nil]
+    defer { for text in words + environment { free(text) } }
+    var made = pid_t()
+    let code = posix_spawn(&made, "/proc/self/exe", nil, nil, &words, &environment)
+    guard code == 0 else { throw ToolError("cannot start", program, errno: code) }
+    process = Lock(made)
+  }
+
+  /// Asks it to end. Any thread.
+  func end() {
+    for (delay, number) in Self.reminders {
+      DispatchQueue.global().asyncAfter(deadline: .now() + delay) { self.signal(number) }
+    }
+  }
+
+  private func signal(_ number: Int32) {
+    process.withLock { process in
+      if let process { kill(process, number) }
+    }
+  }
+
+  /// Returns when it has ended.
+  func wait() {
+    // It must not outlive the prompt.
+    let trap = SignalTrap(SignalTrap.ending.filter { $0 != SIGINT }) { number in
+      self.signal(SIGTERM)
+      SignalTrap.end(by: number)
+    }
+    defer { withExtendedLifetime(trap) {} }
+    guard let id = process.withLock({ $0 }) else { return }
+    var facts = siginfo_t()
+    // It stays a zombie, and its id is not used again.
+    while waitid(P_PID, id_t(id), &facts, WEXITED | WNOWAIT) != 0 && errno == EINTR {}
+    process.withLock { process in
+      process = nil
+      _ = waitpid(id, nil, 0)
+    }
+  }
+}
