@@ -2,15 +2,15 @@ import Foundation
 import TarnStore
 import ToolSupport
 
-/// A command of the prompt in a process of its own, so that Ctrl-C ends it wherever it is: in a sort
-/// or a check of a large file, too. Only for commands that change nothing.
+/// A command of the prompt in a process of its own, so that Ctrl-C ends it wherever it is: in a
+/// sort or a check of a large file, too. Only for commands that change nothing.
 final class SeparateCommand: Sendable {
   static let names: Set = [
     "count", "diff", "dump", "export", "inspect", "log", "query", "schema", "watch",
   ]
 
-  /// How long it may take to end, in seconds, and the signal that it gets then. Ctrl-C at a terminal
-  /// reaches it without this process.
+  /// How long it may take to end, in seconds, and the signal that it gets then. Ctrl-C at a
+  /// terminal reaches it without this process.
   private static let reminders = [(0.3, SIGTERM), (2, SIGKILL)]
 
   /// Nil when it has ended.
