@@ -71,7 +71,11 @@ final class ModelSchema: Sendable {
     _ reflection: ClassReflection, among known: [String: ClassReflection],
     _ refused: Set<String>, _ problems: inout [String]
   ) -> ClassDefinition {
-    var properties: [ClassDefinition.Property] = []
+    var definition = ClassDefinition(
+      name: reflection.name, properties: [], isEmbedded: reflection.type._isOfEmbedded,
+      uniqueRules: reflection.uniqueRules.map { rule in
+        rule.map { reflection.properties[$0].columnName }
+      }, hasTypes: true)
     for property in reflection.properties {
       let target = property.target.map { ClassReflection.name(of: $0) }
       if let target, known[target] == nil {
@@ -88,8 +92,8 @@ final class ModelSchema: Sendable {
         continue
       }
       let keyIsRow = property.isPrimaryKey && property.type == .int && !property.isOptional
-      properties.append(
-        ClassDefinition.Property(
+      definition.properties.append(
+        .init(
           name: property.columnName, type: property.type, collection: property.collection,
           isOptional: property.isOptional,
           isIndexed: property.isIndexed || property.type == .link
@@ -97,11 +101,7 @@ final class ModelSchema: Sendable {
           isPrimaryKey: property.isPrimaryKey, target: target, deleteRule: property.deleteRule,
           initial: property.initial, domain: property.domain))
     }
-    return ClassDefinition(
-      name: reflection.name, properties: properties, isEmbedded: reflection.type._isOfEmbedded,
-      uniqueRules: reflection.uniqueRules.map { rule in
-        rule.map { reflection.properties[$0].columnName }
-      }, hasTypes: true)
+    return definition
   }
 
   private static func checkOrigin(

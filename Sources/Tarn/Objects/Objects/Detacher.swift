@@ -7,7 +7,8 @@ extension ObjectBase {
   ///
   /// Traps on a thread other than the Realm's and for an invalidated object.
   public func detached() -> Self {
-    unsafe unsafeDowncast(Detacher().detach(self), to: Self.self)
+    let detached = Detacher().detach(self)
+    return unsafe unsafeDowncast(detached, to: Self.self)
   }
 }
 

@@ -30,22 +30,22 @@ extension PredicateParser {
     case "GEOBOX":
       try open()
       let bottomLeft = try place()
-      try require(",", "',' and the north-east corner")
+      try demand(",", "',' and the north-east corner")
       let topRight = try place()
-      try require(")", "')'")
+      try demand(")", "')'")
       return .box(bottomLeft: bottomLeft, topRight: topRight)
     case "GEOCIRCLE":
       try open()
       let center = try place()
-      try require(",", "',' and a radius in radians")
+      try demand(",", "',' and a radius in radians")
       let radius = try number("a radius in radians")
-      try require(")", "')'")
+      try demand(")", "')'")
       return .circle(center: center, radius: radius)
     case "GEOPOLYGON":
       try open()
       var rings = [try ring()]
       while try take(",") { rings.append(try ring()) }
-      try require(")", "',' and a hole, or ')'")
+      try demand(")", "',' and a hole, or ')'")
       return .polygon(outer: rings[0], holes: Array(rings.dropFirst()))
     default: return nil
     }
@@ -53,28 +53,28 @@ extension PredicateParser {
 
   private mutating func open() throws(PredicateSyntaxError) {
     try advance()
-    try require("(", "'('")
+    try demand("(", "'('")
   }
 
   private mutating func ring() throws(PredicateSyntaxError) -> [GeoPosition] {
-    try require("{", "'{' and the places of a ring")
+    try demand("{", "'{' and the places of a ring")
     var places = [try place()]
     while try take(",") { places.append(try place()) }
-    try require("}", "',' and another place, or '}'")
+    try demand("}", "',' and another place, or '}'")
     return places
   }
 
   private mutating func place() throws(PredicateSyntaxError) -> GeoPosition {
     let position = start
-    try require("[", "a place such as [-1.8, 51.2]: the longitude, then the latitude")
+    try demand("[", "a place such as [-1.8, 51.2]: the longitude, then the latitude")
     let longitude = try number("a longitude")
-    try require(",", "',' and a latitude")
+    try demand(",", "',' and a latitude")
     let latitude = try number("a latitude")
     // The altitude is ignored, but for its sign.
     if try take(","), try number("an altitude") < 0 {
       throw lexer.error(at: position, "the altitude of a place must be 0 or more")
     }
-    try require("]", "']'")
+    try demand("]", "']'")
     guard let place = GeoPosition(latitude: latitude, longitude: longitude) else {
       throw lexer.error(
         at: position,

@@ -18,7 +18,7 @@ extension PredicateParser {
         throw lexer.error(at: first, "expected a key in quotes, a position from 0, or #any")
       }
     }
-    try require("]", "']'")
+    try demand("]", "']'")
     return step
   }
 

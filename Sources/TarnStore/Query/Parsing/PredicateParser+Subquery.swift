@@ -4,17 +4,17 @@
 extension PredicateParser {
   /// Parses the rest after the word itself.
   mutating func subquery() throws(PredicateSyntaxError) -> Side {
-    try require("(", "'(' and a collection")
+    try demand("(", "'(' and a collection")
     let path = try subqueryPath()
-    try require(",", "',' and a variable")
+    try demand(",", "',' and a variable")
     let variable = try declaration()
-    try require(",", "',' and a condition")
+    try demand(",", "',' and a condition")
     subjects.append((variable, (subjects.last?.path ?? []) + path))
     let predicate = try nested { (parser) throws(PredicateSyntaxError) in
       try parser.disjunction()
     }
     subjects.removeLast()
-    try require(")", "AND, OR or ')'")
+    try demand(")", "AND, OR or ')'")
     guard try take("."), try take("@count") else {
       throw expected("'.@count' after the SUBQUERY")
     }

@@ -102,7 +102,7 @@ package struct PredicateParser {
     return true
   }
 
-  mutating func require(_ symbol: String, _ what: String) throws(PredicateSyntaxError) {
+  mutating func demand(_ symbol: String, _ what: String) throws(PredicateSyntaxError) {
     guard try take(symbol) else { throw expected(what) }
   }
 
@@ -142,7 +142,7 @@ package struct PredicateParser {
     return try nested { (parser) throws(PredicateSyntaxError) in
       try parser.advance()
       let inner = try parser.disjunction()
-      try parser.require(")", "AND, OR or ')'")
+      try parser.demand(")", "AND, OR or ')'")
       return inner
     }
   }
@@ -296,7 +296,7 @@ package struct PredicateParser {
       throw expected("'c' to ignore case, 'd' to ignore diacritics, or 'cd'")
     }
     try advance()
-    try require("]", "']'")
+    try demand("]", "']'")
     return options
   }
 
@@ -421,14 +421,14 @@ package struct PredicateParser {
     if token == .placeholder("@") {
       return try argument { (all) throws(PredicateArguments.Mistake) in try all.values(word) }
     }
-    try require("{", "'{' and a list of values")
+    try demand("{", "'{' and a list of values")
     var values: [Value] = []
     if try take("}") { return values }
     repeat {
       guard let value = try literal() else { throw expected("a value") }
       values.append(value)
     } while try take(",")
-    try require("}", "',' or '}'")
+    try demand("}", "',' or '}'")
     return values
   }
 }

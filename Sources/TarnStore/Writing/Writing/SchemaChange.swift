@@ -113,7 +113,7 @@ extension WriteSession {
     let index = PackedIndex(id, column)
     var changes = PackedIndexChanges()
     if schema[id][column].type == .any {
-      try index.forEachValue(in: transaction) { changes.remove($0, $1) }
+      try index.forEachPlainEntry(in: transaction) { changes.remove($0, $1) }
     } else {
       try transaction.deleteIndex(id, column)
     }
@@ -159,7 +159,7 @@ extension WriteSession {
 
 extension PackedIndex {
   /// The entries of an index over mixed values, without those of links.
-  fileprivate func forEachValue(
+  fileprivate func forEachPlainEntry(
     in transaction: borrowing WriteTransaction, _ body: (OrderKey, ObjectKey) -> Void
   ) throws(StorageError) {
     var cursor = try Cursor(transaction)
