@@ -236,7 +236,7 @@ struct WorkAheadTests {
     home?.pump()
     try #require(held.waitUntilHeld())
     weak let core = home?.realm.core
-    weak let work = home?.realm.core.delivery.workAhead?.work
+    weak let work = home?.realm.core.advancer.workAhead?.work
     let calls = try #require(recorder?.calls)
     recorder = nil
     home = nil
@@ -282,7 +282,7 @@ struct WorkAheadTests {
 
   @Test func longRecordsAreMergedByTheWorker() throws {
     let watched = try Watched()
-    watched.home.realm.core.delivery.workLimits.recordBytes = 0
+    watched.home.realm.core.advancer.workLimits.recordBytes = 0
     let held = watched.home.realm.holdWorker()
     try watched.writer.write { watched.writer.cat(39)?.age = 201 }
     watched.home.pump()
@@ -298,7 +298,7 @@ struct WorkAheadTests {
     let shelter = try Shelter()
     let writer = try shelter.open(cats: 40)
     let home = try shelter.open()
-    home.realm.core.delivery.workLimits.rows = 0
+    home.realm.core.advancer.workLimits.rows = 0
     let recorder = CatRecorder(home.cats)
     home.scheduler.pump()
     #expect(recorder.calls == ["initial 40"])

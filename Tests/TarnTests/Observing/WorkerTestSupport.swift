@@ -26,25 +26,25 @@ extension Realm {
   /// Leaves to the worker what reads more than that many rows, on a manual scheduler as well. A
   /// row that changed counts as ten.
   func useWorker(rows: Int, commits: Int = 500) {
-    core.delivery.workLimits.usesWorker = true
-    core.delivery.workLimits.rows = rows
-    core.delivery.workLimits.rowsPerLookup = 10
-    core.delivery.workLimits.commits = commits
+    core.advancer.workLimits.usesWorker = true
+    core.advancer.workLimits.rows = rows
+    core.advancer.workLimits.rowsPerLookup = 10
+    core.advancer.workLimits.commits = commits
   }
 
   /// The worker stands still before each piece of work until it is released.
   func holdWorker() -> HeldWorker {
     let held = HeldWorker()
-    core.delivery.workLimits.willWork = held.hold
+    core.advancer.workLimits.willWork = held.hold
     return held
   }
 
   func goOn(_ held: HeldWorker) {
-    core.delivery.workLimits.willWork = nil
+    core.advancer.workLimits.willWork = nil
     held.release()
   }
 
-  var isAtWork: Bool { core.delivery.workAhead != nil }
+  var isAtWork: Bool { core.advancer.workAhead != nil }
 }
 
 extension Instance {

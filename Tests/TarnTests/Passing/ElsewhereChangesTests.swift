@@ -31,8 +31,8 @@ private actor Follower {
     async throws
   {
     let opened = try await Realm(configuration: configuration, actor: self)
-    opened.core.delivery.workLimits.rows = 5
-    opened.core.delivery.workLimits.willWork = willWork
+    opened.core.advancer.workLimits.rows = 5
+    opened.core.advancer.workLimits.willWork = willWork
     realm = opened
   }
 

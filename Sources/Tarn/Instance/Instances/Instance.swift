@@ -42,8 +42,10 @@ import TarnStore
   /// The observers of its rows' properties; nil without any, which every assignment through the
   /// instance checks.
   @safe @exclusivity(unchecked) final var properties: PropertyTable?
-  /// Holds the observers, and decides when they are called.
+  /// Holds the observers, and calls them.
   private(set) final var delivery: Delivery!
+  /// Moves the instance to newer versions.
+  private(set) final var advancer: Advancer!
   final var autorefresh = true
   /// Notifies the instance of commits.
   final var wakeUp: WakeRegistration?
@@ -62,6 +64,7 @@ import TarnStore
     let thread = frozen == nil ? tarn_thread_id() : 0
     unsafe context.initialize(to: tarn_context(generation: Generation.next(), thread: thread))
     delivery = Delivery(self)
+    advancer = Advancer(self)
     if tracks, frozen == nil { tracking = Tracking(self) }
   }
 
@@ -106,7 +109,7 @@ import TarnStore
   /// The reader of the current snapshot; starts at the newest one if the instance has none.
   final func shown() -> SnapshotReader {
     if state.needsReset, session == nil {
-      if trapping({ () throws(StorageError) in try delivery.advance() }) {
+      if trapping({ () throws(StorageError) in try advancer.advance() }) {
         delivery.postponeDidChange()
       }
       scheduleTurn()

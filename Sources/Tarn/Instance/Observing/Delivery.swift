@@ -1,7 +1,7 @@
 import TarnStore
 
-/// The observers of an instance, and when they are called: turns, rounds, and the work that a
-/// worker does before them. `Observation` describes the rules.
+/// The observers of an instance, and the rounds that call them. `Observation` describes the rules;
+/// an `Advancer` moves the instance, and begins the rounds of its turns.
 ///
 /// Threading: confined to the instance's scheduler.
 final class Delivery {
@@ -21,22 +21,13 @@ final class Delivery {
   private var tellingDepth = 0
   /// The version moved where no observer can be called.
   private var pendingDidChange = false
-  /// Calls for when a worker has nothing left to do for the instance.
-  private var waiting: [() -> Void] = []
   /// A committed write whose observers have not all been called. Its memory is freed after they
   /// have been: freeing a thousand clusters takes a tenth of the time until then.
   private var committed: WriteSession?
   /// The error that ended observation, once the store can no longer be followed.
   private(set) var failure: StorageError?
 
-  /// When to ask a worker, and the work it has been asked for.
-  var workLimits: WorkAhead.Limits
-  var workAhead: WorkAhead?
-
-  init(_ host: any DeliveryHost) {
-    self.host = host
-    workLimits = WorkAhead.Limits(on: host.scheduler)
-  }
+  init(_ host: any DeliveryHost) { self.host = host }
 
   /// The snapshot of the running round, if an observer that it calls reads that.
   var roundState: Snapshot? { roundStates.last ?? nil }
@@ -52,7 +43,6 @@ final class Delivery {
   var isTellingOfProperties: Bool { tellingDepth > 0 }
 
   func postponeDidChange() { pendingDidChange = true }
-  func cancelWork() { workAhead?.work.cancel() }
   /// Ends all observations.
   func dropObservations() {
     observers.endAll()
@@ -69,41 +59,11 @@ final class Delivery {
     return call()
   }
 
-  // MARK: - Turns
+  // MARK: - Owed turns
 
-  /// One turn of the scheduler: follows the file, then calls observers.
-  func takeTurn() {
-    host.checkThread()
-    defer { callWhoWaits() }
-    if let refusal { return observers.end(with: refusal) }
-    if host.session != nil || isBusy {
-      turnIsOwed = true
-      return
-    }
-    turnIsOwed = false
-    // A truncated file cannot be read.
-    if let loss = host.store.loss, loss.code == .corrupted { return fail(loss) }
-    do {
-      tellOfMove(try followInTurn())
-      if !host.autorefresh, host.isBehind { tellRealmObservers(.newerVersion) }
-      // A realm-level observer may have left a write open.
-      if host.session == nil { deliverRound() } else { turnIsOwed = true }
-      // Commits made before the loss are shown first.
-      if let loss = host.store.loss, host.session == nil, workAhead == nil { fail(loss) }
-    } catch {
-      fail(error)
-    }
-  }
-
-  /// Calls back in the first turn in which a worker has nothing left to do for the instance.
-  func callWhenWorkIsDone(_ call: @escaping () -> Void) { waiting.append(call) }
-
-  private func callWhoWaits() {
-    guard workAhead == nil, !waiting.isEmpty else { return }
-    let calls = waiting
-    waiting = []
-    for call in calls { call() }
-  }
+  /// Schedules the turn again at the first moment at which the instance can move.
+  func oweTurn() { turnIsOwed = true }
+  func turnBegins() { turnIsOwed = false }
 
   /// Schedules a turn if one was refused at a wrong moment.
   func makeUpForOwedTurn() {
@@ -112,11 +72,10 @@ final class Delivery {
     }
   }
 
-  /// The store can no longer be followed: observers receive the error once, and the version stays.
-  func fail(_ error: StorageError) {
+  /// The store can no longer be followed: observers receive the error once.
+  func end(with error: StorageError) {
     failure = error
     committed = nil
-    cancelWork()
     observers.end(with: error)
   }
 
@@ -170,7 +129,7 @@ final class Delivery {
   /// Large steps are freed by a worker as well.
   private func letGo(of told: [LiveChange]) {
     let weight = told.reduce(0) { saturatingSum($0, $1.weight) }
-    if weight > 1_000, workLimits.usesWorker { LiveWork.letGo(of: told) }
+    if weight > 1_000, host.advancer.workLimits.usesWorker { LiveWork.letGo(of: told) }
   }
 
   // MARK: - Realm-level observers
@@ -183,7 +142,7 @@ final class Delivery {
   }
 
   /// While they run, further notifications are dropped.
-  private func tellRealmObservers(
+  func tellRealmObservers(
     _ news: RealmNews, except skipped: Set<ObjectIdentifier> = []
   ) {
     guard realmNews == nil, !observers.realmObservations.isEmpty else { return }
@@ -198,14 +157,16 @@ final class Delivery {
     }
   }
 
-  private enum RealmNews {
+  enum RealmNews {
     case move, newerVersion
   }
 }
 
-/// The instance whose observers a `Delivery` calls, as far as the `Delivery` knows it.
+/// The instance that an `Advancer` moves and whose observers a `Delivery` calls, as far as this room
+/// knows it: instances are built from its parts, so they stand in the room above.
 protocol DeliveryHost: LiveHost {
   var delivery: Delivery! { get }
+  var advancer: Advancer! { get }
   var store: Store { get }
   var scheduler: Scheduler { get }
   /// Requests turns; nil for an instance without turns.

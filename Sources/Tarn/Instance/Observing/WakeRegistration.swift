@@ -55,7 +55,7 @@ final class WakeRegistration: Sendable {
       isWaiting.store(false, ordering: .sequentiallyConsistent)
       // A callback may release the instance, whose parts do not retain it.
       guard let host = target.host else { return }
-      withExtendedLifetime(host) { host.delivery.takeTurn() }
+      withExtendedLifetime(host) { host.advancer.takeTurn() }
     }
   }
 

@@ -39,7 +39,7 @@ import TarnStore
   }
 
   deinit {
-    delivery.cancelWork()
+    advancer.cancelWork()
     wakeUp?.end()
     pendingWrites?.end()
     takeBack?(self)

@@ -205,6 +205,6 @@ extension RealmCore {
     classes.learn(newer)
     guard session == nil, let shown = reader?.snapshot else { return }
     let newest = try store.newestSnapshot()
-    if newest.version == shown.version { _ = try delivery.advance(to: newest) }
+    if newest.version == shown.version { _ = try advancer.advance(to: newest) }
   }
 }

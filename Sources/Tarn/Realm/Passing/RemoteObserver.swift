@@ -77,10 +77,10 @@ extension RemoteObserver {
         }
       }
       guard let here, here.session == nil else { return token }
-      here.delivery.deliverFirstCalls()
+      here.advancer.deliverFirstCalls()
       if here.isFirstCallPrepared(for: token) {
         await withCheckedContinuation(isolation: actor) { continuation in
-          here.delivery.callWhenWorkIsDone { continuation.resume() }
+          here.advancer.callWhenWorkIsDone { continuation.resume() }
         }
       }
       return token

@@ -61,10 +61,10 @@ extension RealmCore {
       if failure.code == .replaced { return false }
       trap("Tarn cannot continue: \(failure)")
     }
-    delivery.cancelWorkAhead()
+    advancer.cancelWorkAhead()
     let hadVersion = reader != nil
     let restarts = state.needsReset
-    let moved = trapping { () throws(StorageError) in try delivery.advance() }
+    let moved = trapping { () throws(StorageError) in try advancer.advance() }
     delivery.tellOfMove(moved && hadVersion)
     if session == nil { delivery.deliverRound() }
     return moved || restarts

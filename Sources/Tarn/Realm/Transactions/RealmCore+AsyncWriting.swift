@@ -127,7 +127,7 @@ extension RealmCore {
         try move(to: snapshot, changes, by: parts, of: session)
       } catch {
         endSession()
-        delivery.fail(error)
+        advancer.fail(error)
         return Realm.Error(error)
       }
       delivery.showCommit()
@@ -163,7 +163,7 @@ extension RealmCore {
     }
     let news = delivery.observers.readOldValues(rest, try former.rows())
     endSession()
-    try delivery.moveAfterCommit(to: snapshot, rest, news, from: former)
+    try advancer.moveAfterCommit(to: snapshot, rest, news, from: former)
     for observation in parts.last?.skipped ?? [] { observation.skip(step: step, from: former) }
   }
 

@@ -38,9 +38,9 @@ extension RealmCore {
     checkActiveVersions()
     do {
       try store.environment.checkLength("begin a write")
-      delivery.cancelWorkAhead()
+      advancer.cancelWorkAhead()
       // As far as possible without the lock: no other writer waits for the observers' results.
-      var moved = try delivery.advance()
+      var moved = try advancer.advance()
       delivery.observers.prepareInitials()
       guard let token = try takeGate() else {
         delivery.tellOfMove(moved)
@@ -49,7 +49,7 @@ extension RealmCore {
       }
       write.hold(token)
       FaultPoint.hit("gate.held")
-      if try delivery.advance() { moved = true }
+      if try advancer.advance() { moved = true }
       let session = WriteSession(shown()) { [unowned self] in rowsMoved() }
       session.origin = configuration.origin
       write.begin(session)
@@ -96,9 +96,9 @@ extension RealmCore {
     }
     endSession()
     do {
-      try delivery.moveAfterCommit(to: snapshot, changes)
+      try advancer.moveAfterCommit(to: snapshot, changes)
     } catch {
-      delivery.fail(error)
+      advancer.fail(error)
       throw Realm.Error(error)
     }
     for observation in skipped { observation.skip(step: step, from: .version(former)) }

@@ -7,7 +7,7 @@ import TarnStore
 /// moving; when the worker is done, another turn moves to exactly that version with the prepared
 /// content. It is used only if the instance is still at the step at which the work began: a refresh
 /// or a write does not wait for it but computes the content itself, and moves on.
-extension Delivery {
+extension Advancer {
   /// The first half of a turn: moves to the newest version, or hands the work over.
   ///
   /// - Returns: true if the version changed.
@@ -36,7 +36,7 @@ extension Delivery {
   /// instance does not move.
   func deliverFirstCalls() {
     if workLimits.usesWorker { enqueueFirstCalls() }
-    deliverRound()
+    host.delivery.deliverRound()
   }
 
   /// Before the instance moves outside of a turn: computes here the work that a worker was asked

@@ -1,7 +1,69 @@
 import TarnStore
 
-/// Moves the instance from version to version.
-extension Delivery {
+/// Moves an instance from version to version: in turns of its scheduler, and when a refresh, a write
+/// or its own commit asks for it. After a move in a turn, `Delivery` calls the observers.
+///
+/// Threading: confined to the instance's scheduler.
+final class Advancer {
+  // Only the instance references this.
+  unowned let host: any DeliveryHost
+  /// When to ask a worker, and the work it has been asked for.
+  var workLimits: WorkAhead.Limits
+  var workAhead: WorkAhead?
+  /// Calls for when a worker has nothing left to do for the instance.
+  private var waiting: [() -> Void] = []
+
+  init(_ host: any DeliveryHost) {
+    self.host = host
+    workLimits = WorkAhead.Limits(on: host.scheduler)
+  }
+
+  private var delivery: Delivery { host.delivery }
+  var observers: ObserverTable { host.delivery.observers }
+
+  // MARK: - Turns
+
+  /// One turn of the scheduler: follows the file, then calls observers.
+  func takeTurn() {
+    host.checkThread()
+    defer { callWhoWaits() }
+    if let refusal = delivery.refusal { return observers.end(with: refusal) }
+    if host.session != nil || delivery.isBusy { return delivery.oweTurn() }
+    delivery.turnBegins()
+    // A truncated file cannot be read.
+    if let loss = host.store.loss, loss.code == .corrupted { return fail(loss) }
+    do {
+      delivery.tellOfMove(try followInTurn())
+      if !host.autorefresh, host.isBehind { delivery.tellRealmObservers(.newerVersion) }
+      // A realm-level observer may have left a write open.
+      if host.session == nil { delivery.deliverRound() } else { delivery.oweTurn() }
+      // Commits made before the loss are shown first.
+      if let loss = host.store.loss, host.session == nil, workAhead == nil { fail(loss) }
+    } catch {
+      fail(error)
+    }
+  }
+
+  /// Calls back in the first turn in which a worker has nothing left to do for the instance.
+  func callWhenWorkIsDone(_ call: @escaping () -> Void) { waiting.append(call) }
+
+  private func callWhoWaits() {
+    guard workAhead == nil, !waiting.isEmpty else { return }
+    let calls = waiting
+    waiting = []
+    for call in calls { call() }
+  }
+
+  /// The store can no longer be followed: observers receive the error once, and the version stays.
+  func fail(_ error: StorageError) {
+    cancelWork()
+    delivery.end(with: error)
+  }
+
+  func cancelWork() { workAhead?.work.cancel() }
+
+  // MARK: - Moving
+
   /// Moves the instance in one step. Everything that observers need is computed here, while both
   /// versions are held.
   func move(_ move: PreparedMove) throws(StorageError) {
@@ -9,11 +71,11 @@ extension Delivery {
     let changes = move.changes
     // All observers are called before the move, and then all after it, so that none sees a part of
     // it.
-    let telling = telling {
+    let telling = delivery.telling {
       properties.begin(properties.effects(of: changes), in: changes.classes.map(\.id))
     }
     try step(move)
-    self.telling { telling.finish() }
+    delivery.telling { telling.finish() }
     host.endProperties()
   }
 
