@@ -69,7 +69,7 @@ struct FormatDocumentTests {
       ("directory.clustersMax", DirectoryPage.entryCountMax),
       ("index.bytesMax", IndexPage.byteCountMax), ("index.entriesMax", IndexPage.entryCountMax),
       ("index.headerBytes", IndexPage.headerByteCount),
-      ("index.checkedFrom", IndexPage.checkedFrom),
+      ("index.checkedFrom", PageSeal.coveredFrom),
       ("index.keyBytesMax", IndexPageKey.byteCountMax),
       ("orderKey.bytesMax", OrderKey.byteCountMax),
       ("unique.bytesMax", UniqueKey.byteCountMax),

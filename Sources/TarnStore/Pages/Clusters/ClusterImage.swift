@@ -58,10 +58,7 @@ import CTarn
 
   /// Compares the checksum with the bytes. Not part of validation, because it reads every byte.
   package func verifyChecksum() throws(StorageError) {
-    let from = ClusterFormat.checkedFrom
-    let bytes = unsafe self.bytes
-    let sum = unsafe tarn_crc32c(base + from, bytes.count - from)
-    guard unsafe base.loadUnaligned(fromByteOffset: 8, as: UInt32.self) == sum else {
+    guard unsafe PageSeal.isWhole(base, byteCount: bytes.count) else {
       throw Self.corrupted("its checksum is wrong")
     }
   }

@@ -56,15 +56,10 @@ extension WorkingCluster {
   /// The image is finished, except for its checksum.
   private func emitOwnImage(_ emit: EmitImage) throws(StorageError) {
     if imageIsPatched, let memory = unsafe imageMemory {
-      unsafe Self.stampChecksum(memory, image.bytes.count)
+      unsafe PageSeal.close(memory, byteCount: image.bytes.count)
       imageIsPatched = false
     }
     try unsafe emit(key(at: 0), count, image.bytes)
-  }
-
-  private static func stampChecksum(_ memory: UnsafeMutableRawPointer, _ count: Int) {
-    let from = ClusterFormat.checkedFrom
-    unsafe Little.put(tarn_crc32c(memory + from, count - from), memory, 8)
   }
 }
 
@@ -246,7 +241,7 @@ extension WorkingCluster {
     at += ClusterFormat.paddingBytes
     assert(at <= ClusterFormat.imageBytesMax)
     unsafe Little.put(UInt16(truncatingIfNeeded: at), out, 6)
-    unsafe Self.stampChecksum(out, at)
+    unsafe PageSeal.close(out, byteCount: at)
     try unsafe emit(key(at: first), rows, UnsafeRawBufferPointer(start: out, count: at))
   }
 

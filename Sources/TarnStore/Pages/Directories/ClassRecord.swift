@@ -1,5 +1,3 @@
-internal import CTarn
-
 /// A file's record about all objects of a class. Written by each commit that adds or removes one.
 ///
 ///     0  u8 format, 7 x 0      8  i64 next key      16  u64 rows
@@ -42,7 +40,7 @@ package struct ClassRecord: Equatable, Sendable {
       store(UInt64(rowCount), 16)
       store(smallestKey.rawValue, 24)
       store(largestKey.rawValue, 32)
-      unsafe store(tarn_crc32c(bytes.baseAddress!, Self.byteCount - 4), Self.byteCount - 4)
+      unsafe RecordSeal.close(bytes)
       return try unsafe body(UnsafeRawBufferPointer(bytes))
     }
   }
@@ -53,9 +51,8 @@ package struct ClassRecord: Equatable, Sendable {
     func load<T: FixedWidthInteger & BitwiseCopyable>(_ offset: Int) -> T {
       unsafe T(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: T.self))
     }
-    let rest = Self.byteCount - 4
     guard bytes.count == Self.byteCount, load(0) == Self.format,
-      unsafe tarn_crc32c(bytes.baseAddress!, rest) == load(rest),
+      unsafe RecordSeal.contentCount(bytes) != nil,
       let rowCount = Int(exactly: load(16) as UInt64), rowCount <= Self.rowCountMax,
       load(8) as Int64 >= 0
     else {

@@ -1,5 +1,3 @@
-internal import CTarn
-
 /// A cluster's entry in the directory.
 package struct DirectoryEntry: Equatable, Sendable {
   /// The least key that the cluster can contain: the one in its own key in the tree.
@@ -28,7 +26,6 @@ package struct DirectoryEntry: Equatable, Sendable {
 @safe struct DirectoryPage {
   static let entryCountMax = 320
   private static let headerByteCount = 24
-  private static let checkedFrom = 12
 
   private let base: UnsafeRawPointer
   private let keyWidth: Int
@@ -61,9 +58,9 @@ package struct DirectoryEntry: Equatable, Sendable {
 
   func verify() throws(StorageError) {
     let length = Self.headerByteCount + count * (2 + keyWidth)
-    let sum = unsafe tarn_crc32c(base + Self.checkedFrom, length - Self.checkedFrom)
-    let stored = unsafe base.loadUnaligned(fromByteOffset: 8, as: UInt32.self)
-    guard sum == UInt32(littleEndian: stored) else { throw Self.damaged("its checksum is wrong") }
+    guard unsafe PageSeal.isWhole(base, byteCount: length) else {
+      throw Self.damaged("its checksum is wrong")
+    }
     var total = 0
     for index in 0..<count {
       total += rows(index)
@@ -124,8 +121,7 @@ package struct DirectoryEntry: Equatable, Sendable {
       store(UInt16(entries.count), 2)
       store(UInt32(total), 4)
       store(base.rawValue, 16)
-      let sum = unsafe tarn_crc32c(page.baseAddress! + checkedFrom, byteCount - checkedFrom)
-      store(sum, 8)
+      unsafe PageSeal.close(page.baseAddress!, byteCount: byteCount)
       count = byteCount
     }
     return page

@@ -1,5 +1,3 @@
-internal import CTarn
-
 /// A view of one page of a packed index: sorted entries (order key, object key), with their common
 /// prefix stored once. Little endian and unaligned:
 ///
@@ -22,7 +20,6 @@ internal import CTarn
   static let byteCountMax = 4_080
   static let entryCountMax = 2_048
   static let headerByteCount = 24
-  static let checkedFrom = 12
 
   let base: UnsafeRawPointer
   let byteCount: Int
@@ -81,9 +78,9 @@ internal import CTarn
   /// The additional checks before an edit: the checksum, and that every suffix is in the page.
   /// Editing a damaged page would give it a valid checksum and hide the damage.
   func verify() throws(StorageError) {
-    let sum = unsafe tarn_crc32c(base + Self.checkedFrom, byteCount - Self.checkedFrom)
-    let stored = unsafe base.loadUnaligned(fromByteOffset: 8, as: UInt32.self)
-    guard sum == UInt32(littleEndian: stored) else { throw Self.damaged("its checksum is wrong") }
+    guard unsafe PageSeal.isWhole(base, byteCount: byteCount) else {
+      throw Self.damaged("its checksum is wrong")
+    }
     guard isVariable else { return }
     // A negative length wraps around and is too long as well. No exit from the loop, so that the
     // compiler vectorizes it.

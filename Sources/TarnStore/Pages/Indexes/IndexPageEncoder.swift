@@ -1,5 +1,3 @@
-internal import CTarn
-
 /// An entry in memory, whose order key is in memory owned elsewhere.
 @unsafe struct IndexItem {
   var key: UnsafeRawBufferPointer
@@ -165,9 +163,7 @@ enum IndexPageEncoder {
     unsafe base.storeBytes(of: UInt8(max(suffixWidth, 0)), toByteOffset: 7, as: UInt8.self)
     unsafe base.storeBytes(of: UInt32(keyWidth).littleEndian, toByteOffset: 12, as: UInt32.self)
     unsafe base.storeBytes(of: keyBase.littleEndian, toByteOffset: 16, as: Int64.self)
-    let sum = unsafe tarn_crc32c(
-      base + IndexPage.checkedFrom, byteCount - IndexPage.checkedFrom)
-    unsafe base.storeBytes(of: sum.littleEndian, toByteOffset: 8, as: UInt32.self)
+    unsafe PageSeal.close(base, byteCount: byteCount)
   }
 
   @inline(__always)

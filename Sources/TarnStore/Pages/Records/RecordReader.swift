@@ -55,6 +55,12 @@
     }
   }
 
+  /// A signed number, written with `RecordWriter.zigzag`.
+  mutating func zigzag() throws(StorageError) -> Int64 {
+    let number = try varint()
+    return Int64(bitPattern: number >> 1) ^ -Int64(bitPattern: number & 1)
+  }
+
   /// A varint that must fit the type.
   mutating func number<Number: FixedWidthInteger>(
     _ type: Number.Type = Number.self
@@ -70,6 +76,11 @@
     guard count >= 0 && count <= remaining else { throw .damagedRecord("it ends early") }
     defer { offset += count }
     return unsafe UnsafeRawBufferPointer(rebasing: bytes[offset..<offset + count])
+  }
+
+  mutating func text() throws(StorageError) -> String {
+    let count: Int = try number()
+    return unsafe String(decoding: try rest(of: count), as: UTF8.self)
   }
 
   mutating func skip(_ count: Int) throws(StorageError) {
@@ -127,6 +138,18 @@ struct RecordWriter {
       rest >>= 7
     }
     bytes.append(UInt8(truncatingIfNeeded: rest))
+  }
+
+  /// A signed number, as a varint that is short for numbers near zero on both sides.
+  mutating func zigzag(_ value: Int64) { varint(Self.zigzag(value)) }
+
+  static func zigzag(_ value: Int64) -> UInt64 {
+    UInt64(bitPattern: (value << 1) ^ (value >> 63))
+  }
+
+  mutating func text(_ text: String) {
+    varint(UInt64(text.utf8.count))
+    bytes.append(contentsOf: text.utf8)
   }
 
   /// Overwrites a word written earlier.

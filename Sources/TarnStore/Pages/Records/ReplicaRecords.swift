@@ -1,5 +1,3 @@
-internal import CTarn
-
 /// Changes of a replica's own records in the file. Nothing else reads these, observers are not
 /// notified of them, and they are not in change records.
 ///
@@ -196,19 +194,18 @@ package struct ReplicaRecords: Sendable {
   private static func seal(_ bytes: [UInt8], _ whole: inout [UInt8]) {
     whole.removeAll(keepingCapacity: true)
     whole += bytes
-    let sum = unsafe bytes.withUnsafeBytes { unsafe tarn_crc32c($0.baseAddress, $0.count) }
-    unsafe withUnsafeBytes(of: sum.littleEndian) { unsafe whole.append(contentsOf: $0) }
+    unsafe withUnsafeBytes(of: Checksum.of(bytes).littleEndian) {
+      unsafe whole.append(contentsOf: $0)
+    }
   }
 
   private static func checked(
     _ whole: UnsafeRawBufferPointer
   ) throws(StorageError) -> [UInt8] {
-    let rest = whole.count - 4
-    guard rest >= 0,
-      unsafe tarn_crc32c(whole.baseAddress!, rest)
-        == UInt32(littleEndian: whole.loadUnaligned(fromByteOffset: rest, as: UInt32.self))
-    else { throw .damagedRecord("the checksum of a replica's record is wrong") }
-    return unsafe Array(whole[..<rest])
+    guard let count = unsafe RecordSeal.contentCount(whole) else {
+      throw .damagedRecord("the checksum of a replica's record is wrong")
+    }
+    return unsafe Array(whole[..<count])
   }
 }
 

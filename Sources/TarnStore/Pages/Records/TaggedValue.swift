@@ -35,10 +35,6 @@ enum TaggedValue: Equatable {
 extension RecordWriter {
   private mutating func tag(_ tag: TaggedValue.Tag) { byte(tag.rawValue) }
 
-  private mutating func zigzag(_ value: Int64) {
-    varint(UInt64(bitPattern: (value << 1) ^ (value >> 63)))
-  }
-
   mutating func tagged(_ value: Value) {
     switch value {
     case .null: tag(.null)
@@ -54,8 +50,7 @@ extension RecordWriter {
       word(value.bitPattern)
     case .string(let text):
       tag(.string)
-      varint(UInt64(text.utf8.count))
-      bytes.append(contentsOf: text.utf8)
+      self.text(text)
     case .data(let data):
       tag(.data)
       varint(UInt64(data.count))
@@ -107,11 +102,6 @@ extension RecordWriter {
 }
 
 extension RecordReader {
-  private mutating func zigzag() throws(StorageError) -> Int64 {
-    let number = try varint()
-    return Int64(bitPattern: (number >> 1) ^ (0 &- (number & 1)))
-  }
-
   private mutating func word16() throws(StorageError) -> Bytes16 {
     Bytes16(high: try word(UInt64.self).bigEndian, low: try word(UInt64.self).bigEndian)
   }
@@ -132,7 +122,7 @@ extension RecordReader {
     case .yes: return .value(.bool(true))
     case .float: return .value(.float(Float(bitPattern: try word())))
     case .double: return .value(.double(Double(bitPattern: try word())))
-    case .string: return unsafe .value(.string(String(decoding: try span(), as: UTF8.self)))
+    case .string: return .value(.string(try text()))
     case .data: return unsafe .value(.data([UInt8](try span())))
     case .date: return .value(.date(try timestamp()))
     case .objectID:

@@ -1,5 +1,3 @@
-internal import CTarn
-
 /// The schema as bytes: one stream, cut into pieces that each fit a page:
 ///
 ///     u32  format: 2 if a class has unique rules, else 1
@@ -31,9 +29,9 @@ package enum SchemaCodec {
     }
     let format =
       schema.classes.allSatisfy(\.uniqueRules.isEmpty) ? formatPlain : formatUnique
-    var body = SchemaWriter(hasRules: format == formatUnique)
-    body.number(schema.classes.count)
-    for item in schema.classes { body.write(item) }
+    var body = RecordWriter(capacity: 4_096)
+    body.varint(UInt64(schema.classes.count))
+    for item in schema.classes { body.classSchema(item, hasRules: format == formatUnique) }
     guard let length = UInt32(exactly: body.bytes.count),
       body.bytes.count <= pieceByteCountMax * Int(UInt16.max)
     else {
@@ -41,40 +39,43 @@ package enum SchemaCodec {
         .limitExceeded, operation: "add classes", path: "",
         detail: "the classes have too many properties, or too long names")
     }
-    var stream: [UInt8] = []
-    stream.reserveCapacity(headerByteCount + body.bytes.count)
-    for number in [format, length, checksum(body.bytes[...])] {
-      for shift in [0, 8, 16, 24] as [UInt32] {
-        stream.append(UInt8(truncatingIfNeeded: number >> shift))
-      }
-    }
-    stream += body.bytes
-    return stride(from: 0, to: stream.count, by: pieceByteCountMax).map { start in
-      Array(stream[start..<min(start + pieceByteCountMax, stream.count)])
+    var stream = RecordWriter(capacity: headerByteCount + body.bytes.count)
+    stream.word(format)
+    stream.word(length)
+    stream.word(Checksum.of(body.bytes))
+    stream.bytes += body.bytes
+    let bytes = stream.bytes
+    return stride(from: 0, to: bytes.count, by: pieceByteCountMax).map { start in
+      Array(bytes[start..<min(start + pieceByteCountMax, bytes.count)])
     }
   }
 
   /// The schema from the joined pieces of `encode`.
   /// - Throws: `.corrupted`; `.newerFormat` if only a later library can read it.
   package static func decode(_ stream: [UInt8]) throws(StorageError) -> StoreSchema {
-    func header(_ index: Int) -> UInt32 {
-      (0..<4).reduce(0) { $0 | UInt32(stream[index * 4 + $1]) << (8 * UInt32($1)) }
-    }
+    unsafe try withBytes(of: stream) { stream throws(StorageError) in unsafe try decode(stream) }
+  }
+
+  private static func decode(
+    _ stream: UnsafeRawBufferPointer
+  ) throws(StorageError) -> StoreSchema {
     guard stream.count >= headerByteCount else { throw damaged("it ends too early") }
-    let body = stream[headerByteCount...]
-    guard (formatPlain...formatUnique).contains(header(0)) else {
-      throw header(0) > formatUnique
+    var header = unsafe RecordReader(stream)
+    let (format, length, sum): (UInt32, UInt32, UInt32)
+    (format, length, sum) = (try header.word(), try header.word(), try header.word())
+    let body = unsafe UnsafeRawBufferPointer(rebasing: stream[headerByteCount...])
+    guard (formatPlain...formatUnique).contains(format) else {
+      throw format > formatUnique
         ? StorageError(
           .newerFormat, operation: operationRead, path: "",
           detail: "The schema has a newer format. Update the library.")
         : damaged("it has no format")
     }
-    guard body.count == Int(header(1)) else { throw damaged("its length is wrong") }
-    guard checksum(body) == header(2) else { throw damaged("its checksum is wrong") }
-    var reader = SchemaReader(body, hasRules: header(0) == formatUnique)
-    guard let schema = reader.schema(), reader.isAtEnd else {
-      throw damaged("its bytes cannot be decoded")
-    }
+    guard body.count == Int(length) else { throw damaged("its length is wrong") }
+    guard unsafe Checksum.of(body) == sum else { throw damaged("its checksum is wrong") }
+    var reader = unsafe RecordReader(body)
+    guard let schema = try? reader.schema(hasRules: format == formatUnique), reader.remaining == 0
+    else { throw damaged("its bytes cannot be decoded") }
     if let problem = schema.inconsistency { throw damaged(problem) }
     return schema
   }
@@ -83,140 +84,93 @@ package enum SchemaCodec {
     StorageError(
       .corrupted, operation: operationRead, path: "", detail: "The schema is damaged: \(detail)")
   }
-
-  private static func checksum(_ bytes: ArraySlice<UInt8>) -> UInt32 {
-    unsafe bytes.withUnsafeBytes { bytes in
-      guard let base = bytes.baseAddress else { return 0 }
-      return unsafe tarn_crc32c(base, bytes.count)
-    }
-  }
 }
 
-private struct SchemaWriter {
-  let hasRules: Bool
-  var bytes: [UInt8] = []
-
-  mutating func number(_ value: Int) {
-    var rest = UInt64(value)
-    while rest >= 0x80 {
-      bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
-      rest >>= 7
-    }
-    bytes.append(UInt8(rest))
-  }
-
-  mutating func name(_ name: String) {
-    number(name.utf8.count)
-    bytes += name.utf8
-  }
-
-  mutating func write(_ item: ClassSchema) {
-    name(item.name)
-    number(item.isEmbedded ? 1 : 0)
-    number(item.primaryKey.map { $0.index + 1 } ?? 0)
-    number(item.columns.count)
+extension RecordWriter {
+  fileprivate mutating func classSchema(_ item: ClassSchema, hasRules: Bool) {
+    text(item.name)
+    varint(item.isEmbedded ? 1 : 0)
+    varint(UInt64(item.primaryKey.map { $0.index + 1 } ?? 0))
+    varint(UInt64(item.columns.count))
     for column in item.columns {
-      name(column.name)
-      bytes.append(column.type.rawValue)
-      number(
+      text(column.name)
+      byte(column.type.rawValue)
+      varint(
         (column.isOptional ? 1 : 0) | (column.isIndexed ? column.indexedFlag : 0)
           | (column.isRemoved ? 4 : 0) | (column.deleteRule == .cascade ? 8 : 0))
-      bytes.append(column.collection.rawValue)
-      number(column.target.map { Int($0.rawValue) + 1 } ?? 0)
+      byte(column.collection.rawValue)
+      varint(column.target.map { UInt64($0.rawValue) + 1 } ?? 0)
     }
     guard hasRules else { return }
-    number(item.uniqueRules.count)
+    varint(UInt64(item.uniqueRules.count))
     for rule in item.uniqueRules {
-      number(rule.count)
-      for column in rule { number(column.index) }
+      varint(UInt64(rule.count))
+      for column in rule { varint(UInt64(column.index)) }
     }
   }
 }
 
-/// Reads the bytes that SchemaWriter wrote. Each function returns nil for malformed bytes.
-private struct SchemaReader {
-  private let bytes: ArraySlice<UInt8>
-  private let hasRules: Bool
-  private var position: Int
-
-  init(_ bytes: ArraySlice<UInt8>, hasRules: Bool) {
-    self.bytes = bytes
-    self.hasRules = hasRules
-    position = bytes.startIndex
-  }
-
-  var isAtEnd: Bool { position == bytes.endIndex }
-
-  mutating func byte() -> UInt8? {
-    guard position < bytes.endIndex else { return nil }
-    defer { position += 1 }
-    return bytes[position]
-  }
-
-  /// At most seven bytes, so that every number fits an Int with room for additions.
-  mutating func number() -> Int? {
-    var result = 0
-    for shift in stride(from: 0, to: 49, by: 7) {
-      guard let byte = byte() else { return nil }
-      result |= Int(byte & 0x7f) << shift
-      if byte < 0x80 { return result }
-    }
-    return nil
-  }
-
-  mutating func name() -> String? {
-    guard let count = number(), count <= bytes.endIndex - position else { return nil }
-    defer { position += count }
-    return String(validating: bytes[position..<position + count], as: UTF8.self)
-  }
-
-  mutating func schema() -> StoreSchema? {
-    guard let count = number(), count <= bytes.count else { return nil }
+/// The parts of a schema. Each throws `.corrupted` for malformed bytes.
+extension RecordReader {
+  fileprivate mutating func schema(hasRules: Bool) throws(StorageError) -> StoreSchema {
     var classes: [ClassSchema] = []
-    for index in 0..<count {
-      guard let item = classSchema(id: ClassID(UInt32(index))) else { return nil }
-      classes.append(item)
+    for index in 0..<(try count(upTo: remaining)) {
+      classes.append(try classSchema(id: ClassID(UInt32(index)), hasRules: hasRules))
     }
     return StoreSchema(classes: classes)
   }
 
-  private mutating func classSchema(id: ClassID) -> ClassSchema? {
-    guard let name = name(), let flags = number(), flags <= 1, let key = number(),
-      key <= Int(UInt16.max), let count = number(), count <= Int(UInt16.max)
-    else { return nil }
-    var columns: [ColumnSchema] = []
-    for index in 0..<count {
-      guard let column = column(id: ColumnID(UInt16(index))) else { return nil }
-      columns.append(column)
+  private mutating func count(upTo limit: Int) throws(StorageError) -> Int {
+    let count: Int = try number()
+    guard count <= limit else { throw .damagedRecord("a number is too large") }
+    return count
+  }
+
+  /// A name. Its bytes must be UTF-8.
+  private mutating func name() throws(StorageError) -> String {
+    let bytes = unsafe try rest(of: count(upTo: remaining))
+    guard let name = unsafe String(validating: bytes, as: UTF8.self) else {
+      throw .damagedRecord("a name is not UTF-8")
     }
-    guard let rules = hasRules ? uniqueRules() : [] else { return nil }
+    return name
+  }
+
+  private mutating func classSchema(
+    id: ClassID, hasRules: Bool
+  ) throws(StorageError) -> ClassSchema {
+    let name = try name()
+    let flags = try count(upTo: 1)
+    let key = try count(upTo: Int(UInt16.max))
+    var columns: [ColumnSchema] = []
+    for index in 0..<(try count(upTo: Int(UInt16.max))) {
+      columns.append(try column(id: ColumnID(UInt16(index))))
+    }
     return ClassSchema(
       id: id, name: name, columns: columns,
       primaryKey: key == 0 ? nil : ColumnID(UInt16(key - 1)), isEmbedded: flags == 1,
-      uniqueRules: rules)
+      uniqueRules: hasRules ? try uniqueRules() : [])
   }
 
-  private mutating func uniqueRules() -> [[ColumnID]]? {
-    guard let count = number(), count <= Int(UInt16.max) else { return nil }
+  private mutating func uniqueRules() throws(StorageError) -> [[ColumnID]] {
     var rules: [[ColumnID]] = []
-    for _ in 0..<count {
-      guard let length = number(), length <= Int(UInt16.max) else { return nil }
+    for _ in 0..<(try count(upTo: Int(UInt16.max))) {
       var rule: [ColumnID] = []
-      for _ in 0..<length {
-        guard let column = number().flatMap({ UInt16(exactly: $0) }) else { return nil }
-        rule.append(ColumnID(column))
-      }
+      for _ in 0..<(try count(upTo: Int(UInt16.max))) { rule.append(ColumnID(try number())) }
       rules.append(rule)
     }
     return rules
   }
 
-  private mutating func column(id: ColumnID) -> ColumnSchema? {
-    guard let name = name(), let type = byte().flatMap(ColumnType.init(rawValue:)),
-      let flags = number(), flags <= (type == .any ? 31 : 15),
-      let collection = byte().flatMap(CollectionKind.init(rawValue:)), let target = number(),
-      target <= Int(UInt32.max)
-    else { return nil }
+  private mutating func column(id: ColumnID) throws(StorageError) -> ColumnSchema {
+    let name = try name()
+    guard let type = ColumnType(rawValue: try byte()) else {
+      throw .damagedRecord("a property has an unknown type")
+    }
+    let flags: UInt64 = try number()
+    guard flags <= (type == .any ? 31 : 15),
+      let collection = CollectionKind(rawValue: try byte())
+    else { throw .damagedRecord("a property is impossible") }
+    let target = try count(upTo: Int(UInt32.max))
     var column = ColumnSchema(
       id: id, name: name, type: type, collection: collection, isOptional: flags & 1 != 0,
       target: target == 0 ? nil : ClassID(UInt32(target - 1)),
@@ -229,7 +183,7 @@ private struct SchemaReader {
 extension ColumnSchema {
   /// Mixed columns have a separate flag. In files with the other flag their indexes hold only
   /// links, and are completed when a program that wants the index opens the file.
-  fileprivate var indexedFlag: Int { type == .any ? 16 : 2 }
+  fileprivate var indexedFlag: UInt64 { type == .any ? 16 : 2 }
 }
 
 /// The schema's pieces in the tree.

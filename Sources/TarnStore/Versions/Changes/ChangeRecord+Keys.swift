@@ -7,13 +7,6 @@
 ///     bitmaps   1 | (block gap | 16 bytes) ...     a block is the key divided by 128, rounding
 ///               down; the first gap is the block itself (zigzag), others the distance minus one
 extension ChangeRecord {
-  static func zigzag(_ value: Int64) -> UInt64 {
-    UInt64(bitPattern: (value << 1) ^ (value >> 63))
-  }
-  static func unzigzag(_ value: UInt64) -> Int64 {
-    Int64(bitPattern: value >> 1) ^ -Int64(bitPattern: value & 1)
-  }
-
   /// The gap's varint has room for one flag bit, so a gap of 2^63 or more needs two varints: the
   /// largest gap, followed by the rest.
   private static let gapMax = UInt64(Int64.max)
@@ -29,7 +22,7 @@ extension ChangeRecord {
       let run = keys.runs[index]
       let isLong: UInt64 = run.last > run.first ? 1 : 0
       if isFirst {
-        writer.varint(zigzag(run.first))
+        writer.zigzag(run.first)
         writer.byte(UInt8(isLong))
         isFirst = false
       } else {
@@ -73,7 +66,7 @@ extension ChangeRecord {
           break
         }
       }
-      writer.varint(previous.map { UInt64(block - $0 - 1) } ?? zigzag(block))
+      writer.varint(previous.map { UInt64(block - $0 - 1) } ?? RecordWriter.zigzag(block))
       writer.word(low)
       writer.word(high)
       previous = block
@@ -129,7 +122,7 @@ extension ChangeRecord {
   private static func readRuns(
     _ reader: inout RecordReader, into keys: inout KeySet
   ) throws(StorageError) {
-    var first = unzigzag(try reader.varint())
+    var first = try reader.zigzag()
     var isLong = try reader.byte() & 1 == 1
     if let last = keys.last, last.rawValue >= first { throw .damagedRecord("keys out of order") }
     while true {
@@ -161,7 +154,7 @@ extension ChangeRecord {
   private static func readBitmaps(
     _ reader: inout RecordReader, into keys: inout KeySet
   ) throws(StorageError) {
-    var block = unzigzag(try reader.varint())
+    var block = try reader.zigzag()
     if let last = keys.last, last.rawValue >> 7 >= block {
       throw .damagedRecord("keys out of order")
     }

@@ -1,5 +1,3 @@
-internal import CTarn
-
 /// A commit's change set as bytes in the file.
 ///
 /// One record is several values of at most 2 KB, each under the key (version, class field, chunk):
@@ -141,7 +139,7 @@ package enum ChangeRecord {
   ) -> UInt32 {
     let mixed = version.rawValue &* 0x9E37_79B9_7F4A_7C15
     let seed = UInt32(truncatingIfNeeded: mixed >> 32) ^ classField ^ (UInt32(chunk) << 16)
-    return unsafe tarn_crc32c_after(seed, bytes.baseAddress! + 4, bytes.count - 4)
+    return unsafe Checksum.of(UnsafeRawBufferPointer(rebasing: bytes[4...]), after: seed)
   }
 }
 

@@ -70,7 +70,7 @@ extension SectionSink {
   /// Writes the name and a placeholder for the flags, and returns its offset.
   private mutating func startPart(of name: SequenceName) -> Int {
     writer.varint(UInt64(name.column.rawValue))
-    writer.varint(ChangeRecord.zigzag(name.key.rawValue))
+    writer.zigzag(name.key.rawValue)
     writer.varint(name.nested.map { $0.rawValue + 1 } ?? 0)
     writer.byte(0)
     return writer.bytes.count - 1
@@ -90,7 +90,7 @@ extension SectionSink {
       case .fresh(let count): writer.varint(UInt64(count) << 1 | 1)
       case .old(let first, let count):
         writer.varint(UInt64(count) << 1)
-        writer.varint(ChangeRecord.zigzag(Int64(first - oldEnd)))
+        writer.zigzag(Int64(first - oldEnd))
         oldEnd = first + count
       }
       index += 1
@@ -118,7 +118,7 @@ struct SequenceReader {
     _ part: inout RecordReader, into sequences: inout [SequenceChange]
   ) throws(StorageError) {
     let column = ColumnID(try part.number(UInt16.self))
-    let key = ObjectKey(ChangeRecord.unzigzag(try part.varint()))
+    let key = ObjectKey(try part.zigzag())
     let nested = try part.varint()
     let name = SequenceName(
       column: column, key: key, nested: nested == 0 ? nil : CollectionID(nested - 1))
@@ -169,7 +169,7 @@ struct SequenceReader {
         script.runs.append(.fresh(count))
         continue
       }
-      let distance = ChangeRecord.unzigzag(try part.varint())
+      let distance = try part.zigzag()
       let (first, overflow) = Int64(script.oldEnd).addingReportingOverflow(distance)
       guard !overflow, first >= 0, first <= EditScript.countMax else {
         throw .damagedRecord("a run is out of order")

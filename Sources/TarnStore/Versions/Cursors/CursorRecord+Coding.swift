@@ -1,5 +1,3 @@
-internal import CTarn
-
 /// A cursor as bytes, little endian:
 ///
 ///     u8 format | u8 flags | u8 level | u8 expiry and reason | i64 created | i64 acknowledged |
@@ -61,13 +59,13 @@ extension CursorRecord {
     }
     if let selection { writer.selection(selection) }
     if !related.isEmpty { writer.texts(related) }
-    writer.checksum()
+    writer.seal()
     return writer.bytes
   }
 
   /// - Throws: `.corrupted` for a damaged record, `.newerFormat` for a record of a later library.
   package init(decoding bytes: UnsafeRawBufferPointer) throws(StorageError) {
-    var reader = try unsafe RecordReader.checked(
+    var reader = try unsafe RecordReader.sealed(
       bytes, formats: Self.format...Self.format, "a cursor")
     let flags = try reader.byte()
     guard let level = BeforeLevel(rawValue: try reader.byte()) else {
@@ -105,21 +103,11 @@ extension CursorRecord {
     }
     if flags & Flags.selection != 0 { selection = try reader.selection() }
     if flags & Flags.related != 0 { related = try reader.texts() }
-    guard reader.remaining == 4 else { throw .damagedRecord("a cursor has a wrong length") }
+    guard reader.isAtSeal else { throw .damagedRecord("a cursor has a wrong length") }
   }
 }
 
 extension RecordWriter {
-  mutating func text(_ text: String) {
-    varint(UInt64(text.utf8.count))
-    bytes.append(contentsOf: text.utf8)
-  }
-
-  /// Appends the checksum of a record.
-  mutating func checksum() {
-    word(unsafe bytes.withUnsafeBytes { unsafe tarn_crc32c($0.baseAddress!, $0.count) })
-  }
-
   fileprivate mutating func selection(_ parts: [FeedSelectionName]) {
     varint(UInt64(parts.count))
     for part in parts {
@@ -137,32 +125,6 @@ extension RecordWriter {
 }
 
 extension RecordReader {
-  /// A reader of a record that ends with a checksum, after its format.
-  static func checked(
-    _ bytes: UnsafeRawBufferPointer, formats: ClosedRange<UInt8>, _ what: String
-  ) throws(StorageError) -> RecordReader {
-    guard bytes.count > 5 else { throw .damagedRecord("\(what) is too short") }
-    let rest = bytes.count - 4
-    let sum = unsafe UInt32(
-      littleEndian: bytes.loadUnaligned(fromByteOffset: rest, as: UInt32.self))
-    guard unsafe tarn_crc32c(bytes.baseAddress!, rest) == sum else {
-      throw .damagedRecord("the checksum of \(what) is wrong")
-    }
-    var reader = unsafe RecordReader(bytes)
-    let found = try reader.byte()
-    guard found <= formats.upperBound else {
-      throw .newerRecord(
-        "\(what) has format \(found), this library reads up to \(formats.upperBound)")
-    }
-    guard formats.contains(found) else { throw .damagedRecord("\(what) has an impossible format") }
-    return reader
-  }
-
-  mutating func text() throws(StorageError) -> String {
-    let count: Int = try number()
-    return unsafe String(decoding: try rest(of: count), as: UTF8.self)
-  }
-
   fileprivate mutating func selection() throws(StorageError) -> [FeedSelectionName] {
     var parts: [FeedSelectionName] = []
     let count: Int = try number()

@@ -45,12 +45,12 @@ package struct FeedSettings: Equatable, Sendable {
         if let number { writer.word(number) }
       }
     }
-    writer.checksum()
+    writer.seal()
     return writer.bytes
   }
 
   package init(decoding bytes: UnsafeRawBufferPointer) throws(StorageError) {
-    var reader = try unsafe RecordReader.checked(
+    var reader = try unsafe RecordReader.sealed(
       bytes, formats: 1...Self.format, "the record of the feed")
     let isLong = unsafe bytes[0] > 1
     let flags = try reader.byte()
@@ -68,7 +68,7 @@ package struct FeedSettings: Equatable, Sendable {
       limits = [try RetentionLimits(&reader, flags: flags)]
     }
     retention = RetentionPolicy(limits, keepsOldValues: flags & Flags.oldValues != 0)
-    guard reader.remaining == 4 else {
+    guard reader.isAtSeal else {
       throw .damagedRecord("the record of the feed has a wrong length")
     }
   }

@@ -1,5 +1,3 @@
-internal import CTarn
-
 /// The record of the store's version in the tree. Every commit writes it, in the same transaction
 /// as everything else; a reader sees the version that it finds there.
 ///
@@ -76,7 +74,7 @@ package struct HeadRecord: Equatable, Sendable {
     store(schemaVersion, 56)
     store(nextCollectionID.rawValue, 64)
     store(durability, 76)
-    unsafe store(tarn_crc32c(bytes.baseAddress!, Self.byteCount - 4), Self.byteCount - 4)
+    unsafe RecordSeal.close(bytes)
   }
 
   /// Reads a record.
@@ -91,8 +89,7 @@ package struct HeadRecord: Equatable, Sendable {
     guard bytes.count >= Self.byteCountMin, load(0) == Self.magic else {
       throw Self.problem(.corrupted, "The head record is missing or is not a head record.")
     }
-    let rest = bytes.count - 4
-    guard unsafe tarn_crc32c(bytes.baseAddress!, rest) == load(rest) else {
+    guard unsafe RecordSeal.contentCount(bytes) != nil else {
       throw Self.problem(.corrupted, "The checksum of the head record is wrong.")
     }
     let format: UInt32 = load(4)

@@ -78,7 +78,7 @@ struct BeforeDecoder {
     }
     var key: Int64 = 0
     while reader.remaining > 0 {
-      key &+= ChangeRecord.unzigzag(try reader.varint())
+      key &+= try reader.zigzag()
       if let last = columns[columns.count - 1].keys.last, last.rawValue >= key {
         throw .damagedRecord("objects out of order")
       }
@@ -88,7 +88,7 @@ struct BeforeDecoder {
 
   private mutating func readElements(_ reader: inout RecordReader) throws(StorageError) {
     let column = ColumnID(try reader.number(UInt16.self))
-    let key = ObjectKey(ChangeRecord.unzigzag(try reader.varint()))
+    let key = ObjectKey(try reader.zigzag())
     let nested = try reader.varint()
     let name = SequenceName(
       column: column, key: key, nested: nested == 0 ? nil : CollectionID(nested - 1))

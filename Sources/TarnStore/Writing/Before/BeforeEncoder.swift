@@ -40,7 +40,7 @@ struct BeforeEncoder {
       var last: Int64 = 0
       while index < column.keys.count, writer.bytes.count < Self.fullBytes {
         let key = column.keys[index].rawValue
-        writer.varint(ChangeRecord.zigzag(key &- last))
+        writer.zigzag(key &- last)
         value(column.values[index], &writer)
         last = key
         index += 1
@@ -56,7 +56,7 @@ struct BeforeEncoder {
     repeat {
       var writer = RecordWriter(capacity: 64)
       writer.varint(UInt64(sequence.name.column.rawValue))
-      writer.varint(ChangeRecord.zigzag(sequence.name.key.rawValue))
+      writer.zigzag(sequence.name.key.rawValue)
       writer.varint(sequence.name.nested.map { $0.rawValue + 1 } ?? 0)
       writer.byte(flags | (index == 0 ? FormerFlag.isFirst : 0))
       if index == 0 { writer.varint(UInt64(sequence.oldCount)) }

@@ -1,5 +1,3 @@
-internal import CTarn
-
 /// The cell of a list, set or map: the elements themselves while they are few, otherwise a
 /// reference to their pages.
 ///
@@ -148,7 +146,6 @@ enum NestedRecord {
   }
 
   private static func checksum(_ cell: UnsafeRawBufferPointer, _ kind: CollectionKind) -> UInt32 {
-    guard let start = cell.baseAddress else { return UInt32(kind.rawValue) }
-    return unsafe tarn_crc32c(start, cell.count) ^ UInt32(kind.rawValue)
+    unsafe Checksum.of(cell) ^ UInt32(kind.rawValue)
   }
 }
