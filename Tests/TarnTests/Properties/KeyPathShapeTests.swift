@@ -28,6 +28,9 @@ struct KeyPathShapeTests {
     }.joined(separator: " ")
   }
 
+  /// Otherwise no key path has a shape, and each use of one traps.
+  @Test func theLayoutIsKnown() { #expect(KeyPathShape.layoutIsKnown) }
+
   @Test func partsAreFound() {
     let number = 3
     #expect(shape(\Mare.age) == "Int")

@@ -1,9 +1,24 @@
 /// The parts of a key path, read from its object in memory.
 ///
 /// The standard library compares whole key paths and does not expose their parts, but only the
-/// parts distinguish a stored property from a computed one that reads it. The layout is the
-/// runtime's; it is checked while it is read, and `KeyPathShapeTests` compares it with the
-/// toolchain's.
+/// parts distinguish a stored property from a computed one that reads it. What the language promises
+/// does not suffice: two key paths are equal only if root, `?` and `!` are equal too, and those
+/// cannot be put together without their static types.
+///
+/// Reading the runtime's layout is safe for these reasons:
+///
+/// - On Linux a program contains, or is shipped with, the runtime of its own toolchain: the layout
+///   cannot change after the program was built.
+/// - Before the first use, known key paths are read, and every part must be the expected one. With
+///   another layout no key path has a shape, and its use traps with a message
+///   (`KeyPathFault.Reason.unknown`); nothing is guessed.
+/// - Each word is checked before the next one is read, and none is read outside of the size that
+///   the key path gives.
+/// - Types are only compared, and getters are numbers that are never called. Nothing is written.
+///
+/// A key path with a shape is then followed through a traced object, and must read exactly the
+/// properties of its shape (`Tracer.follow`): a wrong shape is refused, not believed.
+/// `KeyPathShapeTests` fail with a toolchain whose layout is another one.
 struct KeyPathShape {
   enum Part {
     /// A property with a getter, such as one with a wrapper, or a subscript.
@@ -29,6 +44,11 @@ struct KeyPathShape {
 
   /// Nil for an unknown layout.
   init?(_ keyPath: AnyKeyPath) {
+    guard Self.layoutIsKnown else { return nil }
+    self.init(reading: keyPath)
+  }
+
+  private init?(reading keyPath: AnyKeyPath) {
     let parts: [Part]? = withExtendedLifetime(keyPath) {
       // After the header of every object: a name for Objective-C, the size, the parts.
       let object = unsafe UnsafeRawPointer(Unmanaged.passUnretained(keyPath).toOpaque())
@@ -38,6 +58,40 @@ struct KeyPathShape {
     }
     guard let parts else { return nil }
     self.parts = parts
+  }
+
+  /// Whether known key paths have the parts that they must have.
+  static let layoutIsKnown: Bool = {
+    func kinds(_ keyPath: AnyKeyPath) -> String? {
+      KeyPathShape(reading: keyPath)?.parts.map { part in
+        switch part {
+        case .property(let property): property.type == Int.self ? "i" : "p"
+        case .field: "f"
+        case .chain: "?"
+        case .force: "!"
+        case .wrap: "w"
+        }
+      }.joined()
+    }
+    func getter(_ keyPath: AnyKeyPath) -> UInt? {
+      KeyPathShape(reading: keyPath)?.onlyProperty?.getter
+    }
+    let number = 3
+    return kinds(\Known.self) == "" && kinds(\Known.field) == "f" && kinds(\Known.one) == "i"
+      && kinds(\Known.[number]) == "i" && kinds(\Known.next?.one) == "p?iw"
+      && kinds(\Known.next!.next!.two) == "p!p!i"
+      && getter(\Known.one) != nil && getter(\Known.one) != getter(\Known.two)
+  }()
+
+  private struct Known {
+    var field = 0
+    var one: Int {
+      get { field }
+      set { field = newValue }
+    }
+    var two: Int { field + 1 }
+    var next: Known? { nil }
+    subscript(number: Int) -> Int { number }
   }
 
   /// The only part, if it is a property.
