@@ -1,7 +1,7 @@
 import TarnStore
 
-/// Moves an instance from version to version: in turns of its scheduler, and when a refresh, a write
-/// or its own commit asks for it. After a move in a turn, `Delivery` calls the observers.
+/// Moves an instance from version to version: in turns of its scheduler, and when a refresh, a
+/// write or its own commit asks for it. After a move in a turn, `Delivery` calls the observers.
 ///
 /// Threading: confined to the instance's scheduler.
 final class Advancer {

@@ -162,8 +162,8 @@ final class Delivery {
   }
 }
 
-/// The instance that an `Advancer` moves and whose observers a `Delivery` calls, as far as this room
-/// knows it: instances are built from its parts, so they stand in the room above.
+/// The instance that an `Advancer` moves and whose observers a `Delivery` calls, as far as this
+/// room knows it: instances are built from its parts, so they stand in the room above.
 protocol DeliveryHost: LiveHost {
   var delivery: Delivery! { get }
   var advancer: Advancer! { get }

@@ -1,9 +1,9 @@
 /// The parts of a key path, read from its object in memory.
 ///
 /// The standard library compares whole key paths and does not expose their parts, but only the
-/// parts distinguish a stored property from a computed one that reads it. What the language promises
-/// does not suffice: two key paths are equal only if root, `?` and `!` are equal too, and those
-/// cannot be put together without their static types.
+/// parts distinguish a stored property from a computed one that reads it. What the language
+/// promises does not suffice: two key paths are equal only if root, `?` and `!` are equal too, and
+/// those cannot be put together without their static types.
 ///
 /// Reading the runtime's layout is safe for these reasons:
 ///
