@@ -75,7 +75,8 @@ package final class FeedLine {
   ///   - limit: the approximate maximum size of a line in bytes.
   ///   - parts: where the lines stand in a batch of several classes.
   ///   - isRepeated: whether to note that some of it may have been delivered before; nil if the
-  ///     batch knows that. A repeated batch has the same bytes only if this is the same.
+  ///     batch knows that, unless it is a snapshot, which replaces all. A repeated batch has the
+  ///     same bytes only if this is the same.
   ///   - tellsOldValues: whether it has the old values, if they are kept.
   ///   - members: written first.
   package init(
@@ -89,7 +90,7 @@ package final class FeedLine {
     self.limit = limit
     self.parts = parts
     part = parts.first
-    self.isRepeated = isRepeated ?? batch.isRepeated
+    self.isRepeated = isRepeated ?? (batch.isRepeated && batch.startAnew == nil)
     self.tellsOldValues = tellsOldValues
     values = RecordedJSON(schema: batch.storeSchema, columns: columns)
     described = batch.storeSchema.named(className)
@@ -162,20 +163,18 @@ package final class FeedLine {
       json.key("position")
       json.string(batch.position.description)
     }
-    if let reason = batch.startAnew {
-      if part == 1 {
-        json.key("startAnew")
-        json.string("\(reason)")
-      }
+    if let reason = batch.startAnew, part == 1 {
+      json.key("startAnew")
+      json.string("\(reason)")
+    }
+    let isCleared = !isNewBeginning && changes.isCleared && isHead
+    for (name, isTrue) in [("repeated", isRepeated), ("cleared", isCleared)] where isTrue {
+      json.key(name)
+      json.bool(true)
+    }
+    if isNewBeginning {
       json.key("objects")
       json.beginArray()
-    } else {
-      for (name, isTrue) in [
-        ("repeated", isRepeated), ("cleared", changes.isCleared && isHead),
-      ] where isTrue {
-        json.key(name)
-        json.bool(true)
-      }
     }
   }
 

@@ -184,6 +184,78 @@ struct DividedBatchTests {
     server.signal(SIGKILL)
   }
 
+  /// The parts of a new beginning say that the receiver may have them from the whole, also in the
+  /// line that a program gets.
+  @Test func marksThePartsOfANewBeginning() async throws {
+    let (server, port) = try refuser("500")
+    let script = try folder.file(
+      "script",
+      Array(
+        """
+        #!/bin/sh
+        cat >$0.line
+        echo "${TARN_REPEATED:-0} $(grep -c '"repeated":true' $0.line)" >>\(folder.path)/marks
+        if grep -q poison $0.line; then exit 65; fi
+
+        """.utf8))
+    chmod(script, 0o755)
+    let file = try NoteFile(folder)
+    try file.putAll([1: "a", 2: "poison", 3: "b", 4: "c"])
+    let daemon = try DaemonProcess(
+      folder,
+      configuration(port).replacingOccurrences(of: "$/dead}", with: "{file: $/dead, after: 1}}")
+        .replacingOccurrences(
+          of: "sinks: [", with: "sinks: [{exec: [$/script], dead-letters: $/other}, "))
+    try await waitForAll(file, besides: 1)
+    let all = try requests()
+    #expect(all.count > 3)
+    #expect(all.first?.body["repeated"] == nil)
+    #expect(all.dropFirst().allSatisfy { $0.body["repeated"] == .bool(true) })
+    #expect(all.allSatisfy { $0.body["objects"] != nil })
+    try await yieldUntil { try lines("other").count == 1 && lines("marks").count == all.count }
+    #expect(try lines("marks") == ["0 0"] + Array(repeating: "1 1", count: all.count - 1))
+    daemon.stop()
+    server.signal(SIGKILL)
+  }
+
+  private func lines(_ name: String) throws -> [String] {
+    var file = LineFile(folder.file(name))
+    return try file.next()
+  }
+
+  /// A batch that was sent in parts and is sent whole again, because there are no dead letters any
+  /// more, has another key, and says that the receiver may have some of it.
+  @Test func marksTheWholeAfterItsParts() async throws {
+    let (server, port) = try refuser("422")
+    let file = try NoteFile(folder)
+    try file.put(0, "first")
+    let daemon = try DaemonProcess(folder, configuration(port))
+    try await waitForAll(file, besides: 0)
+    daemon.stop()
+    mkdir(folder.file("dead"), 0o700)
+    try file.putAll([1: "a", 2: "b", 3: "c", 4: "poison"])
+    try daemon.restart()
+    try await yieldUntil { daemon.errors.contains("cannot write \(folder.path)/dead") }
+    daemon.process.signal(SIGKILL)
+    daemon.process.wait()
+    let before = try requests()
+    #expect(before.contains { $0.isTaken && $0.body["part"] != nil })
+    try daemon.write(
+      configuration(port).replacingOccurrences(of: ", dead-letters: $/dead", with: ""))
+    try daemon.restart()
+    try await yieldUntil { try requests().count >= before.count + 2 }
+    // Nor does it forget that when it starts again.
+    try daemon.killAndRestart()
+    let count = try requests().count
+    try await yieldUntil { try requests().count > count }
+    let after = try requests().dropFirst(before.count)
+    #expect(after.allSatisfy { $0.body["repeated"] == .bool(true) && $0.objects.count == 4 })
+    #expect(Set(after.map(\.key)).count == 1)
+    #expect(!before.contains { $0.key == after.first?.key })
+    daemon.stop()
+    server.signal(SIGKILL)
+  }
+
   /// The next part is sent when the operator allows it.
   @Test func pausesAndSkipsBetweenParts() async throws {
     let (server, port) = try refuser("422")

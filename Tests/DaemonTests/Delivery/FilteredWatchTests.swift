@@ -111,6 +111,72 @@ struct FilteredWatchTests {
     server.signal(SIGKILL)
   }
 
+  /// A request that an earlier version, which delivered old values of all watches, began to send
+  /// has the same body, however often this version starts.
+  @Test func repeatsOldValuesOfAnEarlierVersion() async throws {
+    let script = try #require(
+      Bundle.module.url(forResource: "refuser", withExtension: "py", subdirectory: "Resources"))
+    let server = try ChildProcess(
+      "python3", [script.path, folder.file("taken"), "500", "poison"])
+    let port = try #require(server.line { _ in true })
+    let file = try NoteFile(folder)
+    try file.put(1, "one", count: 3)
+    let daemon = try DaemonProcess(
+      folder,
+      """
+      watches:
+        - name: notes
+          file: $/notes.tarn
+          class: Note
+          where: count > 2
+          delivery: {first-retry: 5ms, last-retry: 5ms}
+          sinks: [{webhook: 'http://127.0.0.1:\(port)/x'}]
+      """)
+    try await yieldUntil { try text("taken").contains("startAnew") }
+    daemon.process.signal(SIGSTOP)
+    try file.put(1, "poison", count: 4)
+    daemon.process.signal(SIGCONT)
+    func hasOld(_ count: Int) async throws -> [Bool] {
+      try await yieldUntil { try requests().count >= count }
+      return try requests().dropFirst().map { $0.contains("\"old\"") }
+    }
+    #expect(try await hasOld(3).allSatisfy { !$0 })
+    daemon.process.signal(SIGKILL)
+    daemon.process.wait()
+    // Earlier versions did not note the boot at the end of the file.
+    let position = try #require(positions().first)
+    let data = try #require(FileManager.default.contents(atPath: position))
+    try data.dropLast(36).write(to: URL(fileURLWithPath: position))
+    var count = try requests().count
+    for _ in 1...2 {
+      try daemon.restart()
+      #expect(try await hasOld(count + 3).dropFirst(count).allSatisfy { $0 })
+      daemon.process.signal(SIGKILL)
+      daemon.process.wait()
+      count = try requests().count
+    }
+    server.signal(SIGKILL)
+  }
+
+  private func requests() throws -> [String] {
+    var file = LineFile(folder.file("taken.all"))
+    return try file.next().map { line in
+      guard case .string(let body)? = try JSONScanner.value(in: line)["body"] else { return "" }
+      return body
+    }
+  }
+
+  private func positions() throws -> [String] {
+    let root = folder.file("state/positions")
+    let names = FileManager.default.enumerator(atPath: root)?.compactMap { $0 as? String } ?? []
+    return try names.map { "\(root)/\($0)" }.filter { path in
+      let size = try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int
+      var isFolder: ObjCBool = false
+      return FileManager.default.fileExists(atPath: path, isDirectory: &isFolder)
+        && !isFolder.boolValue && (size ?? 0) > 1_000
+    }
+  }
+
   private func text(_ name: String) throws -> String {
     let data = FileManager.default.contents(atPath: folder.file(name)) ?? Data()
     return String(decoding: data, as: UTF8.self)
@@ -137,16 +203,18 @@ struct FilteredWatchTests {
     try makeFile(path)
     let daemon = try DaemonProcess(
       folder,
-      configuration("\n    start: newest\n    delivery: {first-retry: 300ms}"))
-    try await yieldUntil { daemon.errors.contains("no class 'Note'") }
+      configuration("\n    start: newest"))
+    try await yieldUntil { daemon.errors.contains("waiting for the class 'Note'") }
     let file = try NoteFile(folder)
     try file.put(1, "one", count: 3)
     try file.put(2, "two", count: 4)
-    try await yieldUntil { try !lines().isEmpty }
-    var model = LineModel()
-    for line in try lines() { try model.apply(line) }
-    #expect(model.objects.keys.sorted() == ["1", "2"])
-    #expect(model.beginnings == ["snapshot"])
+    func model() throws -> LineModel {
+      var model = LineModel()
+      for line in try lines() { try model.apply(line) }
+      return model
+    }
+    try await yieldUntil { try model().objects.keys.sorted() == ["1", "2"] }
+    #expect(try model().beginnings == ["snapshot"])
     daemon.stop()
   }
 }

@@ -86,6 +86,24 @@ struct PositionFileTests {
     #expect(try PositionFile(path).content == PositionFile.Content(acknowledged: next))
   }
 
+  /// Until another batch is sent, however often it is.
+  @Test func knowsABatchWhoseBeginningAnEarlierVersionDidNotNote() throws {
+    let path = folder.file("p")
+    let (done, next, last) = (try position(1), try position(2), try position(3))
+    try PositionFile(path).update { content in
+      content.acknowledged = done
+      content.intended = next
+    }
+    for _ in 1...2 {
+      #expect(try PositionFile(path).earlierIntended == next)
+      try PositionFile(path).noteDelivery(from: done, upTo: next, isDurable: true)
+    }
+    let file = try PositionFile(path)
+    try file.noteDelivery(from: next, upTo: last, isDurable: true)
+    #expect(file.earlierIntended == nil)
+    #expect(try PositionFile(path).earlierIntended == nil)
+  }
+
   /// The end of the last delivery, if no note of one can have been lost.
   @Test(arguments: [false, true])
   func knowsWhatMayHaveBeenDelivered(_ isDurable: Bool) throws {
@@ -123,13 +141,16 @@ struct PositionFileTests {
   @Test func keepsThePartOfADividedBatch() throws {
     let path = folder.file("p")
     let (first, second, last) = (try position(1), try position(3), try position(9))
-    let part = SentPart(line: 1, items: 5..<9, number: 3)
+    let part = PartInFlight(
+      SentPart(line: 1, items: 5..<9, number: 3), ofClasses: ["Label", "Note"])
     let file = try PositionFile(path)
     try file.noteDelivery(from: first, upTo: second, part: part, isDurable: true)
     try file.update { $0.refusedThrough = 7 }
     let found = try PositionFile(path)
     #expect(found.content == file.content)
     #expect(found.content.part == part)
+    #expect(found.content.part?.isOf(["Label", "Note"]) == true)
+    #expect(found.content.part?.isOf(["Note", "Label"]) == false)
     #expect(found.content.refusedThrough == 7)
     try found.update { $0.acknowledge(second) }
     let rest = try PositionFile(path).content

@@ -36,12 +36,16 @@ struct SeveralClassesTests {
     }
   }
 
-  private func configuration(_ sink: String, _ extra: String = "") -> String {
+  private static let classes = "Label, {class: Note, where: count > 0, columns: [text]}"
+
+  private func configuration(
+    _ sink: String, _ extra: String = "", classes: String = Self.classes
+  ) -> String {
     """
     watches:
       - name: both
         file: $/both.tarn
-        classes: [Label, {class: Note, where: count > 0, columns: [text]}]
+        classes: [\(classes)]
         delivery: {first-retry: 5ms, last-retry: 10ms\(extra)}
         sinks: [\(sink)]
     """
@@ -189,6 +193,44 @@ struct SeveralClassesTests {
     #expect(next[0]["startAnew"] == nil)
     #expect(next[1]["position"] != nil)
     daemon.stop()
+  }
+
+  /// A batch that is divided while the classes get another order goes on with all of them.
+  @Test func losesNothingInAnotherOrder() async throws {
+    let script = try #require(
+      Bundle.module.url(forResource: "refuser", withExtension: "py", subdirectory: "Resources"))
+    let server = try ChildProcess(
+      "python3", [script.path, folder.file("taken"), "400", "poison"])
+    let port = try #require(server.line { _ in true })
+    let sink = "{webhook: 'http://127.0.0.1:\(port)/x', dead-letters: $/dead}"
+    try put(1, "one")
+    let daemon = try DaemonProcess(folder, configuration(sink))
+    try await yieldUntil { try Model(folder.file("taken")).lines.count == 2 }
+    daemon.stop()
+    mkdir(folder.file("dead"), 0o700)
+    let realm = try realm
+    try realm.write {
+      realm.create(Label.self, value: ["id": 2, "text": "fine", "note": 2], update: .all)
+      realm.create(Note.self, value: ["id": 2, "text": "poison", "count": 2], update: .all)
+    }
+    try daemon.restart()
+    try await yieldUntil { daemon.errors.contains("cannot write \(folder.path)/dead") }
+    daemon.stop()
+    #expect(try Model(folder.file("taken")).objects["Label"]?.count == 2)
+    rmdir(folder.file("dead"))
+    try daemon.write(
+      configuration(sink, classes: "{class: Note, where: count > 0, columns: [text]}, Label"))
+    try daemon.restart()
+    try put(3, "three")
+    let wanted = try expected().mapValues { $0.filter { $0.value != "poison" } }
+    try await yieldUntil { try Model(folder.file("taken")).objects == wanted }
+    var letters = LineFile(folder.file("dead"))
+    #expect(try letters.next().count == 1)
+    // The lines are in the order of the list, mappings and names alike.
+    let names = try Model(folder.file("taken")).lines.suffix(2).map { $0["class"] }
+    #expect(names == [.string("Note"), .string("Label")])
+    daemon.stop()
+    server.signal(SIGKILL)
   }
 
   /// Refused objects of each class go to the file, and no more.

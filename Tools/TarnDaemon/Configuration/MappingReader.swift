@@ -83,19 +83,22 @@ final class MappingReader {
     return nil
   }
 
+  /// An element of a list that can have both.
+  enum Element {
+    case text(String)
+    case mapping(MappingReader)
+  }
+
   /// The texts and the mappings in a list, or one text.
-  func textsAndMappings(_ key: String) -> (texts: [String], mappings: [MappingReader]) {
-    guard let node = node(key) else { return ([], []) }
-    guard case .sequence(let items) = node.content else { return (strings(key) ?? [], []) }
-    var (texts, mappings): ([String], [MappingReader]) = ([], [])
-    for (index, item) in items.enumerated() {
-      if case .scalar(let text, _) = item.content {
-        texts.append(text)
-      } else {
-        mappings.append(MappingReader(item, path: "\(name(key))[\(index)]", problems))
-      }
+  func elements(_ key: String) -> [Element] {
+    guard let node = node(key) else { return [] }
+    guard case .sequence(let items) = node.content else {
+      return (strings(key) ?? []).map { .text($0) }
     }
-    return (texts, mappings)
+    return items.enumerated().map { index, item in
+      if case .scalar(let text, _) = item.content, !item.isNothing { return .text(text) }
+      return .mapping(MappingReader(item, path: "\(name(key))[\(index)]", problems))
+    }
   }
 
   /// The mappings in a list.

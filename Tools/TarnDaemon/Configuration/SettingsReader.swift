@@ -91,19 +91,21 @@ struct SettingsReader {
     let only = ClassSettings(
       name: reader.has("classes") ? reader.string("class") ?? "" : reader.required("class"),
       filter: reader.string("where"), columns: columns)
-    let (names, mappings) = reader.textsAndMappings("classes")
+    let elements = reader.elements("classes")
     guard reader.has("classes") else { return [only] }
     for key in ["class", "where", "columns"] where reader.has(key) {
       reader.add(key, "there is 'classes', too: give it there")
     }
-    let classes =
-      names.map { ClassSettings(name: $0) }
-      + mappings.map { mapping in
+    let classes = elements.map { element in
+      switch element {
+      case .text(let name): return ClassSettings(name: name)
+      case .mapping(let mapping):
         defer { mapping.finish() }
         return ClassSettings(
           name: mapping.required("class"), filter: mapping.string("where"),
           columns: mapping.strings("columns"))
       }
+    }
     if classes.isEmpty { reader.add("classes", "needs at least one class") }
     for (index, one) in classes.enumerated()
     where classes[..<index].contains(where: { $0.name == one.name }) {
@@ -252,12 +254,13 @@ struct SettingsReader {
   }
 
   private func readHeaders(_ reader: MappingReader, _ settings: inout WebhookSettings) {
-    let (lines, mappings) = reader.textsAndMappings("headers")
-    for line in lines {
-      if let fault = WebhookHeaders.fault(in: line) { reader.add("headers", fault) }
-    }
-    settings.headers = lines
-    for mapping in mappings {
+    for element in reader.elements("headers") {
+      guard case .mapping(let mapping) = element else {
+        guard case .text(let line) = element else { continue }
+        if let fault = WebhookHeaders.fault(in: line) { reader.add("headers", fault) }
+        settings.headers.append(line)
+        continue
+      }
       let (name, prefix) = (mapping.required("name"), mapping.string("prefix") ?? "")
       if let fault = WebhookHeaders.fault(in: "\(name): \(prefix)") { mapping.add("name", fault) }
       if let source = mapping.secretSource() {

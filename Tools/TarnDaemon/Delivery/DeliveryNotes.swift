@@ -7,8 +7,11 @@ final class DeliveryNotes: Sendable {
   private struct State {
     /// Up to there an earlier process may have delivered, if that is not known better.
     var formerEnd: ChangePosition?
-    /// Whether the position file has noted all deliveries to a sink that repeats them exactly.
-    var hasNotedAll = false
+    /// From this version on, the position file has noted all deliveries to a sink that repeats
+    /// them exactly; nil if it has not.
+    var notedFrom: UInt64?
+    /// The names of the classes, in the order of the lines.
+    var classes: [String] = []
     /// The end of the last batch whose commits are sent apart, because the receiver refused it.
     var refusedThrough: UInt64 = 0
   }
@@ -25,15 +28,35 @@ final class DeliveryNotes: Sendable {
   }
 
   /// The cursor was opened.
-  func opened(formerEnd: ChangePosition?, hasNotedAll: Bool) {
+  ///
+  /// - Parameters:
+  ///   - formerEnd: up to there an earlier process may have delivered, if that is not known better.
+  ///   - isClean: whether none has delivered what it did not acknowledge.
+  ///   - divides: whether a refused batch is sent in parts.
+  func opened(
+    _ watch: WatchSettings, formerEnd: ChangePosition?, isClean: Bool, divides: Bool
+  ) throws {
+    let names = watch.classes.map(\.name)
+    let isNoted = isClean || positions?.notesDeliveries ?? false
     state.withLock { state in
       state.formerEnd = formerEnd
-      state.hasNotedAll = hasNotedAll
+      state.notedFrom =
+        positions == nil ? nil : isNoted ? 0 : positions?.earlierIntended?.version
+      state.classes = names
+    }
+    guard let content = positions?.content, let part = content.part, let end = content.intended,
+      !divides || !part.isOf(names)
+    else { return }
+    // A batch that cannot go on with its part begins again, and may have what was taken apart.
+    state.withLock { $0.refusedThrough = max($0.refusedThrough, end.version) }
+    try positions?.update { content in
+      content.refusedThrough = max(content.refusedThrough, end.version)
+      content.part = nil
     }
   }
 
   /// All objects are sent again.
-  func forget() { state.withLock { $0 = State() } }
+  func forget() { state.withLock { $0 = State(classes: $0.classes) } }
 
   /// Whether nothing is known of a batch that was sent and not acknowledged.
   var isEmpty: Bool {
@@ -46,7 +69,15 @@ final class DeliveryNotes: Sendable {
   /// False if the receiver got no other batch after a version than the one that is made next; nil
   /// if that is not known.
   func mayRepeat(after version: UInt64) -> Bool? {
-    state.withLock { $0.hasNotedAll && version >= $0.refusedThrough } ? false : nil
+    let isKnown = state.withLock { state in
+      state.notedFrom.map { version >= max($0, state.refusedThrough) } ?? false
+    }
+    return isKnown ? false : nil
+  }
+
+  /// Whether an earlier version began to send a batch.
+  func isOfEarlierVersion(_ batch: ChangeBatch) -> Bool {
+    isExact && batch.startAnew == nil && positions?.earlierIntended == batch.position
   }
 
   /// The end of a batch that was sent, and may have been taken.
@@ -62,7 +93,7 @@ final class DeliveryNotes: Sendable {
     guard isExact, batch.startAnew == nil, let content = positions?.content,
       content.acknowledged == batch.startPosition, content.intended == batch.position
     else { return nil }
-    return content.part
+    return content.part?.part
   }
 
   /// Notes a batch, or a part of it, before it is delivered.
@@ -72,8 +103,10 @@ final class DeliveryNotes: Sendable {
     if isExact {
       // A new beginning is made anew.
       if isBeginning { return }
+      let names = state.withLock { $0.classes }
       return try positions.noteDelivery(
-        from: batch.startPosition, upTo: batch.position, part: part, isDurable: true)
+        from: batch.startPosition, upTo: batch.position,
+        part: part.map { PartInFlight($0, ofClasses: names) }, isDurable: true)
     }
     // The parts of what is not repeated exactly are not known after a kill.
     if part != nil { return }

@@ -12,12 +12,14 @@ struct RequestKeys {
   func key(of delivery: Delivery, part: Int, isOnly: Bool) -> String {
     let batch = delivery.batch
     let isAnew = batch.startAnew != nil
-    if areOfEarlierVersion {
+    if areOfEarlierVersion, !delivery.isAfterRefusal {
       let history = batch.position.historyID.uuidString.lowercased()
       let range = "\(history)-\(batch.from)-\(batch.position.version)\(isAnew ? "-anew" : "")"
       return isOnly ? range : "\(range)-\(part)"
     }
-    return ShortSum.of(facts(delivery, "\(part)"))
+    // A batch that was refused as another, and may have been taken, has another body.
+    let again = delivery.isAfterRefusal ? "again/" : ""
+    return ShortSum.of(again + facts(delivery, "\(part)"))
   }
 
   /// The key of a part of a divided batch.

@@ -11,13 +11,17 @@ struct Delivery {
   var keys = RequestKeys(consumer: "")
   /// Whether the receiver refused a larger batch with these changes, and may have taken some.
   var isAfterRefusal = false
+  /// Whether an earlier version began to send it.
+  var isOfEarlierVersion = false
 
   /// Whether it may have been delivered before.
   var isRepeated: Bool { batch.isRepeated || isAfterRefusal }
 
   /// Whether old values are delivered. They may also be kept for other reasons. A batch that an
   /// earlier version began to send has them in any case.
-  private var tellsOldValues: Bool { watch.keepsOldValues || keys.areOfEarlierVersion }
+  private var tellsOldValues: Bool {
+    watch.keepsOldValues || isOfEarlierVersion || keys.areOfEarlierVersion
+  }
 
   /// The lines of a class.
   ///

@@ -289,9 +289,7 @@ final class SinkRunner: Sendable {
       state.grouped = grouped
       state.consumer = consumer ?? ""
     }
-    notes.opened(
-      formerEnd: formerEnd,
-      hasNotedAll: positions.map { isClean || $0.notesDeliveries } ?? false)
+    try notes.opened(watch, formerEnd: formerEnd, isClean: isClean, divides: letters != nil)
     return cursor
   }
 
@@ -310,9 +308,9 @@ final class SinkRunner: Sendable {
     var start = positions.content.acknowledged
     if start == nil, startsAtNewest { start = newest }
     let delivered = positions.delivered
-    notes.opened(
-      formerEnd: delivered == nil && start != nil ? newest : nil,
-      hasNotedAll: start == nil || positions.notesDeliveries)
+    try notes.opened(
+      watch, formerEnd: delivered == nil && start != nil ? newest : nil, isClean: start == nil,
+      divides: letters != nil)
     state.withLock { $0.consumer = "reader \(cursorName)" }
     let keeper = KeptPosition(
       at: start.map { FeedPlace($0) }, in: try file.store.newestSnapshot())
@@ -386,7 +384,7 @@ final class SinkRunner: Sendable {
     let isExact = sink.repeatsExactly
     if !(letters?.isDividing ?? false), !isExact || notes.isEmpty {
       return try cursor.nextToDeliver(
-        limit: limit, isExact: isExact, mayRepeat: isExact ? notes.mayRepeat(after: 0) : nil)
+        limit: limit, isExact: isExact, mayRepeat: isExact ? notes.mayRepeat(after: .max) : nil)
     }
     let position = try cursor.position
     let mayRepeat = isExact ? notes.mayRepeat(after: position.version) : nil
@@ -418,6 +416,7 @@ final class SinkRunner: Sendable {
     batch.noteDelivery()
     var delivery = Delivery(batch: batch, watch: classes.watch, path: file.path, keys: keys)
     delivery.isAfterRefusal = notes.isAfterRefusal(batch.from)
+    delivery.isOfEarlierVersion = notes.isOfEarlierVersion(batch)
     guard try send(delivery, from: first) else {
       status.update { $0.failingSince = nil }
       state.withLock { $0.backoff.reset() }

@@ -19,7 +19,7 @@ final class PositionFile: Sendable {
     var isOfEarlierVersion = false
     /// The part of that batch that may be on its way, if the batch is divided. The parts before it
     /// were taken or given up.
-    var part: SentPart?
+    var part: PartInFlight?
     /// The end of the last batch that was refused as a whole: a batch that begins before it may
     /// have changes that the receiver took with the refused one.
     var refusedThrough: UInt64 = 0
@@ -181,6 +181,15 @@ final class PositionFile: Sendable {
   /// Whether each delivery was noted with its beginning and its end. Earlier versions did not.
   var notesDeliveries: Bool { state.withLock { $0.notesDeliveries } }
 
+  /// The end of the batch that may be on its way, if such a version began to send it.
+  var earlierIntended: ChangePosition? {
+    state.withLock { Self.isOfEarlierVersion($0) ? $0.content.intended : nil }
+  }
+
+  private static func isOfEarlierVersion(_ state: State) -> Bool {
+    !state.notesDeliveries && !boot.isEmpty
+  }
+
   /// Notes a batch that is delivered next.
   ///
   /// - Parameters:
@@ -189,16 +198,19 @@ final class PositionFile: Sendable {
   ///   - isDurable: whether the note is on the disk when this returns. Otherwise it survives the
   ///     process, and does not count after another boot.
   func noteDelivery(
-    from start: ChangePosition?, upTo end: ChangePosition, part: SentPart? = nil, isDurable: Bool
+    from start: ChangePosition?, upTo end: ChangePosition, part: PartInFlight? = nil,
+    isDurable: Bool
   ) throws {
     try state.withLock { state in
       var content = state.content
+      // What an earlier version began to send stays known as that.
+      let isAgain = Self.isOfEarlierVersion(state) && content.intended == end
       if let start { content.acknowledged = start }
       if content.intended != end { content.isOfEarlierVersion = false }
       content.intended = end
       content.part = part
       if state.isOfThisBoot, content == state.content { return }
-      try put(content, &state, isDelivery: true, isDurable: isDurable)
+      try put(content, &state, isDelivery: !isAgain, isDurable: isDurable)
     }
   }
 
@@ -241,7 +253,7 @@ final class PositionFile: Sendable {
       content: Content(
         acknowledged: ChangePosition(parts[1]), intended: intended,
         isOfEarlierVersion: parts.count == 4 && intended != nil,
-        part: isDivided ? SentPart(parts[4]) : nil,
+        part: isDivided ? PartInFlight(parts[4]) : nil,
         refusedThrough: isDivided ? UInt64(parts[3]) ?? 0 : 0),
       number: number)
   }
@@ -277,6 +289,34 @@ struct SentPart: Equatable, Sendable, CustomStringConvertible {
       return nil
     }
     self.init(line: numbers[0], items: numbers[1]..<numbers[2], number: numbers[3])
+  }
+}
+
+/// A part that may be on its way, and the classes among which it counts its own: a watch may get
+/// another order of them meanwhile.
+struct PartInFlight: Equatable, Sendable, CustomStringConvertible {
+  let part: SentPart
+  /// A sum of their names, in their order.
+  private let classes: String
+
+  var description: String { "\(part):\(classes)" }
+
+  init(_ part: SentPart, ofClasses names: [String]) {
+    self.part = part
+    classes = Self.sum(names)
+  }
+
+  init?(_ text: String) {
+    let words = text.splitASCII(":")
+    guard let part = SentPart(words.prefix(4).joined(separator: ":")) else { return nil }
+    self.part = part
+    classes = words.dropFirst(4).joined(separator: ":")
+  }
+
+  func isOf(_ names: [String]) -> Bool { classes == Self.sum(names) }
+
+  private static func sum(_ names: [String]) -> String {
+    String(ShortSum.of(names.joined(separator: ",")).prefix(8))
   }
 }
 
