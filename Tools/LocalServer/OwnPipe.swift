@@ -1,7 +1,7 @@
 package import Foundation
 
 extension Pipe {
-  /// A pipe that only the process receives to which it is given. A process that another test starts
+  /// A pipe that only the intended process inherits. A process that another test starts
   /// meanwhile would otherwise inherit it and keep it open, and a reader would wait for its end.
   package static func ofOneProcess() -> Pipe {
     let pipe = Pipe()

@@ -1,7 +1,7 @@
 import Foundation
 
 /// A private PostgreSQL server for tests and measurements: in a temporary folder, on a Unix socket.
-/// It ends with the process that started it, in whatever way that ends.
+/// It ends with the process that started it, even if that is killed.
 package final class PostgresServer: Sendable {
   /// The server of this process, started by the first test that needs it. It does not wait for the
   /// disk.

@@ -1,6 +1,6 @@
 extension CommandLineParser {
-  /// A completion script for bash, which asks the program: for commands, options, and the names in
-  /// a file. Where it knows none, bash completes names of files.
+  /// A completion script for bash, which calls the program for commands, options, and the names in
+  /// a file. Where that prints nothing, bash completes file names.
   package func bashCompletion() -> String {
     """
     # Completion of \(program) for bash.

@@ -130,7 +130,7 @@ package enum Compression: String, CaseIterable, Sendable {
     }
   }
 
-  /// How it ended, as `waitpid` says.
+  /// The status of `waitpid` for a process that has ended.
   private static func wait(for process: pid_t) -> Int32 {
     var status: Int32 = 0
     while waitpid(process, &status, 0) < 0 && errno == EINTR {}

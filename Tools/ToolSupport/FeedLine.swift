@@ -13,9 +13,9 @@ package import TarnText
 /// it. Only the last has `"position"`, which is that of the whole batch.
 ///
 /// A line can also be made of some of its items, for a consumer that refuses others. Reading throws
-/// where the file is damaged. Confined to one thread at a time.
+/// if the file is damaged. Confined to one thread at a time.
 package final class FeedLine {
-  /// Where the lines of the class stand in the batch.
+  /// The position of a class's lines in the batch.
   package struct Parts: Sendable {
     /// The number of the first line.
     let first: Int
@@ -27,7 +27,7 @@ package final class FeedLine {
       self.isEnd = isEnd
     }
 
-    /// Of a batch of one class.
+    /// For a batch of one class.
     package static let all = Parts(first: 1, isEnd: true)
   }
 
@@ -54,8 +54,8 @@ package final class FeedLine {
   private let parts: Parts
   private let isNewBeginning: Bool
   private let changes: ObjectChanges<DynamicObject>
-  /// What is written, read when it is needed: the objects of a new beginning, or else the changes
-  /// in the order in which they are written.
+  /// The content of the lines, read when it is needed: the objects of a snapshot, or the changes in
+  /// the order in which they are written.
   private var objects: SelectedObjects?
   private var recorded: [RecordedChange]?
 
@@ -73,11 +73,11 @@ package final class FeedLine {
   /// - Parameters:
   ///   - columns: the columns to write, besides the primary key; nil for all.
   ///   - limit: the approximate maximum size of a line in bytes.
-  ///   - parts: where the lines stand in a batch of several classes.
-  ///   - isRepeated: whether to note that some of it may have been delivered before; nil if the
-  ///     batch knows that, unless it is a snapshot, which replaces all. A repeated batch has the
-  ///     same bytes only if this is the same.
-  ///   - tellsOldValues: whether it has the old values, if they are kept.
+  ///   - parts: the position of the lines in a batch of several classes.
+  ///   - isRepeated: whether to note that some of it may have been delivered before; nil to use the
+  ///     batch's own flag, except for a snapshot, which replaces everything. A repeated batch has
+  ///     the same bytes only if this is the same.
+  ///   - tellsOldValues: whether to include the old values, if they are kept.
   ///   - members: written first.
   package init(
     _ batch: ChangeBatch, ofClass className: String, columns: ChosenColumns? = nil,
@@ -275,7 +275,7 @@ package final class FeedLine {
 
   private var headCount: Int { isNewBeginning || changes.isCleared ? 1 : 0 }
 
-  /// The object that an item is; nil for the beginning and the end.
+  /// The object of an item; nil for the beginning and the end.
   package func identity(ofItem item: Int) throws(StorageError) -> ObjectIdentity? {
     let index = item - headCount
     guard index >= 0, index < (try objectCount()) else { return nil }
@@ -283,7 +283,7 @@ package final class FeedLine {
       ? try readObjects().identity(at: index) : try readChanges()[index].identity
   }
 
-  /// Whether an item is an object that the consumer has no more after the batch.
+  /// Whether an item is an object that the consumer no longer has after the batch.
   package func isRemoval(_ item: Int) throws(StorageError) -> Bool {
     let index = item - headCount
     guard !isNewBeginning, index >= 0, index < (try objectCount()) else { return false }

@@ -85,7 +85,7 @@ package enum Interruption {
 
   /// Ends the command.
   ///
-  /// - Returns: the signal that asked it to end.
+  /// - Returns: the signal that requested the end.
   @discardableResult
   package static func unwatch() -> Int32? {
     state.withLock { state in
@@ -114,12 +114,12 @@ package enum Interruption {
   /// Whether the command has to look for requests by itself where it waits.
   package static var isWatched: Bool { state.withLock { $0.isWatched } }
 
-  /// What to do before a signal ends the process. On a thread of its own.
+  /// Sets the block that runs, on a separate thread, before a signal ends the process.
   package static func beforeEnd(_ cleanUp: @escaping @Sendable () -> Void) {
     state.withLock { $0.cleanUp = cleanUp }
   }
 
-  /// Throws `error` if the command should end, and may.
+  /// Throws `error` if the command should end, and may end now.
   package static func check() throws(ToolError) {
     if state.withLock({ $0.endsCommand }) { throw error }
   }
@@ -132,7 +132,7 @@ package enum Interruption {
   /// For a command that commits several times and prints one result. After the last commit it
   /// prints its result instead.
   ///
-  /// - Parameter isResult: whether the commits so far are a result. Otherwise what they wrote is
+  /// - Parameter isResult: whether the commits so far are a result. Otherwise their changes are
   ///   removed if the command ends early.
   package static func endCommit(isResult: Bool = true) {
     state.withLock { $0.endCommit(isResult: isResult) }

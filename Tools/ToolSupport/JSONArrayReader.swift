@@ -109,7 +109,7 @@ package final class JSONArrayReader {
 
   /// Skips the members behind the one with that name, and the end of their object.
   ///
-  /// - Returns: what is wrong with it; nil if nothing is.
+  /// - Returns: the error in the rest of the object; nil without one.
   private func leave(_ name: String) throws(ToolError) -> String? {
     while true {
       try skipSpace()

@@ -5,7 +5,7 @@ import TarnStore
 /// An object of the feed's runs. It has few keys, so that they are deleted and added again.
 class FeedThing: Object {
   @Persisted(primaryKey: true) var id = 0
-  /// Tells it from others that had the key.
+  /// Distinguishes it from others that had the key.
   @Persisted var birth = 0
   @Persisted var number = 0
   @Persisted var text = ""

@@ -27,7 +27,7 @@ struct FeedConsumer {
 
     var isOfThings: Bool { condition != nil }
     var keepsOldValues: Bool { values == .oldValues || (values == nil && isOfThings) }
-    /// Whether batches say for sure what matched before.
+    /// Whether batches show with certainty which objects matched before.
     var knowsMatches: Bool { keepsOldValues || !isOfThings }
     func selects(_ thing: FeedThing) -> Bool { condition?(thing) ?? true }
   }

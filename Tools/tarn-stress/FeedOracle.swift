@@ -7,7 +7,7 @@ import TarnStore
 struct FeedOracle {
   private struct Seen {
     let isSelected: Bool
-    /// Of another object with the same primary key it is another number.
+    /// Differs from that of any other object with the same primary key.
     let birth: Int
     let text: String
   }
@@ -23,7 +23,7 @@ struct FeedOracle {
     states[try store.newestSnapshot().version.rawValue] = realm.freeze()
   }
 
-  /// What is wrong in a batch, one line for each object.
+  /// The faults of a batch, one line for each object.
   func faults(in batch: ChangeBatch, of kind: FeedConsumer.Kind) -> [String] {
     guard batch.startAnew == nil, kind.keepsOldValues || batch.changes.reachesNewest else {
       return []
@@ -36,7 +36,7 @@ struct FeedOracle {
     for name in batch.classNames {
       for change in batch.changes(ofClass: name).recorded {
         let former = told.updateValue(change.kind, forKey: change.identity.description)
-        if former != nil { faults.append("\(change.identity) is told twice") }
+        if former != nil { faults.append("\(change.identity) is reported twice") }
       }
     }
     let (old, new) = (seen(before, kind), seen(after, kind))
@@ -44,26 +44,26 @@ struct FeedOracle {
       let kinds = allowed(old[identity], new[identity], kind, isRepeated: batch.isRepeated)
       if kinds.contains(told[identity]) { continue }
       let text = told[identity].map { "\($0)" } ?? "nothing"
-      faults.append("\(identity) is told as \(text), \(batch.from) to \(batch.to)")
+      faults.append("\(identity) is reported as \(text), \(batch.from) to \(batch.to)")
     }
     return faults
   }
 
-  /// What may be told of an object; nil for nothing.
+  /// The changes that may be reported for an object; nil for no change.
   private func allowed(
     _ before: Seen?, _ after: Seen?, _ kind: FeedConsumer.Kind, isRepeated: Bool
   ) -> Set<RecordedChange.Kind?> {
     let isNew = before?.birth != after?.birth
     switch (before?.isSelected ?? false, after?.isSelected ?? false) {
     case (false, false):
-      // A consumer may have been given an object that came and went.
+      // A consumer may have received an object that was added and deleted.
       let mayBeKnown = isRepeated || (before != nil && !kind.knowsMatches)
       return mayBeKnown ? [nil, after == nil ? .deleted : .left] : [nil]
     case (false, true):
       if !isNew { return [.entered] }
       var kinds: Set<RecordedChange.Kind?> = [.inserted]
       if !kind.knowsMatches, before != nil { kinds.insert(.replaced) }
-      // It may have come in commits before those that are told, which told nothing then.
+      // It may have been added before the batch, by commits that were not reported.
       if kind.limit != .none { kinds.insert(.entered) }
       return kinds
     case (true, true):

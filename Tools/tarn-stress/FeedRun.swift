@@ -146,8 +146,8 @@ final class FeedRun {
 
   // MARK: - A slow reader
 
-  /// Commits delete and create the same few objects, and each prunes what it may; a cursor that is
-  /// always some hundred versions behind reads in between.
+  /// Commits delete and create the same few objects, and each prunes all records that it may; a
+  /// cursor that is always some hundred versions behind reads in between.
   private func churn(_ commits: Int) throws {
     let path = "\(folder)/churn.realm"
     let realm = try Realm(configuration: FeedFile.configuration(path))

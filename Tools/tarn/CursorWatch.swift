@@ -84,8 +84,8 @@ struct CursorWatch {
     return .objects(ofClass: className, filter: filter, keyPaths: keyPaths)
   }
 
-  /// The classes of a batch that are printed: the chosen one, or each that changed; of a new
-  /// beginning all, empty ones too.
+  /// The classes of a batch that are printed: the chosen one, or each that changed; in a
+  /// snapshot all, including empty ones.
   private func classes(of batch: ChangeBatch, _ chosen: ClassSchema?) -> [ClassSchema] {
     if let chosen { return [batch.storeSchema.named(chosen.name) ?? chosen] }
     return batch.storeSchema.classes.filter { described in

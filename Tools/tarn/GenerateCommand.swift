@@ -37,7 +37,7 @@ struct GenerateCommand {
     return .success
   }
 
-  /// What may stand in the place of the last word.
+  /// The words that may replace the last one.
   private func candidates() -> [String] {
     let plain = words.map(Self.plain)
     let typed = plain.last ?? ""

@@ -123,7 +123,7 @@ struct ImportCommand {
     if remains.isNew { Interruption.beforeEnd { remains.removeIfUnused() } }
     let isStream = batch != nil && sources.count == 1 && ImportInput.isPipe(sources[0].path)
     do {
-      // What is read once must serve for each plan.
+      // The inputs are read once, and each plan uses them.
       let inputs = isStream ? [] : try sources.map { try ImportInput($0.path, $0.layout) }
       while true {
         let report = ImportReport(sources.map(\.path))
@@ -132,7 +132,7 @@ struct ImportCommand {
           if remains.isNew, report.count > 0 { try StoreAccess.removeIfEmpty(path) }
           return code
         } catch is ImportClasses.Changed where !isStream {
-          // It is planned anew, with those classes.
+          // The next pass plans the import again, with those classes.
         }
       }
     } catch is ImportClasses.Changed {

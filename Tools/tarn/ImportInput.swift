@@ -47,7 +47,7 @@ enum ImportFormat: String {
 /// How an input is written.
 struct ImportLayout {
   var format: ImportFormat
-  /// The separator of the fields of CSV; nil to find it out.
+  /// The field separator of CSV; nil to detect it.
   var separator: UInt8?
   /// The names of the members that lead to an array of objects.
   var path: [String] = []

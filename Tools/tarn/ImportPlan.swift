@@ -131,7 +131,7 @@ struct ImportPlan {
     }
   }
 
-  /// What was read of a record.
+  /// The values read from a record.
   struct Found {
     /// By column name.
     var contents: [String: Content] = [:]

@@ -28,7 +28,7 @@ struct ImportRemains: Sendable {
 
   /// Checks which files exist. Call it before the import touches the folder.
   init(_ path: String) {
-    // A link that leads nowhere stays: the import makes the file that it leads to.
+    // A dangling link stays: the import creates its target.
     let path = PathTarget.of(path)
     self.path = path
     missing = ["", "-lock", "-signal"].map { path + $0 }.filter { !PathTarget.isTaken($0) }

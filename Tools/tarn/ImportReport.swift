@@ -16,13 +16,13 @@ final class ImportReport {
   private var incompleteLines: Set<ImportLocation> = []
   /// The number of messages so far.
   private var messages = 0
-  /// What a write has reported so far; nil outside of one.
+  /// The lines and messages that a write has reported so far; nil outside of a write.
   private var held: Held?
 
   private struct Held {
     var badLines: [ImportLocation] = []
     var incompleteLines: [ImportLocation] = []
-    /// Those that may be listed.
+    /// The messages that may be listed.
     var messages: [String] = []
   }
 
@@ -44,14 +44,14 @@ final class ImportReport {
   /// Begins a write, which may have to be done again.
   func beginWrite() { held = Held() }
 
-  /// Lists what the write has reported.
+  /// Lists the messages of the write.
   func endWrite() {
     let messages = held?.messages ?? []
     held = nil
     for message in messages { list(message) }
   }
 
-  /// Forgets what the write has reported.
+  /// Discards the lines and messages of the write.
   func abandonWrite() {
     badLines.subtract(held?.badLines ?? [])
     incompleteLines.subtract(held?.incompleteLines ?? [])

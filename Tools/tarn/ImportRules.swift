@@ -4,8 +4,8 @@ import ToolSupport
 
 /// The unique rules of the imported classes, checked object by object within one write.
 ///
-/// A commit checks them when all objects are there, so that objects can exchange their values, and
-/// does not know lines. So this is for a write that a commit has refused.
+/// A commit checks them once all objects are written, so that objects can exchange their values,
+/// and cannot name lines. So this is for a write whose commit was refused.
 struct ImportRules {
   private struct Rule: Hashable {
     var classID: ClassID
@@ -14,7 +14,7 @@ struct ImportRules {
 
   private struct Entry: Hashable {
     var rule: Rule
-    /// Of a `UniqueKey`.
+    /// The bytes of a `UniqueKey`.
     var bytes: [UInt8]
   }
 
@@ -24,9 +24,9 @@ struct ImportRules {
   }
 
   private let session: WriteSession
-  /// The objects that this write has created or changed, by their values now.
+  /// The objects that this write has created or changed, by their present values.
   private var owners: [Entry: ObjectKey] = [:]
-  /// The values of such an object now; nil if one of them is null.
+  /// The present values of such an object; nil if one of them is null.
   private var values: [Place: [UInt8]?] = [:]
 
   init(_ session: WriteSession) { self.session = session }
@@ -68,7 +68,7 @@ struct ImportRules {
     return false
   }
 
-  /// Notes what an object has now.
+  /// Notes an object's present values.
   mutating func note(_ key: ObjectKey, in id: ClassID) throws {
     let described = session.schema[id]
     for (number, rule) in described.uniqueRules.enumerated() {

@@ -15,7 +15,7 @@ final class ImportWriter {
   private let updates: Bool
   /// Whether a bad record aborts the import.
   private let refuses: Bool
-  /// What the first commit adds to the file's classes; nil afterwards.
+  /// The classes and properties that the first commit adds to the file; nil afterwards.
   private var classes: ImportClasses?
   private let report: ImportReport
   private(set) var counts: [Counts]
@@ -115,7 +115,7 @@ final class ImportWriter {
     }
   }
 
-  /// Runs a write, and keeps what it has counted and reported if it succeeds.
+  /// Runs a write, and keeps its counts and messages only if it succeeds.
   private func noting(_ write: () throws -> Version) throws -> Version {
     let (counted, waited) = (counts, waiting)
     report.beginWrite()

@@ -1,9 +1,9 @@
 import Foundation
 import TarnStore
 
-/// Paths of files that may not exist yet.
+/// Paths of files that need not exist yet.
 enum PathTarget {
-  /// As many links as the system follows.
+  /// The maximum number of links that the system follows.
   private static let linksMax = 40
 
   /// Where a file is created at the path: at the end of its links.
@@ -17,7 +17,7 @@ enum PathTarget {
     return path
   }
 
-  /// Whether there is anything at the path, such as a link that leads nowhere.
+  /// Whether the path exists, even as a dangling link.
   static func isTaken(_ path: String) -> Bool {
     var facts = stat()
     return path.withPath { lstat($0, &facts) } == 0

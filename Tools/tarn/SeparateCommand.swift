@@ -2,8 +2,8 @@ import Foundation
 import TarnStore
 import ToolSupport
 
-/// A command of the prompt in a process of its own, so that Ctrl-C ends it wherever it is: in a
-/// sort or a check of a large file, too. Only for commands that change nothing.
+/// A command of the prompt in a separate process, so that Ctrl-C ends it at any point, even in a
+/// sort or a check of a large file. Only for commands that change nothing.
 final class SeparateCommand: Sendable {
   static let names: Set = [
     "count", "diff", "dump", "export", "inspect", "log", "query", "schema", "watch",

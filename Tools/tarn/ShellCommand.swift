@@ -60,7 +60,7 @@ struct ShellCommand {
     }
   }
 
-  /// Runs a line of a person, which Ctrl-C interrupts.
+  /// Runs a line that a person typed, which Ctrl-C interrupts.
   private func performTyped(_ line: String) {
     // Cancelled for good by Ctrl-C, so each command has its own.
     let output = OutputPipe()
@@ -136,7 +136,7 @@ enum ShellCompletion {
 
   /// - Parameters:
   ///   - line: the line before the word.
-  ///   - word: what is typed of the word; it may begin within an argument.
+  ///   - word: the typed part of the word; it may begin within an argument.
   static func candidates(before line: String, _ word: String) -> [String] {
     var words = (try? ShellLine.split(line)) ?? []
     let isWithin = line.unicodeScalars.last.map { !$0.properties.isWhitespace } ?? false

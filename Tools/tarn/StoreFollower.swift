@@ -109,7 +109,7 @@ final class StopSignal: Sendable {
 
   /// Catches the signals for as long as the trap exists.
   ///
-  /// - Parameter cancel: called with the request, to end what the command waits for.
+  /// - Parameter cancel: called with the request, to end the command's wait.
   func trap(_ cancel: @escaping @Sendable () -> Void) -> SignalTrap {
     SignalTrap { _ in
       self.request()

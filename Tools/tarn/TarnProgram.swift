@@ -55,7 +55,7 @@ enum TarnProgram {
     return code
   }
 
-  /// What a command does. Its arguments have been checked.
+  /// The function that runs a command. Its arguments have been checked.
   static func command(
     _ arguments: ParsedArguments
   ) throws -> (OutputPipe) throws -> ExitCode {

@@ -18,11 +18,11 @@ static inline uint32_t tarn_fork_count(void) {
     tarn_notice_fork();
   return __atomic_load_n(&tarn_fork_count_, __ATOMIC_RELAXED);
 }
-// Was this process created without the C library's fork? Then that library is not prepared for it:
-// a lock in shared memory would be taken on behalf of a thread of the parent.
+// Whether this process was created without the C library's fork. The library is then not prepared
+// for it: locks in shared memory would be taken on behalf of one of the parent's threads.
 bool tarn_forked_unprepared(void);
 // From now on a forked child closes this descriptor first, so that it does not keep the parent's
-// locks alive. 0, or an errno: EMFILE for a number of 1,048,576 or more.
+// locks alive. Returns 0 or an errno: EMFILE for a descriptor of 1,048,576 or more.
 int tarn_close_in_child(int fd);
 // Undoes tarn_close_in_child(). Call it before closing the descriptor.
 void tarn_forget_in_child(int fd);

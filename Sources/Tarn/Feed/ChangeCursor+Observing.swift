@@ -5,8 +5,8 @@ extension ChangeCursor {
   /// Calls `block` with one batch after another, from the acknowledged position on, including
   /// future commits. Each call begins after the one before has returned.
   ///
-  /// After a call without an acknowledgement, the next call follows the next commit, or comes as
-  /// soon as the batch is acknowledged.
+  /// After a call without an acknowledgement, the next call waits for the next commit or for the
+  /// acknowledgement of the batch.
   ///
   /// - Parameters:
   ///   - queue: where to call `block`; nil for a private queue. Batches are made on another queue.

@@ -29,7 +29,7 @@ public final class ChangeCursor: Sendable {
     var isExact = false
     /// The names of the classes to report; nil for all that are selected.
     var classes: Set<String>?
-    /// Whether the caller delivers the batch. Otherwise `ChangeBatch.noteDelivery` says when.
+    /// Whether the caller delivers the batch. Otherwise `ChangeBatch.noteDelivery` records it.
     var isDelivered = true
     /// Whether a consumer may have got parts of it in other batches; nil if the cursor knows.
     var mayRepeat: Bool?
@@ -174,7 +174,7 @@ public final class ChangeCursor: Sendable {
   /// - Parameters:
   ///   - isExact: whether `next(through:)` returns an equal batch for the same versions.
   ///   - mayRepeat: false if the consumer got no other batch after the acknowledged version than
-  ///     this one. It then lists nothing that came and went; nil if that is not known.
+  ///     this one. It then lists no object that was added and deleted in between; nil if unknown.
   package func nextToDeliver(
     limit: BatchLimit = .none, through version: UInt64? = nil, isExact: Bool,
     mayRepeat: Bool? = nil

@@ -1,6 +1,6 @@
 package import TarnStore
 
-/// The net changes of the objects of one class between two versions.
+/// The net changes to objects of one class between two versions.
 ///
 /// To keep a copy of the objects up to date, remove those in ``absent``, then store those in
 /// ``present``; the other properties give the details. Objects are frozen at the newest version.
@@ -43,11 +43,12 @@ public struct ObjectChanges<Element: Object> {
   public var inserted: [Element] { objects(told.inserted) }
 
   /// Objects that were added with the primary key of a deleted one that the cursor selected, of
-  /// which nothing remains. Without old values it may not have been selected.
+  /// which nothing remains. Without old values these can include objects whose predecessor was not
+  /// selected.
   public var replaced: [Element] { objects(told.replaced) }
 
   /// Objects with a change that the cursor selects, and that it selected before. A repeated batch
-  /// includes those that may not have been selected in between.
+  /// includes objects that might not have been selected in between.
   public var modified: [ModifiedObject<Element>] { modifiedObjects(told.modified) }
 
   /// Objects that existed before, and that the cursor selects now and did not select then, whatever

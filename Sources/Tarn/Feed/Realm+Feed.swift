@@ -86,7 +86,7 @@ extension Realm {
           + "different classes or properties. Ask for those on one side of it.")
     }
     let difference = try publicly { () throws(StorageError) in
-      // Nothing leads back to an older version if there are no records, and nothing has to.
+      // An empty range needs no past version, and there may be no records to read one from.
       let first = start < end ? try tail.past(at: start, in: snapshot) : nil
       return try FeedDifference(
         of: bound.parts, over: range.changes, deaths: range.deaths, mayRepeat: false,

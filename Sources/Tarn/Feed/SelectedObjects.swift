@@ -30,7 +30,7 @@ package struct SelectedObjects {
 }
 
 extension ChangeBatch {
-  /// What ``objects(ofClass:)`` has, as data.
+  /// The objects of ``objects(ofClass:)``, as data.
   package func selectedObjects(
     ofClass className: String
   ) throws(StorageError) -> SelectedObjects {

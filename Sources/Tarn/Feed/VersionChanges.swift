@@ -44,14 +44,14 @@ public final class VersionChanges: @unchecked Sendable {
     return difference.classes.map { schema[$0.id].name }
   }
 
-  /// The changes of the objects of a class. Traps if the class is not in the Realm's schema.
+  /// The changes to objects of a class. Traps if the class is not in the Realm's schema.
   public subscript<Element: Object>(type: Element.Type) -> ObjectChanges<Element> {
     let binding = core.binding(of: type)
     return ObjectChanges(difference, core, binding)
   }
 
-  /// The changes of the objects of a class as the file describes it. Traps if the file has no
-  /// such class.
+  /// The changes to objects of a class as the file describes it. Traps if the file has no such
+  /// class.
   public func changes(ofClass className: String) -> ObjectChanges<DynamicObject> {
     let binding = core.dynamicBinding(className)
     return ObjectChanges(difference, core, binding)

@@ -39,7 +39,7 @@ int tarn_process_descriptor(pid_t process);
 // Whether there is such a user.
 bool tarn_user_exists(const char *name);
 
-// Makes this process one of a user, for good: with its groups, and these. Returns 0 or an errno.
+// Makes this process one of a user, permanently: with its groups, and these. Returns 0 or an errno.
 int tarn_become(const char *user, const gid_t *more, int count);
 
 // A pipe and a connection that programs which are started do not inherit. -1 with errno.
@@ -76,7 +76,7 @@ typedef struct {
   const char *certificates;
   // Whether proxies that the environment names are left out.
   bool is_direct;
-  // Whether the URL is a secret: then errors do not have any of it.
+  // Whether the URL is a secret: then errors contain no part of it.
   bool is_secret;
 } tarn_request;
 
@@ -101,7 +101,7 @@ bool tarn_client_perform(
     tarn_client *client, const tarn_request *request, const tarn_cancel *cancel, size_t most,
     tarn_response *response);
 
-// What is wrong with a URL; null for nothing.
+// The fault of a URL; null if it is valid.
 const char *tarn_url_fault(const char *url);
 
 // How many certificates a file has in PEM form.

@@ -18,7 +18,7 @@ struct ClassAlteration {
   private var lostRules: [[String]] = []
   private var rules: [[String]] = []
 
-  /// - Throws: a `ToolError` for what cannot be changed in that way.
+  /// - Throws: a `ToolError` if the class cannot be changed in that way.
   init(_ edits: ClassEdits, of described: ClassSchema, in stored: StoreSchema) throws {
     self.described = described
     self.stored = stored
@@ -204,7 +204,7 @@ struct ClassAlteration {
 }
 
 extension ClassDefinition.Property {
-  /// The property that a column of a file is.
+  /// A file's column as a property.
   init(_ column: ColumnSchema, of described: ClassSchema, in schema: StoreSchema) {
     self.init(
       name: column.name, type: column.type, collection: column.collection,
@@ -215,9 +215,9 @@ extension ClassDefinition.Property {
   }
 }
 
-/// Types, for what `alter` accepts.
+/// The types that `alter` accepts.
 enum ValueTypes {
-  /// Those that can have an index. A column of links, or of any type, always has one.
+  /// The types that can have an index. Columns of links and of `AnyRealmValue` always have one.
   static let indexed: [ColumnType] = [.int, .bool, .string, .date, .objectID, .uuid]
   static let names = ValueText.typeNames.joined(separator: ", ")
 }

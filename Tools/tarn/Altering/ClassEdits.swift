@@ -1,9 +1,9 @@
 import TarnStore
 import ToolSupport
 
-/// What `tarn alter` is to change. Columns have the names that they have before.
+/// The changes that `tarn alter` makes. Columns have the names that they have before.
 struct ClassEdits {
-  /// A column, and the type that it is to have.
+  /// A column and its new type.
   struct Typed {
     var name: String
     var reading: ColumnReading

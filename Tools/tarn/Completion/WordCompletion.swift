@@ -3,7 +3,7 @@ import TarnStore
 import TarnText
 import ToolSupport
 
-/// The words that may stand at a place of a command line: options, and the names of classes,
+/// The words that are valid at a place in a command line: options, and the names of classes,
 /// properties and cursors of the file that the line names.
 struct WordCompletion {
   private let command: CommandSpec
@@ -59,7 +59,7 @@ struct WordCompletion {
 
   private var className: String? { value(of: "CLASS") ?? options["class"]?.last }
 
-  /// The words that begin with what is typed, in order. None where names of files belong.
+  /// The words that begin with the typed text, in order. Empty where file names belong.
   func candidates(_ typed: String) -> [String] {
     let all: [String]
     if let pending {

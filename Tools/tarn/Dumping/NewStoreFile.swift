@@ -56,7 +56,7 @@ struct NewStoreFile: Sendable {
     syncFolder()
   }
 
-  /// For file systems without links. They have nothing that keeps a file which appears meanwhile.
+  /// For file systems without links. A file that appears after the check is replaced.
   private func rename() throws {
     guard !PathTarget.isTaken(path) else { throw Self.taken(path) }
     let isRenamed = temporaryPath.withPath { from in

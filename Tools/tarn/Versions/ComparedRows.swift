@@ -23,7 +23,7 @@ enum ComparedRows {
     self = .past(try Self.past(version, reader, path))
   }
 
-  /// A file whose name ends in that way is meant itself.
+  /// An existing file whose name ends in that way is opened itself.
   private static func split(_ text: String) -> (path: String, version: Version?) {
     guard FileFacts.at(text) == nil, let sign = text.lastASCII("@"),
       let number = UInt64(text[text.utf8.index(after: sign)...])
@@ -88,7 +88,7 @@ enum ComparedRows {
   }
 }
 
-/// How to keep what is needed to read former versions.
+/// How to keep the records that reading former versions needs.
 enum PastHint {
   static func text(_ path: String) -> String {
     "Former values of later commits are kept by 'tarn retention set \(path) --age 7d --old-values'"

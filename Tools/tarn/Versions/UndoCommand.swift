@@ -3,8 +3,8 @@ import Tarn
 import TarnStore
 import ToolSupport
 
-/// `tarn undo`, which takes one commit back, and `tarn revert`, which takes back all since a
-/// version. Each is a commit of its own.
+/// `tarn undo`, which undoes one commit, and `tarn revert`, which undoes all since a version. Each
+/// is a separate commit.
 struct UndoCommand {
   private let path: String
   private let version: UInt64

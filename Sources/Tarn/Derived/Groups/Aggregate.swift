@@ -7,12 +7,12 @@ import TarnStore
 /// realm.objects(Dog.self).grouped(by: \.breed, .count, .max(of: \.age), .average(of: \.weight))
 /// ```
 ///
-/// Nil and NaN are ignored. The sum of floats and doubles is exact, whichever values were added and
-/// removed before, and is rounded once, when it is read.
+/// Nil and NaN are ignored. The sum of floats and doubles is exact, regardless of the values
+/// added and removed before, and is rounded once, when it is read.
 ///
 /// Threading: any.
 public struct Aggregate<Root: KeypathSortable, Result>: @unchecked Sendable {
-  // because: it consists of a name and of code that reads a value and knows nothing else.
+  // because: it consists of a name and of code that reads a value and has no state.
 
   let kind: AggregateTerm.Kind
   /// The property's name; empty for `count`.

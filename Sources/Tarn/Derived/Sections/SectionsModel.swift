@@ -1,7 +1,7 @@
 import TarnStore
 
 /// Results in sections. Only the program can compute the keys of sections: they are left open here
-/// and filled in when the program is asked about the current content.
+/// and computed by the program's code when the current content is needed.
 struct SectionsModel<Key: Hashable>: LiveModel {
   struct Content: LiveContent {
     var rows: ResultRows

@@ -39,8 +39,8 @@ extension Advancer {
     host.delivery.deliverRound()
   }
 
-  /// Before the instance moves outside of a turn: computes here the work that a worker was asked
-  /// for.
+  /// Cancels the worker's task before the instance moves outside of a turn, which then computes
+  /// the content on this thread.
   func cancelWorkAhead() {
     guard let workAhead else { return }
     workAhead.work.cancel()

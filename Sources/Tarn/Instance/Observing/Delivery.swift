@@ -163,7 +163,7 @@ final class Delivery {
 }
 
 /// The instance that an `Advancer` moves and whose observers a `Delivery` calls, as far as this
-/// room knows it: instances are built from its parts, so they stand in the room above.
+/// room needs it. Instances are built from this room's types, so their class is in the room above.
 protocol DeliveryHost: LiveHost {
   var delivery: Delivery! { get }
   var advancer: Advancer! { get }
@@ -178,9 +178,9 @@ protocol DeliveryHost: LiveHost {
   var properties: PropertyTable? { get }
   /// Removes an ended observation of a property.
   func endProperty(_ state: ObservationState)
-  /// Removes observations of properties whose objects were deleted for good.
+  /// Removes observations of properties whose objects were permanently deleted.
   func endProperties()
-  /// Drops all observations. Reads nothing, because the scheduler may not exist any more.
+  /// Drops all observations. Reads nothing, because the scheduler might no longer exist.
   func dropObservations()
 
   // MARK: The current version

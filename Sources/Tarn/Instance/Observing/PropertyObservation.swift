@@ -67,9 +67,9 @@ extension PropertyEffect.Kind {
 
 /// A receiver of changes of a property, before and after each.
 ///
-/// It observes a chain of rows, or of unmanaged objects: the first is the observed object, each
-/// further one is the target of a link of the one before, and the last one has the property. It is
-/// hooked to each of them, and hooked again when a link changes.
+/// It observes a chain of rows, or of unmanaged objects: it begins with the observed object, each
+/// one links to the next, and the last one has the property. It is hooked to each of them, and
+/// hooked again when a link changes.
 class PropertyObservation {
   private static let lastSerial = Atomic<UInt64>(0)
 

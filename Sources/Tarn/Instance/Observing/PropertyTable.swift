@@ -145,7 +145,7 @@ final class PropertyTable {
     }
   }
 
-  /// The effects of a move of the instance on observed properties.
+  /// The effects on observed properties when the instance moves.
   func effects(of changes: ChangeSet) -> [PropertyEffect] {
     if changes.schemaChanged { return properties.map { PropertyEffect($0.row, $0.column) } }
     var effects: [PropertyEffect] = []

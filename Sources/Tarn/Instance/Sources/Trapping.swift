@@ -1,7 +1,7 @@
 import TarnStore
 
 /// Runs engine work in a function that cannot throw: an error stops the program with a message that
-/// says all that is known about it.
+/// has all known facts about it.
 @inline(__always)
 func trapping<R>(_ body: () throws(StorageError) -> R) -> R {
   do {

@@ -153,8 +153,8 @@ extension ModelSchema {
   private static let known = Lock(Known())
   private static let listsMax = 64
 
-  /// The model of the given classes, or of all classes of the program that belong to default
-  /// schemas, including those of libraries loaded since the last call. Traps if classes contradict
+  /// The model of the given classes, or else of all classes in the program that belong to default
+  /// schemas, including those in libraries loaded since the last call. Traps if classes contradict
   /// themselves, and lists every contradiction.
   static func of(_ types: [ObjectBase.Type]?) -> ModelSchema {
     // Read before the search: the next call then searches a library that is loaded meanwhile.

@@ -63,7 +63,7 @@ extension ManagedSequence {
 }
 
 extension PropertyEffect.Kind {
-  /// The replacement of a range of a list by `count` elements.
+  /// Replaces the elements in a range of a list by `count` others.
   static func replacing(_ range: Range<Int>, _ count: Int) -> PropertyEffect.Kind {
     if range.isEmpty {
       return .insertion(IndexSet(range.lowerBound..<range.lowerBound + count))

@@ -1,9 +1,9 @@
 /// The parts of a key path, read from its object in memory.
 ///
 /// The standard library compares whole key paths and does not expose their parts, but only the
-/// parts distinguish a stored property from a computed one that reads it. What the language
-/// promises does not suffice: two key paths are equal only if root, `?` and `!` are equal too, and
-/// those cannot be put together without their static types.
+/// parts distinguish a stored property from a computed one that reads it. The language's guarantees
+/// do not suffice: two key paths are equal only if root, `?` and `!` are equal too, and those
+/// cannot be combined without their static types.
 ///
 /// Reading the runtime's layout is safe for these reasons:
 ///
@@ -18,7 +18,7 @@
 ///
 /// A key path with a shape is then followed through a traced object, and must read exactly the
 /// properties of its shape (`Tracer.follow`): a wrong shape is refused, not believed.
-/// `KeyPathShapeTests` fail with a toolchain whose layout is another one.
+/// `KeyPathShapeTests` fail with a toolchain that has another layout.
 struct KeyPathShape {
   enum Part {
     /// A property with a getter, such as one with a wrapper, or a subscript.

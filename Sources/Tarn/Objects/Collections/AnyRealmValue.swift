@@ -1,8 +1,8 @@
 public import Foundation
 import TarnStore
 
-/// A value of any type that a property can have. The type can differ from object to object, and can
-/// change.
+/// A mixed value: one of any type that a property can have. The type can differ from object to
+/// object, and can change.
 ///
 ///     class Setting: Object {
 ///       @Persisted(primaryKey: true) var name: String

@@ -93,7 +93,7 @@ extension RealmCore {
     return made
   }
 
-  /// The live instance of a frozen one's file that lives where this code runs.
+  /// The live instance of the same file for the thread, queue or actor that runs this code.
   func thaw() -> RealmCore {
     guard let frozen else {
       checkThread()

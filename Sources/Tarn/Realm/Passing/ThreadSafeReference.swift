@@ -32,8 +32,8 @@ public struct ThreadSafeReference<Confined: ThreadConfined>: Sendable {
   }
 
   /// True if the object will never exist again: it was deleted in the newest version of the file,
-  /// or created in a write that was cancelled. Results of all objects of a class are never
-  /// invalidated; results of a collection are when the collection is. Threading: any.
+  /// or created in a write that was cancelled. Results of a whole class are never
+  /// invalidated; results of a collection are invalidated with the collection. Threading: any.
   ///
   /// A Realm at an older version may still have the object, and `resolve` returns it there.
   public var isInvalidated: Bool { parcel.isGone }

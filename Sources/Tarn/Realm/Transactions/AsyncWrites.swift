@@ -123,7 +123,7 @@ final class AsyncWrites: PendingWrites {
 
   private func append(_ work: Request.Work, _ timeout: Duration?) -> UInt32 {
     let id = claimID()
-    // Longer timeouts are limited to a century, because the clock may not be able to hold more.
+    // Longer timeouts are limited to a century, because a clock might not hold more.
     let deadline = timeout.map { ContinuousClock.now + min($0, .seconds(3_153_600_000)) }
     requests.append(Request(id: id, work: work, deadline: deadline))
     if let deadline { wakeUp(at: deadline) }

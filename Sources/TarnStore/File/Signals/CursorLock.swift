@@ -2,12 +2,12 @@ internal import CTarn
 internal import Glibc
 
 /// Shows that this process holds a cursor: an exclusive lock on a byte of the signal file, with its
-/// own descriptor. It ends with the process, in whatever way that ends, and a forked child does not
-/// keep it.
+/// own descriptor. The lock ends with the process, even if that is killed, and a forked child does
+/// not keep it.
 ///
 /// The byte is determined by the cursor's number and the hold's epoch. So a process that takes a
-/// cursor from a living one locks another byte, and the former holder's lock has no effect any
-/// more.
+/// cursor from a living one locks another byte, and the former holder's lock no longer has an
+/// effect.
 package final class CursorLock: Sendable {
   private static let firstByte: Int64 = 1 << 41
   private let descriptor: Lock<Int32?>

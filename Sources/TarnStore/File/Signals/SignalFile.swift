@@ -230,7 +230,7 @@ enum SignalLayout {
   static let processLockByte: Int64 = 4096
 }
 
-/// A process, for people; only its lock says whether it is alive.
+/// A process, for people; only its lock shows whether it is alive.
 ///
 /// Its id is the one in its own process namespace. Seen from another container, the process has a
 /// different id, and its id may be another process's: their start times distinguish them.

@@ -22,7 +22,7 @@ package final class WaitDescriptor: Sendable {
     /// The file was moved or deleted, or its watch was removed.
     package static let lost = Arrivals(rawValue: 4)
 
-    /// The counter alone may not show the change. Written without a literal of several options,
+    /// The counter alone might not show the change. Written without a literal of several options,
     /// which generic code would build at every wake-up.
     package var callsForProbe: Bool { contains(.closed) || contains(.lost) }
   }

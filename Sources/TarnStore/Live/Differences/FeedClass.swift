@@ -20,7 +20,7 @@ package struct FeedClass: Sendable {
   package var replaced = KeySet()
   /// Objects that changed within the selection, match, and matched before.
   package var modified = KeySet()
-  /// Objects that match and may not have matched before, whatever else changed in them.
+  /// Objects that match and might not have matched before, whatever else changed in them.
   package var entered = KeySet()
   /// Objects that exist and do not match, and may have matched before.
   package var left = KeySet()

@@ -85,7 +85,7 @@ private struct FeedClassStep<Rows: LinkedRows> {
   /// Objects that existed before the difference and were deleted in it. Another object may have the
   /// key of one of these now.
   let dead: KeySet
-  /// Objects that came and went in the difference and may have been reported in between.
+  /// Objects that were added and deleted in the difference and may have been reported in between.
   let lost: KeySet
   let mayRepeat: Bool
   /// The rows after the changes, or newer ones.

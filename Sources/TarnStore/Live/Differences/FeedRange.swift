@@ -23,7 +23,7 @@ package struct FeedRange: Sendable {
   private var dead: [ClassID: DeadKeys] = [:]
   /// The classes of which all objects were deleted at once.
   private var cleared: Set<ClassID> = []
-  /// The next version comes from a migration, which the changes cannot be merged across.
+  /// The next version is a migration, and changes cannot be merged across it.
   package private(set) var endsBeforeMigration = false
   /// The version of the last migration that it has read past.
   package private(set) var lastMigration: Version?

@@ -47,7 +47,7 @@ package final class KeptPosition: FeedKeeper {
     current.withLock { $0 = FeedState(acknowledged: to, reason: nil) }
   }
 
-  /// An acknowledgement is stored elsewhere, so it cannot be part of a write of the file.
+  /// An acknowledgement is stored elsewhere, so it cannot be part of a write to the file.
   package func acknowledge(
     from: FeedPlace, to: FeedPlace, in session: WriteSession, owns: Bool
   ) throws(StorageError) {

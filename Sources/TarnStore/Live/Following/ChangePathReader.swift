@@ -262,7 +262,7 @@ package struct ChangePath: Sendable {
     case list(IndexChanges)
     case set(IndexChanges)
     case map(KeyChanges)
-    /// A change of the backlinks of the object.
+    /// The object's backlinks changed.
     case origins(IndexChanges)
   }
 

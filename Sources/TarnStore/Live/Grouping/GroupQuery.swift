@@ -213,7 +213,7 @@ struct GroupDeltas {
   }
 }
 
-/// An aggregate of the rows of a group, by name.
+/// An aggregate over a group's rows, by name.
 package struct AggregateTerm: Hashable, Sendable {
   package enum Kind: String, Hashable, Sendable, CaseIterable {
     /// The number of rows, with or without values.

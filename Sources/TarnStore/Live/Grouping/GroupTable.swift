@@ -42,7 +42,7 @@ package final class GroupTable: Sendable {
 
   /// The number of groups.
   package var count: Int { tree.weight }
-  /// The common value of the rows of a group.
+  /// The value that the rows of a group have in common.
   package func key(at position: Int) -> Value { state(at: position).key }
   /// The number of rows of a group.
   package func rowCount(at position: Int) -> Int { state(at: position).count }

@@ -1,10 +1,10 @@
-/// The difference of two roots of one result, computed only from the rows that a change set
+/// The difference between two roots of one result, computed only from the rows that a change set
 /// concerned.
 ///
 /// Unconcerned rows keep their order, so they serve as a reference: a row has certainly moved if
-/// the number of unconcerned rows before it changed. Of the other rows, a longest increasing
-/// subsequence stays and the others have moved, so that a row that moved past another one gives one
-/// deletion and one insertion, whichever of the two counts as moved.
+/// the number of unconcerned rows before it changed. A longest increasing subsequence of the other
+/// rows stays, and the rest have moved. So if a row moves past another one, the result is one
+/// deletion and one insertion, no matter which of the two counts as moved.
 package enum CollectionDifference {
   /// - Parameters:
   ///   - touched: ascending; all rows that were added, removed, or may have moved or been modified.
@@ -148,7 +148,7 @@ private struct DifferenceWork {
     }
   }
 
-  /// Of the rows that may still stay, keeps a longest sequence in unchanged order.
+  /// Keeps a longest sequence in unchanged order among the rows that may still stay.
   mutating func keepLongestIncreasing() {
     let candidates = oldRows.indices.filter { stays[oldRows[$0].index] }
     func newPosition(_ index: Int) -> Int { newPositions[oldRows[candidates[index]].index] }

@@ -71,7 +71,7 @@ private struct RowAccessBuilder {
   }
 
   private func option(for test: ColumnTest) -> RowAccessOption? {
-    // Behind a nil link there is no entry.
+    // A row whose link is nil has no entry.
     guard !test.isNegated, test.path.links.isEmpty || !test.acceptsNull else { return nil }
     if !test.path.links.isEmpty {
       var path = test.path

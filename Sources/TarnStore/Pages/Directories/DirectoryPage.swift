@@ -9,7 +9,7 @@ package struct DirectoryEntry: Equatable, Sendable {
   }
 }
 
-/// A view of one page of a class's directory: about 250 clusters, in the order of their keys.
+/// A view of one page in a class's directory: about 250 clusters, in the order of their keys.
 /// Little endian and unaligned:
 ///
 ///      0  u8   format, 1

@@ -1,7 +1,7 @@
 internal import CTarn
 
-/// The checksum of everything in a file: CRC-32C. It stands in a record, or in a page, as a seal,
-/// which is compared before the bytes are trusted and closed when they are complete.
+/// The checksum of everything in a file: CRC-32C. A record or page stores it as a seal, which is
+/// written when the bytes are complete and checked before they are trusted.
 enum Checksum {
   @inline(__always)
   static func of(_ bytes: UnsafeRawBufferPointer, after seed: UInt32 = 0) -> UInt32 {

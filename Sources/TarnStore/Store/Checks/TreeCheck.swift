@@ -127,7 +127,7 @@ package struct TreeCheck: SnapshotCheck {
   }
 }
 
-/// A check of one version of a file that continues after a problem.
+/// A check of a file at one version that continues after a problem.
 protocol SnapshotCheck {
   /// The problems, one sentence each; only the first ones if there are many.
   var problems: [String] { get set }

@@ -1,4 +1,4 @@
-/// The settings of all cursors of a file, and how long it keeps change records without them:
+/// The settings of a file's cursors, and how long it keeps change records without them:
 ///
 ///     u8 format | u8 flags | u64 changes | u32 next number | limits | u32 checksum
 ///

@@ -71,8 +71,8 @@ package struct EditScript: Equatable, Sendable {
     return .replacingAll(oldCount: oldCount, newCount: newCount)
   }
 
-  /// True if it fits the old and new number of elements. A script from a damaged record may not
-  /// fit.
+  /// True if it fits the old and new number of elements. A script from a damaged record might
+  /// not.
   func leads(from oldCount: Int, to newCount: Int) -> Bool {
     self.oldCount == oldCount && self.newCount == newCount
   }

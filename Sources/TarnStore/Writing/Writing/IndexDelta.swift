@@ -58,8 +58,8 @@ final class IndexDelta {
     return keys.sorted()
   }
 
-  /// The remaining part of a range of the file's entries in that direction, after entries known to
-  /// be removed.
+  /// The part of a range that remains in that direction, after entries of the file that are known
+  /// to be removed.
   func rest(of range: PackedIndexRange, descending: Bool) -> PackedIndexRange {
     walks.first { $0.isDescending == descending && $0.range == range }?.rest ?? range
   }
