@@ -55,6 +55,8 @@ let package = Package(
     .target(
       name: "TarnSync", dependencies: ["Tarn", "TarnStore", "TarnText", "CPostgres"],
       exclude: ["README.md"],
+      // In the program: a bundle of resources may not be installed with it.
+      resources: [.embedInCode("Server/SQL")],
       swiftSettings: engine),
     .target(
       name: "ToolSupport", dependencies: ["Tarn", "TarnStore", "TarnText"],
