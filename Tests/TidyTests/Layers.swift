@@ -61,7 +61,7 @@ struct Layers {
     module: "Sources/TarnSync",
     folders: [
       "Merge", "Wire", "Connection", "Filters", "Server", "Administration", "Exchange",
-      "Subscriptions", "Replica", "Editing", "Pushing", "Link", "Session", "Users", "Synced",
+      "Subscriptions", "Replica", "Editing", "Pushing", "Replicator", "Session", "Users", "Synced",
     ])
 
   static let library = Layers(

@@ -116,13 +116,13 @@ struct SyncCommand {
     var refused = 0
     var attempts = Self.attemptsMax
     while true {
-      let link = try ReplicaLink(replica, ServerConnection(address)) { commit in
+      let replicator = try Replicator(replica, ServerConnection(address)) { commit in
         if !commit.isSkipped { refused += 1 }
         SyncProgram.complain(Self.text(commit))
       }
       attempts -= 1
       do {
-        try link.synchronizeOnce { time in
+        try replicator.synchronizeOnce { time in
           Thread.sleep(forTimeInterval: time / .seconds(1))
         }
         return refused == 0 ? .success : .failure

@@ -84,11 +84,11 @@ final class SyncServer {
   func synchronize(_ realm: Realm) throws {
     let replica = try Replica(Self.store(realm), classes: ["Person"])
     defer { replica.close() }
-    try link(replica).synchronize()
+    try replicator(replica).synchronize()
   }
 
-  func link(_ replica: Replica) throws -> ReplicaLink {
-    try ReplicaLink(replica, ServerConnection(ServerAddress(address)))
+  func replicator(_ replica: Replica) throws -> Replicator {
+    try Replicator(replica, ServerConnection(ServerAddress(address)))
   }
 
   /// The processor time that the server's processes have used, in seconds.

@@ -36,7 +36,7 @@ private final class ManyReplicas {
   private let server: SyncServer
   private var realms: [Realm] = []
   private var replicas: [Replica] = []
-  private var links: [ReplicaLink] = []
+  private var replicators: [Replicator] = []
 
   init(_ server: SyncServer, _ count: Int) throws {
     self.server = server
@@ -46,11 +46,11 @@ private final class ManyReplicas {
       let store = try SyncServer.store(realm)
       try Self.subscribe(store, to: id)
       let replica = try Replica(store, classes: ["Person"])
-      let link = try ReplicaLink(replica, connection)
-      try link.synchronize()
+      let replicator = try Replicator(replica, connection)
+      try replicator.synchronize()
       realms.append(realm)
       replicas.append(replica)
-      links.append(link)
+      replicators.append(replicator)
     }
   }
 
@@ -73,12 +73,12 @@ private final class ManyReplicas {
   /// - Parameter concerned: the number of files with changed objects, which are not measured.
   /// - Returns: the server's processor time for a poll.
   func poll(after condition: String, age: Int, skipping concerned: Int) throws -> Double {
-    for link in links { try link.pull(looking: true) }
+    for replicator in replicators { try replicator.pull(looking: true) }
     try server.run("UPDATE \"Person\" SET age = \(age) WHERE \(condition)")
-    for link in links.prefix(concerned) { try link.pull(looking: true) }
+    for replicator in replicators.prefix(concerned) { try replicator.pull(looking: true) }
     let start = try server.processorTime()
-    for link in links.dropFirst(concerned) { try link.pull(looking: true) }
-    return (try server.processorTime() - start) / Double(max(1, links.count - concerned))
+    for replicator in replicators.dropFirst(concerned) { try replicator.pull(looking: true) }
+    return (try server.processorTime() - start) / Double(max(1, replicators.count - concerned))
   }
 
   func expect(age: Int, in ids: ClosedRange<Int>) throws {
@@ -93,7 +93,7 @@ private final class ManyReplicas {
   }
 
   func end() {
-    links = []
+    replicators = []
     for replica in replicas { replica.close() }
   }
 }

@@ -175,17 +175,17 @@ func measureServerCosts(_ bench: Bench) throws {
   let realm = try server.file()
   let replica = try Replica(SyncServer.store(realm), classes: ["Person"])
   defer { replica.close() }
-  let link = try server.link(replica)
-  try link.synchronize()
+  let replicator = try server.replicator(replica)
+  try replicator.synchronize()
   let polls = bench.rounds(2_000, tiny: 20)
   let start = try server.processorTime()
-  for _ in 0..<polls { try link.pull() }
+  for _ in 0..<polls { try replicator.pull() }
   let cost = (try server.processorTime() - start) / Double(polls)
   bench.add(
     BenchFigure(
       "W16i", "processor time of a server for a poll without news", .seconds, ours: cost,
       target: .value(0.0005)))
-  try measurePassing(bench, server, link, idle: cost)
+  try measurePassing(bench, server, replicator, idle: cost)
   let rows = bench.rounds(200_000, tiny: 1_000)
   try server.run(
     """
@@ -226,14 +226,14 @@ func measureServerCosts(_ bench: Bench) throws {
 
 /// W16k: the server's time for a poll that brings many changes of others, per change.
 private func measurePassing(
-  _ bench: Bench, _ server: SyncServer, _ link: ReplicaLink, idle: Double
+  _ bench: Bench, _ server: SyncServer, _ replicator: Replicator, idle: Double
 ) throws {
   let (rounds, changes) = (bench.rounds(200, tiny: 3), 100)
   var total = 0.0
   for _ in 0..<rounds {
     try server.run("UPDATE \"Person\" SET age = age + 1 WHERE _id <= \(changes)")
     let start = try server.processorTime()
-    try link.pull()
+    try replicator.pull()
     total += try server.processorTime() - start
   }
   bench.add(

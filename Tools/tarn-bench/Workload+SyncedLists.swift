@@ -31,14 +31,14 @@ func measureSyncedLists(_ bench: Bench) throws {
     try realm.write { realm.add(roll) }
     let replica = try Replica(store, classes: ["Roll"])
     defer { replica.close() }
-    let link = try server.link(replica)
-    try link.synchronize()
+    let replicator = try server.replicator(replica)
+    try replicator.synchronize()
     let rounds = bench.rounds(size < 1_000_000 ? 5 : 3, tiny: 1)
     let seconds = try Statistics.median(of: rounds) {
       try realm.write { roll.numbers.insert(-1, at: size / 2) }
-      return try benchTime { _ = try link.sendAll() }
+      return try benchTime { _ = try replicator.sendAll() }
     }
-    try link.synchronize()
+    try replicator.synchronize()
     bench.add(
       BenchFigure(
         id, "an insertion into a list of \(amount(size)), to the server", .seconds, ours: seconds))

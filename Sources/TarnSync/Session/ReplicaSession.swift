@@ -234,75 +234,75 @@ private final class SessionRunner: Sendable {
     let view = snapshot.schema
     try ServerMigration(connection).runIfAllowed(
       view.schema, classes: replica.names, PropertyRenames(in: snapshot))
-    let link = try ReplicaLink(replica, connection, resetting: resetting) { [told] in
+    let replicator = try Replicator(replica, connection, resetting: resetting) { [told] in
       told(.refused($0))
     }
     // The server does not know a property that a program has added meanwhile.
     if replica.epoch != view.epoch { return }
     try connection.keepPlans(for: Self.operation)
     told(.connected)
-    let hints = SessionHints(connection, link.classes.map(\.exchange.id))
-    link.following = { hints.statements(for: $0.map(\.exchange.id)) }
+    let hints = SessionHints(connection, replicator.classes.map(\.exchange.id))
+    replicator.following = { hints.statements(for: $0.map(\.exchange.id)) }
     var interval = PollInterval()
-    try link.pull()
+    try replicator.pull()
     var problem: ServerError?
     var census = try CensusTime(since: SessionNotes.read(in: store.newestSnapshot()).seen)
     try note(connected: true)
     while !isStopped {
-      try tell(link, unless: &problem)
-      if link.isApart, isHurried.withLock({ $0.take() }) { link.stuckTimes.endAll() }
-      let sending = try link.sendAll()
+      try tell(replicator, unless: &problem)
+      if replicator.isApart, isHurried.withLock({ $0.take() }) { replicator.stuckTimes.endAll() }
+      let sending = try replicator.sendAll()
       // Not after a download alone: a push that fails would then be repeated without a pause.
       succeeded()
-      try tell(link, unless: &problem)
+      try tell(replicator, unless: &problem)
       // This session's own hint makes it download its own changes, together with others.
       if sending != .nothing { interval.reset() }
       let asked = try SessionNotes.read(in: store.newestSnapshot()).unanswered
       let hasClashes = sending == .sent && replica.hasClashes
-      if try sending == .pullFirst || hasClashes || asked != nil || !link.isComplete
-        || link.hasNewSubscriptions
+      if try sending == .pullFirst || hasClashes || asked != nil || !replicator.isComplete
+        || replicator.hasNewSubscriptions
       {
-        try link.pull()
-        if let asked, link.isComplete {
+        try replicator.pull()
+        if let asked, replicator.isComplete {
           try SessionNotes.edit(store) { $0.answered = max($0.answered, asked) }
         }
         continue
       }
       if try hints.send() { continue }
-      if census.isDue, try link.compareDigests() {
+      if census.isDue, try replicator.compareDigests() {
         census.isDone()
-        if !link.isComplete { continue }
+        if !replicator.isComplete { continue }
       }
-      if link.problem == nil { told(.isUpToDate) }
-      try sleep(link, &interval, hints)
+      if replicator.problem == nil { told(.isUpToDate) }
+      try sleep(replicator, &interval, hints)
     }
   }
 
   /// Reports once a problem despite which the exchange continues.
   private func tell(
-    _ link: ReplicaLink, unless former: inout ServerError?
+    _ replicator: Replicator, unless former: inout ServerError?
   ) throws(StorageError) {
-    let problem = link.problem
+    let problem = replicator.problem
     if problem == former { return }
     former = problem
     if let problem { told(.waits(problem, Self.schemaWait)) }
-    try note(connected: true, problem.map { "\($0)" }, lasting: link.missing)
+    try note(connected: true, problem.map { "\($0)" }, lasting: replicator.missing)
   }
 
   /// Waits until one side may have changes, and downloads those of the server.
   private func sleep(
-    _ link: ReplicaLink, _ interval: inout PollInterval, _ hints: SessionHints
+    _ replicator: Replicator, _ interval: inout PollInterval, _ hints: SessionHints
   ) throws {
     let hint = hints.wait
     switch alarm.sleep(
-      atMost: hint ?? interval.next(), orUntilReadable: link.connection.descriptor)
+      atMost: hint ?? interval.next(), orUntilReadable: replicator.connection.descriptor)
     {
     case .wish: break
     case .time:
-      if hint == nil, try link.pull(looking: true) { interval.reset() }
+      if hint == nil, try replicator.pull(looking: true) { interval.reset() }
     case .socket:
-      let channels = try link.connection.takeNotifications(for: Self.operation)
-      if try !channels.isEmpty && link.pull(expecting: SessionHints.classes(channels)) {
+      let channels = try replicator.connection.takeNotifications(for: Self.operation)
+      if try !channels.isEmpty && replicator.pull(expecting: SessionHints.classes(channels)) {
         interval.reset()
       }
     }

@@ -110,7 +110,7 @@ struct ConditionRows {
     self.keys = keys
     let replica = try Replica(store, classes: ["Item"])
     defer { replica.close() }
-    try ReplicaLink(replica, database.connect(as: database.makeClient())).synchronize()
+    try Replicator(replica, database.connect(as: database.makeClient())).synchronize()
     snapshot = try store.newestSnapshot()
     reader = try SnapshotReader(snapshot)
   }

@@ -41,8 +41,8 @@ final class FileReplica: TestReplica {
     try super.init(path, Self.classes, exchanging: classes, connect)
   }
 
-  override func prepare(_ link: ReplicaLink) {
-    link.answered = { [unowned self] in
+  override func prepare(_ replicator: Replicator) {
+    replicator.answered = { [unowned self] in
       if losesAnswer {
         losesAnswer = false
         throw LostAnswer()

@@ -17,7 +17,7 @@ import Testing
   private final class File {
     let store: Store
     let replica: Replica
-    let link: ReplicaLink
+    let replicator: Replicator
     private(set) var refused: [RefusedCommit] = []
 
     static func open(_ path: String) throws -> Store {
@@ -31,7 +31,7 @@ import Testing
       store = try Self.open(path)
       replica = try Replica(store, classes: ["Item"])
       var told: (RefusedCommit) -> Void = { _ in }
-      link = try ReplicaLink(replica, connection) { told($0) }
+      replicator = try Replicator(replica, connection) { told($0) }
       told = { [unowned self] in refused.append($0) }
     }
 
@@ -93,13 +93,13 @@ import Testing
     let a = try make(folder.file("a"), connection, database)
     let b = try make(folder.file("b"), connection, database)
     defer { for file in [a, b] { file.replica.close() } }
-    for file in [a, b] { try file.link.synchronize() }
+    for file in [a, b] { try file.replicator.synchronize() }
     try a.create(1, "x")
-    try a.link.synchronize()
+    try a.replicator.synchronize()
     try b.create(2, "x")
     try b.create(3, "y")
-    try b.link.synchronize()
-    try a.link.synchronize()
+    try b.replicator.synchronize()
+    try a.replicator.synchronize()
     let expected = ["1 \(Value.string("x"))", "3 \(Value.string("y"))"]
     #expect(try a.items == expected)
     #expect(try b.items == expected)
@@ -120,12 +120,12 @@ import Testing
     defer { for file in [a, b] { file.replica.close() } }
     try a.create(1, "a")
     if !isNew { try a.create(2, "b") }
-    for file in [a, b] { try file.link.synchronize() }
+    for file in [a, b] { try file.replicator.synchronize() }
     try a.insertTag(1, at: 0)
     try a.setCode(1, "x")
     try b.insertTag(2, at: 0)
     if isNew { try b.create(2, "x") } else { try b.setCode(2, "x") }
-    for file in [b, a, b] { try file.link.synchronize() }
+    for file in [b, a, b] { try file.replicator.synchronize() }
     #expect(a.refused.map(\.error.state) == ["23P01"])
     #expect(b.refused.isEmpty)
     let all = try a.all
@@ -134,7 +134,7 @@ import Testing
     #expect(try b.all == all)
     #expect(try a.leftOut.isEmpty)
     // A fresh session finds nothing to do.
-    #expect(try !a.link.pull())
+    #expect(try !a.replicator.pull())
   }
 
   @Test func `a refused commit gives back a value that a later commit has given away`() throws {
@@ -147,12 +147,12 @@ import Testing
     defer { for file in [a, b] { file.replica.close() } }
     try a.create(1, "a")
     try a.create(2, "b")
-    for file in [a, b] { try file.link.synchronize() }
+    for file in [a, b] { try file.replicator.synchronize() }
     try a.setCode(1, "x")
     try a.create(3, "a")
     try a.create(4, "d")
     try b.setCode(2, "x")
-    for file in [b, a, b] { try file.link.synchronize() }
+    for file in [b, a, b] { try file.replicator.synchronize() }
     #expect(a.refused.map(\.error.state) == ["23P01", "23P01"])
     let all = ["1 \"a\" []", "2 \"x\" []", "4 \"d\" []"]
     #expect(try a.all == all)
@@ -169,18 +169,18 @@ import Testing
     let b = try make(folder.file("b"), connection, database)
     defer { for file in [a, b] { file.replica.close() } }
     try a.create(1, "a")
-    for file in [a, b] { try file.link.synchronize() }
+    for file in [a, b] { try file.replicator.synchronize() }
     try a.setCode(1, "x")
     try b.create(2, "x")
-    try b.link.synchronize()
+    try b.replicator.synchronize()
     struct LostAnswer: Error {}
-    a.link.answered = { throw LostAnswer() }
-    #expect(throws: LostAnswer.self) { try a.link.pull() }
+    a.replicator.answered = { throw LostAnswer() }
+    #expect(throws: LostAnswer.self) { try a.replicator.pull() }
     #expect(try a.all == ["1 \"x\" []"])
     let text = try a.leftOut.first ?? ""
     #expect(text.hasPrefix("Item 2, the whole object: code: another object has the same value"))
-    a.link.answered = {}
-    for file in [a, b] { try file.link.synchronize() }
+    a.replicator.answered = {}
+    for file in [a, b] { try file.replicator.synchronize() }
     #expect(try a.all == ["1 \"a\" []", "2 \"x\" []"])
     #expect(a.refused.count == 1)
   }
@@ -196,7 +196,7 @@ import Testing
     let b = try make(folder.file("b"), connection, database)
     defer { for file in [a, b] { file.replica.close() } }
     for (key, code) in [(1, "x"), (2, "y"), (3, "z")] { try a.create(Int64(key), code) }
-    for file in [a, b] { try file.link.synchronize() }
+    for file in [a, b] { try file.replicator.synchronize() }
     var steps = [[(1, "-")], [(2, "x"), (3, "y")], [(1, "z")]]
     if commits == 1 { steps = [steps.flatMap { $0 }] }
     for step in steps {
@@ -210,7 +210,7 @@ import Testing
         }
       }
     }
-    for file in [a, b] { try file.link.synchronize() }
+    for file in [a, b] { try file.replicator.synchronize() }
     let expected = [(1, "z"), (2, "x"), (3, "y"), (4, "new")].map {
       "\($0.0) \(Value.string($0.1))"
     }
@@ -222,7 +222,7 @@ import Testing
       try session.set(ColumnID(1), at: ObjectKey(4), in: ClassID(0), to: .string("newer"))
       try session.create([ColumnID(0): .int(5), ColumnID(1): .string("new")], in: ClassID(0))
     }
-    for file in [a, b] { try file.link.synchronize() }
+    for file in [a, b] { try file.replicator.synchronize() }
     #expect(
       try b.items == expected.dropLast() + [
         "4 \(Value.string("newer"))", "5 \(Value.string("new"))",

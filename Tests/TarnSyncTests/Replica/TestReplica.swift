@@ -9,7 +9,7 @@ class TestReplica {
   let store: Store
   let replica: Replica
   private let connect: () throws -> ServerConnection
-  private var link: ReplicaLink?
+  private var replicator: Replicator?
   private(set) var refused: [RefusedCommit] = []
   private(set) var notices: [SyncNotice] = []
 
@@ -49,23 +49,23 @@ class TestReplica {
     return (database, try database.makeClient())
   }
 
-  func connected() throws -> ReplicaLink {
-    if let link { return link }
-    let made = try ReplicaLink(replica, connect()) { [unowned self] in refused.append($0) }
+  func connected() throws -> Replicator {
+    if let replicator { return replicator }
+    let made = try Replicator(replica, connect()) { [unowned self] in refused.append($0) }
     prepare(made)
-    link = made
+    replicator = made
     return made
   }
 
   /// Called for each new connection.
-  func prepare(_ link: ReplicaLink) {}
+  func prepare(_ replicator: Replicator) {}
 
   func synchronize() throws { try connected().synchronize() }
-  func disconnect() { link = nil }
+  func disconnect() { replicator = nil }
 
   /// Releases the file.
   func end() {
-    link = nil
+    replicator = nil
     replica.close()
   }
 

@@ -42,15 +42,15 @@ import Testing
       try write(name, properties, writer, round)
       let replica = try Replica(store, classes: [name])
       defer { replica.close() }
-      let link = try ReplicaLink(replica, database.connect(as: database.makeClient()))
-      try link.synchronize()
+      let replicator = try Replicator(replica, database.connect(as: database.makeClient()))
+      try replicator.synchronize()
       #expect(try text(store) == "it's \\'", "round \(round)")
       let id = ClassID(0)
       try store.writeInTurn { session in
         let key = try #require(try session.find(primaryKey: .string("k\\'"), in: id))
         try session.set(ColumnID(2), at: key, in: id, to: .string("back\\"))
       }
-      try link.synchronize()
+      try replicator.synchronize()
       let column = SQLText.name(properties[2])
       #expect(try server.value("SELECT \(column) FROM \(SQLText.name(name))") == "back\\")
     }

@@ -53,7 +53,7 @@ import Testing
     let client = try database.connect(as: database.makeClient())
     let replica = try Replica(store, classes: classes.map(\.name))
     defer { replica.close() }
-    let link = try ReplicaLink(replica, client) { Issue.record("refused: \($0)") }
+    let replicator = try Replicator(replica, client) { Issue.record("refused: \($0)") }
     try store.writeInTurn { session in
       for place in classes.indices {
         try session.create(
@@ -61,7 +61,7 @@ import Testing
           in: ClassID(UInt32(place)))
       }
     }
-    try link.synchronize()
+    try replicator.synchronize()
     let open = try database.connect()
     let catalog = ServerCatalog(server, "test")
     try open.rows("BEGIN")
@@ -73,9 +73,9 @@ import Testing
       try open.rows("INSERT INTO \(one.table) (\(SQLText.name(one.key))) VALUES ('b')")
     }
     try server.rows("SELECT pg_current_xact_id()")
-    try link.synchronize()
+    try replicator.synchronize()
     try open.rows("COMMIT")
-    try link.synchronize()
+    try replicator.synchronize()
     try store.writeInTurn { session in
       for place in classes.indices {
         let id = ClassID(UInt32(place))
@@ -86,20 +86,20 @@ import Testing
         try session.delete(b, in: id)
       }
     }
-    try link.synchronize()
+    try replicator.synchronize()
     for one in try catalog.entries() {
       let key = SQLText.name(one.key)
       #expect(try server.rows("SELECT \(key) FROM \(one.table)") == [["a"]], "\(one.name)")
     }
-    #expect(try link.compareDigests())
-    #expect(link.isComplete)
-    try reconcile(store, replica, link)
+    #expect(try replicator.compareDigests())
+    #expect(replicator.isComplete)
+    try reconcile(store, replica, replicator)
   }
 
   /// Another server compares all: by pages, census and fates.
-  private func reconcile(_ store: Store, _ replica: Replica, _ link: ReplicaLink) throws {
+  private func reconcile(_ store: Store, _ replica: Replica, _ replicator: Replicator) throws {
     _ = try ServerRepair(server).restore()
-    try link.synchronize()
+    try replicator.synchronize()
     for described in try store.newestSnapshot().schema.schema.classes {
       let reader = try SnapshotReader(store.newestSnapshot())
       #expect(try reader.find(primaryKey: .string("a"), in: described.id) != nil)

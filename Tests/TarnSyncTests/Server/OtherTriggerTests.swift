@@ -52,7 +52,7 @@ import Testing
   private final class File {
     let store: Store
     private let replica: Replica
-    private let link: ReplicaLink
+    private let replicator: Replicator
     private let folder = TemporaryFolder()
 
     init(_ connection: ServerConnection) throws {
@@ -60,13 +60,13 @@ import Testing
       options.classes = [OtherTriggerTests.definition]
       store = try StoreRegistry.open(folder.file("a"), options)
       replica = try Replica(store, classes: ["Event"])
-      link = try ReplicaLink(replica, connection) { Issue.record("refused: \($0)") }
+      replicator = try Replicator(replica, connection) { Issue.record("refused: \($0)") }
       try synchronize()
     }
 
     deinit { replica.close() }
 
-    func synchronize() throws { try link.synchronize() }
+    func synchronize() throws { try replicator.synchronize() }
 
     func create(_ values: [ColumnID: Value], tags: [String] = []) throws {
       try store.writeInTurn { session in

@@ -115,7 +115,7 @@ import Testing
     let store = try StoreRegistry.open(folder.file("x"), options)
     let replica = try Replica(store, classes: ["X"])
     defer { replica.close() }
-    try ReplicaLink(replica, database.connect(as: role)).synchronize()
+    try Replicator(replica, database.connect(as: role)).synchronize()
     let reader = try SnapshotReader(store.newestSnapshot())
     let described = try #require(reader.schema.schema.named("X"))
     #expect(described.columns.map(\.name).sorted() == ["g", "h", "i", "id", "j", "k"])

@@ -35,7 +35,7 @@ import Testing
     let store = try StoreRegistry.open(folder.file("new"), options)
     let replica = try Replica(store, classes: FileReplica.names)
     defer { replica.close() }
-    try ReplicaLink(replica, connection).synchronize()
+    try Replicator(replica, connection).synchronize()
     let reader = try SnapshotReader(store.newestSnapshot())
     let schema = reader.schema.schema
     func value(_ name: String, _ property: String) throws -> Value? {

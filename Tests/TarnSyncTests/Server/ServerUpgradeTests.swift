@@ -98,7 +98,7 @@ import Testing
     let store = try StoreRegistry.open(folder.file("a"), options)
     let replica = try Replica(store, classes: ["Todo"])
     defer { replica.close() }
-    let link = try ReplicaLink(replica, client) { Issue.record("refused: \($0)") }
+    let replicator = try Replicator(replica, client) { Issue.record("refused: \($0)") }
     func create(_ key: String) throws {
       try store.writeInTurn { session in
         try session.create(
@@ -106,13 +106,13 @@ import Testing
       }
     }
     try create("a")
-    try link.synchronize()
+    try replicator.synchronize()
     let server = replica.state.server
     let number = replica.state.number
     _ = try ServerMigration(administrator).run()
     try administrator.rows("UPDATE \"Todo\" SET title = 'from SQL'")
     try create("b")
-    try link.synchronize()
+    try replicator.synchronize()
     #expect(replica.state.server == server)
     #expect(replica.state.number == number)
     #expect(

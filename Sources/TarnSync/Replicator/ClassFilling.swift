@@ -11,13 +11,13 @@ struct ClassFilling {
   /// After this many rows, received data is read.
   private static let rowsBetween = 256
 
-  private let link: ReplicaLink
+  private let replicator: Replicator
   private let one: ReplicaClass
   private let clock: Int64
 
   /// - Parameter clock: the server's clock, in microseconds since 1970.
-  init(_ link: ReplicaLink, _ one: ReplicaClass, clock: Int64) {
-    self.link = link
+  init(_ replicator: Replicator, _ one: ReplicaClass, clock: Int64) {
+    self.replicator = replicator
     self.one = one
     self.clock = clock
   }
@@ -32,12 +32,12 @@ struct ClassFilling {
   private func fetchPage(
     _ progress: ClassProgress, _ size: inout PageSize
   ) throws -> ClassProgress {
-    var conditions: [SQLCondition] = ["NOT \(sql: link.replica.state.position.isNew)"]
-    if let wanted = try link.queries.condition(progress.pending) { conditions.append(wanted) }
-    if !progress.complete.isEmpty, let had = try link.queries.condition(progress.complete) {
+    var conditions: [SQLCondition] = ["NOT \(sql: replicator.replica.state.position.isNew)"]
+    if let wanted = try replicator.queries.condition(progress.pending) { conditions.append(wanted) }
+    if !progress.complete.isEmpty, let had = try replicator.queries.condition(progress.complete) {
       conditions.append("NOT \(had)")
     }
-    var pages = ClassPages(connection: link.connection, one: one.exchange)
+    var pages = ClassPages(connection: replicator.connection, one: one.exchange)
     pages.size = size.rows
     let condition = SQLCondition.joined(conditions, " AND ")
     var next = progress
@@ -45,7 +45,7 @@ struct ClassFilling {
       (next.expected, next.fetched) = (try pages.count(where: condition), 0)
     }
     try pages.begin(after: progress.last, where: condition)
-    for number in 1...link.pagesMax {
+    for number in 1...replicator.pagesMax {
       let page = try pages.receive()
       size.note(page.rows, of: one.exchange)
       let isFirst = next.last == nil
@@ -55,7 +55,7 @@ struct ClassFilling {
       } else {
         next.last = page.lastKey
       }
-      let isLast = next.pending.isEmpty || number == link.pagesMax
+      let isLast = next.pending.isEmpty || number == replicator.pagesMax
       pages.size = size.rows
       if !isLast { try pages.begin(after: next.last, where: condition) }
       do {
@@ -66,7 +66,7 @@ struct ClassFilling {
       }
       if isLast { break }
     }
-    if next.pending.isEmpty { try IndexMaking.run(one.id, link.replica) }
+    if next.pending.isEmpty { try IndexMaking.run(one.id, replicator.replica) }
     return next
   }
 
@@ -74,13 +74,13 @@ struct ClassFilling {
   private func store(
     _ page: RowReader.Page, _ next: ClassProgress, isFirst: Bool, isLast: Bool
   ) throws(StorageError) {
-    try link.replica.edit(clock: clock) { edit, _ throws(StorageError) in
+    try replicator.replica.edit(clock: clock) { edit, _ throws(StorageError) in
       if isFirst, next.expected >= IncarnationIndex.least, try edit.objects.isEmpty(one.id) {
         edit.objects.postponeIndex(of: one.id)
       }
       for (number, row) in page.rows.enumerated() {
         try edit.apply(row, one)
-        if !isLast, number % Self.rowsBetween == 0 { link.connection.takeArrived() }
+        if !isLast, number % Self.rowsBetween == 0 { replicator.connection.takeArrived() }
       }
       for row in page.unreadable { try edit.leaveOut(row, one) }
       edit.note(next, of: one.id)
@@ -89,7 +89,7 @@ struct ClassFilling {
 
   private func dropOthers(_ progress: ClassProgress) throws -> ClassProgress {
     var (kept, last): (Set<Int64>, Value?) = (try changed(), nil)
-    let pages = ClassPages(connection: link.connection, one: one.exchange)
+    let pages = ClassPages(connection: replicator.connection, one: one.exchange)
     while !progress.queries.isEmpty {
       let census = try pages.census(after: last)
       kept.formUnion(census.map(\.incarnation))
@@ -99,13 +99,13 @@ struct ClassFilling {
     // Rows that changed meanwhile are left to the next download.
     kept.formUnion(try changed())
     var others: [(key: ObjectKey, incarnation: Int64)] = []
-    try ReplicaObjects(link.replica.store.newestSnapshot()).forEach(in: one.id) {
+    try ReplicaObjects(replicator.replica.store.newestSnapshot()).forEach(in: one.id) {
       key, object throws(StorageError) in
       if !kept.contains(object.incarnation) { others.append((key, object.incarnation)) }
       return true
     }
-    let gone = try Departures(link, one).gone(others)
-    return try link.replica.edit(clock: clock) { edit, _ throws(StorageError) in
+    let gone = try Departures(replicator, one).gone(others)
+    return try replicator.replica.edit(clock: clock) { edit, _ throws(StorageError) in
       for (key, _) in others { try edit.depart(key, one, gone: gone) }
       try edit.forgetLeftOut(except: kept, one)
       var next = progress
@@ -117,7 +117,7 @@ struct ClassFilling {
 
   /// The incarnations of the rows that the next download has.
   private func changed() throws -> Set<Int64> {
-    try Pull.changed(one.exchange, since: link.replica.state.position, link.connection)
+    try Pull.changed(one.exchange, since: replicator.replica.state.position, replicator.connection)
   }
 }
 

@@ -1,6 +1,6 @@
-/// The queries of a link's subscriptions: their conditions, and the reason if the server refuses
-/// them.
-struct LinkQueries {
+/// The queries of a replicator's subscriptions: their conditions, and the reason if the server
+/// refuses them.
+struct ReplicatorQueries {
   static let operation = "subscribe"
   /// How long to wait before the server is asked again about queries that it has refused.
   private static let retry = Duration.seconds(60)

@@ -32,12 +32,12 @@ import Testing
   private func family() throws -> FamilyFile {
     let (database, role) = (database, role)
     let file = try FamilyFile(folder.file("a")) { try database.connect(as: role) }
-    try file.link.synchronize()
+    try file.replicator.synchronize()
     try file.commit { session in
       for key in 1...2 { try session.makeParent(Int64(key)) }
       for key in 7...8 { try session.makeChild(Int64(key), of: 1) }
     }
-    try file.link.synchronize()
+    try file.replicator.synchronize()
     return file
   }
 
@@ -51,7 +51,7 @@ import Testing
   }
 
   private func expect(_ expected: [String], _ file: FamilyFile) throws {
-    try file.link.synchronize()
+    try file.replicator.synchronize()
     #expect(try rows == expected)
     #expect(try file.objects == expected)
     #expect(file.refused.map(\.error.message) == [])
@@ -138,7 +138,7 @@ import Testing
       try session.set(ColumnID(2), at: ObjectKey(9), in: FamilyFile.child, to: .int(13))
     }
     #expect(try UnsentJoin.run(file.replica, above: 0))
-    try file.link.synchronize()
+    try file.replicator.synchronize()
     #expect(try rows == ["7 of 2", "8 of 2", "2"])
     #expect(try file.objects == ["7 of 2", "8 of 2", "2"])
     #expect(file.refused.map(\.error.state) == ["23514"])
@@ -163,7 +163,7 @@ import Testing
     } _: {
       try database.connect(as: role)
     }
-    try file.link.synchronize()
+    try file.replicator.synchronize()
     #expect(file.refused.map(\.error.message) == [])
     #expect(try server.value("SELECT count(parent) FROM \"Child\"") == "\(count)")
     let links = "SELECT count(up) || ' ' || count(favorite) FROM \"Parent\""
@@ -189,7 +189,7 @@ import Testing
     } _: {
       try database.connect(as: role)
     }
-    try file.link.synchronize()
+    try file.replicator.synchronize()
     #expect(file.refused.map(\.error.state) == ["23503"])
     #expect(file.refused.first?.objects.map(\.primaryKey) == [.int(500)])
     #expect(try server.value("SELECT count(*) FROM \"Child\"") == "1199")
@@ -264,13 +264,13 @@ import Testing
       set.renew()
       return true
     }
-    try file.link.synchronize()
+    try file.replicator.synchronize()
     try file.commit { session in
       try session.makeParent(1)
       try session.makeChild(7, of: 1)
     }
     try file.commit { try $0.makeChild(8, of: nil) }
-    try file.link.synchronize()
+    try file.replicator.synchronize()
     #expect(try rows == ["7 of 1", "8 of none", "1"])
     #expect(file.refused.isEmpty)
     #expect(

@@ -1,7 +1,7 @@
 import TarnStore
 
 /// Unsent commits that were joined.
-extension ReplicaLink {
+extension Replicator {
   private static let objectsMax = 10_000
 
   /// Sends the net changes of joined commits: as one transaction, unless there are too many, or the

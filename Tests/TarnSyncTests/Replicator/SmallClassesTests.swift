@@ -47,8 +47,8 @@ import Testing
     let replica = try Replica(store, classes: Self.names)
     defer { replica.close() }
     let before = try store.newestSnapshot().version.rawValue
-    let link = try ReplicaLink(replica, database.connect(as: database.makeClient()))
-    try link.synchronize()
+    let replicator = try Replicator(replica, database.connect(as: database.makeClient()))
+    try replicator.synchronize()
     for name in Self.names { #expect(try count(name) == Self.sizes[name] ?? 0) }
     #expect(try ReplicaReport.isComplete(store))
     // Not one for each class.
@@ -57,7 +57,7 @@ import Testing
     for name in ["Class3", "Class5", "Class7"] {
       try server.rows("INSERT INTO \"\(name)\" (_id, a) VALUES (9999, 1)")
     }
-    try link.synchronize()
+    try replicator.synchronize()
     #expect(try ["Class3", "Class5", "Class7"].map(count) == [3, 1, 701])
   }
 
@@ -76,8 +76,8 @@ import Testing
     }
     let replica = try Replica(store, classes: Self.names)
     defer { replica.close() }
-    let link = try ReplicaLink(replica, database.connect(as: database.makeClient()))
-    try link.synchronize()
+    let replicator = try Replicator(replica, database.connect(as: database.makeClient()))
+    try replicator.synchronize()
     #expect(try ["Class3", "Class7", "Class8", "Class9"].map(count) == [1, 234, 100, 167])
     #expect(try SubscriptionSet.read(in: store.newestSnapshot())?.state == .complete)
   }

@@ -29,7 +29,7 @@ final class FamilyFile {
 
   let store: Store
   let replica: Replica
-  private(set) var link: ReplicaLink
+  private(set) var replicator: Replicator
   private(set) var refused: [RefusedCommit] = []
   private let connect: () throws -> ServerConnection
 
@@ -49,7 +49,7 @@ final class FamilyFile {
     store = try Self.open(path)
     if let filling { try store.writeInTurn(filling) }
     replica = try Replica(store, classes: ["Child", "Parent"])
-    link = try ReplicaLink(replica, connect())
+    replicator = try Replicator(replica, connect())
     try reconnect()
   }
 
@@ -57,7 +57,7 @@ final class FamilyFile {
 
   /// Begins another session.
   func reconnect() throws {
-    link = try ReplicaLink(replica, connect()) { [unowned self] in refused.append($0) }
+    replicator = try Replicator(replica, connect()) { [unowned self] in refused.append($0) }
   }
 
   func commit(_ body: (WriteSession) throws -> Void) throws { try store.writeInTurn(body) }

@@ -2,7 +2,7 @@ import TarnStore
 
 /// Finds changes that no transaction of the server reports: policies that depend on the clock, rows
 /// changed without the triggers, an unannounced restore.
-extension ReplicaLink {
+extension Replicator {
   /// Compares a digest of each class with the server's, and makes the next download compare the
   /// objects of classes that differ.
   ///

@@ -7,19 +7,19 @@ import TarnStore
 /// only the rows that differ are fetched.
 struct ReplicaReconciliation {
   private static let operation = "compare all objects with the server"
-  private let link: ReplicaLink
+  private let replicator: Replicator
   private let isOtherServer: Bool
 
-  init(_ link: ReplicaLink, isOtherServer: Bool) {
-    self.link = link
+  init(_ replicator: Replicator, isOtherServer: Bool) {
+    self.replicator = replicator
     self.isOtherServer = isOtherServer
   }
 
   /// - Parameter all: whether these are all classes. If so, the replica then continues from the
   ///   server's position at the beginning; otherwise from its former position.
   func run(_ classes: [ReplicaClass], all: Bool) throws {
-    let replica = link.replica
-    let start = try Pull(connection: link.connection, replica: replica.state.idText)
+    let replica = replicator.replica
+    let start = try Pull(connection: replicator.connection, replica: replica.state.idText)
       .run([], since: .none)
     for one in classes { try run(one, start.clock) }
     var next = replica.state
@@ -32,9 +32,9 @@ struct ReplicaReconciliation {
   }
 
   private func run(_ one: ReplicaClass, _ clock: Int64) throws {
-    let pages = ClassPages(connection: link.connection, one: one.exchange)
-    try IndexMaking.run(one.id, link.replica)
-    let hasLeftOut = try !LeftOut.all(in: one.id, link.replica.store.newestSnapshot()).isEmpty
+    let pages = ClassPages(connection: replicator.connection, one: one.exchange)
+    try IndexMaking.run(one.id, replicator.replica)
+    let hasLeftOut = try !LeftOut.all(in: one.id, replicator.replica.store.newestSnapshot()).isEmpty
     var incarnations: Set<Int64> = []
     var seen: [ObjectKey] = []
     var size = PageSize()
@@ -56,7 +56,7 @@ struct ReplicaReconciliation {
     }
     try dropOthers(than: KeySet(seen), one)
     if hasLeftOut {
-      try link.replica.edit { edit, _ throws(StorageError) in
+      try replicator.replica.edit { edit, _ throws(StorageError) in
         try edit.forgetLeftOut(except: incarnations, one)
       }
     }
@@ -66,7 +66,7 @@ struct ReplicaReconciliation {
     _ page: RowReader.Page, _ one: ReplicaClass, _ clock: Int64
   ) throws -> [ObjectKey] {
     let lost = try lostIncarnations(page.rows, one)
-    return try link.replica.edit(clock: clock) { edit, _ throws(StorageError) in
+    return try replicator.replica.edit(clock: clock) { edit, _ throws(StorageError) in
       edit.isComparing = true
       edit.lost = lost
       var keys: [ObjectKey] = []
@@ -87,7 +87,7 @@ struct ReplicaReconciliation {
     _ rows: [RowReader.Row], _ one: ReplicaClass
   ) throws -> Set<Int64> {
     guard isOtherServer else { return [] }
-    let replica = link.replica
+    let replica = replicator.replica
     let snapshot = try replica.store.newestSnapshot()
     let objects = ReplicaObjects(snapshot)
     let present = PastRows(try SnapshotReader(snapshot), RecordedPast(at: snapshot.version))
@@ -105,7 +105,7 @@ struct ReplicaReconciliation {
     }
     if others.isEmpty { return [] }
     let fates = try ServerFate.of(
-      others, one.exchange, link.connection, for: Self.operation)
+      others, one.exchange, replicator.connection, for: Self.operation)
     return Set(fates.filter { $0.value == .unknown }.keys)
   }
 
@@ -113,8 +113,8 @@ struct ReplicaReconciliation {
   private func compare(
     _ census: [ClassPages.Entry], _ one: ReplicaClass, _ clock: Int64
   ) throws -> (known: [ObjectKey], wanted: [Value]) {
-    let state = link.replica.state
-    let snapshot = try link.replica.store.newestSnapshot()
+    let state = replicator.replica.state
+    let snapshot = try replicator.replica.store.newestSnapshot()
     let objects = ReplicaObjects(snapshot)
     let left = try LeftOut.all(in: one.id, snapshot)
     var unreadable: [RowReader.Unreadable] = []
@@ -135,7 +135,7 @@ struct ReplicaReconciliation {
       }
     }
     if !unreadable.isEmpty {
-      try link.replica.edit(clock: clock) { edit, _ throws(StorageError) in
+      try replicator.replica.edit(clock: clock) { edit, _ throws(StorageError) in
         for row in unreadable { try edit.leaveOut(row, one) }
       }
     }
@@ -143,17 +143,17 @@ struct ReplicaReconciliation {
   }
 
   private func dropOthers(than seen: KeySet, _ one: ReplicaClass) throws {
-    let snapshot = try link.replica.store.newestSnapshot()
+    let snapshot = try replicator.replica.store.newestSnapshot()
     var others: [(key: ObjectKey, incarnation: Int64)] = []
     try ReplicaObjects(snapshot).forEach(in: one.id) { key, object throws(StorageError) in
       if !seen.contains(key) { others.append((key, object.incarnation)) }
       return true
     }
     if others.isEmpty { return }
-    let departures = Departures(link, one)
+    let departures = Departures(replicator, one)
     let lost = isOtherServer ? try lostKeys(others, departures, snapshot) : []
     let gone = try departures.gone(others)
-    try link.replica.edit { edit, next throws(StorageError) in
+    try replicator.replica.edit { edit, next throws(StorageError) in
       if !lost.isEmpty { next.hasUploads = true }
       for (key, _) in others {
         if lost.contains(key) {
@@ -162,7 +162,7 @@ struct ReplicaReconciliation {
           try edit.depart(key, one, gone: gone)
         }
       }
-      try link.note(postponedIn: edit)
+      try replicator.note(postponedIn: edit)
     }
   }
 

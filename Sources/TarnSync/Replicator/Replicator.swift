@@ -1,18 +1,19 @@
 import TarnStore
 
-/// A replica with a connection to its server. For one thread at a time.
-package final class ReplicaLink {
+/// A replica with a connection to its server: its rounds of downloading and sending. For one thread
+/// at a time.
+package final class Replicator {
   let replica: Replica
   let connection: ServerConnection
   var classes: [ReplicaClass] = []
-  /// The same classes with the server's definitions when the link was created.
+  /// The same classes with the server's definitions when the replicator was created.
   private(set) var entries: [ServerCatalog.Entry] = []
   /// The progress of each class.
   var progress: [ClassID: ClassProgress] = [:]
   /// The version of the subscriptions that the server was asked about, or has refused.
   var subscribed: UInt64?
   /// The queries of the subscriptions.
-  var queries = LinkQueries()
+  var queries = ReplicatorQueries()
   var pageSize = PageSize()
   /// The numbers of rows of classes whose first pages were not fetched yet, if they are small.
   var small = SmallClasses()

@@ -27,7 +27,7 @@ import Testing
       path,
       filling: { session in for key in 1...Self.count { try session.makeParent(key) } },
       { try database.connect(as: role) })
-    file.link.uploadMax = 50
+    file.replicator.uploadMax = 50
   }
 
   private var bytes: Int {
@@ -45,7 +45,7 @@ import Testing
 
   @Test func `the file uses the same pages for the entries of each part`() throws {
     let before = try bytes
-    try file.link.synchronize()
+    try file.replicator.synchronize()
     try expectAll(and: 0)
     // About 65 bytes an object, and 80 times the few pages of a part if none were used again.
     let growth = try bytes - before
@@ -55,11 +55,11 @@ import Testing
   @Test func `commits made meanwhile are sent after some parts, not after all`() throws {
     var next = Self.count
     let file = self.file
-    file.link.answered = {
+    file.replicator.answered = {
       next += 1
       if next <= Self.count + 3 { try file.commit { try $0.makeParent(next) } }
     }
-    try file.link.synchronize()
+    try file.replicator.synchronize()
     try expectAll(and: 3)
     let place = try server.value(
       """
@@ -67,6 +67,6 @@ import Testing
       WHERE _tarn_xid < (SELECT min(_tarn_xid) FROM "Parent" WHERE _id > \(Self.count))
       """)
     #expect(place == "50")
-    file.link.answered = {}
+    file.replicator.answered = {}
   }
 }

@@ -6,11 +6,11 @@ struct Departures {
   private static let operation = "ask for the fate of objects"
   private static let most = 1_000
 
-  private let link: ReplicaLink
+  private let replicator: Replicator
   private let one: ReplicaClass
 
-  init(_ link: ReplicaLink, _ one: ReplicaClass) {
-    self.link = link
+  init(_ replicator: Replicator, _ one: ReplicaClass) {
+    self.replicator = replicator
     self.one = one
   }
 
@@ -18,7 +18,7 @@ struct Departures {
   /// leave the subscriptions, or that a policy hides, stay until the server has answered.
   func gone(_ objects: [(key: ObjectKey, incarnation: Int64)]) throws -> Set<Int64> {
     if objects.isEmpty { return [] }
-    let replica = link.replica
+    let replica = replicator.replica
     let snapshot = try replica.store.newestSnapshot()
     let unsent = try UnsentChanges(
       after: replica.state, without: replica.cursor.number, in: snapshot)
@@ -49,7 +49,7 @@ struct Departures {
         else { continue }
         asked.append((primaryKey, incarnation))
       }
-      let some = try ServerFate.of(asked, one.exchange, link.connection, for: Self.operation)
+      let some = try ServerFate.of(asked, one.exchange, replicator.connection, for: Self.operation)
       fates.merge(some) { $1 }
     }
     return fates

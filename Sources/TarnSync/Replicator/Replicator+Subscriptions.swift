@@ -1,7 +1,7 @@
 import TarnStore
 
 /// The objects of classes that the file must have, and which of them it has.
-extension ReplicaLink {
+extension Replicator {
   /// The classes whose objects are also downloaded.
   var downloaded: [ReplicaClass] { classes.filter { !$0.exchange.isAsymmetric } }
 
@@ -47,7 +47,7 @@ extension ReplicaLink {
     }
     try dropSent()
     let known = try knownProgress(snapshot)
-    queries = LinkQueries(set)
+    queries = ReplicatorQueries(set)
     if let set, let problem = try refusal(of: set, known, snapshot) {
       queries.refuse(problem)
       progress = known
@@ -91,7 +91,7 @@ extension ReplicaLink {
     for subscription in set.subscriptions where subscription.sql != Subscription.everything {
       guard let condition = subscription.translated(in: snapshot) else {
         refused[subscription.className] = ServerError(
-          LinkQueries.operation,
+          ReplicatorQueries.operation,
           "the condition on \(subscription.className) cannot be read: \(subscription.condition)",
           hint: "Remove the subscription, and subscribe again.")
         continue
@@ -102,9 +102,9 @@ extension ReplicaLink {
       let former = known[one.id]?.queries ?? []
       let new = set.queries(on: one.described.name).filter { !former.contains($0) }
       refused[one.described.name] = try refusal(
-        of: new, one, "\(LinkQueries.operation) to \(one.described.name)")
+        of: new, one, "\(ReplicatorQueries.operation) to \(one.described.name)")
     }
-    return Self.joined(refused, LinkQueries.operation)
+    return Self.joined(refused, ReplicatorQueries.operation)
   }
 
   /// Asks the server whether it can evaluate queries on a class.

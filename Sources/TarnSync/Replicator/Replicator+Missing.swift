@@ -1,7 +1,7 @@
 import TarnStore
 
 /// Properties that the server does not have, or has with another type.
-extension ReplicaLink {
+extension Replicator {
   /// - Returns: why nothing is sent; nil if the server has all properties of the file.
   static func missing(_ classes: [ReplicaClass]) -> ServerError? {
     let names = classes.flatMap { one in
@@ -33,8 +33,8 @@ extension ReplicaLink {
     try replica.keep(next, records)
   }
 
-  /// Ends this link if a class that lacked properties has changed on the server: the next link asks
-  /// for the properties again.
+  /// Ends this replicator if a class that lacked properties has changed on the server: the next one
+  /// asks for the properties again.
   ///
   /// - Throws: `.conflict`, after which a session begins again.
   func noticeMigration(_ answer: Pull.Answer) throws(StorageError) {
@@ -42,7 +42,7 @@ extension ReplicaLink {
       !($0.exchange.missing.isEmpty && $0.exchange.mismatched.isEmpty)
         && answer.renewed.contains($0.exchange.id)
     }
-    // Properties in the first download existed when the link was made.
+    // Properties in the first download existed when the replicator was made.
     if isChanged, hasPulled {
       throw StorageError(
         .conflict, operation: Self.operation, path: replica.store.path,
@@ -51,8 +51,8 @@ extension ReplicaLink {
     hasPulled = true
   }
 
-  /// Ends this link if the server refused a statement because its classes have changed since the
-  /// link was made: a property or a table was renamed.
+  /// Ends this replicator if the server refused a statement because its classes have changed since
+  /// the replicator was made: a property or a table was renamed.
   ///
   /// - Throws: `.conflict`, after which a session begins again at once. It ends repeatedly with the
   ///   same error only if the server's classes change each time.
@@ -68,7 +68,7 @@ extension ReplicaLink {
 }
 
 /// Rows that the file has left out.
-extension ReplicaLink {
+extension Replicator {
   /// The rows of a class of which the file has no part.
   func leftOutRows(_ id: ClassID) throws(StorageError) -> [Int64: LeftOut] {
     let snapshot = try replica.store.newestSnapshot()

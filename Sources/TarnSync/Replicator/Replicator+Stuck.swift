@@ -7,7 +7,7 @@ import TarnStore
 /// After some of them the commits are joined, and each class is sent separately. A class whose
 /// changes the server refuses is stuck: the session retries it occasionally, and records it in the
 /// file, while it exchanges the others. When no class is stuck any more, commits are sent as usual.
-extension ReplicaLink {
+extension Replicator {
   /// The number of equal answers to one push after which its class is stuck.
   static let equalAnswersMax: UInt64 = 5
 

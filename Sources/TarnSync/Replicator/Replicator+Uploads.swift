@@ -2,7 +2,7 @@ internal import Glibc
 import TarnStore
 
 /// Objects that the server never had, or has lost.
-extension ReplicaLink {
+extension Replicator {
   /// How many objects that were refused in smaller parts are tried together: they may refer to each
   /// other.
   private static let togetherMax = 10_000

@@ -10,11 +10,11 @@ import TarnStore
 struct TableChange {
   /// How many objects are changed at once.
   private static let most = 10_000
-  private let link: ReplicaLink
+  private let replicator: Replicator
   private let one: ReplicaClass
 
-  init(_ link: ReplicaLink, _ one: ReplicaClass) {
-    self.link = link
+  init(_ replicator: Replicator, _ one: ReplicaClass) {
+    self.replicator = replicator
     self.one = one
   }
 
@@ -22,14 +22,14 @@ struct TableChange {
     // Includes the rows that no subscription selects: an object of such a row is not lost.
     var all = one.exchange
     all.filter = nil
-    let pages = ClassPages(connection: link.connection, one: all)
-    try IndexMaking.run(one.id, link.replica)
+    let pages = ClassPages(connection: replicator.connection, one: all)
+    try IndexMaking.run(one.id, replicator.replica)
     var seen: [ObjectKey] = []
     var last: Value?
     while true {
       let census = try pages.census(after: last)
       last = census.last?.key.value
-      seen += try link.replica.edit { edit, _ throws(StorageError) in
+      seen += try replicator.replica.edit { edit, _ throws(StorageError) in
         var found: [ObjectKey] = []
         for row in census {
           if let key = try edit.takeOver(row, one) { found.append(key) }
@@ -39,25 +39,25 @@ struct TableChange {
       if census.count < pages.size { break }
     }
     try loseOthers(than: KeySet(seen))
-    try link.replica.edit { edit, next throws(StorageError) in
+    try replicator.replica.edit { edit, next throws(StorageError) in
       try edit.forgetLeftOut(except: [], one)
-      try link.noteBehind(one, edit)
+      try replicator.noteBehind(one, edit)
       let record = ClassNumber.record(one)
       edit.objects.set(record.key, record.bytes)
       edit.note(.otherTable(one.described.name))
     }
-    try link.tellPending()
+    try replicator.tellPending()
   }
 
   private func loseOthers(than seen: KeySet) throws {
     var others: [ObjectKey] = []
-    try ReplicaObjects(link.replica.store.newestSnapshot()).forEach(in: one.id) {
+    try ReplicaObjects(replicator.replica.store.newestSnapshot()).forEach(in: one.id) {
       key, _ throws(StorageError) in
       if !seen.contains(key) { others.append(key) }
       return true
     }
     for start in stride(from: 0, to: others.count, by: Self.most) {
-      try link.replica.edit { edit, next throws(StorageError) in
+      try replicator.replica.edit { edit, next throws(StorageError) in
         next.hasUploads = true
         for key in others[start..<min(start + Self.most, others.count)] {
           try edit.lose(key, one)
@@ -67,9 +67,9 @@ struct TableChange {
   }
 }
 
-extension ReplicaLink {
+extension Replicator {
   /// Matches the objects of classes that were removed from the server and added again since the
-  /// last download: once, because a link has the classes at the time when it was made.
+  /// last download: once, because a replicator has the classes at the time when it was made.
   func takeUpTables() throws {
     if hasTables { return }
     let snapshot = try replica.store.newestSnapshot()

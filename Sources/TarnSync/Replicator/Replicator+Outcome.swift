@@ -1,7 +1,7 @@
 import TarnStore
 
 /// The consequences of the server's answer to a push.
-extension ReplicaLink {
+extension Replicator {
   /// Stores the outcome of a push, and sets the links that waited for its new objects.
   func accept(
     _ plan: PushPlan, _ next: ReplicaState, acknowledging place: FeedPlace? = nil
@@ -178,7 +178,7 @@ struct Conflicts {
 }
 
 /// Commits that a copy of this file may have sent, or that a restored server has lost.
-extension ReplicaLink {
+extension Replicator {
   /// Sets the objects of a push to their rows, after the server has received its commits from a
   /// copy of the file: the copy may have sent them one by one, and the server may have refused
   /// some.
@@ -228,7 +228,7 @@ extension ReplicaLink {
 }
 
 /// Commits that the server refused.
-extension ReplicaLink {
+extension Replicator {
   /// Rolls back a commit that the server refused.
   func takeBack(_ plan: PushPlan, _ error: ServerError) throws {
     var rows: [ClassID: [ElementKey: RowReader.Row]] = [:]
@@ -268,7 +268,7 @@ extension ReplicaLink {
 }
 
 /// The rules of the server's tables that matter to the order of writing.
-extension ReplicaLink {
+extension Replicator {
   /// Reads the rules.
   ///
   /// - Returns: whether they differ from the former ones.
@@ -283,8 +283,8 @@ extension ReplicaLink {
     return classes.map(\.exchange.rules) != former
   }
 
-  /// Whether a push was refused because of a rule that is new on the server since this link was
-  /// made, so that it may be accepted if it is sent according to that rule.
+  /// Whether a push was refused because of a rule that is new on the server since this replicator
+  /// was made, so that it may be accepted if it is sent according to that rule.
   func hasNewRules(_ error: ServerError) throws -> Bool {
     // 55000, for example: a key that ON CONFLICT no longer accepts.
     if !error.state.beginsWithBytes(of: "23"), error.state != "55000" { return false }

@@ -31,24 +31,24 @@ package struct ResetRule: Sendable {
   }
 
   /// Runs the comparison between calls of the rule's blocks.
-  func run(_ link: ReplicaLink, _ comparison: () throws -> Void) throws {
+  func run(_ replicator: Replicator, _ comparison: () throws -> Void) throws {
     if mode == .wait {
       throw ServerError(
-        state: Self.waitState, ReplicaLink.operation,
+        state: Self.waitState, Replicator.operation,
         "the server is another one, was restored, or has forgotten deletions",
         hint: "Choose another ClientResetMode, or make a new file.")
     }
     try before()
-    if mode == .discard { try discardUnsent(link) }
+    if mode == .discard { try discardUnsent(replicator) }
     try comparison()
     try after()
   }
 
   /// Records all commits as sent, and makes the comparison fetch every row.
-  private func discardUnsent(_ link: ReplicaLink) throws {
-    let replica = link.replica
+  private func discardUnsent(_ replicator: Replicator) throws {
+    let replica = replicator.replica
     try replica.edit { edit, next throws(StorageError) in
-      for one in link.downloaded { try edit.discardUnsent(one) }
+      for one in replicator.downloaded { try edit.discardUnsent(one) }
       next.isStale = true
       next.joinedTime = 0
     }
