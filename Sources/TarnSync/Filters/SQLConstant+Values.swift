@@ -74,7 +74,7 @@ struct SQLTime {
   }
 
   private static func constant(_ kept: String, _ microseconds: Int64) -> SQLConstant {
-    var writer = WireWriter()
+    var writer = BigEndianWriter()
     writer.write(microseconds)
     return SQLConstant(kept: kept, .timestamp, writer.bytes)
   }

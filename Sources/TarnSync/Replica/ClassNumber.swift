@@ -10,7 +10,7 @@ enum ClassNumber {
     guard let bytes = try ReplicaRecords.bytes(key(id), in: snapshot.transaction) else {
       return nil
     }
-    var reader = WireReader(bytes)
+    var reader = BigEndianReader(bytes)
     guard let number: Int64 = reader.read(), reader.isAtEnd else {
       throw ReplicaObjects.damaged()
     }
@@ -18,7 +18,7 @@ enum ClassNumber {
   }
 
   static func record(_ one: ReplicaClass) -> (key: ReplicaKey, bytes: [UInt8]) {
-    var writer = WireWriter(capacity: 8)
+    var writer = BigEndianWriter(capacity: 8)
     writer.write(Int64(one.exchange.id))
     return (key(one.id), writer.bytes)
   }

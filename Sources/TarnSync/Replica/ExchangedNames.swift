@@ -72,13 +72,13 @@ enum ExchangedNames {
   }
 
   private static func encoded(_ names: Set<String>) -> [UInt8] {
-    var writer = WireWriter()
+    var writer = BigEndianWriter()
     writer.write(texts: names.sorted())
     return writer.bytes
   }
 
   private static func decoded(_ bytes: [UInt8]) -> Set<String>? {
-    var reader = WireReader(bytes)
+    var reader = BigEndianReader(bytes)
     guard let names = reader.readTexts(), reader.isAtEnd else { return nil }
     return Set(names)
   }

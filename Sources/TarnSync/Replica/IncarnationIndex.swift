@@ -26,13 +26,13 @@ final class IncarnationIndex {
   static func marker(_ id: ClassID) -> ReplicaKey { ReplicaKey(markers, id, 0) }
 
   static func encoded(_ key: ObjectKey) -> [UInt8] {
-    var writer = WireWriter(capacity: 8)
+    var writer = BigEndianWriter(capacity: 8)
     writer.write(key.rawValue)
     return writer.bytes
   }
 
   static func decoded(_ bytes: [UInt8]) throws(StorageError) -> ObjectKey {
-    var reader = WireReader(bytes)
+    var reader = BigEndianReader(bytes)
     guard let number: Int64 = reader.read() else { throw ReplicaObjects.damaged() }
     return ObjectKey(number)
   }

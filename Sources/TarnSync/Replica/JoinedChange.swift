@@ -59,7 +59,7 @@ extension JoinedChange {
   }
 
   private func encoded(_ form: UInt8) -> [UInt8] {
-    var writer = WireWriter()
+    var writer = BigEndianWriter()
     writer.write(form)
     Self.write(created ?? Write(version: 0, time: 0), to: &writer)
     writer.writeVariable(deleted)
@@ -81,19 +81,19 @@ extension JoinedChange {
     return writer.bytes
   }
 
-  private static func write(_ write: Write, to writer: inout WireWriter) {
+  private static func write(_ write: Write, to writer: inout BigEndianWriter) {
     writer.writeVariable(write.version)
     writer.writeVariable(UInt64(bitPattern: write.time))
   }
 
-  private static func write(_ reader: inout WireReader) -> Write? {
+  private static func write(_ reader: inout BigEndianReader) -> Write? {
     guard let version = reader.readVariable(), let time = reader.readVariable() else { return nil }
     return Write(version: version, time: Int64(bitPattern: time))
   }
 
   /// - Returns: nil for damaged bytes.
   init?(decoding bytes: [UInt8]) {
-    var reader = WireReader(bytes)
+    var reader = BigEndianReader(bytes)
     guard let form: UInt8 = reader.read(), form <= Form.common,
       let created = Self.write(&reader), let deleted = reader.readVariable(),
       let hasKey: UInt8 = reader.read()

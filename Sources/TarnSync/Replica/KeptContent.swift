@@ -26,7 +26,7 @@ struct KeptContent: Equatable {
 
   static func encoded(_ table: Table) -> [UInt8]? {
     if table.isEmpty { return nil }
-    var writer = WireWriter()
+    var writer = BigEndianWriter()
     writer.write(count: table.count)
     for (column, list) in table.sorted(by: { $0.key < $1.key }) {
       writer.write(column.rawValue)
@@ -36,7 +36,7 @@ struct KeptContent: Equatable {
     return writer.bytes
   }
 
-  private func write(to writer: inout WireWriter) {
+  private func write(to writer: inout BigEndianWriter) {
     writer.writeVariable(version)
     writer.write(stamp.time)
     writer.write(stamp.writer)
@@ -47,7 +47,7 @@ struct KeptContent: Equatable {
 
   /// - Returns: nil for damaged bytes.
   static func table(_ bytes: [UInt8]) -> Table? {
-    var reader = WireReader(bytes)
+    var reader = BigEndianReader(bytes)
     guard let count = reader.readCount() else { return nil }
     var table: Table = [:]
     for _ in 0..<count {
@@ -62,7 +62,7 @@ struct KeptContent: Equatable {
     return reader.isAtEnd ? table : nil
   }
 
-  private init?(_ reader: inout WireReader) {
+  private init?(_ reader: inout BigEndianReader) {
     guard let version = reader.readVariable(), let time: Int64 = reader.read(),
       let writer: UInt32 = reader.read(), let server = WireValue(&reader),
       let isChanged: UInt8 = reader.read()
@@ -94,7 +94,7 @@ extension KeptContent {
 }
 
 extension WireValue {
-  fileprivate func write(to writer: inout WireWriter) {
+  fileprivate func write(to writer: inout BigEndianWriter) {
     writer.write(count: bytes.count)
     writer.write(bytes)
     writer.write(UInt8(exact == nil ? 0 : 1))
@@ -103,7 +103,7 @@ extension WireValue {
     writer.write(exact)
   }
 
-  fileprivate init?(_ reader: inout WireReader) {
+  fileprivate init?(_ reader: inout BigEndianReader) {
     guard let bytes = reader.readBytes(), let isExact: UInt8 = reader.read() else { return nil }
     var exact: [UInt8]?
     if isExact != 0 {

@@ -68,7 +68,7 @@ struct LeftOut: Equatable {
   }
 
   var encoded: [UInt8] {
-    var writer = WireWriter()
+    var writer = BigEndianWriter()
     writer.write(Self.format)
     writer.write(version)
     writer.write(reader.revision)
@@ -77,7 +77,7 @@ struct LeftOut: Equatable {
     writer.write(count: key.count)
     writer.write(key)
     for part in parts {
-      var one = WireWriter()
+      var one = BigEndianWriter()
       one.write(part.column.rawValue)
       one.write(part.fault.kind.rawValue)
       one.write(text: part.fault.path.prefix(bytes: 200))
@@ -90,7 +90,7 @@ struct LeftOut: Equatable {
 
   /// - Returns: nil for damaged bytes.
   init?(_ bytes: [UInt8]) {
-    var reader = WireReader(bytes)
+    var reader = BigEndianReader(bytes)
     guard reader.read(UInt8.self) == Self.format, let version: Int64 = reader.read(),
       let revision: UInt8 = reader.read(), let epoch: UInt64 = reader.read(),
       let isWhole: UInt8 = reader.read(), let key = reader.readBytes()

@@ -38,7 +38,7 @@ extension RefusedCommit {
   /// - Returns: nil for none.
   static func encoded(_ commits: [RefusedCommit]) -> [UInt8]? {
     if commits.isEmpty { return nil }
-    var writer = WireWriter()
+    var writer = BigEndianWriter()
     writer.write(format)
     writer.write(count: commits.count)
     for commit in commits {
@@ -59,7 +59,7 @@ extension RefusedCommit {
 
   /// - Returns: nil for damaged bytes.
   static func list(_ bytes: [UInt8]) -> [RefusedCommit]? {
-    var reader = WireReader(bytes)
+    var reader = BigEndianReader(bytes)
     guard reader.read(UInt8.self) == format, let count = reader.readCount() else { return nil }
     var commits: [RefusedCommit] = []
     for _ in 0..<count {
@@ -69,7 +69,7 @@ extension RefusedCommit {
     return reader.isAtEnd ? commits : nil
   }
 
-  private init?(_ reader: inout WireReader) {
+  private init?(_ reader: inout BigEndianReader) {
     guard let version: UInt64 = reader.read() else { return nil }
     var texts: [String] = []
     for _ in 0..<5 {

@@ -11,7 +11,7 @@ struct ReplicaObject: Equatable {
   var isJoined = false
 
   fileprivate var encoded: [UInt8] {
-    var writer = WireWriter(capacity: 28)
+    var writer = BigEndianWriter(capacity: 28)
     writer.write(incarnation)
     writer.writeVariable(UInt64(bitPattern: version))
     writer.writeVariable(void << 1 | (isJoined ? 1 : 0))
@@ -19,7 +19,7 @@ struct ReplicaObject: Equatable {
   }
 
   fileprivate init?(decoding bytes: [UInt8]) {
-    var reader = WireReader(bytes)
+    var reader = BigEndianReader(bytes)
     guard let incarnation: Int64 = reader.read(), let version = reader.readVariable(),
       let rest = reader.readVariable(), reader.isAtEnd
     else { return nil }

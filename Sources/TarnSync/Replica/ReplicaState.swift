@@ -92,7 +92,7 @@ extension ReplicaState {
   }
 
   var encoded: [UInt8] {
-    var writer = WireWriter()
+    var writer = BigEndianWriter()
     writer.write(Self.format)
     writer.write((hasUploads ? Flags.uploads : 0) | (isStale ? Flags.stale : 0))
     for word in [
@@ -139,7 +139,7 @@ extension ReplicaState {
   }
 
   private init?(decoding bytes: [UInt8]) {
-    var reader = WireReader(bytes)
+    var reader = BigEndianReader(bytes)
     guard let format: UInt8 = reader.read(), let flags: UInt8 = reader.read() else { return nil }
     var words: [UInt64] = []
     for _ in 0..<9 {

@@ -59,7 +59,7 @@ package struct SkipRequest: Equatable {
     guard let bytes = try ReplicaRecords.bytes(key, in: snapshot.transaction) else {
       return SkipRequest()
     }
-    var reader = WireReader(bytes)
+    var reader = BigEndianReader(bytes)
     guard let names = reader.readTexts(), let numbers = reader.readTexts(), reader.isAtEnd else {
       throw ReplicaObjects.damaged()
     }
@@ -71,7 +71,7 @@ package struct SkipRequest: Equatable {
 
   private var encoded: [UInt8]? {
     if isEmpty { return nil }
-    var writer = WireWriter()
+    var writer = BigEndianWriter()
     writer.write(texts: classes.sorted())
     writer.write(texts: versions.sorted().map { "\($0)" })
     return writer.bytes

@@ -85,7 +85,7 @@ struct StuckClasses: Equatable {
   }
 
   private var encoded: [UInt8] {
-    var writer = WireWriter()
+    var writer = BigEndianWriter()
     writer.write(failure?.after ?? 0)
     writer.write(failure?.count ?? 0)
     writer.write(text: failure?.state ?? "")
@@ -104,7 +104,7 @@ struct StuckClasses: Equatable {
   init() {}
 
   private init?(decoding bytes: [UInt8]) {
-    var reader = WireReader(bytes)
+    var reader = BigEndianReader(bytes)
     guard let after: UInt64 = reader.read(), let count: UInt64 = reader.read(),
       let state = reader.readText(), let classCount = reader.readCount()
     else { return nil }

@@ -40,7 +40,7 @@ struct WaitingLinks {
 
     /// Links to one target have adjacent and usually different numbers.
     fileprivate var number: Int64 {
-      var writer = WireWriter()
+      var writer = BigEndianWriter()
       writer.write(place.object.classID.rawValue)
       writer.write(place.object.key.rawValue)
       writer.write(place.column.rawValue)
@@ -179,7 +179,7 @@ struct WaitingLinks {
   }
 
   private static func decoded(_ bytes: [UInt8]) throws(StorageError) -> [Waiting] {
-    var reader = WireReader(bytes)
+    var reader = BigEndianReader(bytes)
     var list: [Waiting] = []
     while !reader.isAtEnd {
       guard let classID: UInt32 = reader.read(), let key: Int64 = reader.read(),
@@ -198,7 +198,7 @@ struct WaitingLinks {
   private static func put(
     _ list: [Waiting], _ name: ReplicaKey, _ objects: inout ReplicaObjects
   ) {
-    var writer = WireWriter()
+    var writer = BigEndianWriter()
     for waiting in list {
       writer.write(waiting.place.object.classID.rawValue)
       writer.write(waiting.place.object.key.rawValue)

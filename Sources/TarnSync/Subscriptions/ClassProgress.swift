@@ -52,7 +52,7 @@ extension ClassProgress {
   }
 
   var encoded: [UInt8] {
-    var writer = WireWriter()
+    var writer = BigEndianWriter()
     writer.write(
       (hasOthers ? Flags.others : 0) | (isBehind ? Flags.behind : 0)
         | (last == nil ? 0 : Flags.last))
@@ -66,7 +66,7 @@ extension ClassProgress {
 
   /// - Returns: nil for damaged bytes.
   init?(_ bytes: [UInt8]) {
-    var reader = WireReader(bytes)
+    var reader = BigEndianReader(bytes)
     guard let flags: UInt8 = reader.read(), let queries = reader.readTexts(),
       let complete = reader.readTexts()
     else { return nil }

@@ -30,7 +30,7 @@ struct SessionNotes: Equatable {
   static func read(in snapshot: Snapshot) throws(StorageError) -> SessionNotes {
     var notes = SessionNotes()
     guard let bytes = try ReplicaRecords.bytes(key, in: snapshot.transaction) else { return notes }
-    var reader = WireReader(bytes)
+    var reader = BigEndianReader(bytes)
     guard let asked: UInt64 = reader.read(), let answered: UInt64 = reader.read(),
       let flags: UInt8 = reader.read(), let seen: UInt64 = reader.read(),
       let problem = reader.readText()
@@ -59,7 +59,7 @@ struct SessionNotes: Equatable {
   }
 
   private var encoded: [UInt8] {
-    var writer = WireWriter()
+    var writer = BigEndianWriter()
     writer.write(asked)
     writer.write(answered)
     writer.write(

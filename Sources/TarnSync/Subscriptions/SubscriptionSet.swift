@@ -80,7 +80,7 @@ extension SubscriptionSet {
   }
 
   var encoded: [UInt8] {
-    var writer = WireWriter()
+    var writer = BigEndianWriter()
     writer.write(Self.format)
     writer.write(version)
     switch state {
@@ -104,7 +104,7 @@ extension SubscriptionSet {
   }
 
   private init?(decoding bytes: [UInt8]) {
-    var reader = WireReader(bytes)
+    var reader = BigEndianReader(bytes)
     guard reader.read(UInt8.self) == Self.format, let version: UInt64 = reader.read(),
       let state: UInt8 = reader.read()
     else { return nil }

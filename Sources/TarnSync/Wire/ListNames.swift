@@ -31,7 +31,7 @@ struct ListNames: Equatable {
   }
 
   var bytes: [UInt8] {
-    var writer = WireWriter()
+    var writer = BigEndianWriter()
     writer.write(Self.format)
     let runs = runs
     writer.write(count: runs.count)
@@ -69,7 +69,7 @@ struct ListNames: Equatable {
   /// - Returns: nil if the bytes do not name that many elements, each once: a replica may send
   ///   anything.
   init?(_ bytes: [UInt8], of count: Int) {
-    var reader = WireReader(bytes)
+    var reader = BigEndianReader(bytes)
     guard reader.read(UInt8.self) == Self.format, let runCount = reader.readCount() else {
       return nil
     }

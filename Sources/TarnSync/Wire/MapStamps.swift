@@ -14,7 +14,7 @@ struct MapStamps {
         runs.append((stamp, 1))
       }
     }
-    var writer = WireWriter()
+    var writer = BigEndianWriter()
     writer.write(format)
     for (stamp, count) in runs {
       writer.writeVariable(UInt64(bitPattern: stamp.time))
@@ -32,7 +32,7 @@ struct MapStamps {
 
   /// - Returns: a stamp for each key; nil if the bytes have another number of them.
   static func stamps(_ bytes: [UInt8], of keys: [StoredText]) -> [StoredText: Stamp]? {
-    var reader = WireReader(bytes)
+    var reader = BigEndianReader(bytes)
     guard reader.read(UInt8.self) == format else { return nil }
     var rest = keys.sorted {
       $0.text.utf8.lexicographicallyPrecedes($1.text.utf8)

@@ -37,7 +37,7 @@ enum PostgresNumeric {
   private static func bytes(
     _ digits: [UInt16], weight: Int16, sign: UInt16, scale: UInt16
   ) -> [UInt8] {
-    var writer = WireWriter()
+    var writer = BigEndianWriter()
     writer.write(UInt16(digits.count))
     writer.write(weight)
     writer.write(sign)
@@ -60,7 +60,7 @@ enum PostgresNumeric {
 
   /// The number, and whether it has all digits.
   static func parsed(_ bytes: [UInt8]) -> (value: DecimalNumber, isExact: Bool)? {
-    var reader = WireReader(bytes)
+    var reader = BigEndianReader(bytes)
     guard let count: UInt16 = reader.read(), let weight: Int16 = reader.read(),
       let sign: UInt16 = reader.read(), let scale: UInt16 = reader.read()
     else { return nil }

@@ -67,7 +67,7 @@ enum WireType: UInt32, Sendable, CaseIterable {
 
   /// Values as one array parameter.
   func array(of values: [[UInt8]?]) -> [UInt8] {
-    var writer = WireWriter()
+    var writer = BigEndianWriter()
     // One dimension, whether there is a null, the type, the number of values, and the first index.
     writer.write(Int32(values.isEmpty ? 0 : 1))
     writer.write(Int32(values.contains { $0 == nil } ? 1 : 0))

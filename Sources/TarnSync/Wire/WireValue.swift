@@ -36,7 +36,7 @@ struct WireValue: Hashable, Sendable {
   }
 
   private static func big<Number: FixedWidthInteger>(_ number: Number) -> [UInt8] {
-    var writer = WireWriter()
+    var writer = BigEndianWriter()
     writer.write(number)
     return writer.bytes
   }
@@ -125,7 +125,7 @@ extension WireValue {
   }
 
   private static func bytes16(_ bytes: [UInt8]) -> Bytes16? {
-    var reader = WireReader(bytes)
+    var reader = BigEndianReader(bytes)
     guard let high: UInt64 = reader.read(), let low: UInt64 = reader.read(), reader.isAtEnd else {
       return nil
     }
@@ -133,7 +133,7 @@ extension WireValue {
   }
 
   private var objectID: Value? {
-    var reader = WireReader(bytes)
+    var reader = BigEndianReader(bytes)
     guard let high: UInt64 = reader.read(), let low: UInt32 = reader.read(), reader.isAtEnd else {
       return nil
     }
@@ -142,7 +142,7 @@ extension WireValue {
 
   /// The exact time.
   private var date: Value? {
-    var reader = WireReader(exact ?? [])
+    var reader = BigEndianReader(exact ?? [])
     guard let seconds: Int64 = reader.read(), let nanoseconds: Int32 = reader.read(),
       (0..<1_000_000_000).contains(nanoseconds)
     else { return nil }

@@ -1,5 +1,6 @@
-/// Writes numbers in network byte order, as in PostgreSQL's binary format.
-struct WireWriter {
+/// Writes numbers with their most significant byte first: the order of networks, in which
+/// PostgreSQL sends values, and that of a replica's records in the file.
+struct BigEndianWriter {
   private(set) var bytes: [UInt8] = []
 
   /// - Parameter capacity: the expected number of bytes.
@@ -36,8 +37,8 @@ struct WireWriter {
   }
 }
 
-/// Reads numbers in network byte order. The bytes of a server may end anywhere.
-struct WireReader {
+/// Reads numbers with their most significant byte first. The bytes of a server may end anywhere.
+struct BigEndianReader {
   private let bytes: [UInt8]
   /// The position of the next number.
   private var place = 0
