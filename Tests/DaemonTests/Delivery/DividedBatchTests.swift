@@ -256,6 +256,38 @@ struct DividedBatchTests {
     server.signal(SIGKILL)
   }
 
+  /// A batch that is sent in other parts, since `body` was changed, has other keys: a receiver that
+  /// ignores what it knows would lose objects.
+  @Test(arguments: [true, false])
+  func sendsPartsOfAnotherSizeWithOtherKeys(_ hasState: Bool) async throws {
+    let (server, port) = try refuser("500")
+    let file = try NoteFile(folder)
+    try file.put(0, "first")
+    func text(_ body: String) -> String {
+      (hasState ? "" : DaemonProcess.withoutState)
+        + configuration(port, ", body: \(body)")
+        .replacingOccurrences(of: ", dead-letters: $/dead", with: "")
+    }
+    let daemon = try DaemonProcess(folder, text("1kB"))
+    try await yieldUntil { try requests().count == 1 }
+    daemon.process.signal(SIGSTOP)
+    try file.putAll(
+      Dictionary(uniqueKeysWithValues: (1..<40).map { ($0, $0 == 38 ? "poison" : "n") }))
+    daemon.process.signal(SIGCONT)
+    try await yieldUntil { try requests().last?.isTaken == false }
+    let count = try requests().count
+    try daemon.reload(text("2kB"))
+    try await yieldUntil { try requests().last?.isTaken == false && requests().count > count + 4 }
+    var bodies: [String: String] = [:]
+    for request in try requests() {
+      #expect(bodies[request.key, default: request.text] == request.text)
+      bodies[request.key] = request.text
+    }
+    if hasState { #expect(try requests().last?.body["repeated"] == .bool(true)) }
+    daemon.stop()
+    server.signal(SIGKILL)
+  }
+
   /// The next part is sent when the operator allows it.
   @Test func pausesAndSkipsBetweenParts() async throws {
     let (server, port) = try refuser("422")

@@ -185,6 +185,42 @@ struct FilteredWatchTests {
   @Test func warnsWhereItCannotAskForOldValues() async throws {
     let file = try NoteFile(folder)
     try file.put(1, "one", count: 3)
+    try makeReadOnly(file)
+    let daemon = try DaemonProcess(folder, configuration(), asOther: true)
+    #expect(daemon.errors.contains("'entered' and 'left' may list objects that matched"))
+    daemon.stop()
+  }
+
+  /// Also where no cursor in the file knows what was selected before.
+  @Test func startsAnewWithAnotherFilter() async throws {
+    let file = try NoteFile(folder)
+    try file.put(1, "one", count: 1)
+    try file.put(2, "two", count: 3)
+    try makeReadOnly(file)
+    let daemon = try DaemonProcess(
+      folder, configuration("\n    start: newest"), asOther: true)
+    daemon.stop()
+    #expect(try lines().isEmpty)
+    try daemon.write(configuration())
+    try daemon.restart()
+    try await yieldUntil { try lines().count == 1 }
+    daemon.stop()
+    try daemon.write(
+      configuration("\n    start: newest").replacingOccurrences(of: "> 2", with: "> 0"))
+    try daemon.restart()
+    try await yieldUntil { try lines().count == 2 }
+    var model = LineModel()
+    for line in try lines() { try model.apply(line) }
+    #expect(model.objects.keys.sorted() == ["1", "2"])
+    #expect(model.beginnings.count == 2)
+    // Only once.
+    daemon.stop()
+    try daemon.restart()
+    daemon.stop()
+    #expect(try lines().count == 2)
+  }
+
+  private func makeReadOnly(_ file: NoteFile) throws {
     chmod(folder.path, 0o777)
     try FileManager.default.createDirectory(
       atPath: folder.file("state"), withIntermediateDirectories: true)
@@ -192,9 +228,6 @@ struct FilteredWatchTests {
     chmod(file.path, 0o644)
     for companion in ["-lock", "-signal"] { chmod(file.path + companion, 0o666) }
     if geteuid() != 0 { chmod(file.path, 0o444) }
-    let daemon = try DaemonProcess(folder, configuration(), asOther: true)
-    #expect(daemon.errors.contains("'entered' and 'left' may list objects that matched"))
-    daemon.stop()
   }
 
   /// `start: newest` is for what was there when the watch began; a class may come later.

@@ -141,22 +141,39 @@ struct PositionFileTests {
   @Test func keepsThePartOfADividedBatch() throws {
     let path = folder.file("p")
     let (first, second, last) = (try position(1), try position(3), try position(9))
-    let part = PartInFlight(
-      SentPart(line: 1, items: 5..<9, number: 3), ofClasses: ["Label", "Note"])
+    let part = SentPart(line: 1, items: 5..<9, number: 3)
     let file = try PositionFile(path)
-    try file.noteDelivery(from: first, upTo: second, part: part, isDurable: true)
+    try file.noteDelivery(from: first, upTo: second, part: part, form: "f", isDurable: true)
     try file.update { $0.refusedThrough = 7 }
     let found = try PositionFile(path)
     #expect(found.content == file.content)
     #expect(found.content.part == part)
-    #expect(found.content.part?.isOf(["Label", "Note"]) == true)
-    #expect(found.content.part?.isOf(["Note", "Label"]) == false)
+    #expect(found.content.form == "f")
     #expect(found.content.refusedThrough == 7)
     try found.update { $0.acknowledge(second) }
     let rest = try PositionFile(path).content
     #expect(rest == PositionFile.Content(acknowledged: second, refusedThrough: 7))
     try found.update { $0.acknowledge(last) }
     #expect(try PositionFile(path).content == PositionFile.Content(acknowledged: last))
+  }
+
+  /// A batch keeps the form in which it was begun, also if it had none.
+  @Test(arguments: [nil, "f"])
+  func keepsForms(_ form: String?) throws {
+    let path = folder.file("p")
+    let (first, second, third) = (try position(1), try position(3), try position(5))
+    let file = try PositionFile(path)
+    try file.noteDelivery(from: first, upTo: second, form: form, isDurable: true)
+    try file.update { $0.selection = "s" }
+    #expect(try PositionFile(path).content == file.content)
+    try file.noteDelivery(from: first, upTo: second, form: "g", isDurable: true)
+    #expect(try PositionFile(path).content.form == form.map { _ in "g" })
+    try file.noteDelivery(from: second, upTo: third, form: "g", isDurable: true)
+    #expect(try PositionFile(path).content.form == "g")
+    try file.update { $0.acknowledge(third) }
+    #expect(
+      try PositionFile(path).content
+        == PositionFile.Content(acknowledged: third, selection: "s"))
   }
 
   /// Notes that are not on the disk replace each other, not the last write that is.

@@ -64,7 +64,10 @@ struct SeveralClassesTests {
         guard case .string(let name)? = line["class"] else { continue }
         if line["startAnew"] != nil { objects = [:] }
         if line["cleared"] != nil { objects[name] = [:] }
-        for kind in ["objects", "inserted", "replaced", "modified", "deleted", "left", "gone"] {
+        let kinds = [
+          "objects", "inserted", "entered", "replaced", "modified", "deleted", "left", "gone",
+        ]
+        for kind in kinds {
           guard case .array(let items)? = line[kind] else { continue }
           for item in items {
             let key = JSONText.text(item["key"] ?? .null)

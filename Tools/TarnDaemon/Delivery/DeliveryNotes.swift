@@ -1,3 +1,4 @@
+import Foundation
 import Tarn
 import TarnStore
 
@@ -10,20 +11,29 @@ final class DeliveryNotes: Sendable {
     /// From this version on, the position file has noted all deliveries to a sink that repeats
     /// them exactly; nil if it has not.
     var notedFrom: UInt64?
-    /// The names of the classes, in the order of the lines.
-    var classes: [String] = []
+    /// The form of the requests, and that of a new beginning, which has also what is selected.
+    var form = ""
+    var beginningForm = ""
+    /// Tells the new beginning that may be on its way from all others.
+    var beginning: String?
+    /// The selection that the next position is for; nil if the cursor in the file knows it.
+    var selection: String?
     /// The end of the last batch whose commits are sent apart, because the receiver refused it.
     var refusedThrough: UInt64 = 0
   }
 
   private let positions: PositionFile?
-  /// Whether a repeated delivery must be the same.
+  /// The sink's.
   private let isExact: Bool
+  private let partBytesMax: Int
+  private let path: String
   private let state: Lock<State>
 
-  init(_ positions: PositionFile?, isExact: Bool) {
+  init(_ positions: PositionFile?, of sink: any Sink, in path: String) {
     self.positions = positions
-    self.isExact = isExact
+    isExact = sink.repeatsExactly
+    partBytesMax = sink.partBytesMax
+    self.path = path
     state = Lock(State(refusedThrough: positions?.content.refusedThrough ?? 0))
   }
 
@@ -36,18 +46,19 @@ final class DeliveryNotes: Sendable {
   func opened(
     _ watch: WatchSettings, formerEnd: ChangePosition?, isClean: Bool, divides: Bool
   ) throws {
-    let names = watch.classes.map(\.name)
+    let form = form(of: watch)
     let isNoted = isClean || positions?.notesDeliveries ?? false
     state.withLock { state in
       state.formerEnd = formerEnd
       state.notedFrom =
         positions == nil ? nil : isNoted ? 0 : positions?.earlierIntended?.version
-      state.classes = names
+      state.form = form
+      state.beginningForm = form + Self.selection(of: watch)
     }
-    guard let content = positions?.content, let part = content.part, let end = content.intended,
-      !divides || !part.isOf(names)
+    guard let content = positions?.content, let end = content.intended,
+      content.part != nil && !divides || content.form ?? form != form
     else { return }
-    // A batch that cannot go on with its part begins again, and may have what was taken apart.
+    // A batch that cannot be repeated as it was begins again, and may have what was taken then.
     state.withLock { $0.refusedThrough = max($0.refusedThrough, end.version) }
     try positions?.update { content in
       content.refusedThrough = max(content.refusedThrough, end.version)
@@ -55,8 +66,67 @@ final class DeliveryNotes: Sendable {
     }
   }
 
+  /// A sum of everything in the configuration that makes the bytes of a request, and does not let
+  /// the sink start anew.
+  private func form(of watch: WatchSettings) -> String {
+    let facts = [
+      watch.name, path, watch.classNames, "\(watch.keepsOldValues)", "\(partBytesMax)",
+    ]
+    return Self.sum(facts)
+  }
+
+  private static func selection(of watch: WatchSettings) -> String {
+    sum(
+      watch.classes.sorted { $0.name < $1.name }.flatMap { one in
+        [one.name, one.filter ?? "", "\(one.columns.map { $0.sorted() } ?? [])"]
+      })
+  }
+
+  private static func sum(_ facts: [String]) -> String {
+    String(ShortSum.of(facts.joined(separator: "\0")).prefix(16))
+  }
+
+  /// The keys of a batch that was noted. Requests in another form have other keys.
+  func keys(of batch: ChangeBatch, for consumer: String) -> RequestKeys {
+    var keys = RequestKeys(consumer: consumer)
+    keys.form = state.withLock { state in
+      batch.startAnew == nil ? state.form : state.beginningForm + (state.beginning ?? "")
+    }
+    guard isExact, batch.startAnew == nil, let content = positions?.content else { return keys }
+    keys.areOfEarlierVersion = content.isOfEarlierVersion
+    if content.intended == batch.position { keys.form = content.form ?? "" }
+    return keys
+  }
+
+  /// Whether a position of a sink whose file has no cursor is for the classes, filters and columns
+  /// of a watch.
+  func isPosition(of watch: WatchSettings) -> Bool {
+    let sum = Self.selection(of: watch)
+    state.withLock { $0.selection = sum }
+    return positions?.content.selection ?? sum == sum
+  }
+
+  /// The consumer has everything up to a position.
+  func acknowledge(_ position: ChangePosition) throws {
+    let selection = state.withLock { state in
+      state.beginning = nil
+      return state.selection
+    }
+    try positions?.update { content in
+      content.acknowledge(position)
+      content.selection = selection
+    }
+  }
+
   /// All objects are sent again.
-  func forget() { state.withLock { $0 = State(classes: $0.classes) } }
+  func forget() {
+    state.withLock { state in
+      state.formerEnd = nil
+      state.notedFrom = nil
+      state.refusedThrough = 0
+      state.beginning = nil
+    }
+  }
 
   /// Whether nothing is known of a batch that was sent and not acknowledged.
   var isEmpty: Bool {
@@ -93,20 +163,18 @@ final class DeliveryNotes: Sendable {
     guard isExact, batch.startAnew == nil, let content = positions?.content,
       content.acknowledged == batch.startPosition, content.intended == batch.position
     else { return nil }
-    return content.part?.part
+    return content.part
   }
 
   /// Notes a batch, or a part of it, before it is delivered.
   func note(_ batch: ChangeBatch, _ part: SentPart? = nil) throws {
-    guard let positions else { return }
     let isBeginning = batch.startAnew != nil
+    if isExact, isBeginning { return try noteBeginning() }
+    guard let positions else { return }
     if isExact {
-      // A new beginning is made anew.
-      if isBeginning { return }
-      let names = state.withLock { $0.classes }
+      let form = state.withLock { $0.form }
       return try positions.noteDelivery(
-        from: batch.startPosition, upTo: batch.position,
-        part: part.map { PartInFlight($0, ofClasses: names) }, isDurable: true)
+        from: batch.startPosition, upTo: batch.position, part: part, form: form, isDurable: true)
     }
     // The parts of what is not repeated exactly are not known after a kill.
     if part != nil { return }
@@ -114,6 +182,18 @@ final class DeliveryNotes: Sendable {
     try positions.noteDelivery(
       from: isBeginning ? nil : batch.startPosition, upTo: batch.position.orLater(formerEnd),
       isDurable: false)
+  }
+
+  /// A new beginning is made anew when it is sent again. Only another one, which may be of the same
+  /// version of the file, has other keys.
+  private func noteBeginning() throws {
+    let beginning = state.withLock { state in
+      let known = state.beginning ?? positions?.content.beginning
+      let beginning = known ?? String(ShortSum.of(UUID().uuidString).prefix(16))
+      state.beginning = beginning
+      return beginning
+    }
+    try positions?.update { $0.beginning = beginning }
   }
 
   /// Notes that a batch is sent in smaller ones, which may have changes that the receiver took.

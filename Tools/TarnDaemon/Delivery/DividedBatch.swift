@@ -130,7 +130,5 @@ struct ObjectItems {
 
 /// A sink whose receiver may refuse what it gets.
 protocol RefusableSink: Sink {
-  /// The approximate maximum size of a part in bytes.
-  var partBytesMax: Int { get }
   func deliver(_ part: ObjectPart, of delivery: Delivery) throws(DeliveryFailure)
 }

@@ -5,6 +5,9 @@ struct RequestKeys {
   /// Identifies the consumer. A cursor is identified by its creation, since its name changes when a
   /// watch is renamed.
   let consumer: String
+  /// The form of the requests: with another one, their bodies differ. Empty for that of an earlier
+  /// version.
+  var form = ""
   /// Whether an earlier version, whose keys named no consumer, began to send the batch.
   var areOfEarlierVersion = false
 
@@ -31,7 +34,7 @@ struct RequestKeys {
     let batch = delivery.batch
     let isAnew = batch.startAnew != nil
     // Copies of a file have the same cursor.
-    return "\(consumer)/\(batch.from)/\(batch.position)/\(isAnew)/\(part)/\(delivery.path)"
+    return form + "\(consumer)/\(batch.from)/\(batch.position)/\(isAnew)/\(part)/\(delivery.path)"
   }
 }
 

@@ -100,6 +100,8 @@ protocol Sink: AnyObject, Sendable {
   var repeatsExactly: Bool { get }
   /// What many deliveries share; nil without a limit.
   var slots: Slots? { get }
+  /// The approximate maximum size of a part of a batch in bytes.
+  var partBytesMax: Int { get }
   /// Delivers a batch; returns when the receiver has it. Blocks.
   func deliver(_ delivery: Delivery) throws(DeliveryFailure)
   /// Delivers a line that a person has asked for, to see whether the receiver answers. A sink that
@@ -117,5 +119,6 @@ protocol Sink: AnyObject, Sendable {
 extension Sink {
   var repeatsExactly: Bool { false }
   var slots: Slots? { nil }
+  var partBytesMax: Int { .max }
   func reopen() {}
 }

@@ -75,7 +75,7 @@ final class SinkRunner: Sendable {
     classes = PresentClasses(of: watch, in: file, status, log)
     self.cursorName = cursorName
     self.positions = positions
-    notes = DeliveryNotes(positions, isExact: sink.repeatsExactly)
+    notes = DeliveryNotes(positions, of: sink, in: file.path)
     self.isCopy = isCopy
     self.isLater = isLater
     self.status = status
@@ -305,15 +305,17 @@ final class SinkRunner: Sendable {
     }
     if let cause = file.copyCause { throw ToolError("the file cannot be followed: \(cause)") }
     let newest = try file.newestPosition()
-    var start = positions.content.acknowledged
+    // A cursor in a file starts anew by itself if it selects something else.
+    let isSame = notes.isPosition(of: watch)
+    if !isSame { state.withLock { $0.beginsWithAll = true } }
+    var start = isSame ? positions.content.acknowledged : nil
     if start == nil, startsAtNewest { start = newest }
     let delivered = positions.delivered
     try notes.opened(
       watch, formerEnd: delivered == nil && start != nil ? newest : nil, isClean: start == nil,
       divides: letters != nil)
     state.withLock { $0.consumer = "reader \(cursorName)" }
-    let keeper = KeptPosition(
-      at: start.map { FeedPlace($0) }, in: try file.store.newestSnapshot())
+    let keeper = KeptPosition(at: start.map { FeedPlace($0) }, in: try file.store.newestSnapshot())
     return try file.reader(
       cursorName, watch, delivered: (delivered ?? newest).version, keeper: keeper)
   }
@@ -405,10 +407,7 @@ final class SinkRunner: Sendable {
     let isBegun = letters?.batch != nil
     let first = letters == nil || isBegun ? nil : notes.partInFlight(of: batch)
     if first == nil, !isBegun { try notes.note(batch) }
-    var keys = RequestKeys(consumer: state.withLock { $0.consumer })
-    if sink.repeatsExactly, batch.startAnew == nil {
-      keys.areOfEarlierVersion = positions?.content.isOfEarlierVersion ?? false
-    }
+    let keys = notes.keys(of: batch, for: state.withLock { $0.consumer })
     if let reason = batch.startAnew, reason != .snapshot, !isBegun {
       log.write(.notice, "starts anew: \(reason)", of: status)
     }
@@ -489,7 +488,7 @@ final class SinkRunner: Sendable {
     }
     guard let position else { return }
     do {
-      try positions?.update { $0.acknowledge(position) }
+      try notes.acknowledge(position)
       try grouped?.flush()
     } catch {
       log.write(.warning, "cannot make the position durable: \(error)", of: status)

@@ -53,8 +53,6 @@ final class ExecSink: RefusableSink {
     try run(objects, SentPart(line: 0, items: objects.items, number: 1), delivery, environment)
   }
 
-  let partBytesMax = Int.max
-
   func deliver(_ part: ObjectPart, of delivery: Delivery) throws(DeliveryFailure) {
     let environment = try environment(delivery, isRepeated: true)
     guard KeyArguments.areTaken(by: settings.command) else {

@@ -68,7 +68,9 @@ final class OpenFile: Sendable {
   /// Whether another file is at the path by now, or none.
   var isLost: Bool { (try? store.environment.checkIdentity()) == nil }
 
+  /// - Throws: `Absence` if the file was moved or deleted since: another one would be made there.
   private func realm() throws -> Realm {
+    if isLost { throw Absence.noFile }
     var configuration = Realm.Configuration(
       fileURL: URL(fileURLWithPath: path), readOnly: !isWritable, objectTypes: [])
     configuration.origin = "tarn-daemon"

@@ -19,7 +19,13 @@ final class PositionFile: Sendable {
     var isOfEarlierVersion = false
     /// The part of that batch that may be on its way, if the batch is divided. The parts before it
     /// were taken or given up.
-    var part: PartInFlight?
+    var part: SentPart?
+    /// The form in which that batch is sent; nil if it has none, or if an earlier version sent it.
+    var form: String?
+    /// The selection that the position is for; nil if the cursor in the file knows it.
+    var selection: String?
+    /// Tells the new beginning that may be on its way from all others.
+    var beginning: String?
     /// The end of the last batch that was refused as a whole: a batch that begins before it may
     /// have changes that the receiver took with the refused one.
     var refusedThrough: UInt64 = 0
@@ -27,10 +33,12 @@ final class PositionFile: Sendable {
     /// Notes that the consumer has everything up to a position.
     mutating func acknowledge(_ position: ChangePosition) {
       acknowledged = position
+      beginning = nil
       if position.version >= refusedThrough { refusedThrough = 0 }
       guard let intended, intended.orLater(position) == position else { return }
       self.intended = nil
       part = nil
+      form = nil
       isOfEarlierVersion = false
     }
   }
@@ -58,7 +66,7 @@ final class PositionFile: Sendable {
   }()
   /// The last word of this version's lines; earlier ones have a word less.
   private static let mark = "2"
-  /// The same for a line with a divided batch, which has two words more.
+  /// The same for a line with more about the batch, or with a selection, in two words more.
   private static let dividedMark = "3"
   private let consumed: WatchedPlace?
   private let path: String
@@ -195,11 +203,12 @@ final class PositionFile: Sendable {
   /// - Parameters:
   ///   - start: the consumer has everything up to there; nil if it must start over.
   ///   - part: the part of the batch that is delivered; nil for all of it.
+  ///   - form: in which it is sent; nil if another attempt may have any.
   ///   - isDurable: whether the note is on the disk when this returns. Otherwise it survives the
   ///     process, and does not count after another boot.
   func noteDelivery(
-    from start: ChangePosition?, upTo end: ChangePosition, part: PartInFlight? = nil,
-    isDurable: Bool
+    from start: ChangePosition?, upTo end: ChangePosition, part: SentPart? = nil,
+    form: String? = nil, isDurable: Bool
   ) throws {
     try state.withLock { state in
       var content = state.content
@@ -209,6 +218,8 @@ final class PositionFile: Sendable {
       if content.intended != end { content.isOfEarlierVersion = false }
       content.intended = end
       content.part = part
+      // A batch that was sent without a form goes on without one.
+      if state.content.intended != end || state.content.form != nil { content.form = form }
       if state.isOfThisBoot, content == state.content { return }
       try put(content, &state, isDelivery: !isAgain, isDurable: isDurable)
     }
@@ -229,8 +240,12 @@ final class PositionFile: Sendable {
       "\(state.number)", content.acknowledged?.description ?? "-",
       content.intended?.description ?? "-",
     ]
-    if content.part != nil || content.refusedThrough > 0 {
-      parts += ["\(content.refusedThrough)", content.part?.description ?? "-", dividedMark]
+    let more = [
+      content.part?.description, content.form, content.selection, content.beginning,
+    ]
+    if more.contains(where: { $0 != nil }) || content.refusedThrough > 0 {
+      let words = more.map { $0 ?? "-" }.joined(separator: ":")
+      parts += ["\(content.refusedThrough)", words, dividedMark]
     } else if !content.isOfEarlierVersion {
       parts.append(mark)
     }
@@ -249,11 +264,15 @@ final class PositionFile: Sendable {
       sum(parts.dropLast().joined(separator: " ")) == parts[parts.count - 1]
     else { return nil }
     let intended = ChangePosition(parts[2])
+    let more = isDivided ? parts[4].splitASCII(":").map(String.init) : []
+    let given = more.dropFirst(more.first == "-" ? 1 : 4).map { $0 == "-" ? nil : $0 }
+    let rest = given + [String?](repeating: nil, count: 3)
     return State(
       content: Content(
         acknowledged: ChangePosition(parts[1]), intended: intended,
         isOfEarlierVersion: parts.count == 4 && intended != nil,
-        part: isDivided ? PartInFlight(parts[4]) : nil,
+        part: SentPart(more.prefix(4).joined(separator: ":")),
+        form: rest[0], selection: rest[1], beginning: rest[2],
         refusedThrough: isDivided ? UInt64(parts[3]) ?? 0 : 0),
       number: number)
   }
@@ -289,34 +308,6 @@ struct SentPart: Equatable, Sendable, CustomStringConvertible {
       return nil
     }
     self.init(line: numbers[0], items: numbers[1]..<numbers[2], number: numbers[3])
-  }
-}
-
-/// A part that may be on its way, and the classes among which it counts its own: a watch may get
-/// another order of them meanwhile.
-struct PartInFlight: Equatable, Sendable, CustomStringConvertible {
-  let part: SentPart
-  /// A sum of their names, in their order.
-  private let classes: String
-
-  var description: String { "\(part):\(classes)" }
-
-  init(_ part: SentPart, ofClasses names: [String]) {
-    self.part = part
-    classes = Self.sum(names)
-  }
-
-  init?(_ text: String) {
-    let words = text.splitASCII(":")
-    guard let part = SentPart(words.prefix(4).joined(separator: ":")) else { return nil }
-    self.part = part
-    classes = words.dropFirst(4).joined(separator: ":")
-  }
-
-  func isOf(_ names: [String]) -> Bool { classes == Self.sum(names) }
-
-  private static func sum(_ names: [String]) -> String {
-    String(ShortSum.of(names.joined(separator: ",")).prefix(8))
   }
 }
 
