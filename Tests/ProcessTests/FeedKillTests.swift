@@ -109,7 +109,7 @@ extension ProcessTests {
       holder.signal(SIGCONT)
       holder.signal(SIGUSR1)
       #expect(holder.line { $0.hasPrefix("refused ") }?.contains("was taken") == true)
-      #expect(try cursor.next()?.startAnew == .snapshot)
+      #expect(try cursor.next()?.fullResync == .snapshot)
     }
 
     @Test func `a dead holder is replaced at once`() throws {
@@ -123,7 +123,7 @@ extension ProcessTests {
         configuration: Realm.Configuration(
           fileURL: URL(fileURLWithPath: path), objectTypes: []))
       let batch = try realm.cursor("held").next()
-      #expect(batch?.startAnew == .snapshot)
+      #expect(batch?.fullResync == .snapshot)
     }
   }
 }

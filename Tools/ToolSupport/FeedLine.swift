@@ -7,10 +7,10 @@ package import TarnText
 ///     {"version":20,"from":17,"class":"Dog","position":"…","deleted":[{"key":1}],
 ///      "modified":[{"key":2,"properties":["age"],"old":{"age":3},"new":{"id":2,"age":4}}]}
 ///
-/// A snapshot has `"startAnew":"expired"` and `"objects"` instead. If a batch has several lines,
+/// A snapshot has `"fullResync":"expired"` and `"objects"` instead. If a batch has several lines,
 /// each has `"part"`, counted from 1, and all except the last have `"more":true`. Only the first
-/// has `"startAnew"` or `"cleared"`, so that a consumer that empties its copy keeps the parts after
-/// it. Only the last has `"position"`, which is that of the whole batch.
+/// has `"fullResync"` or `"cleared"`, so that a consumer that empties its copy keeps the parts
+/// after it. Only the last has `"position"`, which is that of the whole batch.
 ///
 /// A line can also be made of some of its items, for a consumer that refuses others. Reading throws
 /// if the file is damaged. Confined to one thread at a time.
@@ -90,12 +90,12 @@ package final class FeedLine {
     self.limit = limit
     self.parts = parts
     part = parts.first
-    self.isRepeated = isRepeated ?? (batch.isRepeated && batch.startAnew == nil)
+    self.isRepeated = isRepeated ?? (batch.isRepeated && batch.fullResync == nil)
     self.tellsOldValues = tellsOldValues
     values = RecordedJSON(schema: batch.storeSchema, columns: columns)
     described = batch.storeSchema.named(className)
     changes = batch.changes(ofClass: className)
-    isNewBeginning = batch.startAnew != nil
+    isNewBeginning = batch.fullResync != nil
     rest = .objects(0)
   }
 
@@ -163,8 +163,8 @@ package final class FeedLine {
       json.key("position")
       json.string(batch.position.description)
     }
-    if let reason = batch.startAnew, part == 1 {
-      json.key("startAnew")
+    if let reason = batch.fullResync, part == 1 {
+      json.key("fullResync")
       json.string("\(reason)")
     }
     let isCleared = !isNewBeginning && changes.isCleared && isHead
@@ -267,7 +267,7 @@ package final class FeedLine {
 
   // MARK: - Items
 
-  /// The items of the class: its beginning, if that has `startAnew` or `cleared`, its objects, and
+  /// The items of the class: its beginning, if that has `fullResync` or `cleared`, its objects, and
   /// the end of the batch. A consumer that refuses an object still gets the others.
   package func itemCount() throws(StorageError) -> Int {
     headCount + (try objectCount()) + (parts.isEnd ? 1 : 0)

@@ -25,8 +25,8 @@ package struct KeepText: Equatable, Sendable {
   package func ofCursor() throws(UsageError) -> KeepText {
     if microseconds == 0 || bytes == 0 {
       throw UsageError(
-        "a cursor with the limit 0 would start anew with each batch: give a longer age, a larger "
-          + "size, or none")
+        "a cursor with the limit 0 would need a full resync with each batch: give a "
+          + "longer age, a larger size, or none")
     }
     return self
   }

@@ -6,7 +6,7 @@ package struct LineModel {
   package private(set) var objects: [String: JSONValue] = [:]
   package private(set) var version = 0
   package private(set) var lines = 0
-  /// The reason of each `startAnew` line, in order of arrival.
+  /// The reason of each `fullResync` line, in order of arrival.
   package private(set) var beginnings: [String] = []
 
   package init() {}
@@ -19,7 +19,7 @@ package struct LineModel {
       throw ToolError("no version in \(JSONText.text(line).prefix(200))")
     }
     self.version = Int(version)
-    if case .string(let reason)? = line["startAnew"] {
+    if case .string(let reason)? = line["fullResync"] {
       objects = [:]
       beginnings.append(reason)
     }

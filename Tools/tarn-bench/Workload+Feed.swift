@@ -24,7 +24,7 @@ func measureCatchingUp(_ bench: Bench) throws {
       let seconds = try benchTime { batch = try cursor.next() }
       bytes = bf_heap_bytes() - before
       guard let changes = batch?[Person.self] else { throw ToolError("W14 has no changes") }
-      objects = changes.present.count + changes.absent.count
+      objects = changes.upserts.count + changes.removals.count
       return Double(commits) / seconds
     },
     {
@@ -158,7 +158,7 @@ func measureFirstBatch(_ bench: Bench) throws {
   let seconds = try bench.alternate([
     {
       try benchTime {
-        guard let batch = try cursor.next(), batch.startAnew == .snapshot else {
+        guard let batch = try cursor.next(), batch.fullResync == .snapshot else {
           throw ToolError("W14s has no snapshot")
         }
         sums[0] = sum(batch.objects(Person.self))

@@ -135,7 +135,7 @@ struct FeedCopies: Equatable, Codable {
   mutating func apply(
     _ batch: ChangeBatch, _ names: [String], only properties: Set<String>? = nil
   ) {
-    if batch.startAnew != nil {
+    if batch.fullResync != nil {
       self = FeedCopies(batch, names, only: properties)
     } else {
       for name in batch.classNames {

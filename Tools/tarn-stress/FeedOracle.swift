@@ -25,7 +25,7 @@ struct FeedOracle {
 
   /// The faults of a batch, one line for each object.
   func faults(in batch: ChangeBatch, of kind: FeedConsumer.Kind) -> [String] {
-    guard batch.startAnew == nil, kind.keepsOldValues || batch.changes.reachesNewest else {
+    guard batch.fullResync == nil, kind.keepsOldValues || batch.changes.reachesNewest else {
       return []
     }
     guard let before = states[batch.from], let after = states[batch.to] else {

@@ -90,7 +90,7 @@ final class FeedRun {
         }
         // After it has kept the effect, and before the acknowledgement.
         if dies { throw Death() }
-        guard batch.changes.reachesNewest, batch.startAnew == nil else { return }
+        guard batch.changes.reachesNewest, batch.fullResync == nil else { return }
         let right = FeedCopies(batch, consumer.names, only: consumer.kind.properties)
         if copies.objects != right.objects {
           complain(seed, "'\(consumer.kind.name)' differs at version \(batch.to)")

@@ -209,7 +209,7 @@ enum CommandTable {
       objects (--no-initial: with the changes from now on). Each batch is one merged change, and
       with --json one object: "version", "from", "class", "position", and "inserted", "replaced",
       "modified", "entered", "left", "deleted" and "gone", each a list of objects with "key", "new",
-      "properties" and, with --old-values, "old". "startAnew" with a reason and "objects" says that
+      "properties" and, with --old-values, "old". "fullResync" with a reason and "objects" says that
       changes are not known: drop what you have. "repeated" says that some of it may have been
       printed before. Ignore keys that you do not have.
 
@@ -218,8 +218,8 @@ enum CommandTable {
       line, is read from standard input: then each change arrives at least once.
 
       Without a CLASS, each class that changed has a line, in the order of their names. Of several
-      lines each has its number as "part"; only the first has "startAnew", and all but the last have
-      "more":true and no position.
+      lines each has its number as "part"; only the first has "fullResync", and all but the last
+      have "more":true and no position.
       """,
     positionals: [
       file, PositionalSpec("CLASS", "the class (default: all)", isOptional: true), filter,

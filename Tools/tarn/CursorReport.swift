@@ -57,7 +57,7 @@ struct CursorReport {
 
   private func state(_ known: KnownCursor) -> String {
     if known.record.expiredAt != nil { return "expired" }
-    guard known.isHeld else { return known.record.reason == nil ? "free" : "starts anew" }
+    guard known.isHeld else { return known.record.reason == nil ? "free" : "full resync" }
     return known.record.holder.map { "held by \($0.sentence)" } ?? "held"
   }
 

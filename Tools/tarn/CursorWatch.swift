@@ -90,7 +90,7 @@ struct CursorWatch {
     if let chosen { return [batch.storeSchema.named(chosen.name) ?? chosen] }
     return batch.storeSchema.classes.filter { described in
       !described.isEmbedded && !described.isVacant
-        && (batch.startAnew != nil || !batch.changes(ofClass: described.name).isEmpty)
+        && (batch.fullResync != nil || !batch.changes(ofClass: described.name).isEmpty)
     }.sorted { SequenceOrder.compare($0.name, $1.name) < 0 }
   }
 

@@ -56,8 +56,8 @@ struct TextFeedPrinter: FeedPrinter {
     let changes = batch.changes(ofClass: described.name)
     let lines = RecordedLines(schema: try schema(), columns: columns, terminal)
     let head = terminal.styled("version \(batch.to)  \(printable(described.name))", .bold)
-    if let reason = batch.startAnew {
-      try output.write("\(head)  starts anew (\(reason))\n")
+    if let reason = batch.fullResync {
+      try output.write("\(head)  full resync (\(reason))\n")
       let objects = try batch.selectedObjects(ofClass: described.name)
       for position in 0..<objects.count {
         let (identity, values) = try objects.object(at: position)

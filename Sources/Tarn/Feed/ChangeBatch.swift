@@ -3,9 +3,9 @@ package import TarnStore
 /// A cursor's report to its consumer: the net changes of consecutive versions, or a snapshot to
 /// start over from.
 ///
-/// A consumer checks ``startAnew`` first. If it is not nil, it discards its copy and stores the
-/// objects of ``snapshot``; otherwise it removes the objects in `absent` and stores those in
-/// `present`, class by class. Then it calls ``acknowledge()``.
+/// A consumer checks ``fullResync`` first. If it is not nil, it discards its copy and stores the
+/// objects of ``snapshot``; otherwise it removes the objects in `removals` and stores those in
+/// `upserts`, class by class. Then it calls ``acknowledge()``.
 ///
 /// Threading: any. Everything that is read through a batch is frozen. A batch keeps a version in
 /// the file as long as the batch, or an object read from it, is referenced.
@@ -17,7 +17,7 @@ public final class ChangeBatch: Sendable {
   public let changes: VersionChanges
   /// Why the consumer must start over; nil if ``changes`` is complete since the acknowledged
   /// position.
-  public let startAnew: StartAnewReason?
+  public let fullResync: FullResyncReason?
   /// True if some of the changes may have been delivered before: to this program, or to one that
   /// had the cursor before and did not close it. Only a position that the consumer stored shows how
   /// far that one had got. Repeated changes are merged with later ones; objects that were added and
@@ -26,14 +26,14 @@ public final class ChangeBatch: Sendable {
 
   init(
     _ cursor: ChangeCursor, _ changes: VersionChanges, from start: FeedPlace, to end: FeedPlace,
-    isRepeated: Bool, startAnew: StartAnewReason?
+    isRepeated: Bool, fullResync: FullResyncReason?
   ) {
     self.cursor = cursor
     self.changes = changes
     self.start = start
     self.end = end
     self.isRepeated = isRepeated
-    self.startAnew = startAnew
+    self.fullResync = fullResync
   }
 
   /// The version before the first change: the acknowledged one.
@@ -56,11 +56,11 @@ public final class ChangeBatch: Sendable {
 
   /// The Realm to start over from; nil if the changes suffice. See ``objects(_:)`` for the objects
   /// that the cursor selects.
-  public var snapshot: Realm? { startAnew == nil ? nil : realm }
+  public var snapshot: Realm? { fullResync == nil ? nil : realm }
 
   /// True if there is nothing to apply: the commits since the position changed nothing that the
   /// cursor selects.
-  public var isEmpty: Bool { startAnew == nil && changes.isEmpty }
+  public var isEmpty: Bool { fullResync == nil && changes.isEmpty }
 
   /// The names of the classes with changes.
   public var classNames: [String] { changes.classNames }

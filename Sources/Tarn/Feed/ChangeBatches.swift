@@ -100,12 +100,12 @@ final class FeedFollower: Sendable {
 struct ToldRange: Equatable, Sendable {
   private let from: FeedPlace
   private let to: FeedPlace
-  private let startAnew: StartAnewReason?
+  private let fullResync: FullResyncReason?
 
   init(_ batch: ChangeBatch) {
     from = batch.start
     to = batch.end
-    startAnew = batch.startAnew
+    fullResync = batch.fullResync
   }
 }
 

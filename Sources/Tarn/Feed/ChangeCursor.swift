@@ -8,8 +8,8 @@ package import TarnStore
 /// let cursor = try realm.cursor("indexer", of: .objects(of: Dog.self))
 /// while let batch = try cursor.next() {
 ///   let dogs = batch[Dog.self]
-///   for gone in dogs.absent { index.remove(gone) }
-///   for dog in dogs.present { index.store(dog) }
+///   for gone in dogs.removals { index.remove(gone) }
+///   for dog in dogs.upserts { index.store(dog) }
 ///   try batch.acknowledge()
 /// }
 /// ```
@@ -50,7 +50,7 @@ public final class ChangeCursor: Sendable {
     var tail = PastTail()
 
     /// The reason to start over, unless a committed write has acknowledged the restart.
-    mutating func reasonToBeginAnew() -> FeedReason? {
+    mutating func reasonForFullResync() -> FeedReason? {
       guard let mark = pendingMark, !mark.isOpen else { return pending }
       pendingMark = nil
       if !mark.wasCancelled { pending = nil }
@@ -200,7 +200,7 @@ public final class ChangeCursor: Sendable {
     } catch {
       throw Realm.Error(error)
     }
-    known.reason = known.reason ?? state.withLock { $0.reasonToBeginAnew() }
+    known.reason = known.reason ?? state.withLock { $0.reasonForFullResync() }
     if let through = request.through, through > snapshot.version { return nil }
     if known.reason == nil, known.acknowledged == FeedPlace(snapshot.head) { return nil }
     let core = try RealmCore.frozen(at: snapshot, of: store, configuration, model, home: home)
@@ -229,7 +229,7 @@ public final class ChangeCursor: Sendable {
         from: from.version, to: end.version, difference, core, bound)
       return ChangeBatch(
         self, changes, from: from, to: end, isRepeated: isRepeated,
-        startAnew: reason.map { StartAnewReason($0) })
+        fullResync: reason.map { FullResyncReason($0) })
     }
     let head = FeedPlace(snapshot.head)
     do throws(StorageError) {
@@ -352,7 +352,7 @@ extension ChangePosition {
   package init(_ place: FeedPlace) { self.init(place.historyID, place.version, place.commitID) }
 }
 
-extension StartAnewReason {
+extension FullResyncReason {
   init(_ reason: FeedReason) {
     self =
       switch reason {

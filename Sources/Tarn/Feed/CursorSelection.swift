@@ -9,8 +9,8 @@ import TarnStore
 /// ```
 ///
 /// The selection belongs to the cursor and is stored in the file. A cursor that is opened with
-/// another selection starts over; see ``StartAnewReason/selection``. Embedded objects belong to the
-/// object that contains them and have no separate entry.
+/// another selection needs a full resync; see ``FullResyncReason/selection``. Embedded objects
+/// belong to the object that contains them and have no separate entry.
 public struct CursorSelection: Sendable {
   /// One class of a selection.
   struct Part: Sendable {

@@ -1,7 +1,7 @@
 import TarnStore
 
 /// How far a cursor may fall behind before it expires: its records are then removed, and its next
-/// batch is ``StartAnewReason/expired``. Without it, an abandoned consumer would fill the disk.
+/// batch is ``FullResyncReason/expired``. Without it, an abandoned consumer would fill the disk.
 public struct LagLimit: Hashable, Sendable {
   /// The age of the history, counted as for ``Retention/age``. Nil for no limit.
   public var age: Duration?

@@ -2,8 +2,8 @@ package import TarnStore
 
 /// The net changes to objects of one class between two versions.
 ///
-/// To keep a copy of the objects up to date, remove those in ``absent``, then store those in
-/// ``present``; the other properties give the details. Objects are frozen at the newest version.
+/// To keep a copy of the objects up to date, remove those in ``removals``, then store those in
+/// ``upserts``; the other properties give the details. Objects are frozen at the newest version.
 ///
 /// Threading: frozen; any thread may read it.
 public struct ObjectChanges<Element: Object> {
@@ -31,11 +31,11 @@ public struct ObjectChanges<Element: Object> {
   // MARK: - In short
 
   /// All objects that the cursor selects and that were added, changed or entered, each once.
-  public var present: [Element] { objects(presentKeys) }
+  public var upserts: [Element] { objects(presentKeys) }
 
   /// All objects that were deleted, or that the cursor no longer selects. Some of them may never
   /// have been reported before: ignore unknown identities.
-  public var absent: [ObjectIdentity] { deleted + identities(told.left) + gone }
+  public var removals: [ObjectIdentity] { deleted + identities(told.left) + gone }
 
   // MARK: - In detail
 

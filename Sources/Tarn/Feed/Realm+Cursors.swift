@@ -8,7 +8,7 @@ public enum CursorStart: Sendable, Hashable {
   /// With the oldest version after which all changes are in the file: for cursors, for the
   /// retention, or for readers. Like ``newest`` if the file has no change records.
   case oldest
-  /// With a snapshot of the current objects, reported as ``StartAnewReason/snapshot``, and then
+  /// With a snapshot of the current objects, reported as ``FullResyncReason/snapshot``, and then
   /// with the commits after it.
   case snapshot
 }
@@ -61,7 +61,7 @@ extension Realm {
   ///     ``LagLimit/standard`` for a new cursor.
   ///   - position: the position that the consumer has stored with its effect; nil without one.
   ///     Changes up to there are not reported again; a position that is not in this file's log is
-  ///     ``StartAnewReason/restored``.
+  ///     ``FullResyncReason/restored``.
   ///   - patience: how long to wait for another holder.
   ///   - takes: true to take the cursor from another holder at once, such as a process that is
   ///     stopped or hangs. Later acknowledgements by that holder throw.

@@ -123,8 +123,8 @@ struct ConfigurationTests {
     ),
     (
       watch + "    keep: 7d,0\n",
-      "f:7: watches[0].keep: a cursor with the limit 0 would start anew with each batch: give a "
-        + "longer age, a larger size, or none"
+      "f:7: watches[0].keep: a cursor with the limit 0 would need a full resync with each "
+        + "batch: give a longer age, a larger size, or none"
     ),
     (
       watch.replacingOccurrences(of: "file: /srv/out.jsonl", with: "exec: ['a{key}']"),

@@ -50,7 +50,7 @@ struct FilteredWatchTests {
     try file.put(1, "one")
     let daemon = try DaemonProcess(folder, configuration())
     let client = try LineClient(folder.file("notes.sock"), "{}\n")
-    #expect(try client.json()["startAnew"] == .string("snapshot"))
+    #expect(try client.json()["fullResync"] == .string("snapshot"))
     try await yieldUntil { try lines().count == 1 }
     try file.put(1, "two", count: 9)
     try await yieldUntil { try lines().count == 2 }
@@ -100,7 +100,7 @@ struct FilteredWatchTests {
             - {exec: [sh, -c, 'cat >>$/run.jsonl']}
       """)
     let names = ["taken", "out.jsonl", "run.jsonl"]
-    for name in names { try await yieldUntil { try text(name).contains("startAnew") } }
+    for name in names { try await yieldUntil { try text(name).contains("fullResync") } }
     try file.put(1, "two", count: 4)
     try file.put(2, "fine", count: 4)
     try file.put(2, "poison", count: 5)
@@ -132,7 +132,7 @@ struct FilteredWatchTests {
           delivery: {first-retry: 5ms, last-retry: 5ms}
           sinks: [{webhook: 'http://127.0.0.1:\(port)/x'}]
       """)
-    try await yieldUntil { try text("taken").contains("startAnew") }
+    try await yieldUntil { try text("taken").contains("fullResync") }
     daemon.process.signal(SIGSTOP)
     try file.put(1, "poison", count: 4)
     daemon.process.signal(SIGCONT)

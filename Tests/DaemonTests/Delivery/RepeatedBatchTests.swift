@@ -138,7 +138,7 @@ struct RepeatedBatchTests {
     }
     let all = try taken()
     #expect(all.count == 7)
-    #expect(all.count { $0.body.contains("startAnew") } == 5)
+    #expect(all.count { $0.body.contains("fullResync") } == 5)
     #expect(Set(all.map(\.key)).count == 7)
     server.signal(SIGKILL)
   }

@@ -62,7 +62,7 @@ struct SeveralClassesTests {
         let line = try JSONScanner.value(in: text)
         lines.append(line)
         guard case .string(let name)? = line["class"] else { continue }
-        if line["startAnew"] != nil { objects = [:] }
+        if line["fullResync"] != nil { objects = [:] }
         if line["cleared"] != nil { objects[name] = [:] }
         let kinds = [
           "objects", "inserted", "entered", "replaced", "modified", "deleted", "left", "gone",
@@ -121,10 +121,10 @@ struct SeveralClassesTests {
         "- \"Label\"", "1 \"Label\" more", "2 \"Note\"",
       ])
     let line = try #require(model.lines.first)
-    #expect(line["startAnew"] == .string("snapshot"))
+    #expect(line["fullResync"] == .string("snapshot"))
     #expect(line["position"] == nil)
     #expect(model.lines.allSatisfy { ($0["position"] == nil) == ($0["more"] != nil) })
-    #expect(model.lines.filter { $0["startAnew"] != nil }.count == 1)
+    #expect(model.lines.filter { $0["fullResync"] != nil }.count == 1)
     // Both lines of a commit have its version.
     #expect(model.lines[2]["version"] == model.lines[3]["version"])
     #expect(daemon.stop() == .exited(0))
@@ -193,7 +193,7 @@ struct SeveralClassesTests {
     let back = try LineClient(folder.file("s.sock"), "{\"from\":\"\(position)\"}\n")
     let next = [try back.json(), try back.json()]
     #expect(next.map { $0["class"] } == [.string("Label"), .string("Note")])
-    #expect(next[0]["startAnew"] == nil)
+    #expect(next[0]["fullResync"] == nil)
     #expect(next[1]["position"] != nil)
     daemon.stop()
   }
@@ -253,7 +253,7 @@ struct SeveralClassesTests {
       return model.objects == wanted && model.lines.last?["position"] != nil
     }
     let model = try Model(folder.file("taken"))
-    #expect(model.lines.first?["startAnew"] == .string("snapshot"))
+    #expect(model.lines.first?["fullResync"] == .string("snapshot"))
     var letters = LineFile(folder.file("dead"))
     let classes = try letters.next().map { try JSONScanner.value(in: $0)["batch"]?["class"] }
     #expect(classes == [.string("Label"), .string("Note")])

@@ -45,7 +45,7 @@ struct AwaitedClassTests {
   private func keys(_ lines: [JSONValue], _ name: String) -> [String] {
     var keys: [String] = []
     for line in lines {
-      if line["startAnew"] != nil { keys = [] }
+      if line["fullResync"] != nil { keys = [] }
       guard line["class"] == .string(name) else { continue }
       for kind in ["objects", "inserted"] {
         guard case .array(let objects)? = line[kind] else { continue }
@@ -82,7 +82,7 @@ struct AwaitedClassTests {
     }
     #expect(try keys(lines("two"), "Note") == ["1"])
     #expect(
-      try lines("two").compactMap { $0["startAnew"] } == [
+      try lines("two").compactMap { $0["fullResync"] } == [
         .string("snapshot"), .string("selection"),
       ])
     #expect(try sinks(daemon).values.allSatisfy { $0 == .null })

@@ -57,7 +57,7 @@ struct HandedOverTests {
       #expect(try health(folder.file(name)) == 200, "\(name)")
     }
     let line = try LineClient(folder.file("notes.sock"), "{}\n").json()
-    #expect(line["startAnew"] == .string("snapshot"))
+    #expect(line["fullResync"] == .string("snapshot"))
     process.signal(SIGTERM)
     #expect(process.wait() == .exited(0))
     #expect(!folder.names.contains("own.sock"))

@@ -132,7 +132,7 @@ struct ReloadTests {
     let same = try check(Self.configuration(Self.watch("a"), Self.watch("b")))
     #expect(same == "\(folder.path)/other.yaml: 2 watches, no problem")
     let fewer = try check(Self.configuration(Self.watch("a", "where: count > 3")))
-    #expect(fewer.contains("a/file: \(folder.path)/notes.tarn: starts anew"))
+    #expect(fewer.contains("a/file: \(folder.path)/notes.tarn: needs a full resync"))
     #expect(fewer.contains("'test/b/file' belongs to no watch any more"))
     let renamed = try check(Self.configuration(Self.watch("a"), Self.watch("c", "rename: b")))
     #expect(!renamed.contains("belongs to no watch"))

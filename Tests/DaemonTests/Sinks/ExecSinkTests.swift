@@ -38,7 +38,8 @@ struct ExecSinkTests {
       folder,
       try configuration(
         "cat >>\(folder.path)/out\n"
-          + "echo \"$TARN_WATCH $TARN_CLASS $TARN_VERSION $TARN_START_ANEW\" >>\(folder.path)/names"
+          + "echo \"$TARN_WATCH $TARN_CLASS $TARN_VERSION $TARN_FULL_RESYNC\" "
+          + ">>\(folder.path)/names"
       ))
     try await yieldUntil { lines("names") == ["notes Note 1 snapshot"] }
     try file.put(2, "two")

@@ -124,7 +124,7 @@ struct OtherOutputTests {
       #expect(
         try String(contentsOfFile: errors, encoding: .utf8).contains("another process listens"))
       let line = try LineClient(folder.file("notes.sock"), "{}\n").json()
-      #expect(line["startAnew"] == .string("snapshot"))
+      #expect(line["fullResync"] == .string("snapshot"))
       let (_, end) = try DaemonProcess.run(["status", "--config", daemon.configuration])
       #expect(end == .exited(0))
     }

@@ -137,7 +137,7 @@ struct WebhookSinkTests {
     for body in bodies {
       let json = try JSONScanner.value(in: body)
       #expect((json["position"] == nil) == (json["more"] != nil))
-      #expect(json["startAnew"] == nil || json["part"] == .integer(1))
+      #expect(json["fullResync"] == nil || json["part"] == .integer(1))
     }
     daemon.stop()
     server.signal(SIGKILL)

@@ -51,7 +51,7 @@ struct EventTests {
     // The hub may notice the last commit later than the client.
     while try other.version < file.version {
       let data = try event(resumed).data
-      #expect(data["startAnew"] == nil)
+      #expect(data["fullResync"] == nil)
       try other.apply(data)
     }
     #expect(try other.notes == file.expected)
@@ -73,12 +73,12 @@ struct EventTests {
         case .string(let position)? = event.data["position"]
       else { throw ToolError("no file") }
       try models[path, default: NoteModel()].apply(event.data)
-      return (event.id, position, event.data["startAnew"] != nil)
+      return (event.id, position, event.data["fullResync"] != nil)
     }
     let early = try read(client)
     let both = try read(client)
     #expect(early.isNew && both.isNew)
-    // Only the file that the first event was not of begins anew.
+    // Only the file that the first event was not of needs a full resync.
     let again = try stream("Last-Event-ID: \(early.id)\r\n")
     #expect(try read(again).isNew)
     for file in files { try file.put(2, "two") }

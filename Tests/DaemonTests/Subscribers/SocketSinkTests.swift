@@ -60,14 +60,14 @@ struct SocketSinkTests {
     try daemon.killAndRestart()
     try file.put(3, "three")
     let later = try client("{\"from\":\"\(position)\"}\n").json()
-    #expect(later["startAnew"] == nil)
+    #expect(later["fullResync"] == nil)
     var model = NoteModel()
     try model.apply(first)
     try model.apply(later)
     #expect(try model.notes == file.expected)
     // A position of another file.
     let other = "AF11F38A-D1C8-96E9-DC49-3114BC34C012/2/f6250ec265baf384"
-    #expect(try client("{\"from\":\"\(other)\"}\n").json()["startAnew"] == .string("restored"))
+    #expect(try client("{\"from\":\"\(other)\"}\n").json()["fullResync"] == .string("restored"))
     daemon.stop()
   }
 

@@ -28,13 +28,13 @@ final class FullTextIndex {
     while let batch = try cursor.next() {
       // The effect and the position are one transaction of SQLite.
       try run("BEGIN")
-      if batch.startAnew != nil {
+      if batch.fullResync != nil {
         try run("DELETE FROM memo")
         for memo in batch.objects(Memo.self) { try store(memo) }
       } else {
         let memos = batch[Memo.self]
-        for identity in memos.absent { try remove(identity.key() ?? 0) }
-        for memo in memos.present { try store(memo) }
+        for identity in memos.removals { try remove(identity.key() ?? 0) }
+        for memo in memos.upserts { try store(memo) }
       }
       try run("DELETE FROM progress")
       try run("INSERT INTO progress VALUES (?)", batch.position.description)

@@ -10,7 +10,7 @@ actor ObjectCache {
   func follow(_ cursor: ChangeCursor, ofClass name: String) async throws {
     for try await batch in cursor.batches() {
       let changes = batch.changes(ofClass: name)
-      if batch.startAnew != nil {
+      if batch.fullResync != nil {
         objects = [:]
         for object in batch.objects(ofClass: name) {
           let identity = changes.identity(of: object)

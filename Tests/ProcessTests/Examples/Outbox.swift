@@ -24,7 +24,7 @@ struct Outbox {
     defer { cursor.close() }
     while let batch = try cursor.next() {
       let purchases =
-        batch.startAnew == nil
+        batch.fullResync == nil
         ? batch[Purchase.self].inserted : Array(batch.objects(Purchase.self))
       for purchase in purchases.sorted(by: { $0.date < $1.date }) {
         try send(Letter(id: purchase.id, text: "Thank you, \(purchase.customer)"))

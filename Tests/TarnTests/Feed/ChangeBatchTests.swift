@@ -51,13 +51,13 @@ import Testing
     #expect(dogs.modified.first?.isModified(\.name) == true)
     #expect(dogs.modified.first?.isModified(\.age) == false)
     #expect(dogs.deleted.map(\.number) == [2])
-    #expect(dogs.present.map(\.id) == [1, 4])
+    #expect(dogs.upserts.map(\.id) == [1, 4])
     #expect(batch.to - batch.from == 3)
     #expect(batch.classNames == ["FedDog"])
     #expect(batch[FedPerson.self].isEmpty)
     #expect(batch.changes.reachesNewest)
     #expect(!batch.isRepeated)
-    #expect(batch.startAnew == nil)
+    #expect(batch.fullResync == nil)
   }
 
   @Test func objectsAreFrozenAndStay() throws {
@@ -76,7 +76,7 @@ import Testing
     try add(2)
     let dogs = try #require(try memory.cursor.next())[FedDog.self]
     #expect(dogs.inserted.map(\.id) == [2])
-    #expect(dogs.absent == [])
+    #expect(dogs.removals == [])
   }
 
   @Test func whatWasToldAndWentIsTold() throws {
@@ -101,8 +101,8 @@ import Testing
     let batch = try #require(try memory.cursor.next())
     #expect(batch[FedDog.self].replaced.map(\.id) == [1])
     #expect(batch[FedPerson.self].replaced.map(\.name) == ["Ann"])
-    #expect(batch[FedDog.self].absent == [])
-    #expect(batch[FedPerson.self].absent == [])
+    #expect(batch[FedDog.self].removals == [])
+    #expect(batch[FedPerson.self].removals == [])
     #expect(batch[FedPerson.self].inserted.count == 0)
   }
 
@@ -135,7 +135,7 @@ import Testing
     }
     let dogs = try #require(try memory.cursor.next())[FedDog.self]
     #expect(dogs.left.map(\.number) == [1])
-    #expect(dogs.present.map(\.id) == [2])
+    #expect(dogs.upserts.map(\.id) == [2])
   }
 
   /// With old values only objects that matched before leave a selection or are deleted.

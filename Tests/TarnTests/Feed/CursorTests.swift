@@ -21,7 +21,7 @@ import Testing
   }
 
   private func told(_ cursor: ChangeCursor) throws -> [Int]? {
-    try cursor.next().map { $0[FedDog.self].present.map(\.id) }
+    try cursor.next().map { $0[FedDog.self].upserts.map(\.id) }
   }
 
   @Test func itGoesOnWhereItEnded() throws {
@@ -70,7 +70,7 @@ import Testing
     try add(1)
     let cursor = try realm.cursor("a", startingAt: .snapshot)
     let batch = try #require(try cursor.next())
-    #expect(batch.startAnew == .snapshot)
+    #expect(batch.fullResync == .snapshot)
     #expect(batch.objects(FedDog.self).map(\.id) == [1])
     try batch.acknowledge()
     #expect(try cursor.next() == nil)
@@ -108,7 +108,7 @@ import Testing
     #expect(try same.next() == nil)
     same.close()
     let other = try realm.cursor("a", of: .objects(of: FedDog.self) { $0.age > 4 })
-    #expect(try other.next()?.startAnew == .selection)
+    #expect(try other.next()?.fullResync == .selection)
   }
 
   @Test func aPositionIsGivenBack() throws {
@@ -125,7 +125,7 @@ import Testing
     second.close()
     let elsewhere = try #require(ChangePosition("\(position.historyID)/\(position.version)/0"))
     let third = try realm.cursor("a", expecting: elsewhere)
-    #expect(try third.next()?.startAnew == .restored)
+    #expect(try third.next()?.fullResync == .restored)
     try third.next()?.acknowledge()
     #expect(try third.next() == nil)
   }

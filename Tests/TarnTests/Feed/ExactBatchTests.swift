@@ -107,7 +107,7 @@ import Testing
       versions[frozen.core.rows().reader.snapshot.version.rawValue] = frozen
     }
     while let batch = try cursor.next(limit: selection.limit) {
-      #expect(batch.startAnew == nil)
+      #expect(batch.fullResync == nil)
       apply(batch, to: &copies)
       let right = try all(selection.selection, #require(versions[batch.to]))
       #expect(copies == right, "version \(batch.to)")

@@ -86,9 +86,9 @@ struct FedCopies: Equatable {
     _ changes: ObjectChanges<T>, _ copy: (T) -> String = { $0.copy }
   ) {
     let name = T.className()
-    for identity in changes.absent { objects[name]?[identity] = nil }
+    for identity in changes.removals { objects[name]?[identity] = nil }
     if changes.isCleared { objects[name] = nil }
-    for object in changes.present {
+    for object in changes.upserts {
       objects[name, default: [:]][changes.identity(of: object)] = copy(object)
     }
     if objects[name]?.isEmpty == true { objects[name] = nil }

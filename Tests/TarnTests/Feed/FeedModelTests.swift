@@ -15,7 +15,7 @@ import Testing
     var dog: @Sendable (FedDog) -> String = { $0.copy }
 
     func apply(_ batch: ChangeBatch, to copies: inout FedCopies) {
-      if batch.startAnew != nil {
+      if batch.fullResync != nil {
         copies = FedCopies()
         copies.begin(batch.objects(FedDog.self), batch[FedDog.self], dog)
         copies.begin(batch.objects(FedPerson.self), batch[FedPerson.self])

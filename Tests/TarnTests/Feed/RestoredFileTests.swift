@@ -46,12 +46,12 @@ import Testing
     }
     let restored = try Realm(configuration: configuration("backup.realm"))
     let batch = try #require(try restored.cursor("a", expecting: late).next())
-    #expect(batch.startAnew == .restored)
+    #expect(batch.fullResync == .restored)
     #expect(batch.objects(FedDog.self).map(\.id) == [1, 2, 3])
     try batch.acknowledge()
     try add(7...7, to: restored)
     let next = try restored.cursor("a", expecting: batch.position, taking: true).next()
-    #expect(next?.startAnew == nil)
+    #expect(next?.fullResync == nil)
     #expect(next?[FedDog.self].inserted.map(\.id) == [7])
   }
 
@@ -78,12 +78,12 @@ import Testing
     let copy = try Realm(configuration: configuration("b.realm"))
     try add(7...12, to: copy)
     let batch = try #require(try copy.cursor("a", expecting: other).next())
-    #expect(batch.startAnew == .restored)
+    #expect(batch.fullResync == .restored)
     #expect(batch.objects(FedDog.self).count == 9)
   }
 
-  /// A byte of a record that the cursor needs, the newest one or an older one: it starts anew once,
-  /// and goes on, and so do writers.
+  /// A byte of a record that the cursor needs, the newest one or an older one: one full resync,
+  /// then the cursor goes on, and so do writers.
   @Test(arguments: [KeptValues.keys, .oldValues], [false, true])
   func aDamagedRecordIsReportedOnce(_ values: KeptValues, isNewest: Bool) throws {
     let realm = try Realm(configuration: configuration("a.realm"))
@@ -101,14 +101,14 @@ import Testing
       if isNewest { version = version.next }
       try store.damageRecord(of: version, at: round * 7)
       let batch = try #require(try cursor.next())
-      #expect(batch.startAnew == .unreadable, "round \(round)")
+      #expect(batch.fullResync == .unreadable, "round \(round)")
       starts += 1
       #expect(batch.objects(FedDog.self).count == 4 + round)
       try batch.acknowledge()
       #expect(try cursor.next() == nil)
       try realm.write { realm.objects(FedDog.self).first?.age += 1 }
       let next = try #require(try cursor.next())
-      #expect(next.startAnew == nil)
+      #expect(next.fullResync == nil)
       #expect(next[FedDog.self].modified.count == 1)
       try next.acknowledge()
     }

@@ -54,7 +54,7 @@ import Testing
     try store.pruneUnneeded()
     let memory = try MemoryCursor(realm)
     memory.keeper.kept.acknowledged = place
-    #expect(try memory.cursor.next()?.startAnew == .expired)
+    #expect(try memory.cursor.next()?.fullResync == .expired)
   }
 
   // MARK: - New cursors
@@ -67,7 +67,7 @@ import Testing
     for (name, start) in [("a", CursorStart.newest), ("b", .oldest)] {
       let cursor = try realm.cursor(name, startingAt: start, expecting: position)
       let batch = try #require(try cursor.next())
-      #expect(batch.startAnew == nil)
+      #expect(batch.fullResync == nil)
       #expect(!batch.isRepeated)
       #expect(batch[FedDog.self].inserted.map(\.id) == [3, 4])
       try batch.acknowledge()
@@ -76,7 +76,7 @@ import Testing
     let newest = try newestPosition()
     #expect(try realm.cursor("c", expecting: newest).next() == nil)
     let snapshot = try realm.cursor("d", startingAt: .snapshot, expecting: position)
-    #expect(try snapshot.next()?.startAnew == .snapshot)
+    #expect(try snapshot.next()?.fullResync == .snapshot)
   }
 
   @Test func aNewCursorWithAPositionWithoutRecordsHasExpired() throws {
@@ -87,7 +87,7 @@ import Testing
     try store.pruneUnneeded()
     let cursor = try realm.cursor("a", expecting: position)
     let batch = try #require(try cursor.next())
-    #expect(batch.startAnew == .expired)
+    #expect(batch.fullResync == .expired)
     #expect(batch.objects(FedDog.self).count == 9)
     try batch.acknowledge()
     #expect(try cursor.next() == nil)
@@ -99,9 +99,9 @@ import Testing
     let known = try newestPosition()
     try add(3...4)
     let other = try #require(ChangePosition("\(known.historyID)/\(known.version)/1"))
-    #expect(try realm.cursor("a", expecting: other).next()?.startAnew == .restored)
+    #expect(try realm.cursor("a", expecting: other).next()?.fullResync == .restored)
     let later = try #require(ChangePosition("\(known.historyID)/\(known.version + 9)/1"))
-    #expect(try realm.cursor("b", expecting: later).next()?.startAnew == .restored)
+    #expect(try realm.cursor("b", expecting: later).next()?.fullResync == .restored)
   }
 
   // MARK: - Repeated

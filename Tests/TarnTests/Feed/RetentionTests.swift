@@ -109,13 +109,13 @@ import Testing
     let cursor = try realm.cursor("a", limit: LagLimit(bytes: 200))
     try add(1...20, to: realm)
     let batch = try #require(try cursor.next())
-    #expect(batch.startAnew == .expired)
+    #expect(batch.fullResync == .expired)
     try batch.acknowledge()
     cursor.close()
     // Opened without one, it keeps what it has.
     let again = try realm.cursor("a")
     try add(21...40, to: realm)
-    #expect(try again.next()?.startAnew == .expired)
+    #expect(try again.next()?.fullResync == .expired)
   }
 
   @Test func aCursorCanBeTaken() throws {

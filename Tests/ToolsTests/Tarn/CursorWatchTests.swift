@@ -56,13 +56,13 @@ import Testing
 
   @Test func itGoesOnWhereItEnded() throws {
     let first = try json(watch("--exit-after", "1", "--old-values").output)
-    #expect(first["startAnew"] as? String == "snapshot")
+    #expect(first["fullResync"] as? String == "snapshot")
     #expect(keys(first, "objects") == ["Rex"])
     try setAge("Rex", 4)
     try add("Ann", 5)
     try setAge("Rex", 6)
     let second = try json(watch("--exit-after", "1", "--old-values").output)
-    #expect(second["startAnew"] == nil)
+    #expect(second["fullResync"] == nil)
     #expect(second["repeated"] == nil)
     #expect(keys(second, "inserted") == ["Ann"])
     let modified = (second["modified"] as? [[String: Any]])?.first
@@ -129,7 +129,7 @@ import Testing
 
   @Test func aSignalEndsItInOrder() throws {
     let watch = try ToolProcess(folder, ["watch", "a.realm", "Dog", "--cursor", "w"])
-    #expect(try watch.line()?.contains("starts anew (snapshot)") == true)
+    #expect(try watch.line()?.contains("full resync (snapshot)") == true)
     #expect(try watch.line() == "  = Rex  age: 3")
     watch.signal(SIGTERM)
     #expect(try watch.finish() == ToolProcess.Result(status: 0, output: "", errors: ""))

@@ -42,7 +42,7 @@ import Testing
     let (process, screen) = try start()
     let commands = [
       ("watch A", "2   y"), ("watch A", "2   y"), ("log --follow", "version 1"),
-      ("watch A --cursor c", "starts anew"), ("log --follow", "version 1"),
+      ("watch A --cursor c", "full resync"), ("log --follow", "version 1"),
       ("watch A --table", "q quits"), ("watch A --table", "q quits"),
     ]
     for (command, text) in commands {

@@ -48,7 +48,7 @@ import Testing
   @Test func `each class that changed has a line`() throws {
     #expect(
       withoutPosition(try watch("--json")) == [
-        #"{"version":1,"from":1,"class":"Cat","startAnew":"snapshot","objects":[],"#
+        #"{"version":1,"from":1,"class":"Cat","fullResync":"snapshot","objects":[],"#
           + #""part":1,"more":true}"#,
         #"{"version":1,"from":1,"class":"Cow","objects":[],"part":2,"more":true}"#,
         #"{"version":1,"from":1,"class":"Dog","objects":["#

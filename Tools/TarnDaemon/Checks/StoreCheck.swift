@@ -220,7 +220,8 @@ extension OpenFile {
         found.append(
           .note(
             place,
-            "\(path): starts anew, because class, filter or columns differ from those of its cursor"
+            "\(path): needs a full resync, because class, filter or columns differ from those of "
+              + "its cursor"
           ))
       }
     }

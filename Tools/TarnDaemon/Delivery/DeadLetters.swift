@@ -88,7 +88,7 @@ final class DeadLetters: @unchecked Sendable {
     let isPartlyTaken = refusal.part.map { $0.line > 0 || $0.items.lowerBound > 0 } ?? false
     return refusals.refused(
       isFinal: refusal.isFinal, batch.from...max(batch.from, batch.to),
-      isDivisible: !isPartlyTaken && batch.startAnew == nil
+      isDivisible: !isPartlyTaken && batch.fullResync == nil
         && !delivery.watch.delivery.isEveryCommit)
   }
 

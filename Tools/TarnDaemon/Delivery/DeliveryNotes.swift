@@ -66,8 +66,8 @@ final class DeliveryNotes: Sendable {
     }
   }
 
-  /// A sum of everything in the configuration that makes the bytes of a request, and does not let
-  /// the sink start anew.
+  /// A sum of everything in the configuration that makes the bytes of a request, and does not make
+  /// the sink need a full resync.
   private func form(of watch: WatchSettings) -> String {
     let facts = [
       watch.name, path, watch.classNames, "\(watch.keepsOldValues)", "\(partBytesMax)",
@@ -90,9 +90,9 @@ final class DeliveryNotes: Sendable {
   func keys(of batch: ChangeBatch, for consumer: String) -> RequestKeys {
     var keys = RequestKeys(consumer: consumer)
     keys.form = state.withLock { state in
-      batch.startAnew == nil ? state.form : state.beginningForm + (state.beginning ?? "")
+      batch.fullResync == nil ? state.form : state.beginningForm + (state.beginning ?? "")
     }
-    guard isExact, batch.startAnew == nil, let content = positions?.content else { return keys }
+    guard isExact, batch.fullResync == nil, let content = positions?.content else { return keys }
     keys.areOfEarlierVersion = content.isOfEarlierVersion
     if content.intended == batch.position { keys.form = content.form ?? "" }
     return keys
@@ -147,7 +147,7 @@ final class DeliveryNotes: Sendable {
 
   /// Whether an earlier version began to send a batch.
   func isOfEarlierVersion(_ batch: ChangeBatch) -> Bool {
-    isExact && batch.startAnew == nil && positions?.earlierIntended == batch.position
+    isExact && batch.fullResync == nil && positions?.earlierIntended == batch.position
   }
 
   /// The end of a batch that was sent, and may have been taken.
@@ -160,7 +160,7 @@ final class DeliveryNotes: Sendable {
 
   /// The part of a batch that an earlier process was sending when it ended.
   func partInFlight(of batch: ChangeBatch) -> SentPart? {
-    guard isExact, batch.startAnew == nil, let content = positions?.content,
+    guard isExact, batch.fullResync == nil, let content = positions?.content,
       content.acknowledged == batch.startPosition, content.intended == batch.position
     else { return nil }
     return content.part
@@ -168,7 +168,7 @@ final class DeliveryNotes: Sendable {
 
   /// Notes a batch, or a part of it, before it is delivered.
   func note(_ batch: ChangeBatch, _ part: SentPart? = nil) throws {
-    let isBeginning = batch.startAnew != nil
+    let isBeginning = batch.fullResync != nil
     if isExact, isBeginning { return try noteBeginning() }
     guard let positions else { return }
     if isExact {

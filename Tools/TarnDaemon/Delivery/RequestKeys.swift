@@ -14,10 +14,10 @@ struct RequestKeys {
   /// The key of a part of a batch, which may be its only part. It is ASCII for all names.
   func key(of delivery: Delivery, part: Int, isOnly: Bool) -> String {
     let batch = delivery.batch
-    let isAnew = batch.startAnew != nil
+    let isFullResync = batch.fullResync != nil
     if areOfEarlierVersion, !delivery.isAfterRefusal {
       let history = batch.position.historyID.uuidString.lowercased()
-      let range = "\(history)-\(batch.from)-\(batch.position.version)\(isAnew ? "-anew" : "")"
+      let range = "\(history)-\(batch.from)-\(batch.position.version)\(isFullResync ? "-anew" : "")"
       return isOnly ? range : "\(range)-\(part)"
     }
     // A batch that was refused as another, and may have been taken, has another body.
@@ -32,9 +32,10 @@ struct RequestKeys {
 
   private func facts(_ delivery: Delivery, _ part: String) -> String {
     let batch = delivery.batch
-    let isAnew = batch.startAnew != nil
+    let isFullResync = batch.fullResync != nil
     // Copies of a file have the same cursor.
-    return form + "\(consumer)/\(batch.from)/\(batch.position)/\(isAnew)/\(part)/\(delivery.path)"
+    return form
+      + "\(consumer)/\(batch.from)/\(batch.position)/\(isFullResync)/\(part)/\(delivery.path)"
   }
 }
 

@@ -39,10 +39,10 @@ struct Delivery {
       [JSONMember("watch", .string(watch.name)), JSONMember("file", .string(path))])
   }
 
-  /// The classes of its lines, in their order: those with changes, or all if it starts anew.
+  /// The classes of its lines, in their order: those with changes, or all in a full resync.
   var changedClasses: [String] {
     let all = watch.classes.map(\.name)
-    if batch.startAnew != nil { return all }
+    if batch.fullResync != nil { return all }
     let changed = Set(batch.classNames)
     let some = all.filter { changed.contains($0) }
     return some.isEmpty ? [all[0]] : some

@@ -305,7 +305,7 @@ final class SinkRunner: Sendable {
     }
     if let cause = file.copyCause { throw ToolError("the file cannot be followed: \(cause)") }
     let newest = try file.newestPosition()
-    // A cursor in a file starts anew by itself if it selects something else.
+    // A cursor in a file asks for a full resync by itself if it selects something else.
     let isSame = notes.isPosition(of: watch)
     if !isSame { state.withLock { $0.beginsWithAll = true } }
     var start = isSame ? positions.content.acknowledged : nil
@@ -403,13 +403,13 @@ final class SinkRunner: Sendable {
 
   /// - Returns: false if a part of the batch was delivered, and more parts are left.
   private func deliver(_ batch: ChangeBatch) throws -> Bool {
-    status.isBehind(from: batch.startAnew == nil ? batch.from : 0)
+    status.isBehind(from: batch.fullResync == nil ? batch.from : 0)
     let isBegun = letters?.batch != nil
     let first = letters == nil || isBegun ? nil : notes.partInFlight(of: batch)
     if first == nil, !isBegun { try notes.note(batch) }
     let keys = notes.keys(of: batch, for: state.withLock { $0.consumer })
-    if let reason = batch.startAnew, reason != .snapshot, !isBegun {
-      log.write(.notice, "starts anew: \(reason)", of: status)
+    if let reason = batch.fullResync, reason != .snapshot, !isBegun {
+      log.write(.notice, "full resync: \(reason)", of: status)
     }
     let began = ContinuousClock.now
     batch.noteDelivery()
@@ -422,7 +422,7 @@ final class SinkRunner: Sendable {
       return false
     }
     status.delivered(
-      upTo: batch.to, isNewBeginning: batch.startAnew != nil, seconds: (.now - began).seconds)
+      upTo: batch.to, isNewBeginning: batch.fullResync != nil, seconds: (.now - began).seconds)
     state.withLock { $0.backoff.reset() }
     wait(watch.delivery.interval)
     return true

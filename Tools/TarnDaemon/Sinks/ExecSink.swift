@@ -135,7 +135,7 @@ final class ExecSink: RefusableSink {
       "TARN_CLASS": delivery.watch.classNames, "TARN_VERSION": "\(batch.to)",
       "TARN_FROM": "\(batch.from)", "TARN_POSITION": batch.position.description,
     ]
-    if let reason = batch.startAnew { own["TARN_START_ANEW"] = "\(reason)" }
+    if let reason = batch.fullResync { own["TARN_FULL_RESYNC"] = "\(reason)" }
     if isRepeated { own["TARN_REPEATED"] = "1" }
     let inherited = try CommandEnvironment.variables(of: settings.user)
     return inherited.merging(own) { $1 }.map { "\($0.key)=\($0.value)" }

@@ -319,7 +319,7 @@ final class FeedHub: FileTable.Listener {
     let lines = Delivery(batch: batch, watch: channel.classes.watch, path: path).lines()
     let first = try lines.next() ?? []
     let isLast = lines.isAtLastLine
-    channel.status.delivered(upTo: batch.to, isNewBeginning: batch.startAnew != nil)
+    channel.status.delivered(upTo: batch.to, isNewBeginning: batch.fullResync != nil)
     guard isLast, first.last == 0x0a, first.count <= Self.sharedBytesMax else {
       return Subscriber.Line(
         path: path, end: batch.position,

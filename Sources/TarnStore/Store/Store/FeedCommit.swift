@@ -53,7 +53,7 @@ struct FeedCommit {
         .warning,
         "\(store.path): the cursor '\(record.name)' expired, because it is farther behind than it "
           + "may be: it is acknowledged up to version \(record.acknowledged.version.rawValue). Its "
-          + "consumer begins anew")
+          + "consumer needs a full resync")
     }
   }
 

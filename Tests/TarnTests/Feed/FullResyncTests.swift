@@ -4,8 +4,8 @@ import Testing
 @testable import Tarn
 @testable import TarnStore
 
-/// When a cursor says that its consumer must begin anew, once.
-@Suite struct StartAnewTests {
+/// When a cursor asks its consumer for a full resync, once.
+@Suite struct FullResyncTests {
   private let shelter: Shelter
   private let instance: Instance
   private var realm: Realm { instance.realm }
@@ -22,28 +22,28 @@ import Testing
   }
 
   /// The reason, the objects to begin with, and that all goes on normally after it.
-  private func check(_ memory: MemoryCursor, _ reason: StartAnewReason) throws {
+  private func check(_ memory: MemoryCursor, _ reason: FullResyncReason) throws {
     let batch = try #require(try memory.cursor.next())
-    #expect(batch.startAnew == reason)
+    #expect(batch.fullResync == reason)
     #expect(batch.snapshot != nil)
     #expect(batch.objects(FedDog.self).count == realm.objects(FedDog.self).count)
-    #expect(try memory.cursor.next()?.startAnew == reason, "until it is acknowledged")
+    #expect(try memory.cursor.next()?.fullResync == reason, "until it is acknowledged")
     try batch.acknowledge()
     #expect(try memory.cursor.next() == nil)
     try add(100)
     let next = try #require(try memory.cursor.next())
-    #expect(next.startAnew == nil)
+    #expect(next.fullResync == nil)
     #expect(next[FedDog.self].inserted.map(\.id) == [100])
   }
 
   @Test(arguments: FeedReason.allCases)
   func theFileKnowsWhy(_ reason: FeedReason) throws {
-    try check(MemoryCursor(realm, reason: reason), StartAnewReason(reason))
+    try check(MemoryCursor(realm, reason: reason), FullResyncReason(reason))
   }
 
   @Test(arguments: FeedReason.allCases)
   func theProgramKnowsWhy(_ reason: FeedReason) throws {
-    try check(MemoryCursor(realm, pending: reason), StartAnewReason(reason))
+    try check(MemoryCursor(realm, pending: reason), FullResyncReason(reason))
   }
 
   @Test func aCancelledWriteDoesNotEndTheReason() throws {
@@ -54,12 +54,12 @@ import Testing
     try batch.acknowledge()
     realm.cancelWrite()
     memory.keeper.kept.acknowledged = place
-    #expect(try memory.cursor.next()?.startAnew == .restored)
+    #expect(try memory.cursor.next()?.fullResync == .restored)
     try realm.write {
       realm.create(FedDog.self, value: ["id": 2])
       try batch.acknowledge()
     }
-    #expect(try memory.cursor.next()?.startAnew == nil)
+    #expect(try memory.cursor.next()?.fullResync == nil)
   }
 
   @Test func aMigration() throws {
@@ -67,7 +67,7 @@ import Testing
     try add(2)
     try migrate()
     let before = try #require(try memory.cursor.next())
-    #expect(before.startAnew == nil)
+    #expect(before.fullResync == nil)
     #expect(before[FedDog.self].inserted.map(\.id) == [2])
     try before.acknowledge()
     try check(memory, .schema)

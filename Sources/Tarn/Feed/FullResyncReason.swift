@@ -1,6 +1,6 @@
 /// Why a cursor cannot report the changes: its consumer discards its copy and begins with the
 /// objects of a snapshot.
-public enum StartAnewReason: Sendable, Hashable, CaseIterable {
+public enum FullResyncReason: Sendable, Hashable, CaseIterable {
   /// The cursor was created with `startingAt: .snapshot`.
   case snapshot
   /// Records that the cursor needs were removed, because it had fallen behind its limit.
