@@ -8,6 +8,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum { groups_max = 256 };
@@ -65,6 +66,23 @@ int tarn_become(const char *user, const gid_t *more, int count) {
   if (count > groups_max - wanted.group_count) return E2BIG;
   for (int index = 0; index < count; index++) wanted.groups[wanted.group_count++] = more[index];
   return become(&wanted);
+}
+
+int tarn_may_as(const char *user, const char *path, int rights) {
+  identity wanted;
+  int code = find_identity(user, &wanted);
+  if (code) return code;
+  pid_t child = fork();
+  if (child < 0) return errno;
+  if (!child) {
+    code = become(&wanted);
+    if (!code && access(path, rights)) code = errno;
+    _exit(code);
+  }
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0)
+    if (errno != EINTR) return errno;
+  return WIFEXITED(status) ? WEXITSTATUS(status) : EINTR;
 }
 
 static void run(

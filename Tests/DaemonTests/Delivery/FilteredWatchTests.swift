@@ -187,7 +187,7 @@ struct FilteredWatchTests {
     try file.put(1, "one", count: 3)
     try makeReadOnly(file)
     let daemon = try DaemonProcess(folder, configuration(), asOther: true)
-    #expect(daemon.errors.contains("'entered' and 'left' may list objects that matched"))
+    #expect(daemon.errors.contains("'left' and 'deleted' may list objects that matched"))
     daemon.stop()
   }
 

@@ -25,6 +25,41 @@ struct CheckTests {
     "  - {name: \(name), file: $/notes.tarn, class: Note, \(more)sinks: [{\(sink)}]}\n"
   }
 
+  /// Programs that cannot run, and paths that would destroy what the daemon reads.
+  @Test func namesProgramsAndPathsThatCannotWork() throws {
+    _ = try NoteFile(folder)
+    chmod(try folder.file("script", Array("#!$/no-sh -e\n".utf8)), 0o755)
+    chmod(try folder.file("own", Array("#!/bin/sh\n".utf8)), 0o700)
+    chmod(folder.path, 0o755)
+    let long = String(repeating: "n", count: 300)
+    let isRoot = geteuid() == 0
+    let (found, _) = try check(
+      "watches:\n" + Self.watch("a", "exec: [$/script]") + Self.watch("b", "file: $/\(long)")
+        + Self.watch("c", "exec: [$/own]\(isRoot ? ", user: nobody" : "")"))
+    #expect(found.contains("a/exec: $/script begins with '#!$/no-sh', and there is no such"))
+    #expect(found.contains("b/file: $/\(long): the name $/\(long) is too long"))
+    #expect(found.contains("c/exec: the user nobody may not run $/own") == isRoot)
+    // These are known from the configuration itself.
+    _ = try folder.file("token", Array("0123456789abcdef\n".utf8))
+    let (other, code) = try check(
+      "http: {listen: $/a.sock, token-file: $/token}\nwatches:\n"
+        + Self.watch("a", "file: $/watch.yaml") + Self.watch("b", "file: $/token")
+        + Self.watch("c", "socket: $/./a.sock"))
+    #expect(code == 1)
+    for name in ["watch.yaml", "token"] {
+      #expect(other.contains("$/\(name) is a file that the daemon reads"), "\(other)")
+    }
+    #expect(other.contains("there are two uses of the socket '$/a.sock'"), "\(other)")
+  }
+
+  /// Somebody meant something by what an action would ignore.
+  @Test(arguments: [["run", "--user", "nobody"], ["check", "w"], ["reload", "--json"]])
+  func refusesWhatItWouldIgnore(_ words: [String]) throws {
+    let path = try write("watches:\n" + Self.watch("a", "file: $/out"))
+    let (_, end) = try DaemonProcess.run(words + ["--config", path])
+    #expect(end == .exited(2))
+  }
+
   @Test func namesWhatCannotWork() throws {
     let file = try NoteFile(folder)
     for name in ["empty", "text"] { _ = try folder.file(name, Array((name + "\n").utf8)) }

@@ -87,6 +87,12 @@ struct HTTPDoorTests {
       OwnProgram.sibling("tarn-daemon"), ["status", "--config", daemon.configuration],
       environment: proxy)
     #expect(asked.finish().end == .exited(0))
+    // Another token counts at once; the former one is kept while there is none.
+    _ = try folder.file("token", Array("fedcba9876543210\n".utf8))
+    #expect(try status(right) == 401)
+    #expect(try status("Authorization: Bearer fedcba9876543210") == 200)
+    unlink(token)
+    #expect(try status("Authorization: Bearer fedcba9876543210") == 200)
     daemon.stop()
   }
 

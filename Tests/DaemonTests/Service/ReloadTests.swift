@@ -176,6 +176,20 @@ struct ReloadTests {
     daemon.stop()
   }
 
+  /// Nobody waits for the other end of a pipe.
+  @Test func opensNoPipeInPlaceOfANote() throws {
+    _ = try NoteFile(folder)
+    let notes = folder.file("state/running")
+    try FileManager.default.createDirectory(atPath: notes, withIntermediateDirectories: true)
+    #expect(mkfifo("\(notes)/test.json", 0o600) == 0)
+    let daemon = try DaemonProcess(
+      folder, "http: {listen: $/http.sock}\n" + Self.configuration(Self.watch("a")))
+    #expect(daemon.errors.contains("test.json is not a file: remove it"))
+    let (_, end) = try DaemonProcess.run(["status", "--config", daemon.configuration])
+    #expect(end == .exited(0))
+    #expect(daemon.stop() == .exited(0))
+  }
+
   /// The running daemon is asked at the address that it has, and not at the one that it is to get.
   @Test func findsTheDaemonAtItsFormerAddress() async throws {
     let file = try NoteFile(folder)

@@ -32,6 +32,46 @@ struct EventTests {
     throw ToolError("the stream has ended")
   }
 
+  /// A version that the client has, and that another commit has made by now.
+  @Test func startsAnewAfterARestoredBackup() throws {
+    let file = try NoteFile(folder)
+    try file.put(1, "one")
+    let daemon = try DaemonProcess(folder, Self.configuration)
+    daemon.stop()
+    let backup = folder.file("backup")
+    try FileManager.default.copyItem(atPath: file.path, toPath: backup)
+    try daemon.restart()
+    let client = try stream()
+    let first = try event(client)
+    try file.put(1, "lost")
+    let lost = try event(client)
+    daemon.stop()
+    unlink(file.path)
+    try FileManager.default.copyItem(atPath: backup, toPath: file.path)
+    for id in 2...5 { try file.put(id, "other") }
+    try daemon.restart()
+    let again = try event(try stream("Last-Event-ID: \(lost.id)\r\n"))
+    #expect(again.data["startAnew"] == .string("restored"))
+    var model = NoteModel()
+    try model.apply(again.data)
+    #expect(try model.notes == file.expected)
+    // The backup has this one.
+    #expect(try event(try stream("Last-Event-ID: \(first.id)\r\n")).data["startAnew"] == nil)
+    #expect(daemon.stop() == .exited(0))
+  }
+
+  /// Also if they come at the same time.
+  @Test func admitsSoManyClients() throws {
+    _ = try NoteFile(folder)
+    let daemon = try DaemonProcess(
+      folder, Self.configuration.replacingOccurrences(of: "true}", with: "true, clients: 2}"))
+    let clients = try (0..<12).map { _ in try stream() }
+    let answers = try clients.map { try $0.line() ?? "" }
+    #expect(answers.count { $0.contains(" 200 ") } == 2)
+    #expect(answers.count { $0.contains(" 503 ") } == 10)
+    #expect(daemon.stop() == .exited(0))
+  }
+
   @Test func streamsAndResumes() throws {
     let file = try NoteFile(folder)
     try file.put(1, "one")

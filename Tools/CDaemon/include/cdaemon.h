@@ -42,6 +42,9 @@ bool tarn_user_exists(const char *name);
 // Makes this process one of a user, permanently: with its groups, and these. Returns 0 or an errno.
 int tarn_become(const char *user, const gid_t *more, int count);
 
+// Whether a user may do something with a file, of R_OK, W_OK and X_OK: 0 or an errno.
+int tarn_may_as(const char *user, const char *path, int rights);
+
 // A pipe and a connection that programs which are started do not inherit. -1 with errno.
 int tarn_pipe(int ends[2], bool without_blocking);
 int tarn_accept(int listener);

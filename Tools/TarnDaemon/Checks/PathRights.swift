@@ -7,6 +7,10 @@ enum PathRights {
   static func faultOfMaking(_ path: String) -> String? {
     guard let path = target(of: path) else { return "\(path) is a link that leads to itself" }
     let folder = folder(of: path)
+    var facts = stat()
+    if path.withPath({ lstat($0, &facts) }) != 0, errno == ENAMETOOLONG {
+      return "the name \(path) is too long"
+    }
     guard let kind = kind(of: folder) else { return "there is no folder \(folder)" }
     guard kind == S_IFDIR else { return "\(folder) is not a folder" }
     guard may(folder, W_OK | X_OK) else {
@@ -78,6 +82,26 @@ enum PathRights {
       return errno == EACCES ? "\(who) may not look into the folders of \(folder)" : nil
     }
     return may(folder, R_OK | X_OK) ? nil : "\(who) may not look into \(folder)"
+  }
+
+  /// A path that all spellings have, as far as its folder is there.
+  static func canonical(_ path: String) -> String {
+    guard let slash = path.lastASCII("/"),
+      let found = folder(of: path).withPath({ realpath($0, nil) })
+    else { return path }
+    defer { free(found) }
+    let folder = String(path: found)
+    return (folder == "/" ? "" : folder) + path[slash...]
+  }
+
+  /// Makes the folders up to a path, for this user only.
+  static func makeFolders(_ path: String) throws(ToolError) {
+    if kind(of: path) == S_IFDIR { return }
+    let parent = folder(of: path)
+    if parent != path { try makeFolders(parent) }
+    guard path.withPath({ mkdir($0, 0o700) }) == 0 || errno == EEXIST else {
+      throw ToolError("cannot make", path, errno: errno)
+    }
   }
 
   static func folder(of path: String) -> String {

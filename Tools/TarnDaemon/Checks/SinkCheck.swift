@@ -32,8 +32,8 @@ struct SinkCheck {
   private func ofKind() -> [Finding] {
     switch sink.kind {
     case .exec(let exec):
-      return (exec.command.first.flatMap { fault(ofProgram: $0) }).map { [.problem(place, $0)] }
-        ?? []
+      return exec.command.first.flatMap { fault(ofProgram: $0, exec.user) }
+        .map { [.problem(place, $0)] } ?? []
     case .file(let file):
       return fault(ofOutput: file.path).map { [.problem(place, "\(file.path): \($0)")] } ?? []
     case .webhook(let webhook): return findings(webhook)
@@ -44,19 +44,41 @@ struct SinkCheck {
 
   // MARK: - Programs
 
-  private func fault(ofProgram name: String) -> String? {
+  /// - Parameter user: who runs it; nil for the daemon's user.
+  private func fault(ofProgram name: String, _ user: String?) -> String? {
+    func may(_ path: String) -> Bool {
+      user.map { tarn_may_as($0, path, X_OK) == 0 } ?? PathRights.may(path, X_OK)
+    }
     if name.firstASCII("/") != nil {
       guard let kind = PathRights.kind(of: name) else { return "there is no program \(name)" }
       guard kind == S_IFREG else { return "\(name) is not a program" }
-      return PathRights.may(name, X_OK) ? nil : "\(PathRights.who) may not run \(name)"
+      guard may(name) else {
+        return "\(user.map { "the user \($0)" } ?? PathRights.who) may not run \(name)"
+      }
+      guard let interpreter = Self.interpreter(of: name) else { return nil }
+      return may(interpreter)
+        ? nil : "\(name) begins with '#!\(interpreter)', and there is no such program"
     }
     let given = ProcessInfo.processInfo.environment["PATH"]?.splitASCII(":").map(String.init) ?? []
     let folders = given + (isOutside ? Self.standardFolders : [])
     let isFound = folders.contains { folder in
       let path = "\(folder)/\(name)"
-      return PathRights.kind(of: path) == S_IFREG && PathRights.may(path, X_OK)
+      return PathRights.kind(of: path) == S_IFREG && may(path)
     }
     return isFound ? nil : "there is no program \(name) in the folders of PATH"
+  }
+
+  /// The program that the first line of a script names.
+  private static func interpreter(of path: String) -> String? {
+    let descriptor = path.withPath { open($0, O_RDONLY | O_CLOEXEC) }
+    guard descriptor >= 0 else { return nil }
+    defer { close(descriptor) }
+    var bytes = [UInt8](repeating: 0, count: 256)
+    let count = max(0, read(descriptor, &bytes, bytes.count))
+    guard bytes.prefix(count).starts(with: "#!".utf8) else { return nil }
+    let line = bytes[..<count].dropFirst(2).prefix { $0 != 0x0a }
+    let words = line.split { $0 == 0x20 || $0 == 0x09 }
+    return words.first.map { String(decoding: $0, as: UTF8.self) }
   }
 
   private var isOutside: Bool {

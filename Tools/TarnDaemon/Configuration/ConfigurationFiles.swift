@@ -43,7 +43,7 @@ package struct ConfigurationFiles: Sendable {
       problems.append(ConfigurationProblem(path, 0, "", "the folder has no .yaml or .yml file"))
     }
     problems += Self.doubles(in: merged, path)
-    problems += OutputCheck(merged).problems(path)
+    problems += OutputCheck(merged, files: files).problems(path)
     return (merged, problems)
   }
 
@@ -65,10 +65,12 @@ package struct ConfigurationFiles: Sendable {
     }
     guard isFolder.boolValue else { return [path] }
     return try FileManager.default.contentsOfDirectory(atPath: path)
-      .filter { name in
-        [".yaml", ".yml"].contains { name.endsWithBytes(of: $0) } && !name.beginsWithBytes(of: ".")
-      }
+      .filter { Self.isNameOfPart($0) && !$0.beginsWithBytes(of: ".") }
       .sorted().map { "\(path)/\($0)" }
+  }
+
+  static func isNameOfPart(_ name: String) -> Bool {
+    [".yaml", ".yml"].contains { name.endsWithBytes(of: $0) }
   }
 
   private func text(of file: String) throws(ConfigurationProblem) -> String {
@@ -113,11 +115,16 @@ package struct ConfigurationFiles: Sendable {
       if seen.insert("\(kind) \(name)").inserted { return }
       problems.append(ConfigurationProblem(path, 0, "", "there are two \(kind) '\(name)'"))
     }
+    if case .socket(let path, _)? = settings.http?.address {
+      check("uses of the socket", PathRights.canonical(path))
+    }
     for watch in settings.watches {
       check("watches with the name", watch.name)
       for sink in watch.sinks {
         check("sinks of '\(watch.name)' with the name", sink.name)
-        if case .socket(let socket) = sink.kind { check("sinks with the socket", socket.path) }
+        if case .socket(let socket) = sink.kind {
+          check("uses of the socket", PathRights.canonical(socket.path))
+        }
         if case .file(let file) = sink.kind { check("sinks with the file", file.path) }
         if case .events = sink.kind, settings.http == nil {
           problems.append(

@@ -12,6 +12,8 @@ enum ConfigurationManual {
       .I \(roff(DaemonCommand.file))
       .br
       .I \(roff(DaemonCommand.folder))/*.yaml
+      .br
+      .I \(roff(DaemonCommand.folder))/*.yml
       .SH DESCRIPTION
       The daemon watches Tarn stores and delivers their changes. Its configuration is YAML, or JSON.
       Unknown keys, keys that occur twice, and aliases are errors:

@@ -1,8 +1,8 @@
 import TarnStore
 import ToolSupport
 
-/// Looks for outputs and sockets that are stores of the same configuration, or files that belong to
-/// those.
+/// Looks for outputs and sockets that are stores of the same configuration, files that belong to
+/// those, or files that the daemon reads: a line would destroy them.
 struct OutputCheck {
   private static let companions = ["-lock", ".lock", "-signal", ".signal"]
 
@@ -11,22 +11,50 @@ struct OutputCheck {
   /// The stores that are named without a pattern, and the watches that name them.
   private var stores: [(path: String, watch: String)] = []
 
-  init(_ settings: DaemonSettings) {
+  /// Those of the outputs that lines are written to.
+  private var lineFiles: Set<String> = []
+  /// Other files that the daemon reads.
+  private var inputs: [String] = []
+
+  /// - Parameter files: those of the configuration.
+  init(_ settings: DaemonSettings, files: [String]) {
+    inputs = files
+    add(settings.http?.token)
     if case .socket(let path, _)? = settings.http?.address { outputs.insert(path) }
     for watch in settings.watches {
       if !FileTable.isPattern(watch.file) { stores.append((watch.file, "'\(watch.name)' watches")) }
       for sink in watch.sinks {
-        if let letters = sink.deadLetters { outputs.insert(letters.path) }
+        if let letters = sink.deadLetters { lineFiles.insert(letters.path) }
         switch sink.kind {
-        case .file(let file): outputs.insert(file.path)
+        case .file(let file): lineFiles.insert(file.path)
         case .socket(let socket): outputs.insert(socket.path)
-        case .exec, .webhook, .events: break
+        case .exec(let exec):
+          inputs += exec.command.prefix(1).filter { $0.beginsWithBytes(of: "/") }
+        case .webhook(let webhook):
+          for source in webhook.secretHeaders.map(\.source) { add(source) }
+          add(webhook.secret)
+          add(webhook.urlSource)
+          inputs += webhook.certificates.map { [$0] } ?? []
+        case .events: break
         }
       }
     }
     for sync in settings.syncs where !FileTable.isPattern(sync.file) {
       stores.append((sync.file, "an entry of 'sync' names"))
     }
+    inputs += settings.syncs.compactMap(\.passfile)
+    outputs.formUnion(lineFiles)
+  }
+
+  private mutating func add(_ source: SecretSource?) {
+    if case .file(let path)? = source { inputs.append(path) }
+  }
+
+  /// Whether a file that is made there would belong to the configuration.
+  private func isPartOfFolder(_ path: String, _ configuration: String) -> Bool {
+    let folder = FileFacts.at(PathRights.folder(of: path))?.identity
+    return ConfigurationFiles.isNameOfPart(path)
+      && folder == FileFacts.at(configuration)?.identity
   }
 
   func problems(_ configuration: String) -> [ConfigurationProblem] {
@@ -36,6 +64,14 @@ struct OutputCheck {
         ([""] + Self.companions).map { store.path + $0 }.contains { path in
           path == output || known.map { FileFacts.at(path)?.identity == $0 } ?? false
         }
+      }
+      func isAt(_ path: String) -> Bool {
+        path == output || known.map { FileFacts.at(path)?.identity == $0 } ?? false
+      }
+      let isFile = lineFiles.contains(output) && FileFacts.at(output)?.isRegularFile != false
+      if isFile, inputs.contains(where: isAt) || isPartOfFolder(output, configuration) {
+        return ConfigurationProblem(
+          configuration, 0, "", "\(output) is a file that the daemon reads; give another path")
       }
       guard let store else { return nil }
       return ConfigurationProblem(

@@ -301,7 +301,7 @@ final class SinkRunner: Sendable {
 
   private func openReader(_ watch: WatchSettings) throws -> ChangeCursor {
     guard let positions else {
-      throw ToolError("the file cannot be written, and there is no state folder for its position")
+      throw ToolError("neither the file nor a state folder can be written, for the position")
     }
     if let cause = file.copyCause { throw ToolError("the file cannot be followed: \(cause)") }
     let newest = try file.newestPosition()
@@ -315,7 +315,8 @@ final class SinkRunner: Sendable {
       watch, formerEnd: delivered == nil && start != nil ? newest : nil, isClean: start == nil,
       divides: letters != nil)
     state.withLock { $0.consumer = "reader \(cursorName)" }
-    let keeper = KeptPosition(at: start.map { FeedPlace($0) }, in: try file.store.newestSnapshot())
+    let snapshot = try file.store.newestSnapshot()
+    let keeper = KeptPosition(at: try ExpectedPosition.place(start, in: snapshot), in: snapshot)
     return try file.reader(
       cursorName, watch, delivered: (delivered ?? newest).version, keeper: keeper)
   }

@@ -39,7 +39,8 @@ final class HTTPServer: Sendable {
 
   private let settings: HTTPSettings
   private let streams = Lock(Streams())
-  private let token: String?
+  /// The last one that could be read.
+  private let token: Lock<String?>
   private unowned let routes: any Routes
   private let server = Lock<Server?>(nil)
   let listener: ListeningSocket
@@ -48,7 +49,7 @@ final class HTTPServer: Sendable {
     self.settings = settings
     self.routes = routes
     self.listener = listener
-    token = try settings.readToken()
+    token = Lock(try settings.readToken())
   }
 
   func start() throws {
@@ -184,6 +185,12 @@ final class HTTPServer: Sendable {
     }
     if let origin = header("Origin", connection), !settings.origins.contains(origin) {
       return HTTPAnswer(403, "this origin may not ask: add it to 'origins'\n")
+    }
+    // Read anew, since it may have been replaced.
+    let fresh = try? settings.readToken()
+    let token = token.withLock { token in
+      token = fresh ?? token
+      return token
     }
     let wanted = Array((token ?? "").utf8)
     let found = Array(Self.bearer(header("Authorization", connection) ?? "").utf8)

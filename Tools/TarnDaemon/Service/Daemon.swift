@@ -125,7 +125,7 @@ package final class Daemon: HTTPServer.Routes {
   private var status: String {
     let (watches, files) = (state.withLock { $0.watches.count }, self.files.files)
     let open = files.count { $0.file != nil }
-    return "\(watches) watches, \(open) of \(files.count) files open"
+    return "\(watches) \(watches == 1 ? "watch" : "watches"), \(open) of \(files.count) files open"
   }
 
   // MARK: - The loop
@@ -379,11 +379,11 @@ package final class Daemon: HTTPServer.Routes {
     guard let (hub, settings) = runner?.eventHub else {
       return .failure(HTTPAnswer(404, "there is no watch '\(watch)' with a sink of events\n"))
     }
-    guard hub.subscriberCount < settings.clientsMax else {
-      return .failure(HTTPAnswer(503, "there are \(settings.clientsMax) clients already\n"))
-    }
     do {
       let point = try position.map { try Subscription.point($0, hub) } ?? FeedPoint()
+      guard hub.admit(of: settings.clientsMax) else {
+        return .failure(HTTPAnswer(503, "there are \(settings.clientsMax) clients already\n"))
+      }
       return .success(EventClient(connection, hub, settings, at: point))
     } catch {
       return .failure(HTTPAnswer(400, "\(error)\n"))

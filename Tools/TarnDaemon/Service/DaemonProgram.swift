@@ -21,6 +21,7 @@ package enum DaemonProgram {
         try output.flush()
         return ExitCode.success.rawValue
       }
+      try refuseStrangers(in: arguments)
       switch arguments.positional("ACTION") ?? "run" {
       case "run": return try serve(arguments).rawValue
       case "check", "reload": return try act(arguments).rawValue
@@ -39,6 +40,29 @@ package enum DaemonProgram {
     } catch {
       complain("tarn: \(printableLines("\(error)"))\n")
       return ExitCode.failure.rawValue
+    }
+  }
+
+  /// The options of an action, besides those of all.
+  private static func options(of action: String) -> [String] {
+    switch action {
+    case "check": ["user", "unit"]
+    case "status": ["json", "prometheus"]
+    case "run", "reload": []
+    default: ["file"]
+    }
+  }
+
+  /// Refuses what an action would ignore: somebody meant something by it.
+  private static func refuseStrangers(in arguments: ParsedArguments) throws {
+    let action = arguments.positional("ACTION") ?? "run"
+    let known = options(of: action)
+    for option in ["user", "unit", "json", "prometheus", "file"]
+    where arguments.has(option) && !known.contains(option) {
+      throw UsageError("--\(option) is not for '\(action)'")
+    }
+    if let word = arguments.positional("WATCH"), !known.contains("file") {
+      throw UsageError("'\(action)' takes no argument '\(word)'")
     }
   }
 

@@ -22,18 +22,18 @@ final class RunNote: Sendable {
   /// - Throws: `ToolError` if it cannot be made, or if another daemon of that name has it.
   init(in stateFolder: String, name: String, of configuration: ConfigurationFiles) throws {
     let folder = "\(stateFolder)/\(Self.folder)"
-    try FileManager.default.createDirectory(
-      atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    try PathRights.makeFolders(folder)
     path = "\(folder)/\(Positions.escaped(name)).json"
     self.configuration = Self.resolved(configuration.path)
     self.name = name
-    descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+    // Neither a pipe nor the target of a link, whose content would be lost.
+    descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
     guard descriptor >= 0 else { throw ToolError("cannot make", path, errno: errno) }
-    let code = tarn_own_file(descriptor)
-    guard code == 0 else {
-      close(descriptor)
-      throw ToolError("cannot lock", path, errno: code)
+    guard Self.isRegular(descriptor) else {
+      throw ToolError("\(path) is not a file: remove it")
     }
+    let code = tarn_own_file(descriptor)
+    guard code == 0 else { throw ToolError("cannot lock", path, errno: code) }
   }
 
   deinit { close(descriptor) }
@@ -68,6 +68,11 @@ final class RunNote: Sendable {
     }
   }
 
+  fileprivate static func isRegular(_ descriptor: Int32) -> Bool {
+    var facts = stat()
+    return fstat(descriptor, &facts) == 0 && facts.st_mode & S_IFMT == S_IFREG
+  }
+
   private static func resolved(_ path: String) -> String {
     guard let found = path.withPath({ realpath($0, nil) }) else { return path }
     defer { free(found) }
@@ -96,14 +101,15 @@ struct NotedDaemon {
   }
 
   private init?(_ path: String, _ configuration: String) {
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
     guard descriptor >= 0 else { return nil }
     defer { close(descriptor) }
+    guard RunNote.isRegular(descriptor) else { return nil }
     process = tarn_owner(descriptor)
     var bytes = [UInt8](repeating: 0, count: 1 << 14)
     let count = max(0, pread(descriptor, &bytes, bytes.count, 0))
     let text = String(decoding: bytes[..<count], as: UTF8.self)
-    guard process > 0, let json = try? JSONScanner.value(in: text),
+    guard process > 0, Self.isDaemon(process), let json = try? JSONScanner.value(in: text),
       let noted = Self.text(json["configuration"]), let name = Self.text(json["name"]),
       FileFacts.at(noted)?.identity == FileFacts.at(configuration)?.identity
         || noted == configuration
@@ -120,6 +126,14 @@ struct NotedDaemon {
       ?? Self.text(json["token-env"]).map { .environment($0) }
       ?? Self.text(json["token-credential"]).map { .credential($0) }
     self.http = http
+  }
+
+  /// Whether a process runs this program, as far as that can be seen: it may get a signal.
+  private static func isDaemon(_ process: pid_t) -> Bool {
+    guard let name = FileManager.default.contents(atPath: "/proc/\(process)/comm") else {
+      return true
+    }
+    return name.dropLast().elementsEqual(DaemonCommand.program.utf8)
   }
 
   private static func text(_ value: JSONValue?) -> String? {

@@ -77,7 +77,12 @@ final class CommandRun {
   }
 
   private static func failure(_ program: String, _ code: Int32) -> DeliveryFailure {
-    DeliveryFailure(description: "cannot start \(program): \(String(cString: strerror(code)))")
+    if code == ENOENT, program.firstASCII("/") != nil, PathRights.kind(of: program) != nil {
+      return DeliveryFailure(
+        description: "cannot start \(program): there is no program that its first line names")
+    }
+    return DeliveryFailure(
+      description: "cannot start \(program): \(String(cString: strerror(code)))")
   }
 
   /// Waits for its end.

@@ -15,6 +15,7 @@ final class EventClient: Subscriber.Transport, OpenRequest {
     var taken = 0
     var isSuspended = false
     var isClosed = false
+    var hasStarted = false
     var lastSent = DispatchTime.now()
   }
 
@@ -31,6 +32,7 @@ final class EventClient: Subscriber.Transport, OpenRequest {
   private let subscriber = Lock<Subscriber?>(nil)
   private let isInEvent = Lock(false)
 
+  /// The hub must have admitted it.
   init(
     _ connection: OpaquePointer, _ hub: FeedHub, _ settings: EventSettings,
     at point: FeedPoint
@@ -41,13 +43,18 @@ final class EventClient: Subscriber.Transport, OpenRequest {
     self.point = point
   }
 
+  deinit {
+    if !state.withLock({ $0.hasStarted }) { hub.dismiss() }
+  }
+
   // MARK: - On the hub's queue
 
   func start() {
+    state.withLock { $0.hasStarted = true }
     hub.queue.async { [self] in
       let made = Subscriber(hub, self, patience: settings.patience, at: point)
       subscriber.withLock { $0 = made }
-      hub.add(made)
+      hub.add(made, isAdmitted: true)
     }
   }
 

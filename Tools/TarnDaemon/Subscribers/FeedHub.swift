@@ -44,6 +44,8 @@ final class FeedHub: FileTable.Listener {
   private struct State {
     var channels: [String: Channel] = [:]
     var subscribers: [Subscriber] = []
+    /// How many clients have been admitted, and are not added yet.
+    var admitted = 0
     var hasStopped = false
     var isServing = false
     var statuses: [SinkStatus] = []
@@ -213,9 +215,26 @@ final class FeedHub: FileTable.Listener {
 
   // MARK: - Clients
 
+  /// Keeps room for a client that is added soon, or dismissed. Any thread.
+  ///
+  /// - Returns: false if there are as many clients as there may be.
+  func admit(of most: Int) -> Bool {
+    state.withLock { state in
+      guard state.subscribers.count + state.admitted < most else { return false }
+      state.admitted += 1
+      return true
+    }
+  }
+
+  /// Any thread.
+  func dismiss() { state.withLock { $0.admitted -= 1 } }
+
   /// Adds a client; it gets its first lines at once. On the queue.
-  func add(_ subscriber: Subscriber) {
+  ///
+  /// - Parameter isAdmitted: whether there is room for it already.
+  func add(_ subscriber: Subscriber, isAdmitted: Bool = false) {
     let paths = state.withLock { state -> [String]? in
+      if isAdmitted { state.admitted -= 1 }
       if state.hasStopped { return nil }
       state.subscribers.append(subscriber)
       return state.channels.keys.sorted()

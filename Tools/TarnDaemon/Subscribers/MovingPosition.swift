@@ -15,7 +15,12 @@ final class MovingPosition: FeedKeeper {
   }
 
   func state(in snapshot: Snapshot) throws(StorageError) -> FeedState {
-    try (kept.withLock { $0 } ?? KeptPosition(at: nil, in: snapshot)).state(in: snapshot)
+    var state = try (kept.withLock { $0 } ?? KeptPosition(at: nil, in: snapshot))
+      .state(in: snapshot)
+    if state.reason == nil, try state.acknowledged.isForeign(to: snapshot) {
+      state.reason = .restored
+    }
+    return state
   }
 
   // A hub acknowledges nothing: its clients move on by what they were sent.
@@ -24,4 +29,19 @@ final class MovingPosition: FeedKeeper {
   func own(_ session: WriteSession) {}
   func release() {}
   func releaseDone() {}
+}
+
+extension FeedPlace {
+  /// Whether the file has another commit there, as after a backup was put back and written again.
+  /// False if its record is not there any more.
+  func isForeign(to snapshot: Snapshot) throws(StorageError) -> Bool {
+    guard historyID == snapshot.head.historyID, version < snapshot.version else { return false }
+    do throws(StorageError) {
+      let header = try ChangeLog.header(of: version, in: snapshot.transaction)
+      return header.map { $0.meta.commitID != commitID } ?? false
+    } catch {
+      guard error.code == .corrupted else { throw error }
+      return false
+    }
+  }
 }

@@ -77,7 +77,9 @@ final class PresentClasses: Sendable {
       state.watch = watch ?? all
     }
     let text = awaited.isEmpty ? nil : "\(AwaitedClasses(names: awaited))"
-    if status.waits(for: text), let text { log.write(.notice, text, of: status) }
+    if status.waits(for: text), let text {
+      log.write(.notice, "\(file.path): \(text)", of: status)
+    }
     guard let watch else { throw AwaitedClasses(names: awaited) }
     return watch
   }

@@ -48,7 +48,7 @@ final class FileTurn: Sendable {
   var mayGo: Bool { state.withLock { $0.mayGo } }
 
   /// Whether only patterns have found it, and nothing is there any more.
-  var isGone: Bool { mayGo && FileFacts.at(path) == nil }
+  var isGone: Bool { mayGo && FileFacts.at(path) == nil && !PathRights.isLink(path) }
 
   /// - Returns: false if the listener is there already.
   func add(

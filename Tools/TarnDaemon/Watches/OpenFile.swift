@@ -117,9 +117,9 @@ final class OpenFile: Sendable {
   /// cannot be written; nil if they do, because its retention keeps old values.
   func filterDoubt(_ watch: WatchSettings) -> String? {
     guard watch.hasFilter, (try? store.retention().keepsOldValues) != true else { return nil }
-    return "\(path) cannot be written, so the daemon cannot ask for old values, and 'entered' and "
-      + "'left' may list objects that matched, or did not match, before: 'tarn retention set "
-      + "--old-values' keeps old values for all"
+    return "\(path) cannot be written, so the daemon cannot ask for old values, and 'entered', "
+      + "'left' and 'deleted' may list objects that matched, or did not match, before: "
+      + "'tarn retention set --old-values' keeps old values for all"
   }
 
   /// The bytes of the change records after the position of each cursor.

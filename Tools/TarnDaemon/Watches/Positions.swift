@@ -34,8 +34,7 @@ final class Positions: Sendable {
   }
 
   private func make(_ path: String) throws {
-    try FileManager.default.createDirectory(
-      atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    try PathRights.makeFolders(path)
   }
 
   // MARK: - Positions
