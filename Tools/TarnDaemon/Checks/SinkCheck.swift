@@ -75,7 +75,7 @@ struct SinkCheck {
     defer { close(descriptor) }
     var bytes = [UInt8](repeating: 0, count: 256)
     let count = max(0, read(descriptor, &bytes, bytes.count))
-    guard bytes.prefix(count).starts(with: "#!".utf8) else { return nil }
+    guard count > 2, bytes.prefix(2).elementsEqual("#!".utf8) else { return nil }
     let line = bytes[..<count].dropFirst(2).prefix { $0 != 0x0a }
     let words = line.split { $0 == 0x20 || $0 == 0x09 }
     return words.first.map { String(decoding: $0, as: UTF8.self) }

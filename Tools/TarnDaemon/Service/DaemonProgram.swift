@@ -58,10 +58,10 @@ package enum DaemonProgram {
     let action = arguments.positional("ACTION") ?? "run"
     let known = options(of: action)
     for option in ["user", "unit", "json", "prometheus", "file"]
-    where arguments.has(option) && !known.contains(option) {
+    where arguments.has(option) && known.allSatisfy({ $0 != option }) {
       throw UsageError("--\(option) is not for '\(action)'")
     }
-    if let word = arguments.positional("WATCH"), !known.contains("file") {
+    if let word = arguments.positional("WATCH"), known != ["file"] {
       throw UsageError("'\(action)' takes no argument '\(word)'")
     }
   }
