@@ -51,12 +51,12 @@ struct EventTests {
     for id in 2...5 { try file.put(id, "other") }
     try daemon.restart()
     let again = try event(try stream("Last-Event-ID: \(lost.id)\r\n"))
-    #expect(again.data["startAnew"] == .string("restored"))
+    #expect(again.data["fullResync"] == .string("restored"))
     var model = NoteModel()
     try model.apply(again.data)
     #expect(try model.notes == file.expected)
     // The backup has this one.
-    #expect(try event(try stream("Last-Event-ID: \(first.id)\r\n")).data["startAnew"] == nil)
+    #expect(try event(try stream("Last-Event-ID: \(first.id)\r\n")).data["fullResync"] == nil)
     #expect(daemon.stop() == .exited(0))
   }
 
