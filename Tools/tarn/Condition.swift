@@ -49,17 +49,25 @@ struct Condition {
   var propertyNames: [String] { predicate.propertyNames }
 }
 
+extension Operand {
+  /// The first property of a path.
+  fileprivate var propertyName: String? {
+    switch self {
+    case .path(let path), .figure(let path, _):
+      if case .property(let name)? = path.first { name } else { nil }
+    case .value, .values, .range, .members, .shape: nil
+    }
+  }
+}
+
 extension TarnStore.Predicate {
   fileprivate var propertyNames: [String] {
     switch self {
     case .constant: return []
     case .and(let parts), .or(let parts): return parts.flatMap(\.propertyNames)
     case .not(let part): return part.propertyNames
-    case .collection(let condition): return Array(condition.path.prefix(1))
     case .comparison(let comparison):
-      return [comparison.left, comparison.right].compactMap { operand in
-        if case .path(let names) = operand { names.first } else { nil }
-      }
+      return [comparison.left, comparison.right].compactMap(\.propertyName)
     }
   }
 }

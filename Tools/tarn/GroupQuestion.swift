@@ -41,9 +41,7 @@ struct GroupQuestion {
   }
 
   /// The key path of the property.
-  private var path: [String]? {
-    key.map(PathText.names)
-  }
+  private var path: Path? { key.map { Path(text: $0) } }
 
   /// A group's key, if there is one, and its aggregates.
   func row(at position: Int, of table: GroupTable) -> [Value] {

@@ -245,7 +245,7 @@ import Testing
       for shape in shapes {
         let predicate = Predicate.comparison(Comparison(.path(["home"]), .in, .shape(shape)))
         #expect(try PredicateParser.parse("\(predicate)") == predicate)
-        let any = Predicate.collection(CollectionCondition(["homes"], .any(.in, .shape(shape), [])))
+        let any = Predicate.any(["homes"], .in, .shape(shape))
         #expect(try PredicateParser.parse("NOT (\(any))") == .not(any))
       }
     }

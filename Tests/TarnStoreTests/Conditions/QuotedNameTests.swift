@@ -40,17 +40,16 @@ import Testing
         (0..<1 + random.below(4)).map { _ in random.pick(pieces) }.joined()
       }
       #expect(PathText.names(in: PathText.text(of: names)) == names)
+      let path = Path(names: names)
       let predicates: [Predicate] = [
-        .comparison(Comparison(.path(names), .equal, .value(.int(1)))),
-        .comparison(Comparison(.path(["x"]), .less, .path(names))),
-        .collection(CollectionCondition(names, .any(.in, .values([.int(1)]), []))),
-        .collection(CollectionCondition(names, .count(.equal, .path(names)))),
-        .collection(
-          CollectionCondition(
-            [BacklinkName(origin: names[0], property: names.last!).name],
-            .matching(
-              .comparison(Comparison(.path(names), .like, .value(.string("a")))), .less,
-              .value(.int(1))))),
+        .comparison(Comparison(.path(path), .equal, .value(.int(1)))),
+        .comparison(Comparison(.path(["x"]), .less, .path(path))),
+        .any(path, .in, .values([.int(1)])),
+        .compare(path, .count, .equal, .path(path)),
+        .compare(
+          [.backlinks(origin: names[0], property: names.last!)],
+          .matching(.comparison(Comparison(.path(path), .like, .value(.string("a"))))), .less,
+          .value(.int(1))),
       ]
       for predicate in predicates {
         let text = predicate.description
@@ -73,7 +72,8 @@ import Testing
     _ text: String, _ names: [String], _ printed: String
   ) throws {
     let predicate = try PredicateParser.parse(text)
-    #expect(predicate == .comparison(Comparison(.path(names), .greater, .value(.int(5)))))
+    #expect(
+      predicate == .comparison(Comparison(.path(Path(names: names)), .greater, .value(.int(5)))))
     #expect(predicate.description == printed)
   }
 
@@ -82,8 +82,7 @@ import Testing
     #expect(try PredicateParser.parse(predicate.description) == predicate)
     #expect(
       try PredicateParser.parse("ANY `my dogs`.`first name` == 'x'")
-        == .collection(
-          CollectionCondition(["my dogs", "first name"], .any(.equal, .value(.string("x")), []))))
+        == .any(["my dogs", "first name"], .equal, .value(.string("x"))))
     #expect(
       throws: PredicateSyntaxError(
         offset: 2, message: "expected a comparison operator, found 'CONTAINS'")
@@ -104,13 +103,16 @@ import Testing
     _ argument: String, _ known: [[String]], _ names: [String]
   ) throws {
     let parsed = try PredicateParser.parse(
-      "%K == 1", [.value(.string(argument))], isProperty: { known.contains($1 + [$0]) })
-    #expect(parsed.predicate == .comparison(Comparison(.path(names), .equal, .value(.int(1)))))
+      "%K == 1", [.value(.string(argument))],
+      isProperty: { known.map { Path(names: $0) }.contains($1 + [.property($0)]) })
+    #expect(
+      parsed.predicate
+        == .comparison(Comparison(.path(Path(names: names)), .equal, .value(.int(1)))))
   }
 
   @Test func `%K behind a link is a name of what it leads to`() throws {
     let parsed = try PredicateParser.parse(
-      "owner.%K == 1", [.value(.string("a.b"))], isProperty: { ($0, $1) == ("a.b", ["owner"]) })
+      "owner.%K == 1", [.value(.string("a.b"))], isProperty: { $0 == "a.b" && $1 == ["owner"] })
     #expect(
       parsed.predicate == .comparison(Comparison(.path(["owner", "a.b"]), .equal, .value(.int(1)))))
   }

@@ -141,7 +141,7 @@ import Testing
       for op in [.equal, .notEqual] + operators {
         let found = try found(
           .comparison(.init(.path(["own"]), op, .value(constant))),
-          .collection(.init(["list"], .any(op, .value(constant), []))), keys, table.values, rows,
+          .any(["list"], op, .value(constant)), keys, table.values, rows,
           edited)
         let expected = table.values.map { self.expected($0, op, constant, table.type) }
         for (name, result) in found {
@@ -165,7 +165,7 @@ import Testing
       for constant in ["a", "ab", "A", "*b", "?", "gh", "hx", "é"] {
         let found = try found(
           .comparison(.init(.path(["own"]), op, .value(.string(constant)))),
-          .collection(.init(["list"], .any(op, .value(.string(constant)), []))), keys, values,
+          .any(["list"], op, .value(.string(constant))), keys, values,
           rows, edited)
         let first = try #require(found["value"])
         for (name, result) in found { #expect(result == first, "\(name): \(op) \(constant)") }

@@ -28,52 +28,45 @@ import Testing
     ),
     (
       "dogs.@sum.age >= 2",
-      .collection(
-        CollectionCondition(["dogs", "age"], .aggregate(.sum, .greaterOrEqual, .value(.int(2)))))
+      .compare(["dogs", "age"], .aggregate(.sum), .greaterOrEqual, .value(.int(2)))
     ),
     (
       "2.5 > ages.@avg",
-      .collection(CollectionCondition(["ages"], .aggregate(.average, .less, .value(.double(2.5)))))
+      .compare(["ages"], .aggregate(.average), .less, .value(.double(2.5)))
     ),
     (
       "subquery(owner.dogs, $d, $d.age > 1 AND ANY $d.toys.name == 'x').@count == 2",
-      .collection(
-        CollectionCondition(
-          ["owner", "dogs"],
-          .matching(
-            .and([
-              .compare("age", .greater, .int(1)),
-              .collection(
-                CollectionCondition(["toys", "name"], .any(.equal, .value(.string("x")), []))),
-            ]), .equal, .value(.int(2)))))
+      .compare(
+        ["owner", "dogs"],
+        .matching(
+          .and([
+            .compare("age", .greater, .int(1)),
+            .any(["toys", "name"], .equal, .value(.string("x"))),
+          ])), .equal, .value(.int(2)))
     ),
     (
       "SUBQUERY(bag['k'].ages, $x, $x > 1).@count IN {2, 3}",
       .or(
         [2, 3].map { number in
-          .collection(
-            CollectionCondition(
-              ["bag", ValueStep.key("k").name, "ages"],
-              .matching(
-                .comparison(Comparison(.path([]), .greater, .value(.int(1)))), .equal,
-                .value(.int(number)))))
+          .compare(
+            ["bag", .element(.key("k")), "ages"],
+            .matching(.comparison(Comparison(.path([]), .greater, .value(.int(1))))), .equal,
+            .value(.int(number)))
         })
     ),
     (
       "ANY dogs.toys.@count IN {1}",
-      .collection(CollectionCondition(["dogs", "toys"], .anyCount(.equal, .int(1))))
+      .comparison(
+        Comparison(.figure(["dogs", "toys"], .count), .equal, .value(.int(1)), quantifier: .any))
     ),
     ("ages.@max IN {}", .constant(false)),
     (
       "SUBQUERY(a, $x, SUBQUERY($x.b, $y, $y.c == 1).@count > 0).@count > 0",
-      .collection(
-        CollectionCondition(
-          ["a"],
-          .matching(
-            .collection(
-              CollectionCondition(
-                ["b"], .matching(.compare("c", .equal, .int(1)), .greater, .value(.int(0))))),
-            .greater, .value(.int(0)))))
+      .compare(
+        ["a"],
+        .matching(
+          .compare(["b"], .matching(.compare("c", .equal, .int(1))), .greater, .value(.int(0)))),
+        .greater, .value(.int(0)))
     ),
     ("name like[c] 'a*\\\\?'", .compare("name", .like, .string("a*\\?"), .caseInsensitive)),
     ("bytes == X'0aFf'", .compare("bytes", .equal, .data([10, 255]))),
@@ -88,92 +81,77 @@ import Testing
     ("TruePredicate", .constant(true)),
     (
       "ANY dogs.age > 1",
-      .collection(CollectionCondition(["dogs", "age"], .any(.greater, .value(.int(1)), [])))
+      .any(["dogs", "age"], .greater, .value(.int(1)))
     ),
     (
       "some names in[c] {'a'}",
-      .collection(
-        CollectionCondition(["names"], .any(.in, .values([.string("a")]), .caseInsensitive)))
+      .any(["names"], .in, .values([.string("a")]), .caseInsensitive)
     ),
     (
       "NONE ages == 3",
-      .not(.collection(CollectionCondition(["ages"], .any(.equal, .value(.int(3)), []))))
+      .not(.any(["ages"], .equal, .value(.int(3))))
     ),
     (
       "3 IN owner.ages",
-      .collection(CollectionCondition(["owner", "ages"], .any(.equal, .value(.int(3)), [])))
+      .any(["owner", "ages"], .equal, .value(.int(3)))
     ),
     (
       "owner.dogs.@count => 2",
-      .collection(CollectionCondition(["owner", "dogs"], .count(.greaterOrEqual, .value(.int(2)))))
+      .compare(["owner", "dogs"], .count, .greaterOrEqual, .value(.int(2)))
     ),
     (
       "2 < dogs.@count",
-      .collection(CollectionCondition(["dogs"], .count(.greater, .value(.int(2)))))
+      .compare(["dogs"], .count, .greater, .value(.int(2)))
     ),
     (
       "any dogs.toys.@count > 2",
-      .collection(CollectionCondition(["dogs", "toys"], .anyCount(.greater, .int(2))))
+      .comparison(
+        Comparison(.figure(["dogs", "toys"], .count), .greater, .value(.int(2)), quantifier: .any))
     ),
     (
       "ANY ages between {1, 2.5}",
-      .collection(
-        CollectionCondition(["ages"], .anyWithin(.int(1), .double(2.5), isClosed: true)))
+      .any(["ages"], .in, .range(.int(1), .double(2.5), isClosed: true))
     ),
     (
       "ANY marks.@allKeys LIKE 'a*'",
-      .collection(
-        CollectionCondition(
-          ["marks", CollectionCondition.mapKeys], .any(.like, .value(.string("a*")), [])))
+      .any(["marks", .keys], .like, .value(.string("a*")))
     ),
     (
       "3 IN dog.marks.@allValues",
-      .collection(
-        CollectionCondition(
-          ["dog", "marks", CollectionCondition.mapValues], .any(.equal, .value(.int(3)), [])))
+      .any(["dog", "marks", .values], .equal, .value(.int(3)))
     ),
     (
       "@links.Person.dogs.@count == 0",
-      .collection(
-        CollectionCondition(
-          [BacklinkName(origin: "Person", property: "dogs").name], .count(.equal, .value(.int(0)))))
+      .compare([.backlinks(origin: "Person", property: "dogs")], .count, .equal, .value(.int(0)))
     ),
     (
       "ANY toy.@links.Dog.toys.name == 'x'",
-      .collection(
-        CollectionCondition(
-          ["toy", BacklinkName(origin: "Dog", property: "toys").name, "name"],
-          .any(.equal, .value(.string("x")), [])))
+      .any(
+        ["toy", .backlinks(origin: "Dog", property: "toys"), "name"], .equal, .value(.string("x")))
     ),
     (
       "ANY dogs.age > limit",
-      .collection(CollectionCondition(["dogs", "age"], .any(.greater, .path(["limit"]), [])))
+      .any(["dogs", "age"], .greater, .path(["limit"]))
     ),
     (
       "any limit contains[c] dogs.name",
-      .collection(
-        CollectionCondition(
-          ["limit"], .any(.contains, .path(["dogs", "name"]), .caseInsensitive)))
+      .any(["limit"], .contains, .path(["dogs", "name"]), .caseInsensitive)
     ),
     (
       "owner.name IN names",
-      .collection(CollectionCondition(["names"], .any(.equal, .path(["owner", "name"]), [])))
+      .any(["names"], .equal, .path(["owner", "name"]))
     ),
     (
       "limit < marks['a'][0]",
       .comparison(
         Comparison(
           .path(["limit"]), .less,
-          .path(["marks", ValueStep.key("a").name, ValueStep.position(0).name])))
+          .path(["marks", .element(.key("a")), .element(.position(0))])))
     ),
     (
       "SUBQUERY(dogs, $x, $x.name IN $x.names).@count > 0",
-      .collection(
-        CollectionCondition(
-          ["dogs"],
-          .matching(
-            .collection(CollectionCondition(["names"], .any(.equal, .path(["name"]), []))),
-            .greater, .value(.int(0)))))
+      .compare(
+        ["dogs"], .matching(.any(["names"], .equal, .path(["name"]))), .greater, .value(.int(0)))
     ),
     ("self > 3", .comparison(Comparison(.path([]), .greater, .value(.int(3))))),
   ])
@@ -338,7 +316,7 @@ import Testing
     #expect(parsed.predicate == expected)
     let renamed = try PredicateParser.parse("a.b == c AND %K == 1", [.value(.string("d"))]) {
       path in
-      path.map { $0.uppercased() }
+      path.map { .property($0.description.uppercased()) }
     }
     let upper = Comparison(.path(["A", "B"]), .equal, .path(["C"]))
     #expect(renamed.predicate == .and([.comparison(upper), .compare("D", .equal, .int(1))]))

@@ -29,7 +29,7 @@ extension SeededRandom {
 
   private mutating func path() -> Operand {
     let names = ["age", "name", "_id", "in", "Not", "ärger", "x1"]
-    return .path((0..<(1 + below(3))).map { _ in names.randomElement(using: &self)! })
+    return .path((0..<(1 + below(3))).map { _ in .property(pick(names)) })
   }
 
   private mutating func literal() -> Value {

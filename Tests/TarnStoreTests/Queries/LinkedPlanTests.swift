@@ -142,14 +142,11 @@ import Testing
     case 3: return .isIn("owner.name", [.string(person), .string("p1"), .null])
     case 4: return .compare("owner.name", .beginsWith, .string(person))
     case 5:
-      return .collection(
-        CollectionCondition(["friends", "name"], .any(.equal, .value(.string(person)), [])))
+      return .any(["friends", "name"], .equal, .value(.string(person)))
     case 6:
-      return .collection(
-        CollectionCondition(["owner", "stays", "name"], .any(.equal, .value(.string(city)), [])))
+      return .any(["owner", "stays", "name"], .equal, .value(.string(city)))
     case 7:
-      return .collection(
-        CollectionCondition(["friends", "stays", "name"], .any(.equal, .value(.string(city)), [])))
+      return .any(["friends", "stays", "name"], .equal, .value(.string(city)))
     case 8: return .compare("owner.name", random.pick([.equal, .notEqual]), .null)
     default: return .compare("age", .less, .int(Int64(random.below(10))))
     }

@@ -102,7 +102,7 @@ import Testing
     let store = try file.open(Self.classes(table.type))
     let rows = try fill(store, [.null] + table.values)
     let reader = try SnapshotReader(store.newestSnapshot())
-    let sides = [["a"], ["b"], ["next", "a"], ["next", "b"]]
+    let sides: [Path] = [["a"], ["b"], ["next", "a"], ["next", "b"]]
     for (left, right) in [(0, 1), (1, 0), (2, 3), (2, 0), (1, 3)] {
       for op in Self.orders {
         let expected = rows.filter { row in
@@ -122,7 +122,7 @@ import Testing
     let store = try file.open(Self.classes(table.type))
     let rows = try fill(store, [.null] + table.values)
     let reader = try SnapshotReader(store.newestSnapshot())
-    for (side, names) in [["a"], ["b"], ["next", "a"], ["next", "b"]].enumerated() {
+    for (side, names) in ([["a"], ["b"], ["next", "a"], ["next", "b"]] as [Path]).enumerated() {
       for constant in [.null] + table.values {
         for op in Self.orders {
           let expected = rows.filter { Self.expected($0.pair[side], op, constant, table.type) }

@@ -33,7 +33,7 @@ struct QueryModel {
   }
 
   /// The value at the end of a path; null behind a link that leads nowhere.
-  func value(_ names: [String], _ classID: ClassID, _ key: Int64) -> Value {
+  func value(_ names: Path, _ classID: ClassID, _ key: Int64) -> Value {
     switch follow(names, classID, key) {
     case .some(let value): value
     case .none: .null
@@ -41,10 +41,10 @@ struct QueryModel {
   }
 
   /// As `value`, but nil behind a link that leads nowhere. A link itself is the object.
-  func follow(_ names: [String], _ classID: ClassID, _ key: Int64) -> Value? {
+  func follow(_ names: Path, _ classID: ClassID, _ key: Int64) -> Value? {
     guard let row = row(classID, key) else { return nil }
-    let column = schema[classID]!.named(names[0])!
-    if names.count == 2, case .key(let name)? = ValueStep(names[1]) {
+    let column = schema[classID]!.named(names[0].name)!
+    if names.count == 2, case .element(.key(let name)) = names[1] {
       return entry(classID, key, column.id, name) ?? .null
     }
     let value = row[column.id.index]
@@ -53,12 +53,12 @@ struct QueryModel {
     return follow(Array(names.dropFirst()), column.target!, target.rawValue)
   }
 
-  private func isOfAnyType(_ names: [String], _ classID: ClassID) -> Bool {
+  private func isOfAnyType(_ names: Path, _ classID: ClassID) -> Bool {
     type(names, classID) == .any
   }
 
-  private func type(_ names: [String], _ classID: ClassID) -> ColumnType {
-    let column = schema[classID]!.named(names[0])!
+  private func type(_ names: Path, _ classID: ClassID) -> ColumnType {
+    let column = schema[classID]!.named(names[0].name)!
     guard names.count > 1, column.type == .link else { return column.type }
     return type(Array(names.dropFirst()), column.target!)
   }
@@ -68,7 +68,7 @@ struct QueryModel {
     switch operand {
     case .path(let names): type(names, classID) == .string
     case .value(.string), .value(.null): true
-    case .value, .values, .members, .shape: false
+    case .value, .values, .range, .figure, .members, .shape: false
     }
   }
 
@@ -83,43 +83,46 @@ struct QueryModel {
     case .and(let terms): terms.allSatisfy { matches($0, classID, key) }
     case .or(let terms): terms.contains { matches($0, classID, key) }
     case .not(let term): !matches(term, classID, key)
-    case .comparison(let comparison): matches(comparison, classID, key)
-    case .collection(let condition): matches(condition, classID, key)
+    case .comparison(let comparison):
+      comparison.isOfCollection
+        ? matchesElements(comparison, classID, key) : matches(comparison, classID, key)
     }
   }
 
   /// Of an object's own collection.
-  private func matches(_ condition: CollectionCondition, _ classID: ClassID, _ key: Int64) -> Bool {
-    let column = schema[classID]!.named(condition.path[0])!
+  private func matchesElements(_ comparison: Comparison, _ classID: ClassID, _ key: Int64) -> Bool {
+    let (path, op, right) = (comparison.path, comparison.op, comparison.right)
+    let column = schema[classID]!.named(path[0].name)!
     let elements = elements(classID, key, column.id)
-    let rest = Array(condition.path.dropFirst())
+    let rest = Array(path.dropFirst())
     let values = elements.map { element in
       guard !rest.isEmpty, case .link(let key) = element else { return object(element, column) }
       return value(rest, column.target!, key.rawValue)
     }
-    switch condition.test {
-    case .count(let op, let right):
+    switch (comparison.left, right) {
+    case (.figure(_, .count), _):
       return compares(.int(Int64(elements.count)), op, right, classID, key)
-    case .any(let op, .value(let constant), let options):
-      let isAny = isOfAnyType(condition.path, classID)
-      let areStrings = type(condition.path, classID) == .string
-      return values.contains {
-        compares($0, op, constant, options, ofAnyType: isAny, areStrings: areStrings)
-      }
-    case .any(let op, .path(let names), let options):
-      let right = value(names, classID, key)
-      let areStrings = [condition.path, names].allSatisfy { type($0, classID) == .string }
-      return values.contains {
-        Self.compares($0, op, right, options.contains(.caseInsensitive), areStrings: areStrings)
-      }
-    case .aggregate(let aggregate, let op, let right):
+    case (.figure(_, .aggregate(let aggregate)), _):
       return compares(Self.total(aggregate, values), op, right, classID, key)
-    case .matching(let predicate, let op, let right):
+    case (.figure(_, .matching(let predicate)), _):
       let met = elements.filter { element in
         guard case .link(let key) = element else { return false }
         return matches(predicate, column.target!, key.rawValue)
       }
       return compares(.int(Int64(met.count)), op, right, classID, key)
+    case (.path, .value(let constant)):
+      let isAny = isOfAnyType(path, classID)
+      let areStrings = type(path, classID) == .string
+      return values.contains {
+        compares($0, op, constant, comparison.options, ofAnyType: isAny, areStrings: areStrings)
+      }
+    case (.path, .path(let names)):
+      let right = value(names, classID, key)
+      let areStrings = [path, names].allSatisfy { type($0, classID) == .string }
+      let ignoresCase = comparison.options.contains(.caseInsensitive)
+      return values.contains {
+        Self.compares($0, op, right, ignoresCase, areStrings: areStrings)
+      }
     default: preconditionFailure("a condition that nobody makes here")
     }
   }
@@ -153,7 +156,8 @@ struct QueryModel {
     switch right {
     case .path(let names): Self.compares(left, op, value(names, classID, key), false)
     case .value(let constant): compares(left, op, constant)
-    case .values, .members, .shape: preconditionFailure("a total compares with none of these")
+    case .values, .range, .figure, .members, .shape:
+      preconditionFailure("a total compares with none of these")
     }
   }
 
@@ -175,7 +179,7 @@ struct QueryModel {
       switch operand {
       case .path(let names): self.value(names, classID, key)
       case .value(let value): value
-      case .values, .members, .shape: .null
+      case .values, .range, .figure, .members, .shape: .null
       }
     }
     let folds = comparison.options.contains(.caseInsensitive)
@@ -249,7 +253,7 @@ struct QueryModel {
   }
 
   /// The first of each group of equal ones, without those whose links lead nowhere.
-  func distinct(_ keys: [Int64], _ paths: [[String]], _ classID: ClassID) -> [Int64] {
+  func distinct(_ keys: [Int64], _ paths: [Path], _ classID: ClassID) -> [Int64] {
     var seen: [[Value]] = []
     return keys.filter { key in
       let values = paths.map { follow($0, classID, key) }
@@ -414,4 +418,21 @@ struct QueryModel {
       (a.rank, a.whole, a.fraction) < (b.rank, b.whole, b.fraction)
     }
   }
+}
+
+extension Comparison {
+  fileprivate var isOfCollection: Bool {
+    if case .figure = left { true } else { quantifier != nil }
+  }
+
+  fileprivate var path: Path {
+    switch left {
+    case .path(let path), .figure(let path, _): path
+    default: preconditionFailure("a condition that nobody makes here")
+    }
+  }
+}
+
+extension PathStep {
+  fileprivate var name: String { if case .property(let name) = self { name } else { description } }
 }

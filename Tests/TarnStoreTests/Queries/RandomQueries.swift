@@ -5,16 +5,16 @@ import TestSupport
 /// Random conditions and orders that fit a random schema.
 extension RandomStore {
   /// A property without elements, behind up to two links.
-  private mutating func path(in id: ClassID) -> (names: [String], column: ColumnSchema) {
-    var (names, at) = ([String](), schema[id]!)
+  private mutating func path(in id: ClassID) -> (names: Path, column: ColumnSchema) {
+    var (names, at) = (Path(), schema[id]!)
     while names.count < 2, random.chance(25),
       let link = at.columns.first(where: { $0.type == .link && $0.collection == .none })
     {
-      names.append(link.name)
+      names.append(.property(link.name))
       at = schema[link.target!]!
     }
     let column = random.pick(at.columns.filter { $0.collection == .none && $0.type != .link })
-    return (names + [column.name], column)
+    return (names + [.property(column.name)], column)
   }
 
   mutating func order(in id: ClassID, atMost count: Int = 3) -> [OrderTerm] {
@@ -23,7 +23,7 @@ extension RandomStore {
     }
   }
 
-  mutating func distinctPaths(in id: ClassID) -> [[String]] {
+  mutating func distinctPaths(in id: ClassID) -> [Path] {
     (0..<(1 + random.below(2))).map { _ in path(in: id).names }
   }
 
@@ -46,7 +46,7 @@ extension RandomStore {
       return .comparison(.init(.path(names), random.chance(50) ? .equal : .notEqual, .value(.null)))
     }
     if random.chance(10), let other = schema[id]!.columns.first(where: { isLike($0, column) }) {
-      return .comparison(.init(.path(names), op(column.type), .path([other.name])))
+      return .comparison(.init(.path(names), op(column.type), .path([.property(other.name)])))
     }
     if random.chance(15), column.type != .bool {
       return .comparison(.init(.path(names), .in, .values([constant(column), constant(column)])))
@@ -58,10 +58,11 @@ extension RandomStore {
   /// Of two properties of which one is of any type or in a map, in either order.
   private mutating func pair(in id: ClassID) -> Predicate {
     let map = schema[id]!.named("map")!
-    let key = ValueStep.key(random.pick(Self.mapKeys)).name
-    let (first, type) =
+    let key = PathStep.element(.key(random.pick(Self.mapKeys)))
+    let (first, type): (Path, ColumnType) =
       random.chance(50)
-      ? ([map.name, key], map.type) : ([random.pick(["any", "other"])], ColumnType.any)
+      ? ([.property(map.name), key], map.type)
+      : ([.property(random.pick(["any", "other"]))], .any)
     var (second, column) = path(in: id)
     if !type.compares(with: column.type) { (second, column) = (["any"], schema[id]!.named("any")!) }
     let (op, options) = pairOp(type, column.type)
@@ -111,31 +112,31 @@ extension RandomStore {
     if random.chance(30) { return elementPair(column, of: id) }
     let number = Operand.value(.int(Int64(random.below(3))))
     guard column.type == .link, let target = column.target else {
-      return .collection(.init([column.name], elementTest(column, of: id)))
+      return elementTest([.property(column.name)], column, of: id)
     }
     switch random.below(4) {
     case 0:
-      return .collection(.init([column.name], .count(op(.int), numberColumn(of: id) ?? number)))
+      return .compare([.property(column.name)], .count, op(.int), numberColumn(of: id) ?? number)
     case 1:
       let inner = condition(in: target, depth: min(depth, 1))
-      return .collection(.init([column.name], .matching(inner, op(.int), number)))
+      return .compare([.property(column.name)], .matching(inner), op(.int), number)
     default:
       let own = schema[target]!.columns.filter { $0.collection == .none && $0.type != .link }
       let inner = random.pick(own)
-      return .collection(.init([column.name, inner.name], elementTest(inner, of: id)))
+      return elementTest([.property(column.name), .property(inner.name)], inner, of: id)
     }
   }
 
   /// Of the elements of a collection, or a property of theirs, and a property of the object.
   private mutating func elementPair(_ column: ColumnSchema, of id: ClassID) -> Predicate {
-    var (names, element) = ([column.name], column)
+    var (names, element) = ([PathStep.property(column.name)], column)
     if column.type == .link, let target = column.target {
       let link = schema[id]!.columns.first {
         $0.type == .link && $0.collection == .none && $0.target == target
       }
       if let link, random.chance(30) {
         let op: ComparisonOperator = random.chance(50) ? .equal : .notEqual
-        return .collection(.init(names, .any(op, .path([link.name]), [])))
+        return .any(names, op, .path([.property(link.name)]))
       }
       let (inner, found) = path(in: target)
       (names, element) = (names + inner, found)
@@ -145,7 +146,7 @@ extension RandomStore {
       (right, other) = (["any"], schema[id]!.named("any")!)
     }
     let (op, options) = pairOp(element.type, other.type)
-    return .collection(.init(names, .any(op, .path(right), options)))
+    return .any(names, op, .path(right), options)
   }
 
   /// Of the object that has a collection, to compare with what that comes to; or nil.
@@ -154,18 +155,18 @@ extension RandomStore {
       $0.collection == .none && [.int, .double, .any].contains($0.type)
     }
     guard random.chance(40), !numbers.isEmpty else { return nil }
-    return .path([random.pick(numbers).name])
+    return .path([.property(random.pick(numbers).name)])
   }
 
   private mutating func elementTest(
-    _ column: ColumnSchema, of id: ClassID
-  ) -> CollectionCondition.Test {
+    _ path: Path, _ column: ColumnSchema, of id: ClassID
+  ) -> Predicate {
     if [.int, .double].contains(column.type), random.chance(40) {
       let aggregate = random.pick(CollectionAggregate.allCases)
       let number = Operand.value(.int(Int64(random.below(4))))
-      return .aggregate(aggregate, op(.int), numberColumn(of: id) ?? number)
+      return .compare(path, .aggregate(aggregate), op(.int), numberColumn(of: id) ?? number)
     }
-    return .any(op(column.type), .value(constant(column)), [])
+    return .any(path, op(column.type), .value(constant(column)))
   }
 }
 

@@ -13,7 +13,7 @@ import Testing
     let predicate: Predicate
     let terms: [OrderTerm]
     /// Nil unless it is distinct.
-    let distinct: [[String]]?
+    let distinct: [Path]?
     let window: Range<Int>?
     let model: ResultModel
     let reach: BoundScope
@@ -38,7 +38,7 @@ import Testing
     }
 
     private static func model(
-      _ id: ClassID, _ predicate: Predicate, _ terms: [OrderTerm], _ distinct: [[String]]?,
+      _ id: ClassID, _ predicate: Predicate, _ terms: [OrderTerm], _ distinct: [Path]?,
       _ schema: SchemaView
     ) throws -> ResultModel {
       guard let distinct else {

@@ -137,7 +137,8 @@ import Testing
     let schema = try store.newestSnapshot().schema.schema
     try server.rows("INSERT INTO \"C\" (_id) VALUES ('1')")
     let tests = try names.map { name in
-      let condition = Predicate.comparison(Comparison(.path([name]), .equal, .value(.int(1))))
+      let condition = Predicate.comparison(
+        Comparison(.path([.property(name)]), .equal, .value(.int(1))))
       return "NOT \(try ConditionSQL(schema).translated(condition, on: ClassID(0)).kept)"
     }
     let all = tests.joined(separator: " AND ")

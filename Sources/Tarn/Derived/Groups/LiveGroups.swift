@@ -18,8 +18,8 @@ extension Results: GroupedBase {}
 struct GroupShape<Values>: @unchecked Sendable {
   // because: its code reads only its arguments.
 
-  /// Names of properties, in the program's words; nil for one group of all.
-  let key: [String]?
+  /// The property, in the program's words; nil for one group of all.
+  let key: Path?
   let terms: [AggregateTerm]
   /// Converts the stored aggregates into the requested ones.
   let read: ([Value]) -> Values
@@ -29,7 +29,7 @@ struct GroupShape<Values>: @unchecked Sendable {
   init<Root, each Result>(
     by key: String?, _ aggregates: repeat Aggregate<Root, each Result>
   ) where Values == (repeat each Result) {
-    self.key = key.map(PathText.names)
+    self.key = key.map { Path(text: $0) }
     var terms: [AggregateTerm] = []
     for aggregate in repeat each aggregates {
       terms.append(AggregateTerm(aggregate.kind, of: aggregate.property))
@@ -70,10 +70,9 @@ struct LiveGroups<Values> {
     self.shape = shape
     let spec = results.spec
     let name = GroupsName(
-      spec: spec, key: shape.key.map { spec.columnNames(of: $0) },
+      spec: spec, key: shape.key.map(spec.path),
       terms: shape.terms.map { term in
-        AggregateTerm(
-          term.kind, of: PathText.text(of: spec.columnNames(of: PathText.names(in: term.column))))
+        AggregateTerm(term.kind, of: spec.columnPath(term.column))
       })
     source = results.core.groups(name)
   }

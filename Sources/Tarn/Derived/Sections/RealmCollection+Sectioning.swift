@@ -34,8 +34,8 @@ extension RealmCollection where Element: KeypathSortable {
     require(
       wanted == given,
       "The section key path must match the primary sort descriptor's key path: sections by "
-        + "'\(PathText.text(of: wanted))' cannot be sorted by "
-        + "'\(PathText.text(of: given))' first. Put the key path in front.")
+        + "'\(wanted.text())' cannot be sorted by "
+        + "'\(given.text())' first. Put the key path in front.")
     let results = Results<Element>(base.core, spec, createdInWrite: base.createdInWrite)
     return SectionedResults(results, SectionRule(keyPath))
   }

@@ -64,12 +64,12 @@ struct PropertyReflection: Sendable {
 }
 
 extension PropertyReflection {
-  /// The property's name in paths: its column, or the name of its backlinks.
-  var pathName: String {
-    guard isComputed, let target else { return columnName }
+  /// The step to the property in paths: its column, or its backlinks.
+  var pathStep: PathStep {
+    guard isComputed, let target else { return .property(columnName) }
     let origin = ClassReflection.of(target)
     let column = originProperty.flatMap { origin.property($0)?.columnName } ?? ""
-    return BacklinkName(origin: origin.name, property: column).name
+    return .backlinks(origin: origin.name, property: column)
   }
 }
 

@@ -77,32 +77,42 @@ struct QuerySpec: Hashable {
   var firstOrderTerms: [OrderTerm] { terms(order) }
 
   var distinctTerms: [DistinctTerm] {
-    stages.map { DistinctTerm($0.keyPaths.map(columnNames(of:)), order: terms($0.order)) }
+    stages.map { DistinctTerm($0.keyPaths.map { path(Path(text: $0)) }, order: terms($0.order)) }
   }
 
   private func terms(_ order: [SortDescriptor]) -> [OrderTerm] {
     order.map {
       OrderTerm(
-        path: columnNames(of: $0.keyPath), isAscending: $0.ascending,
+        path: path(Path(text: $0.keyPath)), isAscending: $0.ascending,
         collation: $0.collation.store)
     }
   }
 
-  /// A path with the names of columns in the file instead of properties.
-  private func columnNames(of keyPath: String) -> [String] {
-    columnNames(of: PathText.names(in: keyPath))
+  /// The same as `path`, for texts as in `PathText`.
+  func columnPath(_ text: String) -> String {
+    PathText.text(
+      of: path(Path(text: text)).map { step in
+        if case .property(let name) = step { name } else { step.description }
+      })
   }
 
-  func columnNames(of path: [String]) -> [String] {
+  /// A path with the names of columns in the file instead of properties.
+  func path(_ path: Path) -> Path {
     var owner: ObjectBase.Type? = type
-    return path.map { name in
+    return path.map { step in
+      switch step {
       // A step into a collection leads to an element of it.
-      if ValueStep(name) != nil { return name }
-      let reflection = owner.map { ClassReflection.of($0) }
-      let property =
-        reflection?.property(name) ?? reflection?.properties.first { $0.columnName == name }
-      owner = property?.target
-      return property?.pathName ?? name
+      case .element: return step
+      case .backlinks, .keys, .values:
+        owner = nil
+        return step
+      case .property(let name):
+        let reflection = owner.map { ClassReflection.of($0) }
+        let property =
+          reflection?.property(name) ?? reflection?.properties.first { $0.columnName == name }
+        owner = property?.target
+        return property?.pathStep ?? step
+      }
     }
   }
 
@@ -205,6 +215,6 @@ struct ValueQuery: Hashable {
 struct GroupsName: Hashable {
   let spec: QuerySpec
   /// The property that rows are grouped by, in the file's words; nil for one group of all rows.
-  let key: [String]?
+  let key: Path?
   let terms: [AggregateTerm]
 }

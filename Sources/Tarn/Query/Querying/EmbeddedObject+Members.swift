@@ -24,7 +24,7 @@ extension EmbeddedObject {
   private func member(
     _ property: PropertyReflection, of reflection: ClassReflection
   ) throws(MemberMistake) -> [Predicate] {
-    let path = [property.columnName]
+    let path: Path = [.property(property.columnName)]
     let name = "'\(reflection.name).\(property.name)'"
     guard property.collection != .none else {
       let boxed = property.readBoxed(self)
@@ -42,10 +42,9 @@ extension EmbeddedObject {
     case .map:
       throw MemberMistake(message: "\(name) is a map: compare its entries in Swift")
     case .set:
-      let count = CollectionCondition(path, .count(.equal, .value(.int(Int64(elements.count)))))
-      let each = elements.map { CollectionCondition(path, .any(.equal, .value($0), [])) }
-      return ([count] + each).map { .collection($0) }
-    case .list, .none: return [.collection(CollectionCondition(path, .elements(elements)))]
+      let count = Predicate.compare(path, .count, .equal, .value(.int(Int64(elements.count))))
+      return [count] + elements.map { .any(path, .equal, .value($0)) }
+    case .list, .none: return [.comparison(Comparison(.path(path), .equal, .values(elements)))]
     }
   }
 

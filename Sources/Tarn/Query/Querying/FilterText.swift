@@ -19,12 +19,15 @@ struct FilterText {
   ) throws(Realm.Error) -> TarnStore.Predicate {
     let binding = core.binding(of: spec)
     let schema = core.shown().schema.schema
-    func isProperty(_ name: String, _ path: [String]) -> Bool {
-      schema.hasProperty(spec.columnNames(of: path + [name]).last!, behind: path, binding.classID)
+    func isProperty(_ name: String, _ path: Path) -> Bool {
+      guard case .property(let column)? = spec.path(path + [.property(name)]).last else {
+        return false
+      }
+      return schema.hasProperty(column, behind: path, binding.classID)
     }
     return try predicate(
       on: "'\(binding.schema.name)'", core, names: binding.reflection.properties.map(\.name),
-      renamed: spec.columnNames(of:),
+      renamed: spec.path,
       isProperty: isProperty
     ) { (parsed) throws(PredicateSyntaxError) in
       try parsed.check(on: binding.classID, in: schema)
@@ -39,8 +42,8 @@ struct FilterText {
   ///   - check: throws if the condition does not fit the queried objects.
   func predicate(
     on name: String, _ core: RealmCore?, names: [String] = [],
-    renamed: @escaping ([String]) -> [String] = { $0 },
-    isProperty: @escaping (_ name: String, _ path: [String]) -> Bool = { _, _ in false },
+    renamed: @escaping (Path) -> Path = { $0 },
+    isProperty: @escaping (_ name: String, _ path: Path) -> Bool = { _, _ in false },
     check: (ParsedPredicate) throws(PredicateSyntaxError) -> Void
   ) throws(Realm.Error) -> TarnStore.Predicate {
     let arguments = arguments.map { FilterArgument($0, core).argument }

@@ -46,7 +46,7 @@ extension Query where T: _QueryDecimal {
 
 extension Query {
   func aggregate<V>(_ aggregate: CollectionAggregate) -> Query<V> {
-    Query<V>(.total(pathOfCollection) { .aggregate(aggregate, $0, $1) })
+    Query<V>(.figure(pathOfCollection, .aggregate(aggregate)))
   }
 
   func aggregateOfElements<V>(_ aggregate: CollectionAggregate) -> Query<V> {
@@ -55,7 +55,7 @@ extension Query {
         "\(aggregate.rawValue.dropFirst()) needs a collection, as in "
           + "$0.dogs.age.\(aggregate.rawValue.dropFirst()); this is a single value")
     }
-    return Query<V>(.total(path) { .aggregate(aggregate, $0, $1) })
+    return Query<V>(.figure(path, .aggregate(aggregate)))
   }
 }
 

@@ -50,7 +50,7 @@ extension Query where T: RealmKeyedCollection {
 
   /// Some key of the map: `$0.scores.keys.starts(with: "a")`.
   public var keys: Query<T.Key> {
-    element(of: [CollectionCondition.mapKeys])
+    element(of: [.keys])
   }
 }
 
@@ -108,7 +108,7 @@ extension Query where T: RealmKeyedCollection {
 extension Query {
   var numberOfElements: Query<Int> {
     if case .any(let path) = content { return Query<Int>(.anyCount(path), of: scope) }
-    return Query<Int>(.total(pathOfCollection) { .count($0, $1) })
+    return Query<Int>(.figure(pathOfCollection, .count))
   }
 
   private func anyElement(_ value: Operand) -> Query<Bool> {

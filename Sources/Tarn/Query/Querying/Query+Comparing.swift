@@ -6,23 +6,25 @@ extension Query {
     _ op: ComparisonOperator, _ right: Operand, _ options: StringOptions = []
   ) -> Query<Bool> {
     switch (content, right) {
-    case (.any(let path), .value), (.any(let path), .values), (.any(let path), .members),
-      (.any(let path), .shape):
-      condition(path, .any(op, right, options.store))
-    case (.total(let path, let test), .value), (.total(let path, let test), .path):
-      condition(path, test(op, right))
-    case (.total(let path, let test), .values(let values)):
-      Query<Bool>(
-        .or(values.map { .collection(CollectionCondition(path, test(.equal, .value($0)))) }),
-        of: scope)
-    case (.anyCount(let path), .value(let number)): condition(path, .anyCount(op, number))
+    case (.any(let path), _):
+      Query<Bool>(.any(path, op, right, options.store), of: scope)
+    case (.figure(let path, let figure), .values(let values)):
+      Query<Bool>(.or(values.map { .compare(path, figure, .equal, .value($0)) }), of: scope)
+    case (.figure(let path, let figure), _):
+      Query<Bool>(.compare(path, figure, op, right), of: scope)
     case (.anyCount(let path), .values(let numbers)):
-      Query<Bool>(
-        .or(numbers.map { .collection(CollectionCondition(path, .anyCount(.equal, $0))) }),
-        of: scope)
+      Query<Bool>(.or(numbers.map { Self.anyCount(path, .equal, .value($0)) }), of: scope)
+    case (.anyCount(let path), .value):
+      Query<Bool>(Self.anyCount(path, op, right), of: scope)
     default:
       Query<Bool>(.comparison(Comparison(operand, op, right, options.store)), of: scope)
     }
+  }
+
+  private static func anyCount(
+    _ path: Path, _ op: ComparisonOperator, _ number: Operand
+  ) -> TarnStore.Predicate {
+    .comparison(Comparison(.figure(path, .count), op, number, quantifier: .any))
   }
 
   /// Compares two properties; or a property with some element of a collection, or with an
@@ -31,14 +33,10 @@ extension Query {
     _ op: ComparisonOperator, with other: Query<U>, _ options: StringOptions = []
   ) -> Query<Bool> {
     if let condition = compareElement(op, with: other, options) { return condition }
-    if case (.path, .total) = (content, other.content), let mirrored = op.mirrored {
+    if case (.path, .figure) = (content, other.content), let mirrored = op.mirrored {
       return other.compare(mirrored, operand)
     }
     return compare(op, other.operand, options)
-  }
-
-  private func condition(_ path: [String], _ test: CollectionCondition.Test) -> Query<Bool> {
-    Query<Bool>(.collection(CollectionCondition(path, test)), of: scope)
   }
 
   /// True if the property has one of the values.
@@ -62,7 +60,7 @@ extension Query {
     let end = isClosed ? ComparisonOperator.lessOrEqual : .less
     switch (content, low, high) {
     case (.any(let path), .value(let low), .value(let high)):
-      return condition(path, .anyWithin(low, high, isClosed: isClosed))
+      return Query<Bool>(.any(path, .in, .range(low, high, isClosed: isClosed)), of: scope)
     case (.anyCount, _, _):
       trap("Compare a number of elements inside another collection with one number, not a range.")
     default: return compare(.greaterOrEqual, low) && compare(end, high)

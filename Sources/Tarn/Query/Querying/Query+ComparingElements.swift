@@ -8,15 +8,15 @@ extension Query {
   func compareElement<U>(
     _ op: ComparisonOperator, with other: Query<U>, _ options: StringOptions
   ) -> Query<Bool>? {
-    let condition: CollectionCondition
     switch (content, other.content) {
     case (.any(let elements), .path(let path)):
-      condition = CollectionCondition(elements, .any(op, .path(path), options.store))
+      return Query<Bool>(.any(elements, op, .path(path), options.store))
     case (.path(let path), .any(let elements)):
       // Filter strings name the collection first if possible.
-      condition =
-        op.mirrored.map { CollectionCondition(elements, .any($0, .path(path), options.store)) }
-        ?? CollectionCondition(path, .any(op, .path(elements), options.store))
+      if let mirrored = op.mirrored {
+        return Query<Bool>(.any(elements, mirrored, .path(path), options.store))
+      }
+      return Query<Bool>(.any(path, op, .path(elements), options.store))
     case (.any, .any):
       trap(
         "Cannot compare the elements of one collection with those of another. To compare two "
@@ -25,7 +25,6 @@ extension Query {
       )
     default: return nil
     }
-    return Query<Bool>(.collection(condition))
   }
 }
 

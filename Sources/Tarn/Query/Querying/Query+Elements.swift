@@ -100,8 +100,9 @@ extension Query {
     guard case .any(let path) = element.content, case .value(let low) = constant(low),
       case .value(let high) = constant(high)
     else { trap("internal error: a range of objects") }
-    let condition = CollectionCondition(path, .allWithin(low, high, isClosed: isClosed))
-    return Query<Bool>(.collection(condition), of: element.scope)
+    let range = Operand.range(low, high, isClosed: isClosed)
+    return Query<Bool>(
+      .comparison(Comparison(.path(path), .in, range, quantifier: .all)), of: element.scope)
   }
 }
 

@@ -22,19 +22,19 @@ extension Query {
       position >= 0,
       "A position of a list must be 0 or more, not \(position): a filter string can use [LAST] "
         + "for the last element.")
-    return appending([ValueStep.position(position).name])
+    return appending([.element(.position(position))])
   }
 }
 
 /// Conditions on one element of a map: `$0.marks["maths"] > 3`, `$0.parts["left"].weight > 3`.
 extension Query where T: RealmKeyedCollection, T.Key == String {
   /// The value under that key, nil if the key is missing.
-  public subscript(_ key: String) -> Query<T.Value> { appending([ValueStep.key(key).name]) }
+  public subscript(_ key: String) -> Query<T.Value> { appending([.element(.key(key))]) }
 }
 
 extension Query where T: RealmKeyedCollection, T.Value == AnyRealmValue {
   /// Some value of the map, whose contents can follow: `$0.data.values["size"] > 3`.
-  public var values: Query<AnyRealmValue> { element(of: [CollectionCondition.mapValues]) }
+  public var values: Query<AnyRealmValue> { element(of: [.values]) }
 }
 
 /// Conditions on values within an `AnyRealmValue`: `$0.data["address"]["city"] == "Bath"`. If a
@@ -46,11 +46,11 @@ extension Query where T == AnyRealmValue {
   public subscript(_ position: Int) -> Query<AnyRealmValue> { stepping(to: position) }
 
   /// The entry under a key, if the value is a map.
-  public subscript(_ key: String) -> Query<AnyRealmValue> { appending([ValueStep.key(key).name]) }
+  public subscript(_ key: String) -> Query<AnyRealmValue> { appending([.element(.key(key))]) }
 
   /// Each element, if the value is a list or map: the condition is true if some element meets it.
   public var any: Query<AnyRealmValue> {
-    var element: Query<AnyRealmValue> = appending([ValueStep.each.name])
+    var element: Query<AnyRealmValue> = appending([.element(.each)])
     if case .path(let path) = content, scope == nil { element.scope = ElementScope(path) }
     return element
   }

@@ -16,19 +16,19 @@ extension Query where T == Bool {
         "A count needs a condition on the elements of one collection, as in "
           + "($0.dogs.age > 3 && $0.dogs.isGood).count: \(predicate)")
     }
-    let content = Query<Int>.Content.total(scope.collection) { .matching(inner, $0, $1) }
-    return Query<Int>(content, of: scope.ofElement == nil ? nil : scope)
+    return Query<Int>(
+      .figure(scope.collection, .matching(inner)), of: scope.ofElement == nil ? nil : scope)
   }
 }
 
 /// The collection of a condition that tests the elements of one collection only.
 struct ElementScope: Sendable {
   /// The path to the collection.
-  let collection: [String]
+  let collection: Path
   /// The paths through it to collections of its elements.
-  private var inner: Set<[String]> = []
+  private var inner: Set<Path> = []
 
-  init(_ collection: [String]) { self.collection = collection }
+  init(_ collection: Path) { self.collection = collection }
 
   /// The common collection of two conditions; nil if they differ.
   init?(_ a: ElementScope?, _ b: ElementScope?) {
@@ -38,7 +38,7 @@ struct ElementScope: Sendable {
   }
 
   /// The same, for a path that continues into a collection of an element.
-  func and(_ collection: [String]) -> ElementScope {
+  func and(_ collection: Path) -> ElementScope {
     var scope = self
     scope.inner.insert(collection)
     return scope
@@ -56,12 +56,12 @@ struct ElementScope: Sendable {
   }
 
   /// The rest of a path after an element; nil for a path outside of the collection.
-  fileprivate func rest(of path: [String]) -> [String]? {
+  fileprivate func rest(of path: Path) -> Path? {
     path.starts(with: collection) ? Array(path[collection.count...]) : nil
   }
 
   /// True for a path that goes through a collection of an element.
-  fileprivate func isNested(_ path: some Collection<String>) -> Bool {
+  fileprivate func isNested(_ path: some Collection<PathStep>) -> Bool {
     inner.contains { path.starts(with: $0) }
   }
 }
@@ -71,11 +71,10 @@ extension TarnStore.Predicate {
   fileprivate func onElements(of scope: ElementScope) -> TarnStore.Predicate? {
     switch self {
     case .constant: self
-    case .comparison(let comparison): comparison.onElement(of: scope).map { .comparison($0) }
+    case .comparison(let comparison): comparison.onElement(of: scope)
     case .not(let term): term.onElements(of: scope).map { .not($0) }
     case .and(let terms): Self.all(terms, scope).map { .and($0) }
     case .or(let terms): Self.all(terms, scope).map { .or($0) }
-    case .collection(let condition): condition.onElement(of: scope)
     }
   }
 
@@ -88,42 +87,48 @@ extension TarnStore.Predicate {
 }
 
 extension Comparison {
-  /// For conditions on each element of an `AnyRealmValue`.
-  fileprivate func onElement(of scope: ElementScope) -> Comparison? {
-    guard case .path(let path) = left, let rest = scope.rest(of: path),
-      rest.first == ValueStep.each.name
-    else { return nil }
-    if case .path = right { return nil }
-    return Comparison(.path(Array(rest.dropFirst())), op, right, options)
-  }
-}
-
-extension CollectionCondition {
+  /// The same on one element of the scope's collection; nil if it does not test its elements alone.
   fileprivate func onElement(of scope: ElementScope) -> TarnStore.Predicate? {
-    guard let rest = scope.rest(of: path) else { return nil }
-    switch test {
-    case .anyCount(let op, let number):
-      let isOne = !scope.isNested(path.dropLast())
-      let test = isOne ? Test.count(op, .value(number)) : test
-      return .collection(CollectionCondition(rest, test))
-    case .matching(let inner, let op, .value(let number)) where rest.isEmpty:
-      guard let nested = scope.ofElement, let inner = inner.onElements(of: nested) else {
-        return nil
-      }
-      return .collection(
-        CollectionCondition(nested.collection, .matching(inner, op, .value(number))))
-    case .any(_, .path, _), .count, .elements, .aggregate, .matching: return nil
-    case .any where scope.isNested(path), .anyWithin where scope.isNested(path),
-      .allWithin where scope.isNested(path):
-      return .collection(CollectionCondition(rest, test))
-    case .allWithin: return nil
-    case .any(let op, let right, let options):
-      return .comparison(Comparison(.path(rest), op, right, options))
-    case .anyWithin(let low, let high, let isClosed):
-      return .and([
-        .comparison(Comparison(.path(rest), .greaterOrEqual, .value(low))),
-        .comparison(Comparison(.path(rest), isClosed ? .lessOrEqual : .less, .value(high))),
-      ])
+    switch (left, quantifier) {
+    case (.path(let path), _):
+      guard let rest = scope.rest(of: path) else { return nil }
+      return quantifier == nil ? onValue(rest) : onElement(rest, isNested: scope.isNested(path))
+    case (.figure(let path, .count), .any):
+      guard let rest = scope.rest(of: path) else { return nil }
+      var comparison = self
+      comparison.left = .figure(rest, .count)
+      if !scope.isNested(path.dropLast()) { comparison.quantifier = nil }
+      return .comparison(comparison)
+    case (.figure(let path, .matching(let inner)), nil):
+      guard scope.rest(of: path)?.isEmpty == true, case .value = right,
+        let nested = scope.ofElement,
+        let condition = inner.onElements(of: nested)
+      else { return nil }
+      return .compare(nested.collection, .matching(condition), op, right)
+    default: return nil
     }
+  }
+
+  /// For conditions on each element of an `AnyRealmValue`.
+  private func onValue(_ rest: Path) -> TarnStore.Predicate? {
+    guard rest.first == .element(.each) else { return nil }
+    if case .path = right { return nil }
+    return .comparison(Comparison(.path(Array(rest.dropFirst())), op, right, options))
+  }
+
+  /// - Parameter isNested: the path goes through a collection of an element.
+  private func onElement(_ rest: Path, isNested: Bool) -> TarnStore.Predicate? {
+    if case .path = right { return nil }
+    guard !isNested else {
+      return .comparison(Comparison(.path(rest), op, right, options, quantifier: quantifier))
+    }
+    guard quantifier == .any else { return nil }
+    guard case .range(let low, let high, let isClosed) = right else {
+      return .comparison(Comparison(.path(rest), op, right, options))
+    }
+    return .and([
+      .comparison(Comparison(.path(rest), .greaterOrEqual, .value(low))),
+      .comparison(Comparison(.path(rest), isClosed ? .lessOrEqual : .less, .value(high))),
+    ])
   }
 }

@@ -17,15 +17,14 @@ import TarnStore
 public struct Query<T> {
   enum Content {
     /// A property, reached through links, by columns' names; empty for the queried object itself.
-    case path([String])
+    case path(Path)
     case condition(Predicate)
     /// A value of some element of a collection: the path to the collection, and on from an element.
-    case any([String])
-    /// An aggregate, such as the number of a collection's elements, or of the rest of the path in
-    /// each element.
-    case total([String], @Sendable (ComparisonOperator, Operand) -> CollectionCondition.Test)
+    case any(Path)
+    /// A number computed from a collection. Its path may end in a property of the elements.
+    case figure(Path, Figure)
     /// The number of elements of some collection among those at the end of a path through another.
-    case anyCount([String])
+    case anyCount(Path)
   }
   let content: Content
   /// The collection whose elements this tests, if it tests elements of only one.
@@ -54,7 +53,7 @@ public struct Query<T> {
     case .path(let path): .path(path)
     case .anyCount:
       trap("Compare a number of elements inside another collection only with a number.")
-    case .any, .total:
+    case .any, .figure:
       trap(
         "Compare an aggregate with a value or a property, not with elements or with another "
           + "aggregate.")
@@ -64,23 +63,23 @@ public struct Query<T> {
   }
 
   /// The property that is a collection, which may belong to an element of another.
-  var pathOfCollection: [String] {
+  var pathOfCollection: Path {
     switch content {
     case .path(let path), .any(let path): path
-    case .condition, .total, .anyCount: trap("A condition has no elements")
+    case .condition, .figure, .anyCount: trap("A condition has no elements")
     }
   }
 
   private func appending<Root: ObjectBase, V>(_ keyPath: KeyPath<Root, V>) -> Query<V> {
-    appending(names(of: keyPath))
+    appending(path(of: keyPath))
   }
 
-  /// The property at the end of these names from here.
-  func appending<V>(_ names: [String]) -> Query<V> {
+  /// The property at the end of this path from here.
+  func appending<V>(_ more: Path) -> Query<V> {
     switch content {
-    case .path(let path): Query<V>(.path(path.on(to: names)), of: scope, in: storeOfObjects)
-    case .any(let path): Query<V>(.any(path.on(to: names)), of: scope, in: storeOfObjects)
-    case .condition, .total, .anyCount: trap("A condition has no properties, elements or types")
+    case .path(let path): Query<V>(.path(path.on(to: more)), of: scope, in: storeOfObjects)
+    case .any(let path): Query<V>(.any(path.on(to: more)), of: scope, in: storeOfObjects)
+    case .condition, .figure, .anyCount: trap("A condition has no properties, elements or types")
     }
   }
 
@@ -90,7 +89,7 @@ public struct Query<T> {
   /// Some element of this collection, or the property at the end of the path in it.
   ///
   /// - Parameter part: the name of the keys or the values of a map.
-  func element<V>(_ path: [String] = [], of part: [String] = []) -> Query<V> {
+  func element<V>(_ path: Path = [], of part: Path = []) -> Query<V> {
     let collection = pathOfCollection + part
     let scope = if case .path = content { ElementScope(collection) } else { scope?.and(collection) }
     return Query<V>(.any(collection + path), of: scope, in: storeOfObjects)
@@ -98,21 +97,21 @@ public struct Query<T> {
 
   /// A property of some element of this collection.
   func appending<Root: ObjectBase, V>(toElementsOf keyPath: KeyPath<Root, V>) -> Query<V> {
-    element(names(of: keyPath))
+    element(path(of: keyPath))
   }
 
-  private func names<Root: ObjectBase, V>(of keyPath: KeyPath<Root, V>) -> [String] {
-    Tracer.steps(of: keyPath, for: .condition).map(\.pathName)
+  private func path<Root: ObjectBase, V>(of keyPath: KeyPath<Root, V>) -> Path {
+    Tracer.steps(of: keyPath, for: .condition).map(\.pathStep)
   }
 }
 
-extension [String] {
-  /// The path extended by these names.
-  fileprivate func on(to names: [String]) -> [String] {
-    if let objection = PathLimit.objection(toNames: count + names.count) {
+extension Path {
+  /// The path extended by another.
+  fileprivate func on(to more: Path) -> Path {
+    if let objection = PathLimit.objection(toNames: count + more.count) {
       trap("Invalid condition: \(objection).")
     }
-    return self + names
+    return self + more
   }
 }
 
@@ -139,8 +138,8 @@ extension Query where T == Bool {
     case .condition(let predicate): predicate
     case .path(let path): .comparison(Comparison(.path(path), .equal, .value(.bool(true))))
     case .any(let path):
-      .collection(CollectionCondition(path, .any(.equal, .value(.bool(true)), [])))
-    case .total, .anyCount: trap("A number of elements is not a condition")
+      .any(path, .equal, .value(.bool(true)))
+    case .figure, .anyCount: trap("A number of elements is not a condition")
     }
   }
 

@@ -27,7 +27,7 @@ extension RealmCollection where Element: ObjectBase {
       }
       let rows = ObjectRows(Element.self)
       let condition = try filter.predicate(
-        on: "'\(Element.className())'", nil, renamed: QuerySpec(Element.self).columnNames(of:)
+        on: "'\(Element.className())'", nil, renamed: QuerySpec(Element.self).path
       ) { (parsed) throws(PredicateSyntaxError) in
         try parsed.check(on: ClassID(0), in: rows.schema)
       }

@@ -74,7 +74,7 @@ extension ObjectBase {
     let spec = QuerySpec(self)
     return try FilterText(text, arguments).predicate(
       on: "'\(nameInFile)'", nil,
-      names: ClassReflection.of(self).properties.map(\.name), renamed: spec.columnNames(of:)
+      names: ClassReflection.of(self).properties.map(\.name), renamed: spec.path
     ) { _ in }
   }
 

@@ -24,12 +24,12 @@ package struct GroupsModel: LiveModel {
 
   /// - Parameters:
   /// - results: results of objects.
-  /// - names: see `GroupQuery`.
+  /// - path: see `GroupQuery`.
   /// - Throws: for names that the class does not have, or columns that cannot be used this way.
   package init(
-    _ results: ResultModel, by names: [String]?, _ terms: [AggregateTerm], _ schema: SchemaView
+    _ results: ResultModel, by path: Path?, _ terms: [AggregateTerm], _ schema: SchemaView
   ) throws(PredicateError) {
-    let groups = try GroupQuery(results.query, by: names, terms, schema.schema)
+    let groups = try GroupQuery(results.query, by: path, terms, schema.schema)
     self.groups = groups
     if case .query = results {
       (self.results, read) = (nil, nil)

@@ -11,13 +11,13 @@ package final class GroupQuery: Sendable {
 
   /// - Parameters:
   ///   - query: finds the rows; its order does not matter.
-  ///   - names: a column, optionally reached through to-one links; nil for one group of all rows.
+  ///   - path: to a column, optionally reached through to-one links; nil for one group of all rows.
   /// - Throws: for names that the class does not have, or columns that cannot be used this way.
   package init(
-    _ query: CompiledQuery, by names: [String]?, _ asked: [AggregateTerm], _ schema: StoreSchema
+    _ query: CompiledQuery, by path: Path?, _ asked: [AggregateTerm], _ schema: StoreSchema
   ) throws(PredicateError) {
-    path = try names.map { names throws(PredicateError) in
-      try Self.path(names, on: query.classID, schema)
+    self.path = try path.map { path throws(PredicateError) in
+      try Self.column(path, on: query.classID, schema)
     }
     var columns: [AggregateColumn] = []
     var terms: [(kind: AggregateTerm.Kind, column: Int?)] = []
@@ -40,20 +40,20 @@ package final class GroupQuery: Sendable {
       terms.append((term.kind, index))
     }
     (self.columns, self.terms) = (columns, terms)
-    let read = (path.map { [$0] } ?? []) + columns.map(\.path)
+    let read = (self.path.map { [$0] } ?? []) + columns.map(\.path)
     self.query = CompiledQuery(query, reading: read)
   }
 
-  private static func path(
-    _ names: [String], on id: ClassID, _ schema: StoreSchema
+  private static func column(
+    _ path: Path, on id: ClassID, _ schema: StoreSchema
   ) throws(PredicateError) -> ColumnPath {
-    let path = try ColumnPath(names, from: id, in: schema, for: .grouping)
-    guard path.type != .link else {
+    let column = try ColumnPath(path, from: id, in: schema, for: .grouping)
+    guard column.type != .link else {
       throw PredicateError(
-        "cannot group by property '\(Operand.path(names))' of class "
-          + "'\(schema[path.classID]?.name ?? "")': it is a link; name a property of its target")
+        "cannot group by property '\(path.text())' of class "
+          + "'\(schema[column.classID]?.name ?? "")': it is a link; name a property of its target")
     }
-    return path
+    return column
   }
 
   /// The columns that are read of each row.
@@ -250,7 +250,7 @@ extension ColumnPath {
       throw PredicateError(problem + (advice.map { "; \($0)" } ?? ""))
     }
     let name = PathText.name(name)
-    self = try ColumnPath([name], from: classID, in: schema, for: .aggregate)
+    self = try ColumnPath([.property(name)], from: classID, in: schema, for: .aggregate)
     guard type.isNumeric || type == .date else {
       throw PredicateError(
         "property '\(name)' of class '\(schema[classID]?.name ?? "")' is of type "

@@ -27,14 +27,14 @@ package struct ResolvedOrder: Hashable, Sendable {
       let path = try ColumnPath(term.path, from: classID, in: schema, for: .order)
       guard path.type != .link else {
         throw PredicateError(
-          "cannot sort by property '\(Operand.path(term.path))' of class "
+          "cannot sort by property '\(term.path.text())' of class "
             + "'\(schema[path.classID]?.name ?? "")': it is a link, which has no order; "
             + "name a property of its target")
       }
       let collator = Collator(term.collation)
       guard collator == nil || path.type == .string else {
         throw PredicateError(
-          "cannot sort property '\(Operand.path(term.path))' of class "
+          "cannot sort property '\(term.path.text())' of class "
             + "'\(schema[path.classID]?.name ?? "")' by a collation: it is of type \(path.type), "
             + "and only strings have one")
       }
@@ -118,12 +118,12 @@ extension RowSource {
 
 /// One sort key, by name: a property, possibly reached through to-one links.
 package struct OrderTerm: Hashable, Sendable {
-  package var path: [String]
+  package var path: Path
   package var isAscending: Bool
   /// For strings.
   package var collation: Collation
 
-  package init(path: [String], isAscending: Bool = true, collation: Collation = .bytes) {
+  package init(path: Path, isAscending: Bool = true, collation: Collation = .bytes) {
     self.path = path
     self.isAscending = isAscending
     self.collation = collation
@@ -131,6 +131,6 @@ package struct OrderTerm: Hashable, Sendable {
 
   /// A path as a string.
   package init(_ path: String, isAscending: Bool = true, collation: Collation = .bytes) {
-    self.init(path: PathText.names(in: path), isAscending: isAscending, collation: collation)
+    self.init(path: Path(text: path), isAscending: isAscending, collation: collation)
   }
 }

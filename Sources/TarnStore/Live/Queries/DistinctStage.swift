@@ -2,11 +2,11 @@
 /// values, and may sort the remaining rows.
 package struct DistinctTerm: Hashable, Sendable {
   /// Properties, optionally reached through to-one links.
-  package var paths: [[String]]
+  package var paths: [Path]
   /// The order of the remaining rows; without terms they keep theirs.
   package var order: [OrderTerm]
 
-  package init(_ paths: [[String]], order: [OrderTerm] = []) {
+  package init(_ paths: [Path], order: [OrderTerm] = []) {
     self.paths = paths
     self.order = order
   }
@@ -27,14 +27,15 @@ struct DistinctStage: Sendable {
     _ term: DistinctTerm, on classID: ClassID, in schema: StoreSchema
   ) throws(PredicateError) {
     var resolved: [ColumnPath] = []
-    for names in term.paths {
-      let path = try ColumnPath(names, from: classID, in: schema, for: .distinct)
-      guard path.type != .link else {
+    for path in term.paths {
+      let column = try ColumnPath(path, from: classID, in: schema, for: .distinct)
+      guard column.type != .link else {
         throw PredicateError(
-          "cannot distinguish objects by property '\(Operand.path(names))' of class "
-            + "'\(schema[path.classID]?.name ?? "")': it is a link; name a property of its target")
+          "cannot distinguish objects by property '\(path.text())' of class "
+            + "'\(schema[column.classID]?.name ?? "")': it is a link; name a property of its target"
+        )
       }
-      resolved.append(path)
+      resolved.append(column)
     }
     paths = resolved
     order = try ResolvedOrder(term.order, on: classID, in: schema)

@@ -114,6 +114,6 @@ extension CompiledQuery {
 extension ColumnPath {
   fileprivate func name(in schema: SchemaView) -> String {
     let links = links.map { schema[$0.classID][$0.column].name }
-    return Operand.path(links + [schema[classID][column].name]).description
+    return Path(names: links + [schema[classID][column].name]).text()
   }
 }

@@ -37,7 +37,7 @@ extension ColumnConstants {
   private func typed(_ type: ColumnType) -> ColumnConstants {
     var path = path
     path.type = type
-    return ColumnConstants(path, names, schema, options)
+    return ColumnConstants(path, name, schema, options)
   }
 
   private func checkAnyType(

@@ -1,25 +1,26 @@
 /// Turns comparisons of one column with constants into tests.
 struct ColumnConstants {
   let path: ColumnPath
-  let names: [String]
+  /// The column's name in messages; the empty path for values that are not in rows.
+  let name: Operand
   let schema: StoreSchema
   let options: StringOptions
   /// The object with the column may be missing, which rows do not show.
   private let mayBeNowhere: Bool
 
   init(
-    _ path: ColumnPath, _ names: [String], _ schema: StoreSchema, _ options: StringOptions,
+    _ path: ColumnPath, _ name: Operand, _ schema: StoreSchema, _ options: StringOptions,
     mayBeNowhere: Bool = false
   ) {
     self.path = path
-    self.names = names
+    self.name = name
     self.schema = schema
     self.options = options
     self.mayBeNowhere = mayBeNowhere
   }
 
   func node(_ op: ComparisonOperator, _ value: Value) throws(PredicateError) -> ResolvedNode {
-    try path.check(op, options, names, schema)
+    try path.check(op, options, name, schema)
     guard op != .in else { throw PredicateError("IN needs a list of values: \(described)") }
     if value == .null { return comparisonWithNull(op) }
     let wanted: ComparisonOperator = op == .notEqual ? .equal : op
@@ -38,7 +39,7 @@ struct ColumnConstants {
   }
 
   func node(anyOf values: [Value]) throws(PredicateError) -> ResolvedNode {
-    try path.check(.equal, options, names, schema)
+    try path.check(.equal, options, name, schema)
     var kept: [Value] = []
     var nodes: [ResolvedNode] = []
     for value in values {
@@ -150,9 +151,7 @@ struct ColumnConstants {
 
 extension ColumnConstants {
   private var described: String {
-    if names.isEmpty { return "the value" }
-    let owner = schema[path.classID]?.name ?? ""
-    return "property '\(Operand.path(names))' of class '\(owner)'"
+    path.described(as: name, in: schema)
   }
 
   func mismatch(_ value: Value, _ hint: String = "") -> PredicateError {
@@ -252,7 +251,7 @@ extension ColumnConstants {
 extension ColumnPath {
   /// Throws if the operator does not apply to the column's type.
   func check(
-    _ op: ComparisonOperator, _ options: StringOptions, _ names: [String], _ schema: StoreSchema
+    _ op: ComparisonOperator, _ options: StringOptions, _ name: Operand, _ schema: StoreSchema
   ) throws(PredicateError) {
     let isString = type == .string || type == .any
     let isText = isString || type == .data
@@ -273,11 +272,13 @@ extension ColumnPath {
     } else {
       return
     }
-    let owner = schema[classID]?.name ?? ""
-    let what =
-      names.isEmpty
-      ? "the value" : "property '\(Operand.path(names))' of class '\(owner)'"
+    let what = described(as: name, in: schema)
     throw PredicateError("\(reason): \(what) is of type \(typeName(in: schema))")
+  }
+
+  fileprivate func described(as name: Operand, in schema: StoreSchema) -> String {
+    name == .path([])
+      ? "the value" : "property '\(name)' of class '\(schema[classID]?.name ?? "")'"
   }
 
   func typeName(in schema: StoreSchema) -> String {
@@ -313,7 +314,8 @@ package struct ValueCondition: Sendable {
           + "index(where:)")
     }
     let path = ColumnPath(column, of: ClassID(0))
-    root = try ColumnConstants(path, [], StoreSchema(classes: []), []).node(predicate, depth: 0)
+    root = try ColumnConstants(path, .path([]), StoreSchema(classes: []), []).node(
+      predicate, depth: 0)
   }
 
   package func matches(_ value: Value) -> Bool { root.passes(value) }

@@ -9,7 +9,6 @@ extension ParsedPredicate {
       guard let classID = classID.elements(at: condition.subject, in: schema) else { continue }
       switch condition.predicate {
       case .comparison(let comparison): try check(comparison, condition, classID, schema)
-      case .collection(let of): try check(of, condition, classID, schema)
       case .constant, .and, .or, .not: break
       }
       do {
@@ -34,29 +33,34 @@ extension ParsedPredicate {
   private func check(
     _ comparison: Comparison, _ condition: Condition, _ classID: ClassID, _ schema: StoreSchema
   ) throws(PredicateSyntaxError) {
+    guard comparison.quantifier == nil else {
+      return try checkElements(comparison, condition, classID, schema)
+    }
+    if case .figure = comparison.left { return }
     if let mistake = mistake(in: comparison.left, classID, schema) {
       throw lexer.error(at: condition.left, mistake)
     }
     guard let mistake = mistake(in: comparison.right, classID, schema) else { return }
     // A single word after an operator was probably meant as a string.
     let isWord =
-      if case .path(let names) = comparison.right { names.count == 1 } else { false }
+      if case .path(let path) = comparison.right { path.count == 1 } else { false }
     throw lexer.error(
       at: condition.right, mistake + (isWord ? "; write a string in quotes" : ""))
   }
 
   /// For any element and a property: checks both paths.
-  private func check(
-    _ elements: CollectionCondition, _ condition: Condition, _ classID: ClassID,
-    _ schema: StoreSchema
+  private func checkElements(
+    _ comparison: Comparison, _ condition: Condition, _ classID: ClassID, _ schema: StoreSchema
   ) throws(PredicateSyntaxError) {
-    guard case .any(_, .path(let right), _) = elements.test else { return }
-    for (names, position) in [(elements.path, condition.left), (right, condition.right)] {
+    guard case (.path(let left), .path(let right)) = (comparison.left, comparison.right) else {
+      return
+    }
+    for (path, position) in [(left, condition.left), (right, condition.right)] {
       do {
-        guard try NamedCollectionPath.find(names, from: classID, in: schema) == nil else {
+        guard try NamedCollectionPath.find(path, from: classID, in: schema) == nil else {
           continue
         }
-        _ = try ColumnPath(names, from: classID, in: schema)
+        _ = try ColumnPath(path, from: classID, in: schema)
       } catch {
         throw lexer.error(at: position, error.message)
       }
@@ -67,12 +71,12 @@ extension ParsedPredicate {
   private func mistake(
     in operand: Operand, _ classID: ClassID, _ schema: StoreSchema
   ) -> String? {
-    guard case .path(let names) = operand else { return nil }
+    guard case .path(let path) = operand else { return nil }
     // Paths into values are checked with the whole condition.
-    let found = try? NamedCollectionPath.find(names, from: classID, in: schema)
-    if found?.hasSteps == true || names.contains(where: { ValueStep($0) != nil }) { return nil }
+    let found = try? NamedCollectionPath.find(path, from: classID, in: schema)
+    if found?.hasSteps == true || path.contains(where: { $0.element != nil }) { return nil }
     do {
-      _ = try ColumnPath(names, from: classID, in: schema)
+      _ = try ColumnPath(path, from: classID, in: schema)
       return nil
     } catch {
       return error.message
@@ -82,7 +86,7 @@ extension ParsedPredicate {
 
 extension StoreSchema {
   /// Whether the objects that a path from a class leads to have a property with that name.
-  package func hasProperty(_ name: String, behind path: [String], _ id: ClassID) -> Bool {
+  package func hasProperty(_ name: String, behind path: Path, _ id: ClassID) -> Bool {
     id.elements(at: path, in: self).flatMap { self[$0]?.named(name) } != nil
   }
 }
@@ -90,14 +94,15 @@ extension StoreSchema {
 extension ClassID {
   /// The class of the objects that a path through links and collections leads to; nil if it does
   /// not lead to objects.
-  fileprivate func elements(at path: [String], in schema: StoreSchema) -> ClassID? {
+  fileprivate func elements(at path: Path, in schema: StoreSchema) -> ClassID? {
     var id = self
-    for name in path where ValueStep(name) == nil {
+    for step in path {
       let next: ClassID?
-      if let backlinks = BacklinkName(name) {
-        next = schema.classes.first { $0.name == backlinks.origin }?.id
-      } else {
-        next = schema[id]?.named(name)?.target
+      switch step {
+      case .backlinks(let origin, _): next = schema.classes.first { $0.name == origin }?.id
+      case .property(let name): next = schema[id]?.named(name)?.target
+      case .element: continue
+      case .keys, .values: return nil
       }
       guard let next else { return nil }
       id = next

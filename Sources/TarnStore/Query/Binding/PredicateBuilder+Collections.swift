@@ -1,43 +1,56 @@
+/// Conditions on the elements of collections, and on numbers computed from them.
 extension PredicateBuilder {
-  func node(
-    _ condition: CollectionCondition, depth: Int
+  /// A condition on some element, or on all: the path may lead through several collections.
+  func quantified(_ comparison: Comparison, _ depth: Int) throws(PredicateError) -> ResolvedNode {
+    if case (.path(let left), .path(let right)) = (comparison.left, comparison.right) {
+      return try pairOfElements(comparison, left, right, depth)
+    }
+    let path = try NamedCollectionPath(comparison.leftPath, from: classID, in: schema)
+    return path.rest.isEmpty
+      ? try some(path, comparison, depth) : try behind(path, comparison, depth)
+  }
+
+  /// Compares a number computed from a collection.
+  func figure(
+    _ figure: Figure, of names: Path, _ comparison: Comparison, _ depth: Int
   ) throws(PredicateError) -> ResolvedNode {
-    if case .any(let op, .path(let right), let options) = condition.test {
-      return try pairOfElements(condition, op, right, options, depth)
+    let path = try NamedCollectionPath(names, from: classID, in: schema)
+    if let node = try collectionOfElement(path, comparison, depth) { return node }
+    switch figure {
+    case .aggregate(let aggregate):
+      return try self.aggregate(aggregate, path, comparison, depth)
+    case .count:
+      try requireEnd(path, names)
+      if case .path(let right) = comparison.right {
+        return try total(.count, .int, path, comparison, with: right, depth)
+      }
+      return try count(path, comparison)
+    case .matching(let predicate):
+      try requireEnd(path, names)
+      return try matching(predicate, path, comparison, depth)
     }
-    let path = try NamedCollectionPath(condition.path, from: classID, in: schema)
-    if condition.test.isAboutSome {
-      if !path.rest.isEmpty { return try behind(path, condition, depth) }
-      return try some(path, condition, depth)
+  }
+
+  /// The elements of a list equal these, in this order.
+  func elements(
+    _ values: [Value], of names: Path, _ comparison: Comparison, _ depth: Int
+  ) throws(PredicateError) -> ResolvedNode {
+    let path = try NamedCollectionPath(names, from: classID, in: schema)
+    if let node = try collectionOfElement(path, comparison, depth) { return node }
+    try requireEnd(path, names)
+    guard path.column.collection == .list else {
+      throw PredicateError("only the elements of lists have positions: \(comparison)")
     }
-    if let node = try collectionOfElement(path, condition, depth) { return node }
-    if case .aggregate(let aggregate, let op, let right) = condition.test {
-      return try self.aggregate(aggregate, path, condition, op, right, depth)
-    }
+    let element = elementBuilder(path, comparison)
+    var nodes: [ResolvedNode] = []
+    for value in values { nodes.append(try element.node(.equal, value)) }
+    return .collection(CollectionTest(path, .each(nodes)))
+  }
+
+  private func requireEnd(_ path: NamedCollectionPath, _ names: Path) throws(PredicateError) {
     guard path.rest.isEmpty else {
       throw PredicateError(
-        "'\(Operand.path(condition.path))' continues past a collection: write ANY before it "
-          + "to match any element")
-    }
-    switch condition.test {
-    case .count(let op, let right):
-      if case .path(let names) = right {
-        return try total(.count, .int, path, condition, op, names, depth)
-      }
-      return try count(path, condition, op, try constant(right, condition))
-    case .elements(let values):
-      guard path.column.collection == .list else {
-        throw PredicateError("only the elements of lists have positions: \(condition)")
-      }
-      let element = try elementBuilder(path, condition)
-      var nodes: [ResolvedNode] = []
-      for value in values { nodes.append(try element.node(.equal, value)) }
-      return .collection(CollectionTest(path, .each(nodes)))
-    case .matching(let predicate, let op, let right):
-      let number = try constant(right, condition)
-      return try matching(predicate, path, condition, op, number, depth)
-    case .any, .anyWithin, .allWithin, .anyCount, .aggregate:
-      trap("internal error: the condition is bound already")
+        "'\(names.text())' continues past a collection: write ANY before it to match any element")
     }
   }
 
@@ -46,9 +59,10 @@ extension PredicateBuilder {
   func nodeOfElement(
     _ comparison: Comparison, _ depth: Int
   ) throws(PredicateError) -> ResolvedNode? {
-    let (names, op, right): ([String], ComparisonOperator?, Operand)
+    let (names, op, right): (Path, ComparisonOperator?, Operand)
     switch (comparison.left, comparison.right) {
-    case (.path, .path): return nil
+    case (.path, .path), (.figure, _): return nil
+    case (.path, .values) where comparison.op == .equal: return nil
     case (.path(let left), let value): (names, op, right) = (left, comparison.op, value)
     case (let value, .path(let path)): (names, op, right) = (path, comparison.op.mirrored, value)
     default: return nil
@@ -57,182 +71,185 @@ extension PredicateBuilder {
     guard let op else {
       throw PredicateError("\(comparison.op) needs a property on its left: \(comparison)")
     }
-    let condition = CollectionCondition(names, .any(op, right, comparison.options))
-    return path.rest.isEmpty
-      ? try some(path, condition, depth) : try behind(path, condition, depth)
+    let some = Comparison(.path(names), op, right, comparison.options, quantifier: .any)
+    return path.rest.isEmpty ? try self.some(path, some, depth) : try behind(path, some, depth)
   }
 
   /// Nil for a path without a step into a value.
-  func elementPath(_ names: [String]) throws(PredicateError) -> NamedCollectionPath? {
+  func elementPath(_ path: Path) throws(PredicateError) -> NamedCollectionPath? {
     // Most paths are one name of a plain column, which needs no search.
-    if names.count == 1, let column = schema[classID]?.named(names[0]),
-      column.collection == .none, column.type != .any
+    if path.count == 1, case .property(let name) = path[0],
+      let column = schema[classID]?.named(name), column.collection == .none, column.type != .any
     {
       return nil
     }
     let found: NamedCollectionPath?
-    if names.contains(where: { ValueStep($0) != nil }) {
-      found = try NamedCollectionPath.find(names, from: classID, in: schema)
+    if path.contains(where: { $0.element != nil }) {
+      found = try NamedCollectionPath.find(path, from: classID, in: schema)
     } else {
       // Errors of other paths are reported elsewhere.
-      found = try? NamedCollectionPath.find(names, from: classID, in: schema)
+      found = try? NamedCollectionPath.find(path, from: classID, in: schema)
     }
     guard let found, found.hasSteps else { return nil }
     return found
   }
 
   private func matching(
-    _ predicate: Predicate, _ path: NamedCollectionPath, _ condition: CollectionCondition,
-    _ op: ComparisonOperator, _ value: Value, _ depth: Int
+    _ predicate: Predicate, _ path: NamedCollectionPath, _ comparison: Comparison, _ depth: Int
   ) throws(PredicateError) -> ResolvedNode {
+    let number = try constant(in: comparison)
     guard !path.hasSteps || path.column.type == .any else {
       throw PredicateError(
-        "SUBQUERY needs a collection, and '\(Operand.path(condition.path))' "
-          + "is not one")
+        "SUBQUERY needs a collection, and '\(comparison.leftPath.text())' is not one")
     }
     let target = path.column.type == .link ? path.column.target : nil
     let node: ResolvedNode
     if let target {
       node = try PredicateBuilder(classID: target, schema: schema).node(predicate, depth: depth + 1)
     } else {
-      node = try elementBuilder(path, condition).node(predicate, depth: depth + 1)
+      node = try elementBuilder(path, comparison).node(predicate, depth: depth + 1)
     }
-    let count = try number(path, condition, .int).node(op, value)
+    let count = try self.number(path, comparison, .int).node(comparison.op, number)
     return .collection(CollectionTest(path, .matching(target, node, count: count)))
   }
 
   /// A condition on a collection of an object that is an element of another collection:
   /// `parts['left'].screws.@count`. Nil for others.
   private func collectionOfElement(
-    _ path: NamedCollectionPath, _ condition: CollectionCondition, _ depth: Int
+    _ path: NamedCollectionPath, _ comparison: Comparison, _ depth: Int
   ) throws(PredicateError) -> ResolvedNode? {
     guard path.leadsToOneElement, !path.rest.isEmpty, let target = path.column.target else {
       return nil
     }
-    if condition.test.isAboutProperty {
+    switch (comparison.left, comparison.right) {
+    case (.figure(_, .count), .path), (.figure(_, .aggregate), .path):
       throw PredicateError(
-        "\(Operand.path(condition.path)) can be compared only with values: \(condition)")
+        "\(comparison.leftPath.text()) can be compared only with values: \(comparison)")
+    default: break
     }
     let inner = PredicateBuilder(classID: target, schema: schema, isElement: true)
-    let rest = CollectionCondition(path.rest, condition.test)
-    let node = try inner.node(.collection(rest), depth: depth + 1)
+    let node = try inner.node(comparison.of(path.rest), depth: depth + 1)
     return .collection(CollectionTest(path, .object(target, node)))
   }
 
   private func aggregate(
-    _ aggregate: CollectionAggregate, _ path: NamedCollectionPath, _ condition: CollectionCondition,
-    _ op: ComparisonOperator, _ right: Operand, _ depth: Int
+    _ aggregate: CollectionAggregate, _ path: NamedCollectionPath, _ comparison: Comparison,
+    _ depth: Int
   ) throws(PredicateError) -> ResolvedNode {
     var behind: ColumnPath?
     var type = path.column.type
     if !path.rest.isEmpty {
       let found = try ColumnPath(
-        path.rest, from: path.elementClass(for: condition), in: schema, for: .aggregate)
+        path.rest, from: path.elementClass(for: comparison), in: schema, for: .aggregate)
       (behind, type) = (found, found.type)
     }
     guard !path.hasSteps, type.isNumeric || type == .date && aggregate.isOfExtremes else {
       throw PredicateError(
         "\(aggregate.rawValue) needs numbers\(aggregate.isOfExtremes ? " or dates" : ""): "
-          + "'\(Operand.path(condition.path))' is of type \(type)")
+          + "'\(comparison.leftPath.text())' is of type \(type)")
     }
     let result = aggregate.type(of: type)
     let total = CollectionFigure.aggregate(aggregate, behind, result)
-    if case .path(let names) = right {
-      return try self.total(total, result, path, condition, op, names, depth)
+    if case .path(let right) = comparison.right {
+      return try self.total(total, result, path, comparison, with: right, depth)
     }
-    let value = try constant(right, condition)
-    let node = try number(path, condition, result).node(op, value)
+    let value = try constant(in: comparison)
+    let node = try number(path, comparison, result).node(comparison.op, value)
     if aggregate == .sum, result == .int, value != .null {
       // The sum may be beyond the range of integers.
-      return .pair(ValuePair(.total(ResolvedCollectionPath(path), total), op, .constant(value)))
+      let sum = ValueSource.total(ResolvedCollectionPath(path), total)
+      return .pair(ValuePair(sum, comparison.op, .constant(value)))
     }
     return .collection(CollectionTest(path, .aggregate(aggregate, behind, result, node)))
   }
 
   /// Builds tests of a collection's aggregate.
   private func number(
-    _ path: NamedCollectionPath, _ condition: CollectionCondition, _ type: ColumnType
+    _ path: NamedCollectionPath, _ comparison: Comparison, _ type: ColumnType
   ) -> ColumnConstants {
     var number = ColumnPath(path.column, of: path.owner.id)
     number.type = type
     number.isOptional = true
     number.target = nil
-    return ColumnConstants(number, condition.path, schema, [])
+    return ColumnConstants(number, .path(comparison.leftPath), schema, [])
   }
 
   private func count(
-    _ path: NamedCollectionPath, _ condition: CollectionCondition, _ op: ComparisonOperator,
-    _ value: Value
+    _ path: NamedCollectionPath, _ comparison: Comparison
   ) throws(PredicateError) -> ResolvedNode {
+    let value = try constant(in: comparison)
     if path.hasSteps, path.column.type != .any {
-      throw PredicateError("only collections have a @count: \(condition)")
+      throw PredicateError("only collections have a @count: \(comparison)")
     }
     var number = ColumnPath(path.column, of: path.owner.id)
     number.type = .int
     number.isOptional = !path.links.isEmpty || path.hasSteps || isElement
     number.target = nil
-    let names = condition.path + ["@count"]
-    let builder = ColumnConstants(number, names, schema, [])
-    return .collection(CollectionTest(path, .count(try builder.node(op, value))))
+    let builder = ColumnConstants(number, comparison.left, schema, [])
+    return .collection(CollectionTest(path, .count(try builder.node(comparison.op, value))))
   }
 
   /// A condition on the rest of the path, from elements that are objects.
   private func behind(
-    _ path: NamedCollectionPath, _ condition: CollectionCondition, _ depth: Int
+    _ path: NamedCollectionPath, _ comparison: Comparison, _ depth: Int
   ) throws(PredicateError) -> ResolvedNode {
-    let target = try path.elementClass(for: condition)
+    let target = try path.elementClass(for: comparison)
     let inner = PredicateBuilder(classID: target, schema: schema, isElement: path.hasSteps)
-    let rest: Predicate
+    let node: ResolvedNode
     if let next = try NamedCollectionPath.find(path.rest, from: target, in: schema) {
-      var test = condition.test
-      if next.rest.isEmpty, case .anyCount(let op, let value) = test {
-        test = .count(op, .value(value))
-      }
-      rest = .collection(CollectionCondition(path.rest, test))
+      var rest = comparison.of(path.rest)
+      // There is one count of one collection.
+      if next.rest.isEmpty, case .figure = rest.left { rest.quantifier = nil }
+      node = try inner.node(rest, depth: depth + 1)
     } else {
-      rest = try condition.test.onOneValue(.path(path.rest), condition)
+      node = try inner.node(comparison.ofOneValue(at: path.rest), depth: depth + 1)
     }
-    let node = try inner.node(rest, depth: depth + 1)
     return .collection(CollectionTest(path, .object(target, node)))
   }
 
   /// A condition on the elements themselves.
   private func some(
-    _ path: NamedCollectionPath, _ condition: CollectionCondition, _ depth: Int
+    _ path: NamedCollectionPath, _ comparison: Comparison, _ depth: Int
   ) throws(PredicateError) -> ResolvedNode {
-    if case .anyCount = condition.test {
-      throw PredicateError("'\(Operand.path(condition.path)).@count' is one number: omit ANY")
+    if case .figure = comparison.left {
+      throw PredicateError("'\(comparison.left)' is one number: omit ANY")
     }
-    if case .any(let op, .members(let name, let members), _) = condition.test {
-      guard path.column.type == .link, let target = path.column.target else {
-        throw PredicateError("the elements are not objects: \(condition)")
-      }
+    switch (comparison.quantifier, comparison.right) {
+    case (_, .members(let name, let members)):
+      let target = try elementClass(path, comparison)
       let inner = PredicateBuilder(classID: target, schema: schema, isElement: path.hasSteps)
-      let node = try inner.node(op, membersOf: name, members, condition, depth: depth + 1)
+      let node = try inner.node(
+        comparison.op, membersOf: name, members, comparison, depth: depth + 1)
       return .collection(CollectionTest(path, .object(target, node)))
-    }
-    if case .any(let op, .shape(let shape), let options) = condition.test {
-      guard path.column.type == .link, let target = path.column.target else {
-        throw PredicateError("the elements are not objects: \(condition)")
-      }
-      let inner = PredicateBuilder(classID: target, schema: schema)
-      let node = try inner.location(
-        [], shape, Comparison(.path(condition.path), op, .shape(shape), options))
+    case (_, .shape(let shape)):
+      let target = try elementClass(path, comparison)
+      let one = Comparison(comparison.left, comparison.op, comparison.right, comparison.options)
+      let node = try PredicateBuilder(classID: target, schema: schema).location([], shape, one)
       return .collection(CollectionTest(path, .object(target, node)))
+    case (.all, .range(let low, let high, let isClosed)):
+      return try elementBuilder(path, comparison)
+        .all(path, from: low, to: high, isClosed: isClosed)
+    default:
+      let one = try comparison.ofOneValue(at: [])
+      let node = try elementBuilder(path, comparison).node(one, depth: depth)
+      return .collection(CollectionTest(path, .value(node)))
     }
-    let builder = try elementBuilder(path, condition)
-    if case .allWithin(let low, let high, let isClosed) = condition.test {
-      return try builder.all(path, from: low, to: high, isClosed: isClosed)
+  }
+
+  private func elementClass(
+    _ path: NamedCollectionPath, _ comparison: Comparison
+  ) throws(PredicateError) -> ClassID {
+    guard path.column.type == .link, let target = path.column.target else {
+      throw PredicateError("the elements are not objects: \(comparison)")
     }
-    let comparison = try condition.test.onOneValue(.path([]), condition)
-    return .collection(CollectionTest(path, .value(try builder.node(comparison, depth: depth))))
+    return target
   }
 
   private func elementBuilder(
-    _ path: NamedCollectionPath, _ condition: CollectionCondition
-  ) throws(PredicateError) -> ColumnConstants {
+    _ path: NamedCollectionPath, _ comparison: Comparison
+  ) -> ColumnConstants {
     let element = ColumnPath(path.column, of: path.owner.id)
-    return ColumnConstants(element, condition.path, schema, [])
+    return ColumnConstants(element, .path(comparison.leftPath), schema, [])
   }
 
   /// For an element that may not exist: true for every existing object of the class.
@@ -248,10 +265,10 @@ extension PredicateBuilder {
   /// Compares an object with the members of another.
   func node(
     _ op: ComparisonOperator, membersOf name: String, _ members: Predicate,
-    _ condition: some CustomStringConvertible, depth: Int
+    _ comparison: Comparison, depth: Int
   ) throws(PredicateError) -> ResolvedNode {
     guard op == .equal || op == .notEqual else {
-      throw PredicateError("compare embedded objects only with == and !=: \(condition)")
+      throw PredicateError("compare embedded objects only with == and !=: \(comparison)")
     }
     guard let owner = schema[classID], owner.name == name else {
       throw PredicateError(
@@ -286,40 +303,46 @@ extension CollectionAggregate {
   }
 }
 
-extension CollectionCondition.Test {
-  /// True if the path may lead through several collections.
-  fileprivate var isAboutSome: Bool {
-    switch self {
-    case .any, .anyWithin, .allWithin, .anyCount: true
-    case .count, .elements, .aggregate, .matching: false
+extension Comparison {
+  /// The path of the left side, which compares the values or a figure of a collection.
+  var leftPath: Path {
+    switch left {
+    case .path(let path), .figure(let path, _): path
+    case .value, .values, .range, .members, .shape: []
     }
   }
 
-  /// True if the aggregate is compared with a property.
-  fileprivate var isAboutProperty: Bool {
-    switch self {
-    case .count(_, .path), .aggregate(_, _, .path): true
+  /// True for a comparison of elements or of a figure.
+  fileprivate var isOnCollection: Bool {
+    switch (left, right) {
+    case _ where quantifier != nil: true
+    case (.figure, _): true
+    case (_, .values): op != .in
     default: false
     }
   }
 
+  /// The same of a collection at another path.
+  fileprivate func of(_ path: Path) -> Comparison {
+    var comparison = self
+    comparison.left =
+      if case .figure(_, let figure) = left { .figure(path, figure) } else { .path(path) }
+    return comparison
+  }
+
   /// The condition on the value of any element, or of a property of it.
-  fileprivate func onOneValue(
-    _ left: Operand, _ condition: CollectionCondition
-  ) throws(PredicateError) -> Predicate {
-    switch self {
-    case .any(let op, let right, let options):
-      return .comparison(Comparison(left, op, right, options))
-    case .anyWithin(let low, let high, let isClosed):
-      return .and([
-        .comparison(Comparison(left, .greaterOrEqual, .value(low))),
-        .comparison(Comparison(left, isClosed ? .lessOrEqual : .less, .value(high))),
-      ])
-    case .allWithin:
-      throw PredicateError("a range for all elements needs a collection: \(condition)")
-    case .anyCount, .count, .elements, .aggregate, .matching:
-      throw PredicateError("@count must follow a collection: \(condition)")
+  fileprivate func ofOneValue(at path: Path) throws(PredicateError) -> Predicate {
+    if case .figure = left { throw PredicateError("@count must follow a collection: \(self)") }
+    if quantifier == .all {
+      throw PredicateError("a range for all elements needs a collection: \(self)")
     }
+    guard case .range(let low, let high, let isClosed) = right else {
+      return .comparison(Comparison(.path(path), op, right, options))
+    }
+    return .and([
+      .comparison(Comparison(.path(path), .greaterOrEqual, .value(low))),
+      .comparison(Comparison(.path(path), isClosed ? .lessOrEqual : .less, .value(high))),
+    ])
   }
 }
 
@@ -328,11 +351,13 @@ extension ColumnConstants: ConditionBuilder {
   func node(
     _ comparison: Comparison, depth: Int
   ) throws(PredicateError) -> ResolvedNode {
-    let builder = ColumnConstants(path, names, schema, comparison.options)
+    guard !comparison.isOnCollection else {
+      throw PredicateError("values have no collections: \(comparison)")
+    }
+    let builder = ColumnConstants(path, name, schema, comparison.options)
     switch (comparison.left, comparison.right) {
     case (.path([]), .value(let value)): return try builder.node(comparison.op, value)
-    case (.path([]), .values(let values)) where comparison.op == .in:
-      return try builder.node(anyOf: values)
+    case (.path([]), .values(let values)): return try builder.node(anyOf: values)
     case (.value(let value), .path([])):
       guard let op = comparison.op.mirrored else { break }
       return try builder.node(op, value)
@@ -340,12 +365,6 @@ extension ColumnConstants: ConditionBuilder {
     }
     throw PredicateError(
       "values have no properties and can be compared only with constants: \(comparison)")
-  }
-
-  func node(
-    _ condition: CollectionCondition, depth: Int
-  ) throws(PredicateError) -> ResolvedNode {
-    throw PredicateError("values have no collections: \(condition)")
   }
 
   /// Some element is in the range, and none is below or above it.
@@ -362,7 +381,7 @@ extension ColumnConstants: ConditionBuilder {
     ])
     var number = self.path
     (number.type, number.isOptional) = (.int, true)
-    let none = try ColumnConstants(number, names, schema, []).node(.equal, .int(0))
+    let none = try ColumnConstants(number, name, schema, []).node(.equal, .int(0))
     return .all([
       .collection(CollectionTest(path, .value(inside))),
       .collection(CollectionTest(path, .matching(nil, outside, count: none))),

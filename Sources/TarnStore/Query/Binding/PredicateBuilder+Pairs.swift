@@ -5,15 +5,15 @@ extension PredicateBuilder {
     let source: ValueSource
     /// Describes its values: their type, and the class that has them.
     let column: ColumnPath
-    let names: [String]
+    let path: Path
 
     func described(in schema: StoreSchema) -> String {
-      "'\(Operand.path(names))' (\(column.typeName(in: schema)))"
+      "'\(path.text())' (\(column.typeName(in: schema)))"
     }
   }
 
   func pair(
-    _ comparison: Comparison, _ left: [String], _ right: [String], _ depth: Int
+    _ comparison: Comparison, _ left: Path, _ right: Path, _ depth: Int
   ) throws(PredicateError) -> ResolvedNode {
     let (first, second) = (try side(left, depth), try side(right, depth))
     return try pair(first, comparison.op, second, comparison.options, comparison)
@@ -21,59 +21,56 @@ extension PredicateBuilder {
 
   /// A property and the elements of a collection, on either side.
   func pairOfElements(
-    _ condition: CollectionCondition, _ op: ComparisonOperator, _ right: [String],
-    _ options: StringOptions, _ depth: Int
+    _ comparison: Comparison, _ left: Path, _ right: Path, _ depth: Int
   ) throws(PredicateError) -> ResolvedNode {
-    let left = condition.path
     if try NamedCollectionPath.find(left, from: classID, in: schema) == nil,
       try NamedCollectionPath.find(right, from: classID, in: schema) == nil
     {
       throw PredicateError(
-        "neither '\(Operand.path(left))' nor '\(Operand.path(right))' leads to a collection: "
+        "neither '\(left.text())' nor '\(right.text())' leads to a collection: "
           + "omit ANY")
     }
     let (first, second) = (
       try sideOfElements(left, depth), try sideOfElements(right, depth)
     )
-    return try pair(first, op, second, options, condition)
+    return try pair(first, comparison.op, second, comparison.options, comparison)
   }
 
   /// An aggregate of that type, compared with the value of a path.
   func total(
     _ total: CollectionFigure, _ type: ColumnType, _ path: NamedCollectionPath,
-    _ condition: CollectionCondition, _ op: ComparisonOperator, _ names: [String], _ depth: Int
+    _ comparison: Comparison, with right: Path, _ depth: Int
   ) throws(PredicateError) -> ResolvedNode {
     if path.hasSteps, path.column.type != .any {
-      throw PredicateError("only collections have a @count: \(condition)")
+      throw PredicateError("only collections have a @count: \(comparison)")
     }
-    let side = try side(names, depth)
+    let side = try side(right, depth)
     let other = side.column.type
     guard other == type || other.isNumeric && type.isNumeric || other == .any else {
       throw PredicateError(
-        "cannot compare the aggregate '\(Operand.path(condition.path))' (\(type)) with "
+        "cannot compare the aggregate '\(comparison.leftPath.text())' (\(type)) with "
           + side.described(in: schema))
     }
+    let op = comparison.op
     guard op.mirrored != nil else {
-      throw PredicateError("\(op) cannot compare an aggregate of a collection: \(condition)")
+      throw PredicateError("\(op) cannot compare an aggregate of a collection: \(comparison)")
     }
     let source = ValueSource.total(ResolvedCollectionPath(path), total)
-    try requireOne(source, side.source, condition)
+    try requireOne(source, side.source, comparison)
     return .pair(ValuePair(source, op, side.source))
   }
 
   /// The right side of a condition that compares only with a value.
-  func constant(
-    _ right: Operand, _ condition: CollectionCondition
-  ) throws(PredicateError) -> Value {
-    guard case .value(let value) = right else {
-      throw PredicateError("compare the @count of a SUBQUERY with a number: \(condition)")
+  func constant(in comparison: Comparison) throws(PredicateError) -> Value {
+    guard case .value(let value) = comparison.right else {
+      throw PredicateError("compare the @count of a SUBQUERY with a number: \(comparison)")
     }
     return value
   }
 
   private func pair(
     _ left: Side, _ op: ComparisonOperator, _ right: Side, _ options: StringOptions,
-    _ condition: some CustomStringConvertible
+    _ comparison: Comparison
   ) throws(PredicateError) -> ResolvedNode {
     let (a, b) = (left.column, right.column)
     let areComparable =
@@ -87,15 +84,15 @@ extension PredicateBuilder {
     for side in [left, right] {
       guard let target = side.column.target, schema[target]?.isEmbedded == true else { continue }
       throw PredicateError(
-        "'\(Operand.path(side.names))' is an embedded object, which as a whole compares only with "
-          + "a value. Compare its properties: \(condition)")
+        "'\(side.path.text())' is an embedded object, which as a whole compares only with "
+          + "a value. Compare its properties: \(comparison)")
     }
-    try a.check(op, options, left.names, schema)
-    try b.check(op, options, right.names, schema)
+    try a.check(op, options, .path(left.path), schema)
+    try b.check(op, options, .path(right.path), schema)
     guard op != .in else {
-      throw PredicateError("IN needs a list of values on its right: \(condition)")
+      throw PredicateError("IN needs a list of values on its right: \(comparison)")
     }
-    try requireOne(left.source, right.source, condition)
+    try requireOne(left.source, right.source, comparison)
     return .pair(
       ValuePair(
         left.source, op, right.source, options,
@@ -103,49 +100,48 @@ extension PredicateBuilder {
   }
 
   private func requireOne(
-    _ left: ValueSource, _ right: ValueSource, _ condition: some CustomStringConvertible
+    _ left: ValueSource, _ right: ValueSource, _ comparison: Comparison
   ) throws(PredicateError) {
     guard !left.hasOne, !right.hasOne else { return }
     throw PredicateError(
       "cannot compare the elements of one collection with those of another, nor two properties of "
-        + "elements with each other outside a SUBQUERY: \(condition)")
+        + "elements with each other outside a SUBQUERY: \(comparison)")
   }
 
   /// A property, or a value inside a value or collection by steps.
-  private func side(_ names: [String], _ depth: Int) throws(PredicateError) -> Side {
-    if let path = try elementPath(names) { return try side(path, names, depth) }
-    return try plainSide(names)
+  private func side(_ path: Path, _ depth: Int) throws(PredicateError) -> Side {
+    if let found = try elementPath(path) { return try side(found, path, depth) }
+    return try plainSide(path)
   }
 
   /// The same, also through collections.
-  private func sideOfElements(_ names: [String], _ depth: Int) throws(PredicateError) -> Side {
-    guard let path = try NamedCollectionPath.find(names, from: classID, in: schema) else {
-      return try plainSide(names)
+  private func sideOfElements(_ path: Path, _ depth: Int) throws(PredicateError) -> Side {
+    guard let found = try NamedCollectionPath.find(path, from: classID, in: schema) else {
+      return try plainSide(path)
     }
-    return try side(path, names, depth)
+    return try side(found, path, depth)
   }
 
-  private func plainSide(_ names: [String]) throws(PredicateError) -> Side {
-    let column = try ColumnPath(names, from: classID, in: schema)
-    return Side(source: .column(column), column: column, names: names)
+  private func plainSide(_ path: Path) throws(PredicateError) -> Side {
+    let column = try ColumnPath(path, from: classID, in: schema)
+    return Side(source: .column(column), column: column, path: path)
   }
 
   private func side(
-    _ path: NamedCollectionPath, _ names: [String], _ depth: Int
+    _ found: NamedCollectionPath, _ path: Path, _ depth: Int
   ) throws(PredicateError) -> Side {
     guard depth <= Self.depthMax else {
       throw PredicateError("a path leads through more than \(Self.depthMax) collections")
     }
-    let way = ResolvedCollectionPath(path)
-    if path.rest.isEmpty {
-      let element = ColumnPath(path.column, of: path.owner.id)
-      return Side(
-        source: .elements(way, target: element.target), column: element, names: names)
+    let way = ResolvedCollectionPath(found)
+    if found.rest.isEmpty {
+      let element = ColumnPath(found.column, of: found.owner.id)
+      return Side(source: .elements(way, target: element.target), column: element, path: path)
     }
-    let target = try path.elementClass(for: Operand.path(names))
+    let target = try found.elementClass(for: Operand.path(path))
     let inner = PredicateBuilder(classID: target, schema: schema)
-    let rest = try inner.sideOfElements(path.rest, depth + 1)
-    return Side(source: .behind(way, target, rest.source), column: rest.column, names: names)
+    let rest = try inner.sideOfElements(found.rest, depth + 1)
+    return Side(source: .behind(way, target, rest.source), column: rest.column, path: path)
   }
 }
 
@@ -153,7 +149,7 @@ extension PredicateBuilder {
   /// Two properties with embedded objects: they are equal if their members are, one by one, or if
   /// both are nil. Nil for other properties.
   func embeddedPair(
-    _ comparison: Comparison, _ left: [String], _ right: [String], _ depth: Int
+    _ comparison: Comparison, _ left: Path, _ right: Path, _ depth: Int
   ) throws(PredicateError) -> ResolvedNode? {
     // Errors in paths are reported where all pairs are bound.
     guard let first = try? ColumnPath(left, from: classID, in: schema),
@@ -169,10 +165,11 @@ extension PredicateBuilder {
       guard column.collection == .none, column.type != .any else {
         let kind = column.collection == .none ? "an AnyRealmValue" : "a collection"
         throw PredicateError(
-          "'\(Operand.path(left))' and '\(Operand.path(right))' cannot be compared as a whole: "
+          "'\(left.text())' and '\(right.text())' cannot be compared as a whole: "
             + "'\(members.name).\(column.name)' is \(kind). Compare their other properties")
       }
-      let pair = Comparison(.path(left + [column.name]), .equal, .path(right + [column.name]))
+      let member = PathStep.property(column.name)
+      let pair = Comparison(.path(left + [member]), .equal, .path(right + [member]))
       both.append(try node(.comparison(pair), depth: depth + 1))
     }
     let neither = [first, second].map { ResolvedNode.test(ColumnTest($0, .isNull)) }

@@ -16,7 +16,6 @@ extension ResolvedPredicate {
 /// Binds the conditions in a tree of names. All builders combine conditions in the same way.
 protocol ConditionBuilder {
   func node(_ comparison: Comparison, depth: Int) throws(PredicateError) -> ResolvedNode
-  func node(_ condition: CollectionCondition, depth: Int) throws(PredicateError) -> ResolvedNode
 }
 
 extension ConditionBuilder {
@@ -28,7 +27,6 @@ extension ConditionBuilder {
     switch predicate {
     case .constant(let value): return .constant(value)
     case .comparison(let comparison): return try node(comparison, depth: depth)
-    case .collection(let condition): return try node(condition, depth: depth)
     case .not(let inner): return !(try node(inner, depth: depth + 1))
     case .and(let terms):
       return .all(try nodes(PredicateChain.and.united(terms), depth: depth + 1))
@@ -59,29 +57,33 @@ struct PredicateBuilder: ConditionBuilder {
   func node(
     _ comparison: Comparison, depth: Int
   ) throws(PredicateError) -> ResolvedNode {
+    if comparison.quantifier != nil { return try quantified(comparison, depth) }
     if let node = try nodeOfElement(comparison, depth) { return node }
     let options = comparison.options
     switch (comparison.left, comparison.right) {
-    case (.path(let names), .value(let value)):
-      return try constants(names, options).node(comparison.op, value)
-    case (.path(let names), .values(let values)):
-      guard comparison.op == .in else {
-        throw PredicateError("a list of values is allowed only after IN: \(comparison)")
+    case (.figure(let path, let figure), _):
+      return try self.figure(figure, of: path, comparison, depth)
+    case (.path(let path), .value(let value)):
+      return try constants(path, options).node(comparison.op, value)
+    case (.path(let path), .values(let values)):
+      switch comparison.op {
+      case .in: return try constants(path, options).node(anyOf: values)
+      case .equal: return try elements(values, of: path, comparison, depth)
+      default: throw PredicateError("a list of values is allowed only after IN: \(comparison)")
       }
-      return try constants(names, options).node(anyOf: values)
-    case (.value(let value), .path(let names)):
+    case (.value(let value), .path(let path)):
       guard let op = comparison.op.mirrored else {
         throw PredicateError("\(comparison.op) needs a property on its left: \(comparison)")
       }
-      return try constants(names, options).node(op, value)
+      return try constants(path, options).node(op, value)
     case (.path(let left), .path(let right)):
       if let node = try embeddedPair(comparison, left, right, depth) { return node }
       return try pair(comparison, left, right, depth)
-    case (.path(let names), .members(let name, let members)),
-      (.members(let name, let members), .path(let names)):
-      return try node(comparison, names, membersOf: name, members, depth)
-    case (.path(let names), .shape(let shape)):
-      return try location(names, shape, comparison)
+    case (.path(let path), .members(let name, let members)),
+      (.members(let name, let members), .path(let path)):
+      return try node(comparison, path, membersOf: name, members, depth)
+    case (.path(let path), .shape(let shape)):
+      return try location(path, shape, comparison)
     default:
       throw PredicateError("a comparison needs a property on one side: \(comparison)")
     }
@@ -89,22 +91,22 @@ struct PredicateBuilder: ConditionBuilder {
 
   /// Builds tests of the column at a path.
   private func constants(
-    _ names: [String], _ options: StringOptions
+    _ path: Path, _ options: StringOptions
   ) throws(PredicateError) -> ColumnConstants {
-    let path = try ColumnPath(names, from: classID, in: schema)
-    return ColumnConstants(path, names, schema, options, mayBeNowhere: isElement)
+    let column = try ColumnPath(path, from: classID, in: schema)
+    return ColumnConstants(column, .path(path), schema, options, mayBeNowhere: isElement)
   }
 
   /// Compares a link's target with the members of an object.
   private func node(
-    _ comparison: Comparison, _ names: [String], membersOf name: String, _ members: Predicate,
+    _ comparison: Comparison, _ path: Path, membersOf name: String, _ members: Predicate,
     _ depth: Int
   ) throws(PredicateError) -> ResolvedNode {
-    let path = try ColumnPath(names, from: classID, in: schema)
-    guard path.type == .link, let target = path.target else {
+    let column = try ColumnPath(path, from: classID, in: schema)
+    guard column.type == .link, let target = column.target else {
       throw PredicateError(
-        "property '\(Operand.path(names))' of class '\(schema[path.classID]?.name ?? "")' "
-          + "is of type \(path.typeName(in: schema)), which cannot be compared with an object of "
+        "property '\(path.text())' of class '\(schema[column.classID]?.name ?? "")' "
+          + "is of type \(column.typeName(in: schema)), which cannot be compared with an object of "
           + "class '\(name)'")
     }
     // Reports mismatches in terms of the class that has the members.
@@ -113,8 +115,8 @@ struct PredicateBuilder: ConditionBuilder {
     guard comparison.op == .equal || comparison.op == .notEqual else {
       throw PredicateError("compare embedded objects only with == and !=: \(comparison)")
     }
-    let isThere = ResolvedNode.test(ColumnTest(path, .isNull, isNegated: true))
-    let isEqual = ResolvedNode.all([isThere, try node(members.behind(names), depth: depth + 1)])
+    let isThere = ResolvedNode.test(ColumnTest(column, .isNull, isNegated: true))
+    let isEqual = ResolvedNode.all([isThere, try node(members.behind(path), depth: depth + 1)])
     return comparison.op == .equal ? isEqual : !isEqual
   }
 }
@@ -125,7 +127,7 @@ extension PredicateBuilder {
   /// The condition that the place at a path is within a shape; with an empty path the object itself
   /// is the place.
   func location(
-    _ names: [String], _ shape: GeoShape, _ comparison: Comparison
+    _ path: Path, _ shape: GeoShape, _ comparison: Comparison
   ) throws(PredicateError) -> ResolvedNode {
     guard comparison.op == .in, comparison.options.isEmpty else {
       throw PredicateError("compare a place with a shape only with IN: \(comparison)")
@@ -136,15 +138,15 @@ extension PredicateBuilder {
     } catch {
       throw PredicateError("\(error.message): \(comparison)")
     }
-    let link = names.isEmpty ? nil : try ColumnPath(names, from: classID, in: schema)
-    let place = names.isEmpty ? schema[classID] : link?.target.flatMap { schema[$0] }
+    let link = path.isEmpty ? nil : try ColumnPath(path, from: classID, in: schema)
+    let place = path.isEmpty ? schema[classID] : link?.target.flatMap { schema[$0] }
     guard let place, let type = place.named("type"), type.type == .string, type.collection == .none,
       let coordinates = place.named("coordinates"), coordinates.type == .double,
       coordinates.collection == .list
     else {
       let what =
-        names.isEmpty
-        ? "class '\(schema[classID]?.name ?? "")'" : "the object of '\(Operand.path(names))'"
+        path.isEmpty
+        ? "class '\(schema[classID]?.name ?? "")'" : "the object of '\(path.text())'"
       throw PredicateError(
         "\(what) is not a place, which has a string 'type' and a list of doubles 'coordinates': "
           + "\(comparison)")
@@ -153,8 +155,9 @@ extension PredicateBuilder {
       throw PredicateError(
         "a place is an embedded object, and class '\(place.name)' is not embedded: \(comparison)")
     }
-    let path = try NamedCollectionPath(names + [coordinates.name], from: classID, in: schema)
+    let numbers = try NamedCollectionPath(
+      path + [.property(coordinates.name)], from: classID, in: schema)
     return .collection(
-      CollectionTest(path, .location(type: ColumnPath(type, of: place.id), region)))
+      CollectionTest(numbers, .location(type: ColumnPath(type, of: place.id), region)))
   }
 }

@@ -94,31 +94,6 @@ package enum PathText {
   }
 }
 
-/// The name in a path of the objects that link to an object through a property:
-/// `@links.Person.dogs`, one name with dots, whose class and property are quoted where needed.
-package struct BacklinkName: CustomStringConvertible {
-  private static let prefix = CollectionCondition.marker + "@links."
-  package let origin: String
-  package let property: String
-
-  package init(origin: String, property: String) {
-    self.origin = origin
-    self.property = property
-  }
-
-  /// Nil for the name of a property.
-  init?(_ name: String) {
-    guard let rest = name.rest(afterBytesOf: Self.prefix) else { return nil }
-    let names = PathText.names(in: String(rest))
-    guard names.count == 2 else { return nil }
-    self.init(origin: names[0], property: names[1])
-  }
-
-  /// Its form in a path.
-  package var name: String { Self.prefix + PathText.text(of: [origin, property]) }
-  package var description: String { "'\(origin).\(property)'" }
-}
-
 /// How long a path of names may be.
 ///
 /// Observers keep, for each step of a path, all links before it; and some code follows the steps by
@@ -132,7 +107,7 @@ package enum PathLimit {
     return "a key path may have at most \(namesMax) names, and this one has \(count)"
   }
 
-  static func check(_ names: [String]) throws(PredicateError) {
-    if let objection = objection(toNames: names.count) { throw PredicateError(objection) }
+  static func check(_ path: Path) throws(PredicateError) {
+    if let objection = objection(toNames: path.count) { throw PredicateError(objection) }
   }
 }

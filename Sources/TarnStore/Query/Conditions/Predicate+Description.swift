@@ -1,31 +1,52 @@
 extension Predicate: CustomStringConvertible {
   /// The condition in the language that `PredicateParser` reads.
-  package var description: String {
+  package var description: String { text() }
+
+  /// - Parameter subject: the variable that stands for the object; empty for the queried one.
+  fileprivate func text(of subject: String = "") -> String {
     switch self {
     case .constant(let value): value ? "TRUEPREDICATE" : "FALSEPREDICATE"
-    case .comparison(let comparison): comparison.description
-    case .and(let terms): Self.joined(terms, " AND ", empty: "TRUEPREDICATE")
-    case .or(let terms): Self.joined(terms, " OR ", empty: "FALSEPREDICATE")
-    case .not(let term): "NOT " + Self.grouped(term)
-    case .collection(let condition): condition.description
+    case .comparison(let comparison): comparison.text(of: subject)
+    case .and(let terms): Self.joined(terms, subject, " AND ", empty: "TRUEPREDICATE")
+    case .or(let terms): Self.joined(terms, subject, " OR ", empty: "FALSEPREDICATE")
+    case .not(let term): "NOT " + term.grouped(subject)
     }
   }
 
-  private static func joined(_ terms: [Predicate], _ word: String, empty: String) -> String {
-    terms.isEmpty ? empty : terms.map(grouped).joined(separator: word)
+  private static func joined(
+    _ terms: [Predicate], _ subject: String, _ word: String, empty: String
+  ) -> String {
+    terms.isEmpty ? empty : terms.map { $0.grouped(subject) }.joined(separator: word)
   }
 
-  private static func grouped(_ term: Predicate) -> String {
-    switch term {
-    case .constant, .comparison, .collection: term.description
-    case .and, .or, .not: "(\(term))"
+  private func grouped(_ subject: String) -> String {
+    switch self {
+    case .constant, .comparison: text(of: subject)
+    case .and, .or, .not: "(\(text(of: subject)))"
     }
   }
 }
 
 extension Comparison: CustomStringConvertible {
-  package var description: String {
-    "\(left) \(op)\(options.suffix) \(right)"
+  package var description: String { text() }
+
+  fileprivate func text(of subject: String = "") -> String {
+    let left = left.text(of: subject)
+    switch (quantifier, right) {
+    case (.all, .range(let low, let high, let isClosed)):
+      return "(\(left).@min >= \(low.predicateText) AND "
+        + "\(left).@max \(isClosed ? "<=" : "<") \(high.predicateText))"
+    case (_, .range): return "\(prefix)\(left) BETWEEN \(right.text(of: subject))"
+    default: return "\(prefix)\(left) \(op)\(options.suffix) \(right.text(of: subject))"
+    }
+  }
+
+  private var prefix: String {
+    switch quantifier {
+    case nil: ""
+    case .any: "ANY "
+    case .all: "ALL "
+    }
   }
 }
 
@@ -48,66 +69,22 @@ extension ComparisonOperator: CustomStringConvertible {
 }
 
 extension Operand: CustomStringConvertible {
-  package var description: String {
+  package var description: String { text() }
+
+  fileprivate func text(of subject: String = "") -> String {
     switch self {
-    case .path([]): "SELF"
-    case .path(let names): Self.text(of: names)
+    case .path(let path): path.text(of: subject)
+    case .figure(let path, .count): path.text(of: subject) + ".@count"
+    case .figure(let path, .aggregate(let aggregate)):
+      "\(path.text(of: subject)).\(aggregate.rawValue)"
+    case .figure(let path, .matching(let predicate)):
+      "SUBQUERY(\(path.text(of: subject)), $x, \(predicate.text(of: "$x"))).@count"
     case .value(let value): value.predicateText
     case .values(let values): "{" + values.map(\.predicateText).joined(separator: ", ") + "}"
+    case .range(let low, let high, let isClosed):
+      "{\(low.predicateText), \(high.predicateText)\(isClosed ? "}" : "} without the second")"
     case .members(let name, let members): "(an object of class '\(name)' with \(members))"
     case .shape(let shape): shape.description
     }
-  }
-
-  private static func text(of names: [String]) -> String {
-    names.reduce(into: "") { text, name in
-      if let step = ValueStep(name) {
-        text += step.description
-      } else {
-        text += (text.isEmpty ? "" : ".") + written(name)
-      }
-    }
-  }
-
-  private static func written(_ name: String) -> String {
-    if let links = BacklinkName(name) {
-      return "@links.\(written(links.origin)).\(written(links.property))"
-    }
-    if let text = CollectionCondition.text(of: name) { return text }
-    guard PredicateWord.isWord(name) else { return PathText.quoted(name) }
-    let isTaken =
-      PredicateWord.reserved.contains(name.uppercased()) || PredicateWord.isShape(name)
-      || name.utf8.first.map(PredicateWord.isDigit) == true
-    return isTaken ? "#" + name : name
-  }
-}
-
-/// The words of a filter string, and those that are not names of properties there.
-enum PredicateWord {
-  /// These are names of properties only after a `#`. Some have no meaning yet; they are reserved so
-  /// that a string that works today keeps its meaning.
-  static let reserved: Set<String> = [
-    "AND", "OR", "NOT", "IN", "BETWEEN", "CONTAINS", "BEGINSWITH", "ENDSWITH", "LIKE", "MATCHES",
-    "TRUE", "FALSE", "YES", "NO", "NULL", "NIL", "TRUEPREDICATE", "FALSEPREDICATE", "ANY", "SOME",
-    "ALL", "NONE", "SUBQUERY", "SELF",
-  ]
-
-  static func isDigit(_ byte: UInt8) -> Bool {
-    (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
-  }
-
-  static func isPart(_ byte: UInt8) -> Bool {
-    isDigit(byte) || byte == UInt8(ascii: "_") || byte >= 0x80
-      || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
-  }
-
-  /// True for a name that can be written without back quotes.
-  static func isWord(_ name: String) -> Bool {
-    !name.isEmpty && name.utf8.allSatisfy(isPart)
-  }
-
-  /// True for a word that denotes a shape after a property and IN, and nothing elsewhere.
-  static func isShape(_ name: String) -> Bool {
-    ["GEOBOX", "GEOCIRCLE", "GEOPOLYGON"].contains(name.uppercased())
   }
 }

@@ -11,20 +11,31 @@ package enum Predicate: Hashable, Sendable {
   /// True if at least one is; false when empty.
   case or([Predicate])
   indirect case not(Predicate)
-  /// On the elements of a collection.
-  case collection(CollectionCondition)
 }
 
 /// One comparison of two operands.
 package struct Comparison: Hashable, Sendable {
+  /// How many of the values at the end of a path through collections must meet a comparison.
+  package enum Quantifier: Hashable, Sendable {
+    /// At least one.
+    case any
+    /// Every one but null and NaN, and there is another one.
+    case all
+  }
+
+  /// Nil between single values. Otherwise, the left operand, or the right one, is a path that leads
+  /// through a collection, or to one.
+  package var quantifier: Quantifier?
   package var left: Operand
   package var op: ComparisonOperator
   package var right: Operand
   package var options: StringOptions
 
   package init(
-    _ left: Operand, _ op: ComparisonOperator, _ right: Operand, _ options: StringOptions = []
+    _ left: Operand, _ op: ComparisonOperator, _ right: Operand, _ options: StringOptions = [],
+    quantifier: Quantifier? = nil
   ) {
+    self.quantifier = quantifier
     self.left = left
     self.op = op
     self.right = right
@@ -33,16 +44,44 @@ package struct Comparison: Hashable, Sendable {
 }
 
 package enum Operand: Hashable, Sendable {
-  /// A property, reached from the object through the links named before it. An empty path is the
-  /// element itself, for elements without properties.
-  case path([String])
+  /// The value at the end of a path, or each of the values.
+  case path(Path)
+  /// A number computed from the collection at the end of a path. It is always on the left.
+  case figure(Path, Figure)
   case value(Value)
-  /// The right side of `in`.
+  /// The right side of `in`; or, after `equal`, the elements of a list in that order.
   case values([Value])
+  /// The right side of `in` for the numbers between two values; without `isClosed`, the second is
+  /// excluded.
+  case range(Value, Value, isClosed: Bool)
   /// An object that is compared member by member: its class, and the condition on its members.
   indirect case members(of: String, Predicate)
   /// The right side of `in` for a link to an object that stores a place.
   case shape(GeoShape)
+}
+
+/// A number computed from a collection.
+package enum Figure: Hashable, Sendable {
+  /// The number of elements.
+  case count
+  /// Of all elements. If these are objects, the path leads on to a property of theirs.
+  case aggregate(CollectionAggregate)
+  /// The number of elements that match a condition. For elements that are not objects its paths are
+  /// empty.
+  indirect case matching(Predicate)
+}
+
+/// An aggregate of all elements of a collection, by its name after a path. NaN and null are
+/// ignored.
+package enum CollectionAggregate: String, Hashable, Sendable, CaseIterable {
+  /// Null without values.
+  case minimum = "@min"
+  case maximum = "@max"
+  /// 0 without values.
+  case sum = "@sum"
+  case average = "@avg"
+
+  var isOfExtremes: Bool { self == .minimum || self == .maximum }
 }
 
 package enum ComparisonOperator: Hashable, Sendable, CaseIterable {
@@ -87,6 +126,20 @@ extension Predicate {
     .comparison(Comparison(Operand(path: path), op, .value(value), options))
   }
 
+  /// True if the comparison is true for some value at the end of the path.
+  package static func any(
+    _ path: Path, _ op: ComparisonOperator, _ right: Operand, _ options: StringOptions = []
+  ) -> Predicate {
+    .comparison(Comparison(.path(path), op, right, options, quantifier: .any))
+  }
+
+  /// Compares a number computed from the collection at the end of the path.
+  package static func compare(
+    _ path: Path, _ figure: Figure, _ op: ComparisonOperator, _ right: Operand
+  ) -> Predicate {
+    .comparison(Comparison(.figure(path, figure), op, right))
+  }
+
   /// True if the property equals one of the constants.
   package static func isIn(_ path: String, _ values: [Value]) -> Predicate {
     .comparison(Comparison(Operand(path: path), .in, .values(values)))
@@ -115,52 +168,42 @@ extension Predicate {
 }
 
 extension Operand {
-  /// Names are compared byte by byte, because some are keys of maps.
-  package static func == (a: Operand, b: Operand) -> Bool {
-    switch (a, b) {
-    case (.path(let a), .path(let b)): a.haveSameBytes(as: b)
-    case (.value(let a), .value(let b)): a == b
-    case (.values(let a), .values(let b)): a == b
-    case (.members(let x, let a), .members(let y, let b)): x == y && a == b
-    case (.shape(let a), .shape(let b)): a == b
-    default: false
-    }
-  }
-
   /// A property by its path as text.
-  package init(path: String) {
-    self = .path(PathText.names(in: path))
-  }
+  package init(path: String) { self = .path(Path(text: path)) }
 
   var isValueOrPath: Bool {
     switch self {
     case .value, .path: true
-    case .values, .members, .shape: false
+    case .figure, .values, .range, .members, .shape: false
     }
   }
 
   /// The same operand of an object at the end of the path.
-  func behind(_ path: [String]) -> Operand {
-    if case .path(let names) = self { .path(path + names) } else { self }
+  func behind(_ way: Path) -> Operand {
+    switch self {
+    case .path(let path): .path(way + path)
+    case .figure(let path, let figure): .figure(way + path, figure)
+    case .value, .values, .range, .members, .shape: self
+    }
   }
 }
 
 extension Predicate {
   /// The same condition on an object at the end of the path.
-  func behind(_ path: [String]) -> Predicate {
+  func behind(_ path: Path) -> Predicate {
     switch self {
     case .constant: self
-    case .comparison(let comparison):
-      .comparison(
-        Comparison(
-          comparison.left.behind(path), comparison.op, comparison.right.behind(path),
-          comparison.options))
+    case .comparison(let comparison): .comparison(comparison.behind(path))
     case .and(let terms): .and(terms.map { $0.behind(path) })
     case .or(let terms): .or(terms.map { $0.behind(path) })
     case .not(let term): .not(term.behind(path))
-    case .collection(let condition):
-      .collection(condition.behind(path))
     }
+  }
+}
+
+extension Comparison {
+  fileprivate func behind(_ path: Path) -> Comparison {
+    Comparison(left.behind(path), op, right.behind(path), options, quantifier: quantifier)
   }
 }
 

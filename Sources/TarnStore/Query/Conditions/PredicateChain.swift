@@ -54,7 +54,7 @@ extension PredicateChain {
   private static let leastUnited = 16
 
   private struct Subject: Hashable {
-    let path: [String]
+    let path: Path
     let options: StringOptions
   }
 
@@ -89,13 +89,13 @@ extension PredicateChain {
 
   /// A property and the only value that it must, or must not, have; nil for another condition.
   private func choice(_ term: Predicate) -> (Subject, Value)? {
-    guard case .comparison(let comparison) = term,
+    guard case .comparison(let comparison) = term, comparison.quantifier == nil,
       comparison.op == (self == .or ? .equal : .notEqual)
     else { return nil }
     switch (comparison.left, comparison.right) {
     case (.path(let path), .value(let value)), (.value(let value), .path(let path)):
       // Paths into values are tested one by one.
-      guard !path.contains(where: { ValueStep($0) != nil }) else { return nil }
+      guard !path.contains(where: { $0.element != nil }) else { return nil }
       return (Subject(path: path, options: comparison.options), value)
     default: return nil
     }

@@ -5,21 +5,23 @@ package struct PredicateError: Error, Equatable, Sendable, CustomStringConvertib
   package init(_ message: String) { self.message = message }
   package var description: String { message }
 
-  /// A class has no property with a name in a path; or the name is a step into a value that cannot
-  /// contain others.
-  init(noProperty name: String, of owner: ClassSchema, in path: [String]) {
-    if let step = ValueStep(name) {
-      let before = Operand.path(Array(path.prefix { $0 != name }))
-      message =
-        "'\(before)' is not a list, map or AnyRealmValue, so \(step) cannot follow it"
-      return
-    }
+  /// A class has no property with a name in a path.
+  init(noProperty name: String, of owner: ClassSchema, in path: Path) {
     message = "class '\(owner.name)' has no property '\(name)'"
     let known = owner.columns.lazy.filter { !$0.isRemoved }.map(\.name)
-    if let advice = PathText.advice(for: path.drop { $0 != name }, among: known) {
+    let names = path.drop { $0 != .property(name) }.map { step in
+      if case .property(let name) = step { name } else { "" }
+    }
+    if let advice = PathText.advice(for: names, among: known) {
       message += ": \(advice)"
     } else if let near = nearestName(to: name, among: known) {
       message += ": the nearest name is '\(near)'"
     }
+  }
+
+  /// A step of a path leads into a value that cannot contain others.
+  init(noElement step: ValueStep, in path: Path) {
+    let before = Array(path.prefix { $0 != .element(step) }).text()
+    message = "'\(before)' is not a list, map or AnyRealmValue, so \(step) cannot follow it"
   }
 }

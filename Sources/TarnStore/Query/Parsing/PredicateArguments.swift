@@ -105,7 +105,7 @@ package struct ParsedPredicate: Sendable {
     var left: Int
     var right: Int
     /// In a SUBQUERY, the path to the collection.
-    var subject: [String] = []
+    var subject: Path = []
   }
 
   package let predicate: Predicate

@@ -42,35 +42,36 @@ extension PredicateArguments {
 }
 
 extension PredicateParser {
-  /// The aggregate in a path for `%K` that has a collection operator: `dogs.@count`.
-  func total(of names: [String], at position: Int) throws(PredicateSyntaxError) -> Side? {
+  /// The figure in a path for `%K` that has a collection operator: `dogs.@count`.
+  func figure(in path: Path, at position: Int) throws(PredicateSyntaxError) -> Operand? {
     let operators = ["@count"] + CollectionAggregate.allCases.map(\.rawValue)
-    guard let index = names.firstIndex(where: operators.contains) else { return nil }
-    let (before, after) = (Array(names[..<index]), Array(names[(index + 1)...]))
-    guard !before.isEmpty, !after.contains(where: operators.contains),
-      names[index] != "@count" || after.isEmpty
+    func isOperator(_ step: PathStep) -> Bool { operators.contains { step == .property($0) } }
+    guard let index = path.firstIndex(where: isOperator), case .property(let name) = path[index]
+    else { return nil }
+    let (before, after) = (Array(path[..<index]), Array(path[(index + 1)...]))
+    guard !before.isEmpty, !after.contains(where: isOperator), name != "@count" || after.isEmpty
     else {
       throw lexer.error(
         at: position,
-        "\(names[index]) must follow a collection, once in a path, and @count must be last")
+        "\(name) must follow a collection, once in a path, and @count must be last")
     }
-    guard let aggregate = CollectionAggregate(rawValue: names[index]) else {
-      return .count(located(before))
+    guard let aggregate = CollectionAggregate(rawValue: name) else {
+      return .figure(located(before), .count)
     }
-    return .collection(located(before + after)) { .aggregate(aggregate, $0, $1) }
+    return .figure(located(before + after), .aggregate(aggregate))
   }
 }
 
-/// BETWEEN, for a property, an aggregate, or any element.
+/// BETWEEN, for a property, a figure, or any element.
 extension PredicateParser {
   /// After ANY: one element is within both bounds.
   mutating func anyBetween(
-    _ path: [String], at first: Int
+    _ elements: Operand, at first: Int
   ) throws(PredicateSyntaxError) -> Predicate {
     let second = start
     let (low, high) = try bounds()
-    let condition = CollectionCondition(path, .anyWithin(low, high, isClosed: true))
-    return try noted(.collection(condition), first, second)
+    let range = Operand.range(low, high, isClosed: true)
+    return noted(.comparison(Comparison(elements, .in, range, quantifier: .any)), first, second)
   }
 
   private mutating func bounds() throws(PredicateSyntaxError) -> (Value, Value) {
@@ -83,61 +84,35 @@ extension PredicateParser {
   }
 
   mutating func between(
-    _ side: Side, at first: Int
+    _ left: Operand, at first: Int
   ) throws(PredicateSyntaxError) -> Predicate {
     let second = start
     let (low, high) = try bounds()
-    let predicate: Predicate
-    switch side {
-    case .operand(let operand): predicate = .between(operand, .value(low), .value(high))
-    case .count(let path): predicate = .between(path, low, high) { .count($0, $1) }
-    case .collection(let path, let test): predicate = .between(path, low, high, test)
-    }
-    for term in predicate.terms { note(term, first, second) }
-    return predicate
-  }
-}
-
-extension Predicate {
-  /// An aggregate is between two values.
-  fileprivate static func between(
-    _ path: [String], _ low: Value, _ high: Value,
-    _ test: (ComparisonOperator, Operand) -> CollectionCondition.Test
-  ) -> Predicate {
-    .and([
-      .collection(CollectionCondition(path, test(.greaterOrEqual, .value(low)))),
-      .collection(CollectionCondition(path, test(.lessOrEqual, .value(high)))),
-    ])
-  }
-
-  fileprivate var terms: [Predicate] {
-    if case .and(let terms) = self { terms } else { [self] }
+    let terms = [
+      Predicate.comparison(Comparison(left, .greaterOrEqual, .value(low))),
+      .comparison(Comparison(left, .lessOrEqual, .value(high))),
+    ]
+    return .and(terms.map { noted($0, first, second) })
   }
 }
 
 /// The operands of IN other than a property and a list of constants.
 extension PredicateParser {
-  /// After IN, a list with objects that are compared member by member; nil if something else is
-  /// next.
-  private mutating func objects() throws(PredicateSyntaxError) -> [Operand]? {
+  /// After `path IN`, with another condition on the path's values; nil if a list with objects that
+  /// are compared member by member is not next.
+  mutating func isOneOfObjects(
+    _ condition: (Operand) -> Predicate
+  ) throws(PredicateSyntaxError) -> Predicate? {
     guard token == .placeholder("@"), let objects = arguments.objects() else { return nil }
     try advance()
-    return objects
-  }
-
-  /// After `path IN`, or after `ANY path IN` with another condition on the path's values.
-  mutating func isOneOfObjects(
-    _ path: Operand?, _ condition: (Operand, Operand) -> Predicate?
-  ) throws(PredicateSyntaxError) -> Predicate? {
-    guard let path, let objects = try objects() else { return nil }
-    return .any(objects.compactMap { condition(path, $0) })
+    return .any(objects.map(condition))
   }
 
   /// After `dogs.@count IN`.
   mutating func isOneOfNumbers(
-    _ condition: (Value) -> CollectionCondition
+    _ condition: (Value) -> Predicate
   ) throws(PredicateSyntaxError) -> Predicate {
-    .any(try list("IN").map { .collection(condition($0)) })
+    .any(try list("IN").map(condition))
   }
 }
 

@@ -3,7 +3,7 @@
 /// denotes an element that is not an object: `SUBQUERY(scores, $x, $x > 3).@count >= 2`.
 extension PredicateParser {
   /// Parses the rest after the word itself.
-  mutating func subquery() throws(PredicateSyntaxError) -> Side {
+  mutating func subquery() throws(PredicateSyntaxError) -> Operand {
     try demand("(", "'(' and a collection")
     let path = try subqueryPath()
     try demand(",", "',' and a variable")
@@ -18,19 +18,19 @@ extension PredicateParser {
     guard try take("."), try take("@count") else {
       throw expected("'.@count' after the SUBQUERY")
     }
-    return .collection(located(path)) { .matching(predicate, $0, $1) }
+    return .figure(located(path), .matching(predicate))
   }
 
-  private mutating func subqueryPath() throws(PredicateSyntaxError) -> [String] {
+  private mutating func subqueryPath() throws(PredicateSyntaxError) -> Path {
     guard try takeVariable() else { throw expected("'.' and a property that is a collection") }
-    guard var names = try pathParts() else { throw expected("a property that is a collection") }
+    guard var path = try pathPart() else { throw expected("a property that is a collection") }
     while true {
       if let step = try valueStep() {
-        names.append(step.name)
+        path.append(.element(step))
       } else if try take(".") {
-        names += try nextParts(behind: names)
+        path += try nextPart(behind: path)
       } else {
-        return names
+        return path
       }
     }
   }

@@ -36,12 +36,12 @@ package struct PredicateParser {
   private var depth = 0
   var arguments: PredicateArguments
   /// Converts paths to their names in the predicate.
-  let renamed: ([String]) -> [String]
+  let renamed: (Path) -> Path
   /// Whether the objects that a path of the file leads to have a property with a name.
-  private let isProperty: (_ name: String, _ path: [String]) -> Bool
+  private let isProperty: (_ name: String, _ path: Path) -> Bool
   var conditions: [ParsedPredicate.Condition] = []
   /// The objects of enclosing SUBQUERYs, the innermost last.
-  var subjects: [(variable: String, path: [String])] = []
+  var subjects: [(variable: String, path: Path)] = []
 
   /// Parses a whole string without placeholders.
   package static func parse(_ text: String) throws(PredicateSyntaxError) -> Predicate {
@@ -57,8 +57,8 @@ package struct PredicateParser {
   /// name; a `%K` argument with such a name is not parsed as a path.
   package static func parse(
     _ text: String, _ arguments: [PredicateArgument],
-    renamed: @escaping ([String]) -> [String] = { $0 },
-    isProperty: @escaping (_ name: String, _ path: [String]) -> Bool = { _, _ in false }
+    renamed: @escaping (Path) -> Path = { $0 },
+    isProperty: @escaping (_ name: String, _ path: Path) -> Bool = { _, _ in false }
   ) throws(PredicateSyntaxError) -> ParsedPredicate {
     var parser = PredicateParser(PredicateLexer(text), arguments, renamed, isProperty)
     try parser.advance()
@@ -72,8 +72,8 @@ package struct PredicateParser {
 
   private init(
     _ lexer: PredicateLexer, _ arguments: [PredicateArgument],
-    _ renamed: @escaping ([String]) -> [String],
-    _ isProperty: @escaping (_ name: String, _ path: [String]) -> Bool
+    _ renamed: @escaping (Path) -> Path,
+    _ isProperty: @escaping (_ name: String, _ path: Path) -> Bool
   ) {
     self.lexer = lexer
     self.arguments = PredicateArguments(arguments)
@@ -149,45 +149,64 @@ package struct PredicateParser {
 
   private mutating func comparison() throws(PredicateSyntaxError) -> Predicate {
     let first = start
-    let left = try side()
+    let left = try operand()
     if try take("BETWEEN") { return try between(left, at: first) }
     let isGeo = token.isGeoWithin
     guard let op = token.comparisonOperator else { throw expected(PredicateToken.anOperator) }
     try advance()
     let options = try stringOptions()
     let second = start
-    let isSubject = !subjects.isEmpty && token == .symbol("$")
-    if op == .in, !isGeo, left.isConstant || left.isPath && !token.isShape,
-      token.isPath || isSubject, case .operand(let path) = try side()
-    {
-      let condition = Predicate.any(path, .equal, left.operand, options)
-      return left.isConstant
-        ? try noted(condition, first, second) : try noted(condition, second, first)
+    if op == .in, !isGeo {
+      if let found = try isAmong(left, options, first) { return found }
+      if options.isEmpty, let found = try isOne(left, first, second) { return found }
     }
-    if op == .in, !isGeo, options.isEmpty {
-      if let total = left.total {
-        return try noted(try isOneOfNumbers { total(.equal, .value($0)) }, first, second)
-      }
-      if let found = try isOneOfObjects(left.operand, { .comparison(Comparison($0, .equal, $1)) }) {
-        return try noted(found, first, second)
-      }
-    }
-    let right = op == .in ? Side.operand(try container(isGeo: isGeo)) : try side()
-    if case (.operand(let left), .operand(let right)) = (left, right) {
-      return try noted(.comparison(Comparison(left, op, right, options)), first, second)
+    let right = op == .in ? try container(isGeo: isGeo) : try operand()
+    let comparison = Comparison(left, op, right, options)
+    guard left.isFigure || right.isFigure else {
+      return noted(.comparison(comparison), first, second)
     }
     guard options.isEmpty, let mirrored = op.mirrored else { throw needsNumber(left, at: first) }
-    if case .operand(let number) = right, number.isValueOrPath, let total = left.total {
-      return try noted(.collection(total(op, number)), first, second)
-    }
-    if case .operand(let number) = left, number.isValueOrPath, let total = right.total {
-      return try noted(.collection(total(mirrored, number)), first, second)
+    if left.isFigure, right.isValueOrPath { return noted(.comparison(comparison), first, second) }
+    if right.isFigure, left.isValueOrPath {
+      return noted(.comparison(Comparison(right, mirrored, left)), first, second)
     }
     throw needsNumber(left, at: first)
   }
 
-  private func needsNumber(_ side: Side, at position: Int) -> PredicateSyntaxError {
-    let what = if case .collection = side { "a collection operator" } else { "@count" }
+  /// After `value IN` or `path IN`, a path to a collection; nil if something else is next.
+  private mutating func isAmong(
+    _ left: Operand, _ options: StringOptions, _ first: Int
+  ) throws(PredicateSyntaxError) -> Predicate? {
+    let second = start
+    let isSubject = !subjects.isEmpty && token == .symbol("$")
+    guard left.isConstant || left.isPath && !token.isShape, token.isPath || isSubject else {
+      return nil
+    }
+    guard case .path(let path) = try operand() else {
+      throw lexer.error(at: second, "IN needs a list of values, or a collection")
+    }
+    let some = Predicate.any(path, .equal, left, options)
+    return left.isConstant ? noted(some, first, second) : noted(some, second, first)
+  }
+
+  /// After `path IN` or `figure IN`, a list that is compared one by one; nil for others.
+  private mutating func isOne(
+    _ left: Operand, _ first: Int, _ second: Int
+  ) throws(PredicateSyntaxError) -> Predicate? {
+    if left.isFigure {
+      let found = try isOneOfNumbers { .comparison(Comparison(left, .equal, .value($0))) }
+      return noted(found, first, second)
+    }
+    let found = try isOneOfObjects { .comparison(Comparison(left, .equal, $0)) }
+    return found.map { noted($0, first, second) }
+  }
+
+  private func needsNumber(_ left: Operand, at position: Int) -> PredicateSyntaxError {
+    let what =
+      switch left {
+      case .figure(_, .aggregate), .figure(_, .matching): "a collection operator"
+      default: "@count"
+      }
     return lexer.error(
       at: position,
       "compare \(what) with a number or a property by ==, !=, <, <=, > or >=, or by IN"
@@ -203,91 +222,57 @@ package struct PredicateParser {
         "expected a property that is a collection, found \(token.found): write '#' before a "
           + "property with a name like ANY")
     }
-    let left = try side()
+    let left = try operand()
     switch left {
-    case .operand(.path), .count: break
-    case .operand, .collection:
-      throw lexer.error(at: first, "expected a collection, or a property of its elements")
+    case .path, .figure(_, .count): break
+    default: throw lexer.error(at: first, "expected a collection, or a property of its elements")
     }
-    if case .operand(.path(let path)) = left, try take("BETWEEN") {
-      return try anyBetween(path, at: first)
-    }
+    if left.isPath, try take("BETWEEN") { return try anyBetween(left, at: first) }
     let isGeo = token.isGeoWithin
     guard let op = token.comparisonOperator else { throw expected(PredicateToken.anOperator) }
     try advance()
     let options = try stringOptions()
     let second = start
-    if case .count(let path) = left {
-      if op == .in, !isGeo, options.isEmpty {
-        let found = try isOneOfNumbers { CollectionCondition(path, .anyCount(.equal, $0)) }
-        return try noted(found, first, second)
-      }
-      guard op.mirrored != nil, options.isEmpty, case .operand(.value(let number)) = try side()
-      else {
-        throw lexer.error(
-          at: first, "compare ANY @count with a number by ==, !=, <, <=, > or >=, or by IN")
-      }
-      return try noted(
-        .collection(CollectionCondition(path, .anyCount(op, number))), first, second)
+    if left.isFigure {
+      return noted(try anyCount(left, op, options, isGeo: isGeo, first), first, second)
     }
-    guard let path = left.operand else { throw expected("a property") }
     if op == .in, !isGeo, options.isEmpty,
-      let found = try isOneOfObjects(path, { .any($0, .equal, $1, []) })
+      let found = try isOneOfObjects({ .comparison(Comparison(left, .equal, $0, quantifier: .any)) }
+      )
     {
-      return try noted(found, first, second)
+      return noted(found, first, second)
     }
-    let right = op == .in ? try container(isGeo: isGeo) : try side().operand
-    guard let right else {
+    let right = op == .in ? try container(isGeo: isGeo) : try operand()
+    guard !right.isFigure else {
       throw lexer.error(at: second, "a condition through a collection needs a value or a property")
     }
-    return try noted(.any(path, op, right, options), first, second)
+    return noted(
+      .comparison(Comparison(left, op, right, options, quantifier: .any)), first, second)
+  }
+
+  /// After ANY, the number of elements of a collection inside another.
+  private mutating func anyCount(
+    _ count: Operand, _ op: ComparisonOperator, _ options: StringOptions, isGeo: Bool, _ first: Int
+  ) throws(PredicateSyntaxError) -> Predicate {
+    if op == .in, !isGeo, options.isEmpty {
+      return try isOneOfNumbers {
+        .comparison(Comparison(count, .equal, .value($0), quantifier: .any))
+      }
+    }
+    guard op.mirrored != nil, options.isEmpty, case .value(let number) = try operand() else {
+      throw lexer.error(
+        at: first, "compare ANY @count with a number by ==, !=, <, <=, > or >=, or by IN")
+    }
+    return .comparison(Comparison(count, op, .value(number), quantifier: .any))
   }
 
   /// Records the position of a condition.
-  mutating func noted(
-    _ predicate: Predicate?, _ left: Int, _ right: Int
-  ) throws(PredicateSyntaxError) -> Predicate {
-    guard let predicate else { throw lexer.error(at: left, "expected a value and a property") }
-    note(predicate, left, right)
-    return predicate
-  }
-
-  mutating func note(_ predicate: Predicate, _ left: Int, _ right: Int) {
+  mutating func noted(_ predicate: Predicate, _ left: Int, _ right: Int) -> Predicate {
     conditions.append(
       ParsedPredicate.Condition(
         predicate: predicate, left: left, right: right,
         subject: subjects.last.map { renamed($0.path) } ?? []))
-  }
-
-  /// One side of a comparison.
-  enum Side {
-    case operand(Operand)
-    /// The number of elements of the collection at that path.
-    case count([String])
-    /// Another aggregate of the collection, to be compared with a number.
-    case collection([String], (ComparisonOperator, Operand) -> CollectionCondition.Test)
-
-    var operand: Operand? {
-      if case .operand(let operand) = self { operand } else { nil }
-    }
-
-    /// Compares an aggregate.
-    var total: ((ComparisonOperator, Operand) -> CollectionCondition)? {
-      switch self {
-      case .operand: nil
-      case .count(let path): { CollectionCondition(path, .count($0, $1)) }
-      case .collection(let path, let test): { CollectionCondition(path, test($0, $1)) }
-      }
-    }
-
-    var isConstant: Bool {
-      switch self {
-      case .operand(.value), .operand(.members): true
-      default: false
-      }
-    }
-
-    var isPath: Bool { if case .operand(.path) = self { true } else { false } }
+    return predicate
   }
 
   private mutating func stringOptions() throws(PredicateSyntaxError) -> StringOptions {
@@ -306,40 +291,40 @@ package struct PredicateParser {
     "dc": [.caseInsensitive, .diacriticInsensitive],
   ]
 
-  private mutating func side() throws(PredicateSyntaxError) -> Side {
-    if subjects.isEmpty, try take("SELF") { return .operand(.path([])) }
+  private mutating func operand() throws(PredicateSyntaxError) -> Operand {
+    if subjects.isEmpty, try take("SELF") { return .path([]) }
     if token == .placeholder("@"), let members = arguments.members() {
       try advance()
-      return .operand(members)
+      return members
     }
     if try take("SUBQUERY") { return try subquery() }
-    guard try takeVariable() else { return .operand(.path([])) }
+    guard try takeVariable() else { return .path([]) }
     let first = start
     let isArgument = token == .placeholder("K")
-    guard var names = try pathParts() else {
-      if let value = try literal() { return .operand(.value(value)) }
+    guard var path = try pathPart() else {
+      if let value = try literal() { return .value(value) }
       throw expected(PredicateToken.anOperand)
     }
-    if isArgument, let side = try total(of: names, at: first) { return side }
+    if isArgument, let figure = try figure(in: path, at: first) { return figure }
     while true {
       if let step = try valueStep() {
-        names.append(step.name)
+        path.append(.element(step))
         continue
       }
       guard try take(".") else { break }
-      if try take("@count") { return .count(located(names)) }
+      if try take("@count") { return .figure(located(path), .count) }
       if let aggregate = try self.aggregate() {
-        while try take(".") { names += try nextParts(behind: names) }
-        return .collection(located(names)) { .aggregate(aggregate, $0, $1) }
+        while try take(".") { path += try nextPart(behind: path) }
+        return .figure(located(path), .aggregate(aggregate))
       }
-      names += try nextParts(behind: names)
+      path += try nextPart(behind: path)
     }
-    return .operand(.path(located(names)))
+    return .path(located(path))
   }
 
-  mutating func nextParts(behind names: [String]) throws(PredicateSyntaxError) -> [String] {
-    guard let names = try pathParts(behind: names) else { throw expected("a property after '.'") }
-    return names
+  mutating func nextPart(behind path: Path) throws(PredicateSyntaxError) -> Path {
+    guard let part = try pathPart(behind: path) else { throw expected("a property after '.'") }
+    return part
   }
 
   private mutating func aggregate() throws(PredicateSyntaxError) -> CollectionAggregate? {
@@ -351,29 +336,29 @@ package struct PredicateParser {
   }
 
   /// A path with its names in the file.
-  func located(_ names: [String]) -> [String] {
-    guard let subject = subjects.last else { return renamed(names) }
-    return Array(renamed(subject.path + names).dropFirst(subject.path.count))
+  func located(_ path: Path) -> Path {
+    guard let subject = subjects.last else { return renamed(path) }
+    return Array(renamed(subject.path + path).dropFirst(subject.path.count))
   }
 
-  /// A name or its replacement: backlinks, the keys or values of a map, or the names in an
-  /// argument.
-  mutating func pathParts(
-    behind before: [String] = []
-  ) throws(PredicateSyntaxError) -> [String]? {
+  /// A property, backlinks, the keys or values of a map, or the path in an argument.
+  mutating func pathPart(
+    behind before: Path = []
+  ) throws(PredicateSyntaxError) -> Path? {
     switch token {
     case .name(let name), .quotedName(let name):
       try advance()
-      return [name]
+      return [.property(name)]
     case .placeholder("K"):
       let text = try argument { (all) throws(PredicateArguments.Mistake) in try all.path() }
       let isName = isProperty(text, renamed((subjects.last?.path ?? []) + before))
-      return isName ? [text] : PathText.names(in: text)
-    case .symbol(let symbol)
-    where [CollectionCondition.mapKeys, CollectionCondition.mapValues]
-      .contains(CollectionCondition.marker + symbol):
+      return isName ? [.property(text)] : Path(text: text)
+    case .symbol("@allKeys"):
       try advance()
-      return [CollectionCondition.marker + symbol]
+      return [.keys]
+    case .symbol("@allValues"):
+      try advance()
+      return [.values]
     case .symbol("@links"):
       try advance()
       var names: [String] = []
@@ -384,7 +369,7 @@ package struct PredicateParser {
         names.append(name)
         try advance()
       }
-      return [BacklinkName(origin: names[0], property: names[1]).name]
+      return [.backlinks(origin: names[0], property: names[1])]
     default: return nil
     }
   }
@@ -433,12 +418,15 @@ package struct PredicateParser {
   }
 }
 
-extension Predicate {
-  /// Nil if the left side is not a path.
-  fileprivate static func any(
-    _ path: Operand, _ op: ComparisonOperator, _ right: Operand?, _ options: StringOptions
-  ) -> Predicate? {
-    guard case .path(let path) = path, let right else { return nil }
-    return .collection(CollectionCondition(path, .any(op, right, options)))
+extension Operand {
+  fileprivate var isFigure: Bool { if case .figure = self { true } else { false } }
+
+  fileprivate var isPath: Bool { if case .path = self { true } else { false } }
+
+  fileprivate var isConstant: Bool {
+    switch self {
+    case .value, .members: true
+    default: false
+    }
   }
 }

@@ -38,26 +38,26 @@ package struct ColumnPath: Hashable, Sendable {
   /// Finds the columns of a path of names. Throws if a name is unknown, if one before the last is
   /// not a link, or if there are too many.
   package init(
-    _ names: [String], from start: ClassID, in schema: StoreSchema,
+    _ path: Path, from start: ClassID, in schema: StoreSchema,
     for purpose: PathPurpose = .condition
   ) throws(PredicateError) {
-    try PathLimit.check(names)
-    guard var owner = schema[start], let last = names.last else {
+    try PathLimit.check(path)
+    guard var owner = schema[start], let last = path.last else {
       throw PredicateError("SELF is an object here: compare a property of it")
     }
-    var steps: [LinkStep] = []
-    for name in names.dropLast() {
-      let column = try Self.find(name, in: owner, purpose, names)
+    var links: [LinkStep] = []
+    for step in path.dropLast() {
+      let column = try Self.find(step, in: owner, purpose, path)
       guard column.type == .link, let target = column.target, let next = schema[target] else {
         throw PredicateError(
-          "property '\(name)' of class '\(owner.name)' is not a link: "
-            + "'\(Operand.path(names))' cannot continue there")
+          "property '\(column.name)' of class '\(owner.name)' is not a link: "
+            + "'\(path.text())' cannot continue there")
       }
-      steps.append(LinkStep(classID: owner.id, column: column.id, target: target))
+      links.append(LinkStep(classID: owner.id, column: column.id, target: target))
       owner = next
     }
-    let column = try Self.find(last, in: owner, purpose, names)
-    self.init(column, of: owner.id, links: steps)
+    let column = try Self.find(last, in: owner, purpose, path)
+    self.init(column, of: owner.id, links: links)
   }
 
   package init(_ column: ColumnSchema, of classID: ClassID, links: [LinkStep] = []) {
@@ -71,9 +71,13 @@ package struct ColumnPath: Hashable, Sendable {
   }
 
   private static func find(
-    _ name: String, in owner: ClassSchema, _ purpose: PathPurpose, _ path: [String]
+    _ step: PathStep, in owner: ClassSchema, _ purpose: PathPurpose, _ path: Path
   ) throws(PredicateError) -> ColumnSchema {
-    if let column = owner.named(name) {
+    switch step {
+    case .property(let name):
+      guard let column = owner.named(name) else {
+        throw PredicateError(noProperty: name, of: owner, in: path)
+      }
       if column.collection == .none, column.type != .any || purpose.takesAnyType {
         return column
       }
@@ -82,13 +86,13 @@ package struct ColumnPath: Hashable, Sendable {
         ? "an AnyRealmValue, whose contents queries cannot reach here"
         : "a collection: \(purpose.ruleOfCollections)"
       throw PredicateError("property '\(name)' of class '\(owner.name)' is \(reason)")
-    }
-    if let backlinks = BacklinkName(name) {
+    case .backlinks(let origin, let property):
       throw PredicateError(
-        "the backlinks of class '\(owner.name)' through \(backlinks) are a collection: "
+        "the backlinks of class '\(owner.name)' through '\(origin).\(property)' are a collection: "
           + "conditions on them need ANY, NONE or @count")
+    case .element(let element): throw PredicateError(noElement: element, in: path)
+    case .keys, .values: throw PredicateError(noProperty: step.description, of: owner, in: path)
     }
-    throw PredicateError(noProperty: name, of: owner, in: path)
   }
 }
 

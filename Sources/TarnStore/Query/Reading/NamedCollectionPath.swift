@@ -18,7 +18,7 @@ struct NamedCollectionPath {
   /// Describes an element; for backlinks, a link to the class of the origins.
   let column: ColumnSchema
   /// The path from an element on.
-  let rest: [String]
+  let rest: Path
   /// False if the value is that of a mixed column.
   var isInCollection = true
 
@@ -32,9 +32,9 @@ struct NamedCollectionPath {
   }
 
   /// Throws if a property does not exist, or none of them is a collection.
-  init(_ names: [String], from start: ClassID, in schema: StoreSchema) throws(PredicateError) {
-    guard let found = try Self.find(names, from: start, in: schema) else {
-      throw PredicateError("'\(Operand.path(names))' does not lead to a collection")
+  init(_ path: Path, from start: ClassID, in schema: StoreSchema) throws(PredicateError) {
+    guard let found = try Self.find(path, from: start, in: schema) else {
+      throw PredicateError("'\(path.text())' does not lead to a collection")
     }
     self = found
   }
@@ -44,53 +44,48 @@ struct NamedCollectionPath {
   /// - Throws: if the path continues after a property that is neither a link nor a collection, or
   ///   has too many names.
   static func find(
-    _ names: [String], from start: ClassID, in schema: StoreSchema
+    _ path: Path, from start: ClassID, in schema: StoreSchema
   ) throws(PredicateError) -> NamedCollectionPath? {
-    try PathLimit.check(names)
+    try PathLimit.check(path)
     guard var owner = schema[start] else { throw PredicateError("a path needs a class") }
-    var steps: [LinkStep] = []
-    for (index, name) in names.enumerated() {
-      let rest = Array(names[(index + 1)...])
-      if let backlinks = BacklinkName(name) {
-        return try NamedCollectionPath(backlinks, to: owner, steps, rest, schema)
+    var links: [LinkStep] = []
+    for (index, step) in path.enumerated() {
+      let rest = Array(path[(index + 1)...])
+      if case .backlinks(let origin, let property) = step {
+        return try NamedCollectionPath(origin, property, to: owner, links, rest, schema)
       }
-      guard let column = owner.named(name) else {
-        throw PredicateError(noProperty: name, of: owner, in: names)
-      }
+      let (column, name) = try owner.column(at: step, in: path)
       if column.collection != .none || column.type == .any {
-        return try NamedCollectionPath(column, of: owner, steps, rest, names)
+        return try NamedCollectionPath(column, of: owner, links, rest, path)
       }
-      if index + 1 == names.count { return nil }
-      guard column.type == .link, let target = column.target, let next = schema[target] else {
-        if ValueStep(rest[0]) != nil {
-          throw PredicateError(noProperty: rest[0], of: owner, in: names)
-        }
+      guard let next = rest.first else { return nil }
+      guard column.type == .link, let target = column.target, let targetClass = schema[target]
+      else {
+        if let element = next.element { throw PredicateError(noElement: element, in: path) }
         throw PredicateError(
           "property '\(name)' of class '\(owner.name)' is neither a link nor a collection: "
-            + "'\(Operand.path(names))' cannot continue there")
+            + "'\(path.text())' cannot continue there")
       }
-      steps.append(LinkStep(classID: owner.id, column: column.id, target: target))
-      owner = next
+      links.append(LinkStep(classID: owner.id, column: column.id, target: target))
+      owner = targetClass
     }
     return nil
   }
 
   private init(
-    _ column: ColumnSchema, of owner: ClassSchema, _ links: [LinkStep], _ rest: [String],
-    _ names: [String]
+    _ column: ColumnSchema, of owner: ClassSchema, _ links: [LinkStep], _ rest: Path,
+    _ path: Path
   ) throws(PredicateError) {
     self.links = links
     self.owner = owner
     var rest = rest
-    if column.collection == .map, rest.count > 1, rest[0] == CollectionCondition.mapValues,
-      ValueStep(rest[1]) != nil
-    {
+    if column.collection == .map, rest.count > 1, rest[0] == .values, rest[1].element != nil {
       // Continues from each value.
-      rest[0] = ValueStep.each.name
+      rest[0] = .element(.each)
     }
-    let steps = Array(rest.lazy.map { ValueStep($0) }.prefix { $0 != nil }.compactMap(\.self))
+    let steps = Array(rest.lazy.map(\.element).prefix { $0 != nil }.compactMap(\.self))
     if !steps.isEmpty || column.collection == .none {
-      try Self.check(steps, into: column, of: owner, names)
+      try Self.check(steps, into: column, of: owner, path)
       var element = column
       (element.collection, element.isOptional) = (.none, true)
       self.column = element
@@ -100,10 +95,8 @@ struct NamedCollectionPath {
       return
     }
     var (column, areKeys) = (column, false)
-    if column.collection == .map, let first = rest.first,
-      [CollectionCondition.mapKeys, CollectionCondition.mapValues].contains(first)
-    {
-      areKeys = first == CollectionCondition.mapKeys
+    if column.collection == .map, let first = rest.first, [.keys, .values].contains(first) {
+      areKeys = first == .keys
       rest.removeFirst()
     }
     elements = areKeys ? .keys(column.id) : .values(column.id)
@@ -115,30 +108,31 @@ struct NamedCollectionPath {
   }
 
   private static func check(
-    _ steps: [ValueStep], into column: ColumnSchema, of owner: ClassSchema, _ names: [String]
+    _ steps: [ValueStep], into column: ColumnSchema, of owner: ClassSchema, _ path: Path
   ) throws(PredicateError) {
     let property = "property '\(column.name)' of class '\(owner.name)'"
     if let first = steps.first, let mistake = first.mistake(into: column.collection) {
-      throw PredicateError("\(mistake): \(property) in \(Operand.path(names))")
+      throw PredicateError("\(mistake): \(property) in \(path.text())")
     }
     if column.collection != .none, column.type != .any, steps.count > 1 {
       throw PredicateError(
-        "the elements of \(property) have no elements of their own: \(Operand.path(names))")
+        "the elements of \(property) have no elements of their own: \(path.text())")
     }
   }
 
   private init(
-    _ name: BacklinkName, to owner: ClassSchema, _ links: [LinkStep], _ rest: [String],
-    _ schema: StoreSchema
+    _ originName: String, _ property: String, to owner: ClassSchema, _ links: [LinkStep],
+    _ rest: Path, _ schema: StoreSchema
   ) throws(PredicateError) {
-    guard let origin = schema.classes.first(where: { $0.name == name.origin }) else {
-      throw PredicateError("there is no class '\(name.origin)' that could link here")
+    guard let origin = schema.classes.first(where: { $0.name == originName }) else {
+      throw PredicateError("there is no class '\(originName)' that could link here")
     }
-    guard var column = origin.named(name.property) else {
-      throw PredicateError(noProperty: name.property, of: origin, in: [])
+    guard var column = origin.named(property) else {
+      throw PredicateError(noProperty: property, of: origin, in: [])
     }
     guard column.type == .link, column.target == owner.id else {
-      throw PredicateError("\(name) does not link to objects of class '\(owner.name)'")
+      throw PredicateError(
+        "'\(originName).\(property)' does not link to objects of class '\(owner.name)'")
     }
     self.links = links
     self.owner = owner
@@ -146,5 +140,23 @@ struct NamedCollectionPath {
     (column.target, column.isOptional) = (origin.id, false)
     self.column = column
     self.rest = rest
+  }
+}
+
+extension ClassSchema {
+  /// The column that a step from an object names.
+  fileprivate func column(
+    at step: PathStep, in path: Path
+  ) throws(PredicateError) -> (ColumnSchema, name: String) {
+    switch step {
+    case .property(let name):
+      guard let column = named(name) else {
+        throw PredicateError(noProperty: name, of: self, in: path)
+      }
+      return (column, name)
+    case .element(let element): throw PredicateError(noElement: element, in: path)
+    case .keys, .values, .backlinks:
+      throw PredicateError(noProperty: step.description, of: self, in: path)
+    }
   }
 }
