@@ -103,17 +103,19 @@ private struct RowAccessBuilder {
   /// over the values leads to objects with a mixed value.
   private func option(for test: CollectionTest) -> RowAccessOption? {
     if case .at(_, []) = test.elements, !test.way.isInCollection,
-      case .value(let node) = test.test
+      case .some(let element) = test.test, element.target == nil
     {
-      if test.links.isEmpty { return option(for: node) }
-      return test.holdsBehindNothing ? nil : behind(test.links, node, test.classID)
+      if test.links.isEmpty { return option(for: element.node) }
+      return test.holdsBehindNothing ? nil : behind(test.links, element.node, test.classID)
     }
-    if case .object(let target, let node) = test.test, case .values(let column) = test.elements {
+    guard case .values(let column) = test.elements, case .some(let some) = test.test else {
+      return nil
+    }
+    if let target = some.target {
       let step = LinkStep(classID: test.classID, column: column, target: target)
-      return behind(test.links + [step], node, target)
+      return behind(test.links + [step], some.node, target)
     }
-    guard test.links.isEmpty, case .values(let column) = test.elements,
-      schema[column].type == .link, case .value(.test(let element)) = test.test,
+    guard test.links.isEmpty, schema[column].type == .link, case .test(let element) = some.node,
       !element.isNegated, let found = element.test.indexRanges(schema[column])
     else { return nil }
     return option(schema[column], found.ranges, isExact: found.isExact)

@@ -110,7 +110,8 @@ extension PredicateBuilder {
       node = try elementBuilder(path, comparison).node(predicate, depth: depth + 1)
     }
     let count = try self.number(path, comparison, .int).node(comparison.op, number)
-    return .collection(CollectionTest(path, .matching(target, node, count: count)))
+    return .collection(
+      CollectionTest(path, .figure(.matching(ElementCondition(target, node)), count)))
   }
 
   /// A condition on a collection of an object that is an element of another collection:
@@ -129,7 +130,7 @@ extension PredicateBuilder {
     }
     let inner = PredicateBuilder(classID: target, schema: schema, isElement: true)
     let node = try inner.node(comparison.of(path.rest), depth: depth + 1)
-    return .collection(CollectionTest(path, .object(target, node)))
+    return .collection(CollectionTest(path, .some(ElementCondition(target, node))))
   }
 
   private func aggregate(
@@ -160,7 +161,7 @@ extension PredicateBuilder {
       let sum = ValueSource.total(ResolvedCollectionPath(path), total)
       return .pair(ValuePair(sum, comparison.op, .constant(value)))
     }
-    return .collection(CollectionTest(path, .aggregate(aggregate, behind, result, node)))
+    return .collection(CollectionTest(path, .figure(total, node)))
   }
 
   /// Builds tests of a collection's aggregate.
@@ -186,7 +187,8 @@ extension PredicateBuilder {
     number.isOptional = !path.links.isEmpty || path.hasSteps || isElement
     number.target = nil
     let builder = ColumnConstants(number, comparison.left, schema, [])
-    return .collection(CollectionTest(path, .count(try builder.node(comparison.op, value))))
+    return .collection(
+      CollectionTest(path, .figure(.count, try builder.node(comparison.op, value))))
   }
 
   /// A condition on the rest of the path, from elements that are objects.
@@ -204,7 +206,7 @@ extension PredicateBuilder {
     } else {
       node = try inner.node(comparison.ofOneValue(at: path.rest), depth: depth + 1)
     }
-    return .collection(CollectionTest(path, .object(target, node)))
+    return .collection(CollectionTest(path, .some(ElementCondition(target, node))))
   }
 
   /// A condition on the elements themselves.
@@ -220,19 +222,19 @@ extension PredicateBuilder {
       let inner = PredicateBuilder(classID: target, schema: schema, isElement: path.hasSteps)
       let node = try inner.node(
         comparison.op, membersOf: name, members, comparison, depth: depth + 1)
-      return .collection(CollectionTest(path, .object(target, node)))
+      return .collection(CollectionTest(path, .some(ElementCondition(target, node))))
     case (_, .shape(let shape)):
       let target = try elementClass(path, comparison)
       let one = Comparison(comparison.left, comparison.op, comparison.right, comparison.options)
       let node = try PredicateBuilder(classID: target, schema: schema).location([], shape, one)
-      return .collection(CollectionTest(path, .object(target, node)))
+      return .collection(CollectionTest(path, .some(ElementCondition(target, node))))
     case (.all, .range(let low, let high, let isClosed)):
       return try elementBuilder(path, comparison)
         .all(path, from: low, to: high, isClosed: isClosed)
     default:
       let one = try comparison.ofOneValue(at: [])
       let node = try elementBuilder(path, comparison).node(one, depth: depth)
-      return .collection(CollectionTest(path, .value(node)))
+      return .collection(CollectionTest(path, .some(ElementCondition(nil, node))))
     }
   }
 
@@ -383,8 +385,8 @@ extension ColumnConstants: ConditionBuilder {
     (number.type, number.isOptional) = (.int, true)
     let none = try ColumnConstants(number, name, schema, []).node(.equal, .int(0))
     return .all([
-      .collection(CollectionTest(path, .value(inside))),
-      .collection(CollectionTest(path, .matching(nil, outside, count: none))),
+      .collection(CollectionTest(path, .some(ElementCondition(nil, inside)))),
+      .collection(CollectionTest(path, .figure(.matching(ElementCondition(nil, outside)), none))),
     ])
   }
 }

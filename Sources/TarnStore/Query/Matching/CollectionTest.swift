@@ -1,20 +1,12 @@
 /// A condition on the elements of a collection, or on backlinks, bound to its column.
 final class CollectionTest: Hashable, Sendable {
   enum Test: Hashable, Sendable {
-    /// Tests the number of elements.
-    case count(ResolvedNode)
-    /// Tests whether some value matches.
-    case value(ResolvedNode)
-    /// Tests whether some object, which has that class, matches.
-    case object(ClassID, ResolvedNode)
+    /// Tests whether some element matches.
+    case some(ElementCondition)
     /// Tests each element in turn: the numbers of elements and of nodes are equal.
     case each([ResolvedNode])
-    /// Tests an aggregate of the elements or of a column of theirs, as a value of that type; the
-    /// column is nil for the elements themselves.
-    case aggregate(CollectionAggregate, ColumnPath?, ColumnType, ResolvedNode)
-    /// Tests the number of elements that match the first node: objects of that class, or values if
-    /// it is nil.
-    case matching(ClassID?, ResolvedNode, count: ResolvedNode)
+    /// Tests a number computed from the elements.
+    case figure(CollectionFigure, ResolvedNode)
     /// Tests the place whose coordinates are the elements; the column holds the type of the place.
     case location(type: ColumnPath, GeoRegion)
   }
@@ -54,13 +46,9 @@ final class CollectionTest: Hashable, Sendable {
   /// The dependencies in the elements, and their class; nil if they are not objects.
   private var innerDependencies: (ClassID, [QueryDependency])? {
     switch test {
-    case .object(let target, let node), .matching(let target?, let node, count: _):
-      var found: [QueryDependency] = []
-      node.forEachDependency { found.append($0) }
-      return (target, found)
-    case .aggregate(_, let path?, _, _):
-      return (path.links.first?.classID ?? path.classID, path.dependencies)
-    case .count, .value, .each, .aggregate, .matching, .location: return nil
+    case .some(let element): element.dependencies
+    case .figure(let figure, _): figure.dependencies
+    case .each, .location: nil
     }
   }
 
@@ -90,24 +78,12 @@ final class CollectionTest: Hashable, Sendable {
     of owner: ObjectKey, _ source: Source
   ) throws(StorageError) -> Bool {
     switch test {
-    case .count(let node):
-      return node.passes(.int(Int64(try way.count(of: owner, source))))
-    case .value(let node):
-      return try way.contains(of: owner, source) { value in node.passes(value) }
-    case .object(let target, let node):
-      return try way.contains(of: owner, source) { (value) throws(StorageError) in
-        try meets(value, target, node, source)
+    case .figure(let figure, let node):
+      return node.passes(try figure.value(of: way, owner, source))
+    case .some(let condition):
+      return try way.contains(of: owner, source) { (element) throws(StorageError) in
+        try condition.accepts(element, source)
       }
-    case .matching(let target, let node, let count):
-      var met = 0
-      _ = try way.contains(of: owner, source) { (value) throws(StorageError) in
-        if try passes(value, target, node, source) { met += 1 }
-        return false
-      }
-      return count.passes(.int(Int64(met)))
-    case .aggregate(let aggregate, let path, let type, let node):
-      let fold = try way.fold(aggregate.part, path, of: owner, source)
-      return node.passes(aggregate.result(of: fold, as: type))
     case .each(let nodes):
       guard try way.count(of: owner, source) == nodes.count else { return false }
       var position = 0
@@ -118,23 +94,95 @@ final class CollectionTest: Hashable, Sendable {
     case .location: trap("internal error: this condition is evaluated elsewhere")
     }
   }
+}
 
-  /// Whether an element matches a node, which tests objects of a class or values.
-  func passes<Source: RowSource>(
-    _ element: Value, _ target: ClassID?, _ node: ResolvedNode, _ source: Source
-  ) throws(StorageError) -> Bool {
-    guard let target else { return node.passes(element) }
-    return try meets(element, target, node, source)
+/// A condition on one element of a collection: an object of that class, or a value if it is nil.
+struct ElementCondition: Hashable, Sendable {
+  let target: ClassID?
+  let node: ResolvedNode
+
+  init(_ target: ClassID?, _ node: ResolvedNode) {
+    self.target = target
+    self.node = node
   }
 
-  func meets<Source: RowSource>(
-    _ element: Value, _ target: ClassID, _ node: ResolvedNode, _ source: Source
+  /// The dependencies in the elements, and their class; nil if they are not objects.
+  fileprivate var dependencies: (ClassID, [QueryDependency])? {
+    guard let target else { return nil }
+    var found: [QueryDependency] = []
+    node.forEachDependency { found.append($0) }
+    return (target, found)
+  }
+
+  /// The result for an element that does not exist.
+  fileprivate var holdsBehindNothing: Bool {
+    target == nil ? node.passes(.null) : node.holdsBehindNothing
+  }
+
+  func accepts<Source: RowSource>(
+    _ element: Value, _ source: Source
   ) throws(StorageError) -> Bool {
+    guard let target else { return node.passes(element) }
     guard case .link(let key) = element else { return false }
     let found = try source.withRow(target, key) { (rows, slot) throws(StorageError) in
       try node.matches(rows, slot, source)
     }
     return found == true
+  }
+}
+
+/// A number computed from a collection.
+enum CollectionFigure: Hashable, Sendable {
+  case count
+  /// An aggregate of the elements, or of a column of theirs, as a value of that type.
+  case aggregate(CollectionAggregate, ColumnPath?, ColumnType)
+  /// The number of elements that match.
+  case matching(ElementCondition)
+
+  /// The dependencies in the elements, and their class; nil if they are not objects.
+  var dependencies: (ClassID, [QueryDependency])? {
+    switch self {
+    case .matching(let element): element.dependencies
+    case .aggregate(_, let path?, _):
+      (path.links.first?.classID ?? path.classID, path.dependencies)
+    case .count, .aggregate: nil
+    }
+  }
+
+  /// The figure of an object's collection.
+  func value<Source: RowSource>(
+    of way: ResolvedCollectionPath, _ owner: ObjectKey, _ source: Source
+  ) throws(StorageError) -> Value {
+    switch self {
+    case .count: return .int(Int64(try way.count(of: owner, source)))
+    case .aggregate(let aggregate, let path, let type):
+      return aggregate.result(of: try way.fold(aggregate.part, path, of: owner, source), as: type)
+    case .matching(let element):
+      var met = 0
+      _ = try way.contains(of: owner, source) { (value) throws(StorageError) in
+        if try element.accepts(value, source) { met += 1 }
+        return false
+      }
+      return .int(Int64(met))
+    }
+  }
+
+  /// The figure of a list or map within a mixed value; null for other values.
+  func value<Source: RowSource>(
+    of value: Value, in place: SequencePlace, _ source: Source
+  ) throws(StorageError) -> Value {
+    guard let id = value.collection else { return .null }
+    switch self {
+    case .count: return .int(Int64(try source.elementCount(of: place.nested(id))))
+    case .matching(let condition):
+      var met = 0
+      try source.forEachElement(of: place.nested(id)) { (element) throws(StorageError) in
+        if try condition.accepts(element, source) { met += 1 }
+        return true
+      }
+      return .int(Int64(met))
+    case .aggregate: return .null
+    }
   }
 }
 
@@ -191,37 +239,26 @@ extension CollectionTest {
 }
 
 extension CollectionTest {
-  /// Whether the values at the end of the steps pass the test.
+  /// Whether a value at the end of the steps passes the test.
   func matches<Source: RowSource>(
     _ value: Value, in place: SequencePlace, _ source: Source
   ) throws(StorageError) -> Bool {
     switch test {
-    case .value(let node): return node.passes(value)
-    case .object(let target, let node):
-      return value == .null ? node.holdsBehindNothing : try meets(value, target, node, source)
-    case .count(let node): return node.passes(try source.elementCount(of: value, in: place))
-    case .matching(let target, let node, let count):
-      guard let id = value.collection else { return count.passes(.null) }
-      var met = 0
-      try source.forEachElement(of: place.nested(id)) { (element) throws(StorageError) in
-        if try passes(element, target, node, source) { met += 1 }
-        return true
-      }
-      return count.passes(.int(Int64(met)))
-    case .each, .aggregate, .location: return false
+    case .some(let element):
+      value == .null ? element.holdsBehindNothing : try element.accepts(value, source)
+    case .figure(let figure, let node):
+      node.passes(try figure.value(of: value, in: place, source))
+    case .each, .location: false
     }
   }
 
   /// The result behind a nil link.
   var holdsBehindNothing: Bool {
     switch (way.namesOne, test) {
-    // Nothing exists to be counted or aggregated.
-    case (_, .count(let node)), (_, .aggregate(_, _, _, let node)),
-      (_, .matching(_, _, count: let node)):
-      node.passes(.null)
-    case (true, .value(let node)): node.passes(.null)
-    case (true, .object(_, let node)): node.holdsBehindNothing
-    case (_, .value), (_, .object), (_, .each), (_, .location): false
+    // Nothing exists from which a number could be computed.
+    case (_, .figure(_, let node)): node.passes(.null)
+    case (true, .some(let element)): element.holdsBehindNothing
+    case (false, .some), (_, .each), (_, .location): false
     }
   }
 }

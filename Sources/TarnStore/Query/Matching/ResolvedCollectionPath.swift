@@ -185,14 +185,6 @@ extension ResolvedCollectionPath {
 }
 
 extension RowSource {
-  /// The number of elements of a value that is a list or map; null for others.
-  func elementCount(of value: Value, in place: SequencePlace) throws(StorageError) -> Value {
-    switch value {
-    case .list(let id), .map(let id): .int(Int64(try elementCount(of: place.nested(id))))
-    default: .null
-    }
-  }
-
   /// The value at the end of a path, null behind a nil link.
   func scalar<Rows: RowReading>(
     _ path: ColumnPath, _ rows: Rows, _ slot: Int

@@ -1,10 +1,3 @@
-/// A number computed from a collection, to be compared with a property.
-enum CollectionFigure: Hashable, Sendable {
-  case count
-  /// An aggregate of the elements, or of a column of theirs, as a value of that type.
-  case aggregate(CollectionAggregate, ColumnPath?, ColumnType)
-}
-
 /// The source of the values of one side of a comparison, seen from an object. A source with a
 /// single value gives null if its path leads nowhere.
 enum ValueSource: Hashable, Sendable {
@@ -32,7 +25,9 @@ enum ValueSource: Hashable, Sendable {
     switch self {
     case .constant: []
     case .column(let path): path.dependencies
-    case .total(let way, let total): way.dependencies + total.dependencies(behind: way)
+    case .total(let way, let figure):
+      way.dependencies
+        + (figure.dependencies.map { way.dependencies(of: $0.1, from: $0.0) } ?? [])
     case .elements(let way, target: _): way.dependencies
     case .behind(let way, let target, let rest):
       way.dependencies + way.dependencies(of: rest.dependencies, from: target)
@@ -58,7 +53,7 @@ enum ValueSource: Hashable, Sendable {
     case .column(let path): return try passes(try source.value(path, rows, slot))
     case .total(let way, .count) where way.hasSteps:
       return try way.contains(rows, slot, source) { (value, place) throws(StorageError) in
-        try passes(try source.elementCount(of: value, in: place))
+        try passes(try CollectionFigure.count.value(of: value, in: place, source))
       }
     case .total(let way, let total):
       return try passes(try total.value(of: way, rows, slot, source))
@@ -95,13 +90,6 @@ extension ResolvedCollectionPath {
 }
 
 extension CollectionFigure {
-  /// The dependencies in the elements.
-  fileprivate func dependencies(behind way: ResolvedCollectionPath) -> [QueryDependency] {
-    guard case .aggregate(_, let path?, _) = self else { return [] }
-    let target = path.links.first?.classID ?? path.classID
-    return way.dependencies(of: path.dependencies, from: target)
-  }
-
   /// Null behind a nil link.
   fileprivate func value<Rows: RowReading, Source: RowSource>(
     of way: ResolvedCollectionPath, _ rows: Rows, _ slot: Int, _ source: Source
@@ -112,16 +100,6 @@ extension CollectionFigure {
       try value(of: way, rows.key(at: slot), source)
     }
     return found ?? .null
-  }
-
-  private func value<Source: RowSource>(
-    of way: ResolvedCollectionPath, _ owner: ObjectKey, _ source: Source
-  ) throws(StorageError) -> Value {
-    switch self {
-    case .count: .int(Int64(try way.count(of: owner, source)))
-    case .aggregate(let aggregate, let path, let type):
-      aggregate.result(of: try way.fold(aggregate.part, path, of: owner, source), as: type)
-    }
   }
 }
 
