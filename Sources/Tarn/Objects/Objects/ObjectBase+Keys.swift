@@ -75,13 +75,13 @@ extension ObjectBase {
   ///   and the rest of the path.
   private final func follow(
     _ path: String
-  ) -> (owner: ObjectBase, name: String, rest: String?, step: PathTarget) {
+  ) -> (owner: ObjectBase, name: String, rest: String?, step: KeyedTarget) {
     var owner = self
     var rest = path[...]
     while true {
       let (name, behind) = PathText.first(of: rest)
       guard let behind else { return (owner, name, nil, .nothing) }
-      let step = PathTarget(flattened(owner.property(name, before: behind).read(owner)))
+      let step = KeyedTarget(flattened(owner.property(name, before: behind).read(owner)))
       guard case .object(let next) = step else { return (owner, name, String(behind), step) }
       owner = next
       rest = behind

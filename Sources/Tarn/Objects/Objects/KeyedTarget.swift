@@ -55,10 +55,10 @@ extension Map {
   /// like `List`.
   public func value(forKeyPath path: String) -> Any? {
     if path.beginsWithBytes(of: "@") { return ElementKeys.aggregate(of: values, path) }
-    let (key, rest) = PathTarget.split(path)
+    let (key, rest) = KeyedTarget.split(path)
     let value = value(forKey: key)
     guard let rest else { return value }
-    return PathTarget(value)
+    return KeyedTarget(value)
       .value(behind: rest, "The value under '\(key)' in '\(path)' is not an object.")
   }
 
@@ -89,9 +89,9 @@ extension Map {
   /// Sets the value at a path that begins with a key, such as `rex.mother.age`, like
   /// ``ObjectBase/setValue(_:forKeyPath:)``.
   public func setValue(_ value: Any?, forKeyPath path: String) {
-    let (key, rest) = PathTarget.split(path)
+    let (key, rest) = KeyedTarget.split(path)
     guard let rest else { return setValue(value, forKey: key) }
-    PathTarget(self.value(forKey: key))
+    KeyedTarget(self.value(forKey: key))
       .set(value, behind: rest, "The value under '\(key)' in '\(path)' is not an object.")
   }
 }
@@ -105,7 +105,7 @@ protocol AnyMap {
 extension Map: AnyMap {}
 
 /// The value of a name in a path, from which the rest of the path continues.
-enum PathTarget {
+enum KeyedTarget {
   case nothing
   case object(ObjectBase)
   case elements(any RealmCollection)
@@ -184,14 +184,14 @@ private enum ElementKeys {
   private static func values<S: Sequence>(of elements: S, _ path: String) -> [Any?] {
     elements.map { element in
       if path == "self" { return storedContent(of: element) }
-      return PathTarget(element)
+      return KeyedTarget(element)
         .value(behind: path, "Elements of type '\(S.Element.self)' have no property '\(path)'.")
     }
   }
 
   static func aggregate<C: Collection>(of elements: C, _ path: String) -> Any? {
     if path == "@count" { return elements.count }
-    let (name, rest) = PathTarget.split(path)
+    let (name, rest) = KeyedTarget.split(path)
     guard let rest, !rest.isEmpty, ["@min", "@max", "@sum", "@avg"].contains(name) else {
       trapOperator(path)
     }
@@ -213,7 +213,7 @@ private enum ElementKeys {
   ) {
     if let realm { _ = realm.core.writing("modify managed objects") }
     for element in elements {
-      PathTarget(element).set(
+      KeyedTarget(element).set(
         value, behind: path, "Elements of type '\(type(of: element))' have no property '\(path)'.")
     }
   }
