@@ -54,7 +54,7 @@ extension Operand {
   fileprivate var propertyName: String? {
     switch self {
     case .path(let path), .figure(let path, _):
-      if case .property(let name)? = path.first { name } else { nil }
+      path.first?.propertyName
     case .value, .values, .range, .members, .shape: nil
     }
   }

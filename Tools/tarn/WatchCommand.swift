@@ -205,6 +205,6 @@ struct WatchCommand {
 
   /// The properties that the query uses, which people want to see first.
   private var highlighted: [String] {
-    order.compactMap(\.path.first) + condition.propertyNames
+    order.compactMap(\.path.first?.propertyName) + condition.propertyNames
   }
 }

@@ -434,5 +434,5 @@ extension Comparison {
 }
 
 extension PathStep {
-  fileprivate var name: String { if case .property(let name) = self { name } else { description } }
+  fileprivate var name: String { propertyName ?? description }
 }

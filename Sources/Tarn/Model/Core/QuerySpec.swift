@@ -90,10 +90,7 @@ struct QuerySpec: Hashable {
 
   /// The same as `path`, for texts as in `PathText`.
   func columnPath(_ text: String) -> String {
-    PathText.text(
-      of: path(Path(text: text)).map { step in
-        if case .property(let name) = step { name } else { step.description }
-      })
+    PathText.text(of: path(Path(text: text)).map { $0.propertyName ?? $0.description })
   }
 
   /// A path with the names of columns in the file instead of properties.

@@ -20,7 +20,7 @@ struct FilterText {
     let binding = core.binding(of: spec)
     let schema = core.shown().schema.schema
     func isProperty(_ name: String, _ path: Path) -> Bool {
-      guard case .property(let column)? = spec.path(path + [.property(name)]).last else {
+      guard let column = spec.path(path + [.property(name)]).last?.propertyName else {
         return false
       }
       return schema.hasProperty(column, behind: path, binding.classID)

@@ -25,6 +25,9 @@ package enum PathStep: Hashable, Sendable {
     }
   }
 
+  /// The name of a property; nil for other steps.
+  package var propertyName: String? { if case .property(let name) = self { name } else { nil } }
+
   var element: ValueStep? { if case .element(let step) = self { step } else { nil } }
 }
 

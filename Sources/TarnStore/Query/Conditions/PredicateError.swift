@@ -9,9 +9,7 @@ package struct PredicateError: Error, Equatable, Sendable, CustomStringConvertib
   init(noProperty name: String, of owner: ClassSchema, in path: Path) {
     message = "class '\(owner.name)' has no property '\(name)'"
     let known = owner.columns.lazy.filter { !$0.isRemoved }.map(\.name)
-    let names = path.drop { $0 != .property(name) }.map { step in
-      if case .property(let name) = step { name } else { "" }
-    }
+    let names = path.drop { $0 != .property(name) }.map { $0.propertyName ?? "" }
     if let advice = PathText.advice(for: names, among: known) {
       message += ": \(advice)"
     } else if let near = nearestName(to: name, among: known) {
