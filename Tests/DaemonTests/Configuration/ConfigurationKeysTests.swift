@@ -27,11 +27,12 @@ struct ConfigurationKeysTests {
   ) -> [(names: [String], text: String)] {
     switch kind {
     case .keys(let keys): return probes(keys, whole)
-    case .list(let keys), .textsOr(let keys): return probes(keys) { whole("[\($0)]") }
+    case .list(let keys), .textsOr(let keys, _): return probes(keys) { whole("[\($0)]") }
     case .either(let kinds): return kinds.flatMap { probes($0, whole) }
     case .variants(let variants):
       return variants.flatMap { variant -> [(names: [String], text: String)] in
-        let first = #"{"\#(variant.name)":"/x","#
+        let value = variant.name == "events" ? "true" : #""/x""#
+        let first = #"{"\#(variant.name)":\#(value),"#
         return probes(variant.keys) { keys in
           let isFirst = keys.hasPrefix(#"{"\#(variant.name)":"#)
           return whole(isFirst ? "[\(keys)]" : "[\(first)\(keys.dropFirst())]")
@@ -124,10 +125,37 @@ struct ConfigurationKeysTests {
       watch + "\n      - {exec: [a], timeout: soon}", watch + "\n      - {socket: here}",
       watch + sinks + "\ncommands: 0", watch + sinks + "\ncolor: red",
       watch + "\n      - {webhook: 'http://a', dead-letters: {after: 3}}",
-      watch + sinks + "\nhttp: {mode: '0660'}",
+      watch + sinks + "\nhttp: {mode: '0660'}", watch + "\n      - {events: false}",
+      watch + "\n      - {socket: /s, mode: '07777'}", watch + "\n      - {exec: []}",
+      watch + "\n      - {webhook: 'ftp://x/'}", watch + "\n      - {webhook: {}}",
+      watch + "\n      - {webhook: {file: /a, env: A}}", watch + " []",
+      watch + "\n      - {socket: /s, clients: '10001'}",
+      watch + "\n      - {webhook: 'http://a', secret-file: /s, secret: {env: A}}",
+      watch.replacing("name: a", with: "name: a/b") + sinks,
+      watch.replacing("name: a", with: "name: ä") + sinks,
+      watch.replacing("name: a", with: "name: ''") + sinks,
+      watch.replacing("name: a", with: "name: ..") + sinks,
+      watch.replacing("class: A", with: "classes: []") + sinks,
+      watch.replacing("class: A", with: "classes: [A]\n    class: A") + sinks,
+      watch.replacing("class: A", with: "classes: [A]\n    where: a == 1") + sinks,
+      watch.replacing("    class: A\n", with: "") + sinks,
     ] {
       #expect(try !isValid(text), "\(text)")
       #expect(try problems(text) != [], "\(text)")
+    }
+  }
+
+  /// A quoted number or word is a value, too.
+  @Test func theSchemaTakesWhatTheReaderTakes() throws {
+    let watch = "watches:\n  - name: '5'\n    file: /srv/a.tarn\n    classes: [A]\n    "
+    for text in [
+      watch + "old-values: 'true'\n    sinks: [{socket: /s, clients: '10'}]",
+      watch + "sinks: [{events: 'on', clients: 10}]\nhttp: {listen: /h, mode: '0007'}",
+      watch + "sinks: [{webhook: {env: A}, headers: []}]\ncommands: '1000'",
+      watch.replacing("'5'", with: "5") + "sinks: [{exec: a}]",
+    ] {
+      #expect(try isValid(text), "\(text)")
+      #expect(try problems(text) == [], "\(text)")
     }
   }
 }
@@ -152,6 +180,10 @@ private struct SchemaModel {
     case ("const", _, _): return value == content
     case ("anyOf", .array(let items), _):
       return items.contains { SchemaModel($0).takes(value) }
+    case ("allOf", .array(let items), _):
+      return items.allSatisfy { SchemaModel($0).takes(value) }
+    case ("not", _, _): return !SchemaModel(content).takes(value)
+    case ("minItems", .integer(let least), .array(let items)): return items.count >= least
     case ("oneOf", .array(let items), _):
       return items.count { SchemaModel($0).takes(value) } == 1
     case ("pattern", .string(let pattern), .string(let text)):
@@ -172,7 +204,7 @@ private struct SchemaModel {
       return items.allSatisfy { SchemaModel(content).takes($0) }
     // Rules for values of other types.
     case ("pattern", _, _), ("minimum", _, _), ("maximum", _, _), ("required", _, _),
-      ("properties", _, _), ("additionalProperties", _, _), ("items", _, _):
+      ("minItems", _, _), ("properties", _, _), ("additionalProperties", _, _), ("items", _, _):
       return true
     default: return false
     }

@@ -133,7 +133,7 @@ struct FileSinkTests {
     try await wait(for: file)
     try await yieldUntil { try retries(daemon) > 1 }
     #expect(try NoteModel(file: output).notes == file.expected)
-    #expect(daemon.errors.contains("notes/full: cannot write /dev/full: No space left on device"))
+    #expect(daemon.errors.contains("notes.tarn: cannot write /dev/full: No space left on device"))
     daemon.stop()
   }
 

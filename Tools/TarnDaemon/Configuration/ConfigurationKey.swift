@@ -3,14 +3,22 @@
 struct ConfigurationKey: Sendable {
   indirect enum Kind: Sendable {
     case text
+    /// An address that begins with http:// or https://.
+    case url
+    /// Text that matches a regular expression.
+    case matching(String)
     /// An absolute path.
     case path
     /// One text, or a list of them.
     case texts
-    /// The same, with mappings among them.
-    case textsOr([ConfigurationKey])
+    /// The same, at least one.
+    case someTexts
+    /// Texts, and mappings among them.
+    case textsOr([ConfigurationKey], least: Int64)
     case integer(ClosedRange<Int>)
     case bool
+    /// A key that is there, or not.
+    case only
     /// One of a few words.
     case choice([String])
     /// `250ms`, `90s`, `5m`, `2h`, `7d`.
@@ -51,4 +59,17 @@ struct ConfigurationKey: Sendable {
 struct ConfigurationVariant: Sendable {
   let keys: [ConfigurationKey]
   var name: String { keys[0].name }
+}
+
+/// Which keys of a mapping exclude each other, or need each other. It holds in each mapping that may
+/// have all of them.
+struct ConfigurationRule: Sendable {
+  enum Count: Sendable { case exactlyOne, atMostOne }
+
+  let count: Count
+  let keys: [String]
+  /// Keys that only the first one may have beside it.
+  var companions: [String] = []
+
+  var allKeys: [String] { keys + companions }
 }

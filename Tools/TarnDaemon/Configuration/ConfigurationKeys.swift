@@ -2,9 +2,22 @@
 enum ConfigurationKeys {
   typealias Key = ConfigurationKey
 
+  /// As the reader has them, for the schema.
+  static let rules = [
+    ConfigurationRule(count: .exactlyOne, keys: ["file", "env", "credential"]),
+    ConfigurationRule(
+      count: .exactlyOne, keys: ["class", "classes"], companions: ["where", "columns"]),
+    ConfigurationRule(count: .atMostOne, keys: ["token-file", "token"]),
+    ConfigurationRule(count: .atMostOne, keys: ["secret-file", "secret"]),
+  ]
+
+  /// Of a watch and of a sink.
+  private static let nameForm = "^(?!\\.\\.?$)[A-Za-z0-9_.-]{1,64}$"
+
   static let all: [Key] = [
     Key(
-      "name", .text, "distinguishes this daemon from others on the same files",
+      "name", .matching("^[^/\\x00-\\x1f]{1,100}$"),
+      "distinguishes this daemon from others on the same files",
       standard: "the name of the file"),
     Key("state", .path, "the folder for positions", standard: "the unit's state folder"),
     Key(
@@ -33,11 +46,13 @@ enum ConfigurationKeys {
   ]
 
   private static let watch: [Key] = [
-    Key("name", .text, "the name of the watch: letters, digits and - _ .", isRequired: true),
+    Key(
+      "name", .matching(nameForm), "the name of the watch: letters, digits and - _ .",
+      isRequired: true),
     Key("rename", .text, "the name that it had before, whose cursors it takes over"),
     Key("file", .path, "the store, or a pattern with * ? [...]", isRequired: true),
     Key("class", .text, "the class whose objects are watched"),
-    Key("classes", .textsOr(classes), "several classes instead: names, or mappings"),
+    Key("classes", .textsOr(classes, least: 1), "several classes instead: names, or mappings"),
     Key("where", .text, "a filter of the objects"),
     Key("columns", .texts, "the columns that are watched and delivered", standard: "all"),
     Key("old-values", .bool, "adds the values before a change", standard: "false"),
@@ -77,7 +92,8 @@ enum ConfigurationKeys {
   // MARK: - Sinks
 
   private static let name = Key(
-    "name", .text, "the name of the sink, if the watch has two of a kind", standard: "its kind")
+    "name", .matching(nameForm), "the name of the sink, if the watch has two of a kind",
+    standard: "its kind")
 
   private static let deadLetters = Key(
     "dead-letters", .either([.path, .keys(letters)]),
@@ -99,7 +115,8 @@ enum ConfigurationKeys {
 
   private static let sinks = [
     ConfigurationVariant(keys: [
-      Key("exec", .texts, "a program and its arguments, which may have {key}", isRequired: true),
+      Key(
+        "exec", .someTexts, "a program and its arguments, which may have {key}", isRequired: true),
       name,
       Key("timeout", .duration, "how long it may run", standard: "60s"),
       Key("grace", .duration, "how long it may take to end after SIGTERM", standard: "2s"),
@@ -119,13 +136,13 @@ enum ConfigurationKeys {
     ]),
     ConfigurationVariant(keys: [
       Key(
-        "webhook", .either([.text, .keys(secret)]),
+        "webhook", .either([.url, .keys(secret)]),
         "the URL that batches are posted to, or where it is if it is a secret", isRequired: true),
       name,
       Key("secret-file", .path, "a file with the key that bodies are signed with"),
       Key("secret", .keys(secret), "where that key is, instead of secret-file"),
       Key(
-        "headers", .textsOr(header),
+        "headers", .textsOr(header, least: 0),
         "lines such as 'Name: value', or mappings for headers with a secret"),
       Key("timeout", .duration, "how long a request may take", standard: "30s"),
       Key("body", .size, "about how long a body is at most", standard: "1MiB"),
@@ -133,7 +150,7 @@ enum ConfigurationKeys {
       deadLetters,
     ]),
     ConfigurationVariant(keys: [
-      Key("events", .bool, "server-sent events of the HTTP endpoint", isRequired: true),
+      Key("events", .only, "server-sent events of the HTTP endpoint", isRequired: true),
       name,
       Key("patience", .duration, "how long a client may leave data unread", standard: "30s"),
       Key("heartbeat", .duration, "a stream that is quiet so long gets a comment", standard: "15s"),

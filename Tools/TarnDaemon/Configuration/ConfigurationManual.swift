@@ -64,7 +64,7 @@ enum ConfigurationManual {
     _ kind: ConfigurationKey.Kind, _ title: String
   ) -> [(String, [ConfigurationKey])] {
     switch kind {
-    case .keys(let keys), .list(let keys), .textsOr(let keys):
+    case .keys(let keys), .list(let keys), .textsOr(let keys, _):
       return [(title, keys)] + nested(keys, title)
     case .variants(let variants):
       return variants.flatMap { variant in
@@ -78,12 +78,14 @@ enum ConfigurationManual {
 
   private static func kind(_ kind: ConfigurationKey.Kind) -> String {
     switch kind {
-    case .text: "text"
+    case .text, .matching: "text"
+    case .url: "URL"
     case .path: "absolute path"
-    case .texts: "text or list of texts"
+    case .texts, .someTexts: "text or list of texts"
     case .textsOr: "list of texts and mappings"
     case .integer(let range): "number from \(range.lowerBound) to \(range.upperBound)"
     case .bool: "true or false"
+    case .only: "true"
     case .choice(let words): words.joined(separator: " or ")
     case .duration: "time"
     case .size: "size"

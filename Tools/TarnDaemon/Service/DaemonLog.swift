@@ -31,9 +31,10 @@ package final class DaemonLog: Sendable {
     return fstat(STDERR_FILENO, &status) == 0 && stream == "\(status.st_dev):\(status.st_ino)"
   }
 
+  /// Names the file, too: lines of several files of a watch would be all alike.
   func write(_ level: Level, _ message: String, of status: SinkStatus) {
     write(
-      level, message,
+      level, message.contains(status.path) ? message : "\(status.path): \(message)",
       [("TARN_WATCH", status.watch), ("TARN_SINK", status.sink), ("TARN_FILE", status.path)])
   }
 

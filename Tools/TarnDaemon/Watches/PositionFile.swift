@@ -89,7 +89,7 @@ final class PositionFile: Sendable {
   }
 
   private static func open(_ path: String) throws -> Int32 {
-    let descriptor = Foundation.open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+    let descriptor = Foundation.open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard descriptor >= 0 else { throw ToolError("cannot open", path, errno: errno) }
     return descriptor
   }
@@ -106,7 +106,7 @@ final class PositionFile: Sendable {
   static func acknowledged(in path: String) -> ChangePosition? { read(path).content.acknowledged }
 
   private static func read(_ path: String) -> State {
-    let descriptor = Foundation.open(path, O_RDONLY | O_CLOEXEC)
+    let descriptor = Foundation.open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
     guard descriptor >= 0 else { return State() }
     defer { close(descriptor) }
     return read(descriptor)
