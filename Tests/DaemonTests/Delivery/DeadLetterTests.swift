@@ -7,7 +7,7 @@ import ToolSupport
 @testable import TarnDaemon
 
 /// Receivers that refuse some objects, and the file for these.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.timeLimit(.minutes(30)), .fewAtOnce)
 struct DeadLetterTests {
   private let folder = TemporaryFolder()
 

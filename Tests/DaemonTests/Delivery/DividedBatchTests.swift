@@ -7,7 +7,7 @@ import ToolSupport
 @testable import TarnDaemon
 
 /// Batches that are sent in parts, because their receivers refuse some objects.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.timeLimit(.minutes(30)), .fewAtOnce)
 struct DividedBatchTests {
   private let folder = TemporaryFolder()
 

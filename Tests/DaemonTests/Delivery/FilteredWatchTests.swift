@@ -6,7 +6,7 @@ import Testing
 import ToolSupport
 
 /// Watches with a filter: which objects begin and cease to match.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.timeLimit(.minutes(30)), .fewAtOnce)
 struct FilteredWatchTests {
   final class Other: Object {
     @Persisted(primaryKey: true) var id: Int

@@ -5,7 +5,7 @@ import Testing
 import ToolSupport
 
 /// Which batches say that they may have been delivered before.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.timeLimit(.minutes(30)), .fewAtOnce)
 struct RepeatedBatchTests {
   private let folder = TemporaryFolder()
 

@@ -6,7 +6,7 @@ import Testing
 import ToolSupport
 
 /// Watches of several classes.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.timeLimit(.minutes(30)), .fewAtOnce)
 struct SeveralClassesTests {
   final class Label: Object {
     @Persisted(primaryKey: true) var id: Int

@@ -9,7 +9,7 @@ import ToolSupport
 @testable import TarnSync
 
 /// The configurations of the article on the daemon, as they are printed there.
-@MainActor @Suite(.timeLimit(.minutes(30))) struct DaemonArticleTests {
+@MainActor @Suite(.timeLimit(.minutes(30)), .fewAtOnce) struct DaemonArticleTests {
   final class Order: Object {
     @Persisted(primaryKey: true) var id: Int
     @Persisted var status: String

@@ -5,7 +5,7 @@ import Testing
 import ToolSupport
 
 /// The examples of the article, as they are printed there.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.timeLimit(.minutes(30)), .fewAtOnce)
 struct DaemonExampleTests {
   final class Order: Object {
     @Persisted(primaryKey: true) var id: Int

@@ -9,7 +9,7 @@ import ToolSupport
 
 /// The commands and programs of the articles on synchronization, as they are printed there: from an
 /// empty home directory, with a server of this machine in place of the one that they name.
-@MainActor @Suite(.timeLimit(.minutes(30))) struct SyncArticleTests {
+@MainActor @Suite(.timeLimit(.minutes(30)), .fewAtOnce) struct SyncArticleTests {
   final class Note: Object {
     @Persisted(primaryKey: true) var _id: Int
     @Persisted var text: String

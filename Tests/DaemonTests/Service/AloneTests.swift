@@ -7,7 +7,7 @@ import ToolSupport
 @testable import TarnStore
 
 /// What is wrong with one watch or one store concerns no other one.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.timeLimit(.minutes(30)), .fewAtOnce)
 struct AloneTests {
   private let folder = TemporaryFolder()
 

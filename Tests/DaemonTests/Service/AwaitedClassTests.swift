@@ -6,7 +6,7 @@ import Testing
 import ToolSupport
 
 /// Classes that a store does not have yet.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.timeLimit(.minutes(30)), .fewAtOnce)
 struct AwaitedClassTests {
   final class Later: Object {
     @Persisted(primaryKey: true) var id: Int

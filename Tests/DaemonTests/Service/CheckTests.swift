@@ -6,7 +6,7 @@ import ToolSupport
 @testable import TarnDaemon
 
 /// What `check` and a reload find before anything runs.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.timeLimit(.minutes(30)), .fewAtOnce)
 struct CheckTests {
   private let folder = TemporaryFolder()
 

@@ -7,7 +7,7 @@ import ToolSupport
 @testable import TarnDaemon
 
 /// What an operator does with a sink of a running daemon.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.timeLimit(.minutes(30)), .fewAtOnce)
 struct ControlTests {
   private let folder = TemporaryFolder()
 

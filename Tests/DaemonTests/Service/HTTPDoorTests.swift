@@ -6,7 +6,7 @@ import ToolSupport
 @testable import TarnDaemon
 
 /// Status and metrics, and who may ask for them.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.timeLimit(.minutes(30)), .fewAtOnce)
 struct HTTPDoorTests {
   private let folder = TemporaryFolder()
 

@@ -6,7 +6,7 @@ import ToolSupport
 @testable import TarnDaemon
 
 /// Sockets of a service manager, and files of other users.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.timeLimit(.minutes(30)), .fewAtOnce)
 struct HandedOverTests {
   private let folder = TemporaryFolder()
 

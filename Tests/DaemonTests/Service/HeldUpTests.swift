@@ -6,7 +6,7 @@ import Testing
 import ToolSupport
 
 /// Files that a long writer holds up, and daemons with many files.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.timeLimit(.minutes(30)), .fewAtOnce)
 struct HeldUpTests {
   private let folder = TemporaryFolder()
 

@@ -4,7 +4,7 @@ import Testing
 import ToolSupport
 
 /// A thousand watches in one daemon.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.timeLimit(.minutes(30)), .fewAtOnce)
 struct ManyWatchesTests {
   private let folder = TemporaryFolder()
 

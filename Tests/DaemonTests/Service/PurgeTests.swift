@@ -5,7 +5,7 @@ import ToolSupport
 
 /// What `apt purge tarn-daemon` removes. The package's script works on the folder of the test, as
 /// it does for `dpkg --root`.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.timeLimit(.minutes(30)), .fewAtOnce)
 struct PurgeTests {
   private let folder = TemporaryFolder()
 

@@ -6,7 +6,7 @@ import ToolSupport
 @testable import TarnDaemon
 
 /// A configuration that is read again.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.timeLimit(.minutes(30)), .fewAtOnce)
 struct ReloadTests {
   private let folder = TemporaryFolder()
 

@@ -4,7 +4,7 @@ import Testing
 import ToolSupport
 
 /// What the service manager hears.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.timeLimit(.minutes(30)), .fewAtOnce)
 struct ServiceNoticeTests {
   private let folder = TemporaryFolder()
 

@@ -5,7 +5,7 @@ import Testing
 import ToolSupport
 
 /// The end of a daemon, which takes 5 seconds at most.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.timeLimit(.minutes(30)), .fewAtOnce)
 struct StopTests {
   private let folder = TemporaryFolder()
 

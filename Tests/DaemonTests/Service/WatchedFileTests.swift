@@ -5,7 +5,7 @@ import Testing
 import ToolSupport
 
 /// Files that come, go, and cannot be written.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.timeLimit(.minutes(30)), .fewAtOnce)
 struct WatchedFileTests {
   private let folder = TemporaryFolder()
 

@@ -23,7 +23,7 @@ final class Home: EmbeddedObject {
 }
 
 /// `columns` of a watch, with embedded objects.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.timeLimit(.minutes(30)), .fewAtOnce)
 struct ChosenColumnsTests {
   private let folder = TemporaryFolder()
 

@@ -5,7 +5,7 @@ import Testing
 @testable import TarnDaemon
 
 /// Commands that do not behave.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.timeLimit(.minutes(30)), .fewAtOnce)
 struct CommandRunTests {
   private func run(_ script: String, timeout: Duration) throws -> CommandRun.End {
     let stop = try #require(WakePipe())

@@ -4,7 +4,7 @@ import Testing
 import ToolSupport
 
 /// The exec sink of a real daemon.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.timeLimit(.minutes(30)), .fewAtOnce)
 struct ExecSinkTests {
   private let folder = TemporaryFolder()
 

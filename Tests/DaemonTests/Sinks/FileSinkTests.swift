@@ -5,7 +5,7 @@ import Testing
 import ToolSupport
 
 /// The file sink of a real daemon.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.timeLimit(.minutes(30)), .fewAtOnce)
 struct FileSinkTests {
   private let folder = TemporaryFolder()
 

@@ -6,7 +6,7 @@ import Testing
 import ToolSupport
 
 /// Programs that get keys, and keys that no argument can have.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.timeLimit(.minutes(30)), .fewAtOnce)
 struct ImpossibleKeyTests {
   final class Entry: Object {
     @Persisted(primaryKey: true) var name: String

@@ -5,7 +5,7 @@ import Testing
 import ToolSupport
 
 /// Outputs that are something else than lines of the daemon: what others made is kept.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.timeLimit(.minutes(30)), .fewAtOnce)
 struct OtherOutputTests {
   private let folder = TemporaryFolder()
 

@@ -5,7 +5,7 @@ import Testing
 import ToolSupport
 
 /// An output that several sinks write, in one daemon or in two.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.timeLimit(.minutes(30)), .fewAtOnce)
 struct SharedOutputTests {
   private let folder = TemporaryFolder()
   private let text = String(repeating: "long ", count: 200)

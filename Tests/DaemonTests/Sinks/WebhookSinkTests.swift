@@ -7,7 +7,7 @@ import ToolSupport
 @testable import TarnDaemon
 
 /// The webhook sink of a real daemon, and a server that fails by chance.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.timeLimit(.minutes(30)), .fewAtOnce)
 struct WebhookSinkTests {
   private let folder = TemporaryFolder()
 

@@ -5,7 +5,7 @@ import Testing
 import ToolSupport
 
 /// Server-sent events of a real daemon.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.timeLimit(.minutes(30)), .fewAtOnce)
 struct EventTests {
   private let folder = TemporaryFolder()
 

@@ -7,7 +7,7 @@ import ToolSupport
 @testable import TarnDaemon
 
 /// The connections of a socket sink, without a daemon.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.timeLimit(.minutes(30)), .fewAtOnce)
 struct SocketClientTests {
   private let hub: FeedHub
 

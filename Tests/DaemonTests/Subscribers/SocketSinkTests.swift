@@ -5,7 +5,7 @@ import Testing
 import ToolSupport
 
 /// The socket sink of a real daemon.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.timeLimit(.minutes(30)), .fewAtOnce)
 struct SocketSinkTests {
   private let folder = TemporaryFolder()
 

@@ -8,7 +8,7 @@ import ToolSupport
 @testable import TarnSync
 
 /// Each kind of model goes from one file to another through a server, by each way that there is.
-@MainActor @Suite(.timeLimit(.minutes(30))) struct SyncedKindTests {
+@MainActor @Suite(.timeLimit(.minutes(30)), .fewAtOnce) struct SyncedKindTests {
   enum Way: CaseIterable { case realm, command, daemon }
 
   private static let program = OwnProgram.sibling("tarn-sync")
