@@ -1,8 +1,8 @@
 import Testing
 
-/// Lets only a few tests with daemons run at a time. Such a test mostly waits, so without a bound all
-/// of them would run: their daemons would need more instances of inotify than a user has, and would
-/// look at their files again and again instead.
+/// Lets only a few tests with daemons run at a time. Such a test mostly waits, so without a bound
+/// all of them would run: their daemons would need more instances of inotify than a user has, and
+/// would look at their files again and again instead.
 struct FewAtOnce: SuiteTrait, TestTrait, TestScoping {
   var isRecursive: Bool { true }
 

@@ -61,8 +61,8 @@ struct ConfigurationVariant: Sendable {
   var name: String { keys[0].name }
 }
 
-/// Which keys of a mapping exclude each other, or need each other. It holds in each mapping that may
-/// have all of them.
+/// Which keys of a mapping exclude each other, or need each other. It holds in each mapping that
+/// may have all of them.
 struct ConfigurationRule: Sendable {
   enum Count: Sendable { case exactlyOne, atMostOne }
 
