@@ -26,7 +26,7 @@ extension Replica {
   private struct Edited<R> {
     let result: R
     let state: ReplicaState
-    /// What to keep, if no object changed.
+    /// The records to keep if no object changed.
     var records: ReplicaRecords?
     var notices: [SyncNotice] = []
   }

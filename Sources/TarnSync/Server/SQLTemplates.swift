@@ -6,7 +6,7 @@ import TarnStore
 ///     SELECT * FROM {{table}}
 ///
 /// A section is the text up to the next line of that form. The files are part of the program
-/// (`.embedInCode`), because a bundle of resources may not be installed with it.
+/// (`.embedInCode`), because a bundle of resources could be missing where it is installed.
 struct SQLTemplates: Sendable {
   private enum Part: Sendable {
     case text(String)

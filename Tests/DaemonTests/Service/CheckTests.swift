@@ -38,7 +38,7 @@ struct CheckTests {
         + Self.watch("c", "exec: [$/own]\(isRoot ? ", user: nobody" : "")"))
     #expect(found.contains("a/exec: $/script begins with '#!$/no-sh', and there is no such"))
     #expect(found.contains("b/file: $/\(long): the name $/\(long) is too long"))
-    #expect(found.contains("c/exec: the user nobody may not run $/own") == isRoot)
+    #expect(found.contains("c/exec: the user nobody cannot run $/own") == isRoot)
     // These are known from the configuration itself.
     _ = try folder.file("token", Array("0123456789abcdef\n".utf8))
     let (other, code) = try check(
@@ -248,7 +248,7 @@ struct CheckTests {
         "problem: a: $/notes.tarn: the file cannot be followed: this user cannot write its lock"))
     // Siblings: what the user cannot see, and positions of another user.
     for (pattern, reason) in [
-      ("$/own/*.tarn", "the user nobody may not look into $/own"),
+      ("$/own/*.tarn", "the user nobody cannot look into $/own"),
       ("$/own/x.tarn", "$/own/x.tarn: it cannot be looked at: Permission denied"),
     ] {
       let text = watches.replacingOccurrences(of: "$/notes.tarn", with: "'\(pattern)'")

@@ -50,7 +50,7 @@ struct ConfigurationCheck {
     return PathRights.faultOfFolders(folder).map { [.problem("state", $0)] } ?? []
   }
 
-  /// What stands against keeping the positions of watches: files of another user, for example.
+  /// The reasons why positions of watches cannot be kept: files of another user, for example.
   private func positions(_ watches: [WatchSettings]) -> [Finding] {
     guard let positions = context.positions else { return [] }
     let faults = watches.flatMap { watch in

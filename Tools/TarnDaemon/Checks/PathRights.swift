@@ -79,9 +79,9 @@ enum PathRights {
     let folder = UnitDropIn.fixedFolder(of: pattern)
     var facts = stat()
     guard folder.withPath({ stat($0, &facts) }) == 0 else {
-      return errno == EACCES ? "\(who) may not look into the folders of \(folder)" : nil
+      return errno == EACCES ? "\(who) cannot look into the folders of \(folder)" : nil
     }
-    return may(folder, R_OK | X_OK) ? nil : "\(who) may not look into \(folder)"
+    return may(folder, R_OK | X_OK) ? nil : "\(who) cannot look into \(folder)"
   }
 
   /// A path that all spellings have, as far as its folder is there.

@@ -53,7 +53,7 @@ struct SinkCheck {
       guard let kind = PathRights.kind(of: name) else { return "there is no program \(name)" }
       guard kind == S_IFREG else { return "\(name) is not a program" }
       guard may(name) else {
-        return "\(user.map { "the user \($0)" } ?? PathRights.who) may not run \(name)"
+        return "\(user.map { "the user \($0)" } ?? PathRights.who) cannot run \(name)"
       }
       guard let interpreter = Self.interpreter(of: name) else { return nil }
       return may(interpreter)

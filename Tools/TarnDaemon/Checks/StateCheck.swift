@@ -7,6 +7,6 @@ extension Positions {
     if let fault = PathRights.faultOfFolders(folder) { return fault }
     let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
     let foreign = names.sorted().first { !PathRights.may("\(folder)/\($0)", R_OK | W_OK) }
-    return foreign.map { "\(PathRights.who) may not read and write \(folder)/\($0)" }
+    return foreign.map { "\(PathRights.who) cannot read and write \(folder)/\($0)" }
   }
 }

@@ -75,7 +75,7 @@ struct StoreCheck {
     let paths = FileTable.paths(of: watch.file)
     if paths.isEmpty { found.append(absence(of: watch.file, watch.name)) }
     var lacks = ClassLacks(watch)
-    // Stores whose classes do not fit. Of several stores some may be migrated later.
+    // Stores whose classes do not fit. If there are several, some may be migrated later.
     var unfit: [Finding] = []
     var isFit = false
     for path in paths {
@@ -102,7 +102,7 @@ struct StoreCheck {
     }
   }
 
-  /// What the classes of a store have against a watch: all that is wrong, not only the first.
+  /// All reasons why the classes of a store do not fit a watch, not only the first.
   private func faults(
     of watch: WatchSettings, in file: OpenFile, _ lacks: inout ClassLacks
   ) -> [Finding] {

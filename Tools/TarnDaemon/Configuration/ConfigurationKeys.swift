@@ -11,7 +11,7 @@ enum ConfigurationKeys {
     ConfigurationRule(count: .atMostOne, keys: ["secret-file", "secret"]),
   ]
 
-  /// Of a watch and of a sink.
+  /// The form of the names of watches and sinks.
   private static let nameForm = "^(?!\\.\\.?$)[A-Za-z0-9_.-]{1,64}$"
 
   static let all: [Key] = [

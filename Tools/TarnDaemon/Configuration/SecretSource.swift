@@ -71,7 +71,7 @@ extension WebhookSettings {
     text.beginsWithBytes(of: "https://") || text.beginsWithBytes(of: "http://")
   }
 
-  /// The URL, which is read anew if it is a secret.
+  /// The URL, which is read each time if it is a secret.
   ///
   /// - Throws: `ToolError` that has nothing of it.
   func readURL() throws(ToolError) -> String {

@@ -41,7 +41,7 @@ final class DeadLetters: @unchecked Sendable {
   /// The batch that is being sent in parts.
   var batch: ChangeBatch? { divided?.delivery.batch }
 
-  /// Parts that were not taken begin anew with the next delivery.
+  /// The next delivery begins again with the parts that were not taken.
   func forgetBatch() { divided = nil }
 
   /// What was refused is not sent any more.
@@ -129,7 +129,7 @@ final class DeadLetters: @unchecked Sendable {
     return true
   }
 
-  /// A batch that cannot be read begins anew with another object like this.
+  /// After a batch that cannot be read, another object like this begins again.
   private func reading(_ body: () throws(DeliveryFailure) -> Void) throws(DeliveryFailure) {
     do throws(DeliveryFailure) {
       try body()

@@ -176,7 +176,7 @@ final class DeliveryNotes: Sendable {
       return try positions.noteDelivery(
         from: batch.startPosition, upTo: batch.position, part: part, form: form, isDurable: true)
     }
-    // The parts of what is not repeated exactly are not known after a kill.
+    // After a kill, only the parts of an exactly repeated batch are known.
     if part != nil { return }
     let formerEnd = state.withLock { $0.formerEnd }
     try positions.noteDelivery(
@@ -184,7 +184,7 @@ final class DeliveryNotes: Sendable {
       isDurable: false)
   }
 
-  /// A new beginning is made anew when it is sent again. Only another one, which may be of the same
+  /// A new beginning is computed again when it is resent. Only another one, which may have the same
   /// version of the file, has other keys.
   private func noteBeginning() throws {
     let beginning = state.withLock { state in

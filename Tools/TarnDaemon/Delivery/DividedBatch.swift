@@ -115,7 +115,7 @@ struct ObjectItems {
   }
 
   private(set) var keys: [Key] = []
-  /// All items, with those that are no objects.
+  /// All items, including those that are not objects.
   let items: Range<Int>
 
   init(_ line: FeedLine, _ items: Range<Int>) throws(StorageError) {

@@ -15,7 +15,7 @@ enum ExpectedPosition {
     return try place.isForeign(to: snapshot) ? nowhere.map { FeedPlace($0) } : place
   }
 
-  /// What a consumer has got; nil if only its cursor knows that.
+  /// The position up to which a consumer has the changes; nil if only its cursor knows it.
   static func of(
     _ positions: PositionFile?, _ known: CursorRecord?, isCopy: Bool
   ) -> ChangePosition? {

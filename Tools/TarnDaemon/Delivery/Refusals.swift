@@ -6,7 +6,7 @@ struct Refusal: Equatable, Sendable {
   var code: Int?
   /// The beginning of what it said. It may have values of properties, so it is in no message.
   var answer = ""
-  /// What it refused of the batch, after it took what is before; nil for all.
+  /// The part of the batch that it refused after it took the parts before; nil for the whole.
   var part: SentPart?
 }
 
@@ -43,7 +43,7 @@ struct Refusals: Sendable {
   mutating func refused(
     isFinal: Bool, _ versions: ClosedRange<UInt64>, isDivisible: Bool
   ) -> Verdict {
-    // The parts of what was tried often enough are not tried as often.
+    // A batch that was tried often enough is divided, and its parts are tried only once.
     let isLast = isLast(isFinal || isDividing)
     guard isLast else { return .again }
     attempts = 0

@@ -25,7 +25,7 @@ struct RequestKeys {
     return ShortSum.of(again + facts(delivery, "\(part)"))
   }
 
-  /// The key of a part of a divided batch.
+  /// The key of one part of a batch that was divided.
   func key(of delivery: Delivery, _ part: SentPart) -> String {
     ShortSum.of("object/" + facts(delivery, "\(part)"))
   }

@@ -100,7 +100,7 @@ protocol Sink: AnyObject, Sendable {
   var repeatsExactly: Bool { get }
   /// What many deliveries share; nil without a limit.
   var slots: Slots? { get }
-  /// The approximate maximum size of a part of a batch in bytes.
+  /// The approximate maximum size of a batch's part in bytes.
   var partBytesMax: Int { get }
   /// Delivers a batch; returns when the receiver has it. Blocks.
   func deliver(_ delivery: Delivery) throws(DeliveryFailure)

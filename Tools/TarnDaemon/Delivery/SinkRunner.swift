@@ -282,7 +282,7 @@ final class SinkRunner: Sendable {
       return made
     }
     let consumer = try file.cursorRecord(cursorName).map { "cursor \($0.created)" }
-    // Nobody had the cursor, or nothing was left unacknowledged.
+    // No process held the cursor, or all was acknowledged.
     let isClean = known?.holder == nil
     let formerEnd = delivered != nil || isClean ? nil : try file.newestPosition()
     state.withLock { state in

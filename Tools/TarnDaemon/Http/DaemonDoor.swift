@@ -60,13 +60,13 @@ struct DaemonDoor {
     }
   }
 
-  /// Of a socket, the client's own text would name a host and a port.
+  /// For a socket, libcurl's text would name a host and a port.
   private func reason(_ error: any Error) -> String {
     guard case .socket(let path, _) = settings.address else { return "\(error)" }
     switch ListeningSocket.listener(at: path) {
     case .nobody where PathRights.kind(of: path) == nil: return "there is no such socket"
     case .nobody: return "no process listens there"
-    case .unknown: return "\(PathRights.who) may not connect to it"
+    case .unknown: return "\(PathRights.who) cannot connect to it"
     case .somebody: return "\(error)"
     }
   }

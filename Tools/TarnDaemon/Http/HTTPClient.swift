@@ -35,7 +35,7 @@ final class HTTPClient: Sendable {
   }
 
   private struct Idle {
-    /// Of the last request.
+    /// The URL of the last request.
     let url: String
     let socketPath: String?
     let client: Handle

@@ -186,7 +186,7 @@ final class HTTPServer: Sendable {
     if let origin = header("Origin", connection), !settings.origins.contains(origin) {
       return HTTPAnswer(403, "this origin may not ask: add it to 'origins'\n")
     }
-    // Read anew, since it may have been replaced.
+    // Read each time, since it may have been replaced.
     let fresh = try? settings.readToken()
     let token = token.withLock { token in
       token = fresh ?? token

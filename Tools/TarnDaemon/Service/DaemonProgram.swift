@@ -53,7 +53,7 @@ package enum DaemonProgram {
     }
   }
 
-  /// Refuses what an action would ignore: somebody meant something by it.
+  /// Refuses options and arguments that an action would ignore: they were given for a reason.
   private static func refuseStrangers(in arguments: ParsedArguments) throws {
     let action = arguments.positional("ACTION") ?? "run"
     let known = options(of: action)

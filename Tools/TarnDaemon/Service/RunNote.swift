@@ -4,9 +4,9 @@ import TarnStore
 import TarnText
 import ToolSupport
 
-/// What a running daemon leaves in its state folder, as `running/NAME.json`: its configuration and
-/// the address of its HTTP endpoint. So other commands find it although the configuration names
-/// another address by now, or none.
+/// The note that a running daemon leaves in its state folder, `running/NAME.json`: its
+/// configuration and the address of its HTTP endpoint. So other commands find it although the
+/// configuration names another address by now, or none.
 ///
 /// The daemon owns the file by a lock. A file without an owner is of a daemon that was killed. The
 /// process is known from the lock, and not from the file: root sends it signals. Any thread.

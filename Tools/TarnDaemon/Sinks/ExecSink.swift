@@ -98,7 +98,7 @@ final class ExecSink: RefusableSink {
         keys.append(key)
         continue
       }
-      // A key is no property: who mends this must know which object it is.
+      // The operator must know which object it is, so the message has its key.
       let shown = JSONText.text(.string(String(decoding: key.text.utf8.prefix(64), as: UTF8.self)))
       let object = "an object of \(delivery.watch.className) with the key \(shown)"
       if key.isRemoved {

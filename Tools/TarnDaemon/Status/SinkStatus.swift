@@ -12,7 +12,7 @@ final class SinkStatus: Sendable {
     /// How long the receiver took for these, and for the last one.
     var deliverySeconds = 0.0
     var lastDeliverySeconds: Double?
-    /// What is not there yet, and is waited for; nil if everything is.
+    /// The missing class that the sink waits for; nil if all are there.
     var waiting: String?
     /// Whether an operator has paused it.
     var isPaused = false
@@ -69,7 +69,7 @@ final class SinkStatus: Sendable {
     }
   }
 
-  /// Something is not there yet, which is no failure; nil if everything is there.
+  /// Notes the missing class that the sink waits for, which is not a failure; nil for none.
   ///
   /// - Returns: whether that is news.
   func waits(for waiting: String?) -> Bool {

@@ -18,7 +18,7 @@ extension StoreSchema {
 }
 
 extension WatchSettings {
-  /// The same watch of some of its classes; nil if these are none.
+  /// The same watch, limited to some of its classes; nil without classes.
   func of(_ some: [ClassSettings]) -> WatchSettings? {
     guard let first = some.first else { return nil }
     var watch = self

@@ -182,7 +182,7 @@ final class FileTurn: Sendable {
         state.notBefore = .now() + .nanoseconds(Int(spent * Self.pauseFactor))
         var entries = state.entries
         for index in entries.indices where entries[index].group != nil {
-          // Another process opens it, perhaps: whoever waits for the beginning waits for this, too.
+          // Perhaps another process opens it: the start of the daemon waits for that, too.
           if isBusy, entries[index].added + Passing.time > .now() {
             entries[index].group = nil
             state.notBefore = .now()

@@ -102,7 +102,7 @@ final class PositionFile: Sendable {
     return known.noted.map { ($0, known.content) }
   }
 
-  /// Up to where the consumer has everything; nil if it has nothing, or if there is no such file.
+  /// The position up to which the consumer has everything; nil for none, or if the file is missing.
   static func acknowledged(in path: String) -> ChangePosition? { read(path).content.acknowledged }
 
   private static func read(_ path: String) -> State {

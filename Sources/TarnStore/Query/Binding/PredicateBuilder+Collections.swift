@@ -1,7 +1,8 @@
 /// Conditions on the elements of collections, and on numbers computed from them.
 extension PredicateBuilder {
   /// A condition on some element, or on all: the path may lead through several collections.
-  func quantified(_ comparison: Comparison, _ depth: Int) throws(PredicateError) -> ResolvedNode {
+  func nodeOfElements(_ comparison: Comparison, _ depth: Int) throws(PredicateError) -> ResolvedNode
+  {
     if case (.path(let left), .path(let right)) = (comparison.left, comparison.right) {
       return try pairOfElements(comparison, left, right, depth)
     }

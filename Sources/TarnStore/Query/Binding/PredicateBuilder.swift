@@ -57,7 +57,7 @@ struct PredicateBuilder: ConditionBuilder {
   func node(
     _ comparison: Comparison, depth: Int
   ) throws(PredicateError) -> ResolvedNode {
-    if comparison.quantifier != nil { return try quantified(comparison, depth) }
+    if comparison.quantifier != nil { return try nodeOfElements(comparison, depth) }
     if let node = try nodeOfElement(comparison, depth) { return node }
     let options = comparison.options
     switch (comparison.left, comparison.right) {

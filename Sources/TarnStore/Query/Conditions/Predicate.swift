@@ -64,7 +64,7 @@ package enum Operand: Hashable, Sendable {
 package enum Figure: Hashable, Sendable {
   /// The number of elements.
   case count
-  /// Of all elements. If these are objects, the path leads on to a property of theirs.
+  /// An aggregate of all elements. For objects, the path continues to one of their properties.
   case aggregate(CollectionAggregate)
   /// The number of elements that match a condition. For elements that are not objects its paths are
   /// empty.
