@@ -151,15 +151,24 @@ import Testing
   private func compile() throws -> String {
     let root = URL(fileURLWithPath: #filePath).pathComponents.dropLast(4).joined(separator: "/")
     let built = ToolProcess.tarn.deletingLastPathComponent().path
-    let objects = ["Tarn", "TarnStore", "CTarn"].map { "\(built)/\($0).build/*.o" }
+    let objects = try ["Tarn", "TarnStore"].flatMap { try objectFiles(of: $0, in: built) }
     let command = """
       exec nice swiftc -swift-version 6 -Onone -gnone -module-name Odd -o odd \
       -I '\(built)/Modules' -I '\(root)/Sources/CTarn/include' -I '\(root)/Sources/CLMDB' *.swift \
-      \(objects.joined(separator: " ")) -llmdb -lbidgcc100 -licui18n -licuuc
+      '\(built)/CTarn.build/'*.o \(objects.joined(separator: " ")) \
+      -llmdb -lbidgcc100 -licui18n -licuuc
       """
     let done = try ToolProcess(folder, ["-c", command], program: "/bin/sh").finish()
     try #require(done.status == 0, "\(done.output)\(done.errors)")
     return folder.file("odd")
+  }
+
+  /// The object files of a module's present sources: the folder may also have those of former ones.
+  private func objectFiles(of module: String, in built: String) throws -> [String] {
+    let map = try Data(
+      contentsOf: URL(fileURLWithPath: "\(built)/\(module).build/output-file-map.json"))
+    let outputs = try JSONDecoder().decode([String: [String: String]].self, from: map)
+    return outputs.values.compactMap { $0["object"] }.map { "'\($0)'" }.sorted()
   }
 
   /// Names that two properties would share, and classes that the library would confuse.
