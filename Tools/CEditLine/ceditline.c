@@ -53,10 +53,12 @@ static int give_up(int count, int key) {
   return 0;
 }
 
-// While a line is edited, Ctrl-C is a key and no signal, which would end the program. The settings
-// are lost with each line.
+// While a line is edited, Ctrl-C is a key, and not a signal, which would end the program. The
+// settings are lost with each line. They are in use before the prompt is written: libedit itself
+// would wait until it reads, and the terminal would discard a line with a Ctrl-C in between.
 static int begin_line(void) {
   rl_parse_and_bind("setty -d -intr intr=");
+  rl_prep_terminal(0);
   return 0;
 }
 
