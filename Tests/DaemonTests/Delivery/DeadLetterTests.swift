@@ -111,7 +111,7 @@ struct DeadLetterTests {
     try await yieldUntil { try NoteModel(file: folder.file("taken")).notes == expected }
     let model = try NoteModel(file: folder.file("taken"))
     #expect(model.beginnings == ["snapshot"])
-    #expect(try letters().count == 2)
+    try await yieldUntil { try letters().count == 2 }
     daemon.stop()
     server.signal(SIGKILL)
   }
