@@ -52,7 +52,7 @@ names --defined-only --extern-only <"$work/shared.list" >"$work/defined"
 link -emit-library -o "$out/libtarn.so" -module-name tarn @"$work/shared.list" \
   -Xlinker "--version-script=$work/exported" -llmdb -lbidgcc100 -licui18n -licuuc
 strip --strip-unneeded "$out/libtarn.so"
-link_program tarn -ledit
+link_program tarn -ledit -lswiftSynchronization
 link_program tarn-stress -llmdb -lswiftSynchronization
 link_program tarn-daemon -lyaml -lcurl -lmicrohttpd -lsystemd -lcrypto -lswiftSynchronization
 link_program tarn-sync -lpq -lswiftSynchronization

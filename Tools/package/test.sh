@@ -38,11 +38,13 @@ inside sh -c 'apt-get update --quiet && cd /tmp && apt-get install --yes --quiet
 rm "$root"/tmp/tarn*.deb
 inside tarn --version
 inside tarn-stress --seed 1 --seconds 2
-inside tarn server init postgresql:///x?host=/nowhere 2>&1 | grep -q 'cannot connect' || fail "tarn-sync"
+# It fails, so its status is not that of the pipe.
+{ inside tarn server init 'postgresql:///x?host=/nowhere' 2>&1 || true; } | grep -q 'cannot connect' \
+  || fail "tarn-sync"
 size=$(stat --format=%s "$root"/usr/bin/tarn "$root"/usr/bin/tarn-stress \
   "$root"/usr/lib/tarn/tarn-daemon "$root"/usr/lib/tarn/tarn-sync "$root"/usr/lib/tarn/libtarn.so | awk '{ sum += $1 } END { print sum }')
 step "own code: $((size / 1000)) kB"
-[ "$size" -le 15000000 ] || fail "more than 15 MB"
+[ "$size" -le 25000000 ] || fail "more than 25 MB"
 for page in "$root"/usr/share/man/man[15]/tarn*; do
   zcat "$page" | grep -q '^\.TH' || fail "$page is no manual page"
 done
