@@ -9,6 +9,7 @@ enum StoreFile {
       throw ToolError(notFound: path)
     }
     var options = Store.Options()
+    options.createsStore = false
     options.verifiesPages = true
     return try StoreRegistry.open(path, options)
   }
@@ -36,6 +37,7 @@ enum StoreFile {
     let definitions = try ServerDefinitions(connection).run(names.isEmpty ? nil : names)
     var options = Store.Options()
     if FileFacts.at(path) != nil {
+      options.createsStore = false
       let schema = try existing(path).newestSnapshot().schema.schema
       options.classes = definitions.filter { schema.named($0.name) == nil }
       // Without names only the classes that both have.

@@ -95,9 +95,7 @@ struct CursorWatch {
   }
 
   private func open(_ keyPaths: [String]?) throws -> ChangeCursor {
-    let configuration = Realm.Configuration(
-      fileURL: URL(fileURLWithPath: path), objectTypes: [])
-    return try Realm(configuration: configuration).cursor(
+    try Realm(configuration: StoreAccess.configuration(path)).cursor(
       name,
       of: selection(keyPaths),
       startingAt: showsInitial ? .snapshot : .newest,

@@ -187,6 +187,7 @@ struct ImportCommand {
   private func add(_ classes: [ClassDefinition]) throws {
     var options = Store.Options()
     options.classes = classes
+    options.createsStore = false
     options.deadline = patience.renewed().deadline ?? options.deadline
     _ = try StoreRegistry.open(path, options)
   }

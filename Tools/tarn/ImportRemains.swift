@@ -16,7 +16,9 @@ struct ImportRemains: Sendable {
 
   /// Whether the store has no commits, and no other process has it open.
   private var isUnused: Bool {
-    guard let store = try? StoreRegistry.open(path, Store.Options()),
+    var options = Store.Options()
+    options.createsStore = false
+    guard let store = try? StoreRegistry.open(path, options),
       let snapshot = try? store.newestSnapshot()
     else { return false }
     return snapshot.version == Version(0) && store.signal.processes().count <= 1

@@ -98,9 +98,7 @@ struct LogPatches {
   private var tail = PastTail()
 
   init(_ path: String) throws {
-    realm = try Realm(
-      configuration: Realm.Configuration(
-        fileURL: URL(fileURLWithPath: path), readOnly: true, objectTypes: []))
+    realm = try Realm(configuration: StoreAccess.configuration(path, readOnly: true))
   }
 
   /// Nil for a migration, and if the file no longer has the record.

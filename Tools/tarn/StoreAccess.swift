@@ -1,4 +1,5 @@
 import Foundation
+import Tarn
 import TarnStore
 import TarnText
 import ToolSupport
@@ -16,6 +17,7 @@ enum StoreAccess {
     guard let size = fileSize(path) else { throw ToolError(notFound: path) }
     guard size > 0 else { throw ToolError("\(path): the file is empty") }
     var options = Store.Options()
+    options.createsStore = false
     options.isReadOnly = patience == nil
     if let deadline = patience?.deadline { options.deadline = deadline }
     options.verifiesPages = verifies
@@ -24,6 +26,14 @@ enum StoreAccess {
       TarnProgram.complain("\(path): showing a private copy. \(sentence(cause.detail))")
     }
     return store
+  }
+
+  /// A Realm of an existing store, without classes of its own.
+  static func configuration(_ path: String, readOnly: Bool = false) -> Realm.Configuration {
+    var configuration = Realm.Configuration(
+      fileURL: URL(fileURLWithPath: path), readOnly: readOnly, objectTypes: [])
+    configuration.createsFile = false
+    return configuration
   }
 
   private static func sentence(_ text: String) -> String {

@@ -77,6 +77,31 @@ import Testing
     }
   }
 
+  @Test func `an opener that wants an existing store makes none`() throws {
+    var options = Store.Options()
+    options.createsStore = false
+    let path = path
+    func code() -> StorageError.Code? {
+      StorageError.code { _ = try StoreRegistry.open(path, options) }
+    }
+    #expect(code() == .notFound)
+    #expect(folder.names == [])
+    for state in try states().dropLast() where !state.prefix(page).contains(where: { $0 != 0 }) {
+      try put(state)
+      #expect(code() == .notAStore)
+      #expect(bytes == state)
+    }
+    try put([])
+    do { _ = try open().write { _ in } }
+    #expect(try StoreRegistry.open(path, options).newestSnapshot().version.rawValue == 1)
+    // As after a deletion while the store is open: another path of the process makes none, either.
+    let store = try StoreRegistry.open(path, options)
+    unlink(path)
+    #expect(code() == .notFound)
+    #expect(!folder.names.contains("x.realm"))
+    withExtendedLifetime(store) {}
+  }
+
   @Test func `zeros where a store has held something are damage and stay`() throws {
     let whole = try newStore()
     var later = whole

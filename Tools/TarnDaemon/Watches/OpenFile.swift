@@ -33,10 +33,20 @@ final class OpenFile: Sendable {
     isWritable = !readOnly && path.withPath { access($0, W_OK) } == 0
     var options = Store.Options()
     options.isReadOnly = !isWritable
+    options.createsStore = false
     options.adoptsClasses = false
     options.deadline = Deadline(after: Self.patience)
     identity = facts.identity
-    store = try StoreRegistry.open(path, options)
+    store = try Self.open(path, options)
+  }
+
+  private static func open(_ path: String, _ options: Store.Options) throws -> Store {
+    do {
+      return try StoreRegistry.open(path, options)
+    } catch  where error.code == .notFound {
+      // It was deleted meanwhile.
+      throw Absence.noFile
+    }
   }
 
   private static func absence(of path: String) -> any Error {
@@ -68,12 +78,13 @@ final class OpenFile: Sendable {
   /// Whether another file is at the path by now, or none.
   var isLost: Bool { (try? store.environment.checkIdentity()) == nil }
 
-  /// - Throws: `Absence` if the file was moved or deleted since: another one would be made there.
+  /// - Throws: `Absence` if the file was moved or deleted since.
   private func realm() throws -> Realm {
     if isLost { throw Absence.noFile }
     var configuration = Realm.Configuration(
       fileURL: URL(fileURLWithPath: path), readOnly: !isWritable, objectTypes: [])
     configuration.origin = "tarn-daemon"
+    configuration.createsFile = false
     return try Realm(configuration: configuration)
   }
 

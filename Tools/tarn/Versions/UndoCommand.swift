@@ -44,8 +44,7 @@ struct UndoCommand {
   }
 
   private func takeBack(_ store: Store) throws {
-    let realm = try Realm(
-      configuration: Realm.Configuration(fileURL: URL(fileURLWithPath: path), objectTypes: []))
+    let realm = try Realm(configuration: StoreAccess.configuration(path))
     do {
       if reverts {
         try realm.revert(to: version)

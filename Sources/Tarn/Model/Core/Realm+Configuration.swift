@@ -95,6 +95,9 @@ extension Realm {
     /// times as long. Off, it costs nothing.
     public var tracksObservation = false
 
+    /// Whether a file is created where there is none: false for tools that open an existing one.
+    package var createsFile = true
+
     /// Keeps the file in step with the objects of a server; nil without sync.
     package var companion: (any StoreCompanion)? {
       get { companionHolder?.companion }
@@ -165,6 +168,7 @@ extension Realm.Configuration {
   func storeOptions(_ model: ModelSchema) -> Store.Options {
     var options = Store.Options()
     options.isReadOnly = readOnly
+    options.createsStore = createsFile
     options.isDurable = durability == .full && inMemoryIdentifier == nil
     options.classes = model.definitions
     options.schemaVersion = takesVersionOfFile(model) ? nil : schemaVersion

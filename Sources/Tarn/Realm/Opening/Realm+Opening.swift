@@ -116,6 +116,7 @@ extension Realm {
     }
     var options = configuration.storeOptions(model)
     options.adoptsClasses = false
+    options.createsStore = false
     let store = try publicly { () throws(StorageError) in
       try StoreRegistry.open(configuration.location, options)
     }

@@ -20,6 +20,9 @@ package struct EnvironmentOptions: Hashable, Sendable {
 
   /// Creates nothing and writes nothing; the file must exist.
   package var isReadOnly = false
+  /// Whether a store is created where there is none. If not, a file that is deleted while it is
+  /// being opened does not come back as an empty one.
+  package var createsStore = true
   package var durability = Durability.strict
   /// Address space to reserve, in bytes; halved as often as needed if the process cannot reserve
   /// it.

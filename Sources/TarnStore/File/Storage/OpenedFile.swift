@@ -46,15 +46,17 @@ struct FileToOpen: ~Copyable {
   private let namelessLock: OwnedDescriptor?
   let created: CreatedFiles
 
-  /// Creates a store with that content if none exists; writes nothing else.
+  /// Creates a store with that content if none exists and the options allow it; writes nothing
+  /// else.
   ///
   /// Errors: those of `Environment.open`.
   init(
     path given: String, options: EnvironmentOptions, content: Environment.FirstContent?
   ) throws(StorageError) {
     let isDurable = options.durability == .strict
+    let mayCreate = options.createsStore && !options.isReadOnly
     var isNew = false
-    if !options.isReadOnly, FileFacts.at(given) == nil {
+    if mayCreate, FileFacts.at(given) == nil {
       isNew = try NewStore(path: given, isDurable: isDurable, content: content).create()
     }
     guard let path = FilePaths.resolved(given) else {
@@ -80,7 +82,7 @@ struct FileToOpen: ~Copyable {
       isNew ? CreatedFiles(data: facts.identity, path: path) : CreatedFiles()
     let new = NewStore(path: path, isDurable: isDurable, content: content)
     let header = try created.keptOnlyIf { () throws(StorageError) in
-      try Self.header(of: file.raw, orMaking: options.isReadOnly ? nil : new, path)
+      try Self.header(of: file.raw, orMaking: mayCreate ? new : nil, path)
     }
     self.path = path
     lockPath = path + "-lock"

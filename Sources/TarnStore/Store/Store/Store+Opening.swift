@@ -10,6 +10,7 @@ extension Store {
   ) {
     var environmentOptions = EnvironmentOptions()
     environmentOptions.isReadOnly = options.isReadOnly
+    environmentOptions.createsStore = options.createsStore
     environmentOptions.durability = options.isDurable ? .strict : .none
     environmentOptions.deadline = options.deadline
     environmentOptions.budget = options.mapBudget

@@ -7,6 +7,9 @@ package final class Store: Sendable {
   /// How to open a file.
   package struct Options: Sendable {
     package var isReadOnly = false
+    /// Whether a store is created where there is none: false for an opener that wants an existing
+    /// one, also if another process deletes the file meanwhile.
+    package var createsStore = true
     package var isDurable = true
     package var classes: [ClassDefinition] = []
     /// The program's schema version; nil for tools, which accept a file with any version.
@@ -217,7 +220,12 @@ package final class Store: Sendable {
       try environment.checkIdentity("follow")
     } catch {
       state.withLock { $0.loss = error }
-      StoreLog.shared.write(.warning, "\(error)")
+      // What to do about it is said by the error of a write.
+      StoreLog.shared.write(
+        .warning,
+        error.code == .replaced
+          ? "\(path) or its lock file was deleted, moved or replaced: it is no longer followed"
+          : "\(error)")
       return true
     }
     return false
