@@ -29,6 +29,33 @@ import Testing
     #expect(try store.newestSnapshot().head.featureFlags == HeadRecord.feedFeature)
   }
 
+  /// However many cursors a process holds, they take one descriptor.
+  @Test func cursorsShareADescriptor() throws {
+    let signal = store.path + "-signal"
+    let before = Descriptors.leading(to: signal).count
+    func isHeld(_ name: String) throws -> Bool? {
+      try store.cursors().first { $0.record.name == name }?.isHeld
+    }
+    let held = try ["a", "b", "c"].map { try store.openCursor(CursorRequest($0)) }
+    #expect(Descriptors.leading(to: signal).count == before + 1)
+    #expect(StorageError.code { _ = try store.openCursor(CursorRequest("a")) } == .busy)
+    held[0].release()
+    held[0].release()
+    #expect(try isHeld("a") == false)
+    #expect(try isHeld("b") == true)
+    var taking = CursorRequest("b")
+    taking.takes = true
+    let taken = try store.openCursor(taking)
+    held[1].release()
+    #expect(try isHeld("b") == true)
+    for cursor in [taken, held[2]] { cursor.release() }
+    #expect(try isHeld("b") == false)
+    #expect(Descriptors.leading(to: signal).count == before)
+    let again = try store.openCursor(CursorRequest("c"))
+    #expect(try isHeld("c") == true)
+    again.release()
+  }
+
   @Test func aWriteThatBelongsToACursorSharesNoTransaction() throws {
     let cursor = try store.openCursor(CursorRequest("a"))
     let start = try place()

@@ -44,6 +44,8 @@ import Synchronization
   let descriptor: Int32
   let base: UnsafeMutableRawPointer
   let identity: FileIdentity
+  /// The locks of the cursors that this process holds.
+  let cursorBytes = CursorBytes()
   private let isNamed: Bool
   private let forkCount: UInt32
   /// Makes the words that distinguish lock owners of this process.
