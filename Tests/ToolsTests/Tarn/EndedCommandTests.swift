@@ -71,6 +71,31 @@ import Testing
     #expect(!folder.names.contains { $0.hasPrefix("b") })
   }
 
+  /// Whether a process has a file open.
+  private func hasOpen(_ path: String, _ process: Int32) -> Bool {
+    let folder = "/proc/\(process)/fd"
+    let numbers = try? FileManager.default.contentsOfDirectory(atPath: folder)
+    return numbers?.contains {
+      let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "\(folder)/\($0)")
+      return target == path
+    } ?? false
+  }
+
+  @Test func `Ctrl-C ends a command that waits for a pipe`() async throws {
+    let (process, screen) = try prompt()
+    let pipe = try makePipe()
+    // 'setsid' waits for the shell.
+    let shell = try #require(ToolProcess.child(of: process.processID))
+    for _ in 1...2 {
+      try screen.type("import pipe -c A -f jsonl\n")
+      try await yieldUntil { hasOpen(pipe, shell) }
+      try screen.type("\u{3}")
+      _ = screen.text(upTo: "tarn: interrupted: nothing was written\r\ntarn> ")
+      #expect(!hasOpen(pipe, shell))
+    }
+    try end(process, screen)
+  }
+
   // MARK: - Unpacking
 
   /// A folder with a `gzip` that unpacks for ever, and the file in which it notes its process.

@@ -78,6 +78,13 @@ final class ToolProcess {
 
   var processID: Int32 { process.processIdentifier }
 
+  /// The only process that a process has started; nil if there is none, or several.
+  static func child(of process: Int32) -> Int32? {
+    let path = "/proc/\(process)/task/\(process)/children"
+    let children = (try? String(contentsOfFile: path, encoding: .utf8))?.split(separator: " ") ?? []
+    return children.count == 1 ? Int32(children[0]) : nil
+  }
+
   func signal(_ number: Int32) { kill(process.processIdentifier, number) }
 
   func closeOutput() { try? output.fileHandleForReading.close() }
