@@ -45,6 +45,6 @@ package enum DaemonCommand {
       .flag("manual", "print the manual page of the configuration, tarn-daemon(5)"),
       .flag("json", "for status: print one JSON object"),
       .flag("prometheus", "for status: print metrics in Prometheus' text form"),
-      .flag("verbose", short: "v", "also log what is only of use for finding faults"),
+      .flag("verbose", short: "v", "for run: also log what is only of use for finding faults"),
     ])
 }

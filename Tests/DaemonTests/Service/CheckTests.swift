@@ -52,8 +52,36 @@ struct CheckTests {
     #expect(other.contains("there are two uses of the socket '$/a.sock'"), "\(other)")
   }
 
+  /// The system would take the beginning of the path, and a daemon of another user its folder.
+  @Test func namesSocketsAndFoldersThatCannotWork() throws {
+    let long = "/" + String(repeating: "s", count: 107)
+    let (found, code) = try check(
+      "state: /\(String(repeating: "n", count: 300))\nhttp: {listen: \(long)}\nwatches:\n"
+        + Self.watch("a", "socket: \(long)"))
+    #expect(code == 1)
+    for key in ["http.listen", "watches[0].sinks[0].socket"] {
+      #expect(found.contains("\(key): the path is longer than 107 bytes"), "\(found)")
+    }
+    let (state, _) = try check("state: /\(String(repeating: "n", count: 300))\nwatches: []\n")
+    #expect(state.contains("problem: state: the name /nnn"), "\(state)")
+    guard geteuid() == 0 else { return }
+    chmod(folder.path, 0o755)
+    try #require(mkdir(folder.file("watch.d"), 0o700) == 0)
+    let run = try ChildProcess(
+      "setpriv",
+      ["--reuid=65534", "--regid=65534", "--clear-groups", OwnProgram.sibling("tarn-daemon")]
+        + ["check", "--config", folder.file("watch.d")])
+    let (lines, end) = run.finish()
+    #expect(end == .exited(1))
+    #expect(lines.joined().contains("may not read the folder \(folder.file("watch.d"))"))
+  }
+
   /// Somebody meant something by what an action would ignore.
-  @Test(arguments: [["run", "--user", "nobody"], ["check", "w"], ["reload", "--json"]])
+  @Test(arguments: [
+    ["run", "--user", "nobody"], ["check", "w"], ["reload", "--json"], ["check", "--verbose"],
+    ["try", "a", "file", "--file", "/a"], ["pause", "a", "file", "--file", "/a"],
+    ["--schema", "--json"], ["run", "--manual"],
+  ])
   func refusesWhatItWouldIgnore(_ words: [String]) throws {
     let path = try write("watches:\n" + Self.watch("a", "file: $/out"))
     let (_, end) = try DaemonProcess.run(words + ["--config", path])

@@ -96,6 +96,31 @@ struct HTTPDoorTests {
     daemon.stop()
   }
 
+  /// Without the token nobody can ask whose daemon has the port.
+  @Test func aCheckWithoutTheTokenDoesNotKnowTheDaemon() throws {
+    _ = try NoteFile(folder)
+    let text =
+      "http: {listen: '127.0.0.1:\(try freePort())', token: {env: DOOR_TOKEN}}\n" + Self.watches
+    let daemon = try DaemonProcess(
+      folder, text, environment: ["DOOR_TOKEN": "0123456789abcdef"])
+    // Another state folder, in which the daemon is not noted.
+    let other = try folder.file(
+      "other.yaml", Array(text.replacingOccurrences(of: "$", with: folder.path).utf8))
+    func check(_ environment: [String: String]) throws -> (text: String, end: ChildProcess.End) {
+      let (lines, end) = try ChildProcess(
+        OwnProgram.sibling("tarn-daemon"), ["check", "--config", other], environment: environment
+      ).finish()
+      return (lines.joined(separator: "\n"), end)
+    }
+    let (found, end) = try check([:])
+    #expect(end == .exited(0), "\(found)")
+    #expect(found.contains("it must be the daemon of this configuration"), "\(found)")
+    let (wrong, failed) = try check(["DOOR_TOKEN": "fedcba9876543210"])
+    #expect(failed == .exited(1))
+    #expect(wrong.contains("problem: http.listen: cannot listen on"), "\(wrong)")
+    daemon.stop()
+  }
+
   private func freePort() throws -> Int {
     let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     defer { close(descriptor) }

@@ -76,7 +76,7 @@ struct ConfigurationCheck {
     case .socket(let path, _): found += socket(path, "http.listen")
     case .port(let host, let port):
       guard let fault = ListeningSocket.fault(host: host, port: port) else { break }
-      if !owns(port: port, host: host) { found.append(.problem("http.listen", fault)) }
+      found += taken(port, of: host, fault)
     }
     return found
   }
@@ -101,10 +101,17 @@ struct ConfigurationCheck {
     if case .file? = source { true } else { running != nil }
   }
 
-  private func owns(port: Int, host: String) -> Bool {
+  /// What a port that another process has means.
+  private func taken(_ port: Int, of host: String, _ fault: String) -> [Finding] {
     switch side {
-    case .daemon(let running): running.http?.address == .port(host: host, port)
-    case .outside(let daemon): daemon.runs
+    case .daemon(let running):
+      return running.http?.address == .port(host: host, port)
+        ? [] : [.problem("http.listen", fault)]
+    case .outside(let daemon):
+      if daemon.runs { return [] }
+      return daemon.isKnown
+        ? [.problem("http.listen", fault)]
+        : [.note("http.listen", "\(fault): it must be the daemon of this configuration")]
     }
   }
 
@@ -150,29 +157,5 @@ extension DaemonSettings {
       if case .socket(let socket) = sink.kind { paths.insert(socket.path) }
     }
     return paths
-  }
-}
-
-/// The daemon that may be running with a configuration already.
-struct RunningDaemon {
-  /// Whether it answers.
-  let runs: Bool
-  /// False if it cannot be asked.
-  let isKnown: Bool
-
-  /// Asks the HTTP endpoint.
-  init(_ configuration: ConfigurationFiles, _ settings: DaemonSettings) {
-    let noted = NotedDaemon(configuration, settings)
-    guard settings.http != nil || noted != nil,
-      let door = try? DaemonDoor(configuration, settings, noted)
-    else {
-      (runs, isKnown) = (noted != nil, noted != nil)
-      return
-    }
-    let answer = try? door.ask("/status", timeout: .seconds(5))
-    let text = String(decoding: answer?.body ?? [], as: UTF8.self)
-    let instance = (try? JSONScanner.value(in: text))?["instance"]
-    runs = noted != nil || answer?.status == 200 && instance == .string(settings.instance)
-    isKnown = true
   }
 }

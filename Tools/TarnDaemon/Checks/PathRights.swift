@@ -7,10 +7,7 @@ enum PathRights {
   static func faultOfMaking(_ path: String) -> String? {
     guard let path = target(of: path) else { return "\(path) is a link that leads to itself" }
     let folder = folder(of: path)
-    var facts = stat()
-    if path.withPath({ lstat($0, &facts) }) != 0, errno == ENAMETOOLONG {
-      return "the name \(path) is too long"
-    }
+    if let fault = faultOfLength(path) { return fault }
     guard let kind = kind(of: folder) else { return "there is no folder \(folder)" }
     guard kind == S_IFDIR else { return "\(folder) is not a folder" }
     guard may(folder, W_OK | X_OK) else {
@@ -21,6 +18,7 @@ enum PathRights {
 
   /// Why the folders up to a path cannot be made, or written; nil if they can.
   static func faultOfFolders(_ path: String) -> String? {
+    if let fault = faultOfLength(path) { return fault }
     guard let kind = kind(of: path) else {
       if isLink(path) { return "\(path) is a link to a folder that is not there" }
       let parent = folder(of: path)
@@ -30,11 +28,23 @@ enum PathRights {
     return may(path, W_OK | X_OK) ? nil : "\(who) may not make files in \(path)"
   }
 
+  /// Why nothing can have a path; nil if something can.
+  private static func faultOfLength(_ path: String) -> String? {
+    var facts = stat()
+    let isTooLong = path.withPath { lstat($0, &facts) } != 0 && errno == ENAMETOOLONG
+    return isTooLong ? "the name \(path) is too long" : nil
+  }
+
   /// Why a file cannot be read; nil if it can.
   static func faultOfReading(_ path: String) -> String? {
     guard let kind = kind(of: path) else { return "there is no file \(path)" }
     if kind == S_IFDIR { return "\(path) is a folder" }
     return may(path, R_OK) ? nil : "\(who) may not read \(path)"
+  }
+
+  /// Why the names in a folder cannot be read; nil if they can.
+  static func faultOfListing(_ folder: String) -> String? {
+    may(folder, R_OK | X_OK) ? nil : "\(who) may not read the folder \(folder)"
   }
 
   static func may(_ path: String, _ rights: Int32) -> Bool {

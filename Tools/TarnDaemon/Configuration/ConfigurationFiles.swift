@@ -64,6 +64,7 @@ package struct ConfigurationFiles: Sendable {
       throw ToolError(PathRights.absence(of: path))
     }
     guard isFolder.boolValue else { return [path] }
+    if let fault = PathRights.faultOfListing(path) { throw ToolError(fault) }
     return try FileManager.default.contentsOfDirectory(atPath: path)
       .filter { Self.isNameOfPart($0) && !$0.beginsWithBytes(of: ".") }
       .sorted().map { "\(path)/\($0)" }

@@ -46,7 +46,9 @@ struct SettingsReader {
     settings.token = reader.secret("token", orFile: "token-file")
     settings.hosts = reader.strings("hosts") ?? []
     settings.origins = reader.strings("origins") ?? []
-    if !listen.beginsWithBytes(of: "/") {
+    if listen.beginsWithBytes(of: "/") {
+      if let fault = Self.fault(ofSocket: listen) { reader.add("listen", fault) }
+    } else {
       guard let colon = listen.lastASCII(":"),
         let port = UInt16(listen[listen.utf8.index(after: colon)...])
       else {
@@ -272,11 +274,17 @@ struct SettingsReader {
 
   private func socket(_ reader: MappingReader) -> SocketSettings {
     var settings = SocketSettings(path: absolute("socket", reader) ?? "")
-    if settings.path.utf8.count > 107 { reader.add("socket", "the path is longer than 107 bytes") }
+    if let fault = Self.fault(ofSocket: settings.path) { reader.add("socket", fault) }
     if let mode = mode(reader) { settings.mode = mode }
     if let time = reader.duration("patience") { settings.patience = time }
     if let count = reader.integer("clients", in: 1...10_000) { settings.clientsMax = count }
     return settings
+  }
+
+  /// The system would take only the beginning of a longer path.
+  private static func fault(ofSocket path: String) -> String? {
+    let most = UnixAddress.pathBytesMax
+    return path.utf8.count > most ? "the path is longer than \(most) bytes" : nil
   }
 
   private func events(_ reader: MappingReader) -> EventSettings {

@@ -1,5 +1,6 @@
 import CDaemon
 import Foundation
+import Tarn
 import TarnStore
 import ToolSupport
 
@@ -15,13 +16,13 @@ package enum DaemonProgram {
     SignalTrap.ignoreBrokenPipes()
     let arguments = parser.parseOrExit([DaemonCommand.name] + ProgramArguments.all.dropFirst())
     do {
+      try ActionOptions.check(arguments)
       if let text = printed(arguments) {
         let output = OutputPipe()
         try output.write(text)
         try output.flush()
         return ExitCode.success.rawValue
       }
-      try refuseStrangers(in: arguments)
       switch arguments.positional("ACTION") ?? "run" {
       case "run": return try serve(arguments).rawValue
       case "check", "reload": return try act(arguments).rawValue
@@ -40,29 +41,6 @@ package enum DaemonProgram {
     } catch {
       complain("tarn: \(printableLines("\(error)"))\n")
       return ExitCode.failure.rawValue
-    }
-  }
-
-  /// The options of an action, besides those of all.
-  private static func options(of action: String) -> [String] {
-    switch action {
-    case "check": ["user", "unit"]
-    case "status": ["json", "prometheus"]
-    case "run", "reload": []
-    default: ["file"]
-    }
-  }
-
-  /// Refuses options and arguments that an action would ignore: they were given for a reason.
-  private static func refuseStrangers(in arguments: ParsedArguments) throws {
-    let action = arguments.positional("ACTION") ?? "run"
-    let known = options(of: action)
-    for option in ["user", "unit", "json", "prometheus", "file"]
-    where arguments.has(option) && known.allSatisfy({ $0 != option }) {
-      throw UsageError("--\(option) is not for '\(action)'")
-    }
-    if let word = arguments.positional("WATCH"), known != ["file"] {
-      throw UsageError("'\(action)' takes no argument '\(word)'")
     }
   }
 
@@ -109,6 +87,7 @@ package enum DaemonProgram {
   /// Runs until a signal.
   private static func serve(_ arguments: ParsedArguments) throws -> ExitCode {
     let log = DaemonLog(upTo: arguments.has("verbose") ? .debug : .info)
+    Logger.shared = Logger(level: .warn) { log.write($0 == .warn ? .warning : .error, $1) }
     tarn_raise_descriptors()
     let ended = DispatchSemaphore(value: 0)
     let trap = SignalTrap { _ in ended.signal() }
