@@ -89,11 +89,14 @@ struct DeadLetterTests {
     daemon.process.signal(SIGCONT)
     let all = try self.expected(file)
     try await yieldUntil { try NoteModel(file: folder.file("taken")).notes == all }
-    let report = try DaemonProcess.run(["status", "--json", "--config", daemon.configuration]).text
-    let sink = try JSONScanner.value(in: report)["sinks"]
-    guard case .array(let sinks)? = sink else { throw ToolError("no sinks: \(report)") }
-    #expect(sinks.first?["deadLetters"] == .integer(3))
-    #expect(sinks.first?["failingSince"] == .null)
+    // The receiver has them before its answer is here.
+    try await yieldUntil {
+      let report = try DaemonProcess.run(["status", "--json", "--config", daemon.configuration])
+      guard case .array(let sinks)? = try JSONScanner.value(in: report.text)["sinks"] else {
+        throw ToolError("no sinks: \(report.text)")
+      }
+      return sinks.first?["deadLetters"] == .integer(3) && sinks.first?["failingSince"] == .null
+    }
     #expect(!daemon.errors.contains("poison"))
     #expect(daemon.stop() == .exited(0))
     server.signal(SIGKILL)

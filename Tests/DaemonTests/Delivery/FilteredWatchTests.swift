@@ -106,6 +106,7 @@ struct FilteredWatchTests {
     try file.put(2, "poison", count: 5)
     try file.delete(1)
     for name in names { try await yieldUntil { try text(name).contains("\"deleted\"") } }
+    try await yieldUntil { try text("dead").contains("poison") }
     for name in names + ["dead"] { #expect(try text(name).contains("\"old\"") == asks, "\(name)") }
     daemon.stop()
     server.signal(SIGKILL)

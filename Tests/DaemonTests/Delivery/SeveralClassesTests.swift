@@ -198,6 +198,12 @@ struct SeveralClassesTests {
     daemon.stop()
   }
 
+  /// The lines of the file of dead letters, which may follow the last delivery.
+  private func letters() throws -> [String] {
+    var file = LineFile(folder.file("dead"))
+    return try file.next()
+  }
+
   /// A batch that is divided while the classes get another order goes on with all of them.
   @Test func losesNothingInAnotherOrder() async throws {
     let script = try #require(
@@ -227,8 +233,7 @@ struct SeveralClassesTests {
     try put(3, "three")
     let wanted = try expected().mapValues { $0.filter { $0.value != "poison" } }
     try await yieldUntil { try Model(folder.file("taken")).objects == wanted }
-    var letters = LineFile(folder.file("dead"))
-    #expect(try letters.next().count == 1)
+    try await yieldUntil { try letters().count == 1 }
     // The lines are in the order of the list, mappings and names alike.
     let names = try Model(folder.file("taken")).lines.suffix(2).map { $0["class"] }
     #expect(names == [.string("Note"), .string("Label")])
@@ -254,8 +259,8 @@ struct SeveralClassesTests {
     }
     let model = try Model(folder.file("taken"))
     #expect(model.lines.first?["fullResync"] == .string("snapshot"))
-    var letters = LineFile(folder.file("dead"))
-    let classes = try letters.next().map { try JSONScanner.value(in: $0)["batch"]?["class"] }
+    try await yieldUntil { try letters().count == 2 }
+    let classes = try letters().map { try JSONScanner.value(in: $0)["batch"]?["class"] }
     #expect(classes == [.string("Label"), .string("Note")])
     daemon.stop()
     server.signal(SIGKILL)
