@@ -1,9 +1,11 @@
+#define _GNU_SOURCE
 #include "cdaemon.h"
 #include <curl/curl.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
 #include <openssl/pem.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -169,6 +171,17 @@ const char *tarn_argument(struct MHD_Connection *connection, const char *name) {
 
 int tarn_argument_count(struct MHD_Connection *connection) {
   return MHD_get_connection_values(connection, MHD_GET_ARGUMENT_KIND, NULL, NULL);
+}
+
+int tarn_socket(struct MHD_Connection *connection) {
+  const union MHD_ConnectionInfo *info =
+      MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+  return info ? info->connect_fd : -1;
+}
+
+bool tarn_has_left(int socket) {
+  struct pollfd wait = {.fd = socket, .events = POLLRDHUP};
+  return poll(&wait, 1, 0) > 0 && wait.revents & (POLLRDHUP | POLLHUP | POLLERR);
 }
 
 struct MHD_Response *tarn_text(const void *bytes, size_t length) {

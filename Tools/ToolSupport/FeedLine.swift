@@ -52,6 +52,7 @@ package final class FeedLine {
   private let isRepeated: Bool
   private let tellsOldValues: Bool
   private let parts: Parts
+  private let position: String
   private let isNewBeginning: Bool
   private let changes: ObjectChanges<DynamicObject>
   /// The content of the lines, read when it is needed: the objects of a snapshot, or the changes in
@@ -74,6 +75,7 @@ package final class FeedLine {
   ///   - columns: the columns to write, besides the primary key; nil for all.
   ///   - limit: the approximate maximum size of a line in bytes.
   ///   - parts: the position of the lines in a batch of several classes.
+  ///   - position: the position that the last line has; nil for that of the batch.
   ///   - isRepeated: whether to note that some of it may have been delivered before; nil to use the
   ///     batch's own flag, except for a snapshot, which replaces everything. A repeated batch has
   ///     the same bytes only if this is the same.
@@ -81,7 +83,7 @@ package final class FeedLine {
   ///   - members: written first.
   package init(
     _ batch: ChangeBatch, ofClass className: String, columns: ChosenColumns? = nil,
-    limit: Int = .max, parts: Parts = .all, isRepeated: Bool? = nil,
+    limit: Int = .max, parts: Parts = .all, position: String? = nil, isRepeated: Bool? = nil,
     tellsOldValues: Bool = true, _ members: [JSONMember] = []
   ) {
     self.batch = batch
@@ -89,6 +91,7 @@ package final class FeedLine {
     self.members = members
     self.limit = limit
     self.parts = parts
+    self.position = position ?? "\(batch.position)"
     part = parts.first
     self.isRepeated = isRepeated ?? (batch.isRepeated && batch.fullResync == nil)
     self.tellsOldValues = tellsOldValues
@@ -161,7 +164,7 @@ package final class FeedLine {
       positionPlace = json.bytes.count
     } else if parts.isEnd {
       json.key("position")
-      json.string(batch.position.description)
+      json.string(position)
     }
     if let reason = batch.fullResync, part == 1 {
       json.key("fullResync")
@@ -178,7 +181,7 @@ package final class FeedLine {
     }
   }
 
-  private var positionMember: String.UTF8View { #","position":"\#(batch.position)""#.utf8 }
+  private var positionMember: String.UTF8View { #","position":"\#(position)""#.utf8 }
 
   private var isLineFull: Bool { lineBytes + json.bytes.count >= limit }
   private var isPieceFull: Bool { json.bytes.count >= Self.pieceBytes }

@@ -176,6 +176,33 @@ struct PositionFileTests {
         == PositionFile.Content(acknowledged: third, selection: "s"))
   }
 
+  @Test func keepsWhatIsAskedFor() throws {
+    let path = folder.file("p")
+    let (first, second) = (try position(1), try position(3))
+    let file = try PositionFile(path)
+    let asked = AskedActions(file)
+    #expect(asked.next == nil)
+    for action in [AskedAction.resend, .skip(through: 7)] {
+      try asked.ask(action)
+      // Beside everything else.
+      try file.noteDelivery(
+        from: first, upTo: second, part: SentPart(line: 1, items: 5..<9, number: 3), form: "f",
+        isDurable: true)
+      try file.update { $0.acknowledge(second) }
+      #expect(AskedActions(try PositionFile(path)).next == action)
+    }
+    let again = AskedActions(try PositionFile(path))
+    // Something else was asked for meanwhile.
+    try again.isDone(.resend)
+    #expect(again.next == .skip(through: 7))
+    try again.isDone(.skip(through: 7))
+    #expect(again.next == nil)
+    #expect(try PositionFile(path).content == PositionFile.Content(acknowledged: second))
+    for text in ["", "skip", "skip=", "skip=x", "resend="] {
+      #expect(AskedAction(text) == nil)
+    }
+  }
+
   /// Notes that are not on the disk replace each other, not the last write that is.
   @Test func keepsTheLastDurableWrite() throws {
     let path = folder.file("p")

@@ -132,6 +132,38 @@ struct ControlTests {
     #expect(daemon.stop() == .exited(0))
   }
 
+  /// What is asked for outlives a daemon that ends before it can do it.
+  @Test(arguments: ["resend", "skip"])
+  func doesWhatItWasAskedForAfterAnotherStart(_ action: String) async throws {
+    let file = try NoteFile(folder)
+    for id in 1...3 { try file.put(id, "n") }
+    let daemon = try DaemonProcess(folder, configuration("{file: $/out.jsonl}"))
+    try await yieldUntil { try model.lines == 1 }
+    _ = try ask("pause", "notes", "file", of: daemon)
+    try file.put(4, "four")
+    try file.holding {
+      // The daemon can change nothing in the file.
+      _ = try ask(action, "notes", "file", of: daemon)
+      daemon.process.signal(SIGKILL)
+      daemon.process.wait()
+    }
+    try daemon.restart()
+    _ = try ask("resume", "notes", "file", of: daemon)
+    try file.put(5, "five")
+    let expected = try file.expected
+    try await yieldUntil { try model.notes[5] == expected[5] }
+    #expect(try model.notes[4] == (action == "resend" ? "four 0" : nil))
+    #expect(try model.beginnings == (action == "resend" ? ["snapshot", "snapshot"] : ["snapshot"]))
+    // It is done once.
+    let lines = try model.lines
+    #expect(daemon.stop() == .exited(0))
+    try daemon.restart()
+    try file.put(6, "six")
+    try await yieldUntil { try model.notes[6] == "six 0" }
+    #expect(try model.lines == lines + 1)
+    #expect(daemon.stop() == .exited(0))
+  }
+
   @Test func triesAReceiver() async throws {
     let script = try #require(
       Bundle.module.url(forResource: "refuser", withExtension: "py", subdirectory: "Resources"))

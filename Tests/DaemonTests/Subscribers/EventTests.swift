@@ -60,6 +60,37 @@ struct EventTests {
     #expect(daemon.stop() == .exited(0))
   }
 
+  /// With the id of an event of a watch that selected something else, a client gets all objects.
+  @Test(arguments: ["$/notes.tarn", "'$/*.tarn'"])
+  func startsAnewWithAnotherSelection(_ pattern: String) throws {
+    let file = try NoteFile(folder)
+    try file.putAll([1: "one", 2: "two"])
+    func configuration(_ selection: String) -> String {
+      Self.configuration.replacingOccurrences(
+        of: "$/notes.tarn, class: Note", with: pattern + selection)
+    }
+    let selections = [
+      ", class: Note", ", class: Note, where: 'id == 2'", ", class: Note, columns: [text]",
+    ]
+    let daemon = try DaemonProcess(folder, configuration(selections[0]))
+    var last = try event(try stream()).id
+    for selection in selections[1...] + selections[...0] {
+      try daemon.reload(configuration(selection))
+      let next = try event(try stream("Last-Event-ID: \(last)\r\n"))
+      #expect(next.data["fullResync"] == .string("selection"), "\(selection)")
+      guard case .array(let objects)? = next.data["objects"] else { throw ToolError("no objects") }
+      #expect(objects.count == (selection.contains("where") ? 1 : 2))
+      try file.put(2, selection)
+      // It goes on with the new id, also after another start.
+      try daemon.killAndRestart()
+      let change = try event(try stream("Last-Event-ID: \(next.id)\r\n"))
+      #expect(change.data["fullResync"] == nil)
+      #expect(change.data["modified"] != nil)
+      last = change.id
+    }
+    #expect(daemon.stop() == .exited(0))
+  }
+
   /// Also if they come at the same time.
   @Test func admitsSoManyClients() throws {
     _ = try NoteFile(folder)
@@ -69,6 +100,22 @@ struct EventTests {
     let answers = try clients.map { try $0.line() ?? "" }
     #expect(answers.count { $0.contains(" 200 ") } == 2)
     #expect(answers.count { $0.contains(" 503 ") } == 10)
+    #expect(daemon.stop() == .exited(0))
+  }
+
+  /// The heartbeat would notice later that they have left.
+  @Test func admitsClientsInPlaceOfThoseThatHaveLeft() throws {
+    let file = try NoteFile(folder)
+    try file.put(1, "one")
+    let daemon = try DaemonProcess(
+      folder, Self.configuration.replacingOccurrences(of: "true}", with: "true, clients: 2}"))
+    for _ in 1...3 {
+      let clients = try (1...2).map { _ in try stream() }
+      for client in clients { _ = try event(client) }
+      #expect(try stream().line()?.contains(" 503 ") == true)
+      withExtendedLifetime(clients) {}
+    }
+    #expect(try clients(daemon) == 2)
     #expect(daemon.stop() == .exited(0))
   }
 

@@ -65,6 +65,13 @@ struct SocketSinkTests {
     try model.apply(first)
     try model.apply(later)
     #expect(try model.notes == file.expected)
+    // Another selection.
+    try daemon.write(Self.configuration("", "where: 'id > 1'"))
+    try daemon.killAndRestart()
+    for from in ["\"\(position)\"", "{\"\(file.path)\":\"\(position)\"}"] {
+      let line = try client("{\"from\":\(from)}\n").json()
+      #expect(line["fullResync"] == .string("selection"))
+    }
     // A position of another file.
     let other = "AF11F38A-D1C8-96E9-DC49-3114BC34C012/2/f6250ec265baf384"
     #expect(try client("{\"from\":\"\(other)\"}\n").json()["fullResync"] == .string("restored"))

@@ -59,6 +59,19 @@ struct NoteFile {
     }
   }
 
+  /// Keeps the change records of so many versions.
+  func retain(_ versions: Int) throws {
+    try realm.setRetention(Retention(versions: versions))
+  }
+
+  /// Runs the body while a write of the file is open.
+  func holding<R>(_ body: () throws -> R) throws -> R {
+    let realm = try realm
+    realm.beginWrite()
+    defer { realm.cancelWrite() }
+    return try body()
+  }
+
   /// A commit with some random changes.
   func change(_ random: inout SeededRandom) throws {
     let realm = try realm

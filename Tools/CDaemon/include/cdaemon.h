@@ -126,6 +126,9 @@ const char *tarn_header(struct MHD_Connection *connection, const char *name);
 const char *tarn_argument(struct MHD_Connection *connection, const char *name);
 // How many arguments there are.
 int tarn_argument_count(struct MHD_Connection *connection);
+// The socket of a connection, and whether its client has closed it.
+int tarn_socket(struct MHD_Connection *connection);
+bool tarn_has_left(int socket);
 // A response with a copy of the bytes.
 struct MHD_Response *tarn_text(const void *bytes, size_t length);
 #endif

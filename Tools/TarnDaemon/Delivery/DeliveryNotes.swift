@@ -53,7 +53,7 @@ final class DeliveryNotes: Sendable {
       state.notedFrom =
         positions == nil ? nil : isNoted ? 0 : positions?.earlierIntended?.version
       state.form = form
-      state.beginningForm = form + Self.selection(of: watch)
+      state.beginningForm = form + watch.selectionSum
     }
     guard let content = positions?.content, let end = content.intended,
       content.part != nil && !divides || content.form ?? form != form
@@ -72,18 +72,7 @@ final class DeliveryNotes: Sendable {
     let facts = [
       watch.name, path, watch.classNames, "\(watch.keepsOldValues)", "\(partBytesMax)",
     ]
-    return Self.sum(facts)
-  }
-
-  private static func selection(of watch: WatchSettings) -> String {
-    sum(
-      watch.classes.sorted { $0.name < $1.name }.flatMap { one in
-        [one.name, one.filter ?? "", "\(one.columns.map { $0.sorted() } ?? [])"]
-      })
-  }
-
-  private static func sum(_ facts: [String]) -> String {
-    String(ShortSum.of(facts.joined(separator: "\0")).prefix(16))
+    return ShortSum.short(of: facts)
   }
 
   /// The keys of a batch that was noted. Requests in another form have other keys.
@@ -101,7 +90,7 @@ final class DeliveryNotes: Sendable {
   /// Whether a position of a sink whose file has no cursor is for the classes, filters and columns
   /// of a watch.
   func isPosition(of watch: WatchSettings) -> Bool {
-    let sum = Self.selection(of: watch)
+    let sum = watch.selectionSum
     state.withLock { $0.selection = sum }
     return positions?.content.selection ?? sum == sum
   }

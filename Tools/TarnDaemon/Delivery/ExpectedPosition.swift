@@ -6,15 +6,6 @@ enum ExpectedPosition {
   /// A position in no file's history: a consumer with it has nothing of the file.
   private static let nowhere = ChangePosition("00000000-0000-0000-0000-000000000000/0/0")
 
-  /// The place of a position that only the state folder has; one elsewhere if the file has another
-  /// commit there.
-  static func place(
-    _ position: ChangePosition?, in snapshot: Snapshot
-  ) throws -> FeedPlace? {
-    guard let place = position.map({ FeedPlace($0) }) else { return nil }
-    return try place.isForeign(to: snapshot) ? nowhere.map { FeedPlace($0) } : place
-  }
-
   /// The position up to which a consumer has the changes; nil if only its cursor knows it.
   static func of(
     _ positions: PositionFile?, _ known: CursorRecord?, isCopy: Bool

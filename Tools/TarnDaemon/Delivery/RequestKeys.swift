@@ -44,4 +44,9 @@ enum ShortSum {
   static func of(_ text: String) -> String {
     String(HTTPClient.signature(of: Array(text.utf8), Array("tarn".utf8)).prefix(32))
   }
+
+  /// A shorter sum of several texts.
+  static func short(of texts: [String]) -> String {
+    String(of(texts.joined(separator: "\0")).prefix(16))
+  }
 }

@@ -13,6 +13,8 @@ struct Delivery {
   var isAfterRefusal = false
   /// Whether an earlier version began to send it.
   var isOfEarlierVersion = false
+  /// The position that the last line has, if it is not the batch's.
+  var position: String?
 
   /// Whether it may have been delivered before.
   var isRepeated: Bool { batch.isRepeated || isAfterRefusal }
@@ -35,7 +37,8 @@ struct Delivery {
     let one = watch.classes.first { $0.name == name } ?? watch.classes[0]
     return FeedLine(
       batch, ofClass: one.name, columns: one.columns.map { ChosenColumns($0) }, limit: limit,
-      parts: parts, isRepeated: isRepeated ?? self.isRepeated, tellsOldValues: tellsOldValues,
+      parts: parts, position: position, isRepeated: isRepeated ?? self.isRepeated,
+      tellsOldValues: tellsOldValues,
       [JSONMember("watch", .string(watch.name)), JSONMember("file", .string(path))])
   }
 

@@ -31,10 +31,6 @@ final class SinkRunner: Sendable {
     /// Identifies the consumer to receivers.
     var consumer = ""
     var isPaused = false
-    /// What the receiver lacks up to there is to be dropped.
-    var skipThrough: UInt64?
-    /// All objects are to be sent again.
-    var resends = false
     /// Whether a cursor that is made begins with all objects, whatever the watch says.
     var beginsWithAll = false
   }
@@ -53,6 +49,7 @@ final class SinkRunner: Sendable {
   private let cursorName: String
   private let positions: PositionFile?
   private let notes: DeliveryNotes
+  let asked: AskedActions
   /// Whether the file is a copy, whose cursor is the original's.
   private let isCopy: Bool
   /// Whether the watch had begun before the file was found.
@@ -76,6 +73,7 @@ final class SinkRunner: Sendable {
     self.cursorName = cursorName
     self.positions = positions
     notes = DeliveryNotes(positions, of: sink, in: file.path)
+    asked = AskedActions(positions)
     self.isCopy = isCopy
     self.isLater = isLater
     self.status = status
@@ -95,15 +93,15 @@ final class SinkRunner: Sendable {
   }
 
   /// Drops what the receiver lacks now, also while it is paused. Any thread.
-  func skip() {
-    let newest = file.store.newestKnownVersion.rawValue
-    state.withLock { $0.skipThrough = newest }
-    hurry()
+  func skip() throws {
+    try ask(.skip(through: file.store.newestKnownVersion.rawValue))
   }
 
   /// Sends all objects again, as a new beginning. Any thread.
-  func resend() {
-    state.withLock { $0.resends = true }
+  func resend() throws { try ask(.resend) }
+
+  private func ask(_ action: AskedAction) throws {
+    try asked.ask(action)
     hurry()
   }
 
@@ -119,34 +117,35 @@ final class SinkRunner: Sendable {
   ///
   /// - Returns: whether that was something.
   private func obey(_ cursor: ChangeCursor) throws -> Bool {
-    let (through, resends) = state.withLock { ($0.skipThrough, $0.resends) }
-    if resends { try forgetPosition() } else if let through { try drop(cursor, through) }
-    state.withLock { state in
-      if resends { state.resends = false }
-      if state.skipThrough == through { state.skipThrough = nil }
+    guard let action = asked.next else { return false }
+    switch action {
+    case .resend: try forgetPosition()
+    case .skip(let through): try drop(cursor, through)
     }
-    return resends || through != nil
+    try asked.isDone(action)
+    return true
   }
 
   private func forgetPosition() throws {
     close()
     letters?.reset()
-    state.withLock { state in
-      state.beginsWithAll = true
-      state.unsaved = nil
-    }
-    notes.forget()
-    status.isBehind(from: 0)
-    try positions?.update { $0 = PositionFile.Content() }
+    state.withLock { $0.unsaved = nil }
+    // First, because it may wait for a writer, and the daemon may end meanwhile.
     if try file.isWritable && file.cursorRecord(cursorName) != nil {
       try file.store.deleteCursor(cursorName)
     }
+    try positions?.update { $0 = PositionFile.Content(asked: $0.asked) }
+    state.withLock { $0.beginsWithAll = true }
+    notes.forget()
+    status.isBehind(from: 0)
     log.write(.notice, "sends all objects again, as it was asked to", of: status)
   }
 
   private func drop(_ cursor: ChangeCursor, _ through: UInt64) throws {
     guard let batch = try cursor.next(through: through) else { return }
     try batch.acknowledge()
+    // It is done when that is durable.
+    try notes.acknowledge(batch.position)
     acknowledged(batch)
     letters?.reset()
     status.update { content in
@@ -304,7 +303,8 @@ final class SinkRunner: Sendable {
       throw ToolError("neither the file nor a state folder can be written, for the position")
     }
     if let cause = file.copyCause { throw ToolError("the file cannot be followed: \(cause)") }
-    let newest = try file.newestPosition()
+    let snapshot = try file.store.newestSnapshot()
+    let newest = ChangePosition(FeedPlace(snapshot.head))
     // A cursor in a file asks for a full resync by itself if it selects something else.
     let isSame = notes.isPosition(of: watch)
     if !isSame { state.withLock { $0.beginsWithAll = true } }
@@ -315,8 +315,8 @@ final class SinkRunner: Sendable {
       watch, formerEnd: delivered == nil && start != nil ? newest : nil, isClean: start == nil,
       divides: letters != nil)
     state.withLock { $0.consumer = "reader \(cursorName)" }
-    let snapshot = try file.store.newestSnapshot()
-    let keeper = KeptPosition(at: try ExpectedPosition.place(start, in: snapshot), in: snapshot)
+    let keeper = try KeptPosition(
+      at: start.map { FeedPlace($0) }, because: isSame ? nil : .selection, in: snapshot)
     return try file.reader(
       cursorName, watch, delivered: (delivered ?? newest).version, keeper: keeper)
   }

@@ -380,7 +380,8 @@ package final class Daemon: HTTPServer.Routes {
       return .failure(HTTPAnswer(404, "there is no watch '\(watch)' with a sink of events\n"))
     }
     do {
-      let point = try position.map { try Subscription.point($0, hub) } ?? FeedPoint()
+      let point =
+        try position.map { try Subscription.point($0, hub) } ?? FeedPoint(for: hub.selection)
       guard hub.admit(of: settings.clientsMax) else {
         return .failure(HTTPAnswer(503, "there are \(settings.clientsMax) clients already\n"))
       }

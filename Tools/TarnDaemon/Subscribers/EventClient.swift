@@ -25,6 +25,7 @@ final class EventClient: Subscriber.Transport, OpenRequest {
   }
 
   private let connection: Connection
+  private let socket: Int32
   private let hub: FeedHub
   private let settings: EventSettings
   private let point: FeedPoint
@@ -38,6 +39,7 @@ final class EventClient: Subscriber.Transport, OpenRequest {
     at point: FeedPoint
   ) {
     self.connection = Connection(pointer: connection)
+    socket = tarn_socket(connection)
     self.hub = hub
     self.settings = settings
     self.point = point
@@ -76,6 +78,11 @@ final class EventClient: Subscriber.Transport, OpenRequest {
     put(
       Array((isInEvent.withLock { $0 } ? "\n\n" : "").utf8)
         + Array("event: end\ndata: \(text)\n\n".utf8), isEnd: true)
+  }
+
+  var hasLeft: Bool {
+    // Until it is closed, the connection has its socket.
+    state.withLock { !$0.isClosed && tarn_has_left(socket) }
   }
 
   func keepAlive() {

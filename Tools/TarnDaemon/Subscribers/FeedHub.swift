@@ -35,6 +35,8 @@ final class FeedHub: FileTable.Listener {
   private static let retryPause = DispatchTimeInterval.seconds(30)
 
   let watch: WatchSettings
+  /// The sum of what the watch selects, which each position for a client has.
+  let selection: String
   let queue = DispatchQueue(label: "tarn-hub")
   private let sinkName: String
   private let context: DaemonContext
@@ -53,6 +55,7 @@ final class FeedHub: FileTable.Listener {
 
   init(_ watch: WatchSettings, sink: String, _ context: DaemonContext) {
     self.watch = watch
+    selection = watch.selectionSum
     sinkName = sink
     self.context = context
     log = context.log
@@ -219,8 +222,17 @@ final class FeedHub: FileTable.Listener {
   ///
   /// - Returns: false if there are as many clients as there may be.
   func admit(of most: Int) -> Bool {
+    if take(of: most, besides: []) { return true }
+    // Those that have left are noticed by the next heartbeat, or here.
+    let left = state.withLock { $0.subscribers }.filter(\.hasLeft)
+    if !left.isEmpty { queue.async { for subscriber in left { subscriber.endIfLeft() } } }
+    return take(of: most, besides: Set(left.map { ObjectIdentifier($0) }))
+  }
+
+  private func take(of most: Int, besides left: Set<ObjectIdentifier>) -> Bool {
     state.withLock { state in
-      guard state.subscribers.count + state.admitted < most else { return false }
+      let count = state.subscribers.count { !left.contains(ObjectIdentifier($0)) }
+      guard count + state.admitted < most else { return false }
       state.admitted += 1
       return true
     }
@@ -304,14 +316,15 @@ final class FeedHub: FileTable.Listener {
       subscriber.isCurrent(path)
       return nil
     }
-    let position = subscriber.position(in: path)
-    if let position, let made = channel.made[position] {
+    let place = subscriber.place(in: path)
+    if let place, place.standing != .ofOtherSelection, let made = channel.made[place.position] {
       return Self.whole(made.line, path, made.end)
     }
     do {
-      channel.keeper.move(to: position, in: try channel.file.store.newestSnapshot())
+      try channel.keeper.move(to: place, in: try channel.file.store.newestSnapshot())
       let limit: BatchLimit = watch.delivery.isEveryCommit ? .everyCommit : .none
       guard let batch = try reader.next(limit: limit) else {
+        subscriber.confirm(path)
         subscriber.isCurrent(path)
         return nil
       }
@@ -323,7 +336,7 @@ final class FeedHub: FileTable.Listener {
         subscriber.moved(path, to: batch.position)
         return nil
       }
-      return try line(batch, position, path, channel)
+      return try line(batch, place, path, channel)
     } catch {
       channel.status.failed("\(error)")
       log.write(.warning, "\(error)", of: channel.status)
@@ -333,9 +346,11 @@ final class FeedHub: FileTable.Listener {
   }
 
   private func line(
-    _ batch: ChangeBatch, _ position: ChangePosition?, _ path: String, _ channel: Channel
+    _ batch: ChangeBatch, _ place: FeedPoint.Place?, _ path: String, _ channel: Channel
   ) throws(StorageError) -> Subscriber.Line {
-    let lines = Delivery(batch: batch, watch: channel.classes.watch, path: path).lines()
+    var delivery = Delivery(batch: batch, watch: channel.classes.watch, path: path)
+    delivery.position = "\(ClientPosition(batch.position, selection: selection))"
+    let lines = delivery.lines()
     let first = try lines.next() ?? []
     let isLast = lines.isAtLastLine
     channel.status.delivered(upTo: batch.to, isNewBeginning: batch.fullResync != nil)
@@ -344,8 +359,10 @@ final class FeedHub: FileTable.Listener {
         path: path, end: batch.position,
         first: Subscriber.Piece(bytes: first, isOfLastLine: isLast), rest: lines)
     }
-    if let position {
-      state.withLock { $0.channels[path]?.made[position] = (first, batch.position) }
+    // A client that the file confirmed, at the same position, has another line than one that must
+    // start over.
+    if let place, place.standing == .confirmed || batch.fullResync == nil {
+      state.withLock { $0.channels[path]?.made[place.position] = (first, batch.position) }
     }
     return Self.whole(first, path, batch.position)
   }

@@ -17,22 +17,58 @@ struct FeedPoint: Sendable {
   /// Before the entries: no position begins so.
   private static let mark = "files."
 
-  private var positions: [UInt64: ChangePosition] = [:]
+  /// Where a client is in one file.
+  struct Place: Equatable {
+    /// What is known of a position.
+    enum Standing {
+      /// The client has sent it: it may be one of another file.
+      case sent
+      /// The client has sent it for what the watch selected before.
+      case ofOtherSelection
+      /// The open file has had it.
+      case confirmed
+    }
+
+    let position: ChangePosition
+    var standing: Standing
+  }
+
+  private var places: [UInt64: Place] = [:]
   /// The sums of the paths, that of the file which has changed last at the end.
   private var order: [UInt64] = []
+  /// The sum of what the watch selects.
+  private let selection: String
 
-  init(_ positions: [String: ChangePosition] = [:]) {
-    for (path, position) in positions.sorted(by: { $0.key < $1.key }) { move(path, to: position) }
+  /// - Parameter positions: as the client has sent them.
+  init(_ positions: [String: ClientPosition] = [:], for selection: String) {
+    self.selection = selection
+    for (path, sent) in positions.sorted(by: { $0.key < $1.key }) {
+      put(sent.position, Self.sum(path), isOther: sent.selection ?? selection != selection)
+    }
   }
 
-  func position(in path: String) -> ChangePosition? { positions[Self.sum(path)] }
+  func place(in path: String) -> Place? { places[Self.sum(path)] }
 
+  /// The client gets everything up to a position of the open file.
   mutating func move(_ path: String, to position: ChangePosition) {
-    move(Self.sum(path), to: position)
+    put(Place(position: position, standing: .confirmed), Self.sum(path))
   }
 
-  private mutating func move(_ sum: UInt64, to position: ChangePosition) {
-    if positions.updateValue(position, forKey: sum) != nil, let index = order.lastIndex(of: sum) {
+  /// The open file has the position of the client.
+  mutating func confirm(_ path: String) { places[Self.sum(path)]?.standing = .confirmed }
+
+  /// Another file may be at a path.
+  mutating func doubt(_ path: String) {
+    let sum = Self.sum(path)
+    if places[sum]?.standing == .confirmed { places[sum]?.standing = .sent }
+  }
+
+  private mutating func put(_ position: ChangePosition, _ sum: UInt64, isOther: Bool) {
+    put(Place(position: position, standing: isOther ? .ofOtherSelection : .sent), sum)
+  }
+
+  private mutating func put(_ place: Place, _ sum: UInt64) {
+    if places.updateValue(place, forKey: sum) != nil, let index = order.lastIndex(of: sum) {
       order.remove(at: index)
     }
     order.append(sum)
@@ -44,10 +80,12 @@ struct FeedPoint: Sendable {
 
   // MARK: - As text
 
+  /// Without the files of which the client has another selection.
   var text: String {
     var bytes = Data()
-    for sum in order.suffix(Self.entriesMax) {
-      guard let position = positions[sum] else { continue }
+    let own = order.filter { places[$0]?.standing != .ofOtherSelection }
+    for sum in own.suffix(Self.entriesMax) {
+      guard let position = places[sum]?.position else { continue }
       Self.append(sum, to: &bytes)
       bytes.append(contentsOf: withUnsafeBytes(of: position.historyID.uuid) { Array($0) })
       Self.append(position.version, to: &bytes)
@@ -55,13 +93,17 @@ struct FeedPoint: Sendable {
     }
     // In an address, a plus sign would be a space.
     let digits = bytes.base64EncodedString().replacingASCII("+", with: "-")
-    return Self.mark + digits.replacingASCII("/", with: "_")
+    return Self.mark + digits.replacingASCII("/", with: "_") + ".\(selection)"
   }
 
-  /// Nil for any other text.
-  init?(_ text: String) {
-    guard let digits = text.rest(afterBytesOf: Self.mark) else { return nil }
-    let standard = String(digits).replacingASCII("-", with: "+").replacingASCII("_", with: "/")
+  /// Nil for any other text. An earlier version wrote it without the selection.
+  init?(_ text: String, for selection: String) {
+    guard let rest = text.rest(afterBytesOf: Self.mark) else { return nil }
+    let parts = String(rest).splitASCII(".", omittingEmpty: false).map(String.init)
+    guard parts.count <= 2 else { return nil }
+    let isOther = parts.count == 2 && parts[1] != selection
+    self.selection = selection
+    let standard = parts[0].replacingASCII("-", with: "+").replacingASCII("_", with: "/")
     guard let data = Data(base64Encoded: standard), data.count % Self.entryBytes == 0 else {
       return nil
     }
@@ -76,7 +118,7 @@ struct FeedPoint: Sendable {
       guard let position = ChangePosition("\(history.uuidString)/\(version)/\(commit)") else {
         return nil
       }
-      move(Self.number(entry), to: position)
+      put(position, Self.number(entry), isOther: isOther)
     }
   }
 

@@ -9,18 +9,18 @@ final class MovingPosition: FeedKeeper {
   // Of one client it says nothing what another one was sent.
   var notesDeliveries: Bool { false }
 
-  func move(to position: ChangePosition?, in snapshot: Snapshot) {
-    let made = KeptPosition(at: position.map { FeedPlace($0) }, in: snapshot)
+  /// - Parameter place: where the client is; nil if it has nothing of the file.
+  func move(to place: FeedPoint.Place?, in snapshot: Snapshot) throws(StorageError) {
+    let made = try KeptPosition(
+      at: place.map { FeedPlace($0.position) },
+      because: place?.standing == .ofOtherSelection ? .selection : nil,
+      isConfirmed: place?.standing == .confirmed, in: snapshot)
     kept.withLock { $0 = made }
   }
 
   func state(in snapshot: Snapshot) throws(StorageError) -> FeedState {
-    var state = try (kept.withLock { $0 } ?? KeptPosition(at: nil, in: snapshot))
-      .state(in: snapshot)
-    if state.reason == nil, try state.acknowledged.isForeign(to: snapshot) {
-      state.reason = .restored
-    }
-    return state
+    if let known = kept.withLock({ $0 }) { return try known.state(in: snapshot) }
+    return try KeptPosition(at: nil, in: snapshot).state(in: snapshot)
   }
 
   // A hub acknowledges nothing: its clients move on by what they were sent.
@@ -29,19 +29,4 @@ final class MovingPosition: FeedKeeper {
   func own(_ session: WriteSession) {}
   func release() {}
   func releaseDone() {}
-}
-
-extension FeedPlace {
-  /// Whether the file has another commit there, as after a backup was put back and written again.
-  /// False if its record is not there any more.
-  func isForeign(to snapshot: Snapshot) throws(StorageError) -> Bool {
-    guard historyID == snapshot.head.historyID, version < snapshot.version else { return false }
-    do throws(StorageError) {
-      let header = try ChangeLog.header(of: version, in: snapshot.transaction)
-      return header.map { $0.meta.commitID != commitID } ?? false
-    } catch {
-      guard error.code == .corrupted else { throw error }
-      return false
-    }
-  }
 }

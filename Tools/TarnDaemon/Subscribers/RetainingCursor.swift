@@ -31,6 +31,11 @@ final class RetainingCursor: Sendable {
     }
     guard let found else { throw ToolError("the cursor was not opened") }
     held = found
+    // Each client knows for which selection it has a position: what is retained stays.
+    let state = try held.state(in: file.store.newestSnapshot())
+    if state.reason == .selection {
+      try held.acknowledge(from: state.acknowledged, to: state.acknowledged)
+    }
   }
 
   func close() { cursor.close() }

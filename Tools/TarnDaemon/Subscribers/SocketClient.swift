@@ -136,6 +136,7 @@ final class SocketClient: Subscriber.Transport {
   }
 
   /// The source that reads notices a client that leaves.
+  var hasLeft: Bool { false }
   func keepAlive() {}
 
   func close(_ reason: String) {

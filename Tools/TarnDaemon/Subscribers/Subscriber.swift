@@ -33,6 +33,8 @@ final class Subscriber: Sendable {
     func send(_ bytes: [UInt8], id: () -> String?) -> Bool
     /// Ends the connection; the reason is for the client.
     func close(_ reason: String)
+    /// Whether the client has left, as far as that shows without sending something. Any thread.
+    var hasLeft: Bool { get }
     /// Sends something without a meaning if the connection was quiet for long, to notice a client
     /// that has left.
     func keepAlive()
@@ -40,7 +42,7 @@ final class Subscriber: Sendable {
 
   // Confined to the hub's queue.
   private struct State: @unchecked Sendable {  // because: see above
-    var point = FeedPoint()
+    var point: FeedPoint
     /// The files in which there may be more.
     var pending: [String] = []
     var line: Line?
@@ -51,7 +53,7 @@ final class Subscriber: Sendable {
     var hasEnded = false
   }
 
-  private nonisolated(unsafe) var state = State()  // because: on the hub's queue
+  private nonisolated(unsafe) var state: State  // because: on the hub's queue
   private let transport: any Transport
   private let patience: Duration
   private unowned let hub: FeedHub
@@ -64,7 +66,7 @@ final class Subscriber: Sendable {
     self.hub = hub
     self.transport = transport
     self.patience = patience
-    state.point = point
+    state = State(point: point)
   }
 
   // MARK: - For the hub
@@ -75,12 +77,17 @@ final class Subscriber: Sendable {
   }
 
   /// A file was replaced: its next line is a new beginning, unless it has the client's position.
-  func end(_ path: String) { state.pending.removeAll { $0 == path } }
+  func end(_ path: String) {
+    state.pending.removeAll { $0 == path }
+    state.point.doubt(path)
+  }
 
   var wantsMore: Bool { !state.isBusy && !state.hasEnded }
   func nextPath() -> String? { state.pending.first }
-  func position(in path: String) -> ChangePosition? { state.point.position(in: path) }
+  func place(in path: String) -> FeedPoint.Place? { state.point.place(in: path) }
   func isCurrent(_ path: String) { state.pending.removeAll { $0 == path } }
+  /// The file has had the client's position.
+  func confirm(_ path: String) { state.point.confirm(path) }
   func moved(_ path: String, to position: ChangePosition) {
     state.point.move(path, to: position)
   }
@@ -92,7 +99,9 @@ final class Subscriber: Sendable {
 
   /// Where the client is after the line.
   private func id(after line: Line) -> String {
-    guard FileTable.isPattern(hub.watch.file) else { return "\(line.end)" }
+    guard FileTable.isPattern(hub.watch.file) else {
+      return "\(ClientPosition(line.end, selection: hub.selection))"
+    }
     var point = state.point
     point.move(line.path, to: line.end)
     return point.text
@@ -138,6 +147,9 @@ final class Subscriber: Sendable {
     if wantsMore { hub.serve(self) }
   }
 
+  /// Any thread.
+  var hasLeft: Bool { transport.hasLeft }
+
   /// Drops a client that does not read, or lets the transport find out whether it is there.
   func check() {
     if state.hasEnded { return }
@@ -146,10 +158,16 @@ final class Subscriber: Sendable {
     drop("the client did not read for \(patience.rounded) s")
   }
 
+  func endIfLeft() {
+    if state.hasEnded || !transport.hasLeft { return }
+    transport.close("the client has left")
+    isGone()
+  }
+
   /// Ends it, and says why.
   func drop(_ reason: String) {
     if state.hasEnded { return }
-    state = State(hasEnded: true)
+    state = State(point: FeedPoint(for: hub.selection), hasEnded: true)
     transport.close(reason)
     hub.remove(self, dropped: true)
   }
@@ -157,7 +175,7 @@ final class Subscriber: Sendable {
   /// The client is gone.
   func isGone() {
     if state.hasEnded { return }
-    state = State(hasEnded: true)
+    state = State(point: FeedPoint(for: hub.selection), hasEnded: true)
     hub.remove(self, dropped: false)
   }
 }

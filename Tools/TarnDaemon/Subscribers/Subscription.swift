@@ -16,17 +16,17 @@ struct Subscription {
       throw ToolError("the request has the member '\(other.name)'; there is only \"from\"")
     }
     switch json["from"] {
-    case nil, .null: point = FeedPoint()
+    case nil, .null: point = FeedPoint(for: hub.selection)
     case .string(let text): point = try Self.point(text, hub)
     case .object(let members):
-      var found: [String: ChangePosition] = [:]
+      var found: [String: ClientPosition] = [:]
       for member in members {
         guard case .string(let text) = member.value else {
           throw ToolError("the position of '\(member.name)' is not a text")
         }
         found[member.name] = try Self.position(text)
       }
-      point = FeedPoint(found)
+      point = FeedPoint(found, for: hub.selection)
     default: throw ToolError("\"from\" is neither a position nor an object of them")
     }
   }
@@ -34,14 +34,17 @@ struct Subscription {
   /// A position in a watch of one file, or the id of an event. A position in one of several files
   /// counts for the file whose history it is in.
   static func point(_ text: String, _ hub: FeedHub) throws -> FeedPoint {
-    if let point = FeedPoint(text) { return point }
+    if let point = FeedPoint(text, for: hub.selection) { return point }
     let position = try position(text)
-    guard FileTable.isPattern(hub.watch.file) else { return FeedPoint([hub.watch.file: position]) }
-    return FeedPoint(hub.path(ofHistory: position.historyID).map { [$0: position] } ?? [:])
+    var path: String? = hub.watch.file
+    if FileTable.isPattern(hub.watch.file) {
+      path = hub.path(ofHistory: position.position.historyID)
+    }
+    return FeedPoint(path.map { [$0: position] } ?? [:], for: hub.selection)
   }
 
-  static func position(_ text: String) throws -> ChangePosition {
-    guard let position = ChangePosition(text) else {
+  static func position(_ text: String) throws -> ClientPosition {
+    guard let position = ClientPosition(text) else {
       throw ToolError("'\(text.prefix(100))' is not a position")
     }
     return position

@@ -29,6 +29,8 @@ final class PositionFile: Sendable {
     /// The end of the last batch that was refused as a whole: a batch that begins before it may
     /// have changes that the receiver took with the refused one.
     var refusedThrough: UInt64 = 0
+    /// What an operator has asked for, and is not done.
+    var asked: AskedAction?
 
     /// Notes that the consumer has everything up to a position.
     mutating func acknowledge(_ position: ChangePosition) {
@@ -242,6 +244,7 @@ final class PositionFile: Sendable {
     ]
     let more = [
       content.part?.description, content.form, content.selection, content.beginning,
+      content.asked?.description,
     ]
     if more.contains(where: { $0 != nil }) || content.refusedThrough > 0 {
       let words = more.map { $0 ?? "-" }.joined(separator: ":")
@@ -266,14 +269,15 @@ final class PositionFile: Sendable {
     let intended = ChangePosition(parts[2])
     let more = isDivided ? parts[4].splitASCII(":").map(String.init) : []
     let given = more.dropFirst(more.first == "-" ? 1 : 4).map { $0 == "-" ? nil : $0 }
-    let rest = given + [String?](repeating: nil, count: 3)
+    let rest = given + [String?](repeating: nil, count: 4)
     return State(
       content: Content(
         acknowledged: ChangePosition(parts[1]), intended: intended,
         isOfEarlierVersion: parts.count == 4 && intended != nil,
         part: SentPart(more.prefix(4).joined(separator: ":")),
         form: rest[0], selection: rest[1], beginning: rest[2],
-        refusedThrough: isDivided ? UInt64(parts[3]) ?? 0 : 0),
+        refusedThrough: isDivided ? UInt64(parts[3]) ?? 0 : 0,
+        asked: rest[3].flatMap(AskedAction.init)),
       number: number)
   }
 

@@ -169,7 +169,7 @@ final class WatchRunner: FileTable.Listener {
 
   // MARK: - Control
 
-  /// Does what an operator asks for. Waits for a test delivery only.
+  /// Does what an operator asks for. Waits for the disk, and for a test delivery.
   ///
   /// - Parameter path: one of the watch's files; nil for all.
   func control(_ action: SinkAction, _ name: String, in path: String?) -> HTTPAnswer {
@@ -186,15 +186,31 @@ final class WatchRunner: FileTable.Listener {
         .filter { $0.status.sink == name }
     }
     switch action {
-    case .try: return tryOut(sink)
+    case .try:
+      if path != nil { return HTTPAnswer(400, "a test delivery has no changes of a file\n") }
+      return tryOut(sink)
     case .pause, .resume:
       if path != nil { return HTTPAnswer(400, "a sink is paused for all files\n") }
       return pause(action == .pause, name, runners)
     case .skip, .resend:
       if runners.isEmpty { return HTTPAnswer(404, "the watch has no such file open\n") }
-      for runner in runners { if action == .skip { runner.skip() } else { runner.resend() } }
-      return HTTPAnswer(200, "asked for: 'tarn daemon status' shows when it is done\n")
+      return ask(runners) { try action == .skip ? $0.skip() : $0.resend() }
     }
+  }
+
+  private func ask(
+    _ runners: [SinkRunner], _ action: (SinkRunner) throws -> Void
+  ) -> HTTPAnswer {
+    do {
+      for runner in runners { try action(runner) }
+    } catch {
+      return HTTPAnswer(500, "\(error)\n")
+    }
+    let isKept = runners.allSatisfy(\.asked.areDurable)
+    return HTTPAnswer(
+      200,
+      "asked for: 'tarn daemon status' shows when it is done\n"
+        + (isKept ? "" : "it is forgotten if the daemon ends before, which has no state folder\n"))
   }
 
   private func pause(_ isPaused: Bool, _ name: String, _ runners: [SinkRunner]) -> HTTPAnswer {

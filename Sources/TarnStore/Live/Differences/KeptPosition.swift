@@ -8,15 +8,20 @@ package final class KeptPosition: FeedKeeper {
 
   /// - Parameters:
   ///   - place: the consumer's position; nil for one that has nothing yet.
+  ///   - reason: why the consumer must start over, if the caller knows that it must.
+  ///   - isConfirmed: whether this process has seen the commit of the position in the file.
+  ///     Otherwise the file must show it, because it may have been restored since.
   ///   - snapshot: a snapshot of the file.
   ///   - keep: stores a new position, before it counts as acknowledged.
   package init(
-    at place: FeedPlace?, in snapshot: Snapshot,
+    at place: FeedPlace?, because reason: FeedReason? = nil, isConfirmed: Bool = false,
+    in snapshot: Snapshot,
     keep: @escaping @Sendable (FeedPlace) throws(StorageError) -> Void = { _ in }
-  ) {
-    let state =
-      place.map { FeedState(acknowledged: $0, reason: nil) }
-      ?? FeedState(acknowledged: FeedPlace(snapshot.head), reason: .snapshot)
+  ) throws(StorageError) {
+    var state = FeedState(
+      acknowledged: place ?? FeedPlace(snapshot.head),
+      reason: reason ?? (place == nil ? .snapshot : nil))
+    if let place, reason == nil, !isConfirmed { state.reason = try place.fault(in: snapshot) }
     current = Lock(state)
     self.keep = keep
   }

@@ -14,9 +14,7 @@ extension Store {
 
   /// The cursors and the retention in a snapshot.
   package func feedTable(in snapshot: Snapshot) throws(StorageError) -> FeedTable {
-    guard snapshot.head.featureFlags & HeadRecord.feedFeature != 0 else { return FeedTable() }
-    var cursor = try TarnStore.Cursor(snapshot.transaction)
-    return try FeedTable.read(&cursor) ?? FeedTable()
+    try FeedTable.read(in: snapshot)
   }
 
   /// Opens a cursor, or creates it.

@@ -10,6 +10,13 @@ package struct FeedTable: Equatable, Sendable {
 
   package func number(of name: String) -> UInt32? { cursors.first { $0.value.name == name }?.key }
 
+  /// The table in a snapshot.
+  package static func read(in snapshot: Snapshot) throws(StorageError) -> FeedTable {
+    guard snapshot.head.featureFlags & HeadRecord.feedFeature != 0 else { return FeedTable() }
+    var cursor = try Cursor(snapshot.transaction)
+    return try read(&cursor) ?? FeedTable()
+  }
+
   /// Reads the table in the cursor's transaction. Nil if the file has none.
   package static func read(_ cursor: inout Cursor) throws(StorageError) -> FeedTable? {
     var isAt = unsafe try TreeKey.feed(0).withBytes { key throws(StorageError) in
