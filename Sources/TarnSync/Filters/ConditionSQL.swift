@@ -62,7 +62,7 @@ struct ConditionSQL {
   // MARK: - A column and constants
 
   private func test(
-    _ path: ColumnPath, _ test: ScalarTest
+    _ path: ColumnPath, _ test: ScalarPredicate
   ) throws(PredicateError) -> SQLCondition {
     let column = try ConditionColumn(path, schema)
     let term = column.term

@@ -171,11 +171,11 @@ extension GroupedResults.Iterator: Sendable {}
 // Identifies groups in every Realm of their file: by their results, key and aggregates.
 
 /// Groups by a property.
-private struct GroupsPassage<Key: _Persistable & Hashable, Values>: Passage {
-  let results: any Passage
+private struct GroupsThreadReference<Key: _Persistable & Hashable, Values>: ThreadReference {
+  let results: any ThreadReference
   let shape: GroupShape<Values>
 
-  var anchor: PassageAnchor { results.anchor }
+  var anchor: ThreadReferenceAnchor { results.anchor }
 
   func arrival(in core: RealmCore) -> (any ThreadConfined)? {
     (results.arrival(in: core) as? any GroupedBase).map {
@@ -185,11 +185,11 @@ private struct GroupsPassage<Key: _Persistable & Hashable, Values>: Passage {
 }
 
 /// All objects in one group.
-private struct AggregatePassage<Values>: Passage {
-  let results: any Passage
+private struct AggregateThreadReference<Values>: ThreadReference {
+  let results: any ThreadReference
   let shape: GroupShape<Values>
 
-  var anchor: PassageAnchor { results.anchor }
+  var anchor: ThreadReferenceAnchor { results.anchor }
 
   func arrival(in core: RealmCore) -> (any ThreadConfined)? {
     (results.arrival(in: core) as? any GroupedBase).map {
@@ -199,15 +199,17 @@ private struct AggregatePassage<Values>: Passage {
 }
 
 extension GroupedResults {
-  public func _passage() -> _Passage {
-    groups.results._passage().map {
-      GroupsPassage<Key, Values>(results: $0, shape: groups.shape)
+  public func _threadReference() -> _ThreadReference {
+    groups.results._threadReference().map {
+      GroupsThreadReference<Key, Values>(results: $0, shape: groups.shape)
     }
   }
 }
 
 extension LiveAggregate {
-  public func _passage() -> _Passage {
-    groups.results._passage().map { AggregatePassage(results: $0, shape: groups.shape) }
+  public func _threadReference() -> _ThreadReference {
+    groups.results._threadReference().map {
+      AggregateThreadReference(results: $0, shape: groups.shape)
+    }
   }
 }

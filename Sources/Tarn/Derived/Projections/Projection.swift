@@ -92,11 +92,11 @@ extension Projection: Dumped {
 }
 
 /// Identifies a projection in every Realm of its file, by its object.
-private struct ProjectionPassage<Root: ObjectBase>: Passage {
-  let root: ObjectPassage
+private struct ProjectionThreadReference<Root: ObjectBase>: ThreadReference {
+  let root: ObjectThreadReference
   let type: Projection<Root>.Type
 
-  var anchor: PassageAnchor { root.anchor }
+  var anchor: ThreadReferenceAnchor { root.anchor }
 
   func arrival(in core: RealmCore) -> (any ThreadConfined)? {
     root.object(in: core).map { type.init(projecting: unsafe unsafeDowncast($0, to: Root.self)) }
@@ -104,9 +104,9 @@ private struct ProjectionPassage<Root: ObjectBase>: Passage {
 }
 
 extension Projection {
-  public func _passage() -> _Passage {
-    _Passage(
-      ProjectionPassage(root: rootObject.objectPassage, type: Swift.type(of: self)),
+  public func _threadReference() -> _ThreadReference {
+    _ThreadReference(
+      ProjectionThreadReference(root: rootObject.objectReference, type: Swift.type(of: self)),
       createdInWrite: rootObject._createdInWrite)
   }
 }

@@ -28,5 +28,5 @@ public protocol ThreadConfined: SendableMetatype {
   /// The counterpart in another Realm of the same file; nil if it does not exist there.
   func _counterpart(in realm: Realm) -> Self?
   /// Identifies it in every Realm of its file, to be passed on.
-  func _passage() -> _Passage
+  func _threadReference() -> _ThreadReference
 }

@@ -128,11 +128,11 @@ extension LinkingObjects {
 }
 
 /// Identifies backlinks in every Realm of their file: the link target and the linking property.
-private struct LinkingPassage<Element: ObjectBase>: Passage {
-  let target: ObjectPassage
+private struct LinkingThreadReference<Element: ObjectBase>: ThreadReference {
+  let target: ObjectThreadReference
   let originProperty: String
 
-  var anchor: PassageAnchor { target.anchor }
+  var anchor: ThreadReferenceAnchor { target.anchor }
 
   func arrival(in core: RealmCore) -> (any ThreadConfined)? {
     target.object(in: core).map {
@@ -142,10 +142,11 @@ private struct LinkingPassage<Element: ObjectBase>: Passage {
 }
 
 extension LinkingObjects {
-  public func _passage() -> _Passage {
+  public func _threadReference() -> _ThreadReference {
     guard let target else { trap("internal error: backlinks without an object") }
-    return _Passage(
-      LinkingPassage<Element>(target: target.objectPassage, originProperty: originProperty),
+    return _ThreadReference(
+      LinkingThreadReference<Element>(
+        target: target.objectReference, originProperty: originProperty),
       createdInWrite: target._createdInWrite)
   }
 }

@@ -33,7 +33,7 @@ public struct AnyRealmCollection<Element: RealmCollectionValue>: RealmCollection
   public func _counterpart(in realm: Realm) -> Self? {
     base.counterpart(in: realm).map { Self($0) }
   }
-  public func _passage() -> _Passage { base.passage() }
+  public func _threadReference() -> _ThreadReference { base.threadReference() }
   /// The description of the base.
   public var description: String { base.description }
 
@@ -68,7 +68,7 @@ private class AnyCollectionBase<Element: RealmCollectionValue> {
   var description: String { Self.unreachable() }
   func isEqual(to other: AnyCollectionBase) -> Bool { Self.unreachable() }
   func counterpart(in realm: Realm) -> AnyCollectionBase? { Self.unreachable() }
-  func passage() -> _Passage { Self.unreachable() }
+  func threadReference() -> _ThreadReference { Self.unreachable() }
   var plainOrigin: _ChangeOrigin<RealmCollectionChange<AnyRealmCollection<Element>>> {
     Self.unreachable()
   }
@@ -108,7 +108,9 @@ private final class CollectionBase<Base: RealmCollection>: AnyCollectionBase<Bas
   override func aggregate(_ kind: AggregateTerm.Kind, of property: String) -> Value {
     base.aggregate(kind, property)
   }
-  override func passage() -> _Passage { base._passage().map { ErasedPassage<Base>(base: $0) } }
+  override func threadReference() -> _ThreadReference {
+    base._threadReference().map { ErasedThreadReference<Base>(base: $0) }
+  }
 
   override var plainOrigin: _ChangeOrigin<RealmCollectionChange<AnyRealmCollection<Base.Element>>> {
     base._plainOrigin.map { $0.map { AnyRealmCollection($0) } }
@@ -122,10 +124,10 @@ private final class CollectionBase<Base: RealmCollection>: AnyCollectionBase<Bas
 }
 
 /// A collection whose type is erased where it arrives.
-private struct ErasedPassage<Base: RealmCollection>: Passage {
-  let base: any Passage
+private struct ErasedThreadReference<Base: RealmCollection>: ThreadReference {
+  let base: any ThreadReference
 
-  var anchor: PassageAnchor { base.anchor }
+  var anchor: ThreadReferenceAnchor { base.anchor }
 
   func arrival(in core: RealmCore) -> (any ThreadConfined)? {
     (base.arrival(in: core) as? Base).map { AnyRealmCollection($0) }

@@ -55,7 +55,7 @@ extension ProjectedCollection: ThreadConfined {
   public func _counterpart(in realm: Realm) -> ProjectedCollection? {
     source.counterpart(in: realm).map { ProjectedCollection($0) }
   }
-  public func _passage() -> _Passage { source.passage() }
+  public func _threadReference() -> _ThreadReference { source.threadReference() }
 }
 
 extension ProjectedCollection: Equatable {
@@ -114,7 +114,7 @@ private protocol ProjectedSource<Value> {
   func steps() throws(KeyPathFault) -> [PropertyReflection]
   func isOf(_ collection: Any) -> Bool
   func counterpart(in realm: Realm) -> (any ProjectedSource<Value>)?
-  func passage() -> _Passage
+  func threadReference() -> _ThreadReference
   var plainOrigin: _ChangeOrigin<RealmCollectionChange<any ProjectedSource<Value>>> { get }
   var changeOrigin:
     _ChangeOrigin<ObservedChange<any ProjectedSource<Value>, CollectionDelta<Value>>>
@@ -161,9 +161,9 @@ private struct PropertySource<Root: ObjectBase, Value: RealmCollectionValue>: Pr
     collection._counterpart(in: realm).map { PropertySource(collection: $0, keyPath: keyPath) }
   }
 
-  func passage() -> _Passage {
-    collection._passage().map {
-      PropertyPassage(collection: $0, property: PassedKeyPath(keyPath: keyPath))
+  func threadReference() -> _ThreadReference {
+    collection._threadReference().map {
+      PropertyThreadReference(collection: $0, property: PassedKeyPath(keyPath: keyPath))
     }
   }
 
@@ -198,13 +198,13 @@ private struct PropertySource<Root: ObjectBase, Value: RealmCollectionValue>: Pr
 }
 
 /// A property of the objects of a collection, in a form that can be passed to another thread.
-private struct PropertyPassage<Root: ObjectBase, Value: RealmCollectionValue>:
-  Passage
+private struct PropertyThreadReference<Root: ObjectBase, Value: RealmCollectionValue>:
+  ThreadReference
 {
-  let collection: any Passage
+  let collection: any ThreadReference
   let property: PassedKeyPath<Root, Value>
 
-  var anchor: PassageAnchor { collection.anchor }
+  var anchor: ThreadReferenceAnchor { collection.anchor }
 
   func arrival(in core: RealmCore) -> (any ThreadConfined)? {
     (collection.arrival(in: core) as? AnyRealmCollection<Root>).map {

@@ -55,10 +55,10 @@ final class ResultSource {
 }
 
 /// Identifies results in every Realm of their file, by their query.
-private struct ResultsPassage<Element: RealmCollectionValue>: Passage {
+private struct ResultsThreadReference<Element: RealmCollectionValue>: ThreadReference {
   let spec: QuerySpec
 
-  var anchor: PassageAnchor {
+  var anchor: ThreadReferenceAnchor {
     switch spec.origin {
     case .sequence(let place): .sequence(place)
     case .backlinks(let target, _, _): .row(target)
@@ -74,13 +74,14 @@ private struct ResultsPassage<Element: RealmCollectionValue>: Passage {
 
 extension Results {
   /// Traps for results of a collection that the open write created.
-  public func _passage() -> _Passage {
+  public func _threadReference() -> _ThreadReference {
     require(
       core.writeThatMadeOrigin(of: spec) == nil,
       "This Results<\(Element.self)> is derived from a collection that was created in the open "
         + "write, and cannot be passed on before the write is committed. Pass the collection or "
         + "its object and derive the results at the destination, or commit first.")
-    return _Passage(ResultsPassage<Element>(spec: spec), createdInWrite: createdInWrite)
+    return _ThreadReference(
+      ResultsThreadReference<Element>(spec: spec), createdInWrite: createdInWrite)
   }
 }
 

@@ -28,7 +28,7 @@ public struct ThreadSafeReference<Confined: ThreadConfined>: Sendable {
   public init(to confined: Confined) {
     let realm = confined.realmToLeave("passed on")
     realm.core.checkThread()
-    parcel = Parcel(confined._passage(), from: realm.core)
+    parcel = Parcel(confined._threadReference(), from: realm.core)
   }
 
   /// True if the object will never exist again: it was deleted in the newest version of the file,
@@ -73,7 +73,7 @@ extension Realm {
 
 /// The content of a reference of any type.
 private final class Parcel: Sendable {
-  private let content: any Passage
+  private let content: any ThreadReference
   /// The write that created the object, which was open then.
   private let createdInWrite: WriteMark?
   /// While it is held, opening the file again gives the same store.
@@ -85,13 +85,13 @@ private final class Parcel: Sendable {
   private weak let snapshot: Snapshot?
   private let isFromWrite: Bool
 
-  init(_ passage: _Passage, from core: RealmCore) {
+  init(_ reference: _ThreadReference, from core: RealmCore) {
     require(
       !core.isOfMigration,
       "Objects of a migration cannot be passed on: they end with its block, and their keys may "
         + "change. Pass them after the migration.")
-    content = passage.content
-    createdInWrite = passage.createdInWrite
+    content = reference.content
+    createdInWrite = reference.createdInWrite
     store = core.store
     configuration = core.configuration
     home = core.frozen?.home ?? core.scheduler.key

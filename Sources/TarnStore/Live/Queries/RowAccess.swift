@@ -70,13 +70,13 @@ private struct RowAccessBuilder {
     }
   }
 
-  private func option(for test: ColumnTest) -> RowAccessOption? {
+  private func option(for test: ColumnPredicate) -> RowAccessOption? {
     // A row whose link is nil has no entry.
     guard !test.isNegated, test.path.links.isEmpty || !test.acceptsNull else { return nil }
     if !test.path.links.isEmpty {
       var path = test.path
       path.links = []
-      return behind(test.path.links, .test(ColumnTest(path, test.test)), path.classID)
+      return behind(test.path.links, .test(ColumnPredicate(path, test.test)), path.classID)
     }
     let column = schema[test.path.column]
     if schema.keyIsPrimary, column.id == schema.primaryKey {
@@ -101,7 +101,7 @@ private struct RowAccessBuilder {
 
   /// The index over the links leads to objects that link to one through a list or set; the index
   /// over the values leads to objects with a mixed value.
-  private func option(for test: CollectionTest) -> RowAccessOption? {
+  private func option(for test: CollectionPredicate) -> RowAccessOption? {
     if case .at(_, []) = test.elements, !test.way.isInCollection,
       case .some(let element) = test.test, element.target == nil
     {

@@ -4,12 +4,12 @@ extension ColumnConstants {
   /// Nil if no value passes.
   func testOfAnyType(
     _ op: ComparisonOperator, _ value: Value
-  ) throws(PredicateError) -> ScalarTest? {
+  ) throws(PredicateError) -> ScalarPredicate? {
     try checkAnyType(op, value)
     if case .object(let id, let key) = value {
       return .ofType([.link: .object([ObjectRef(classID: id, key: key)])])
     }
-    var tests: [ColumnType: ScalarTest] = [:]
+    var tests: [ColumnType: ScalarPredicate] = [:]
     for type in value.comparableTypes {
       tests[type] = try typed(type).scalarTest(op, value)
     }
@@ -17,8 +17,8 @@ extension ColumnConstants {
   }
 
   /// - Parameter values: values other than null, NaN and Booleans.
-  func membershipOfAnyType(_ values: [Value]) throws(PredicateError) -> ScalarTest? {
-    var tests: [ColumnType: ScalarTest] = [:]
+  func membershipOfAnyType(_ values: [Value]) throws(PredicateError) -> ScalarPredicate? {
+    var tests: [ColumnType: ScalarPredicate] = [:]
     var objects: Set<ObjectRef> = []
     var byType: [ColumnType: [Value]] = [:]
     for value in values {

@@ -67,17 +67,17 @@ struct ColumnConstants {
   }
 
   private var isNull: ResolvedNode {
-    path.mayBeNull || mayBeNowhere ? .test(ColumnTest(path, .isNull)) : .constant(false)
+    path.mayBeNull || mayBeNowhere ? .test(ColumnPredicate(path, .isNull)) : .constant(false)
   }
 
-  private func test(_ test: ScalarTest?) -> ResolvedNode {
-    test.map { .test(ColumnTest(path, $0)) } ?? .constant(false)
+  private func test(_ test: ScalarPredicate?) -> ResolvedNode {
+    test.map { .test(ColumnPredicate(path, $0)) } ?? .constant(false)
   }
 
   /// Nil if no value passes.
   func scalarTest(
     _ op: ComparisonOperator, _ value: Value
-  ) throws(PredicateError) -> ScalarTest? {
+  ) throws(PredicateError) -> ScalarPredicate? {
     switch path.type {
     case .int: return Domain<Int64>(op, number: try number(value)).map { .int($0) }
     case .double, .float:
@@ -105,7 +105,7 @@ struct ColumnConstants {
     }
   }
 
-  func membership(_ values: [Value]) throws(PredicateError) -> ScalarTest? {
+  func membership(_ values: [Value]) throws(PredicateError) -> ScalarPredicate? {
     switch path.type {
     case .int:
       // A number that is not an integer cannot be a member.

@@ -45,7 +45,7 @@ extension PredicateBuilder {
     let element = elementBuilder(path, comparison)
     var nodes: [ResolvedNode] = []
     for value in values { nodes.append(try element.node(.equal, value)) }
-    return .collection(CollectionTest(path, .each(nodes)))
+    return .collection(CollectionPredicate(path, .each(nodes)))
   }
 
   private func requireEnd(_ path: NamedCollectionPath, _ names: Path) throws(PredicateError) {
@@ -112,7 +112,7 @@ extension PredicateBuilder {
     }
     let count = try self.number(path, comparison, .int).node(comparison.op, number)
     return .collection(
-      CollectionTest(path, .figure(.matching(ElementCondition(target, node)), count)))
+      CollectionPredicate(path, .figure(.matching(ElementCondition(target, node)), count)))
   }
 
   /// A condition on a collection of an object that is an element of another collection:
@@ -131,7 +131,7 @@ extension PredicateBuilder {
     }
     let inner = PredicateBuilder(classID: target, schema: schema, isElement: true)
     let node = try inner.node(comparison.of(path.rest), depth: depth + 1)
-    return .collection(CollectionTest(path, .some(ElementCondition(target, node))))
+    return .collection(CollectionPredicate(path, .some(ElementCondition(target, node))))
   }
 
   private func aggregate(
@@ -162,7 +162,7 @@ extension PredicateBuilder {
       let sum = ValueSource.total(ResolvedCollectionPath(path), total)
       return .pair(ValuePair(sum, comparison.op, .constant(value)))
     }
-    return .collection(CollectionTest(path, .figure(total, node)))
+    return .collection(CollectionPredicate(path, .figure(total, node)))
   }
 
   /// Builds tests of a collection's aggregate.
@@ -189,7 +189,7 @@ extension PredicateBuilder {
     number.target = nil
     let builder = ColumnConstants(number, comparison.left, schema, [])
     return .collection(
-      CollectionTest(path, .figure(.count, try builder.node(comparison.op, value))))
+      CollectionPredicate(path, .figure(.count, try builder.node(comparison.op, value))))
   }
 
   /// A condition on the rest of the path, from elements that are objects.
@@ -207,7 +207,7 @@ extension PredicateBuilder {
     } else {
       node = try inner.node(comparison.ofOneValue(at: path.rest), depth: depth + 1)
     }
-    return .collection(CollectionTest(path, .some(ElementCondition(target, node))))
+    return .collection(CollectionPredicate(path, .some(ElementCondition(target, node))))
   }
 
   /// A condition on the elements themselves.
@@ -223,19 +223,19 @@ extension PredicateBuilder {
       let inner = PredicateBuilder(classID: target, schema: schema, isElement: path.hasSteps)
       let node = try inner.node(
         comparison.op, membersOf: name, members, comparison, depth: depth + 1)
-      return .collection(CollectionTest(path, .some(ElementCondition(target, node))))
+      return .collection(CollectionPredicate(path, .some(ElementCondition(target, node))))
     case (_, .shape(let shape)):
       let target = try elementClass(path, comparison)
       let one = Comparison(comparison.left, comparison.op, comparison.right, comparison.options)
       let node = try PredicateBuilder(classID: target, schema: schema).location([], shape, one)
-      return .collection(CollectionTest(path, .some(ElementCondition(target, node))))
+      return .collection(CollectionPredicate(path, .some(ElementCondition(target, node))))
     case (.all, .range(let low, let high, let isClosed)):
       return try elementBuilder(path, comparison)
         .all(path, from: low, to: high, isClosed: isClosed)
     default:
       let one = try comparison.ofOneValue(at: [])
       let node = try elementBuilder(path, comparison).node(one, depth: depth)
-      return .collection(CollectionTest(path, .some(ElementCondition(nil, node))))
+      return .collection(CollectionPredicate(path, .some(ElementCondition(nil, node))))
     }
   }
 
@@ -262,7 +262,7 @@ extension PredicateBuilder {
     }
     var path = ColumnPath(column, of: owner.id)
     path.isOptional = false
-    return .test(ColumnTest(path, .isNull, isNegated: true))
+    return .test(ColumnPredicate(path, .isNull, isNegated: true))
   }
 
   /// Compares an object with the members of another.
@@ -386,8 +386,8 @@ extension ColumnConstants: ConditionBuilder {
     (number.type, number.isOptional) = (.int, true)
     let none = try ColumnConstants(number, name, schema, []).node(.equal, .int(0))
     return .all([
-      .collection(CollectionTest(path, .some(ElementCondition(nil, inside)))),
-      .collection(CollectionTest(path, .figure(.matching(ElementCondition(nil, outside)), none))),
+      .collection(CollectionPredicate(path, .some(ElementCondition(nil, inside)))),
+      .collection(CollectionPredicate(path, .figure(.matching(ElementCondition(nil, outside)), none))),
     ])
   }
 }

@@ -160,7 +160,9 @@ extension PredicateBuilder {
     guard comparison.op == .equal || comparison.op == .notEqual else {
       throw PredicateError("compare embedded objects only with == and !=: \(comparison)")
     }
-    var both = [first, second].map { ResolvedNode.test(ColumnTest($0, .isNull, isNegated: true)) }
+    var both = [first, second].map {
+      ResolvedNode.test(ColumnPredicate($0, .isNull, isNegated: true))
+    }
     for column in members.columns where !column.isRemoved {
       guard column.collection == .none, column.type != .any else {
         let kind = column.collection == .none ? "an AnyRealmValue" : "a collection"
@@ -172,7 +174,7 @@ extension PredicateBuilder {
       let pair = Comparison(.path(left + [member]), .equal, .path(right + [member]))
       both.append(try node(.comparison(pair), depth: depth + 1))
     }
-    let neither = [first, second].map { ResolvedNode.test(ColumnTest($0, .isNull)) }
+    let neither = [first, second].map { ResolvedNode.test(ColumnPredicate($0, .isNull)) }
     let areEqual = ResolvedNode.any([.all(neither), .all(both)])
     return comparison.op == .equal ? areEqual : !areEqual
   }

@@ -115,7 +115,7 @@ struct PredicateBuilder: ConditionBuilder {
     guard comparison.op == .equal || comparison.op == .notEqual else {
       throw PredicateError("compare embedded objects only with == and !=: \(comparison)")
     }
-    let isThere = ResolvedNode.test(ColumnTest(column, .isNull, isNegated: true))
+    let isThere = ResolvedNode.test(ColumnPredicate(column, .isNull, isNegated: true))
     let isEqual = ResolvedNode.all([isThere, try node(members.behind(path), depth: depth + 1)])
     return comparison.op == .equal ? isEqual : !isEqual
   }
@@ -158,6 +158,6 @@ extension PredicateBuilder {
     let numbers = try NamedCollectionPath(
       path + [.property(coordinates.name)], from: classID, in: schema)
     return .collection(
-      CollectionTest(numbers, .location(type: ColumnPath(type, of: place.id), region)))
+      CollectionPredicate(numbers, .location(type: ColumnPath(type, of: place.id), region)))
   }
 }

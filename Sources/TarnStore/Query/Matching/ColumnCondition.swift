@@ -4,7 +4,7 @@
 package indirect enum ColumnCondition: Sendable {
   case constant(Bool)
   /// The value passes the test, or does not if the test is negated.
-  case test(ColumnPath, ScalarTest, isNegated: Bool)
+  case test(ColumnPath, ScalarPredicate, isNegated: Bool)
   /// Compares two values, both of which may be null.
   case pair(ColumnPath, ComparisonOperator, ColumnPath, StringOptions)
   case and([ColumnCondition])

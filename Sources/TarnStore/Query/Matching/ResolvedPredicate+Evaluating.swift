@@ -61,7 +61,7 @@ extension ResolvedNode {
   }
 }
 
-extension ColumnTest {
+extension ColumnPredicate {
   func matches<Rows: RowReading, Source: RowSource>(
     _ rows: Rows, _ slot: Int, _ source: Source
   ) throws(StorageError) -> Bool {
@@ -107,7 +107,7 @@ extension ColumnTest {
   }
 }
 
-extension ScalarTest {
+extension ScalarPredicate {
   /// Whether the test accepts this value, which is not null.
   func passes(_ value: Value) -> Bool {
     switch (self, value) {

@@ -51,25 +51,25 @@ package struct ResolvedPredicate: Hashable, Sendable {
 
 enum ResolvedNode: Hashable, Sendable {
   case constant(Bool)
-  case test(ColumnTest)
+  case test(ColumnPredicate)
   case pair(ValuePair)
   /// At least two nodes, none a constant; the cheapest first.
   case and([ResolvedNode])
   case or([ResolvedNode])
   indirect case not(ResolvedNode)
-  case collection(CollectionTest)
+  case collection(CollectionPredicate)
 }
 
 /// A column against constants.
 ///
 /// A class, so that walking the tree once per cluster copies one reference and no arrays.
-final class ColumnTest: Hashable, Sendable {
+final class ColumnPredicate: Hashable, Sendable {
   let path: ColumnPath
-  let test: ScalarTest
+  let test: ScalarPredicate
   /// True if the test accepts the rows that do not pass.
   let isNegated: Bool
 
-  init(_ path: ColumnPath, _ test: ScalarTest, isNegated: Bool = false) {
+  init(_ path: ColumnPath, _ test: ScalarPredicate, isNegated: Bool = false) {
     self.path = path
     self.test = test
     self.isNegated = isNegated
@@ -87,7 +87,7 @@ final class ColumnTest: Hashable, Sendable {
     }
   }
 
-  static func == (a: ColumnTest, b: ColumnTest) -> Bool {
+  static func == (a: ColumnPredicate, b: ColumnPredicate) -> Bool {
     a === b || (a.path == b.path && a.test == b.test && a.isNegated == b.isNegated)
   }
 
@@ -98,7 +98,7 @@ final class ColumnTest: Hashable, Sendable {
   }
 }
 
-package enum ScalarTest: Hashable, Sendable {
+package enum ScalarPredicate: Hashable, Sendable {
   case isNull
   case isNaN
   /// For a link: the accepted keys.
@@ -113,7 +113,7 @@ package enum ScalarTest: Hashable, Sendable {
   /// Strings and data.
   case text(TextPattern)
   /// For a mixed value: the tests by type. Objects are links.
-  case ofType([ColumnType: ScalarTest])
+  case ofType([ColumnType: ScalarPredicate])
   /// For a mixed value.
   case object(Set<ObjectRef>)
 }
@@ -157,7 +157,7 @@ extension ResolvedNode {
   static prefix func ! (node: ResolvedNode) -> ResolvedNode {
     switch node {
     case .constant(let value): .constant(!value)
-    case .test(let test): .test(ColumnTest(test.path, test.test, isNegated: !test.isNegated))
+    case .test(let test): .test(ColumnPredicate(test.path, test.test, isNegated: !test.isNegated))
     case .not(let inner): inner
     default: .not(node)
     }
@@ -181,7 +181,7 @@ extension ResolvedNode {
   }
 }
 
-extension ScalarTest {
+extension ScalarPredicate {
   fileprivate var cost: Int {
     switch self {
     case .isNull, .bool: 1

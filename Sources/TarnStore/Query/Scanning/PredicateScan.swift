@@ -121,7 +121,7 @@
 
 extension PredicateScan {
   private func evaluate(
-    _ test: ColumnTest, _ image: ClusterImage, _ mask: UnsafeMutablePointer<UInt64>,
+    _ test: ColumnPredicate, _ image: ClusterImage, _ mask: UnsafeMutablePointer<UInt64>,
     _ hits: UnsafeMutablePointer<UInt64>
   ) throws(StorageError) {
     guard test.path.links.isEmpty else {
@@ -147,7 +147,7 @@ extension PredicateScan {
 
   /// Tests stored values, including those of rows without a value.
   private func testValues(
-    _ test: ColumnTest, _ image: ClusterImage, _ mask: UnsafeMutablePointer<UInt64>,
+    _ test: ColumnPredicate, _ image: ClusterImage, _ mask: UnsafeMutablePointer<UInt64>,
     _ hits: UnsafeMutablePointer<UInt64>
   ) throws(StorageError) {
     let column = test.path.column
@@ -214,7 +214,7 @@ private struct LinkCache {
 
 extension PredicateScan {
   private func evaluateLinked(
-    _ test: ColumnTest, _ image: ClusterImage, _ mask: UnsafeMutablePointer<UInt64>,
+    _ test: ColumnPredicate, _ image: ClusterImage, _ mask: UnsafeMutablePointer<UInt64>,
     _ hits: UnsafeMutablePointer<UInt64>
   ) throws(StorageError) {
     let identity = ObjectIdentifier(test)
@@ -238,7 +238,7 @@ extension PredicateScan {
   }
 
   private func matchesBehind(
-    _ link: LinkStep, _ key: ObjectKey, _ test: ColumnTest
+    _ link: LinkStep, _ key: ObjectKey, _ test: ColumnPredicate
   ) throws(StorageError) -> Bool {
     let found = try source.withRow(link.target, key) { (rows, slot) throws(StorageError) -> Bool? in
       if test.path.links.count == 1 { return try test.matchesHere(rows, slot, source) }

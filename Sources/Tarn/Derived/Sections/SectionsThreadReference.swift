@@ -3,13 +3,13 @@ import TarnStore
 // Identifies sections in every Realm of their file: by their results and their rule.
 
 /// The rule of sections by a property.
-private struct SectionsPassage<Key: _Persistable & Hashable, Element: RealmCollectionValue>:
-  Passage
+private struct SectionsThreadReference<Key: _Persistable & Hashable, Element: RealmCollectionValue>:
+  ThreadReference
 {
-  let results: any Passage
+  let results: any ThreadReference
   let property: PassedKeyPath<Element, Key>
 
-  var anchor: PassageAnchor { results.anchor }
+  var anchor: ThreadReferenceAnchor { results.anchor }
 
   func sections(in core: RealmCore) -> SectionedResults<Key, Element>? {
     (results.arrival(in: core) as? Results<Element>).map {
@@ -22,8 +22,8 @@ private struct SectionsPassage<Key: _Persistable & Hashable, Element: RealmColle
 
 extension SectionedResults {
   /// Traps for sections by a block.
-  public func _passage() -> _Passage {
-    results._passage().map { SectionsPassage(results: $0, property: sharedKeyPath) }
+  public func _threadReference() -> _ThreadReference {
+    results._threadReference().map { SectionsThreadReference(results: $0, property: sharedKeyPath) }
   }
 
   private var sharedKeyPath: PassedKeyPath<SectionElement, Key> {
@@ -38,14 +38,14 @@ extension SectionedResults {
 }
 
 /// One section among the sections: its key, in stored form.
-private struct SectionPassage<Key: _Persistable & Hashable, Element: RealmCollectionValue>:
-  Passage
+private struct SectionThreadReference<Key: _Persistable & Hashable, Element: RealmCollectionValue>:
+  ThreadReference
 {
-  let sections: SectionsPassage<Key, Element>
+  let sections: SectionsThreadReference<Key, Element>
   let key: Value
   let number: Int
 
-  var anchor: PassageAnchor { sections.anchor }
+  var anchor: ThreadReferenceAnchor { sections.anchor }
 
   func arrival(in core: RealmCore) -> (any ThreadConfined)? {
     guard let sections = sections.sections(in: core), let key = Key._unbox(_BoxedValue(key)) else {
@@ -58,12 +58,12 @@ private struct SectionPassage<Key: _Persistable & Hashable, Element: RealmCollec
 
 extension ResultsSection {
   /// Traps for a section by a block.
-  public func _passage() -> _Passage {
-    parent._passage().map { content in
-      guard let sections = content as? SectionsPassage<Key, SectionElement> else {
+  public func _threadReference() -> _ThreadReference {
+    parent._threadReference().map { content in
+      guard let sections = content as? SectionsThreadReference<Key, SectionElement> else {
         trap("internal error: a section of something else")
       }
-      return SectionPassage(sections: sections, key: key._box().value, number: number)
+      return SectionThreadReference(sections: sections, key: key._box().value, number: number)
     }
   }
 }

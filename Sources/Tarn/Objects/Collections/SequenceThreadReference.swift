@@ -1,12 +1,14 @@
 import TarnStore
 
 /// Identifies a list, set or map in every Realm of its file, by its place.
-private struct SequencePassage<Collection: _CollectionProperty & ThreadConfined>: Passage {
+private struct SequenceThreadReference<Collection: _CollectionProperty & ThreadConfined>:
+  ThreadReference
+{
   let place: SequencePlace
   let property: PropertyReflection
   let kind: CollectionKind
 
-  var anchor: PassageAnchor { .sequence(place) }
+  var anchor: ThreadReferenceAnchor { .sequence(place) }
 
   func arrival(in core: RealmCore) -> (any ThreadConfined)? {
     guard core.sequence(at: place)?.reading != nil else { return nil }
@@ -17,12 +19,12 @@ private struct SequencePassage<Collection: _CollectionProperty & ThreadConfined>
 }
 
 extension _CollectionProperty where Self: ThreadConfined {
-  public func _passage() -> _Passage {
+  public func _threadReference() -> _ThreadReference {
     guard let managed = backing as? ManagedSequence else {
       trap("internal error: an unmanaged collection has no place")
     }
-    return _Passage(
-      SequencePassage<Self>(
+    return _ThreadReference(
+      SequenceThreadReference<Self>(
         place: managed.place, property: managed.property, kind: managed.kind),
       createdInWrite: managed.instance.writeThatMade(managed.place) ?? managed.createdInWrite)
   }

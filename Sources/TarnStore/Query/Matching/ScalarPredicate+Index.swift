@@ -1,5 +1,5 @@
 /// Tests as ranges of an index.
-extension ScalarTest {
+extension ScalarPredicate {
   /// The entries whose values pass; nil if they are not ranges of the index's order.
   ///
   /// - Returns: disjoint ranges, and whether every entry in them passes.
@@ -14,7 +14,7 @@ extension ScalarTest {
   /// Mixed values are ordered by type. Objects have entries in an index over objects only, and also
   /// for collections that contain them.
   private static func indexRanges(
-    _ tests: [ColumnType: ScalarTest], _ column: ColumnSchema
+    _ tests: [ColumnType: ScalarPredicate], _ column: ColumnSchema
   ) -> (ranges: [PackedIndexRange], isExact: Bool)? {
     var (all, isExact): ([PackedIndexRange], Bool) = ([], true)
     for (type, test) in tests {
@@ -105,7 +105,7 @@ extension TextPattern {
   }
 }
 
-extension ColumnTest {
+extension ColumnPredicate {
   /// The only value that passes; nil if there are more or none.
   var onlyValue: Value? {
     switch test {

@@ -1,5 +1,5 @@
 /// A condition on the elements of a collection, or on backlinks, bound to its column.
-final class CollectionTest: Hashable, Sendable {
+final class CollectionPredicate: Hashable, Sendable {
   enum Test: Hashable, Sendable {
     /// Tests whether some element matches.
     case some(ElementCondition)
@@ -24,7 +24,7 @@ final class CollectionTest: Hashable, Sendable {
   var classID: ClassID { way.classID }
   var elements: NamedCollectionPath.Elements { way.elements }
 
-  static func == (a: CollectionTest, b: CollectionTest) -> Bool {
+  static func == (a: CollectionPredicate, b: CollectionPredicate) -> Bool {
     a === b || (a.way == b.way && a.test == b.test)
   }
 
@@ -213,7 +213,7 @@ extension CollectionAggregate {
   }
 }
 
-extension CollectionTest {
+extension CollectionPredicate {
   private static let pointType = Array("Point".utf8)
 
   /// Whether the row stores a place within a region.
@@ -238,7 +238,7 @@ extension CollectionTest {
   }
 }
 
-extension CollectionTest {
+extension CollectionPredicate {
   /// Whether a value at the end of the steps passes the test.
   func matches<Source: RowSource>(
     _ value: Value, in place: SequencePlace, _ source: Source

@@ -3,35 +3,35 @@ import TarnStore
 /// Identifies a managed object or collection in every Realm of its file, by names and keys. It
 /// holds neither a Realm nor a version of the file, so it can be kept, copied and sent without
 /// limit.
-protocol Passage: Sendable {
+protocol ThreadReference: Sendable {
   /// The object or collection on which its existence depends.
-  var anchor: PassageAnchor { get }
+  var anchor: ThreadReferenceAnchor { get }
   /// Its counterpart in that instance; nil if it does not exist there.
   func arrival(in core: RealmCore) -> (any ThreadConfined)?
 }
 
 /// The place to check whether an object or collection still exists.
-enum PassageAnchor: Sendable {
+enum ThreadReferenceAnchor: Sendable {
   /// All objects of a class, which cannot be deleted.
   case nothing
   case row(ObjectRef)
   case sequence(SequencePlace)
 }
 
-/// A passage on its way through public code.
-public struct _Passage {
-  let content: any Passage
+/// A reference on its way through public code.
+public struct _ThreadReference {
+  let content: any ThreadReference
   /// The write that made the object; nil if it existed before.
   let createdInWrite: WriteMark?
 
-  init(_ content: any Passage, createdInWrite: WriteMark?) {
+  init(_ content: any ThreadReference, createdInWrite: WriteMark?) {
     self.content = content
     self.createdInWrite = createdInWrite
   }
 
   /// The same for an object derived from it.
-  func map(_ transform: (any Passage) -> any Passage) -> _Passage {
-    _Passage(transform(content), createdInWrite: createdInWrite)
+  func map(_ transform: (any ThreadReference) -> any ThreadReference) -> _ThreadReference {
+    _ThreadReference(transform(content), createdInWrite: createdInWrite)
   }
 }
 
@@ -42,7 +42,7 @@ struct PassedKeyPath<Root, Value>: @unchecked Sendable {
 }
 
 /// Identifies an object in every Realm of its file: the class and the key of its row.
-struct ObjectPassage: Passage {
+struct ObjectThreadReference: ThreadReference {
   let row: ObjectRef
   private let type: ObjectBase.Type
   /// The class's name in the file, for a dynamic object.
@@ -56,7 +56,7 @@ struct ObjectPassage: Passage {
     dynamicClass = object is DynamicObject ? binding.reflection.name : nil
   }
 
-  var anchor: PassageAnchor { .row(row) }
+  var anchor: ThreadReferenceAnchor { .row(row) }
 
   func object(in core: RealmCore) -> ObjectBase? {
     let binding = dynamicClass.map { core.dynamicBinding($0) } ?? core.binding(of: type)
@@ -69,20 +69,22 @@ struct ObjectPassage: Passage {
 
 extension ObjectBase {
   /// Traps for an unmanaged object.
-  final var objectPassage: ObjectPassage {
-    guard let passage = ObjectPassage(self) else {
+  final var objectReference: ObjectThreadReference {
+    guard let reference = ObjectThreadReference(self) else {
       trap("internal error: an unmanaged object has no row")
     }
-    return passage
+    return reference
   }
 
-  public func _passage() -> _Passage {
-    _Passage(objectPassage, createdInWrite: _createdInWrite)
+  public func _threadReference() -> _ThreadReference {
+    _ThreadReference(objectReference, createdInWrite: _createdInWrite)
   }
 }
 
 extension ObjectBase: ThreadConfined {
   public func _counterpart(in realm: Realm) -> Self? {
-    ObjectPassage(self)?.object(in: realm.core).map { unsafe unsafeDowncast($0, to: Self.self) }
+    ObjectThreadReference(self)?.object(in: realm.core).map {
+      unsafe unsafeDowncast($0, to: Self.self)
+    }
   }
 }
