@@ -140,7 +140,7 @@ struct CollectionDifferenceTests {
   @Test("gives modifications by their old positions")
   func oldPositions() {
     let old = OrderedRoot(keyed: KeySet((0..<5).map { ObjectKey(Int64($0)) }))
-    let new = old.applying(removals: [ObjectKey(1)], insertions: [])
+    let new = old.updating(removals: [ObjectKey(1)], insertions: []).root
     let changes = CollectionDifference.between(
       old, new, touched: KeySet([ObjectKey(1), ObjectKey(2), ObjectKey(77)])
     ) { $0 == ObjectKey(2) }

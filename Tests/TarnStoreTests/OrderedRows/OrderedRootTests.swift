@@ -80,7 +80,8 @@ struct OrderedRootTests {
       root = try root.applying(
         removals: keys(removed) + extra, insertions: keys(inserted.union(changed)),
         isOrderedBefore: model.isOrderedBefore)
-      keyedRoot = keyedRoot.applying(removals: keys(removed), insertions: keys(inserted))
+      let update = keyedRoot.updating(removals: keys(removed), insertions: keys(inserted))
+      keyedRoot = update.root
       let expected = model.sorted
       expectSame(root, expected)
       expectSame(keyedRoot, model.keyed)

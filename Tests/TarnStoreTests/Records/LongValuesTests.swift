@@ -29,7 +29,7 @@ private func read(_ object: Int64, _ count: Int, _ environment: Environment) thr
         let value = random.bytes(length)
         try put(value, 1, environment)
         #expect(try read(1, length, environment) == value)
-        let pieces = (length + LongValues.pieceByteCountMax - 1) / LongValues.pieceByteCountMax
+        let pieces = (length + Pieces.byteCountMax - 1) / Pieces.byteCountMax
         #expect(try TreeTest.contents(environment).count == pieces + 3)
       }
       try environment.write { transaction throws(StorageError) in
@@ -63,7 +63,7 @@ private func read(_ object: Int64, _ count: Int, _ environment: Environment) thr
           return seen < 8_000
         }
       }
-      #expect(seen == 2 * LongValues.pieceByteCountMax)
+      #expect(seen == 2 * Pieces.byteCountMax)
     }
   }
 }

@@ -73,7 +73,7 @@ struct FormatDocumentTests {
       ("index.keyBytesMax", IndexPageKey.byteCountMax),
       ("orderKey.bytesMax", OrderKey.byteCountMax),
       ("unique.bytesMax", UniqueKey.byteCountMax),
-      ("longValue.pieceBytes", LongValues.pieceByteCountMax),
+      ("longValue.pieceBytes", Pieces.byteCountMax),
       ("former.inlineBytesMax", FormerValue.inlineBytesMax),
       ("tagged.inlineBytesMax", TaggedValue.inlineBytesMax),
       ("tagged.null", Int(TaggedValue.Tag.null.rawValue)),

@@ -56,10 +56,6 @@ extension OrderedRoot {
   }
 
   /// Removals and insertions in a keyed root, which needs no order.
-  package func applying(removals: [ObjectKey], insertions: [ObjectKey]) -> OrderedRoot {
-    updating(removals: removals, insertions: insertions).root
-  }
-
   func updating(removals: [ObjectKey], insertions: [ObjectKey]) -> OrderedUpdate {
     guard case .keyed(let blocks) = storage else {
       trap("a sorted root needs an order")

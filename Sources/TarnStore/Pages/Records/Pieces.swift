@@ -133,9 +133,6 @@ package enum Pieces: Hashable, Sendable {
 ///
 /// It only names one column's long values and has no state.
 package struct LongValues: Hashable, Sendable {
-  /// The longest piece, in bytes.
-  package static let pieceByteCountMax = Pieces.byteCountMax
-
   package let classID: ClassID
   package let column: ColumnID
 
