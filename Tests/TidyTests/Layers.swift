@@ -43,7 +43,7 @@ struct Layers {
         ["Scalars", "Keys", "Records", "Schemas", "Clusters", "Indexes", "Directories"]
       ),
       ("Versions", ["Runs", "Changes", "Snapshots", "Cursors"]),
-      ("Writing", ["Sequences", "Before", "Writing", "Unique"]),
+      ("Writing", ["Sequences", "OldValues", "Writing", "Unique"]),
       ("Store", ["Checks", "Migrations", "Store"]),
       (
         "Query",

@@ -61,7 +61,7 @@ struct CursorReport {
     return known.record.holder.map { "held by \($0.sentence)" } ?? "held"
   }
 
-  private static func values(_ level: BeforeLevel) -> String {
+  private static func values(_ level: OldValueLevel) -> String {
     switch level {
     case .none: "none"
     case .keys: "primary keys of deleted objects"

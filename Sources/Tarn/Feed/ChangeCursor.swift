@@ -71,7 +71,7 @@ public final class ChangeCursor: Sendable {
   private let model: ModelSchema
   private let selection: CursorSelection
   private let home: Scheduler.Key
-  private let level: BeforeLevel
+  private let level: OldValueLevel
   private let state: Lock<State>
 
   /// - Parameters:
@@ -80,7 +80,7 @@ public final class ChangeCursor: Sendable {
   ///   - pending: why the consumer must start over, apart from reasons recorded in the file.
   init(
     _ name: String, _ keeper: any FeedKeeper, _ core: RealmCore, _ selection: CursorSelection,
-    keeping level: BeforeLevel = .keys, toldThrough: Version, pending: FeedReason? = nil
+    keeping level: OldValueLevel = .keys, toldThrough: Version, pending: FeedReason? = nil
   ) {
     self.name = name
     self.keeper = keeper

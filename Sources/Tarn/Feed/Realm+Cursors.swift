@@ -34,7 +34,7 @@ public enum KeptValues: Sendable, Hashable, CaseIterable {
   /// Also the old values of modified properties.
   case oldValues
 
-  var level: BeforeLevel {
+  var level: OldValueLevel {
     switch self {
     case .none: .none
     case .keys: .keys

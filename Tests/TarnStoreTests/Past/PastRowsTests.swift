@@ -85,7 +85,7 @@ struct PastRowsTests {
     let balanced = try RecordedPast(
       after: base.version, upTo: now.version, in: now.transaction)
     var changes = ChangeSet(from: base.version, to: base.version)
-    var images = BeforeImages()
+    var images = OldValues()
     while changes.to < now.version {
       let next = try ChangeLog.images(of: changes.to.next, in: now.transaction)
       images = images.merging(next.images, after: changes)

@@ -74,7 +74,7 @@ struct FormatDocumentTests {
       ("orderKey.bytesMax", OrderKey.byteCountMax),
       ("unique.bytesMax", UniqueKey.byteCountMax),
       ("longValue.pieceBytes", Pieces.byteCountMax),
-      ("former.inlineBytesMax", FormerValue.inlineBytesMax),
+      ("former.inlineBytesMax", OldValue.inlineBytesMax),
       ("tagged.inlineBytesMax", TaggedValue.inlineBytesMax),
       ("tagged.null", Int(TaggedValue.Tag.null.rawValue)),
       ("tagged.list", Int(TaggedValue.Tag.list.rawValue)),

@@ -56,7 +56,7 @@ struct MemoryCursor {
 
   init(
     _ realm: Realm, of selection: CursorSelection = .wholeRealm, reason: FeedReason? = nil,
-    keeping level: BeforeLevel = .keys, pending: FeedReason? = nil
+    keeping level: OldValueLevel = .keys, pending: FeedReason? = nil
   ) throws {
     realm.core.store.keepBefore { _ in level }
     realm.refresh()

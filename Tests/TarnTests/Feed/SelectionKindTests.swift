@@ -27,7 +27,7 @@ import Testing
     try #require(realm.object(ofType: FedDog.self, forPrimaryKey: id))
   }
 
-  private func level(of name: String) throws -> BeforeLevel? {
+  private func level(of name: String) throws -> OldValueLevel? {
     try realm.core.store.cursors().first { $0.record.name == name }?.record.level
   }
 

@@ -214,7 +214,7 @@ struct FeedRecord {
     commitID = met.header.meta.commitID
     cursors = met.header.meta.note?.cursors ?? []
     guard changes.classes.contains(where: { $0.isCleared || !$0.deleted.isEmpty }) else { return }
-    let images = try BeforeDecoder.images(met.former, changes)
+    let images = try OldValueDecoder.images(met.former, changes)
     for own in changes.classes {
       var dead = FeedDeaths()
       let before = images[own.id]

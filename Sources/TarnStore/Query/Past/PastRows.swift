@@ -10,7 +10,7 @@ package struct PastRows: RowSource {
   package let newer: StoreRows
   /// The changes from this version to that of the newer rows.
   package let changes: ChangeSet
-  package let images: BeforeImages
+  package let images: OldValues
   /// Only objects deleted since then are read, for which their last values suffice: some records
   /// keep the old values of deleted objects only.
   package var isOfDeletedObjects = false
@@ -43,7 +43,7 @@ package struct PastRows: RowSource {
 
   /// Throws if not all old values of the class are known.
   package func check(_ id: ClassID) throws(StorageError) {
-    let needed = isOfDeletedObjects ? BeforeLevel.deletedObjects : .oldValues
+    let needed = isOfDeletedObjects ? OldValueLevel.deletedObjects : .oldValues
     guard changes.schemaChanged || images.level(of: id) < needed else { return }
     let name = schema.schema[id]?.name ?? ""
     throw StorageError(

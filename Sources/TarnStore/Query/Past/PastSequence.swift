@@ -5,7 +5,7 @@ package struct PastSequence {
   /// The newer elements; nil if all are in `former`.
   private let now: StoredSequence?
   private let script: EditScript?
-  private let former: FormerSequence?
+  private let former: OldSequence?
   private let transaction: ReadTransaction
   /// The old runs of the script, by their old positions, with their new ones.
   private let ways: [(old: Range<Int>, new: Int)]
@@ -18,7 +18,7 @@ package struct PastSequence {
   }
 
   /// A sequence of which all elements were kept; nil for one without elements.
-  init(_ whole: FormerSequence?, _ transaction: ReadTransaction) {
+  init(_ whole: OldSequence?, _ transaction: ReadTransaction) {
     count = whole?.elements.count ?? 0
     isMap = whole?.elements.first?.key != nil
     (now, script, former, ways) = (nil, nil, whole, [])
@@ -27,7 +27,7 @@ package struct PastSequence {
 
   /// A sequence that a script changed into the newer one; `lost` has the dropped and overwritten
   /// elements.
-  init(_ now: StoredSequence, _ script: EditScript, _ lost: FormerSequence?) {
+  init(_ now: StoredSequence, _ script: EditScript, _ lost: OldSequence?) {
     (count, isMap, self.now) = (script.oldCount, now.shape.isMap, now)
     (self.script, former) = (script, lost)
     transaction = now.snapshot.transaction

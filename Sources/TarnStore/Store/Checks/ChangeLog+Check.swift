@@ -2,7 +2,7 @@
 extension ChangeLog {
   /// Long values must be there, and columns exist.
   private static func check(
-    _ images: BeforeImages, _ snapshot: Snapshot
+    _ images: OldValues, _ snapshot: Snapshot
   ) throws(StorageError) {
     for before in images.classes {
       guard let described = snapshot.schema.schema[before.id],
@@ -90,7 +90,7 @@ extension ChangeLog {
           $0 + Int($1.chunkCount)
         }
         try check(changes.classes, snapshot.schema.schema)
-        try check(BeforeDecoder.images(former, changes), snapshot)
+        try check(OldValueDecoder.images(former, changes), snapshot)
       } catch {
         problems.append("the change record of version \(version.rawValue): \(error)")
       }

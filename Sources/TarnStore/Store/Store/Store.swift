@@ -31,7 +31,7 @@ package final class Store: Sendable {
     var schema: SchemaView?
     var oldestReader = OldestReader()
     /// How much of the state before a commit records keep; nil for nothing.
-    var beforeLevel: (@Sendable (ClassID) -> BeforeLevel)?
+    var oldValueLevel: (@Sendable (ClassID) -> OldValueLevel)?
     /// Decides whether this process may make a commit.
     var commitCheck: CommitCheck?
     /// The note of this process's last commit.
@@ -344,8 +344,8 @@ package final class Store: Sendable {
 
   /// Makes the records of this process's commits keep that much of the state before for each class,
   /// whatever the file requires. For tests.
-  package func keepBefore(_ level: (@Sendable (ClassID) -> BeforeLevel)?) {
-    state.withLock { $0.beforeLevel = level }
+  package func keepBefore(_ level: (@Sendable (ClassID) -> OldValueLevel)?) {
+    state.withLock { $0.oldValueLevel = level }
   }
 
   /// A further rule for commits: throws for one that breaks it. Nothing is written then.
@@ -362,13 +362,13 @@ package final class Store: Sendable {
   /// reported one by one.
   private func images(
     for session: WriteSession, _ changes: ChangeSet, _ feed: FeedCommit
-  ) throws(StorageError) -> BeforeImages {
-    if let change = session.schemaChange, !change.isAddition { return BeforeImages() }
-    let asked = state.withLock { $0.beforeLevel }
+  ) throws(StorageError) -> OldValues {
+    if let change = session.schemaChange, !change.isAddition { return OldValues() }
+    let asked = state.withLock { $0.oldValueLevel }
     let needs = feed.needs(session.base.schema)
-    if asked == nil, needs == nil { return BeforeImages() }
+    if asked == nil, needs == nil { return OldValues() }
     let level = { (id: ClassID) in max(asked?(id) ?? .none, needs?.level(of: id) ?? .none) }
-    return try BeforeCollector.images(changes, session.reader, session.schema, level) {
+    return try OldValueCollector.images(changes, session.reader, session.schema, level) {
       session.sequences.isDropped($0)
     }
   }

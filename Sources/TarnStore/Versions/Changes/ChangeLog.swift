@@ -4,7 +4,7 @@ package enum ChangeLog {
   /// Writes the record of a commit. The note in `meta` then counts the record's bytes.
   static func put(
     _ changes: ChangeSet, _ meta: inout ChangeRecord.Meta,
-    _ former: FormerSections = FormerSections(), in transaction: borrowing WriteTransaction
+    _ former: OldValueSections = OldValueSections(), in transaction: borrowing WriteTransaction
   ) throws(StorageError) {
     for piece in try ChangeRecord.encode(changes, &meta, former) {
       unsafe try key(changes.to, piece.classField, piece.chunk).withBytes {
@@ -116,15 +116,15 @@ package enum ChangeLog {
   /// The same, and the record's sections of values before the commit.
   static func sections(
     of version: Version, in transaction: ReadTransaction
-  ) throws(StorageError) -> (ChangeRecord.Header, ChangeSet, FormerSections) {
-    var former: FormerSections? = FormerSections()
+  ) throws(StorageError) -> (ChangeRecord.Header, ChangeSet, OldValueSections) {
+    var former: OldValueSections? = OldValueSections()
     let (header, changes) = unsafe try ChangeRecord.decode(version: version, &former) {
       classField, chunk throws(StorageError) in
       unsafe try key(version, classField, chunk).withBytes { key throws(StorageError) in
         unsafe try transaction.value(forKey: key)
       }
     }
-    return (header, changes, former ?? FormerSections())
+    return (header, changes, former ?? OldValueSections())
   }
 
   /// Removes the oldest records whose transactions are at most `transactionID`, up to the first one

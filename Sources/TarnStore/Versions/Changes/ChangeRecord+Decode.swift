@@ -60,7 +60,7 @@ extension ChangeRecord {
 
   /// Reads the sections of a whole record in chunk 0, after the header.
   private static func decodeWhole(
-    _ reader: inout RecordReader, into changes: inout ChangeSet, _ former: inout FormerSections?
+    _ reader: inout RecordReader, into changes: inout ChangeSet, _ former: inout OldValueSections?
   ) throws(StorageError) {
     var state = SectionState(former: former)
     try readSections(&reader, &state, into: &changes)
@@ -74,7 +74,7 @@ extension ChangeRecord {
     var classIndex: Int?
     var scripts = SequenceReader()
     /// The sections of values before the commit; nil if they are not wanted.
-    var former: FormerSections?
+    var former: OldValueSections?
   }
 
   /// Decodes the whole record; `read` returns its values by (class field, chunk).
@@ -83,7 +83,7 @@ extension ChangeRecord {
   package static func decode(
     version: Version, read: (UInt32, UInt16) throws(StorageError) -> UnsafeRawBufferPointer?
   ) throws(StorageError) -> (Header, ChangeSet) {
-    var former: FormerSections?
+    var former: OldValueSections?
     return try unsafe decode(version: version, &former, read: read)
   }
 
@@ -92,7 +92,7 @@ extension ChangeRecord {
   /// - Parameter skippingOrigin: leaves the name of the program out of the note, for callers that
   ///   read very many records.
   package static func decode(
-    version: Version, _ former: inout FormerSections?, skippingOrigin: Bool = false,
+    version: Version, _ former: inout OldValueSections?, skippingOrigin: Bool = false,
     read: (UInt32, UInt16) throws(StorageError) -> UnsafeRawBufferPointer?
   ) throws(StorageError) -> (Header, ChangeSet) {
     guard let first = unsafe try read(0, 0) else { throw .damagedRecord("its header is missing") }
@@ -117,7 +117,7 @@ extension ChangeRecord {
       guard summary.id.rawValue < UInt32.max else { throw .damagedRecord("a class is too large") }
       var state = SectionState(
         classIndex: changes.classes.firstIndex(ofID: summary.id), former: former)
-      former = former.map { _ in FormerSections() }
+      former = former.map { _ in OldValueSections() }
       for chunk in 0..<summary.chunkCount {
         let field = summary.id.rawValue + 1
         guard let bytes = unsafe try read(field, chunk) else {

@@ -5,7 +5,7 @@ extension ChangeRecord {
   /// - Throws: `.limitExceeded` if a class needs more than 65,535 chunks, which takes a commit of
   ///   tens of millions of scattered keys.
   package static func encode(
-    _ changes: ChangeSet, _ meta: Meta, _ former: FormerSections = FormerSections()
+    _ changes: ChangeSet, _ meta: Meta, _ former: OldValueSections = OldValueSections()
   ) throws(StorageError) -> [Piece] {
     var meta = meta
     return try encode(changes, &meta, former)
@@ -13,7 +13,7 @@ extension ChangeRecord {
 
   /// The same; updates `meta.note` to the note as it was written.
   package static func encode(
-    _ changes: ChangeSet, _ meta: inout Meta, _ former: FormerSections = FormerSections()
+    _ changes: ChangeSet, _ meta: inout Meta, _ former: OldValueSections = OldValueSections()
   ) throws(StorageError) -> [Piece] {
     var place = 0
     var pieces = try encode(changes, meta, former, noteAt: &place)
@@ -26,7 +26,7 @@ extension ChangeRecord {
   }
 
   private static func encode(
-    _ changes: ChangeSet, _ meta: Meta, _ former: FormerSections, noteAt place: inout Int
+    _ changes: ChangeSet, _ meta: Meta, _ former: OldValueSections, noteAt place: inout Int
   ) throws(StorageError) -> [Piece] {
     // In a record without classes, older libraries would skip the note and find no sections.
     if isSurelySmall(changes, former), !changes.classes.isEmpty || meta.note == nil {
@@ -47,7 +47,7 @@ extension ChangeRecord {
   }
 
   /// True if everything fits one chunk even with numbers of maximum length.
-  private static func isSurelySmall(_ changes: ChangeSet, _ former: FormerSections) -> Bool {
+  private static func isSurelySmall(_ changes: ChangeSet, _ former: OldValueSections) -> Bool {
     guard changes.classes.count <= 8 else { return false }
     var bytes = headerBytes + CommitNote.bytesMax + former.byteCount
     for entry in changes.classes {
@@ -61,7 +61,7 @@ extension ChangeRecord {
   }
 
   private static func encodeLarge(
-    _ changes: ChangeSet, _ meta: Meta, _ former: FormerSections, noteAt place: inout Int
+    _ changes: ChangeSet, _ meta: Meta, _ former: OldValueSections, noteAt place: inout Int
   ) throws(StorageError) -> [Piece] {
     var chunksOfClasses: [[[UInt8]]] = []
     var sectionBytes = 0

@@ -23,7 +23,7 @@
 /// The checksum (CRC-32C) covers the value and its key, so that a value under a wrong key is
 /// detected. An unknown section kind is skipped if its top bit is set; otherwise the record needs a
 /// newer reader. Kinds 16 to 31 are for lists, sets and maps, 32 to 47 for values before the
-/// commit, which a change set does not have: `FormerSections` hands them on as bytes.
+/// commit, which a change set does not have: `OldValueSections` hands them on as bytes.
 package enum ChangeRecord {
   /// The longest value of a record, in bytes.
   package static let chunkBytesMax = 2048
@@ -121,7 +121,7 @@ package enum ChangeRecord {
     static let backTouched: UInt8 = 5
     /// Payload: see `SequencePart`.
     static let sequence: UInt8 = 16
-    /// Values before the commit; the known kinds are those of `FormerKind`.
+    /// Values before the commit; the known kinds are those of `OldValueKind`.
     static let former: ClosedRange<UInt8> = 32...36
     /// A section of that range with keys that the change set lacks.
     static let formerKeys: UInt8 = 35
@@ -164,7 +164,7 @@ extension ChangeRecord.Piece {
 
 /// The sections of a change record with values before the commit, as bytes: they are decoded
 /// elsewhere, separately from the change set.
-package struct FormerSections: Equatable, Sendable {
+package struct OldValueSections: Equatable, Sendable {
   /// By class, each with its kind and length, as in the record.
   private var classes: [ClassID: [[UInt8]]] = [:]
   /// The bytes of all sections.

@@ -68,7 +68,7 @@ extension CursorRecord {
     var reader = try unsafe RecordReader.sealed(
       bytes, formats: Self.format...Self.format, "a cursor")
     let flags = try reader.byte()
-    guard let level = BeforeLevel(rawValue: try reader.byte()) else {
+    guard let level = OldValueLevel(rawValue: try reader.byte()) else {
       throw .damagedRecord("a cursor has an impossible level")
     }
     self.level = level

@@ -6,7 +6,7 @@ package struct CursorRecord: Equatable, Sendable {
   /// Nil for the whole file.
   package var selection: [FeedSelectionName]?
   /// The state before each commit that records keep for the selected classes.
-  package var level: BeforeLevel
+  package var level: OldValueLevel
   /// The names of further classes that conditions and key paths of the selection read. If old
   /// values are kept, they are kept of these classes, too.
   package var related: [String] = []
@@ -34,7 +34,7 @@ package struct CursorRecord: Equatable, Sendable {
 
   package init(
     name: String, at head: HeadRecord, _ note: CommitNote?, selection: [FeedSelectionName]?,
-    level: BeforeLevel, limits: CursorLimits = .standard, kept: CursorLimits = CursorLimits(),
+    level: OldValueLevel, limits: CursorLimits = .standard, kept: CursorLimits = CursorLimits(),
     epoch: UInt32 = 0, reason: FeedReason? = nil
   ) {
     self.name = name
@@ -159,7 +159,7 @@ package struct CursorLimits: Hashable, Sendable {
 
 /// How much of the state before a commit its change record keeps, of one class. Each level includes
 /// the ones before it.
-package enum BeforeLevel: UInt8, Sendable, CaseIterable, Comparable {
+package enum OldValueLevel: UInt8, Sendable, CaseIterable, Comparable {
   case none = 0
   /// The primary keys of deleted objects.
   case keys = 1

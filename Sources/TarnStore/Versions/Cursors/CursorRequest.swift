@@ -12,7 +12,7 @@ package struct CursorRequest: Sendable {
   package var name: String
   /// Nil for the whole file.
   package var selection: [FeedSelectionName]?
-  package var level: BeforeLevel
+  package var level: OldValueLevel
   /// The names of further classes that the selection reads; see `CursorRecord.related`.
   package var related: [String] = []
   /// Nil to keep the cursor's limits, or for the standard ones of a new cursor.
@@ -29,7 +29,7 @@ package struct CursorRequest: Sendable {
   package var patience: Duration
 
   package init(
-    _ name: String, selection: [FeedSelectionName]? = nil, level: BeforeLevel = .keys,
+    _ name: String, selection: [FeedSelectionName]? = nil, level: OldValueLevel = .keys,
     limits: CursorLimits? = nil, kept: CursorLimits? = nil, start: Start = .newest,
     takes: Bool = false, patience: Duration = .zero
   ) {

@@ -95,13 +95,13 @@ struct FeedFloor: Sendable {
 /// How much of the state before a commit its record keeps, for each class: as much as any cursor or
 /// the retention requires.
 package struct FeedNeeds: Equatable, Sendable {
-  private let all: BeforeLevel
-  private let byClass: [ClassID: BeforeLevel]
+  private let all: OldValueLevel
+  private let byClass: [ClassID: OldValueLevel]
 
   package init(_ table: FeedTable, _ schema: StoreSchema) {
-    var all = table.settings.retention.keepsOldValues ? BeforeLevel.oldValues : .none
-    var byClass: [ClassID: BeforeLevel] = [:]
-    func need(_ level: BeforeLevel, of ids: Set<ClassID>) {
+    var all = table.settings.retention.keepsOldValues ? OldValueLevel.oldValues : .none
+    var byClass: [ClassID: OldValueLevel] = [:]
+    func need(_ level: OldValueLevel, of ids: Set<ClassID>) {
       for id in ids { byClass[id] = max(byClass[id] ?? .none, level) }
     }
     for cursor in table.cursors.values where cursor.keepsRecords {
@@ -125,7 +125,7 @@ package struct FeedNeeds: Equatable, Sendable {
 
   package var isEmpty: Bool { all == .none && byClass.values.allSatisfy { $0 == .none } }
 
-  package func level(of id: ClassID) -> BeforeLevel { max(all, byClass[id] ?? .none) }
+  package func level(of id: ClassID) -> OldValueLevel { max(all, byClass[id] ?? .none) }
 }
 
 extension StoreSchema {

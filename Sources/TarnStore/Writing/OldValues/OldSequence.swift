@@ -1,11 +1,11 @@
 /// Elements that a list, set or map had before a commit.
-package struct FormerSequence: Equatable, Sendable {
+package struct OldSequence: Equatable, Sendable {
   package struct Element: Equatable, Sendable {
     /// The position before the commit.
     package var position: Int
     /// For maps.
-    package var key: FormerValue?
-    package var value: FormerValue
+    package var key: OldValue?
+    package var value: OldValue
   }
 
   package let name: SequenceName
@@ -36,10 +36,10 @@ package struct FormerSequence: Equatable, Sendable {
   /// - Parameters:
   ///   - script: the script of the earlier commit; nil if that left the sequence unchanged.
   ///   - earlier: the elements of that commit, which take precedence.
-  func before(_ script: EditScript?, _ earlier: FormerSequence?) -> FormerSequence {
+  func before(_ script: EditScript?, _ earlier: OldSequence?) -> OldSequence {
     if let earlier, earlier.isWhole { return earlier }
     guard let script else { return self }
-    var result = FormerSequence(name: name, oldCount: script.oldCount, isWhole: false)
+    var result = OldSequence(name: name, oldCount: script.oldCount, isWhole: false)
     let ways = OldPositions(script)
     var moved: [Int: Element] = [:]
     for element in elements {
@@ -77,9 +77,9 @@ struct OldPositions {
   }
 }
 
-extension [FormerSequence] {
+extension [OldSequence] {
   /// The elements of a sequence; nil without any.
-  package subscript(name: SequenceName) -> FormerSequence? {
+  package subscript(name: SequenceName) -> OldSequence? {
     let index = partitioningIndex { $0.name >= name }
     return index < count && self[index].name == name ? self[index] : nil
   }

@@ -1,29 +1,29 @@
 /// Collects the values that a committing write removed or replaced: from the version at which it
 /// began, by the changes that it recorded.
-struct BeforeCollector {
+struct OldValueCollector {
   private let reader: SnapshotReader
   /// The class as the write has it, perhaps with more columns.
   private let described: ClassSchema
   /// Whether the write removed a nested list or map.
   private let isGone: (CollectionID) -> Bool
-  private var before: ClassBefore
+  private var before: ClassOldValues
   /// The former values of each column of the class, by its number.
-  private var columns: [FormerColumn?]
-  private var sequences: [SequenceName: FormerSequence] = [:]
+  private var columns: [OldColumn?]
+  private var sequences: [SequenceName: OldSequence] = [:]
 
   /// The images for a commit, at the level given for each class.
   ///
   /// - Parameter schema: the schema of the write.
   static func images(
     _ changes: ChangeSet, _ reader: SnapshotReader, _ schema: SchemaView,
-    _ level: (ClassID) -> BeforeLevel, isGone: @escaping (CollectionID) -> Bool
-  ) throws(StorageError) -> BeforeImages {
-    var images = BeforeImages()
+    _ level: (ClassID) -> OldValueLevel, isGone: @escaping (CollectionID) -> Bool
+  ) throws(StorageError) -> OldValues {
+    var images = OldValues()
     // A class that the write has added had no objects before.
     for entry in changes.classes where reader.schema.schema[entry.id] != nil {
       let level = level(entry.id)
       guard level > entry.levelWithoutImages else { continue }
-      var collector = BeforeCollector(schema[entry.id], level, reader, isGone)
+      var collector = OldValueCollector(schema[entry.id], level, reader, isGone)
       try collector.collect(entry)
       images.classes.append(collector.finish())
     }
@@ -31,17 +31,17 @@ struct BeforeCollector {
   }
 
   private init(
-    _ described: ClassSchema, _ level: BeforeLevel, _ reader: SnapshotReader,
+    _ described: ClassSchema, _ level: OldValueLevel, _ reader: SnapshotReader,
     _ isGone: @escaping (CollectionID) -> Bool
   ) {
     self.reader = reader
     self.described = described
     self.isGone = isGone
-    before = ClassBefore(described.id, level)
+    before = ClassOldValues(described.id, level)
     columns = Array(repeating: nil, count: described.columns.count)
   }
 
-  private consuming func finish() -> ClassBefore {
+  private consuming func finish() -> ClassOldValues {
     before.columns = columns.compactMap(\.self)
     before.sequences = sequences.values.sorted { $0.name < $1.name }
     return before
@@ -78,7 +78,7 @@ struct BeforeCollector {
     guard let primary = reader.schema.primaryKey(of: before.id), !primary.isObjectKey else {
       return
     }
-    var keys = FormerColumn(primary.column)
+    var keys = OldColumn(primary.column)
     for key in before.deleted {
       guard let value = try reader.value(of: primary.column, at: key, in: before.id) else {
         continue
@@ -100,7 +100,7 @@ struct BeforeCollector {
         }
         guard let value = try reader.value(of: column.id, at: key, in: before.id), value != .null
         else { continue }
-        columns[column.id.index, default: FormerColumn(column.id)].append(key, .value(value))
+        columns[column.id.index, default: OldColumn(column.id)].append(key, .value(value))
         if let nested = value.collection { try collectWhole(place.atAnyDepth(nested)) }
       }
     }
@@ -110,7 +110,7 @@ struct BeforeCollector {
   private mutating func collect(_ touched: ClassChanges.Touched) throws(StorageError) {
     let column = touched.column
     guard described[column].collection == .none else { return }
-    var found = FormerColumn(column)
+    var found = OldColumn(column)
     let isAdded = column.index >= reader.schema[before.id].columns.count
     for key in touched.keys {
       if isAdded {
@@ -122,7 +122,7 @@ struct BeforeCollector {
       let place = SequencePlace(classID: before.id, key: key, column: column)
       try collectGone(value, at: place)
     }
-    let deleted = columns[column.index] ?? FormerColumn(column)
+    let deleted = columns[column.index] ?? OldColumn(column)
     columns[column.index] = deleted.merging(found) { _ in true }
   }
 
@@ -138,7 +138,7 @@ struct BeforeCollector {
     guard let sequence = try reader.sequence(at: place),
       sequence.count == change.script.oldCount
     else { return }
-    var former = FormerSequence(name: change.name, oldCount: sequence.count, isWhole: false)
+    var former = OldSequence(name: change.name, oldCount: sequence.count, isWhole: false)
     for position in lost {
       let element = try element(Int(position.rawValue), of: sequence)
       former.elements.append(element)
@@ -164,7 +164,7 @@ struct BeforeCollector {
       let name = SequenceName(column: place.column, key: place.key, nested: place.nested)
       if sequences[name]?.isWhole == true { continue }
       guard let sequence = try reader.sequence(at: place), sequence.count > 0 else { continue }
-      var former = FormerSequence(name: name, oldCount: sequence.count, isWhole: true)
+      var former = OldSequence(name: name, oldCount: sequence.count, isWhole: true)
       for position in 0..<sequence.count {
         let element = try element(position, of: sequence)
         former.elements.append(element)
@@ -178,17 +178,17 @@ struct BeforeCollector {
 
   private func element(
     _ position: Int, of sequence: StoredSequence
-  ) throws(StorageError) -> FormerSequence.Element {
-    FormerSequence.Element(
+  ) throws(StorageError) -> OldSequence.Element {
+    OldSequence.Element(
       position: position,
       key: sequence.shape.isMap ? .value(.string(try sequence.key(at: position))) : nil,
       value: .value(try sequence.value(at: position)))
   }
 }
 
-extension [FormerColumn?] {
+extension [OldColumn?] {
   /// The values of a column, made when first used.
-  fileprivate subscript(index: Int, default made: @autoclosure () -> FormerColumn) -> FormerColumn {
+  fileprivate subscript(index: Int, default made: @autoclosure () -> OldColumn) -> OldColumn {
     get { self[index] ?? made() }
     _modify {
       var column = self[index] ?? made()

@@ -1,20 +1,20 @@
 /// Decodes the images of one commit. Throws `.corrupted` for malformed bytes.
-struct BeforeDecoder {
+struct OldValueDecoder {
   private let version: Version
-  private var before: ClassBefore
+  private var before: ClassOldValues
   private var isLevelKnown = false
 
   static func images(
-    _ sections: FormerSections, _ changes: ChangeSet
-  ) throws(StorageError) -> BeforeImages {
-    var images = BeforeImages()
+    _ sections: OldValueSections, _ changes: ChangeSet
+  ) throws(StorageError) -> OldValues {
+    var images = OldValues()
     for entry in changes.classes {
       let sections = sections[entry.id]
       if sections.isEmpty, entry.levelWithoutImages == .oldValues { continue }
-      var decoder = BeforeDecoder(entry, changes.to)
+      var decoder = OldValueDecoder(entry, changes.to)
       for section in sections {
         try unsafe withBytes(of: section) { bytes throws(StorageError) in
-          var reader = unsafe RecordReader(bytes, from: FormerSections.startBytes)
+          var reader = unsafe RecordReader(bytes, from: OldValueSections.startBytes)
           try decoder.read(section[0], &reader)
         }
       }
@@ -25,11 +25,11 @@ struct BeforeDecoder {
 
   private init(_ entry: ClassChanges, _ version: Version) {
     self.version = version
-    before = ClassBefore(entry.id, entry.levelWithoutImages)
+    before = ClassOldValues(entry.id, entry.levelWithoutImages)
     before.deleted = entry.deleted
   }
 
-  private func finish(_ entry: ClassChanges) throws(StorageError) -> ClassBefore {
+  private func finish(_ entry: ClassChanges) throws(StorageError) -> ClassOldValues {
     guard isLevelKnown || before.columns.isEmpty && before.sequences.isEmpty else {
       throw .damagedRecord("it has old values without their level")
     }
@@ -44,9 +44,9 @@ struct BeforeDecoder {
   private mutating func read(
     _ kind: UInt8, _ reader: inout RecordReader
   ) throws(StorageError) {
-    switch FormerKind(rawValue: kind) {
+    switch OldValueKind(rawValue: kind) {
     case .level:
-      guard let level = BeforeLevel(rawValue: try reader.byte()), reader.remaining == 0 else {
+      guard let level = OldValueLevel(rawValue: try reader.byte()), reader.remaining == 0 else {
         throw .newerRecord("an unknown level of old values")
       }
       before.level = level
@@ -56,7 +56,7 @@ struct BeforeDecoder {
       try ChangeRecord.readKeys(&reader, into: &keys)
       before.deleted.formUnion(keys)
     case .primaryKeys:
-      var columns: [FormerColumn] = before.primaryKeys.map { [$0] } ?? []
+      var columns: [OldColumn] = before.primaryKeys.map { [$0] } ?? []
       try readColumn(&reader, into: &columns)
       guard columns.count == 1 else { throw .damagedRecord("it has two primary keys") }
       before.primaryKeys = columns[0]
@@ -67,14 +67,14 @@ struct BeforeDecoder {
   }
 
   private func readColumn(
-    _ reader: inout RecordReader, into columns: inout [FormerColumn]
+    _ reader: inout RecordReader, into columns: inout [OldColumn]
   ) throws(StorageError) {
     let id = ColumnID(try reader.number(UInt16.self))
     if columns.last?.column != id {
       if let last = columns.last, last.column > id {
         throw .damagedRecord("columns out of order")
       }
-      columns.append(FormerColumn(id))
+      columns.append(OldColumn(id))
     }
     var key: Int64 = 0
     while reader.remaining > 0 {
@@ -93,16 +93,16 @@ struct BeforeDecoder {
     let name = SequenceName(
       column: column, key: key, nested: nested == 0 ? nil : CollectionID(nested - 1))
     let flags = try reader.byte()
-    if flags & ~FormerFlag.known != 0 { throw .newerRecord("an unknown flag of elements") }
-    if flags & FormerFlag.isFirst != 0 {
+    if flags & ~OldValueFlag.known != 0 { throw .newerRecord("an unknown flag of elements") }
+    if flags & OldValueFlag.isFirst != 0 {
       if let last = before.sequences.last, last.name >= name {
         throw .damagedRecord("collections out of order")
       }
       let count: Int = try reader.number()
       guard count <= EditScript.countMax else { throw .damagedRecord("a collection is too long") }
       before.sequences.append(
-        FormerSequence(
-          name: name, oldCount: count, isWhole: flags & FormerFlag.isWhole != 0))
+        OldSequence(
+          name: name, oldCount: count, isWhole: flags & OldValueFlag.isWhole != 0))
     }
     guard let last = before.sequences.indices.last, before.sequences[last].name == name else {
       throw .damagedRecord("elements without their beginning")
@@ -117,14 +117,14 @@ struct BeforeDecoder {
       if let former = before.sequences[last].elements.last, former.position >= position {
         throw .damagedRecord("elements out of order")
       }
-      let key = flags & FormerFlag.isMap == 0 ? nil : try value(&reader)
+      let key = flags & OldValueFlag.isMap == 0 ? nil : try value(&reader)
       before.sequences[last].elements
         .append(.init(position: position, key: key, value: try value(&reader)))
       next = position + 1
     }
   }
 
-  private func value(_ reader: inout RecordReader) throws(StorageError) -> FormerValue {
+  private func value(_ reader: inout RecordReader) throws(StorageError) -> OldValue {
     switch try reader.tagged() {
     case .value(let value): return .value(value)
     case .long(let id, let byteCount, let isString):

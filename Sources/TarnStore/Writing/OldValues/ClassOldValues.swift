@@ -1,31 +1,31 @@
 /// The objects of one class before some commits, as far as change records keep them.
-package struct ClassBefore: Equatable, Sendable {
+package struct ClassOldValues: Equatable, Sendable {
   package let id: ClassID
   /// How much is kept: the lowest level of all commits.
-  package internal(set) var level: BeforeLevel
+  package internal(set) var level: OldValueLevel
   /// The objects that existed before and were deleted or replaced.
   package internal(set) var deleted = KeySet()
   /// The primary keys of deleted objects, if no other values of them are kept: see
   /// `primaryKey(of:)`.
-  package internal(set) var primaryKeys: FormerColumn?
+  package internal(set) var primaryKeys: OldColumn?
   /// In the order of the columns. A deleted object without a value in a column had null there, or,
   /// if the column is not optional, zero.
-  package internal(set) var columns: [FormerColumn] = []
+  package internal(set) var columns: [OldColumn] = []
   /// In the order of the names. A collection of a deleted object without an entry was empty.
-  package internal(set) var sequences: [FormerSequence] = []
+  package internal(set) var sequences: [OldSequence] = []
 
-  init(_ id: ClassID, _ level: BeforeLevel) {
+  init(_ id: ClassID, _ level: OldValueLevel) {
     self.id = id
     self.level = level
   }
 
   /// The former value of a property, if it is kept.
-  package func value(of column: ColumnID, at key: ObjectKey) -> FormerValue? {
+  package func value(of column: ColumnID, at key: ObjectKey) -> OldValue? {
     columns[column: column]?[key]
   }
 
   /// The primary key of a deleted object. Nil for a class without one, and if it is unknown.
-  package func primaryKey(of key: ObjectKey, _ described: ClassSchema) -> FormerValue? {
+  package func primaryKey(of key: ObjectKey, _ described: ClassSchema) -> OldValue? {
     guard let column = described.primaryKey, deleted.contains(key), level >= .keys else {
       return nil
     }
@@ -34,21 +34,21 @@ package struct ClassBefore: Equatable, Sendable {
   }
 }
 
-extension ClassBefore {
+extension ClassOldValues {
   /// Adds the values that a later commit kept, if their objects existed before the first one.
   ///
   /// - Parameter changes: the changes of the class up to the later commit.
-  mutating func merge(_ later: ClassBefore, after changes: ClassChanges?) {
+  mutating func merge(_ later: ClassOldValues, after changes: ClassChanges?) {
     level = min(level, later.level)
     let (inserted, gone) = (changes?.inserted ?? KeySet(), deleted)
     // Values of an object inserted meanwhile do not count; those of a deleted object are complete.
     func counts(_ key: ObjectKey) -> Bool { !inserted.contains(key) && !gone.contains(key) }
     deleted.formUnion(later.deleted.subtracting(inserted))
     if let others = later.primaryKeys {
-      primaryKeys = (primaryKeys ?? FormerColumn(others.column)).merging(others, where: counts)
+      primaryKeys = (primaryKeys ?? OldColumn(others.column)).merging(others, where: counts)
     }
     columns = columns.merging(later.columns, where: counts)
-    var merged: [FormerSequence] = []
+    var merged: [OldSequence] = []
     var mine = sequences[...]
     for theirs in later.sequences where counts(theirs.name.key) {
       while let next = mine.first, next.name < theirs.name { merged.append(mine.removeFirst()) }

@@ -1,6 +1,6 @@
 /// Encodes the images of one commit.
-struct BeforeEncoder {
-  private(set) var sections = FormerSections()
+struct OldValueEncoder {
+  private(set) var sections = OldValueSections()
   /// The values that are stored outside of the record, by number.
   private(set) var longValues: [[UInt8]] = []
   private var id = ClassID(0)
@@ -8,15 +8,15 @@ struct BeforeEncoder {
   /// A longer section is closed: one more item still fits the chunk.
   private static let fullBytes = 600
 
-  init(_ images: BeforeImages, _ changes: ChangeSet) {
+  init(_ images: OldValues, _ changes: ChangeSet) {
     for before in images.classes {
       id = before.id
       encode(before, isCleared: changes[before.id]?.isCleared == true)
     }
   }
 
-  private mutating func encode(_ before: ClassBefore, isCleared: Bool) {
-    sections.append(FormerKind.level.rawValue, [before.level.rawValue], of: id)
+  private mutating func encode(_ before: ClassOldValues, isCleared: Bool) {
+    sections.append(OldValueKind.level.rawValue, [before.level.rawValue], of: id)
     if isCleared { clearedKeys(before.deleted) }
     if let keys = before.primaryKeys { column(keys, .primaryKeys) }
     for values in before.columns { column(values, .values) }
@@ -28,11 +28,11 @@ struct BeforeEncoder {
     while index < keys.runs.count {
       var writer = RecordWriter(capacity: Self.fullBytes)
       ChangeRecord.writeRuns(keys, from: &index, limit: Self.fullBytes, into: &writer)
-      sections.append(FormerKind.clearedKeys.rawValue, writer.bytes, of: id)
+      sections.append(OldValueKind.clearedKeys.rawValue, writer.bytes, of: id)
     }
   }
 
-  private mutating func column(_ column: FormerColumn, _ kind: FormerKind) {
+  private mutating func column(_ column: OldColumn, _ kind: OldValueKind) {
     var index = 0
     while index < column.keys.count {
       var writer = RecordWriter(capacity: 32)
@@ -49,16 +49,16 @@ struct BeforeEncoder {
     }
   }
 
-  private mutating func elements(_ sequence: FormerSequence) {
-    var flags = sequence.isWhole ? FormerFlag.isWhole : 0
-    if sequence.elements.first?.key != nil { flags |= FormerFlag.isMap }
+  private mutating func elements(_ sequence: OldSequence) {
+    var flags = sequence.isWhole ? OldValueFlag.isWhole : 0
+    if sequence.elements.first?.key != nil { flags |= OldValueFlag.isMap }
     var index = 0
     repeat {
       var writer = RecordWriter(capacity: 64)
       writer.varint(UInt64(sequence.name.column.rawValue))
       writer.zigzag(sequence.name.key.rawValue)
       writer.varint(sequence.name.nested.map { $0.rawValue + 1 } ?? 0)
-      writer.byte(flags | (index == 0 ? FormerFlag.isFirst : 0))
+      writer.byte(flags | (index == 0 ? OldValueFlag.isFirst : 0))
       if index == 0 { writer.varint(UInt64(sequence.oldCount)) }
       var next = 0
       while index < sequence.elements.count, writer.bytes.count < Self.fullBytes {
@@ -69,11 +69,11 @@ struct BeforeEncoder {
         next = element.position + 1
         index += 1
       }
-      sections.append(FormerKind.elements.rawValue, writer.bytes, of: id)
+      sections.append(OldValueKind.elements.rawValue, writer.bytes, of: id)
     } while index < sequence.elements.count
   }
 
-  private mutating func value(_ value: FormerValue, _ writer: inout RecordWriter) {
+  private mutating func value(_ value: OldValue, _ writer: inout RecordWriter) {
     if let (bytes, isString) = value.longBytes {
       let number = CollectionID(UInt64(longValues.count))
       writer.tagged(.long(id: number, byteCount: bytes.count, isString: isString))
@@ -104,7 +104,7 @@ struct BeforeEncoder {
 ///
 /// The tags of long values (16 and 17) have the number under which the bytes are stored with the
 /// record (`TreeKey.former`), counted from 0 in each record, and their length.
-enum FormerKind: UInt8 {
+enum OldValueKind: UInt8 {
   // `ChangeRecord.Section` names the range and two of the numbers.
   case primaryKeys = 32
   case values = 33
@@ -114,7 +114,7 @@ enum FormerKind: UInt8 {
 }
 
 /// The flags of a section of elements.
-enum FormerFlag {
+enum OldValueFlag {
   static let isFirst: UInt8 = 1
   static let isWhole: UInt8 = 2
   static let isMap: UInt8 = 4

@@ -4,7 +4,7 @@ import Testing
 @testable import TarnStore
 
 /// What records keep of the state before a commit, level by level, and its bytes.
-struct BeforeImagesTests {
+struct OldValuesTests {
   private static let dogs = ClassID(0)
   private static let name = ColumnID(0)
   private static let age = ColumnID(1)
@@ -29,7 +29,7 @@ struct BeforeImagesTests {
   }
 
   /// Two dogs; then one is deleted, the other gets older, loses a tag, and gets another note.
-  private func commit(_ level: BeforeLevel) throws -> ClassBefore? {
+  private func commit(_ level: OldValueLevel) throws -> ClassOldValues? {
     let (gone, older) = try store.write { session in
       let gone = try session.create(
         [Self.name: .string("Rex"), Self.age: .int(9)], in: Self.dogs)
@@ -56,7 +56,7 @@ struct BeforeImagesTests {
     return try ChangeLog.images(of: now.version, in: now.transaction).images[Self.dogs]
   }
 
-  private func text(_ text: String) -> FormerValue { .value(.string(text)) }
+  private func text(_ text: String) -> OldValue { .value(.string(text)) }
 
   @Test func withoutALevelNothingIsKept() throws {
     let before = try #require(try commit(.none))
@@ -131,22 +131,22 @@ struct BeforeImagesTests {
 
   /// The bytes of the sections, as in the documentation of the format.
   @Test func theBytesAreThoseOfTheFormat() {
-    var before = ClassBefore(Self.dogs, .oldValues)
+    var before = ClassOldValues(Self.dogs, .oldValues)
     before.deleted = KeySet(ObjectKey(7))
-    var ages = FormerColumn(Self.age)
+    var ages = OldColumn(Self.age)
     ages.append(ObjectKey(7), .value(.int(9)))
     ages.append(ObjectKey(8), .value(.null))
     before.columns = [ages]
     let name = SequenceName(column: Self.notes, key: ObjectKey(8))
-    var notes = FormerSequence(name: name, oldCount: 3, isWhole: false)
+    var notes = OldSequence(name: name, oldCount: 3, isWhole: false)
     notes.elements = [.init(position: 1, key: text("k"), value: text("old"))]
     before.sequences = [notes]
-    var images = BeforeImages()
+    var images = OldValues()
     images.classes = [before]
     var entry = ClassChanges(id: Self.dogs)
     entry.isCleared = true
     let changes = ChangeSet(from: Version(1), to: Version(2), classes: [entry])
-    let sections = BeforeEncoder(images, changes).sections
+    let sections = OldValueEncoder(images, changes).sections
     #expect(
       sections[Self.dogs] == [
         [36, 1, 0, 3],
@@ -154,7 +154,7 @@ struct BeforeImagesTests {
         [33, 6, 0, 1, 14, 1, 18, 2, 0],
         [34, 14, 0, 3, 16, 0, 5, 3, 1, 6, 1, 107, 6, 3, 111, 108, 100],
       ])
-    #expect((try? BeforeDecoder.images(sections, changes)) == images)
+    #expect((try? OldValueDecoder.images(sections, changes)) == images)
   }
 
   @Test(arguments: 1...60 as ClosedRange<UInt64>)
@@ -163,7 +163,7 @@ struct BeforeImagesTests {
     let now = try store.newestSnapshot()
     let (_, changes, sections) = try ChangeLog.sections(of: now.version, in: now.transaction)
     var random = SeededRandom(seed: seed)
-    var damaged = FormerSections()
+    var damaged = OldValueSections()
     for section in sections[Self.dogs] {
       var payload = Array(section.dropFirst(3))
       for _ in 0..<random.below(3) {
@@ -173,7 +173,7 @@ struct BeforeImagesTests {
       damaged.append(section[0], payload, of: Self.dogs)
     }
     do {
-      _ = try BeforeDecoder.images(damaged, changes)
+      _ = try OldValueDecoder.images(damaged, changes)
     } catch {
       #expect(error.code == .corrupted || error.code == .newerFormat)
     }

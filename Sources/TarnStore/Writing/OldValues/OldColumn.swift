@@ -1,28 +1,28 @@
 /// The former values of one column, by ascending object keys.
-package struct FormerColumn: Equatable, Sendable {
+package struct OldColumn: Equatable, Sendable {
   package let column: ColumnID
   package private(set) var keys: [ObjectKey] = []
-  package private(set) var values: [FormerValue] = []
+  package private(set) var values: [OldValue] = []
 
   package init(_ column: ColumnID) { self.column = column }
 
   package var isEmpty: Bool { keys.isEmpty }
 
   /// - Precondition: the key follows all others.
-  mutating func append(_ key: ObjectKey, _ value: FormerValue) {
+  mutating func append(_ key: ObjectKey, _ value: OldValue) {
     assert(keys.last.map { $0 < key } ?? true)
     keys.append(key)
     values.append(value)
   }
 
-  package subscript(key: ObjectKey) -> FormerValue? {
+  package subscript(key: ObjectKey) -> OldValue? {
     let index = keys.partitioningIndex { $0 >= key }
     return index < keys.count && keys[index] == key ? values[index] : nil
   }
 
   /// These values, followed by the values of a later commit for objects for which `counts` is true.
-  func merging(_ later: FormerColumn, where counts: (ObjectKey) -> Bool) -> FormerColumn {
-    var result = FormerColumn(column)
+  func merging(_ later: OldColumn, where counts: (ObjectKey) -> Bool) -> OldColumn {
+    var result = OldColumn(column)
     var mine = 0
     for (key, value) in zip(later.keys, later.values) {
       while mine < keys.count, keys[mine] < key {
@@ -40,16 +40,16 @@ package struct FormerColumn: Equatable, Sendable {
   }
 }
 
-extension [FormerColumn] {
+extension [OldColumn] {
   /// The values of a column; nil without any.
-  package subscript(column column: ColumnID) -> FormerColumn? {
+  package subscript(column column: ColumnID) -> OldColumn? {
     let index = partitioningIndex { $0.column >= column }
     return index < count && self[index].column == column ? self[index] : nil
   }
 
-  func merging(_ later: [FormerColumn], where counts: (ObjectKey) -> Bool) -> [FormerColumn] {
+  func merging(_ later: [OldColumn], where counts: (ObjectKey) -> Bool) -> [OldColumn] {
     if later.isEmpty { return self }
-    var result: [FormerColumn] = []
+    var result: [OldColumn] = []
     var mine = 0
     for theirs in later {
       while mine < count, self[mine].column < theirs.column {
@@ -57,7 +57,7 @@ extension [FormerColumn] {
         mine += 1
       }
       let isShared = mine < count && self[mine].column == theirs.column
-      let merged = (isShared ? self[mine] : FormerColumn(theirs.column))
+      let merged = (isShared ? self[mine] : OldColumn(theirs.column))
         .merging(theirs, where: counts)
       if isShared { mine += 1 }
       if !merged.isEmpty { result.append(merged) }
@@ -67,7 +67,7 @@ extension [FormerColumn] {
 }
 
 /// A value before a commit, as a change record has it.
-package enum FormerValue: Hashable, Sendable {
+package enum OldValue: Hashable, Sendable {
   /// A nested list or map keeps the id that it had.
   case value(Value)
   /// A string or data stored apart from the record of that version.
